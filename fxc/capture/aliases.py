@@ -20,8 +20,9 @@ from fxc.ir.types import ArrayType
 from fxc.ops.metas.layout import overlaps_itself
 
 from .guards import apart
-from .session import Respecialise, Session, refuse
-from .values.alternatives import Alternative, options_of
+from .recorder import Alternative, Recorder
+from .refusing import Respecialise, refuse
+from .values.alternatives import options_of
 
 _REPLACED = (
     "a write to an array that a loop or a branch may have replaced by another one, which is used "
@@ -35,7 +36,7 @@ VIEWS_BY_PYTHON = "views in lists by Python"  # the request to capture without t
 class Aliases:
     """Which arrays of a capture show the memory of others, and what a write to one says of them."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: Recorder) -> None:
         self._session = session
         # Views by the array they were made from, and the region that made an array (see Region
         # writes in control.py). Arrays of the outermost level are not listed.

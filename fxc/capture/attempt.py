@@ -26,19 +26,14 @@ from .door.door import Door
 from .locations import location_of, user_location
 from .outside.admission import Admission
 from .outside.containers import External
-from .outside.epilogue import (
-    ArrayLeaf,
-    CapturedLeaf,
-    Epilogue,
-    EpilogueBuilder,
-    ScalarLeaf,
-    output_leaf,
-)
+from .outside.epilogue import Epilogue, EpilogueBuilder
+from .outside.leaves import ArrayLeaf, CapturedLeaf, ScalarLeaf, output_leaf
 from .outside.outside import Outside
 from .outside.shadows import real_class
 from .overlaps import Overlaps, settle_overlaps
+from .refusing import Respecialise, refuse
 from .relations import strongest
-from .session import Respecialise, Session, refuse
+from .session import Session
 
 
 @frozen

@@ -17,10 +17,14 @@ from .attempt import GivenCall, Terms, begun
 from .captured import Captured
 from .overlaps import SizesNeeded
 from .refusals import note_refusal
-from .session import MOST_SECONDS, Budget, LeftToPython, Respecialise, Session
+from .refusing import LeftToPython, Respecialise
+from .services import SERVICES
+from .session import MOST_SECONDS, Budget, Session
+from .values.above import serve
 
 _MOST_ATTEMPTS = 40
 _log = logging.getLogger("fxc")
+serve(SERVICES)
 
 
 def capture(

@@ -10,7 +10,8 @@ from fxc.ir.records import frozen
 from fxc.ir.tree import TreeSpec
 
 from .guards import GuardProgram
-from .outside.epilogue import CapturedLeaf, Epilogue
+from .outside.epilogue import Epilogue
+from .outside.leaves import CapturedLeaf
 from .outside.outside import GraphInput, SymbolSource
 from .overlaps import Overlaps
 

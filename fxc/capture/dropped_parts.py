@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from fxc.ir.graph import Literal, Value
 from fxc.ir.types import ArrayType
 
+from .recorder import Recorder
+
 CASTS = frozenset({"astype", "copy_"})
 _TEXT = "Casting complex values to real discards the imaginary part"
-
-
-class Recorder(Protocol):
-    """A session, as far as it is needed here."""
-
-    door: Any
-
-    def record(self, name: str, *args: Any) -> Any: ...
 
 
 def of_real_parts(

@@ -7,39 +7,37 @@ from __future__ import annotations
 
 import dis
 import inspect
-import sys
-import threading
 import time
 import weakref
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import field
 from typing import Any
-from typing import Literal as OneOf
 
 import numpy as np
 
 from fxc.dispatch.default import default_dispatcher
 from fxc.dispatch.dispatcher import Dispatcher
 from fxc.dispatch.trace import recording_into
-from fxc.ir.builder import GraphBuilder
 from fxc.ir.errors import CaptureError
 from fxc.ir.graph import Literal, Operand, Value
-from fxc.ir.location import Site, SourceLocation
+from fxc.ir.location import Site
 from fxc.ir.records import frozen, mutable
 from fxc.ir.size_functions import counted_size
 from fxc.ir.size_guards import Guard, assuming, recorders, recording
 from fxc.ir.symbols import Dim, Symbol, SymExpr, counted_in, symbols_of
-from fxc.ir.types import ArrayType, ScalarType, is_known
+from fxc.ir.types import PY_INT, ArrayType, ScalarType, is_known
 from fxc.ops.python_numbers import PYTHON_OPERATORS
 from fxc.ops.table import CONTROL, TABLE, Tag
 
+from .aliases import Aliases
 from .dropped_parts import CASTS, of_real_parts
-from .locations import line_text, outermost_line, user_location
-from .values.alternatives import Alternative, first_of, record_either
+from .locations import outermost_line, user_location
+from .recorder import Call, Recorder
+from .refusing import LeftToPython, Respecialise, refuse, thread
+from .values.alternatives import first_of, record_either
 
-RegionKind = OneOf["arm", "loop", "test"]
 # Note [The budget]
 # A capture that does not end is worse than none. All attempts to capture a program together have
 # so many operations, each of them an operator that is recorded; a statement, or an item that is
@@ -58,25 +56,6 @@ _CONTROL = 10  # operations that a loop or branch counts for: what it takes to c
 MOST_AXES = 64  # of NumPy 2
 
 
-class Respecialise(BaseException):
-    """Start the capture again with these inputs or symbols as constants.
-
-    Not an Exception, so that a handler in the user's program does not stop it.
-    """
-
-    def __init__(self, names: frozenset[str], error: CaptureError | None = None) -> None:
-        super().__init__(names)
-        self.names = names
-        self.error = error  # why a loop or branch is not captured as a whole
-
-
-class LeftToPython(BaseException):
-    """The capture has come to an operator that is to be refused, see Note [Leaves].
-
-    Not an Exception: no other way to capture the program leads around it.
-    """
-
-
 @mutable
 class Budget:
     """What all attempts to capture a program have spent together: Note [The budget]."""
@@ -90,7 +69,7 @@ class Budget:
         return Budget(time.thread_time() + seconds, operations)
 
 
-class Session:
+class Session(Recorder):
     """The state of one capture."""
 
     def __init__(
@@ -101,17 +80,14 @@ class Session:
         budget: Budget | None = None,
         left: Site | None = None,
     ) -> None:
-        from .aliases import Aliases  # which refuses writes
-
+        super().__init__()
         self.dispatcher = dispatcher or default_dispatcher()
-        self.builder = GraphBuilder()
         self.guards: dict[Guard, None] = {}
         self.error: CaptureError | None = None
         self.left = left  # an operator that is refused
         # Whether a call raises, found without running it; None where that is being found out.
         self.would_raise: Callable[..., bool] | None = None
         self.generators: list[weakref.ref[Any]] = []  # those that the program has made
-        self.door: Any = None  # the Door of this capture, see door.py
         # Cells and namespaces that the program stores to, by their texts: of all attempts.
         self.outer: dict[str, Any] = {} if outer is None else outer
         self.statements: list[Any] = []  # those being captured, see structured.py
@@ -130,7 +106,6 @@ class Session:
         self.aliases = Aliases(self)
         # What comparisons of the counters of loops say, see Note [Python scalars].
         self.relations: dict[Value, tuple[Dim, str, Dim]] = {}
-        self.alternatives: dict[Value, Alternative] = {}  # see Note [Conditional aliases]
         # Arrays whose shape the program has set, by what the caller's object is; see memory.py.
         self.reshaped: dict[Value, Any] = {}
         # Arrays whose flag has been set, what they read before, and the flag; see sharing.py.
@@ -142,27 +117,15 @@ class Session:
         # Sizes that are counted at run time, by the symbol's name, and what is assumed of them: by
         # the regions in which it is checked. See Note [Counted sizes].
         self.sizes: dict[str, CountedSize] = {}
-        self.size_count = 0
+        self._size_count = 0
         self.assumed: dict[Guard, list[int]] = {}
         self._demanded = sorted(demanded, key=str)  # relations that a stage has relied on
         self.windows: list[Any] = []  # see windows.py
         self.strides: list[Any] = []  # likewise
-        self.region = 0
-        self._region_count = 0
-        self.regions: list[OpenRegion] = []  # from the outermost to the innermost
-        self._open = {0}
-        self._made_in: dict[Value, int] = {}
-        self._count = 0
         self.budget = Budget.of(MOST_SECONDS) if budget is None else budget
         self.operations = self.budget.operations  # the work of compiling them
         self._next_look = self.operations
-        self.made: dict[Value, Call] = {}  # by what recorded it, on the clock ``now``
         self.results: dict[Value, int] = {}  # those of nodes with several: when they were made
-
-    def value(self, name: str, *args: Any, **kwargs: object) -> Value:
-        """What an operator gives on operands that gives one value."""
-        found: Value = self.record(name, *args, **kwargs)
-        return found
 
     def record(self, name: str, *args: Any, **kwargs: Any) -> Any:
         """Call an operator on operands; returns Values. See ``wrap``."""
@@ -264,37 +227,6 @@ class Session:
             for x in args
         )
 
-    def enter_region(self, kind: RegionKind, began: int) -> None:
-        """Begin a region inside of the current one, of a loop or branch that began at that time."""
-        self._region_count += 1
-        self.region = self._region_count
-        self.regions.append(OpenRegion(self.region, kind, began))
-        self._open.add(self.region)
-
-    def reenter_region(self, region: OpenRegion) -> None:
-        """Go on with a region that was left."""
-        self.region = region.number
-        self.regions.append(region)
-        self._open.add(region.number)
-
-    @property
-    def innermost(self) -> OpenRegion:
-        """The current region, of those that are not the outermost."""
-        return self.regions[-1]
-
-    def leave_region(self) -> None:
-        """End the region: its values are gone."""
-        self._open.discard(self.regions.pop().number)
-        self.region = self.regions[-1].number if self.regions else 0
-
-    def is_open(self, region: int) -> bool:
-        """Whether a region is being recorded."""
-        return region in self._open
-
-    def in_loop(self, home: int) -> bool:
-        """Whether a loop is being recorded that has begun inside of that region."""
-        return any(each.kind != "arm" for each in self.regions if each.number > home)
-
     def counts(self, index: Value, low: Dim | None, high: Dim | None) -> None:
         """Note the counter of a loop that is being captured, and its bounds."""
         self.counters[index.name] = low, high
@@ -323,6 +255,19 @@ class Session:
             if size.name in symbols and all(map(self._is_known, symbols.values())):
                 self.assume(each)
         return size.dim
+
+    def known_size(self, number: Value) -> Dim | None:
+        """The symbol that stands for a number here already."""
+        for known in self.sizes.values():
+            if known.number is number and self.is_alive(known.value):
+                return known.dim
+        return None
+
+    def new_size_name(self) -> str:
+        """A name for a size: the same in each attempt, whatever else is recorded."""
+        self._size_count += 1
+        number = self._size_count
+        return self.builder.value(PY_INT, "count" if number == 1 else f"count{number}").name
 
     def _is_known(self, symbol: Symbol) -> bool:
         """Whether a symbol has a value here."""
@@ -365,35 +310,6 @@ class Session:
         value: Value = self.record("int_value", dim)
         return value
 
-    def made_here(self, values: Iterable[Value]) -> None:
-        """Note that values belong to the current region."""
-        for value in values:
-            self._made_in[value] = self.region
-
-    def _check_regions(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        for arg in (*args, *kwargs.values()):
-            for each in arg if isinstance(arg, tuple) else (arg,):
-                if isinstance(each, Value):
-                    self.check_alive(each)
-
-    def is_alive(self, value: Value) -> bool:
-        """Whether the region that a value was made in has not ended."""
-        return self._made_in.get(value, 0) in self._open
-
-    def check_alive(self, value: Value) -> None:
-        """Refuse a value that was made in a region which has ended."""
-        if not self.is_alive(value):
-            raise refuse(
-                "a value that was made inside a branch or a loop is used outside of it; return it "
-                "from the branch or carry it through the loop"
-            )
-
-    @property
-    def static(self) -> frozenset[str]:
-        """What earlier attempts have asked for, see ``Respecialise``."""
-        found: frozenset[str] = self.door.outside.static if self.door is not None else frozenset()
-        return found
-
     def leaves_open(self, origins: frozenset[str]) -> bool:
         """Whether a decision by these numbers is one of the graph: some of them have changed."""
         outside = self.door.outside
@@ -406,20 +322,6 @@ class Session:
         """Whether a scalar is one of the graph: it follows from elements, or from what changes."""
         origins = self.origins.get(number)
         return not origins or self.leaves_open(origins)
-
-    @property
-    def open_regions(self) -> frozenset[int]:
-        """The numbers of the regions that are being recorded, but for the outermost."""
-        return frozenset(region.number for region in self.regions)
-
-    @property
-    def now(self) -> int:
-        """The number of operators recorded so far."""
-        return self._count
-
-    def made_in(self, value: Value) -> int:
-        """The number of the region that a value was made in; 0 is the outermost."""
-        return self._made_in.get(value, 0)
 
     def _follow_origins(self, result: Value, args: tuple[Any, ...]) -> None:
         origins: frozenset[str] = frozenset()
@@ -446,9 +348,7 @@ class Session:
         origins = self.origins.get(operand)
         if origins:
             if self.sources:
-                from .values.derived import known_result  # which records
-
-                found = known_result(operand)
+                found = self.door.outside.known_result(operand)
                 if found is not None:
                     return found
             raise Respecialise(origins)
@@ -468,8 +368,8 @@ class Session:
     @contextmanager
     def active(self) -> Iterator[Session]:
         """Make this the thread's session inside the block."""
-        before = _thread.session
-        _thread.session = self
+        before = thread.session
+        thread.session = self
         try:
             with (
                 recording_into(self.builder, user_location),
@@ -478,7 +378,7 @@ class Session:
             ):
                 yield self
         finally:
-            _thread.session = before
+            thread.session = before
 
     def check_generators(self) -> None:
         """Refuse a generator that is left before its end if more than its frame ends there: Python
@@ -556,15 +456,6 @@ def _is_weak_int(x: object) -> bool:
 
 
 @frozen
-class OpenRegion:
-    """A region that is being captured. Those inside of it have higher numbers."""
-
-    number: int
-    kind: RegionKind
-    began: int  # on the clock ``Session.now``
-
-
-@frozen
 class CountedSize:
     """A size, as the node of ``value`` binds it: a ``number``, if it is that of the elements which
     ``mask`` chose at that time. It may be about ``guess``.
@@ -583,26 +474,10 @@ class CountedSize:
         return counted_size(self.name, self.most, self.guess)
 
 
-@frozen
-class Call:
-    """A recorded call, and when it was."""
-
-    at: int
-    name: str
-    args: tuple[Any, ...]
-    kwargs: dict[str, Any]
-
-
-class _Thread(threading.local):
-    session: Session | None = None
-
-
-_thread = _Thread()
-
-
 def current_or_none() -> Session | None:
     """The capture that this thread is in, if any."""
-    return _thread.session
+    session: Session | None = thread.session
+    return session
 
 
 def current() -> Session:
@@ -610,28 +485,7 @@ def current() -> Session:
 
     Raises ``CaptureError`` outside of one: a traced array has outlived its capture.
     """
-    session = _thread.session
+    session: Session | None = thread.session
     if session is None:
         raise CaptureError("an array of a finished capture was used")
     return session
-
-
-class _RefusedAtTheEnd(CaptureError, GeneratorExit):
-    """A refusal in a generator that is closed: of other exceptions Python tells the user there."""
-
-
-def refuse(message: str, location: SourceLocation | None = None) -> CaptureError:
-    """A CaptureError at the user's line, to be raised.
-
-    The session remembers the first, in case a handler in the user's program catches it.
-    """
-    is_closing = isinstance(sys.exception(), GeneratorExit)
-    error = (_RefusedAtTheEnd if is_closing else CaptureError)(message)
-    location = location or user_location()
-    vars(error)["location"] = location
-    if location is not None:
-        error.add_note(line_text(location))
-    session = _thread.session
-    if session is not None and session.error is None:
-        session.error = error
-    return error

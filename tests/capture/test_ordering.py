@@ -27,6 +27,11 @@ class Unordered:
     who: int
 
 
+@dataclass(eq=False)
+class Named(Unordered):
+    name: str = ""
+
+
 class Pair(NamedTuple):
     t: float
     who: int
@@ -69,6 +74,11 @@ def events(x):
     return a < b, a <= b, a == b, a != b, a == Event(x[0], "c", 1), max(a, b).who, min([b, a]).kind
 
 
+def inherited(x):
+    a, b, c = Named(x[0], 1, "a"), Named(x[0], 1, "b"), Named(x[1], 1, "a")
+    return a == b, a != b, a == c, a != c, a == a
+
+
 def extremes(x):
     pairs = [(v, i) for i, v in enumerate(x)]
     rounded = [(int(v), -i) for i, v in enumerate(x)]
@@ -107,7 +117,7 @@ def by_a_heap(x):
 
 
 PROGRAMS = [
-    *(compared, decided, one_object, events, extremes, in_order, events_in_order),
+    *(compared, decided, one_object, events, inherited, extremes, in_order, events_in_order),
     *(made_by_a_condition, by_a_heap),
 ]
 DATA = [np.random.default_rng(k).normal(size=n) * 2 for k, n in enumerate((4, 4, 20, 20))]

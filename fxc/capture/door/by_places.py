@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from ..outside.lists import ExternalList
-from ..session import refuse
+from ..refusing import refuse
 from ..values.traced_lists import TracedList
-from .special import SPECIAL
 from .stores import Stores
 
 
@@ -20,9 +19,9 @@ def list_to_change(door: Stores, x: object) -> Any:
     )
 
 
-def has_place(door: object, items: object, place: object) -> Any:
+def has_place(door: Stores, items: object, place: object) -> Any:
     """Whether there is an item at a place."""
-    return place < SPECIAL[len](door, items)
+    return place < door.call(len, items)
 
 
 def at_place(door: Stores, items: object, place: object) -> Any:

@@ -17,16 +17,20 @@ from ..locations import OURS, Ignoring
 from ..outside.objects import class_attribute
 from ..outside.outside import Outside
 from ..outside.shadows import class_of
-from ..session import Session, refuse
+from ..refusing import refuse
+from ..session import Session
 from ..values.operands import Traced
+from .attributes import Attributes
 from .failures import is_confirmed
-from .reads import Reads, name_of
+from .reads import name_of
 
 _NUMPYS = os.path.dirname(os.path.abspath(np.__file__)) + os.sep
 # In these, the program's own Python operations are carried out as they are.
 _DOORS = (
-    *("door/door", "door/reads", "door/stores", "door/items", "door/formats", "door/comparisons"),
-    *("door/catching", "door/special", "values/traced_int"),
+    *("door/reads", "door/attributes", "door/catching", "door/formats", "door/items"),
+    *("door/comparisons", "door/stores", "door/staged", "door/plain_calls", "door/instances"),
+    *("door/conversions", "door/new_containers", "door/extremes", "door/special"),
+    *("door/container_methods", "door/door", "values/traced_int"),
     *("outside/dicts", "outside/lists", "outside/sets", "values/tables", "statements/unpacking"),
 )
 _DOOR_FILES = frozenset(os.path.join(OURS, "capture", *f"{name}.py".split("/")) for name in _DOORS)
@@ -36,7 +40,7 @@ _PLAIN_ERRORS = (
 )
 
 
-class Catching(Reads):
+class Catching(Attributes):
     """Exceptions, context managers and imports of one capture."""
 
     def __init__(self, session: Session, outside: Outside) -> None:

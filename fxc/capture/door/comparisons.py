@@ -3,30 +3,51 @@
 from __future__ import annotations
 
 import dataclasses
+import operator
+import sys
 from collections.abc import Callable
+from functools import partial
 from types import FunctionType
 from typing import Any
 
-from ..outside.containers import External
+import numpy as np
+
+from ..outside.containers import PLAIN, External
+from ..outside.lists import ExternalList
 from ..outside.objects import class_attribute
 from ..outside.shadows import class_of, has_method
-from ..session import refuse
-from ..statements.choices import negated
-from ..statements.differing import Differing
+from ..refusing import refuse
+from ..statements.choices import both, both_true, chosen, either_true, negated
+from ..values.differing import Differing
+from ..values.list_code import are_equal
+from ..values.list_pools import PooledList
 from ..values.mixed import Mixed
-from ..values.operands import Traced, has_traced, settled
+from ..values.operands import Traced, has_traced, operand
+from ..values.python_numbers import to_bool
+from ..values.records import Record
 from ..values.several import Several
 from ..values.texts import UnknownText, refused
 from ..values.traced_array import TracedArray
 from ..values.traced_int import TracedInt, known_ints
+from ..values.traced_lists import TracedList
 from ..values.traced_scalar import TracedScalar
+from ..values.truths import flag_of, truth
 from ..values.unknown_items import OneOfItems
-from ..values.variables import array_of, is_same
+from ..values.variables import is_same
 from .items import ItemAccess
-from .ordering import compared, equal_fields, in_order_by, is_same_item
 from .reads import name_of
 
 _ONE_OBJECT = range(-5, 257)  # the ints of which CPython has one object each
+_OBJECTS = (Record, OneOfItems)
+_BY_FIELDS: bool = sys.version_info >= (3, 13)
+_NUMBERS = (TracedScalar, TracedInt, Mixed)
+
+# Note [Order of tuples]
+# Python compares two tuples by their first items that differ: it asks each pair for equality, where
+# an object is equal to itself, and only then compares. Numbers that are not known are no objects,
+# so a call in which both of a pair are nan, and might be one object, goes back to Python. Objects
+# of a dataclass that has written their comparisons are compared as the tuples of their fields, but
+# for equality from Python 3.13 on (``_equal_fields``).
 
 
 class Comparisons(ItemAccess):
@@ -82,20 +103,13 @@ class Comparisons(ItemAccess):
 
     def equal(self, a: Any, b: Any) -> Any:
         """``a == b``; the ``__eq__`` of a class of the user's goes through the door."""
-        if not (self._has_own_equality(a) or self._has_own_equality(b)):
-            return compared(self, "eq", a, b)
-        found = class_attribute(class_of(a), "__eq__")
-        if not isinstance(found, FunctionType):
-            raise refuse(f"a comparison with a {name_of(b)} cannot be captured")
-        self.guard_class_attribute(class_of(a), "__eq__", found)
-        if type(a) is not type(b):
-            raise refuse(f"a comparison with a {name_of(b)} cannot be captured")
-        names = [field.name for field in dataclasses.fields(a) if field.compare]
-        if a is b:
-            return True
-        self.outside.guard_distinct(a, b)
-        left, right = (tuple(self.attr(x, name) for name in names) for x in (a, b))
-        return equal_fields(self, left, right)
+        if self._has_own_equality(a) or self._has_own_equality(b):
+            if type(a) is not type(b) or self._fields_for("eq", class_of(a)) is None:
+                raise refuse(f"a comparison with a {name_of(b)} cannot be captured")
+            if a is b:
+                return True
+            self.outside.guard_distinct(a, b)
+        return self.compared("eq", a, b)
 
     def unequal(self, a: object, b: object) -> Any:
         """``a != b``."""
@@ -106,16 +120,8 @@ class Comparisons(ItemAccess):
             if found is not NotImplemented:
                 return negated(self, found)
         if not own or has_method(a, "__ne__"):
-            return compared(self, "ne", a, b)
+            return self.compared("ne", a, b)
         return negated(self, self.equal(a, b))
-
-    def is_same_item(self, x: Any, y: object) -> Any:
-        """Whether two items of containers are equal, or one object."""
-        return is_same_item(self, x, y)
-
-    def in_order_by(self, kind: type) -> Callable[[Any], Any]:
-        """The key by which ``sorted`` orders objects of a class."""
-        return in_order_by(self, kind)
 
     def _has_own_equality(self, x: object) -> bool:
         """Whether a dataclass has written the ``__eq__`` of an object: it reads the fields."""
@@ -125,6 +131,163 @@ class Comparisons(ItemAccess):
         watched = self.outside.is_stand_in(x) and found is not vars(object)["__eq__"]
         return watched or (isinstance(found, FunctionType) and dataclasses.is_dataclass(x))
 
+    def compared(self, name: str, a: object, b: object) -> Any:
+        """``a < b`` and its like, by the name of the function in ``operator``."""
+        found = self._tuples_of(name, a, b)
+        if found is not None and name in ("eq", "ne") and not isinstance(a, tuple | list):
+            same = self._equal_fields(*found)
+            return negated(self, same) if name == "ne" else same
+        lists = _lists_of_the_graph(a, b) if found is None else None
+        if lists is not None:
+            return self._compared_lists(name, *lists)
+        if found is None:
+            return getattr(operator, name)(a, b)
+        result = self._from(name, *found, 0)
+        asks_equality = name in ("eq", "ne") and isinstance(result, Traced)
+        return to_bool(result) if asks_equality else result
 
-def _is_array(x: object) -> bool:
-    return array_of(settled(x)) is not None
+    def _compared_lists(self, name: str, one: object, other: object) -> Any:
+        """What two lists, of which the length of the first depends on data, are to each other."""
+        if name not in ("eq", "ne"):
+            raise refuse(
+                "an order of lists whose length depends on data cannot be captured; compare arrays"
+            )
+        same = self.staged(are_equal)(one, other, self.is_same_item)
+        return negated(self, same) if name == "ne" else same
+
+    def _tuples_of(self, name: str, a: Any, b: Any) -> tuple[Any, Any] | None:
+        """Tuples or lists to compare in place of two things; None where Python compares them."""
+        a, b = (x.few_items() if type(x) is TracedList else x for x in (a, b))
+        if isinstance(a, External) or (isinstance(a, Traced) and type(a) not in _OBJECTS):
+            return None
+        if _is_plain_sequence(name, a) and _is_plain_sequence(name, b):
+            alike = isinstance(a, tuple) == isinstance(b, tuple)
+            fits = alike and has_traced((a, b)) and all(map(_is_item, (*a, *b)))
+            return (a, b) if fits else None
+        kind = _kind(a)
+        if not dataclasses.is_dataclass(kind) or kind is not _kind(b):
+            return None
+        if has_method(a, f"__{name}__") or (fields := self._fields_for(name, kind)) is None:
+            return None
+        return self._fields_of(fields, a), self._fields_of(fields, b)
+
+    def _from(self, name: str, a: Any, b: Any, place: int) -> Any:
+        """What the items from a place on say."""
+        if name == "ne":
+            return negated(self, self._from("eq", a, b, place))
+        if place == min(len(a), len(b)):
+            return getattr(operator, name)(len(a), len(b))
+        same = self.is_same_item(a[place], b[place])
+        rest = partial(self._from, name, a, b, place + 1)
+        if name == "eq":
+            return both_true(self, same, rest)
+        return chosen(self, same, rest, partial(self.compared, name, a[place], b[place]))
+
+    def is_same_item(self, x: Any, y: object) -> Any:
+        """Whether two items are equal, or one object, as ``in`` asks it."""
+        if x is y:
+            return True
+        if any(type(one) in _NUMBERS and not _is_number(other) for one, other in ((x, y), (y, x))):
+            return False
+        self._demand_one_number(x, y)
+        return truth(self.equal(x, y))
+
+    def _demand_one_number(self, x: object, y: object) -> None:
+        """Leave a call to Python in which both are nan: they may be one object."""
+        if _may_be_nan(x) and _may_be_nan(y):
+            either = either_true(self, x == x, partial(operator.eq, y, y))
+            self.session.record("try_demand", flag_of(either))
+
+    # -------------------------------------------------------- fields
+
+    def as_tuple(self, x: object) -> Any:
+        """What ``sorted`` compares in place of an object of a dataclass; anything else itself."""
+        return x if isinstance(x, tuple) else self.in_order_by(_kind(x))(x)
+
+    def in_order_by(self, kind: type) -> Callable[[Any], Any]:
+        """The key by which ``sorted`` orders objects of a class."""
+        fields = self._fields_for("lt", kind)
+        if fields is None:
+            raise refuse(f"sorted() of objects of {kind.__name__} without a key cannot be captured")
+        return partial(self._fields_of, fields)
+
+    def _fields_for(self, name: str, kind: type) -> tuple[str, ...] | None:
+        """The fields by which a comparison goes that dataclass has written; None for another."""
+        method = f"__{name}__"
+        if not _is_written(kind, name):
+            return None
+        holder = next(each for each in kind.__mro__ if method in vars(each))
+        self.guard_class_attribute(kind, method, vars(holder)[method])
+        fields: Any = dataclasses.fields(holder)
+        return tuple(each.name for each in fields if each.compare)
+
+    def _fields_of(self, names: tuple[str, ...], x: object) -> tuple[Any, ...]:
+        return tuple(self.attr(x, name) for name in names)
+
+    def _equal_fields(self, left: tuple[Any, ...], right: tuple[Any, ...]) -> Any:
+        """What the ``__eq__`` that dataclass has written says of the fields: from Python 3.13 on it
+        is ``a is b or a.x == b.x and a.y == b.y``.
+        """
+        if not _BY_FIELDS:
+            return self.compared("eq", left, right)
+        found: Any = True
+        for x, y in zip(left, right, strict=True):
+            self._demand_one_number(x, y)
+            found = both(self, found, partial(self.equal, x, y))
+        return found
+
+
+# ------------------------------------------------------------------ small questions
+
+
+def is_compared(x: object) -> bool:
+    """Whether it is a tuple, or an object like one, with numbers that are not known."""
+    if type(x) not in _OBJECTS and isinstance(x, Traced | tuple):
+        return isinstance(x, tuple) and has_traced(x)
+    return not has_method(x, "__lt__") and _is_written(_kind(x), "lt")
+
+
+def _is_written(kind: type, name: str) -> bool:
+    """Whether a comparison of a class is one that ``dataclass`` has written."""
+    found = class_attribute(kind, f"__{name}__")
+    if not isinstance(found, FunctionType):
+        return False
+    return found.__code__.co_filename in ("<string>", dataclasses.__file__)
+
+
+def _kind(x: Any) -> type:
+    return x.__class__ if type(x) in _OBJECTS else class_of(x)
+
+
+def _lists_of_the_graph(a: object, b: object) -> tuple[Any, Any] | None:
+    """Two lists, of which the length of the first one depends on data; None for others."""
+    for one, other in ((a, b), (b, a)):
+        is_counted = type(one) is PooledList or (type(one) is TracedList and one.items is None)
+        if is_counted and isinstance(one, list) and isinstance(other, list):
+            made = other.as_list() if type(other) is ExternalList else other
+            return None if made is None else (one, made)
+    return None
+
+
+def _is_plain_sequence(name: str, x: object) -> bool:
+    if type(x) is list:
+        return True
+    method = f"__{name}__"
+    return isinstance(x, tuple) and class_attribute(type(x), method) is vars(tuple)[method]
+
+
+def _is_item(x: object) -> bool:
+    """Whether it is a number or a constant, or a tuple of these."""
+    if type(x) is tuple:
+        return all(map(_is_item, x))
+    return type(x) in (*_NUMBERS, *PLAIN) or isinstance(x, np.generic)
+
+
+def _may_be_nan(x: object) -> bool:
+    if type(x) in (TracedScalar, Mixed):
+        return operand(x).type.dtype.kind in "fc"
+    return isinstance(x, float | complex) and not isinstance(x, Traced) and x != x
+
+
+def _is_number(x: object) -> bool:
+    return isinstance(x, Traced | bool | int | float | complex | np.generic)

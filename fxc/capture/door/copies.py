@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import copy
 import types
 from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -20,14 +19,12 @@ from ..outside.objects import (
     put_attribute,
 )
 from ..outside.shadows import class_of, shadow_of
-from ..session import refuse
+from ..refusing import refuse
 from ..values.identity import Identity
-from ..values.operands import Traced, settled
+from ..values.operands import Traced, array_of, settled
 from ..values.traced_lists import TracedList
-from ..values.variables import array_of, is_number
-
-if TYPE_CHECKING:
-    from .door import Door
+from ..values.variables import is_number
+from .stores import Stores
 
 _Copy = Callable[[Any], Any]
 
@@ -37,7 +34,7 @@ _SHARED = (type, types.FunctionType, types.BuiltinFunctionType, np.ufunc, np.dty
 _PICKLING = ("reduce", "reduce_ex", "getstate", "setstate", "getnewargs", "getnewargs_ex", "new")
 
 
-def shallow(door: Door, x: Any) -> Any:
+def shallow(door: Stores, x: Any) -> Any:
     """As ``copy.copy``."""
     x = settled(x)
     if _is_shared(x) or _kind(x) in (tuple, frozenset):
@@ -57,7 +54,7 @@ def shallow(door: Door, x: Any) -> Any:
     return _object(door, x, kind, lambda part: part, {})
 
 
-def deep(door: Door, x: Any, memo: Any = None) -> Any:
+def deep(door: Stores, x: Any, memo: Any = None) -> Any:
     """As ``copy.deepcopy``."""
     memo = {} if memo is None else memo
     x = settled(x)
@@ -100,7 +97,7 @@ def _is_shared(x: object) -> bool:
     return type(x) in PLAIN or isinstance(x, (*_SHARED, np.generic))
 
 
-def _object(door: Door, x: Any, kind: type, part: _Copy, memo: dict[Any, Any]) -> Any:
+def _object(door: Stores, x: Any, kind: type, part: _Copy, memo: dict[Any, Any]) -> Any:
     """A new object of a class of the user's with copies of the attributes."""
     plain = not isinstance(x, Traced | External) and is_python_class(kind)
     if not plain or not is_made_by_object(kind) or _says_how(kind):
@@ -121,6 +118,3 @@ def _says_how(kind: type) -> bool:
     return any(isinstance(each, types.FunctionType) for each in methods) or (
         class_attribute(kind, "__del__") is not MISSING
     )
-
-
-COPIES: dict[Any, Callable[..., Any]] = {copy.copy: shallow, copy.deepcopy: deep}

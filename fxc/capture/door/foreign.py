@@ -30,7 +30,8 @@ from fxc.ops.foreign_updates import update_of
 from fxc.ops.table import Operator
 
 from ..numpy_api.indexing import assign
-from ..session import Respecialise, current
+from ..refusing import Respecialise
+from ..session import current
 from ..values.operands import Traced, TracedValue, as_constants, constant, wrap
 from ..values.traced_int import TracedInt, known_ints
 

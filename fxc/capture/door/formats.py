@@ -12,7 +12,7 @@ from fxc.ir.tree import children_of, registration
 from ..outside.containers import External, settle_all
 from ..outside.objects import class_attribute
 from ..outside.shadows import class_of, has_method
-from ..session import refuse
+from ..refusing import refuse
 from ..values.late import formatted, late
 from ..values.operands import Traced
 from .catching import Catching

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..outside.containers import PLAIN, plain_key
 from ..outside.shadows import has_method
-from ..session import refuse
+from ..refusing import refuse
 from ..values.operands import Traced
 
 

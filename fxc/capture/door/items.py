@@ -12,20 +12,19 @@ from ..outside.lists import ExternalList
 from ..outside.objects import INDEX_TRICKS
 from ..outside.outside import Outside
 from ..outside.shadows import has_method
-from ..session import Session, refuse
+from ..refusing import refuse
+from ..session import Session
 from ..statements.counted import Bounded
 from ..values.grown_texts import GrownTexts
-from ..values.made_lists import MadeLists
 from ..values.operands import Traced
 from ..values.records import Pools
 from ..values.tables import KeyedTable, Table
-from ..values.traced_dicts import MadeDicts
 from ..values.unknown_items import store_by_key
 from ..values.unknown_keys import is_unknown_key
 from . import purity
+from .assigned import Places
 from .formats import Formats
 from .numpy_source import IndexTrick
-from .places import Places
 from .reads import name_of
 
 _TABLES = (tuple, list, str, ExternalList)
@@ -35,19 +34,11 @@ _KEYED = (dict, OrderedDict)
 class ItemAccess(Formats):
     """Containers in one capture."""
 
-    places: Places  # which knows all stores
-
     def __init__(self, session: Session, outside: Outside) -> None:
         super().__init__(session, outside)
-        self.lists = MadeLists(session)
-        self.dicts = MadeDicts()
+        self.places: Places = Places(self)
         self.texts = GrownTexts()
         self.pools = Pools()
-
-    def is_foreign(self, owner: object) -> bool:
-        """Whether this stands for an object from outside, or is one."""
-        known = self.outside.shown.get(id(owner))
-        return known is not None and known.is_object
 
     def indexed(self, owner: object) -> Any:
         """``owner`` in ``owner[key]``."""

@@ -24,10 +24,11 @@ from fxc.ops.metas.shapes import broadcast_shapes
 
 from ..numpy_api import creation, shaping
 from ..numpy_api.creation import CREATION
-from ..session import current, refuse
+from ..refusing import refuse
+from ..session import current
 from ..values.mixed import Mixed
 from ..values.operands import as_constants, has_traced, operand, result_type
-from ..values.python_numbers import call_function
+from ..values.python_functions import call_function
 from ..values.traced_int import TracedInt, known_ints
 from ..values.traced_scalar import TracedScalar, astype
 from .purity import only_computes

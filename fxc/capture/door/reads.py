@@ -27,17 +27,21 @@ from ..outside.objects import (
 )
 from ..outside.outside import Known, Outside
 from ..outside.shadows import class_of, is_shadow, real_class
-from ..session import Session, label_of, refuse
-from ..statements.differing import Differing
+from ..refusing import refuse
+from ..session import Session, label_of
+from ..values.differing import Differing
 from ..values.maybe_set import check_sure, given
 from ..values.operands import Traced
 from ..values.records import Record
 from ..values.several import Several
 from . import purity
+from .creations import Creations
 
 
 class Reads:
     """What one capture has read and stored; everything goes through ``Outside.admit``."""
+
+    places: Creations
 
     def __init__(self, session: Session, outside: Outside) -> None:
         self.session = session
@@ -57,16 +61,24 @@ class Reads:
         """Call ``f`` through the door."""
         raise NotImplementedError
 
+    def staged(self, f: Any) -> Any:
+        """The staged form of a Python function in this capture."""
+        raise NotImplementedError
+
     def store_attr(self, owner: object, name: str, value: object) -> None:
         """``owner.name = value``."""
         raise NotImplementedError
 
-    def namespace(self, owner: object, known: Known) -> Any:
-        """``owner.__dict__`` of an object from outside."""
+    def store_global(self, space: dict[str, Any], name: str, value: object, text: str = "") -> None:
+        """``global name; name = value``."""
         raise NotImplementedError
 
-    def check_not_replaced(self, owner: object) -> None:
-        """Refuse an object that the program has beside the record of it."""
+    def store_in_cell(self, cell: CellType, name: str, value: object) -> None:
+        """Assign a variable of a function around one from outside."""
+        raise NotImplementedError
+
+    def namespace(self, owner: object, known: Known) -> Any:
+        """``owner.__dict__`` of an object from outside."""
         raise NotImplementedError
 
     # -------------------------------------------------------- names
@@ -176,7 +188,7 @@ class Reads:
         """An attribute of an object made inside; what its class has is from outside."""
         if name == "__class__":
             return kind
-        self.check_not_replaced(owner)
+        self.places.check_not_replaced(owner)
         if name == "__dict__":
             self._open(owner)
         found = class_attribute(kind, name)

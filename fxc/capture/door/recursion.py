@@ -15,7 +15,8 @@ from typing import Any
 from fxc.ir.records import frozen
 from fxc.ir.symbols import Dim, symbols_of
 
-from ..session import MOST_UNROLLED, Respecialise, Session, refuse
+from ..refusing import Respecialise, refuse
+from ..session import MOST_UNROLLED, Session
 from ..values.traced_array import TracedArray
 
 

@@ -8,7 +8,7 @@ from types import FunctionType
 from typing import Any
 
 from ..outside.objects import is_namedtuple
-from ..session import refuse
+from ..refusing import refuse
 from ..statements import choices
 from ..statements.branches import Branch, raises
 from ..statements.folds import filtered, fold, listed, mapped, row, taking
@@ -19,13 +19,12 @@ from ..statements.unpacking import starred
 from ..statements.while_loops import WhileLoop
 from ..values.unbound import UNBOUND
 from .by_places import at_place, has_place, list_to_change
-from .ordering import compared
 from .stores import Names, Stores
 
 # What staged code finds there by name: methods of the door, what takes the door first, the rest.
 _OF_DOOR = (
     *("call", "attr", "indexed", "stored", "owned", "iterable", "made"),
-    *("changing", "context", "same", "equal", "unequal", "text", "percent"),
+    *("changing", "context", "same", "equal", "unequal", "compared", "text", "percent"),
     *("settled", "trying", "caught", "raising", "rebinding", "sharing", "item_list"),
     *("held_list", "new_item", "importing", "set_of"),
 )
@@ -40,7 +39,6 @@ _FOR_DOOR: dict[str, Callable[..., Any]] = {
     "mapped": mapped,
     "row": row,
     "starred": starred,
-    "compared": compared,
     "bound": bound,
     "raises": raises,
     "branch": Branch,

@@ -21,7 +21,7 @@ from ..locations import is_users, runs_ours, user_frame
 from ..outside.epilogue import NoteBuilder
 from ..outside.files import TracedFile
 from ..outside.outside import Outside
-from ..session import refuse
+from ..refusing import refuse
 from ..values.late import Held, snapshot
 from .formats import Formats
 

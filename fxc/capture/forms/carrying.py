@@ -14,17 +14,9 @@ from ..session import current
 from ..values.alternatives import content_of
 from ..values.mixed import mixed, mixed_parts
 from ..values.operands import operand, variable_of
-from ..values.several import (
-    Option,
-    Several,
-    arrays_of,
-    flag_operand,
-    one_by_flags,
-    options_by_key,
-    options_in,
-    united,
-)
-from ..values.variables import placeholder
+from ..values.options import Option, arrays_of, flag_operand, options_in
+from ..values.several import Several, options_by_key, united
+from ..values.variables import one_by_flags, placeholder
 from .form import Array, Constant, Form, Items, MixedNumber, Number, Union, key_of, types_of
 from .structures import items_of
 

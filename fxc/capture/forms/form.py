@@ -10,7 +10,7 @@ import numpy as np
 from fxc.ir.records import frozen
 from fxc.ir.types import PY_INT, ArrayType, ScalarType
 
-from ..session import refuse
+from ..refusing import refuse
 from ..values.late import Late
 from .structures import Structure
 

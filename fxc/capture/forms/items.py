@@ -10,14 +10,15 @@ from fxc.ir.types import ArrayType, ScalarType
 
 from ..outside.objects import is_python_class, vars_of
 from ..outside.shadows import class_of
-from ..session import current, refuse
-from ..statements.differing import Differing
-from ..statements.rows import as_number
+from ..refusing import refuse
+from ..session import current
+from ..values.differing import Differing
 from ..values.late import Late
 from ..values.mixed import number_form, scalar_kinds
-from ..values.operands import Traced, TracedValue, kind_of, operand, wrap
-from ..values.several import keys_in, things_in
-from ..values.variables import array_of, is_number
+from ..values.operands import Traced, TracedValue, array_of, kind_of, operand, wrap
+from ..values.options import things_in
+from ..values.rows import as_number
+from ..values.variables import is_number
 from .carrying import enter
 from .form import (
     FLAG,
@@ -35,7 +36,7 @@ from .form import (
     pool_of,
     types_of,
 )
-from .joining import form_of, hold_alike, union_of
+from .joining import form_of, hold_alike, keys_in, union_of
 from .structures import APART, Structure, item_structure, items_of, joint_structure
 
 # Note [Records in lists]

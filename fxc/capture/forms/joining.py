@@ -11,9 +11,10 @@ from fxc.ops.metas.shapes import same_shape
 
 from ..session import current
 from ..values.late import Late
-from ..values.mixed import mixed_form
-from ..values.several import key, things_in
-from ..values.variables import graph_type
+from ..values.mixed import graph_type, mixed_form
+from ..values.operands import array_of, operand
+from ..values.options import is_of_one_type, is_record, things_in
+from ..values.traced_int import TracedInt
 from .form import Array, Constant, Form, Items, Number, Union, is_of_arrays, plain_form
 from .structures import Structure, items_of
 
@@ -144,3 +145,33 @@ def _may_be_carried(kinds: Iterable[ArrayType]) -> bool:
         bool(kind.rank) and kind.writeable and is_c_ordered(kind) and hold_alike(first, kind)
         for kind in kinds
     )
+
+
+def key(x: Any) -> Any:
+    """What two options have in common that are one option; None for what cannot be one."""
+    if x is None or type(x) is str:
+        return "constant", x
+    if type(x) is TracedInt:
+        return PY_INT
+    if is_of_one_type(x):
+        kind = operand(x).type
+        return None if kind.weak and kind.dtype.kind == "c" else kind  # type: ignore[union-attr]
+    if array_of(x) is not None:
+        return "array", x._value.type.dtype.str, x._value.type.rank
+    if is_record(x):
+        return "record", x.pool
+    if type(x) is Late and x.has_template:
+        forms = _forms_of_parts(x)
+        return None if None in forms else ("text", x.template, forms)
+    return ("tuple", len(x)) if type(x) is tuple and x else None
+
+
+def _forms_of_parts(x: Late) -> tuple[Any, ...]:
+    """The forms of the numbers in a text; None for what is none."""
+    forms = map(form_of, x.template.parts_of(x))
+    return tuple(None if each is None or is_of_arrays(each) else each for each in forms)
+
+
+def keys_in(x: object) -> set[Any]:
+    """The keys of what ``x`` may be; None for what cannot be one of several things."""
+    return set(map(key, things_in(x)))

@@ -10,12 +10,13 @@ import numpy as np
 from fxc.ir.graph import Value
 from fxc.ir.types import ArrayType, ScalarType
 
-from ..session import current, refuse
-from ..statements.differing import Differing
-from ..statements.rows import ListArray
+from ..refusing import refuse
+from ..session import current
+from ..values.differing import Differing
 from ..values.operands import dtype_of, operand, record, wrap
+from ..values.rows import ListArray
 from ..values.stored_items import demand_cast, is_a_cast, is_stored
-from ..values.variables import flag_of
+from ..values.truths import flag_of
 from .form import (
     Array,
     Constant,

@@ -21,9 +21,9 @@ from ..outside.objects import (
 from ..outside.shadows import class_of, shadow_of
 from ..session import current
 from ..staging.jumps import RESULT
-from ..statements.rows import rows_in
 from ..values.maybe_set import MaybeSet
 from ..values.operands import Traced
+from ..values.rows import rows_in
 from ..values.unbound import UNBOUND
 
 APART = "objects apart"  # the request not to join objects

@@ -16,9 +16,11 @@ from fxc.ir.types import ArrayType, ScalarType, array_type
 from fxc.ops.metas.layout import gathered_layout, writing_order
 from fxc.ops.metas.shapes import broadcast_shapes, hints, is_known_one, is_one
 
-from ..session import current, refuse
+from ..refusing import refuse
+from ..session import current
 from ..values.operands import Traced, check_real, constant, has_traced, kind_of, operand
-from .indexing import IndexArrays, as_stored, check_fits, check_masked_source, checked
+from ..values.traced_int import check_fits
+from .indexing import IndexArrays, as_stored, check_masked_source, checked
 
 _INTP = np.dtype(np.intp)
 

@@ -10,9 +10,10 @@ import numpy as np
 from fxc.ir.size_guards import guard
 
 from ..door.numpy_source import run_source
-from ..session import current, refuse
+from ..refusing import refuse
+from ..session import current
 from ..statements.folds import fold
-from ..values.operands import axis_number
+from ..values.dims import axis_number
 from . import creation, shaping
 
 

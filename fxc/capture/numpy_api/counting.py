@@ -43,32 +43,23 @@ def size_of(number: Value) -> Dim | None:
     (mask,) = call.args
     if not isinstance(mask, Value) or mask.type.dtype != np.bool_:
         return None
-    for known in session.sizes.values():
-        if known.number is number and session.is_alive(known.value):
-            return known.dim
-    return _bound(number, mask, call.at)
+    known = session.known_size(number)
+    return _bound(number, mask, call.at) if known is None else known
 
 
 def _bound(number: Value, mask: Value, at: int) -> Dim:
     session = current()
-    most, name = kind_of(mask).size, new_name()
+    most, name = kind_of(mask).size, session.new_size_name()
     value = session.record("bind_size", number, symbol=name, most=most)
     return session.counted(CountedSize(name, most, value, number, mask, at))
 
 
 def bound_size(number: Any, most: Dim) -> Dim:
     """The size that a number from 0 to ``most`` is."""
-    session, name = current(), new_name()
+    session = current()
+    name = session.new_size_name()
     value = session.record("bind_size", number, symbol=name, most=most)
     return session.counted(CountedSize(name, most, value, number))
-
-
-def new_name() -> str:
-    """A name for a size: the same in each attempt, whatever else is recorded."""
-    session = current()
-    session.size_count += 1
-    number = session.size_count
-    return session.builder.value(PY_INT, "count" if number == 1 else f"count{number}").name
 
 
 def as_mask(x: object) -> Value:

@@ -16,14 +16,14 @@ from fxc.ir.types import ArrayType, ScalarType
 from fxc.ops.metas.layout import is_c_ordered, is_f_ordered, layout_of
 from fxc.ops.metas.shapes import is_zero, slice_length
 
-from ..session import current, refuse
+from ..refusing import refuse
+from ..session import current
 from ..values.derived import derived
+from ..values.dims import dim_of, dims_of
 from ..values.operands import (
     Traced,
     TracedValue,
     array_value,
-    dim_of,
-    dims_of,
     dtype_of,
     operand,
     order_of,
@@ -32,8 +32,10 @@ from ..values.operands import (
     wrap,
 )
 from ..values.sequences import array_of
-from ..values.traced_int import exact, int_dim, wrap_dim
-from .indexing import check_fits
+from ..values.traced_int import check_fits, exact, int_dim, wrap_dim
+from ..values.traced_scalar import known_number
+from .counting import size_of
+from .measured import size_from
 
 
 def is_array(x: object) -> bool:
@@ -151,8 +153,6 @@ def arange(start: Any, stop: Any = None, step: Any = None, dtype: Any = None) ->
         length = _range_length(low, high, by)
         wanted = np.arange(*(_sample(operand(x)) for x in given), dtype=dtype).dtype
         return record("arange", operand(start), operand(step), length=length, dtype=wanted)
-    from ..values.traced_scalar import known_number
-
     if any(isinstance(x, Traced) for x in (start, stop, step)):
         found = [operand(x) for x in (start, stop, step)]
         length = derived(_arange_length, *found)
@@ -191,9 +191,6 @@ def _as_size(x: object, *, alone: bool = False) -> Any:
     number = x._plain() if isinstance(x, Traced) else x
     if not isinstance(number, TracedValue):
         return x
-    from .counting import size_of
-    from .measured import size_from
-
     value, kind = number._value, number._value.type
     dim = size_of(value)
     is_int = isinstance(kind, ScalarType) and kind.dtype in (_COUNTING if alone else _COUNTING[:1])

@@ -10,7 +10,7 @@ import numpy as np
 from fxc.ir.graph import Value
 from fxc.ops.library import ALWAYS_COMPLEX
 
-from ..session import refuse
+from ..refusing import refuse
 from ..values.operands import array_value, operand, record
 
 

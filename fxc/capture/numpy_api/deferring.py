@@ -12,7 +12,8 @@ from typing import Any
 
 from ..outside.objects import MISSING, class_attribute
 from ..outside.shadows import class_of, has_method, is_shadow
-from ..session import current, refuse
+from ..refusing import refuse
+from ..session import current
 from ..values.operands import Traced
 
 _OF_ARRAYS, _OF_SCALARS = 0.0, -1e6  # NumPy's priorities

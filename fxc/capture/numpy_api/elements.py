@@ -12,11 +12,13 @@ from fxc.ir.types import ArrayType
 from fxc.ops.metas.layout import is_f_ordered
 
 from ..history import may_overlap
-from ..session import current, refuse
-from ..values.operands import array_value, known_int, numpys_operand, operand, record, wrap
-from ..values.traced_int import TracedInt
+from ..refusing import refuse
+from ..session import current
+from ..values.dims import known_int
+from ..values.operands import array_value, numpys_operand, operand, record, wrap
+from ..values.traced_int import TracedInt, check_fits
 from . import creation
-from .indexing import assign, check_fits
+from .indexing import assign
 from .reductions import reducible
 from .ufuncs import call_ufunc, writable
 

@@ -13,11 +13,13 @@ from fxc.ir.size_guards import guard
 from fxc.ops.metas.shapes import normalize_axis
 
 from ..history import known_array
-from ..session import CountedSize, current, refuse
-from ..values.operands import array_value, axis_number, kind_of, record, wrap, wrap_all
+from ..refusing import refuse
+from ..session import CountedSize, current
+from ..values.dims import axis_number
+from ..values.operands import array_value, kind_of, record, wrap, wrap_all
 from ..values.traced_int import wrap_dim
 from . import shaping
-from .counting import as_mask, count, new_name, places
+from .counting import as_mask, count, places
 from .creation import empty, ones
 from .indexing import checked
 from .picking import take
@@ -97,7 +99,8 @@ def unique(
     if value.type.dtype.kind in "biuf":
         asked = (return_index, return_inverse, return_counts, equal_nan)
         return _firsts(wrap(value), *map(bool, asked))
-    session, name, most = current(), new_name(), kind_of(value).size
+    session, most = current(), kind_of(value).size
+    name = session.new_size_name()
     options = {
         "index": bool(return_index),
         "inverse": bool(return_inverse),

@@ -7,7 +7,7 @@ from typing import Any
 from fxc.ir.types import ArrayType
 from fxc.ops.metas.layout import is_c_ordered, is_f_ordered
 
-from ..session import refuse
+from ..refusing import refuse
 from . import sharing
 
 _SHORT = {

@@ -10,7 +10,9 @@ from fxc.ir.graph import Operand, Value
 from fxc.ir.types import ArrayType
 from fxc.ops.metas.layout import is_c_ordered
 
-from ..session import current, refuse
+from ..refusing import refuse
+from ..session import current
+from ..values.above import above
 from ..values.operands import Traced, TracedValue, operand, wrap
 from ..values.traced_int import TracedInt, wrap_dim
 from . import shaping
@@ -34,10 +36,8 @@ class TracedFlat(Traced):
         self._whole: Any = None  # what a loop runs over
 
     def _counted(self) -> Any:
-        from ..statements.iterators import elements_in_order  # which index arrays
-
         if self._whole is None and not self._at:
-            self._whole = elements_in_order(self._array)
+            self._whole = above().elements_in_order(self._array)
         return self._whole
 
     @property  # type: ignore[misc]

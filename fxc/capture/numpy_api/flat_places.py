@@ -9,8 +9,10 @@ import numpy as np
 
 from fxc.ir.types import ArrayType
 
-from ..session import current, refuse
-from ..values.operands import array_value, dims_of, operand, record, wrap
+from ..refusing import refuse
+from ..session import current
+from ..values.dims import dims_of
+from ..values.operands import array_value, operand, record, wrap
 from ..values.traced_int import wrap_dim
 from .creation import is_array
 

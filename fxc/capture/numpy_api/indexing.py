@@ -29,20 +29,21 @@ from fxc.ops.metas.shapes import check_mask, is_one, normalize_slice
 
 from ..dropped_parts import warn_of_dropped_parts
 from ..history import known_array
-from ..session import MOST_AXES, current, refuse
+from ..refusing import refuse
+from ..session import MOST_AXES, current
 from ..values.derived import derived
+from ..values.dims import dim_of
 from ..values.operands import (
     Traced,
     TracedValue,
     array_value,
     constant,
-    dim_of,
     has_traced,
     of_list,
     operand,
     wrap,
 )
-from ..values.traced_int import TracedInt, exact
+from ..values.traced_int import TracedInt, check_fits, exact
 from ..values.varying import in_bounds_from_either_end, place_in_bounds
 from .windows import window
 
@@ -464,12 +465,3 @@ def as_stored(given: Operand, dtype: np.dtype, *, each: bool = False) -> Operand
         return given
     may_raise = kind.dtype.kind == "f" or kind.dtype == np.uint64
     return current().value("try_int" if may_raise else "py_int", given)
-
-
-def check_fits(source: object, dtype: np.dtype) -> None:
-    """Guard that a Python int from outside is in the range of the dtype it goes into."""
-    if type(source) is TracedInt and dtype.kind in "iu" and dtype != np.int64:
-        info = np.iinfo(dtype)
-        for relation, bound in ((">=", info.min), ("<=", info.max)):
-            if not guard(source._dim, relation, int(bound)):
-                raise OverflowError(f"Python integer {int(source)} out of bounds for {dtype}")

@@ -12,18 +12,10 @@ from fxc.ir.symbols import Dim
 from fxc.ir.types import ScalarType
 from fxc.ops.metas.shapes import normalize_axis, same_shape
 
-from ..session import current, refuse
-from ..values.operands import (
-    Traced,
-    array_value,
-    axis_number,
-    dim_of,
-    dtype_of,
-    has_traced,
-    operand,
-    record,
-    wrap,
-)
+from ..refusing import refuse
+from ..session import current
+from ..values.dims import axis_number, dim_of
+from ..values.operands import Traced, array_value, dtype_of, has_traced, operand, record, wrap
 from ..values.traced_int import wrap_dim
 from . import creation, shaping
 from .ufuncs import writable

@@ -13,11 +13,13 @@ from fxc.ir.symbols import counted_in
 from fxc.ops.metas.shapes import normalize_axis
 
 from ..door.numpy_source import run_source
-from ..session import CountedSize, current, refuse
-from ..values.operands import array_value, axis_number, dim_of, kind_of, operand, record, wrap
+from ..refusing import refuse
+from ..session import CountedSize, current
+from ..values.dims import axis_number, dim_of
+from ..values.operands import array_value, kind_of, operand, record, wrap
 from ..values.python_numbers import to_int
 from ..values.traced_int import wrap_dim
-from .counting import bound_size, new_name
+from .counting import bound_size
 from .creation import arange
 from .joining import concatenate
 from .reductions import demand_more
@@ -188,7 +190,8 @@ def bincount(x: object, /, weights: object = None, minlength: object = 0) -> Any
     given = None if weights is None else array_value(weights)
     if type(count) is not int or count != 0:
         return record("bincount", value, given, minlength=count)
-    session, name = current(), new_name()
+    session = current()
+    name = session.new_size_name()
     most = kind_of(value).size + _MOST_BINS
     if session.region:  # native code calls NumPy for what has a size that is known before
         largest = to_int(wrap(value).max())

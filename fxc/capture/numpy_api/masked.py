@@ -20,7 +20,8 @@ from fxc.ops.metas.shapes import is_known_one
 from fxc.ops.table import TABLE, Tag
 
 from ..history import hold_same, may_overlap
-from ..session import current, refuse
+from ..refusing import refuse
+from ..session import current
 from ..values.operands import Traced, TracedValue, dtype_of, kind_of, operand, record, settled, wrap
 from ..values.protocols import TakesFunctions
 from . import advanced

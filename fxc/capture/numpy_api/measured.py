@@ -60,7 +60,7 @@ def size_from(number: Value) -> Dim | None:
 
 def known_size(number: Value) -> Dim | None:
     """The dim that an int is which follows from sizes that are measured already."""
-    found = _Dims(current(), _known).of(number)
+    found = _Dims(current(), Session.known_size).of(number)
     return found if found is not None and fits(found) else None
 
 
@@ -80,7 +80,7 @@ class _Dims:
         return self.found[x]
 
     def _taken_apart(self, x: Value) -> Dim | None:
-        call, known = self.session.made.get(x), _known(self.session, x)
+        call, known = self.session.made.get(x), self.session.known_size(x)
         if known is not None or call is None or not _is_int(x):
             return known or self.leaf(self.session, x)
         name, args = stem(call.name), call.args
@@ -117,19 +117,9 @@ def _is_int(x: Operand) -> bool:
     return isinstance(x.type, ScalarType) and x.type.dtype == np.int64
 
 
-def _known(session: Session, number: Value) -> Dim | None:
-    """The symbol that stands for a number here already."""
-    for known in session.sizes.values():
-        if known.number is number and session.is_alive(known.value):
-            return known.dim
-    return None
-
-
 def _measured(session: Session, number: Value) -> Dim:
     """The symbol that stands for a number here."""
-    from .counting import new_name  # which measures what it does not count
-
-    name, value = new_name(), to_int(wrap(number))._value
+    name, value = session.new_size_name(), to_int(wrap(number))._value
     fits = session.record("try_fit", value, Literal(0), Literal(MOST_MEASURED))
     bound = session.record("bind_size", fits, symbol=name, most=MOST_MEASURED)
     return session.counted(CountedSize(name, MOST_MEASURED, bound, number))

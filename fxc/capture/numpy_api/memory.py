@@ -8,7 +8,7 @@ shape the epilogue sets in the end.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -20,11 +20,10 @@ from fxc.ir.types import ArrayType, is_known, normal_strides
 from fxc.ops.metas.layout import is_c_ordered, reshape_strides, resolve_shape
 from fxc.ops.metas.shapes import normalize_axes_tuple
 
-from ..session import current, refuse
-from ..values.operands import array_value, dims_of, kind_of, record
-
-if TYPE_CHECKING:
-    from ..values.traced_array import TracedArray
+from ..refusing import refuse
+from ..session import current
+from ..values.dims import dims_of
+from ..values.operands import TracedValue, array_value, kind_of, record
 
 
 def view(value: Value, dtype: Any = None, kind: Any = None) -> Any:
@@ -148,24 +147,22 @@ def sliding_window_view(
 # ------------------------------------------------------------------ what an array object is like
 
 
-def set_shape(x: TracedArray, shape: object) -> None:
-    """As ``x.shape = shape``: the object shows its memory in another shape from now on."""
+def in_shape(value: Value, shape: object) -> Value:
+    """What an array of this memory shows after ``x.shape = shape``."""
     _check_outermost("shape")
-    kind = kind_of(x._value)
+    kind = kind_of(value)
     wanted = resolve_shape(kind, dims_of(shape))
     if reshape_strides(kind, wanted) is None:
         raise AttributeError(
             "Incompatible shape for in-place modification. Use `.reshape()` to make a copy with "
             "the desired shape."
         )
-    if x._value in current().alternatives:
+    if value in current().alternatives:
         raise refuse("the shape of one array or another cannot be set; use x.reshape")
-    x._original = x._object
-    current().reshaped[x._original] = x
-    x._value = record("reshape", x._value, wanted)._value
+    return current().value("reshape", value, wanted)
 
 
-def resize(x: TracedArray, *new_shape: object, refcheck: bool = True) -> None:
+def resize(x: TracedValue, *new_shape: object, refcheck: bool = True) -> None:
     """As ``ndarray.resize`` with ``refcheck=False``, of an array that nothing else shows."""
     _check_outermost("size")
     session = current()

@@ -12,17 +12,10 @@ from fxc.ir.symbols import Dim
 from fxc.ir.types import ScalarType
 from fxc.ops.metas.shapes import broadcast_shapes, is_known_zero, normalize_axis, same_shape
 
-from ..session import current, refuse
-from ..values.operands import (
-    TracedValue,
-    array_value,
-    axis_number,
-    constant,
-    has_traced,
-    kind_of,
-    record,
-    wrap,
-)
+from ..refusing import refuse
+from ..session import current
+from ..values.dims import axis_number
+from ..values.operands import TracedValue, array_value, constant, has_traced, kind_of, record, wrap
 from ..values.python_numbers import to_int
 from ..values.traced_int import known_ints, wrap_dim
 from . import advanced, creation, shaping

@@ -15,8 +15,10 @@ from fxc.ops.metas.probing import key_of, quietly, sample
 from fxc.ops.metas.shapes import is_one, is_zero, normalize_axis, same_dim
 from fxc.ops.table import TABLE
 
-from ..session import current, refuse
-from ..values.operands import Traced, array_value, axis_number, kind_of, operand, wrap
+from ..refusing import refuse
+from ..session import current
+from ..values.dims import axis_number
+from ..values.operands import Traced, array_value, kind_of, operand, wrap
 from ..values.traced_int import wrap_dim
 from . import advanced, creation, masked, shaping
 from .indexing import IndexArrays, apply_steps, assign, locate

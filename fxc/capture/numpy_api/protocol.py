@@ -20,9 +20,9 @@ from fxc.ops.table import TABLE, Tag
 from ..door.foreign import attempt, call_foreign
 from ..door.numpy_source import SOURCES, has_source, run_source, run_unlisted
 from ..door.purity import only_computes
-from ..session import refuse
-from ..values.operands import array_value, axis_number, record, result_type
-from ..values.protocols import serve_functions
+from ..refusing import refuse
+from ..values.dims import axis_number
+from ..values.operands import array_value, record, result_type
 from ..values.traced_int import wrap_dim
 from . import (
     agreement,
@@ -229,4 +229,3 @@ FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.put_along_axis: placing.put_along_axis,
     np.fill_diagonal: placing.fill_diagonal,
 }
-serve_functions(array_function, FUNCTIONS)

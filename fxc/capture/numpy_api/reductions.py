@@ -19,8 +19,10 @@ from fxc.ops.foreign_ufuncs import is_foreign
 from fxc.ops.metas.layout import is_c_ordered
 from fxc.ops.metas.shapes import hints, is_zero
 
-from ..session import Respecialise, current, refuse
-from ..values.operands import Traced, array_value, axis_number, dtype_of, operand, record, wrap
+from ..refusing import Respecialise, refuse
+from ..session import current
+from ..values.dims import axis_number
+from ..values.operands import Traced, array_value, dtype_of, operand, record, wrap
 from ..values.traced_int import wrap_dim
 from .ufuncs import adopted, single_out, writable
 

@@ -25,32 +25,16 @@ from fxc.ops.metas.shapes import (
     same_shape,
 )
 
-from ..session import current, refuse
-from ..values.operands import (
-    Traced,
-    TracedValue,
-    array_value,
-    axis_number,
-    dims_of,
-    order_of,
-    record,
-    wrap,
-)
+from ..refusing import refuse
+from ..session import current
+from ..values.dims import axis_number, dims_of
+from ..values.operands import Traced, TracedValue, array_value, kind_of, order_of, record, wrap
+from ..values.traced_int import wrap_dim
 
 # Note [Views or copies]
 # ``reshape``, ``ravel``, ``asarray`` and ``astype(copy=False)`` give a view or a copy by the
 # strides of the moment. The strides are known (types carry them), so capture decides, by guards
 # where strides are symbolic, and records either the view operator or a copy and the view of it.
-
-
-def _array(x: object) -> Value:
-    return array_value(x)
-
-
-def _kind(value: Value) -> ArrayType:
-    kind = value.type
-    assert isinstance(kind, ArrayType)
-    return kind
 
 
 def itself(x: object, value: Value) -> Any:
@@ -82,16 +66,16 @@ def is_in_order(kind: ArrayType, order: str) -> bool:
 
 def reshape(x: Any, shape: object, order: str = "C", copy: Any = None) -> Any:
     """As ``np.reshape``."""
-    value, order = _array(x), order_of(order)
+    value, order = array_value(x), order_of(order)
     if order in ("A", "F"):
-        kind = _kind(value)
+        kind = kind_of(value)
         if order == "F" or (is_f_ordered(kind) and not is_c_ordered(kind)):
             wanted = resolve_shape(kind, dims_of(shape))
             return transpose(reshape(transpose(x), wrap_dims(wanted[::-1]), "C", copy))
     elif order != "C":
         raise ValueError(f"order must be one of 'C', 'F', 'A', or 'K' (got '{order}')")
     wanted = resolve_shape(value.type, dims_of(shape))
-    if not wanted and not _kind(value).rank and _is_scalar(x):
+    if not wanted and not kind_of(value).rank and _is_scalar(x):
         return x
     if copy is not True and reshape_strides(value.type, wanted) is not None:
         return record("reshape", value, wanted)
@@ -102,14 +86,12 @@ def reshape(x: Any, shape: object, order: str = "C", copy: Any = None) -> Any:
 
 def wrap_dims(dims: Sequence[Dim]) -> tuple[Any, ...]:
     """A shape for the user."""
-    from ..values.traced_int import wrap_dim
-
     return tuple(map(wrap_dim, dims))
 
 
 def _flat_source(x: object, order: str) -> Any:
     """The array whose elements in C order are those of ``x`` in ``order``."""
-    kind, order = _kind(_array(x)), order_of(order)
+    kind, order = kind_of(array_value(x)), order_of(order)
     if order == "C" or (order != "F" and is_c_ordered(kind)):
         return x
     if order == "F" or is_f_ordered(kind):
@@ -120,7 +102,7 @@ def _flat_source(x: object, order: str) -> Any:
 def ravel(x: object, order: str = "C") -> Any:
     """As ``np.ravel``: contiguous, so that of an array with gaps it is a copy."""
     source = _flat_source(x, order)
-    return reshape(source, -1) if is_c_ordered(_kind(_array(source))) else _flat_copy(source)
+    return reshape(source, -1) if is_c_ordered(kind_of(array_value(source))) else _flat_copy(source)
 
 
 def flatten(x: object, order: str = "C") -> Any:
@@ -130,14 +112,14 @@ def flatten(x: object, order: str = "C") -> Any:
 
 def _flat_copy(x: object) -> Any:
     """A new array with the elements in C order: no view of a copy, as reshape makes it."""
-    copied = record("copy", _array(x), order="C")._value
-    return record("reshape_copy", copied, (_kind(copied).size,))
+    copied = record("copy", array_value(x), order="C")._value
+    return record("reshape_copy", copied, (kind_of(copied).size,))
 
 
 def transpose(x: object, axes: object = None) -> Any:
     """As ``np.transpose``."""
-    value = _array(x)
-    rank = _kind(value).rank
+    value = array_value(x)
+    rank = kind_of(value).rank
     if not rank and _is_scalar(x) and axes in (None, ()):
         return x
     if axes is None:
@@ -156,8 +138,8 @@ def transpose(x: object, axes: object = None) -> Any:
 
 def swapaxes(x: object, axis1: object, axis2: object) -> Any:
     """As ``np.swapaxes``."""
-    value = _array(x)
-    rank = _kind(value).rank
+    value = array_value(x)
+    rank = kind_of(value).rank
     axes = list(range(rank))
     first = _axis(axis1, rank, "axis1")
     second = _axis(axis2, rank, "axis2")
@@ -181,8 +163,8 @@ def _axes(axes: object, rank: int) -> tuple[int, ...]:
 
 def squeeze(x: object, axis: object = None) -> Any:
     """As ``np.squeeze``."""
-    value = _array(x)
-    kind = _kind(value)
+    value = array_value(x)
+    kind = kind_of(value)
     if not kind.rank and _is_scalar(x) and axis in (None, 0, -1, ()):
         return x
     if axis is None:
@@ -198,18 +180,18 @@ def squeeze(x: object, axis: object = None) -> Any:
 
 def diagonal(x: object, offset: object = 0, axis1: object = 0, axis2: object = 1) -> Any:
     """As ``np.diagonal``: a read-only view."""
-    value = _array(x)
+    value = array_value(x)
     return record("diagonal", value, axis_number(offset), axis_number(axis1), axis_number(axis2))
 
 
 def broadcast_to(x: object, shape: object) -> Any:
     """As ``np.broadcast_to``: a read-only view."""
-    return record("broadcast_to", _array(x), dims_of(shape))
+    return record("broadcast_to", array_value(x), dims_of(shape))
 
 
 def broadcast_arrays(*args: object, subok: bool = False) -> tuple[Any, ...]:
     """As ``np.broadcast_arrays``: views, which can be written but should not be."""
-    values = [_array(x) for x in args]
+    values = [array_value(x) for x in args]
     shape = broadcast_shapes(*(value.type.shape for value in values))
     return tuple(
         itself(x, value) if same_shape(value.type.shape, shape) else _view_that_warns(value, shape)

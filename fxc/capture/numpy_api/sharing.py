@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -15,11 +15,9 @@ from fxc.ir.types import ArrayType
 from fxc.ops.kernels import kernel_of
 from fxc.ops.table import TABLE, Tag
 
-from ..session import Session, current, refuse
-from ..values.operands import TracedValue, constant, kind_of, record, settled, wrap
-
-if TYPE_CHECKING:
-    from ..values.traced_array import TracedArray
+from ..refusing import refuse
+from ..session import Session, current
+from ..values.operands import TracedValue, constant, kind_of, settled, wrap
 
 _MADE_ANEW = frozenset({Tag.POINTWISE, Tag.FACTORY})
 _OF_OBJECTS_BETWEEN = frozenset({"as_strided", "broadcast_to"})  # NumPy's base is not the array
@@ -111,7 +109,7 @@ def _known(x: Any) -> Any:
     return tuple(map(_known, x)) if isinstance(x, tuple) else x
 
 
-def base_of(x: TracedArray) -> Any:
+def base_of(x: TracedValue) -> Any:
     """As ``x.base``."""
     session = current()
     value = _array(session, x)
@@ -138,7 +136,7 @@ def base_of(x: TracedArray) -> Any:
     return session.door.read(real.base, base, text, text)
 
 
-def set_writeable(x: TracedArray, flag: object) -> None:
+def set_writeable(x: TracedValue, flag: object) -> None:
     """As ``x.flags.writeable = flag``; the caller's object is told behind the call."""
     session = current()
     if session.region:
@@ -155,13 +153,12 @@ def set_writeable(x: TracedArray, flag: object) -> None:
         x._value = before[1]
         session.flagged[original] = (x, x._value, True)
         return
-    x._original = original
     session.flagged[original] = (x, x._value, False)
-    x._value = record("broadcast_to", x._value, kind_of(x._value).shape)._value
+    x._show(session.value("broadcast_to", x._value, kind_of(x._value).shape))
 
 
 def setflags(
-    x: TracedArray, write: object = None, align: object = None, uic: object = None
+    x: TracedValue, write: object = None, align: object = None, uic: object = None
 ) -> None:
     """As ``ndarray.setflags``."""
     if align is not None or uic is not None:

@@ -8,7 +8,7 @@ from functools import lru_cache
 from types import FunctionType
 from typing import Any
 
-from ..session import refuse
+from ..refusing import refuse
 
 
 def check_call(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:

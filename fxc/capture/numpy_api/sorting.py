@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from ..session import current
-from ..values.operands import axis_number, record
+from ..values.dims import axis_number
+from ..values.operands import record
 from .reductions import reducible
 from .ufuncs import writable
 

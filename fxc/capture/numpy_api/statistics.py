@@ -10,8 +10,10 @@ import numpy as np
 from fxc.ir.size_guards import guard
 
 from ..door.numpy_source import run_source
-from ..session import current, refuse
-from ..values.operands import array_value, dim_of, operand, record
+from ..refusing import refuse
+from ..session import current
+from ..values.dims import dim_of
+from ..values.operands import array_value, operand, record
 from ..values.traced_scalar import numpy_scalar
 from . import creation, shaping
 from .ufunc_methods import array_ufunc

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..session import refuse
+from ..refusing import refuse
 from ..values.operands import operand, record
 from ..values.traced_int import TracedInt
 from . import creation

@@ -10,8 +10,7 @@ from fxc.ops.foreign_calls import Unlearnable
 from fxc.ops.foreign_ufuncs import runs_python
 
 from ..door.foreign import call_foreign
-from ..session import refuse
-from ..values.protocols import serve_ufuncs
+from ..refusing import refuse
 from . import reductions
 from .placing import at
 from .ufuncs import adopted, call_with_options, operator_name, outer
@@ -50,6 +49,3 @@ def _with_core_dimensions(ufunc: np.ufunc, inputs: tuple[Any, ...], options: dic
         return call_foreign(ufunc, inputs, options)
     except Unlearnable as reason:
         raise refuse(f"np.{ufunc.__name__} cannot be captured here: {reason}") from None
-
-
-serve_ufuncs(array_ufunc)

@@ -13,12 +13,13 @@ import numpy as np
 from fxc.ir.graph import Literal, Operand, Value
 from fxc.ir.types import ArrayType, ScalarType
 from fxc.ops.foreign_ufuncs import operator_of, runs_python
-from fxc.ops.metas.layout import is_f_ordered
+from fxc.ops.metas.layout import is_f_ordered, layout_of
 from fxc.ops.metas.shapes import broadcast_shapes, broadcasts_to, show_shape
 from fxc.ops.table import TABLE
 
 from ..noted import note, noting
-from ..session import current, refuse
+from ..refusing import refuse
+from ..session import current
 from ..values.operands import (
     Traced,
     TracedValue,
@@ -26,6 +27,7 @@ from ..values.operands import (
     dtype_of,
     guard_range,
     has_traced,
+    kind_of,
     numpys_operand,
     operand,
     record,
@@ -428,11 +430,10 @@ _EQUALITY = ("equal", "not_equal")
 
 def _equal_to_none(x: Any, *, is_equal: bool) -> Any:
     """What ``x == None`` and ``x == "text"`` give for each element, or ``!=``."""
-    from .creation import ones_like, zeros_like  # which makes arrays by operators
-
     if not x.ndim:
         return np.bool_(not is_equal)
-    return (zeros_like if is_equal else ones_like)(x, dtype=bool)
+    kind = kind_of(array_value(x))
+    return record("zeros" if is_equal else "ones", kind.shape, _BOOL, layout=layout_of(kind))
 
 
 # The powers for which the operator ** of arrays calls another ufunc, which np.power does not: by

@@ -14,7 +14,8 @@ from fxc.ops.metas.shapes import normalize_slice
 
 from ..history import hold_same, known_array
 from ..session import current
-from ..values.operands import Traced, TracedValue, dim_of, operand
+from ..values.dims import dim_of
+from ..values.operands import Traced, TracedValue, operand
 from ..values.python_numbers import arithmetic, scalar_of, to_int
 from ..values.traced_int import TracedInt, decide_in_loops, exact
 from ..values.varying import may_leave

@@ -14,7 +14,7 @@ from fxc.ir.errors import CaptureError
 
 from ..guards import Source
 from ..listed_numbers import codes_of
-from ..session import refuse
+from ..refusing import refuse
 from ..values.operands import Traced
 from ..values.texts import Text
 from .containers import PLAIN, External, Held, is_plain

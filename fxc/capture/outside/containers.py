@@ -14,7 +14,8 @@ from typing import Any
 from fxc.ir.records import frozen
 
 from ..guards import Source
-from ..session import ITEM, refuse
+from ..refusing import refuse
+from ..session import ITEM
 from ..values.operands import Traced
 from ..values.traced_int import TracedInt
 from .outside import Outside

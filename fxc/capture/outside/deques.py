@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from typing import Any
 
-from ..session import refuse
+from ..refusing import refuse
 from .containers import ExternalSequence, Held, give_reads, refuse_methods
 
 _MOST = 64  # items that are read

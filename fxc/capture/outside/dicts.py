@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict, defaultdict
 from typing import Any
 
-from ..session import refuse
+from ..refusing import refuse
 from ..values.maybe_set import MaybeSet, check_sure, given
 from ..values.unbound import UNBOUND
 from .containers import MISSING, ExternalMapping, Held, give_reads, is_number, is_plain, plain_key

@@ -12,7 +12,8 @@ from typing import Any
 from fxc.ir.records import mutable
 
 from ..guards import Source
-from ..session import Session, refuse
+from ..refusing import refuse
+from ..session import Session
 
 # Note [Effects]
 # Capture changes nothing outside. A store into an object from outside (``self.t += dt``,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..guards import Source
-from ..session import refuse
+from ..refusing import refuse
 from ..values.late import late
 from ..values.operands import Traced
 

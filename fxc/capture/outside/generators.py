@@ -21,18 +21,9 @@ from fxc.ops.metas.layout import is_c_ordered
 from fxc.ops.metas.shapes import broadcast_shapes
 
 from ..guards import Source
-from ..session import refuse
-from ..values.operands import (
-    Traced,
-    array_value,
-    dim_of,
-    dims_of,
-    known_int,
-    operand,
-    record,
-    settled,
-    type_of,
-)
+from ..refusing import refuse
+from ..values.dims import dim_of, dims_of, known_int
+from ..values.operands import Traced, array_value, operand, record, settled, type_of
 from .containers import settle_all
 from .outside import Outside
 

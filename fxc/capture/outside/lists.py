@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 
 from ..listed_numbers import Columns, Numbers, Ragged, form_of_items
-from ..session import Respecialise, current, refuse
+from ..refusing import Respecialise, refuse
+from ..session import current
+from ..values.above import above
 from ..values.operands import Traced
 from .containers import MISSING, ExternalSequence, Held, give_reads, is_number, is_plain, settled
 
@@ -185,8 +187,6 @@ class ExternalList(ExternalSequence, list[Any]):
 
     def as_list(self) -> Any:
         """A new list of the graph with these items; None if that is left to Python."""
-        from ..values.traced_lists import OPERATIONS  # which record
-
         form = self._known_form()
         if form is None:
             return None
@@ -195,10 +195,10 @@ class ExternalList(ExternalSequence, list[Any]):
             if lists.is_outside_changed:
                 return None
             lists.outside |= {self._by_items}
-            return OPERATIONS["rows_of"](self._by_items, *self._inputs())
+            return above().rows_of(self._by_items, *self._inputs())
         if type(form) is Columns:
-            return OPERATIONS["tuples_of"](self._inputs())
-        return OPERATIONS["list_of"](self.as_array())
+            return above().tuples_of(self._inputs())
+        return above().list_of(self.as_array())
 
     # -------------------------------------------------------- changes
 
@@ -227,12 +227,10 @@ class ExternalList(ExternalSequence, list[Any]):
 
     def _grow(self, value: Any) -> None:
         """Append in a call in which nobody looks at the list."""
-        from ..values.traced_lists import TracedList  # which records
-
         held = self._held
         held.outside.session.door.lists.note_outside_changed()
         if self._grown is None:
-            self._grown = TracedList([], outermost=True)
+            self._grown = above().list_to_grow()
             held.outside.session.retries |= {f"{self._grows} by Python"}
             held.outside.stored(held.name, f"{held.name}.len")
             held.change("extend", value=self._grown)

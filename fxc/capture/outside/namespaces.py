@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import keyword
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator
+from typing import Any
 
-from ..session import refuse
+from ..refusing import refuse
 from .containers import ExternalMapping, Held, give_reads, plain_key
 from .objects import MISSING, class_attribute, is_data_descriptor
-from .outside import Known
-
-if TYPE_CHECKING:
-    from ..door.stores import Stores
 
 
 class Namespace(ExternalMapping, dict[str, Any]):
@@ -20,24 +16,29 @@ class Namespace(ExternalMapping, dict[str, Any]):
     the class has to say.
     """
 
-    def __init__(self, held: Held, door: Stores, owner: Any, known: Known) -> None:
+    def __init__(
+        self,
+        held: Held,
+        kind: type,
+        items: Callable[[], dict[str, Any]],
+        find: Callable[[str], Any],
+        store: Callable[[str, Any], None],
+    ) -> None:
         super().__init__()
         self._held = held
-        self._door = door
-        self._owner = owner
-        self._known = known
+        self._kind = kind  # of the object
+        self._items = items
+        self._found = find  # by the name; it gives MISSING for none
+        self._store = store
 
     def settle(self) -> None:
         items = self._items()
         dict.clear(self)
         dict.update(self, items)
 
-    def _items(self) -> dict[str, Any]:
-        return self._door.held_by(self._owner)[0]
-
     def _checked(self, key: Any) -> str:
         key = plain_key(key)
-        found = class_attribute(type(self._known.object), key) if type(key) is str else None
+        found = class_attribute(self._kind, key) if type(key) is str else None
         plain = type(key) is str and key.isidentifier() and not keyword.iskeyword(key)
         if not plain or is_data_descriptor(found):
             raise refuse(
@@ -47,7 +48,7 @@ class Namespace(ExternalMapping, dict[str, Any]):
         return str(key)
 
     def _find(self, key: Any) -> Any:
-        return self._door.own_item(self._owner, self._checked(key), self._known)
+        return self._found(self._checked(key))
 
     def __getitem__(self, key: Any) -> Any:
         value = self._find(key)
@@ -64,7 +65,7 @@ class Namespace(ExternalMapping, dict[str, Any]):
         return self._find(key) is not MISSING
 
     def __setitem__(self, key: Any, value: Any, /) -> None:
-        self._door.store_own_item(self._owner, self._checked(key), value, self._known)
+        self._store(self._checked(key), value)
 
     def setdefault(self, key: Any, default: Any = None, /) -> Any:
         """As ``dict.setdefault``."""

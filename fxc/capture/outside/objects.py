@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from ..session import refuse
+from ..refusing import refuse
 from .shadows import shadow_of
 
 # Note [Stand-ins]

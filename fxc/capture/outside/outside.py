@@ -27,7 +27,9 @@ from fxc.ir.types import (
 )
 
 from ..guards import Fetch, GuardBuilder, Source, flags_of
-from ..session import Session, refuse
+from ..refusing import refuse
+from ..session import Session
+from ..values.derived import known_result
 from ..values.operands import Traced
 from ..values.traced_array import TracedArray
 from ..values.traced_int import TracedInt
@@ -217,6 +219,10 @@ class Outside:
         if expression not in self._derived:
             self._derived[expression] = number
             self.guards.check_value(self.guards.fetch(expression, text), number)
+
+    def known_result(self, x: Value) -> Any:
+        """What a scalar is in this call, from here on a constant; None if guards cannot say."""
+        return known_result(x)
 
     def add_input(self, kind: Any, source: Source, name: str, hidden: bool) -> Value:
         """A new input of the graph."""

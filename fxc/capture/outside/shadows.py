@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterator
 from types import FunctionType
 from typing import Any
 
-from ..session import current, refuse
+from ..refusing import refuse
+from ..session import current
 from ..values.operands import Traced
 
 # Note [Special methods]

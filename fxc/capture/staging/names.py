@@ -10,7 +10,7 @@ from typing import Any
 from fxc.ir.location import SourceLocation
 from fxc.ir.records import frozen
 
-from ..session import refuse
+from ..refusing import refuse
 from .liveness import Handed, assigned
 from .nodes import at, children, door_part, later, names_of, placed, walk
 

@@ -12,7 +12,7 @@ from .changed_lists import by_places
 from .expressions import Expressions
 from .grown_texts import mark_grown_texts
 from .jumps import without_jumps
-from .liveness import Handed, handed_on
+from .liveness import Handed, KeptNames, handed_on
 from .names import CapturedNode, FunctionNode, parameters, scope_of
 from .nodes import (
     at,
@@ -175,10 +175,7 @@ class Rewriter(Expressions):
             part,
             "loop",
             [iterable],
-            [names, *self._kept(node)],
-            node.stop,  # type: ignore[attr-defined]
-            grows,
-            loops_in(node) > 2,
+            [self._kept(node, names), grows, loops_in(node) > 2],
         )
         target = at(node, ast.Assign([self.visit(node.target)], name_of(item)))
         body = [target, *self._statements(node.body)]
@@ -190,14 +187,7 @@ class Rewriter(Expressions):
             return self.generic_visit(node)
         names = self._local(handed.at_head | handed.behind)
         part = self._fresh("loop")
-        begin = self._begin(
-            node,
-            part,
-            "while_loop",
-            [],
-            [names, *self._kept(node)],
-            node.stop,  # type: ignore[attr-defined]
-        )
+        begin = self._begin(node, part, "while_loop", [], [self._kept(node, names)])
         asks = [
             call_of(part, "enters"),
             call_of(part, "test", self._test(node.test)),
@@ -222,24 +212,22 @@ class Rewriter(Expressions):
         both = [ast.If(name_of(arm), body, orelse)]
         return [begin, self._run(node, part, arm, names, both), *self._resume(node, part, names)]
 
-    def _kept(self, loop: ast.For | ast.While) -> tuple[tuple[Any, ...], ...]:
-        """Names that are live at the head of a loop, those behind it, those that are read only
-        where they have a value, and those that have one behind it if there is an iteration, of
-        which others may have one before it.
-        """
-        handed, by_turns = self._handed[loop], loop.by_turns  # type: ignore[union-attr]
+    def _kept(self, loop: ast.For | ast.While, names: tuple[str, ...]) -> tuple[Any, ...]:
+        handed = self._handed[loop]
         at_head, behind = map(self._local, (handed.at_head, handed.behind))
-        return at_head, behind, self._sure(handed), tuple(map(self._local, by_turns))
+        by_turns = tuple(map(self._local, loop.by_turns))  # type: ignore[union-attr]
+        stop = loop.stop  # type: ignore[union-attr]
+        return tuple(KeptNames(names, at_head, behind, self._sure(handed), by_turns, stop))
 
     def _sure(self, handed: Handed) -> tuple[str, ...]:
         return self._local(handed.assigned & self._flagged[-1])
 
     def _begin(
-        self, node: ast.stmt, part: str, kind: str, first: list[ast.expr], names: Any, *rest: object
+        self, node: ast.stmt, part: str, kind: str, first: list[ast.expr], names: list[Any]
     ) -> ast.stmt:
         """``part = __fxc__.kind(first, line, names, …, locals())``."""
         line = f"{self._code.co_filename}:{node.lineno}"
-        constants = [ast.Constant(each) for each in (line, *names, *rest)]
+        constants = [ast.Constant(each) for each in (line, *names)]
         rebound = self._scopes[-1].rebound & self._handed[node].assigned
         own = [name for name in rebound if self._place_of(name) == "local"]
         cells = self._variables(node, own) or ast.Constant(None)

@@ -25,7 +25,7 @@ from typing import Any
 from fxc.ir.location import SourceLocation
 from fxc.ir.records import frozen
 
-from ..session import refuse
+from ..refusing import refuse
 from .continuations import Asked, rewrite
 from .names import FunctionNode, given, parameters
 from .nodes import DOOR, copied, walk
@@ -40,7 +40,7 @@ _FUTURES = 0x1FF0000  # the bits of ``from __future__`` imports
 
 
 @frozen
-class Staged:
+class StagedCode:
     """The rewritten code, and every code object in it."""
 
     code: CodeType
@@ -51,10 +51,10 @@ class _NoSource(Exception):
     """The source of a function is not to be had."""
 
 
-_staged: weakref.WeakKeyDictionary[CodeType, dict[Asked, Staged]] = weakref.WeakKeyDictionary()
+_staged: weakref.WeakKeyDictionary[CodeType, dict[Asked, StagedCode]] = weakref.WeakKeyDictionary()
 
 
-def stage(function: FunctionType, asked: Asked = frozenset()) -> Staged | None:
+def stage(function: FunctionType, asked: Asked = frozenset()) -> StagedCode | None:
     """The rewritten code of a function; None if there is no source.
 
     Branches are written otherwise where it is asked, see Note [What follows a branch].
@@ -80,7 +80,7 @@ def stage(function: FunctionType, asked: Asked = frozenset()) -> Staged | None:
         rewritten = _rewrite(node, code)
     except _NoSource:
         return None
-    staged = Staged(rewritten, frozenset(codes_in(rewritten)))
+    staged = StagedCode(rewritten, frozenset(codes_in(rewritten)))
     if next(iter(_staged.get(code, {}).values()), staged).code.co_filename != code.co_filename:
         del _staged[code]  # an equal code of another file
     _staged.setdefault(code, {})[asked] = staged

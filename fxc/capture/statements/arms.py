@@ -15,12 +15,13 @@ from ..forms.form import Array, Form, plain_form
 from ..forms.structures import common_structure, items_of, names_of
 from ..session import Session, current
 from ..values.alternatives import either
-from ..values.operands import TracedValue, variable_of, wrap
+from ..values.differing import Differing, parts_in, rebuilt
+from ..values.operands import TracedValue, array_of, variable_of, wrap
 from ..values.traced_int import TracedInt
+from ..values.truths import flag_of
 from ..values.unbound import UNBOUND
-from ..values.variables import array_of, flag_of, is_same, placeholder
+from ..values.variables import is_same, placeholder
 from .carried_views import CarriedView, carried_view
-from .differing import Differing, parts_in, rebuilt
 from .structured import Recording, counted_inside
 
 Either = tuple[Form | None, Any, Any, str]  # and the name of the variable

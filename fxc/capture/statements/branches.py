@@ -11,12 +11,14 @@ from fxc.ir.graph import Literal
 from ..forms.form import Form
 from ..forms.joining import joint_form
 from ..locations import is_outermost
-from ..session import Respecialise, Session, refuse
+from ..refusing import Respecialise, refuse
+from ..session import Session
 from ..staging.continuations import AS_LOOPS, WITH_REST, label_of_branch, may_ask
 from ..staging.jumps import RESULT
-from ..values.operands import operand
+from ..values.operands import array_of, operand
+from ..values.truths import truth
 from ..values.unbound import UNBOUND
-from ..values.variables import array_of, is_constant, truth
+from ..values.variables import is_constant
 from .arms import Either, may_differ, paired, record_cond
 from .cells import Cells, is_flag
 from .kept_lists import is_list, is_variable, keep_lists

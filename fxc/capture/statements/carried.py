@@ -14,9 +14,9 @@ from ..forms.form import Form, types_of
 from ..forms.joining import carried_form, joint_form
 from ..session import Session
 from ..values.given import give, refuse_kept
-from ..values.operands import wrap
-from ..values.several import sides_of
-from ..values.variables import array_of, is_number, placeholder
+from ..values.operands import array_of, wrap
+from ..values.options import sides_of
+from ..values.variables import is_number, placeholder
 from .carried_views import CarriedView
 from .cells import is_flag
 from .held import Held, held

@@ -12,7 +12,8 @@ from fxc.ir.symbols import Dim, SymExpr
 from fxc.ir.types import ArrayType
 
 from ..numpy_api.counting import bound_size
-from ..session import Call, Session
+from ..recorder import Call
+from ..session import Session
 from ..values.operands import kind_of, operand, variable_of, wrap
 from ..values.python_numbers import to_int
 from ..values.traced_int import wrap_dim

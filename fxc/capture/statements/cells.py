@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from itertools import combinations
 from typing import Any
 
-from ..session import refuse
+from ..refusing import refuse
 from ..values.unbound import UNBOUND
 
 _FLAG = " is there"

@@ -24,7 +24,9 @@ from ..numpy_api.creation import asarray
 from ..outside.containers import PLAIN, External
 from ..outside.dicts import ExternalDict
 from ..outside.shadows import has_method
-from ..session import current, refuse
+from ..refusing import refuse
+from ..session import current
+from ..values.differing import Differing, demand
 from ..values.operands import Traced, has_traced, operand, record, variable_of, wrap
 from ..values.python_numbers import logical_not, to_bool, to_int, to_python
 from ..values.several import Several
@@ -33,11 +35,11 @@ from ..values.traced_array import TracedArray
 from ..values.traced_int import TracedInt
 from ..values.traced_lists import TracedList
 from ..values.traced_scalar import TracedScalar
+from ..values.truths import flag_of, truth
 from ..values.unbound import UNBOUND
 from ..values.unknown_keys import is_unknown_key, keys_of, place_of_key
-from ..values.variables import flag_of, is_same, kind_text, truth
+from ..values.variables import is_same, kind_text
 from .arms import Arms, Either, may_differ, paired, record_cond
-from .differing import Differing
 from .structured import Recording, recorded, recorded_each
 
 Later = Callable[[], Any]
@@ -279,11 +281,6 @@ def one_way(door: Any, found: Differing, then: Later, orelse: Later) -> Any:
     return _joined_arms(
         door, found.flag, (first, second), left, right, lambda one, other: found.reason
     )
-
-
-def demand(flag: object, holds: bool) -> None:
-    """Send a call in which a flag is otherwise back to Python."""
-    current().record("try_demand", flag_of(flag if holds else logical_not(flag)))
 
 
 def _attempted(door: Any, way: Later) -> Any:

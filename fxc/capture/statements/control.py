@@ -15,7 +15,7 @@ from fxc.ir.bounds import decide
 from fxc.ir.errors import CaptureError
 from fxc.ir.graph import Literal, Operand, Region, Value
 from fxc.ir.size_functions import hint
-from fxc.ir.size_guards import Guard, guard, recording
+from fxc.ir.size_guards import Guard, guard
 from fxc.ir.symbols import Dim, symbol
 from fxc.ir.tree import LEAF, TreeSpec, children_of, flatten, unflatten
 from fxc.ir.types import PY_INT, ArrayType, ScalarType, Type
@@ -24,11 +24,14 @@ from fxc.ops.metas.shapes import same_shape
 
 from ..locations import user_location
 from ..outside.containers import External
-from ..session import RegionKind, Respecialise, Session, current_or_none, refuse
+from ..recorder import RegionKind
+from ..refusing import Respecialise, refuse
+from ..session import Session, current_or_none
 from ..values.operands import Traced, TracedValue, has_traced, operand, wrap
 from ..values.python_numbers import flag
 from ..values.traced_int import TracedInt, exact, int_dim
 from .loop_guards import check_guards
+from .structured import Recording
 
 # Note [Results of regions]
 # What fxc.cond and the loops return are new arrays, in C order, that share memory with nothing
@@ -197,10 +200,10 @@ def _record_cond(
 ) -> Any:
     arms: list[tuple[Region, TreeSpec]] = []
     for arm in (on_true, on_false):
-        with _inside_region(session, "arm"):
+        with Recording(session) as region:
             result = _call(session, arm, *_own(session, xs))
             results, out_spec = _results(session, result, "fxc.cond")
-            arms.append((session.builder.finish((), results), out_spec))
+        arms.append((region.finished((), results), out_spec))
     (true_region, true_spec), (false_region, false_spec) = arms
     if true_spec != false_spec:
         raise refuse("fxc.cond: the two functions return results of different structure")
@@ -213,36 +216,6 @@ def _record_cond(
             )
     outputs = session.record("cond", pred, (), on_true=true_region, on_false=false_region)
     return unflatten(true_spec, [wrap(value) for value in outputs])
-
-
-class _inside_region:
-    """Collects nodes for a region; gives a function that makes its parameters."""
-
-    def __init__(self, session: Session, kind: RegionKind, began: int | None = None) -> None:
-        self._session = session
-        self._kind = kind
-        self._began = session.now if began is None else began
-
-    def __enter__(self) -> Callable[..., list[Value]]:
-        session = self._session
-        session.enter_region(self._kind, self._began)
-        session.expressions += 1
-        self._block = session.builder.region()
-        self._block.__enter__()
-        return self._params
-
-    def _params(self, types: list[Any], names: list[str | None]) -> list[Value]:
-        session = self._session
-        values = [session.builder.value(t, n) for t, n in zip(types, names, strict=True)]
-        session.made_here(values)
-        for value in values:
-            session.aliases.homes[value] = session.region if self._kind == "loop" else -1
-        return values
-
-    def __exit__(self, *error: Any) -> None:
-        self._block.__exit__(*error)
-        self._session.expressions -= 1
-        self._session.leave_region()
 
 
 def _results(session: Session, tree: object, what: str) -> tuple[list[Operand], TreeSpec]:
@@ -299,14 +272,13 @@ def _record_loop(
     start = [_carried(session, leaf, f"{what}: carried value {n}") for n, leaf in enumerate(leaves)]
     types = [value.type for value in start]
     taken: dict[Guard, None] = {}
-    with _inside_region(session, "loop") as enter, recording(taken):
-        params = enter([PY_INT, *types], [_index_name(body), *[None] * len(types)])
+    with Recording(session, "loop", guards=taken) as region:
+        params = region.params([PY_INT, *types], [_index_name(body), *[None] * len(types)])
         session.counts(params[0], low, high)
         index = symbol(params[0].name, hint=hint(low) if low is not None else 0, lower=_least(low))
         state = unflatten(spec, [wrap(param) for param in params[1:]])
         result = _call(session, body, TracedInt(index), state)
         results, out_spec = _results(session, result, what)
-        region = session.builder.finish(params, results)
     try:
         _check_carried(what, results, types, out_spec == spec)
     except CaptureError as error:
@@ -315,7 +287,9 @@ def _record_loop(
         raise
     check_guards(taken, params[0].name, low, high, session.varies)
     bounds = [operand(lo), operand(hi)]
-    outputs = session.record("fori_loop", *bounds, tuple(start), body=region)
+    outputs = session.record(
+        "fori_loop", *bounds, tuple(start), body=region.finished(params, results)
+    )
     return unflatten(spec, [wrap(value) for value in outputs])
 
 
@@ -393,15 +367,16 @@ def _record_while(
     regions: list[Region] = []
     began = session.now
     for function in (test, body):
-        with _inside_region(session, "loop" if function is body else "test", began) as enter:
-            params = enter(types, [None] * len(types))
+        kind: RegionKind = "loop" if function is body else "test"
+        with Recording(session, kind, began=began) as region:
+            params = region.params(types, [None] * len(types))
             result = _call(session, function, unflatten(spec, [wrap(param) for param in params]))
             if function is test:
                 results: list[Operand] = [_flag(result, what)]
             else:
                 results, out_spec = _results(session, result, what)
                 _check_carried(what, results, types, out_spec == spec)
-            regions.append(session.builder.finish(params, results))
+        regions.append(region.finished(params, results))
     outputs = session.record("while_loop", tuple(start), test=regions[0], body=regions[1])
     return unflatten(spec, [wrap(value) for value in outputs])
 

@@ -17,16 +17,11 @@ from fxc.ops.metas.shapes import normalize_slice, same_dim, slice_length
 
 from ..numpy_api.measured import known_size
 from ..outside.lists import ExternalList
-from ..session import current, refuse
+from ..refusing import refuse
+from ..session import current
 from ..values.derived import derived
-from ..values.operands import (
-    Traced,
-    TracedValue,
-    dim_of,
-    operand,
-    record,
-    settled,
-)
+from ..values.dims import dim_of
+from ..values.operands import Traced, TracedValue, operand, record, settled
 from ..values.python_numbers import arithmetic, extremum, scalar_of, to_int
 from ..values.traced_array import TracedArray
 from ..values.traced_int import TracedInt, exact, int_dim, wrap_dim

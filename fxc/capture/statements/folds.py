@@ -23,12 +23,14 @@ from ..locations import user_location
 from ..numpy_api.creation import empty
 from ..numpy_api.shaping import wrap_dims
 from ..numpy_api.ufuncs import call_ufunc
-from ..session import Respecialise, current, refuse
+from ..refusing import Respecialise, refuse
+from ..session import current
+from ..values import lists_of_lists, sized_lists
 from ..values.one_dtype import is_unclear, one_dtype
 from ..values.operands import operand
 from ..values.several import Several
 from ..values.traced_int import decide_in_loops, wrap_dim
-from ..values.variables import flag_of
+from ..values.truths import flag_of
 from .counted import FEW, Bounded, Counted, counted
 from .structured import recorded
 from .sums import TOTAL
@@ -510,15 +512,11 @@ def is_array(x: object) -> bool:
 
 def list_of(value: object, count: object) -> Any:
     """A list of the graph for so many numbers of a kind."""
-    from ..values.sized_lists import room_for_numbers  # lists know what they are run over by
-
-    return room_for_numbers(value, count)
+    return sized_lists.room_for_numbers(value, count)
 
 
 def repeated(label: str, count: Dim, each: Callable[..., Any]) -> Any:
     """A list of the graph of so many items that are alike; NotImplemented if it cannot be one."""
-    from ..values import lists_of_lists, sized_lists  # likewise
-
     if not guard(count, ">", 0):
         return NotImplemented
     item = each(*[None] * each.__code__.co_argcount)

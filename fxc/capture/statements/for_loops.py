@@ -12,19 +12,19 @@ from fxc.ir.symbols import Dim, symbol
 from fxc.ir.types import PY_INT, ArrayType
 
 from ..numpy_api.counting import bound_size
-from ..session import Respecialise, refuse
+from ..refusing import Respecialise, refuse
 from ..values.operands import Traced, operand, record, wrap
+from ..values.options import arrays_of
 from ..values.python_numbers import arithmetic, logical_not, to_bool, to_int
-from ..values.several import arrays_of
+from ..values.rows import Kind, Rows
 from ..values.traced_int import TracedInt, decide_in_loops, wrap_dim
+from ..values.truths import flag_of, going_on
 from ..values.unbound import UNBOUND
-from ..values.variables import flag_of, going_on
 from .counted import FEW, Bounded, Counted, counted, of_one_thing, over_numbers
 from .growing import items_of, kind_of_item, lists_that_grow, room_for
 from .loop_guards import check_guards
 from .loops import CapturedLoop, Round
 from .outcome import Outcome
-from .rows import Kind, Rows
 from .sliding import Sliding
 from .structured import Recording
 
@@ -45,18 +45,13 @@ class ForLoop(CapturedLoop):
         door: Any,
         iterable: Any,
         line: str,
-        names: tuple[str, ...],
-        at_head: tuple[str, ...],
-        behind: tuple[str, ...],
-        sure: tuple[str, ...],
-        by_turns: tuple[tuple[str, ...], tuple[str, ...]],
-        stop: str | None,
+        kept: tuple[Any, ...],
         grows: tuple[tuple[str, bool], ...],
         deep: bool,
         rebound: Any,
         env: Mapping[str, Any],
     ) -> None:
-        super().__init__(door, line, names, at_head, behind, sure, by_turns, stop, rebound, env)
+        super().__init__(door, line, kept, rebound, env)
         found = None if self.by_python else over_numbers(counted(of_one_thing(iterable)))
         self._by_copies = frozenset[str]()  # the request to run it by Python nevertheless
         whole = f"{self._label} as a whole" in self.session.static
@@ -204,7 +199,7 @@ class ForLoop(CapturedLoop):
             return self.over.item(self._first), *self.state
         if self._run:
             return self._item(), *self._handed(self._seen)
-        region = Recording(self.session, loop=True)
+        region = Recording(self.session, "loop", guards={})
         region.enter()
         (self._index,) = region.params([PY_INT], ["i"])
         if type(self.over) is Counted:

@@ -17,10 +17,11 @@ from fxc.ops.metas.layout import is_c_ordered
 from ..forms.form import Array, Number
 from ..forms.joining import form_of
 from ..locations import user_frame
-from ..session import Session, refuse
+from ..refusing import refuse
+from ..session import Session
 from ..staging.nodes import walk
 from ..values.operands import TracedValue
-from .rows import Kind, Row, Rows
+from ..values.rows import Kind, Row, Rows
 from .structured import Recording
 
 # Note [Lists that grow]

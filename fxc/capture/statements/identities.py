@@ -9,12 +9,12 @@ from typing import Any
 from fxc.ir.graph import Value
 from fxc.ops.metas.shapes import same_shape
 
-from ..session import Session, refuse
+from ..refusing import refuse
+from ..session import Session
 from ..values.alternatives import options_of
-from ..values.operands import kind_of
-from ..values.several import arrays_of
-from ..values.variables import array_of
-from .differing import Differing
+from ..values.differing import Differing
+from ..values.operands import array_of, kind_of
+from ..values.options import arrays_of
 
 _MOST_NAMES = 4  # that go round
 

@@ -14,8 +14,10 @@ from fxc.ir.symbols import Dim, product
 from fxc.ops.metas.layout import is_c_ordered
 
 from ..session import current
-from ..values.operands import array_value, dim_of, wrap
-from ..values.python_numbers import call_function, scalar_of, to_float, to_int
+from ..values.dims import dim_of
+from ..values.operands import array_value, wrap
+from ..values.python_functions import call_function
+from ..values.python_numbers import scalar_of, to_float, to_int
 from ..values.traced_array import TracedArray
 from ..values.traced_int import TracedInt, scalar_of_int, wrap_dim
 from ..values.traced_scalar import TracedScalar

@@ -13,7 +13,8 @@ from typing import Any
 
 from ..locations import is_users, runs_ours
 from ..outside.containers import External
-from ..session import Respecialise, Session
+from ..refusing import Respecialise
+from ..session import Session
 from ..values.operands import Traced
 from ..values.traced_lists import TracedList
 

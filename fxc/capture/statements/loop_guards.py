@@ -12,7 +12,7 @@ from fxc.ir.size_functions import hint, substitute
 from fxc.ir.size_guards import Guard, guard, recording
 from fxc.ir.symbols import Dim, SymExpr, SymFunc, counted_in, symbols_of
 
-from ..session import refuse
+from ..refusing import refuse
 
 _ORDERS = ("<", "<=", ">", ">=")
 

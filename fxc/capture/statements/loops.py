@@ -15,12 +15,15 @@ from fxc.ir.symbols import Dim
 
 from ..forms.form import Array, Form, Number, Union, types_of
 from ..forms.joining import carried_form, form_of, joint_form
-from ..session import MOST_UNROLLED, Respecialise, Session, refuse
+from ..refusing import Respecialise, refuse
+from ..session import MOST_UNROLLED, Session
 from ..staging.jumps import RESULT
-from ..values.operands import Traced, variable_of, wrap
-from ..values.several import arrays_of, sides_of
+from ..staging.liveness import KeptNames
+from ..values.operands import Traced, array_of, variable_of, wrap
+from ..values.options import arrays_of, sides_of
+from ..values.truths import flag_of
 from ..values.unbound import UNBOUND
-from ..values.variables import array_of, flag_of, is_constant, is_same, placeholder
+from ..values.variables import is_constant, is_same, placeholder
 from .arms import Either, paired, record_cond
 from .carried import Carried
 from .cells import Cells, is_flag
@@ -71,15 +74,11 @@ class CapturedLoop(Statement):
         self,
         door: Any,
         line: str,
-        names: tuple[str, ...],
-        at_head: tuple[str, ...],
-        behind: tuple[str, ...],
-        sure: tuple[str, ...],
-        by_turns: tuple[tuple[str, ...], tuple[str, ...]],
-        stop: str | None,
+        kept: tuple[Any, ...],
         rebound: Any,
         env: Mapping[str, Any],
     ) -> None:
+        names, at_head, behind, sure, by_turns, stop = KeptNames(*kept)
         self.cells = Cells(door, rebound, self)
         added, env = self.cells.names, self.cells.among(env)
         self._spread = Spread((*names, *added))

@@ -12,7 +12,7 @@ from typing import Any
 from fxc.ir.errors import CaptureError
 
 from ..locations import user_location
-from ..session import Respecialise
+from ..refusing import Respecialise
 from .folds import but_none
 from .sums import CORRECTS, corrected_plus, ended, plus
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Container, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from fxc.ir.graph import Literal, Operand, Value
 from fxc.ir.symbols import Dim
@@ -12,23 +12,22 @@ from fxc.ir.symbols import Dim
 from ..forms.carrying import pack
 from ..forms.form import Form, MixedNumber, Union
 from ..forms.joining import carried_form
-from ..session import refuse
+from ..recorder import Alternative
+from ..refusing import refuse
 from ..staging.jumps import RESULT
-from ..values.alternatives import Alternative, options_of
+from ..values.alternatives import options_of
 from ..values.given import give, refuse_twice
-from ..values.operands import kind_of, wrap
-from ..values.several import arrays_of
+from ..values.operands import array_of, kind_of, wrap
+from ..values.options import arrays_of
 from ..values.unbound import UNBOUND
-from ..values.variables import array_of, described, is_same, kind_text
+from ..values.variables import described, is_same, kind_text
 from .carried_views import carried_view
 from .cells import is_flag
 from .held import Held, held
+from .loops import CapturedLoop
 from .resizing import Resized
 from .sliding import Sliding
 from .structured import Recording
-
-if TYPE_CHECKING:
-    from .loops import CapturedLoop
 
 
 class Outcome:

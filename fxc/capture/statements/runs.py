@@ -21,7 +21,8 @@ from fxc.ir.types import ArrayType
 from fxc.ops.table import EFFECTS, TABLE
 
 from ..numpy_api.creation import empty, ones
-from ..session import current, refuse
+from ..refusing import refuse
+from ..session import current
 from ..staging.nodes import DOOR
 from ..values.operands import Traced, TracedValue, operand, settled
 from ..values.python_numbers import to_bool, to_float, to_int

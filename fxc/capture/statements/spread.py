@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from ..forms.structures import Structure, items_of, joint_structure, names_of, structure_of
-from ..session import refuse
+from ..refusing import refuse
 from ..staging.jumps import RESULT
 from ..values.operands import Traced
 from ..values.texts import UnknownText, refused

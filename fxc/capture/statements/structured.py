@@ -19,7 +19,9 @@ from fxc.ops.kernels import kernel_of
 from fxc.ops.table import TABLE, Tag
 
 from ..numpy_api.masked import MaskedRead
-from ..session import OpenRegion, Session, label_of, refuse
+from ..recorder import OpenRegion, RegionKind
+from ..refusing import refuse
+from ..session import Session, label_of
 from ..values.given import check_kept
 from ..values.operands import settled
 from ..values.unbound import UNBOUND
@@ -75,10 +77,19 @@ def _is_scalar(node: Node) -> bool:
 class Recording:
     """A region that is being recorded; it may be left and entered again."""
 
-    def __init__(self, session: Session, *, loop: bool = False) -> None:
+    def __init__(
+        self,
+        session: Session,
+        kind: RegionKind = "arm",
+        *,
+        guards: dict[Guard, None] | None = None,
+        began: int | None = None,
+    ) -> None:
         self.session = session
-        self.guards: dict[Guard, None] | None = {} if loop else None
+        self.guards = guards  # those that are taken in it, if they are kept apart
         self.number = 0
+        self._kind = kind
+        self._began = began
         self._region: OpenRegion | None = None
         self._nodes: tuple[Node, ...] = ()
 
@@ -87,7 +98,8 @@ class Recording:
         if self._region is not None:
             session.reenter_region(self._region)
         else:
-            session.enter_region("arm" if self.guards is None else "loop", session.now)
+            began = session.now if self._began is None else self._began
+            session.enter_region(self._kind, began)
             self._region = session.innermost
             self.number = session.region
         session.builder.open(self._nodes)
@@ -121,7 +133,7 @@ class Recording:
         values = [session.builder.value(k, n) for k, n in zip(kinds, texts, strict=True)]
         session.made_here(values)
         for value in values:
-            session.aliases.homes[value] = self.number
+            session.aliases.homes[value] = -1 if self._kind == "test" else self.number
         return values
 
     def finished(self, params: Sequence[Value], results: Sequence[Operand]) -> Region:

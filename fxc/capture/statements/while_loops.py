@@ -13,11 +13,11 @@ from fxc.ir.symbols import Dim, symbol
 from fxc.ir.types import PY_INT
 
 from ..forms.form import FLAG, Number
-from ..session import refuse
+from ..refusing import refuse
 from ..values.operands import operand, variable_of
 from ..values.traced_int import wrap_dim
 from ..values.traced_scalar import TracedScalar
-from ..values.variables import flag_of, going_on
+from ..values.truths import flag_of, going_on
 from .arms import Either
 from .loop_guards import check_guards
 from .loops import CapturedLoop, Round
@@ -92,7 +92,7 @@ class WhileLoop(CapturedLoop):
             return tuple(self._handed(self._after))
         if self._phase != "body":
             return tuple(self.state)
-        region = Recording(self.session, loop=True)
+        region = Recording(self.session, "loop", guards={})
         region.enter()
         (self._going,) = region.params([FLAG], ["going"])
         if self.carried.of(Sliding):

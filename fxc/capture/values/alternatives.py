@@ -6,21 +6,19 @@ See Note [Conditional aliases].
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from fxc.ir.graph import Literal, Operand, Region, Value
-from fxc.ir.records import frozen
 from fxc.ir.types import ArrayType
 from fxc.ops.metas.layout import is_c_ordered, is_f_ordered
 from fxc.ops.table import CONTROL, TABLE, Operator, Tag
 
-if TYPE_CHECKING:
-    from ..session import Session
+from ..recorder import Alternative, Recorder
 
 # Note [Conditional aliases]
-# After ``y = a if c else b``, y is a Value that no node makes: ``Session.alternatives`` says which
+# After ``y = a if c else b``, y is a Value that no node makes: ``Recorder.alternatives`` says which
 # condition decides, and between which two arrays. An operator on y is never recorded as such:
 #
 # - a view of y is one of a or one of b, which are recorded both;
@@ -33,16 +31,7 @@ if TYPE_CHECKING:
 # ``cond``, with a placeholder in the other arm.
 
 
-@frozen
-class Alternative:
-    """``left`` if ``test`` holds, else ``right``."""
-
-    test: Value
-    left: Value
-    right: Value
-
-
-def either(session: Session, test: Operand, left: Value, right: Value) -> Value:
+def either(session: Recorder, test: Operand, left: Value, right: Value) -> Value:
     """The array that is ``left`` if ``test`` holds, else ``right``; they are of the same type."""
     if isinstance(test, Literal):
         return left if test.value else right
@@ -65,7 +54,7 @@ def either(session: Session, test: Operand, left: Value, right: Value) -> Value:
     )
 
 
-def one_of(session: Session, flags: Sequence[Operand], options: Sequence[Value]) -> Value:
+def one_of(session: Recorder, flags: Sequence[Operand], options: Sequence[Value]) -> Value:
     """The array among ``options`` whose flag holds; the last one if none does."""
     found = options[-1]
     for flag, option in reversed(list(zip(flags, options, strict=False))):
@@ -76,7 +65,7 @@ def one_of(session: Session, flags: Sequence[Operand], options: Sequence[Value])
     return found
 
 
-def options_of(session: Session, value: Value) -> tuple[Value, ...]:
+def options_of(session: Recorder, value: Value) -> tuple[Value, ...]:
     """The arrays that ``value`` may be, each once."""
     found = session.alternatives.get(value)
     if found is None:
@@ -84,7 +73,7 @@ def options_of(session: Session, value: Value) -> tuple[Value, ...]:
     return (*options_of(session, found.left), *options_of(session, found.right))
 
 
-def is_option(session: Session, value: Value, option: Value) -> Operand:
+def is_option(session: Recorder, value: Value, option: Value) -> Operand:
     """Whether ``value`` is this array, as NumPy's bool."""
     found = session.alternatives.get(value)
     if found is None:
@@ -93,7 +82,7 @@ def is_option(session: Session, value: Value, option: Value) -> Operand:
     return _combined(session, found.test, *sides)
 
 
-def _combined(session: Session, test: Operand, left: Operand, right: Operand) -> Operand:
+def _combined(session: Recorder, test: Operand, left: Operand, right: Operand) -> Operand:
     """``left if test else right``, of bools."""
     if isinstance(test, Literal):
         return left if test.value else right
@@ -110,14 +99,14 @@ def _combined(session: Session, test: Operand, left: Operand, right: Operand) ->
     return found
 
 
-def _both(session: Session, test: Value, flag: Operand) -> Operand:
+def _both(session: Recorder, test: Value, flag: Operand) -> Operand:
     """``test and flag``."""
     if isinstance(flag, Literal):
         return test if flag.value else flag
     return session.value("logical_and", test, flag)
 
 
-def content_of(session: Session, value: Value) -> Value:
+def content_of(session: Recorder, value: Value) -> Value:
     """What ``value``, one array or another, holds: in an array of its own."""
     found, kind = session.alternatives.get(value), value.type
     held: Value
@@ -133,7 +122,7 @@ def is_plain(kind: ArrayType) -> bool:
     return kind.rank < 2 or is_c_ordered(kind) or is_f_ordered(kind)
 
 
-def first_of(session: Session, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Value | None:
+def first_of(session: Recorder, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Value | None:
     """The first argument that is one array or another."""
     for value in _values((*args, *kwargs.values())):
         if value in session.alternatives:
@@ -150,7 +139,7 @@ def _values(args: tuple[Any, ...]) -> Iterator[Value]:
 
 
 def record_either(
-    session: Session, value: Value, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]
+    session: Recorder, value: Value, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
     """Record an operator one of whose arguments is ``value``, which is one array or another."""
     op, found = TABLE[name], session.alternatives[value]
@@ -181,7 +170,7 @@ def record_either(
 
 
 def _is_read_whole(
-    session: Session, op: Operator, value: Value, args: tuple[Any, ...], kwargs: dict[str, Any]
+    session: Recorder, op: Operator, value: Value, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> bool:
     """Whether an operator is to be given what ``value`` holds, in an array of its own."""
     written = [

@@ -14,8 +14,9 @@ from fxc.ir.types import ArrayType
 from fxc.ops.metas.layout import is_c_ordered
 
 from ..aliases import VIEWS_BY_PYTHON
-from ..session import Session, current, refuse
-from .several import arrays_of
+from ..refusing import refuse
+from ..session import Session, current
+from .options import arrays_of
 
 # Note [Given arrays]
 # What ``found.append(x.copy())`` appends is stored as a row of the list's array, and an item that

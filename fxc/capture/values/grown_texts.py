@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 
 from ..locations import user_location
-from ..session import Respecialise, current
+from ..refusing import Respecialise
+from ..session import current
 from .operands import constant, wrap
 from .texts import Text, code_of, codes_in, is_char, refused
 from .traced_array import TracedArray
 from .traced_lists import TracedList
-from .variables import flag_of
+from .truths import flag_of
 
 _LABEL = "text at"
 

@@ -6,7 +6,8 @@ from typing import Any
 
 from fxc.ir.graph import Operand
 
-from ..session import current, refuse
+from ..refusing import refuse
+from ..session import current
 from .operands import Traced, TracedValue
 
 

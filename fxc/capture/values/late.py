@@ -15,7 +15,8 @@ import numpy as np
 
 from fxc.ir.types import ArrayType
 
-from ..session import refuse
+from ..refusing import refuse
+from .above import above
 from .operands import Traced, TracedValue, record, settled
 
 _DEEPEST = 32  # texts in texts that branches join
@@ -91,7 +92,7 @@ class Late(Traced):
             if name in OF_TEXTS:
                 return late(self._kind, method, self, *used_up(args), **kwargs)
             if name == "decode" and self._function is bytes_of and not (args or kwargs):
-                return decoded(self._args[0])
+                return above().decoded(self._args[0])
             if name in ("startswith", "endswith") and len(args) == 1 and type(args[0]) is str:
                 return self.has_end(name, args[0])
             return getattr(self._known(), name)(*args, **kwargs)
@@ -299,18 +300,6 @@ def bytes_of(x: Any) -> bytes:
             "bytes of an array that are looked at cannot be captured; use x.view(np.uint8)"
         )
     return bytes(x.tobytes())
-
-
-def decoded(x: Any) -> Any:
-    """``x.tobytes().decode()`` of bytes that are characters of ASCII; others are Python's."""
-    from .texts import Text  # which knows lists
-
-    codes = x.reshape(-1)
-    if codes.dtype.itemsize != 1:
-        raise refuse("the text in the bytes of an array of numbers cannot be captured")
-    codes = codes.view(np.uint8)
-    record("try_demand", (codes < 128).all()._value)
-    return Text(codes.astype(np.int32))
 
 
 def _known(x: Any) -> Any:

@@ -5,14 +5,16 @@ See Note [Lists of counted length].
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Protocol
 
-from ..session import current, refuse
+from ..refusing import refuse
+from ..session import current
 from ..statements.choices import chosen
 from . import list_parts
 from .list_code import deleted, extended, inserted, replaced
 from .operands import Traced, settled
-from .traced_lists import METHODS, OPERATIONS, checked_place
+from .traced_lists import checked_place
 
 
 class Changed(Protocol):
@@ -124,13 +126,12 @@ def _copy_to_change(x: Changed) -> Any:
     return None if found is None or found.items == [] else found
 
 
-METHODS |= {
+METHODS: dict[str, Callable[..., None]] = {
     "insert": insert,
     "remove": remove,
     "sort": sort,
     "reverse": reverse,
 }
-OPERATIONS |= {"taken": taken, "delete": delete, "extend": extend}
 
 
 def _one(x: Changed, key: Any) -> tuple[Any, Any]:

@@ -20,7 +20,8 @@ from ..forms.items import form_of_items, item_of, takes, widened
 from ..forms.leaving import class_of_objects, classes_in, may_change
 from ..numpy_api.creation import is_array
 from ..numpy_api.library import lexsort
-from ..session import current, refuse
+from ..refusing import refuse
+from ..session import current
 from ..statements.counted import Counted
 from ..statements.structured import recorded
 from .list_code import number_of, place_of
@@ -31,8 +32,9 @@ from .sequences import array_of
 from .sized_lists import sized
 from .tables import Table
 from .traced_int import wrap_dim
-from .traced_lists import OPERATIONS, TracedList
-from .variables import flag_of, is_number
+from .traced_lists import TracedList
+from .truths import flag_of
+from .variables import is_number
 
 
 def part_of(x: TracedList, key: slice) -> TracedList:
@@ -284,14 +286,3 @@ def made(form: Form, columns: Sequence[Any], most: Dim) -> TracedList:
     wrap(length)[0] = wrap_dim(size)
     found._room = Room(form, tuple(arrays), length, most, None)
     return found
-
-
-OPERATIONS |= {
-    "part_of": part_of,
-    "copied": copied,
-    "joined": joined,
-    "in_order": in_order,
-    "has": has,
-    "count": count,
-    "position": position,
-}

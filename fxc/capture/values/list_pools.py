@@ -13,16 +13,18 @@ from fxc.ir.graph import Literal, Operand
 from ..forms.form import Form
 from ..forms.items import form_of_items, takes
 from ..forms.leaving import array_of_list, dtype_as_places
-from ..session import current, refuse
+from ..refusing import refuse
+from ..session import current
 from ..statements.counted import Bounded, Counted
+from .above import above
 from .list_changes import delete, extend, taken
 from .list_code import appended
 from .list_parts import made
 from .operands import Traced, operand, record, settled, wrap
 from .records import Pooled
 from .sized_lists import list_of_vector, sized, tuples_of
-from .traced_lists import METHODS, OPERATIONS, TracedList, place_among
-from .variables import flag_of
+from .traced_lists import TracedList, place_among
+from .truths import flag_of
 
 # Note [Pools of lists]
 # A list that an item of another one, or the value of a dict, is, and whose length depends on data
@@ -392,8 +394,8 @@ class PooledList(Pooled):
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") or not hasattr(list, name):
             raise AttributeError(name)
-        if name in METHODS:
-            return partial(METHODS[name], self)
+        if name in above().list_methods:
+            return partial(above().list_methods[name], self)
         if name in ("count", "index"):
             return getattr(self.copy(), name)
         raise self.refused(f".{name}()")
@@ -406,6 +408,3 @@ class PooledList(Pooled):
             f"{what} of a list in another one, whose length depends on data, cannot be captured; "
             "use a loop over the items"
         )
-
-
-OPERATIONS["rows_of"] = rows_of

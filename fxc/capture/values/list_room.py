@@ -18,7 +18,7 @@ from ..statements.structured import Statement
 from .operands import operand, record, variable_of, wrap
 from .python_numbers import to_int
 from .traced_int import wrap_dim
-from .variables import flag_of
+from .truths import flag_of
 
 
 @frozen(eq=False)

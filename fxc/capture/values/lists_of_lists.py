@@ -16,7 +16,8 @@ from ..forms.carrying import pack
 from ..forms.form import MixedNumber, Number, numbers_in, types_of
 from ..forms.items import item_of, takes
 from ..forms.leaving import as_array
-from ..session import Respecialise, current
+from ..refusing import Respecialise
+from ..session import current
 from ..statements.counted import Counted
 from . import sequences
 from .mixed import number_form, scalar_kinds

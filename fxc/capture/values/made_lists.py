@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from ..forms.form import types_of
-from ..session import Respecialise, Session
+from ..refusing import Respecialise
+from ..session import Session
 from . import lists_of_lists
 from .list_pools import ListPool, PooledList, pool_of, request, request_of_one
 from .operands import Traced

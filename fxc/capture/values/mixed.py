@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from itertools import product
 from typing import Any
 
@@ -14,11 +13,12 @@ from fxc.ir.types import PY_FLOAT, PY_INT, ArrayType, ScalarType
 from fxc.ops.table import TABLE
 
 from ..forms.form import MixedNumber, Number
-from ..numpy_api.ufuncs import BINARY, COMPARISONS, call_ufunc
-from ..session import current, refuse
-from .operands import Traced, operand, variable_of
+from ..numpy_api.ufuncs import call_ufunc
+from ..refusing import refuse
+from ..session import current
+from .operands import Traced, array_of, operand, variable_of
 from .protocols import TakesUfuncs
-from .python_numbers import arithmetic, to_float, to_int, to_python
+from .python_numbers import to_int, to_python
 from .traced_int import TracedInt
 from .traced_scalar import TracedScalar
 
@@ -37,7 +37,8 @@ from .traced_scalar import TracedScalar
 
 class Mixed(TakesUfuncs, Traced):
     """A number that is ``given``, NumPy's, if ``flag`` holds, else Python's of the same value; with
-    ``whole`` it is that int else, and ``given`` may be Python's float.
+    ``whole`` it is that int else, and ``given`` may be Python's float. Its operators are in
+    ``mixed_operators``.
     """
 
     __slots__ = ("flag", "given", "whole")
@@ -55,7 +56,7 @@ class Mixed(TakesUfuncs, Traced):
             return self.given
         exact = self.dtype == np.float32
         whole = variable_of(_fitting(operand(self.whole), self.dtype)) if exact else self.whole
-        return _select(self.flag, self.given, whole)
+        return select(self.flag, self.given, whole)
 
     @property  # type: ignore[misc]
     def __class__(self) -> type:
@@ -89,24 +90,19 @@ class Mixed(TakesUfuncs, Traced):
     def _operand(self) -> Operand:
         return operand(self.decided())
 
-    def _among(self, items: Sequence[Any]) -> Sequence[Any]:
-        from .one_dtype import of_one_dtype  # which knows mixed numbers
-
-        return of_one_dtype(items)
-
     def _plain(self) -> Any:
         if self.whole is not None:
-            raise self.unclear("an index")
+            raise unclear("an index")
         return self.number
 
     def _beside(self, other: object) -> Any:
-        return _strong(self, (other,))
+        return beside_strong(self, (other,))
 
     def _stored_as(self, dtype: np.dtype) -> Any:
         """What is stored into an array: Python's int must fit, NumPy's is cast."""
-        unclear = "iu" if self.whole is not None else "u" if self.kind is float else ""
-        if dtype.kind in unclear:
-            raise self.unclear(f"an assignment to {dtype}")
+        kinds = "iu" if self.whole is not None else "u" if self.kind is float else ""
+        if dtype.kind in kinds:
+            raise unclear(f"an assignment to {dtype}")
         if self.kind is int and dtype.kind in "iu" and not np.can_cast(self.dtype, dtype):
             return to_int(self.number) if isinstance(self.number, Traced) else int(self.number)
         return self.number
@@ -128,29 +124,8 @@ class Mixed(TakesUfuncs, Traced):
 
     def __round__(self, digits: int | None = None) -> Any:
         if digits is not None or self.kind is bool or self.whole is not None:
-            raise self.unclear("round()")
+            raise unclear("round()")
         return round(self.number)
-
-    def __neg__(self) -> Any:
-        if self.whole is not None:
-            return _one_of(self.flag, -self.given, -self.whole)
-        return self.__rsub__(0) if self.kind is int else Mixed(-self.number, self.flag)
-
-    def __abs__(self) -> Any:
-        if self.whole is not None:
-            return _one_of(self.flag, abs(self.given), abs(self.whole))
-        if self.kind is int:
-            return Mixed(_of_python(abs(_python_number(self)), self.dtype), self.flag)
-        found = abs(self.number)
-        if self.kind is complex:  # Python raises where it is too large
-            fits = call_ufunc("isfinite", found)
-            current().record("try_demand", operand(call_ufunc("logical_or", self.flag, fits)))
-        return Mixed(found, self.flag)
-
-    def __invert__(self) -> Any:
-        from .several import for_each  # which knows mixed numbers
-
-        return for_each(operator.invert, (self,))
 
     def __pos__(self) -> Any:
         return self
@@ -167,30 +142,26 @@ class Mixed(TakesUfuncs, Traced):
 
     def _part(self, name: str) -> Any:
         if self.kind is not complex:
-            raise _refuse(f".{name}")
+            raise unclear(f".{name}")
         return Mixed(getattr(self.number, name), self.flag)
-
-    def unclear(self, what: str) -> Exception:
-        """What to raise where it matters which of the two it is."""
-        return _refuse(what)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-        raise _refuse(f".{name}")
+        raise unclear(f".{name}")
 
     def is_instance(self, kinds: Any) -> bool:
         """``isinstance(self, kinds)``, which must be the same in both cases."""
         found = {issubclass(each, kinds) for each in (self.kind, _type_of(_kind(self.given)))}
         if len(found) > 1:
-            raise self.unclear("isinstance()")
+            raise unclear("isinstance()")
         return found.pop()
 
     def to_int(self) -> Any:
         """``int(self)``."""
         if self.whole is None:
             return to_int(self.number)
-        return _select(self.flag, to_int(self.given), self.whole)
+        return select(self.flag, to_int(self.given), self.whole)
 
 
 def number_of(x: object) -> Any:
@@ -215,7 +186,7 @@ def mixed_form(left: object, right: object) -> MixedNumber | None:
 
 def scalar_kinds(x: object) -> frozenset[ScalarType] | None:
     """What a number may be; None for what is none, or cannot be mixed with others."""
-    return frozenset(_kinds_of(x)) if type(x) in _MAY_BE_MIXED else None
+    return frozenset(kinds_of(x)) if type(x) in _MAY_BE_MIXED else None
 
 
 def number_form(kinds: frozenset[ScalarType]) -> Number | MixedNumber | None:
@@ -240,7 +211,7 @@ def _kind(x: Any) -> ScalarType:
     return kind
 
 
-def _kinds_of(x: object) -> set[ScalarType]:
+def kinds_of(x: object) -> set[ScalarType]:
     """What a number may be."""
     if type(x) is TracedInt:
         return {PY_INT}
@@ -268,7 +239,7 @@ def mixed_parts(x: object, form: MixedNumber) -> list[Operand]:
         if _kind(x) == PY_INT:
             return [Literal(_type_of(form.given)(0)), Literal(np.False_), operand(x)]
         return [operand(x), Literal(np.True_), Literal(0)]
-    weak = _is_weak(x)
+    weak = is_weak(x)
     given = _fitting(operand(x), form.given.dtype) if weak else operand(x)
     return [given, Literal(np.bool_(not weak))]
 
@@ -277,13 +248,13 @@ def _fitting(x: Operand, dtype: np.dtype) -> Operand:
     """Python's number as NumPy's; one that is not the same number there leaves native code."""
     if isinstance(x, Literal):
         if not _holds(dtype, x.value):
-            raise _refuse(f"the value {x.value!r}")
-        return _cast(x, dtype)
+            raise unclear(f"the value {x.value!r}")
+        return cast_to(x, dtype)
     if dtype.kind in "iu" and dtype != np.int64:
         info = np.iinfo(dtype)
         bounds = Literal(int(info.min)), Literal(int(min(info.max, 2**63 - 1)))
         x = current().record("try_fit", x, *bounds)
-    number = _cast(x, dtype)
+    number = cast_to(x, dtype)
     if dtype == np.float32:
         same = variable_of(_float64(number)) == variable_of(_float64(x))
         current().record("try_demand", operand(same))
@@ -314,12 +285,12 @@ def mixed(given: Operand, flag: Operand, whole: Operand | None = None) -> Any:
     )
 
 
-def _select(flag: object, given: object, other: object) -> Any:
+def select(flag: object, given: object, other: object) -> Any:
     """``given`` if the flag holds, else ``other`` as a number of its type."""
     kind = _kind(given)
     choice = operand(flag), of_numpy(operand(given)), operand(other)
     found: Value = current().record("where", *choice)
-    number = variable_of(_cast(found, kind.dtype))
+    number = variable_of(cast_to(found, kind.dtype))
     return to_python(number) if kind.weak else number
 
 
@@ -328,38 +299,27 @@ def or_one(flag: object, x: object) -> Any:
     if type(x) is not TracedScalar or type(flag) in (bool, np.bool_):
         return x
     kind = _kind(x)
-    return _select(flag, x, kind.python_type(1) if kind.weak else kind.dtype.type(1))
-
-
-def _one_of(flag: object, given: object, other: object) -> Any:
-    """``given`` if the flag holds, else ``other``."""
-    if operand(given).type == operand(other).type:
-        return _select(flag, given, other)
-    form = mixed_form(given, other)
-    if form is None:
-        raise _refuse("arithmetic")
-    if form.has_whole:
-        return Mixed(given, flag, other)
-    return Mixed(_select(flag, given, other), flag)
+    return select(flag, x, kind.python_type(1) if kind.weak else kind.dtype.type(1))
 
 
 def as_dtype(x: object, dtype: np.dtype) -> Any:
     """A number as NumPy's of that dtype."""
-    return variable_of(_cast(operand(x), dtype))
+    return variable_of(cast_to(operand(x), dtype))
 
 
 def of_numpy(x: Operand) -> Operand:
     """A Python number as NumPy's scalar."""
     if isinstance(x.type, ArrayType) or not x.type.weak:
         return x
-    return _cast(x, x.type.dtype)
+    return cast_to(x, x.type.dtype)
 
 
 def _float64(x: Operand) -> Operand:
-    return _cast(x, np.dtype(np.float64))
+    return cast_to(x, np.dtype(np.float64))
 
 
-def _cast(x: Operand, dtype: np.dtype) -> Operand:
+def cast_to(x: Operand, dtype: np.dtype) -> Operand:
+    """A number as NumPy's scalar of that dtype."""
     if isinstance(x, Literal):
         return Literal(dtype.type(x.value))
     found: Value = current().record("astype", x, dtype, casting="unsafe")
@@ -368,43 +328,45 @@ def _cast(x: Operand, dtype: np.dtype) -> Operand:
     return found
 
 
-def _is_weak(x: object) -> bool:
+def is_weak(x: object) -> bool:
+    """Whether ``x`` is a number of Python's."""
     kind = operand(x).type
     return isinstance(kind, ScalarType) and kind.weak
 
 
-def _refuse(what: str) -> Exception:
+def unclear(what: str) -> Exception:
+    """What to raise where it matters which of the two it is."""
     return refuse(
         f"{what} of a number that is Python's in one case and NumPy's in another cannot be "
         "captured; begin with np.float64(…) or np.int64(…)"
     )
 
 
-# ------------------------------------------------------------------ arithmetic
+# ------------------------------------------------------------------ beside other numbers
 
 
-def _strong(x: object, among: Iterable[Any]) -> Any:
+def beside_strong(x: object, among: Iterable[Any]) -> Any:
     """The number to compute with, beside arrays or numbers of NumPy's."""
     if type(x) is not Mixed:
         return x
-    strong = [other for other in among if _is_strong(other)]
+    strong = [other for other in among if is_strong(other)]
     if not strong:
         return x.decided()
     for other in strong:
-        if _decides_dtype(x, other):
-            raise _refuse(f"arithmetic with {operand(other).type.dtype}")
+        if decides_dtype(x, other):
+            raise unclear(f"arithmetic with {operand(other).type.dtype}")
     return x.number
 
 
-def _is_strong(x: object) -> bool:
+def is_strong(x: object) -> bool:
     """Whether ``x`` is an array, or a number of NumPy's for sure."""
-    return type(x) is not Mixed and not _is_weak(x)
+    return type(x) is not Mixed and not is_weak(x)
 
 
-def _decides_dtype(x: Mixed, other: object) -> bool:
+def decides_dtype(x: Mixed, other: object) -> bool:
     """Whether the dtype of a result with ``other`` depends on which of the two ``x`` is."""
     dtype = operand(other).type.dtype
-    given = x.kind(0), float(0) if _is_weak(x.given) else x.dtype
+    given = x.kind(0), float(0) if is_weak(x.given) else x.dtype
     return np.result_type(dtype, given[0]) != np.result_type(dtype, given[1])
 
 
@@ -412,19 +374,19 @@ def _for_ufunc(ufunc: object, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
     """The numbers to compute a ufunc of, or ``np.where``."""
     if ufunc is np.where:
         test, *sides = inputs
-        return number_of(test), *(_strong(x, sides) for x in sides)
+        return number_of(test), *(beside_strong(x, sides) for x in sides)
     kinds = [_ufunc_types(x) for x in inputs]
     if () not in kinds:
         loops = {_loop_of(ufunc, types) for types in product(*kinds)}
         if len(loops) == 1:
             return tuple(map(number_of, inputs))
-    return tuple(_strong(x, inputs) for x in inputs)
+    return tuple(beside_strong(x, inputs) for x in inputs)
 
 
 def _ufunc_types(x: object) -> tuple[Any, ...]:
     """What a ufunc may see ``x`` as; nothing for NumPy's own."""
     if type(x) is Mixed:
-        return float if _is_weak(x.given) else x.dtype, x.kind
+        return float if is_weak(x.given) else x.dtype, x.kind
     kind = operand(x).type
     return (kind.python_type,) if isinstance(kind, ScalarType) and kind.weak else ()
 
@@ -437,195 +399,10 @@ def _loop_of(ufunc: Any, types: tuple[Any, ...]) -> tuple[np.dtype, ...] | None:
     return found
 
 
-def _python_number(x: object) -> Any:
-    """The number as Python's."""
-    if type(x) is not Mixed:
-        return x
-    if not isinstance(x.number, Traced):
-        return x.number.item()
-    return to_float(x.number) if x.dtype.kind == "f" else to_int(x.number)
-
-
-def _of_python(x: object, dtype: np.dtype) -> Any:
-    """What NumPy has where Python has ``x``, computed from numbers of that dtype."""
-    found = operand(x)
-    return variable_of(_cast(found, dtype) if found.type.dtype.kind == "i" else of_numpy(found))
-
-
-def _python_type(x: object) -> type:
-    found: type = x.kind if type(x) is Mixed else operand(x).type.python_type  # type: ignore[union-attr]
-    return found
-
-
-def _define(name: str, numpy_name: str) -> None:
-    def compute(left: object, right: object) -> Any:
-        both = (left, right)
-        if not all(isinstance(x, Traced | np.generic | int | float | complex) for x in both):
-            return NotImplemented
-        if any(isinstance(x, Traced) and x._run is not None and type(x) is not Mixed for x in both):
-            return NotImplemented
-        is_float = any(type(x) is Mixed and x.dtype.kind == "f" for x in both)
-        if name in _OF_BITS and is_float and not any(isinstance(x, np.ndarray) for x in both):
-            return _by_cases(name, both)
-        if any(type(x) is Mixed and x.kind is complex for x in both):
-            return _of_complex(name, numpy_name, left, right)
-        strong = [x for x in both if _is_strong(x)]
-        if strong:
-            is_scalar = isinstance(operand(strong[0]).type, ScalarType)
-            mixed = [x for x in both if type(x) is Mixed]
-            if is_scalar and any(_decides_dtype(x, strong[0]) for x in mixed):
-                return _by_cases(name, both)
-            return call_ufunc(numpy_name, *(_strong(x, both) for x in both))
-        if any(type(x) is Mixed and x.whole is not None for x in both):
-            return _of_ints(name, numpy_name, left, right)
-        kinds = {_python_type(x) for x in both}
-        if not _is_the_same(name, kinds, both):
-            return _by_cases(name, both)
-        flags = [x.flag for x in both if type(x) is Mixed]
-        flag = flags[0] if len(flags) == 1 else call_ufunc("logical_or", *flags)
-        dtypes = {x.dtype for x in both if type(x) is Mixed}
-        if name in _WRAPPING and kinds == {int} and dtypes == {np.dtype(np.int64)}:
-            return _of_words(name, numpy_name, both, flag)
-        if name not in _COMPARED and (kinds == {int} or numpy_name not in _EXACT_OF_FLOATS):
-            found = _if_defined(name, *map(_python_number, both))
-            if found is None:
-                current().record("try_demand", operand(flag))
-                return call_ufunc(numpy_name, *map(number_of, both))
-            return Mixed(_of_python(found, *dtypes), flag)
-        if kinds == {int}:
-            return Mixed(_of_python(_arithmetic(name, *map(_python_number, both)), *dtypes), flag)
-        numbers = [
-            x.number if type(x) is Mixed else variable_of(_float64(operand(x))) for x in both
-        ]
-        return Mixed(call_ufunc(numpy_name, *numbers), flag)
-
-    setattr(Mixed, f"__{name}__", lambda self, other: compute(self, other))
-    if name not in _COMPARED:
-        setattr(Mixed, f"__r{name}__", lambda self, other: compute(other, self))
-
-
-def _of_words(name: str, numpy_name: str, both: tuple[Any, Any], flag: object) -> Any:
-    """Arithmetic of int64, which wraps, and Python's, which leaves native code where that would."""
-    zero = np.int64(0)
-    given = [to_int(_select(flag, zero, x.number)) if type(x) is Mixed else x for x in both]
-    _arithmetic(name, *given)
-    return Mixed(call_ufunc(numpy_name, *map(number_of, both)), flag)
-
-
-def _by_cases(name: str, both: tuple[Any, Any]) -> Any:
-    """What an operator gives for each thing that the two may be."""
-    from .several import for_each  # which knows mixed numbers
-
-    return for_each(getattr(operator, f"__{name}__"), both)
-
-
-def _is_the_same(name: str, kinds: set[type], both: tuple[Any, Any]) -> bool:
-    """Whether Python's result, where there is one, is NumPy's number."""
-    dtypes = {x.dtype for x in both if type(x) is Mixed}
-    if len(dtypes) != 1 or not kinds <= {int, float} or (name in _COMPARED and len(kinds) == 2):
-        return False
-    (dtype,) = dtypes
-    if name == "pow" and not (type(both[1]) in (int, float) and both[1] >= 0):
-        return False
-    if kinds != {int}:
-        return dtype in (np.float64, np.int64)
-    if name == "truediv":
-        return dtype.itemsize >= 4
-    info = np.iinfo(dtype)
-    beside = [x for x in both if type(x) is not Mixed]
-    return dtype == np.int64 or all(type(x) is int and info.min <= x <= info.max for x in beside)
-
-
-def _if_defined(name: str, left: object, right: object) -> Any:
-    """Python's arithmetic; None where it raises for certain, which NumPy does not."""
-    try:
-        if any(isinstance(x, Traced) for x in (left, right)):
-            return arithmetic(name, left, right)
-        return getattr(operator, f"__{name}__")(left, right)
-    except (ArithmeticError, ValueError):
-        return None
-
-
-def _arithmetic(name: str, left: object, right: object) -> Any:
-    """Python's arithmetic, where it does not raise for certain."""
-    found = _if_defined(name, left, right)
-    if found is None:
-        raise _refuse(f"{name!r} with {right!r}")
-    return found
-
-
-_WRAPPING = frozenset({"add", "sub", "mul", "lshift"})
-_DIVIDING = frozenset({"truediv", "floordiv", "mod", "pow"})
-
-
-def _of_ints(name: str, numpy_name: str, left: object, right: object) -> Any:
-    """Arithmetic of what may be an int with a number of Python's, or another such: what it gives
-    for ints, and for what else it may be.
-    """
-    mixed = [x for x in (left, right) if type(x) is Mixed]
-    if any(isinstance(x, complex) for x in (left, right)):
-        raise _refuse(f"{name!r}")
-    if any(_kinds_of(x) != _kinds_of(mixed[0]) for x in mixed):
-        return _by_cases(name, (left, right))
-    alone = len(mixed) == 1
-    wholes = [x.whole if type(x) is Mixed else x for x in (left, right)]
-    givens = [(x.given if alone else x.number) if type(x) is Mixed else x for x in (left, right)]
-    if name in _DIVIDING and alone:
-        (only,) = mixed
-        none = call_ufunc("logical_not", only.flag)
-        wholes = [or_one(none, x) if x is only.whole else x for x in wholes]
-        givens = [or_one(only.flag, x) if x is only.given else x for x in givens]
-    if _is_weak(mixed[0].given):
-        given = _arithmetic(name, *givens)
-    else:
-        given = call_ufunc(numpy_name, *givens)
-    flag = mixed[0].flag if alone else call_ufunc("logical_or", *(x.flag for x in mixed))
-    whole = _if_defined(name, *wholes)
-    if whole is None:
-        current().record("try_demand", operand(flag))
-        return given
-    return _one_of(flag, given, whole)
-
-
-def _of_complex(name: str, numpy_name: str, left: object, right: object) -> Any:
-    """Arithmetic of complex numbers. Python's and np.float64, which is a float, make Python's."""
-    both = (left, right)
-    compute = getattr(operator, f"__{name}__")  # scalars have bits of their own
-    strong = [x for x in both if type(x) is not Mixed and not _is_weak(x)]
-    is_float = bool(strong) and _kind_or_none(right) == ScalarType(np.dtype(np.float64))
-    if strong and not is_float:
-        return compute(*(_strong(x, both) for x in both))
-    if name == "pow" and type(left) is Mixed and type(right) in (int, float) and right == 2:
-        return _square(left)
-    mixed = [x for x in both if type(x) is Mixed]
-    if numpy_name not in _EXACT_OF_FLOATS or any(x.dtype != np.complex128 for x in mixed):
-        raise _refuse(f"{name!r}")
-    flag = mixed[0].flag if len(mixed) == 1 else call_ufunc("logical_or", *(x.flag for x in mixed))
-    numbers = [x.number if type(x) is Mixed else _complex128(x) for x in both]
-    return Mixed(compute(*numbers), flag)
-
-
-def _square(x: Mixed) -> Any:
-    """``x**2`` of a complex number, which Python multiplies by itself, and one by that; it raises
-    if that is too large.
-    """
-    found = operator.mul(np.complex128(1), operator.mul(x.number, x.number))
-    fits = call_ufunc("logical_or", x.flag, call_ufunc("isfinite", found))
-    current().record("try_demand", operand(fits))
-    return Mixed(_select(x.flag, x.number**2, found), x.flag)
-
-
-def _kind_or_none(x: object) -> Any:
-    return None if type(x) is Mixed else operand(x).type
-
-
-def _complex128(x: object) -> Any:
-    return variable_of(_cast(operand(x), np.dtype(np.complex128)))
-
-
-_EXACT_OF_FLOATS = frozenset({"add", "subtract", "multiply"})
-_OF_BITS = frozenset({"and", "or", "xor", "lshift", "rshift"})  # which floats do not have
-_COMPARED = frozenset({"eq", "ne", "lt", "le", "gt", "ge"})
-for _name, _numpy_name in (BINARY | COMPARISONS).items():
-    if _name != "matmul":
-        _define(_name, _numpy_name)
+def graph_type(x: object) -> ArrayType | ScalarType | None:
+    """The type of a variable's value in a graph; None if it has none."""
+    if type(x) is TracedInt:
+        return PY_INT
+    if type(x) in (bool, int, float, complex, TracedScalar) or array_of(x) is not None:
+        return operand(x).type
+    return operand(x).type if type(x) is not Mixed and isinstance(x, np.generic) else None

@@ -9,7 +9,8 @@ import numpy as np
 
 from ..outside.containers import MISSING
 from ..outside.dicts import ExternalDict
-from ..session import current, refuse
+from ..refusing import refuse
+from ..session import current
 from ..statements.choices import chosen
 from .maybe_set import MaybeSet, given
 from .python_numbers import to_bool, to_int

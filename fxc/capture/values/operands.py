@@ -13,9 +13,10 @@ from fxc.ir.symbols import Dim, Symbol, SymExpr, SymFunc
 from fxc.ir.types import ArrayType, ScalarType, is_known
 from fxc.ops.metas.layout import is_c_ordered
 
-from ..session import current, refuse
-from ..statements.rows import ListArray, Row, row_of, rows_in
+from ..refusing import refuse
+from ..session import current
 from .protocols import TakesFunctions
+from .rows import ListArray, Row, row_of, rows_in
 
 
 class Traced:
@@ -101,6 +102,10 @@ class Traced:
         """The two things that this is one of; nothing for what no flag decides."""
         return ()
 
+    def _options(self) -> Sequence[tuple[Any, Any]] | None:
+        """The things that this is one of, each with a flag; None if it is one thing."""
+        return None
+
     def _snapshot(self, of: Callable[[Any], Any]) -> Any:
         """What it is now, whatever is changed later; ``of`` gives this for what it holds."""
         return self
@@ -184,6 +189,10 @@ class TracedValue(TakesFunctions, Traced):
         """What the caller would get for this."""
         return self._value
 
+    def _show(self, value: Value) -> None:
+        """Stand for another value from now on, as the same object of the caller's."""
+        raise NotImplementedError
+
 
 def settled(x: object) -> Any:
     """``x``, or the array that it stands for: what is read by a mask is one when it is needed."""
@@ -193,6 +202,11 @@ def settled(x: object) -> Any:
 def wrap(value: Value) -> Any:
     """The traced array or scalar for a Value of the graph."""
     return TracedValue._wrappers[type(value.type)](value)
+
+
+def is_scalar(x: object) -> bool:
+    """Whether ``x`` is a traced scalar."""
+    return type(x) is TracedValue._wrappers[ScalarType]
 
 
 def variable_of(part: Operand) -> Any:
@@ -403,75 +417,6 @@ def check_real(x: Operand, dtype: np.dtype) -> None:
         raise TypeError("float() argument must be a string or a real number, not 'complex'")
 
 
-def dim_of(x: object, what: str = "a size") -> Dim:
-    """The dim for an int in the user's program.
-
-    Raises ``CaptureError`` for one that depends on elements of arrays.
-    """
-    if type(x) is int:
-        return x
-    x = x._plain() if isinstance(x, Traced) else x
-    x = x._exact() if isinstance(x, Traced) else x
-    dim = x if type(x) is int else getattr(x, "_dim", None)
-    if isinstance(dim, SymExpr):
-        return dim
-    if isinstance(x, TracedValue):
-        kind = x._value.type
-        if kind.dtype.kind in "iu" and kind.rank == 0:
-            from ..numpy_api.counting import size_of  # which works on operands
-
-            counted = size_of(x._value)
-            if counted is not None:
-                return counted
-            from ..numpy_api.measured import size_from  # which computes with operands
-
-            measured = size_from(x._value)
-            if measured is not None:
-                return measured
-            from .derived import derived  # which records
-
-            known = derived(int, x._value)
-            return int(current().specialise(x._value, what)) if known is None else dim_of(known)
-        name = "numpy.ndarray" if isinstance(kind, ArrayType) else kind.dtype.type.__name__
-        raise TypeError(f"{name!r} object cannot be interpreted as an integer")
-    return int(x.__index__()) if hasattr(x, "__index__") else _not_an_int(x)
-
-
-def _not_an_int(x: object) -> int:
-    raise TypeError(f"{type(x).__name__!r} object cannot be interpreted as an integer")
-
-
-def dims_of(shape: object) -> tuple[Dim, ...]:
-    """The dims for a shape as NumPy takes it: an int or a sequence of ints, and no bools."""
-    if isinstance(shape, TracedValue) and shape._value.type.rank > 0:
-        shape = tuple(wrap(shape._value))
-    if isinstance(shape, tuple | list):
-        return tuple(map(_size, shape))
-    if isinstance(shape, np.ndarray) and not isinstance(shape, Traced):
-        return tuple(map(int, shape))
-    return (_size(shape),)
-
-
-def _size(x: object) -> Dim:
-    kind = x._operand().type if isinstance(x, TracedValue) else None
-    if isinstance(x, bool | np.bool_) or (isinstance(kind, ScalarType) and kind.dtype.kind == "b"):
-        raise TypeError("an integer is required")
-    return dim_of(x)
-
-
-def known_int(x: Any, what: str) -> int:
-    """What has to be an int, and known while capturing; NumPy's error for what is none."""
-    if isinstance(x, TracedValue) and x._value.type.dtype.kind in "iu" and not x._value.type.rank:
-        return int(current().specialise(x._value, what))
-    dim = dim_of(x, what)
-    return dim if isinstance(dim, int) else int(x.__index__())
-
-
-def axis_number(axis: object) -> int:
-    """An axis as an int."""
-    return known_int(axis, "an axis")
-
-
 def guard_range(dim: Dim, low: int, high: int) -> bool:
     """Whether ``low <= dim <= high``, by guards."""
     return guard(dim, ">=", low) and guard(dim, "<=", high)
@@ -504,3 +449,10 @@ def guard_magnitude(
 
 
 _MOST = 2**63 - 1
+
+
+def array_of(x: object) -> Value | None:
+    """The value of the graph of a traced array; None for anything else."""
+    if isinstance(x, TracedValue) and isinstance(x._value.type, ArrayType):
+        return x._value
+    return None

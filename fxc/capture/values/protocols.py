@@ -2,27 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-# What runs NumPy's ufuncs and functions on traced values: modules above these, which say so.
-_SERVING: dict[str, Callable[..., Any]] = {}
-_FUNCTIONS: dict[Any, Callable[..., Any]] = {}
-
-
-def serve_ufuncs(array_ufunc: Callable[..., Any]) -> None:
-    """Have ufuncs of traced values run by this."""
-    _SERVING["ufuncs"] = array_ufunc
-
-
-def serve_functions(
-    array_function: Callable[..., Any], functions: Mapping[Any, Callable[..., Any]]
-) -> None:
-    """Have NumPy's functions of traced values run by this, and methods by these."""
-    _SERVING["functions"] = array_function
-    _FUNCTIONS.update(functions)
+from .above import above
 
 
 class TakesUfuncs:
@@ -33,7 +18,7 @@ class TakesUfuncs:
     def __array_ufunc__(
         self, ufunc: np.ufunc, method: str, *inputs: object, **kwargs: object
     ) -> Any:
-        return _SERVING["ufuncs"](ufunc, method, inputs, kwargs)
+        return above().array_ufunc(ufunc, method, inputs, kwargs)
 
     def __divmod__(self, other: Any) -> Any:
         return self // other, self % other
@@ -50,7 +35,7 @@ class TakesFunctions(TakesUfuncs):
     def __array_function__(
         self, function: object, types: object, args: object, kwargs: object
     ) -> Any:
-        return _SERVING["functions"](function, args, kwargs)
+        return above().array_function(function, args, kwargs)
 
 
 def as_numpys(name: str) -> Callable[..., Any]:
@@ -58,7 +43,7 @@ def as_numpys(name: str) -> Callable[..., Any]:
     function = getattr(np, name)
 
     def method(self: object, *args: object, **kwargs: object) -> Any:
-        return _FUNCTIONS[function](self, *args, **kwargs)
+        return above().functions[function](self, *args, **kwargs)
 
     method.__name__ = name  # by which failures are looked at again
     return method

@@ -1,13 +1,12 @@
-"""Python's operators and functions of numbers that are not known while capturing.
+"""Python's operators and conversions of numbers that are not known while capturing.
 
 See Note [Operators of Python numbers] in ``fxc.ops.python_numbers``.
 """
 
 from __future__ import annotations
 
-import math
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -18,7 +17,6 @@ from fxc.ops.python_numbers import PYTHON_OPERATORS
 
 from .derived import int_of
 from .operands import Traced, TracedValue, operand, record
-from .traced_int import TracedInt
 
 _NAMES = {
     "add": "add",
@@ -196,83 +194,3 @@ def extremum(name: str, items: Sequence[Any]) -> Any:
     for x in operands[1:]:
         found = record(f"py_{name}", operand(found), x)
     return found
-
-
-def _math_function(name: str) -> Callable[..., Any]:
-    op = f"math_{name}"
-    count = PYTHON_OPERATORS[op][0]
-
-    def call(*args: Any) -> Any:
-        if len(args) != count:
-            return NotImplemented
-        return int_of(op, *map(operand, args))
-
-    return call
-
-
-def _whole(name: str) -> Callable[..., Any]:
-    """``math.floor`` and its kin: an int is what it is."""
-
-    def call(x: Any) -> Any:
-        if type(x) is TracedInt:
-            return x
-        if x._value.type.weak and x._value.type.dtype.kind in "bi":
-            return to_int(x)
-        return int_of(f"math_{name}", x._value)
-
-    return call
-
-
-def _trunc(x: object) -> Any:
-    if type(x) is TracedInt:
-        return x
-    return to_int(x) if hasattr(x.__class__, "__trunc__") else NotImplemented
-
-
-def _log(x: Any, *base: Any) -> Any:
-    found = record("math_log", operand(x))
-    if not base:
-        return found
-    (other,) = base
-    below = record("math_log", operand(other)) if isinstance(other, TracedValue) else None
-    return arithmetic("truediv", found, math.log(other) if below is None else below)
-
-
-def _index(x: Any) -> Any:
-    if type(x) is TracedInt:
-        return x
-    return to_int(x) if x._value.type.dtype.kind in "biu" else NotImplemented
-
-
-_FUNCTIONS: dict[Any, Callable[..., Any]] = {
-    **{
-        getattr(math, name.removeprefix("math_")): _math_function(name.removeprefix("math_"))
-        for name in PYTHON_OPERATORS
-        if name.startswith("math_")
-    },
-    math.floor: _whole("floor"),
-    math.ceil: _whole("ceil"),
-    math.trunc: _trunc,
-    math.log: _log,
-    operator.index: _index,
-}
-
-
-def call_function(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """A function of Python's on traced scalars, or NotImplemented."""
-    if kwargs:
-        return NotImplemented
-    found = _FUNCTIONS.get(function)
-    if found is None:
-        return NotImplemented
-    given = [_scalar_or_number(x) for x in args]
-    traced = any(isinstance(x, TracedValue | TracedInt) for x in given)
-    return found(*given) if traced and None not in given else NotImplemented
-
-
-def _scalar_or_number(x: object) -> Any:
-    """A traced scalar, or a number of Python's; None for what no number can be made of."""
-    x = x._plain() if isinstance(x, Traced) else x
-    if isinstance(x, TracedValue):
-        return scalar_of(x)
-    return x if type(x) in (bool, int, float, TracedInt) else None

@@ -22,9 +22,11 @@ from ..outside.objects import (
     slot_names,
 )
 from ..outside.shadows import class_of, shadow_of
-from ..session import current, refuse
+from ..refusing import refuse
+from ..session import current
 from .given import is_lent
 from .operands import Limited, Traced, settled
+from .options import is_record
 from .traced_lists import TracedList
 
 # Note [Records]
@@ -327,17 +329,13 @@ _OF_DICTS: dict[str, Any] = {
 }
 
 
-def _is_in_pool(x: object) -> bool:
-    return isinstance(x, Traced) and x._in_pool
-
-
 def record_at(items: Sequence[Any], number_at: Any) -> Any:
     """The one of several records, or of lists of a pool, that stands at a place; None if they are
     not all of one pool.
     """
-    pools = {x.pool if _is_in_pool(x) else None for x in items}
+    pools = {x.pool if is_record(x) else None for x in items}
     if len(pools) != 1 or None in pools:
-        if any(map(_is_in_pool, items)):
+        if any(map(is_record, items)):
             current().door.lists.ask_pool(*items)
         return None
     (pool,) = pools

@@ -13,8 +13,8 @@ import numpy as np
 from fxc.ir.graph import Operand, Value
 from fxc.ir.types import ArrayType, ScalarType
 
-from ..numpy_api.indexing import check_fits
-from ..session import current, refuse
+from ..refusing import refuse
+from ..session import current
 from .operands import (
     Traced,
     TracedValue,
@@ -29,6 +29,7 @@ from .operands import (
 )
 from .python_numbers import to_int
 from .stored_items import demand_cast, is_stored
+from .traced_int import check_fits
 
 
 def array_of(items: Any, dtype: np.dtype) -> Any:

@@ -12,20 +12,32 @@ from typing import Any
 
 import numpy as np
 
-from fxc.ir.graph import Literal, Operand, Value
-from fxc.ir.types import PY_INT, ArrayType, ScalarType
+from fxc.ir.graph import Operand, Value
+from fxc.ir.types import ArrayType, ScalarType
 
 from ..forms.form import MixedNumber
-from ..numpy_api.ufuncs import BINARY, COMPARISONS, UNARY
-from ..session import current, refuse
+from ..forms.joining import key
+from ..numpy_api.ufuncs import BINARY, COMPARISONS, UNARY, call_ufunc
+from ..refusing import refuse
+from ..session import current
 from .alternatives import either
 from .late import OF_TEXTS, Late, late
 from .mixed import Mixed, mixed_form, or_one
-from .operands import Traced, TracedValue, operand, record, wrap
+from .operands import Traced, array_of, operand, record, wrap
+from .options import (
+    Option,
+    both_hold,
+    flag_operand,
+    holds_not,
+    is_of_one_type,
+    is_record,
+    one_holds,
+    options_in,
+    wrapped,
+)
 from .protocols import TakesUfuncs
 from .python_numbers import to_python
-from .traced_int import TracedInt
-from .traced_scalar import TracedScalar
+from .truths import flag_of, going_on
 
 # Note [Several things]
 # After ``first = None`` and ``if x[i] > 0: first = i``, or ``best = max(best, 0.1)`` where best may
@@ -44,17 +56,11 @@ from .traced_scalar import TracedScalar
 _LOOKS = "upper lower title strip lstrip rstrip startswith endswith replace isdigit isalpha count"
 _LOOK = frozenset(_LOOKS.split())  # methods that only look at the text
 _SAME_IN_PYTHON = frozenset(np.dtype(code) for code in "?qd")
-_NUMBERS = (bool, int, float, TracedInt, TracedScalar)
-Option = tuple[Any, Any]  # a flag and a value
 
 
 def _items_in(x: Any) -> Sequence[Any]:
     """The items of an option that has some."""
     return x if type(x) is tuple else x._structure_items(x)
-
-
-def _is_record(x: object) -> bool:
-    return isinstance(x, Traced) and x._in_pool
 
 
 class Several(TakesUfuncs, Traced):
@@ -69,10 +75,13 @@ class Several(TakesUfuncs, Traced):
     def __init__(self, options: Sequence[Option]) -> None:
         self.options = tuple(options)
 
+    def _options(self) -> Sequence[Option]:
+        return self.options
+
     def is_(self, constant: object) -> Any:
         """Whether it is this constant, Python's bool."""
         flags = [flag for flag, x in self.options if x is constant]
-        return to_python(_wrapped(_any(flags))) if flags else False
+        return to_python(wrapped(one_holds(flags))) if flags else False
 
     def only(self, what: Callable[[Any], bool]) -> Any:
         """The options that ``what`` holds for, as one value; it is checked here that it is one."""
@@ -80,30 +89,30 @@ class Several(TakesUfuncs, Traced):
         if not kept:
             raise refuse(f"{self.text}, where it is used as something else, cannot be captured")
         if len(kept) < len(self.options):
-            holds = _any([flag for flag, _ in kept])
+            holds = one_holds([flag for flag, _ in kept])
             current().record("try_demand", operand(holds))
         return united(kept)
 
     def record(self) -> Any:
         """The record that it is, see Note [Records]; itself, if it is none in any case."""
-        return self.only(_is_record) if self.may_be_record else self
+        return self.only(is_record) if self.may_be_record else self
 
     @property
     def may_be_record(self) -> bool:
         """Whether an option is a record."""
-        return any(_is_record(x) for _, x in self.options)
+        return any(is_record(x) for _, x in self.options)
 
     def is_one(self, other: object) -> Any:
         """``self is other``, of what may be records."""
         flags: list[Any] = []
         for flag, x in self.options:
             for one, y in options_in(other):
-                if _is_record(x) and _is_record(y):
-                    flags.append(_both(_both(flag, one), _wrapped(operand(x.is_(y)))))
+                if is_record(x) and is_record(y):
+                    flags.append(both_hold(both_hold(flag, one), wrapped(operand(x.is_(y)))))
                 elif x is y is None:
-                    flags.append(_both(flag, one))
-        found = _any(flags)
-        return found if type(found) is bool else to_python(_wrapped(found))
+                    flags.append(both_hold(flag, one))
+        found = one_holds(flags)
+        return found if type(found) is bool else to_python(wrapped(found))
 
     @property
     def text(self) -> str:
@@ -113,16 +122,14 @@ class Several(TakesUfuncs, Traced):
 
     def _is_filled(self) -> Any:
         """Its truth."""
-        from .variables import flag_of, going_on
-
         flags: list[Any] = []
         for flag, x in self.options:
             test = going_on(x) if isinstance(x, Traced) else bool(x)
             if test is True:
                 flags.append(flag)
             elif test is not False:
-                flags.append(_both(flag, _wrapped(flag_of(test))))
-        return _any(flags)
+                flags.append(both_hold(flag, wrapped(flag_of(test))))
+        return one_holds(flags)
 
     @property
     def is_text(self) -> bool:
@@ -140,7 +147,7 @@ class Several(TakesUfuncs, Traced):
         return str if is_text else Several
 
     def _number(self) -> Any:
-        return self.only(_is_number)
+        return self.only(is_of_one_type)
 
     def _operand(self) -> Operand:
         return operand(self._plain())
@@ -168,8 +175,6 @@ class Several(TakesUfuncs, Traced):
         return self._plain()
 
     def _run(self, name: str, inputs: tuple[Any, ...]) -> Any:
-        from ..numpy_api.ufuncs import call_ufunc
-
         return for_each(lambda *xs: call_ufunc(name, *xs), inputs)
 
     def converted(self, function: Callable[[Any], Any]) -> Any:
@@ -191,7 +196,7 @@ class Several(TakesUfuncs, Traced):
     def __getitem__(self, key: object) -> Any:
         if self.is_text and not isinstance(key, Traced):
             return self.of_each(lambda x: x[key])
-        found = self.only(lambda x: type(x) is tuple or _is_record(x))
+        found = self.only(lambda x: type(x) is tuple or is_record(x))
         return found.of_each(lambda x: x[key]) if type(found) is Several else found[key]
 
     def of_each(self, function: Callable[[Any], Any]) -> Any:
@@ -201,7 +206,7 @@ class Several(TakesUfuncs, Traced):
             try:
                 found.append((flag, function(x)))
             except (IndexError, TypeError, ValueError):
-                current().record("try_demand", flag_operand(_not(flag)))
+                current().record("try_demand", flag_operand(holds_not(flag)))
         if not found or any(key(x) is None for _, x in found):
             raise refuse(f"an operation on {self.text} cannot be captured")
         return united(found)
@@ -246,10 +251,6 @@ class Several(TakesUfuncs, Traced):
         return refuse(f"{what} of {self.text} cannot be captured")
 
 
-def _is_number(x: object) -> bool:
-    return isinstance(x, np.generic) or type(x) in _NUMBERS
-
-
 def is_of_several_types(x: object) -> bool:
     """Whether this is one of several things, or a number whose bits depend on its type."""
     return type(x) is Several or (type(x) is Mixed and x.whole is not None)
@@ -261,112 +262,7 @@ def _is_weak_float(x: object) -> bool:
     return kind.dtype.kind == "c" or bool(kind.weak and kind.dtype.kind == "f")  # type: ignore[union-attr]
 
 
-def _is_array(x: object) -> bool:
-    return isinstance(x, TracedValue) and isinstance(x._value.type, ArrayType)
-
-
-def arrays_of(x: Any) -> list[Value]:
-    """The arrays that a variable holds, or may hold."""
-    if type(x) is tuple:
-        return [value for each in x for value in arrays_of(each)]
-    return [value for each in sides_of(x) for value in arrays_of(each)] or (
-        [x._value] if _is_array(x) else []
-    )
-
-
-def sides_of(x: object) -> tuple[Any, ...]:
-    """The two things that a variable is one of; nothing for one that no flag decides."""
-    return x._sides if isinstance(x, Traced) else ()
-
-
-# ------------------------------------------------------------------ flags
-
-
-def _wrapped(x: object) -> Any:
-    if isinstance(x, Value):
-        return wrap(x)
-    return x.value if isinstance(x, Literal) else x
-
-
-def _both(left: object, right: object) -> Any:
-    for one, other in ((left, right), (right, left)):
-        if type(one) in (bool, np.bool_):
-            return other if one else False
-    return record("logical_and", operand(left), operand(right))
-
-
-def _any(flags: Sequence[Any]) -> Any:
-    found: Any = False
-    for flag in flags:
-        if type(flag) in (bool, np.bool_):
-            if flag:
-                return True
-        elif found is False:
-            found = flag
-        else:
-            found = record("logical_or", operand(found), operand(flag))
-    return found
-
-
-def _not(flag: object) -> Any:
-    if type(flag) in (bool, np.bool_):
-        return not flag
-    return record("logical_not", operand(flag))
-
-
 # ------------------------------------------------------------------ options
-
-
-def options_in(x: Any) -> list[Option]:
-    """What ``x`` may be."""
-    if sides := sides_of(x):
-        flags = x.flag, _not(x.flag)
-        return [
-            (_both(flag, each), y)
-            for flag, side in zip(flags, sides, strict=True)
-            for each, y in options_in(side)
-        ]
-    if type(x) is Several:
-        return list(x.options)
-    if type(x) is Mixed:
-        other = x.whole
-        if other is None:
-            other = x.given.item() if isinstance(x.given, np.generic) else to_python(x.given)
-        return [(x.flag, x.given), (_not(x.flag), other)]
-    return [(True, x)]
-
-
-def key(x: Any) -> Any:
-    """What two options have in common that are one option; None for what cannot be one."""
-    if x is None or type(x) is str:
-        return "constant", x
-    if type(x) is TracedInt:
-        return PY_INT
-    if _is_number(x):
-        kind = operand(x).type
-        return None if kind.weak and kind.dtype.kind == "c" else kind  # type: ignore[union-attr]
-    if _is_array(x):
-        return "array", x._value.type.dtype.str, x._value.type.rank
-    if _is_record(x):
-        return "record", x.pool
-    if type(x) is Late and x.has_template:
-        forms = _forms_of_parts(x)
-        return None if None in forms else ("text", x.template, forms)
-    return ("tuple", len(x)) if type(x) is tuple and x else None
-
-
-def _forms_of_parts(x: Late) -> tuple[Any, ...]:
-    """The forms of the numbers in a text; None for what is none."""
-    from ..forms.form import is_of_arrays
-    from ..forms.joining import form_of  # which know what differs
-
-    forms = map(form_of, x.template.parts_of(x))
-    return tuple(None if each is None or is_of_arrays(each) else each for each in forms)
-
-
-def keys_in(x: object) -> set[Any]:
-    """The keys of what ``x`` may be; None for what cannot be one of several things."""
-    return set(map(key, things_in(x)))
 
 
 def united(options: Sequence[Option]) -> Any:
@@ -421,9 +317,9 @@ def _merged(what: Any, alike: Sequence[Option]) -> Option:
             x = wrap(either(current(), flag_operand(flag), x._value, y._value))
         elif what[0] in ("tuple", "record", "text"):
             both = zip(_items_in(x), _items_in(y), strict=True)
-            items = [united([(flag, one), (_not(flag), two)]) for one, two in both]
+            items = [united([(flag, one), (holds_not(flag), two)]) for one, two in both]
             x = tuple(items) if what[0] == "tuple" else what[1].at(*items)
-        flag = _any([flag, other])
+        flag = one_holds([flag, other])
     return flag, x
 
 
@@ -438,45 +334,24 @@ def _as_scalar(x: object, dtype: np.dtype) -> Any:
     return wrap(_scalar(found))
 
 
-def things_in(x: object) -> list[Any]:
-    """What ``x`` may be, of which the types matter alone."""
-    if sides := sides_of(x):
-        return [each for side in sides for each in things_in(side)]
-    return [x.given, x.kind(0)] if type(x) is Mixed else [each for _, each in options_in(x)]
-
-
-def flag_operand(flag: object) -> Operand:
-    return Literal(np.bool_(flag)) if type(flag) in (bool, np.bool_) else operand(flag)
-
-
-def one_by_flags(options: Sequence[Option]) -> Any:
-    """What is one of several things, of which some are arrays."""
-    from ..statements.differing import Differing, reason_for  # which knows the forms of things
-
-    *others, (_, found) = options
-    for flag, x in reversed(others):
-        found = Differing(flag, x, found, reason_for(x, found))
-    return found
-
-
 # ------------------------------------------------------------------ operators
 
 
 def for_each(function: Callable[..., Any], inputs: Sequence[Any]) -> Any:
     """The function of what numbers may be."""
-    if any(isinstance(x, TracedValue) and isinstance(x._value.type, ArrayType) for x in inputs):
+    if any(array_of(x) is not None for x in inputs):
         return function(*(x._plain() if type(x) is Several else x for x in inputs))
     found: list[tuple[Any, tuple[Any, ...]]] = [(True, ())]
     for x in inputs:
         x = x._number() if type(x) is Several and not x.is_text else x
-        found = [(_both(one, flag), (*xs, y)) for one, xs in found for flag, y in options_in(x)]
+        found = [(both_hold(one, flag), (*xs, y)) for one, xs in found for flag, y in options_in(x)]
     results: list[Option] = []
     for flag, xs in found:
         given = xs if function in _NEVER_RAISE else [or_one(flag, x) for x in xs]
         try:
             results.append((flag, function(*given)))
         except (ArithmeticError, TypeError, ValueError):
-            current().record("try_demand", flag_operand(_not(flag)))
+            current().record("try_demand", flag_operand(holds_not(flag)))
     if not results:
         raise refuse("an operation that raises for each thing a variable may be is not captured")
     return _flattened(results)
@@ -491,7 +366,7 @@ _NEVER_RAISE = frozenset(
 
 def _flattened(results: Sequence[Option]) -> Any:
     """The options of what may be mixed numbers."""
-    return united([(_both(flag, each), y) for flag, x in results for each, y in options_in(x)])
+    return united([(both_hold(flag, each), y) for flag, x in results for each, y in options_in(x)])
 
 
 def _gives_text(function: Callable[..., Any], one: Several, other: object) -> bool:
@@ -535,10 +410,10 @@ def _equality(function: Callable[..., Any]) -> Callable[[Several, Any], Any]:
         results: list[Option] = []
         for flag, x in self.options:
             for one, y in options_in(other):
-                plain = not _is_number(x) or not _is_number(y)
+                plain = not is_of_one_type(x) or not is_of_one_type(y)
                 if plain and (type(x) is tuple or type(y) is tuple):
                     raise refuse("== of what may be a tuple cannot be captured; compare its items")
-                results.append((_both(flag, one), function(x, y)))
+                results.append((both_hold(flag, one), function(x, y)))
         return _flattened(results)
 
     return compare

@@ -20,12 +20,15 @@ from ..forms.carrying import pack
 from ..forms.form import Form, Number, of_tuple, types_of
 from ..forms.items import form_of_items, takes
 from ..locations import user_location
-from ..session import current, refuse
+from ..refusing import refuse
+from ..session import current
 from ..statements.counted import FEW
+from .above import above
+from .dims import dim_of
 from .mixed import scalar_kinds
-from .operands import Traced, array_value, dim_of, kind_of, operand, record, wrap
+from .operands import Traced, array_value, kind_of, operand, record, wrap
 from .traced_int import wrap_dim
-from .traced_lists import OPERATIONS, TracedList
+from .traced_lists import TracedList
 
 # Note [Lists of a size]
 # A list whose length is a symbol, or whose items a comprehension computes and are more than a few,
@@ -176,7 +179,7 @@ def sized(form: Form, arrays: tuple[Value, ...]) -> TracedList:
 def in_order(x: Any, reverse: Any) -> Any:
     """``sorted(x)`` of a vector; None where Python sorts."""
     made = of_elements(x)
-    return None if made is None else OPERATIONS["in_order"](made, None, reverse)
+    return None if made is None else above().list_in_order(made, None, reverse)
 
 
 def assign_part(x: TracedList, key: slice, items: Any) -> None:
@@ -200,11 +203,3 @@ def assign_part(x: TracedList, key: slice, items: Any) -> None:
         current().record("try_demand", operand(equal))
     if count != 0:
         found[...] = source
-
-
-OPERATIONS |= {
-    "assign_part": assign_part,
-    "list_of": list_of,
-    "room_for_numbers": room_for_numbers,
-    "tuples_of": tuples_of,
-}

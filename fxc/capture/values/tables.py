@@ -14,24 +14,25 @@ from fxc.ir.graph import Value
 from ..forms.carrying import pack
 from ..forms.form import types_of
 from ..forms.items import form_of_items, item_of
-from ..forms.joining import union_of
+from ..forms.joining import keys_in, union_of
 from ..outside.containers import External
 from ..outside.dicts import ExternalDict
 from ..outside.lists import ExternalList
-from ..session import Respecialise, current, refuse
+from ..refusing import Respecialise, refuse
+from ..session import current
 from . import sequences
 from .alternatives import one_of
 from .lists_of_lists import wanted
 from .mixed import Mixed, number_form, scalar_kinds
-from .operands import Limited, Traced, operand, variable_of, wrap
+from .operands import Limited, Traced, array_of, operand, variable_of, wrap
 from .records import record_at
-from .several import Several, keys_in
+from .several import Several
 from .traced_int import TracedInt, scalar_of_int
 from .traced_lists import TracedList, checked_place
 from .traced_scalar import TracedScalar
+from .truths import flag_of
 from .unknown_items import OneOfItems, got_by_key, item_by_key
 from .unknown_keys import is_unknown_key
-from .variables import array_of, flag_of
 from .varying import place_in_bounds
 
 # Note [Tables]

@@ -10,15 +10,16 @@ import numpy as np
 from fxc.ir.graph import Operand
 
 from ..forms.form import Constant, Form, Items, Union
-from ..session import Respecialise, current, refuse
+from ..refusing import Respecialise, refuse
+from ..session import current
 from ..statements.counted import Bounded, Counted
-from .operands import Traced, constant, operand, wrap
+from .operands import Traced, constant, operand, record, wrap
 from .python_numbers import logical_not, to_bool, to_int, to_python
 from .several import Several, united
 from .traced_array import TracedArray
 from .traced_int import TracedInt
 from .traced_lists import TracedList
-from .variables import flag_of
+from .truths import flag_of
 
 # Note [Texts of the graph]
 # A text argument is a constant at first. When it changes from call to call the guard program makes
@@ -335,3 +336,13 @@ def place_of_char(keys: Sequence[Any], key: Char) -> tuple[Any, Any]:
     codes = [ord(each) if len(each) == 1 else -1 for each in keys]
     same: Any = wrap(constant(np.array(codes))) == key.code
     return to_python(same.argmax()), to_python(same.any())
+
+
+def decoded(x: Any) -> Any:
+    """``x.tobytes().decode()`` of bytes that are characters of ASCII; others are Python's."""
+    codes = x.reshape(-1)
+    if codes.dtype.itemsize != 1:
+        raise refuse("the text in the bytes of an array of numbers cannot be captured")
+    codes = codes.view(np.uint8)
+    record("try_demand", (codes < 128).all()._value)
+    return Text(codes.astype(np.int32))

@@ -16,12 +16,14 @@ from ..numpy_api.flags import Flags
 from ..numpy_api.flat import TracedFlat
 from ..numpy_api.indexing import IndexArrays, Place, apply_steps, assign, assign_element, locate
 from ..numpy_api.ufuncs import call_ufunc, give_operators, write_in_place
-from ..session import ITEM, current, current_or_none, refuse
-from ..statements.rows import list_array_of
+from ..refusing import refuse
+from ..session import ITEM, current, current_or_none
+from .above import above
 from .late import bytes_of, late
 from .operands import TracedValue, dtype_of, kind_of, operand, order_of, record, wrap
 from .protocols import as_numpys
 from .python_numbers import to_python
+from .rows import list_array_of
 from .sequences import source_of
 from .traced_int import wrap_dim
 
@@ -60,6 +62,10 @@ class TracedArray(TracedValue):
         """Of another shape than what it shows, if the program has set that; see ``memory``."""
         original: Value = getattr(self, "_original", self._value)
         return original
+
+    def _show(self, value: Value) -> None:
+        self._original = self._object
+        self._value = value
 
     # -------------------------------------------------------- what it is
 
@@ -231,9 +237,7 @@ class TracedArray(TracedValue):
 
     def tolist(self) -> Any:
         """The elements as numbers of Python's."""
-        from .sized_lists import to_list  # lists know arrays
-
-        return to_list(self)
+        return above().to_list(self)
 
     def __getattr__(self, name: str) -> Any:
         if name == "_value":
@@ -262,7 +266,9 @@ class TracedArray(TracedValue):
             self.flat[...] = value
             return
         if name == "shape":
-            memory.set_shape(self, value)
+            shown = memory.in_shape(self._value, value)
+            current().reshaped[self._object] = self
+            self._show(shown)
             return
         raise refuse(f"an assignment to x.{name} cannot be captured; use x[...] = v, or x.reshape")
 

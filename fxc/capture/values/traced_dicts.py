@@ -16,7 +16,8 @@ from fxc.ir.symbols import Dim
 from ..forms.form import Constant, Form, Items, Union, columns_of, types_of
 from ..forms.items import form_of_items, item_of, takes
 from ..locations import user_location
-from ..session import Respecialise, current, refuse
+from ..refusing import Respecialise, refuse
+from ..session import current
 from ..statements.choices import chosen
 from ..statements.counted import Bounded, Counted
 from ..statements.structured import Statement
@@ -42,14 +43,14 @@ from .list_room import Room
 from .mixed import number_of, scalar_kinds
 from .open_dicts import OpenDict
 from .operands import Limited, Traced, operand, settled, variable_of, wrap
+from .options import options_in
 from .python_numbers import to_int
-from .several import options_in
 from .several import united as one_of
 from .texts import Char, code_of, is_char
 from .traced_int import TracedInt, scalar_of_int, wrap_dim
 from .traced_lists import MOST_KEYS, TracedList
+from .truths import flag_of
 from .unknown_keys import is_int, is_text
-from .variables import flag_of
 
 # Note [Dicts of the graph]
 # A dict or a set of the program into which a key goes that is known at run time only, an int, a

@@ -16,16 +16,22 @@ from fxc.ir.size_functions import floordiv, hint, maximum, minimum, mod, substit
 from fxc.ir.size_guards import guard
 from fxc.ir.symbols import Dim, SymExpr, SymFunc, are_heavy, counted_in, symbols_of, terms_of
 
-from ..session import Session, current, refuse
+from ..refusing import refuse
+from ..session import Session, current
+from .above import above
+from .derived import int_of
 from .operands import (
     Traced,
     guard_magnitude,
     guard_range,
+    is_scalar,
     operand,
     record,
     variable_of,
+    wrap,
 )
 from .protocols import TakesUfuncs
+from .python_numbers import arithmetic, extremum
 from .varying import stays_within
 
 MOST = 2**63 - 1
@@ -139,8 +145,6 @@ class TracedInt(TakesUfuncs, Traced):
         return 0
 
     def bit_length(self) -> Any:
-        from .derived import int_of  # which knows traced ints
-
         return int_of("py_bit_length", self._operand())
 
     def __getattr__(self, name: str) -> Any:
@@ -168,8 +172,6 @@ def _lies_within(session: Session, part: SymExpr, low: int, high: int) -> bool:
 
 def _in_64_bits(dim: Dim) -> Any:
     """A dim of which no bounds are known, by Python's arithmetic, which may leave native code."""
-    from .python_numbers import arithmetic  # which knows traced ints
-
     total: Any = 0
     for monomial, factor in terms_of(dim):
         term: Any = factor
@@ -185,8 +187,6 @@ def _in_64_bits(dim: Dim) -> Any:
 
 
 def _atom_in_64_bits(atom: Any) -> Any:
-    from .python_numbers import arithmetic, extremum  # which know traced ints
-
     if isinstance(atom, SymFunc):
         left, right = _in_64_bits(atom.left), _in_64_bits(atom.right)
         if atom.name in ("min", "max"):
@@ -261,8 +261,6 @@ _ROUNDED: dict[str, Callable[[float], int]] = {
 
 def _by_operator(name: str, left: Dim, right: Dim) -> Any:
     """Arithmetic by Python's operators in the graph, with their checks, instead of by guards."""
-    from .python_numbers import arithmetic  # which knows traced ints
-
     return arithmetic(name, wrap_dim(left), wrap_dim(right))
 
 
@@ -292,23 +290,17 @@ def _define_arithmetic(name: str, exact: Callable[[Dim, Dim], Dim]) -> None:
 
 def _as_scalar(x: TracedInt, method: str, other: object) -> Any:
     """Arithmetic with what is no int: as a scalar of the graph."""
-    from .traced_scalar import TracedScalar  # traced scalars are built on traced ints
-
-    if isinstance(other, Traced) and type(other) not in (TracedScalar, TracedInt):
+    if isinstance(other, Traced) and not (type(other) is TracedInt or is_scalar(other)):
         return NotImplemented
     if type(other) is list and method in ("__mul__", "__rmul__"):
-        from .sized_lists import repeated  # of which some hold such ints
-
-        return repeated(other, x._dim)
-    if not isinstance(other, int | float | complex | np.generic | TracedScalar):
+        return above().repeated(other, x._dim)
+    if not isinstance(other, int | float | complex | np.generic):
         return NotImplemented
     kind = operand(other).type
     if not kind.weak and "truediv" not in method:  # type: ignore[union-attr]
-        from ..numpy_api.indexing import check_fits  # which works on traced ints
-
         check_fits(x, kind.dtype)
     value: Any = x._operand()
-    return getattr(TracedScalar(value), method)(other)
+    return getattr(wrap(value), method)(other)
 
 
 def _define_relation(name: str, relation: str) -> None:
@@ -428,9 +420,16 @@ def largest(ints: list[Any]) -> Any:
 
 
 def _extreme(name: str, of_dims: Callable[[Dim, Dim], Dim], ints: list[Any]) -> Any:
-    from .python_numbers import extremum  # which knows traced ints
-
     dims = [dim for each in ints if (dim := int_dim(each)) is not None]
     if are_heavy(*dims):
         return extremum(name, ints)
     return wrap_dim(reduce(of_dims, dims))
+
+
+def check_fits(source: object, dtype: np.dtype) -> None:
+    """Guard that a Python int from outside is in the range of the dtype it goes into."""
+    if type(source) is TracedInt and dtype.kind in "iu" and dtype != np.int64:
+        info = np.iinfo(dtype)
+        for relation, bound in ((">=", info.min), ("<=", info.max)):
+            if not guard(source._dim, relation, int(bound)):
+                raise OverflowError(f"Python integer {int(source)} out of bounds for {dtype}")

@@ -19,17 +19,18 @@ from ..forms.carrying import nothing
 from ..forms.form import Form, columns_of, is_of_arrays, types_of
 from ..forms.items import arrays_in, form_of_items, item_of, records_in, takes, widened
 from ..forms.leaving import array_of_list, dtype_as_places
-from ..numpy_api.counting import new_name
-from ..session import CountedSize, Session, current, refuse
+from ..refusing import refuse
+from ..session import CountedSize, Session, current
 from ..statements.counted import Bounded, Counted
 from ..statements.structured import Statement
+from .above import above
 from .given import check_gift, give, lend
 from .list_room import Room, new_room
 from .mixed import scalar_kinds
 from .operands import Traced, operand, settled, wrap
 from .python_numbers import to_int
 from .traced_int import TracedInt, wrap_dim
-from .variables import flag_of
+from .truths import flag_of
 
 # Note [Lists of counted length]
 # A list that a branch or a loop of the graph changes (``if x[i] > 0: found.append(i)``) lives in
@@ -50,10 +51,6 @@ MOST_ARRAYS = 2**12  # likewise, of arrays
 MOST_KEYS = 2**16  # likewise, of dicts and sets
 _FEW = 16  # items that are compared one by one
 _SPARE = 16  # items that may be appended later, one by one
-
-# What is done by modules that make such lists: operations, and methods that move items.
-OPERATIONS: dict[str, Callable[..., Any]] = {}
-METHODS: dict[str, Callable[..., None]] = {}
 
 
 class TracedList(Traced):
@@ -139,7 +136,7 @@ class TracedList(Traced):
     def _snapshot(self, of: Callable[[Any], Any]) -> Any:
         if self.items is not None:
             return self.of(map(of, self.items))
-        return OPERATIONS["copied"](self)
+        return above().list_copy(self)
 
     def append(self, x: Any) -> None:
         """As ``list.append``."""
@@ -223,7 +220,7 @@ class TracedList(Traced):
             raise TypeError("deque.pop() takes no arguments")
         place = places[0] if places else -1
         if type(place) is not int or place not in (-1, 0):
-            return OPERATIONS["taken"](self, place)
+            return above().list_pop(self, place)
         return self._taken(place)
 
     def _popleft(self) -> Any:
@@ -348,7 +345,7 @@ class TracedList(Traced):
     def __setitem__(self, key: Any, x: Any) -> None:
         x, room = settled(x), self._room
         if self._is_exact and isinstance(key, slice):
-            OPERATIONS["assign_part"](self, key, x)
+            above().list_assign(self, key, x)
             return
         self._borrowed = self._borrowed and ()
         if room is not None and takes(room.form, x):
@@ -364,7 +361,7 @@ class TracedList(Traced):
             self._put(self.place_of(key), x)
 
     def __delitem__(self, key: Any) -> None:
-        OPERATIONS["delete"](self, key)
+        above().list_delete(self, key)
 
     def begin_change(self, *more: Any) -> bool:
         """Before a change that moves items, or takes in more of them: whether there is room; else
@@ -474,7 +471,7 @@ class TracedList(Traced):
         is_known = self._items or owner.wishes.samples(self)
         if not is_known or scalar_kinds(item) is None:
             return TracedList(list(self._items))
-        found: TracedList = OPERATIONS["room_for_numbers"](item, self._any_number())
+        found: TracedList = above().room_for_numbers(item, self._any_number())
         return found
 
     def _awaited_by(self) -> Statement | None:
@@ -569,7 +566,7 @@ class TracedList(Traced):
         if self._size is None or self._size[0] < written or self._size[1] != session.region:
             number = operand(wrap(room.length)[0])
             assert isinstance(number, Value)
-            name = new_name()
+            name = session.new_size_name()
             value = session.record("bind_size", number, symbol=name, most=room.most)
             guess = _SPARE if _is_wide(room) and isinstance(room.most, int) else None
             size = session.counted(CountedSize(name, room.most, value, number, guess=guess))
@@ -609,7 +606,7 @@ class TracedList(Traced):
             if isinstance(key, slice):
                 if self.of is deque:
                     raise TypeError("sequence index must be integer, not 'slice'")
-                return OPERATIONS["part_of"](self, key)
+                return above().list_part(self, key)
             if self._is_exact:
                 return self.at(checked_place(key))
             return self.at(self.place_of(key))
@@ -711,8 +708,8 @@ class TracedList(Traced):
         is_sorting, is_here = name in ("sort", "reverse"), current().region == self._home
         if is_here and is_sorting and self._room is not None:
             return self._sort if name == "sort" else self._reverse
-        if name in METHODS and not (is_here and is_sorting):
-            return partial(METHODS[name], self)
+        if name in above().list_methods and not (is_here and is_sorting):
+            return partial(above().list_methods[name], self)
         if is_here and self._room is None:
             return getattr(self._items, name)
         raise self._unclear(f".{name}()")
@@ -727,25 +724,25 @@ class TracedList(Traced):
 
     def has(self, x: Any) -> Any:
         """``x in self``."""
-        return x in self._items if self._room is None else OPERATIONS["has"](self, x)
+        return x in self._items if self._room is None else above().list_has(self, x)
 
     def count(self, x: Any) -> Any:
         """As ``list.count``."""
-        return self._items.count(x) if self._room is None else OPERATIONS["count"](self, x)
+        return self._items.count(x) if self._room is None else above().list_count(self, x)
 
     def index(self, x: Any) -> Any:
         """As ``list.index``."""
         if self._awaited_by():
             return self._any_number()
-        return self._items.index(x) if self._room is None else OPERATIONS["position"](self, x)
+        return self._items.index(x) if self._room is None else above().list_index(self, x)
 
     def _sort(self, *, key: Any = None, reverse: Any = False) -> None:
         """As ``list.sort``, of a list of the graph."""
-        self._take_over(OPERATIONS["in_order"](self, key, reverse))
+        self._take_over(above().list_in_order(self, key, reverse))
 
     def _reverse(self) -> None:
         """As ``list.reverse``, likewise."""
-        self._take_over(OPERATIONS["part_of"](self, slice(None, None, -1)))
+        self._take_over(above().list_part(self, slice(None, None, -1)))
 
     def _take_over(self, other: TracedList) -> None:
         """Take the items of a new list of the same length."""
@@ -769,11 +766,11 @@ class TracedList(Traced):
         if self.items is None or (type(other) is TracedList and other.items is None):
             if other.__class__ is not list or self.of is not list:
                 raise self._unclear("'+'")
-            return OPERATIONS["joined"](self, other)
+            return above().list_sum(self, other)
         return self._items + plain_list(other)
 
     def __radd__(self, other: Any) -> Any:
-        return other + self._items if self._room is None else OPERATIONS["joined"](other, self)
+        return other + self._items if self._room is None else above().list_sum(other, self)
 
     def __mul__(self, count: Any) -> Any:
         return self._plain_items("'*'") * count
@@ -788,9 +785,9 @@ class TracedList(Traced):
         """As ``list.extend``."""
         is_here = self.is_made_in(current().region)
         if is_here and type(more) is TracedList and more.items is None:
-            self._take_over(OPERATIONS["joined"](self, more))
+            self._take_over(above().list_sum(self, more))
         elif isinstance(more, Traced) and not isinstance(more, tuple):
-            OPERATIONS["extend"](self, more)
+            above().list_extend(self, more)
         else:
             for x in list(more):
                 self.append(x)
@@ -799,6 +796,11 @@ class TracedList(Traced):
         if self._room is not None:
             raise self._unclear(what)
         return self._items
+
+
+def list_to_grow() -> TracedList:
+    """An empty list, as if made where the program begins."""
+    return TracedList([], outermost=True)
 
 
 def _is_wide(room: Room | None) -> bool:
@@ -827,13 +829,11 @@ def checked_place(key: Any) -> Any:
 
 def place_among(key: Any, number: Any) -> Any:
     """A place among so many items, of which is checked that there is one."""
-    from ..statements.choices import chosen  # which knows statements
-
     session = current()
     if type(key) is int:
         place = number + key if key < 0 else key
     else:
-        place = chosen(session.door, key < 0, lambda: number + key, lambda: key)
+        place = above().chosen(session.door, key < 0, lambda: number + key, lambda: key)
     for test in (place >= 0, place < number):
         if test is not True:
             session.record("try_demand", flag_of(test))

@@ -12,16 +12,19 @@ from fxc.ir.graph import Literal
 from fxc.ir.size_guards import guard
 from fxc.ir.types import ArrayType, ScalarType
 
+from ..door.foreign import call_foreign
 from ..numpy_api import memory
 from ..numpy_api.deferring import left_to, left_to_of_scalar
 from ..numpy_api.ufuncs import BINARY, COMPARISONS, UNARY, call_ufunc, taken
-from ..session import current, refuse
+from ..refusing import refuse
+from ..session import current
+from .above import above
 from .derived import int_of
+from .dims import dim_of
 from .operands import (
     Traced,
     TracedValue,
     check_real,
-    dim_of,
     dtype_of,
     is_derived,
     operand,
@@ -106,8 +109,6 @@ class TracedScalar(TracedValue):
             return to_int(self)
         if self._type.dtype.kind != "f" or type(digits) is not int:
             return round(self._known("round()"), digits)
-        from ..door.foreign import call_foreign
-
         return call_foreign(round, (self, digits), {})
 
     def __trunc__(self) -> Any:
@@ -329,9 +330,7 @@ def _repeated(items: Any, times: Any) -> Any:
     size = dim_of(times)
     if isinstance(size, int):
         return items * size
-    from .sized_lists import repeated  # which holds such numbers
-
-    return repeated(items, size)
+    return above().repeated(items, size)
 
 
 def _is_python_complex(x: object) -> bool:

@@ -13,11 +13,12 @@ from typing import Any, NoReturn
 import numpy as np
 
 from ..outside.shadows import class_of
-from ..session import current, refuse
+from ..refusing import refuse
+from ..session import current
 from ..statements.choices import chosen
 from .operands import Limited, Traced
+from .truths import flag_of
 from .unknown_keys import keys_of, place_of_key
-from .variables import flag_of
 
 Table = Callable[[tuple[Any, ...], Any], Any]  # the item at a place, of these
 

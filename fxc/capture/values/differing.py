@@ -11,14 +11,19 @@ import numpy as np
 from fxc.ir.graph import Operand
 
 from ..forms.structures import item_structure, items_of, names_of, structure_of
-from ..numpy_api.ufuncs import BINARY, COMPARISONS, UNARY
+from ..numpy_api.ufuncs import BINARY, COMPARISONS, UNARY, call_ufunc
 from ..outside.objects import class_attribute
 from ..outside.shadows import class_of
-from ..session import current, refuse
-from ..values.mixed import Mixed
-from ..values.operands import Traced, TracedValue, operand
-from ..values.protocols import TakesFunctions
-from ..values.several import Several
+from ..refusing import refuse
+from ..session import current
+from ..statements.counted import counted
+from .above import above
+from .mixed import Mixed
+from .operands import Traced, TracedValue, operand
+from .protocols import TakesFunctions
+from .python_numbers import logical_not, to_bool
+from .several import Several
+from .truths import flag_of, truth
 
 # Note [Things that differ]
 # After ``if x[0] > 0: y = y[:3]``, or ``total = 0`` and ``if hit: total = total + row``, a variable
@@ -51,7 +56,6 @@ class Differing(TakesFunctions, Traced):
 
     def _plain(self) -> Any:
         """The only thing but None that it may be; it is checked here that it is."""
-        from .choices import demand
 
         if self.left is not None and self.right is not None:
             raise refuse(self.reason)
@@ -60,8 +64,6 @@ class Differing(TakesFunctions, Traced):
         return found._plain() if isinstance(found, Traced) else found
 
     def _counted(self) -> Any:
-        from .counted import counted  # which knows all that is run over
-
         return counted(self._plain())
 
     @property
@@ -89,14 +91,10 @@ class Differing(TakesFunctions, Traced):
         return x.flag, x.left, x.right
 
     def _run(self, name: str, inputs: tuple[Any, ...]) -> Any:
-        from ..numpy_api.ufuncs import call_ufunc
-
         return each_way(lambda *xs: call_ufunc(name, *xs), *inputs)
 
     def _is_filled(self) -> Any:
         """Its truth."""
-        from ..values.python_numbers import to_bool
-        from ..values.variables import truth
 
         def filled(x: object) -> Any:
             test = truth(x)
@@ -189,16 +187,6 @@ def _is_method(x: object, name: str) -> bool:
     return callable(class_attribute(kind, name)) or callable(getattr(kind, name, None))
 
 
-def reason_for(x: object, other: object) -> str:
-    """Why something cannot be done with what is one thing or another."""
-    from ..values.variables import kind_text
-
-    return (
-        f"an operation on what is {kind_text(x)} by a condition, and else {kind_text(other)}, "
-        "cannot be captured; make it the same kind of value in both cases"
-    )
-
-
 def leaves_of(x: object) -> list[Any]:
     """What a variable may hold."""
     return [*leaves_of(x.left), *leaves_of(x.right)] if type(x) is Differing else [x]
@@ -235,8 +223,6 @@ def _with(x: Any, old: Differing, new: object) -> Any:
 
 def each_way(function: Callable[..., Any], *inputs: object) -> Any:
     """What a function gives for inputs among which something differs."""
-    from .choices import one_way  # which joins what the two give
-
     found = differing_in(inputs)
     if found is None:
         return function(*inputs)
@@ -244,7 +230,7 @@ def each_way(function: Callable[..., Any], *inputs: object) -> Any:
     def given(side: Any) -> Callable[[], Any]:
         return lambda: each_way(function, *_with(inputs, found, side))
 
-    return one_way(current().door, found, given(found.left), given(found.right))
+    return above().one_way(current().door, found, given(found.left), given(found.right))
 
 
 def _binary(function: Callable[..., Any]) -> Callable[[Differing, Any], Any]:
@@ -314,3 +300,8 @@ def rebuilt(x: object, parts: Iterator[Any], name: str) -> Any:
     if type(x) is Several:
         return Several(rebuilt(x.options, parts, name))
     return next(parts)
+
+
+def demand(flag: object, holds: bool) -> None:
+    """Send a call in which a flag is otherwise back to Python."""
+    current().record("try_demand", flag_of(flag if holds else logical_not(flag)))

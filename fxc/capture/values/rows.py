@@ -11,7 +11,8 @@ from fxc.ir.graph import Operand, Value
 from fxc.ir.records import frozen
 from fxc.ir.types import ArrayType, ScalarType
 
-from ..session import current, refuse
+from ..refusing import refuse
+from ..session import current
 
 Kind = ArrayType | ScalarType
 

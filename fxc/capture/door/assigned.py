@@ -1,0 +1,210 @@
+"""The places that branches and loops assign, by their texts: see Note [Assigned places]."""
+
+from __future__ import annotations
+
+import re
+from ast import literal_eval
+from types import CellType
+from typing import Any
+
+from ..outside.containers import External
+from ..outside.lists import ExternalList
+from ..refusing import Respecialise
+from ..statements.cells import unordered
+from ..values.variables import is_same
+from .attributes import Attributes
+from .creations import Creations
+from .places import Attribute, Enclosing, Global, Item, Place, Rebound
+
+_LABEL = "place "
+# The last step of a text: an attribute or an item.
+_STEP = re.compile(r"(.+?)(?:\.(\w+)|\[('(?:[^'\\]|\\.)*'|-?\d+)\])")
+
+
+class Places(Creations):
+    """What the program of one capture has made, and what it assigns to in branches and loops."""
+
+    def __init__(self, door: Attributes) -> None:
+        super().__init__(door.session, door.outside, door.lists)
+        self._door = door
+        self._variables: dict[int, Rebound] = {}  # by the cell's id
+        self._wanted: set[str] = set()  # places that this attempt has found
+        self._assigned: set[int] = set()  # owners of places that statements have taken
+        # New places, with the ids of their owners, in the order in which they are assigned.
+        self.begun: list[tuple[str, int]] = []
+
+    # -------------------------------------------------------- what is made
+
+    def is_assigned(self, x: object) -> bool:
+        """Whether branches or loops have changed what it holds: it is another thing in each arm."""
+        return id(x) in self._assigned
+
+    def note_variables(self, function: str, cells: tuple[CellType, ...], names: Any) -> None:
+        """Note the variables of a function, which begins here, that inner functions rebind."""
+        for name, cell in zip(names, cells, strict=True):
+            text = self._numbered(f"{name} of {function}")
+            self._variables[id(cell)] = Rebound(cell, text, self._session.region)
+
+    def outer_text(self, name: str, function: str, found: object) -> str:
+        """The text for a variable from outside, a cell or a namespace."""
+        known = self._session.outer
+        same = (text for text, x in known.items() if x is found and text.startswith(f"{name} "))
+        text = next(same, None) or _fresh(f"{name} of {function}", known)
+        known[text] = found
+        return text
+
+    def _owner_of(self, text: str) -> Any:
+        """The object or container that is known by a text, if there is one yet; else None."""
+        for known in self._door.outside.shown.values():
+            if known.source.text == text and (known.is_object or isinstance(known.seen, External)):
+                return known.seen
+        for home, made, known_text in self._made.values():
+            if known_text == text and self._session.is_open(home):
+                return made
+        for made in self._door.lists.known:
+            home, known_text = self._lists[id(made)]
+            if known_text == text and self._session.is_open(home):
+                return made
+        owner, key = self._step(text)
+        if isinstance(owner, ExternalList):
+            inside = type(key) is int and -len(owner._held.real) <= key < len(owner._held.real)
+            part = owner[key] if inside else None
+        else:
+            place = self._part(owner, key)
+            part = None if place is None or place.flag is not True else place.read()
+        return part if part is not None and self.text_of(part) == text else None
+
+    def _step(self, text: str) -> tuple[Any, Any]:
+        """The owner in a text, and a name (as a bytes object) or key of a part of it."""
+        found = _STEP.fullmatch(text)
+        owner = self._owner_of(found[1]) if found is not None else None
+        if found is None or owner is None:
+            return None, None
+        return owner, found[2].encode() if found[2] is not None else literal_eval(found[3])
+
+    def _part(self, owner: object, key: object) -> Attribute | Item | None:
+        if owner is None:
+            return None
+        has_items = isinstance(owner, dict | list)
+        if type(key) is bytes:
+            return None if has_items else Attribute(self._door, owner, key.decode())
+        return Item(self._door, owner, key) if has_items else None
+
+    def _place(self, text: str) -> Place | None:
+        """The place of a text, if it is there."""
+        found: Place | None
+        outer = self._session.outer.get(text)
+        if type(outer) is dict:
+            found = Global(self._door, outer, text.partition(" ")[0], text)
+        elif outer is not None:
+            found = Enclosing(self._door, outer, text)
+        else:
+            known = (each for each in self._variables.values() if each.text == text)
+            variables = (each for each in known if self._session.is_open(each.home))
+            found = next(variables, None) or self._part(*self._step(text))
+        return found if found is not None and _may_be_carried(found) else None
+
+    # -------------------------------------------------------- what statements assign
+
+    def carried(self, variables: Any) -> dict[str, Place]:
+        """The places that a statement takes for variables, by their texts: what it rebinds itself
+        (``variables`` is a function of them, or None), and what earlier attempts have found.
+        """
+        cells = () if variables is None else variables.__closure__
+        found: dict[str, Place] = {}
+        for cell in cells:
+            place = self._variables[id(cell)]
+            found[place.text] = place
+        for label in sorted(self._session.static):
+            text = label.removeprefix(_LABEL)
+            if text != label and text not in found:
+                known = self._place(text)
+                if known is not None:
+                    found[text] = known
+        return found
+
+    def assign(self, place: Place, before: tuple[Any, Any], value: Any, flag: object) -> None:
+        """Assign what a statement has made of a place, and of its flag. When it began they were
+        ``before``.
+        """
+        if self._session.region or flag is False or is_same((value, flag), before):
+            place.put(value, flag)
+        else:
+            place.put(*before)  # what the recorded regions have put there is not outside
+            place.store(value, flag)
+
+    def is_plain(self, place: Place) -> bool:
+        """Whether nothing is recorded here that has begun after the place was there."""
+        home = place.home
+        return home is not None and not self._inside(home)
+
+    def _inside(self, home: int) -> frozenset[int]:
+        return frozenset(each for each in self._session.open_regions if each > home)
+
+    def takes(self, place: Place) -> bool:
+        """Whether the statements that are recorded take a place for a variable, so that it may be
+        put something here. If they may, in another attempt, this one goes on as if they did.
+        """
+        session, text, home = self._session, place.text, place.home
+        if home is None or text is None or self.is_plain(place) or session.expressions:
+            return False
+        carrying = {
+            each.recording.number
+            for each in session.statements
+            if each.cells.has(place) and each.recording is not None
+        }
+        if carrying >= self._inside(home):
+            self._assigned.add(id(place.base))
+            if place.flag is not True:
+                if type(place.flag) is not bool:
+                    self._check_order(place, text)
+                self.begun.append((text, id(place.base)))
+            return True
+        label = f"{_LABEL}{text}"
+        if label in session.static or not _may_be_carried(place):
+            return False
+        self._wanted.add(label)
+        self._assigned.add(id(place.base))
+        return True
+
+    def _check_order(self, place: Place, text: str) -> None:
+        """Refuse to assign a place that may be there already, if others of its owner have come up
+        since: it comes up before them or behind them.
+        """
+        cells = [each.cells for each in self._session.statements]
+        known = range(cells[0].first_mark, len(self.begun))
+        found = [k for k in known if self.begun[k][0] == text]
+        if not found or any(each.knows(found[-1]) for each in cells):
+            return
+        others = (owner for each, owner in self.begun[found[-1] + 1 :] if each != text)
+        if id(place.base) in others:
+            raise unordered()
+
+    def takes_item(self, owner: dict[Any, Any] | list[Any], key: object) -> bool:
+        """As ``takes``."""
+        return self.takes(Item(self._door, owner, key))
+
+    def check_wanted(self) -> None:
+        """Begin the capture again if places have been found."""
+        if self._wanted:
+            raise Respecialise(frozenset(self._wanted))
+
+    def rebinding(self, cells: tuple[CellType, ...]) -> None:
+        """At the begin of a function that rebinds variables of the one around it."""
+        for cell in cells:
+            place = self._variables[id(cell)]
+            if not self.is_plain(place) and not self.takes(place):
+                self._door.outside.effects.check_allowed("variable of an enclosing function")
+
+
+def _may_be_carried(place: Place) -> bool:
+    """Whether statements may take a place for a variable: there is something, or may be."""
+    return place.flag is not False or place.may_begin
+
+
+def _fresh(text: str, known: Any) -> str:
+    count, found = 1, text
+    while found in known:
+        count += 1
+        found = f"{text} ({count})"
+    return found

@@ -1,0 +1,175 @@
+"""``int(x)``, ``str(x)`` and their like, and what computes with Python's numbers alone."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from fxc.ir.types import ScalarType
+
+from ..outside.shadows import has_method
+from ..refusing import refuse
+from ..values.late import Late, is_unknown, late
+from ..values.mixed import Mixed, number_of
+from ..values.operands import Traced, operand, record
+from ..values.python_numbers import scalar_of, to_bool, to_complex, to_float, to_int
+from ..values.several import Several
+from ..values.texts import Char, char_of
+from ..values.traced_int import TracedInt, scalar_of_int
+from ..values.truths import flag_of, going_on
+from .plain_calls import PlainCalls
+
+
+def of_number(name: str, convert: Callable[..., Any]) -> Callable[..., Any]:
+    """``int(x)`` and its like, of an object that says itself which number it is."""
+
+    def converted(door: PlainCalls, *args: object, **kwargs: object) -> Any:
+        if len(args) == 1 and not kwargs and has_method(args[0], name):
+            found = door.special(args[0], name)
+            if isinstance(found, Traced) and f"__{found.__class__.__name__}__" != name:
+                raise refuse(f"{name} that gives a {found.__class__.__name__} cannot be captured")
+            return convert(door, found) if isinstance(found, Traced) else convert(door, *args)
+        return convert(door, *args, **kwargs)
+
+    return converted
+
+
+def int_of(door: PlainCalls, *args: Any, **kwargs: object) -> Any:
+    if len(args) == 1 and not kwargs:
+        if type(args[0]) is TracedInt:
+            return args[0]
+        if type(args[0]) is Several:
+            return args[0].converted(partial(int_of, door))
+        if type(args[0]) is Mixed:
+            return args[0].to_int()
+        x = scalar_of(args[0])
+        if x is not None and x._type.dtype.kind != "c":
+            return to_int(x)
+    return int(*args, **kwargs)
+
+
+def float_of(door: PlainCalls, *args: Any) -> Any:
+    if len(args) == 1 and type(args[0]) is Several:
+        return args[0].converted(partial(float_of, door))
+    if len(args) == 1:
+        x = number_of(args[0])
+        if type(x) is TracedInt:
+            return record("py_float", operand(x))
+        scalar = scalar_of(x)
+        if scalar is not None and scalar._type.dtype.kind != "c":
+            return to_float(scalar)
+    return float(*args)
+
+
+def complex_of(door: PlainCalls, *args: Any, **kwargs: Any) -> Any:
+    parts = [number_of(x) for x in args] if not kwargs else []
+    numbers = [x if type(x) is TracedInt else scalar_of(x) for x in parts]
+    if not any(x is not None for x in numbers):
+        return complex(*args, **kwargs)
+    if len(parts) == 1:
+        return to_complex(parts[0].real, parts[0].imag)
+    if len(parts) != 2 or any(operand(x).type.dtype.kind == "c" for x in parts):
+        raise refuse("complex() of a complex number and another cannot be captured; use x + y * 1j")
+    return to_complex(*parts)
+
+
+def bool_of(door: PlainCalls, *args: object) -> Any:
+    if len(args) == 1 and has_method(args[0], "__bool__"):
+        return going_on(args[0])
+    if len(args) == 1 and type(args[0]) is Several:
+        test = args[0]._is_filled()
+        return test if type(test) is bool else to_bool(test)
+    x = scalar_of(number_of(args[0])) if len(args) == 1 else None
+    return bool(*args) if x is None else to_bool(x)
+
+
+def text_of(kind: Any) -> Any:
+    def text(door: PlainCalls, *args: Any, **kwargs: object) -> Any:
+        door.check_text(args)
+        if len(args) == 1 and kind in (str, repr):
+            made = door.as_text(args[0], f"__{kind.__name__}__")
+            if made is not args[0]:
+                return made
+        if args and not kwargs and is_unknown(args):
+            return args[0] if kind is str and type(args[0]) is Late else late(str, kind, *args)
+        return kind(*door.runnables(args), **kwargs)
+
+    return text
+
+
+def ord_of(door: PlainCalls, *args: Any) -> Any:
+    if len(args) == 1 and type(args[0]) is Char:
+        return args[0].code
+    if len(args) == 1 and type(args[0]) is Several and args[0].is_text:
+        return args[0].of_each(ord)
+    return ord(*args)
+
+
+def chr_of(door: PlainCalls, *args: Any) -> Any:
+    x = scalar_of(number_of(args[0])) if len(args) == 1 else None
+    is_open = x is not None or (len(args) == 1 and type(args[0]) is TracedInt)
+    return char_of(args[0] if x is None else x) if is_open else chr(*args)
+
+
+def pow_of(door: PlainCalls, *args: object, **kwargs: object) -> Any:
+    args = tuple(map(number_of, args))
+    if len(args) != 3 or kwargs or not any(isinstance(x, Traced) for x in args):
+        return door.builtin(pow, args, kwargs)
+    if not all(map(_is_python_int, args)):
+        raise TypeError("pow() with a modulus takes Python's ints")
+    x, n, modulus = map(scalar_of_int, args)
+    if type(args[1]) is int and args[1] < 0:
+        found, divisor = door.staged(_inverse)(x, modulus)
+        for test in (modulus > 1, divisor == 1):  # else Python has rules of its own, or raises
+            door.session.record("try_demand", flag_of(test))
+        return door.staged(_power_modulo)(found, -args[1], modulus)
+    door.session.record("try_demand", flag_of(n >= 0))
+    return door.staged(_power_modulo)(x, n, modulus)
+
+
+def _is_python_int(x: object) -> bool:
+    kind = operand(x).type
+    return isinstance(kind, ScalarType) and kind.weak and kind.dtype.kind in "bi"
+
+
+def _power_modulo(x: Any, n: Any, modulus: Any) -> Any:
+    result, x = 1 % modulus, x % modulus
+    while n > 0:
+        if n & 1:
+            result = result * x % modulus
+        n >>= 1
+        if n:
+            x = x * x % modulus
+    return result
+
+
+def _inverse(x: Any, modulus: Any) -> Any:
+    """By what to multiply for a remainder of 1, and the greatest common divisor."""
+    left, right, one, other = modulus, x % modulus, 0, 1
+    while right > 0:
+        times = left // right
+        left, right = right, left - times * right
+        one, other = other, one - times * other
+    return one % modulus, left
+
+
+def is_close(
+    door: PlainCalls, a: object, b: object, *, rel_tol: object = 1e-9, abs_tol: object = 0.0
+) -> Any:
+    tolerances = {"rel_tol": rel_tol, "abs_tol": abs_tol}
+    if not any(isinstance(x, Traced) for x in (a, b, rel_tol, abs_tol)):
+        return door.builtin(math.isclose, (a, b), tolerances)
+    return door.staged(_is_close)(*(float_of(door, x) for x in (a, b, rel_tol, abs_tol)))
+
+
+def _is_close(a: Any, b: Any, rel_tol: Any, abs_tol: Any) -> Any:
+    if rel_tol < 0 or abs_tol < 0:
+        raise ValueError("tolerances must be non-negative")
+    if a == b:
+        return True
+    if math.isinf(a) or math.isinf(b):
+        return False
+    apart = abs(b - a)
+    return apart <= abs(rel_tol * b) or apart <= abs(rel_tol * a) or apart <= abs_tol

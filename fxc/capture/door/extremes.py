@@ -1,0 +1,123 @@
+"""What looks at all items: ``min``, ``max``, ``sum``, ``any`` and ``all``."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import ItemsView, Iterable, Iterator, KeysView, ValuesView
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from ..statements.choices import chosen
+from ..statements.folds import fold_few, fold_items
+from ..statements.sums import CORRECTS, sum_of_known
+from ..values.mixed import Mixed
+from ..values.operands import Traced, settled
+from ..values.python_numbers import extremum
+from ..values.several import Several
+from ..values.traced_dicts import TracedDict
+from ..values.traced_int import TracedInt
+from ..values.traced_lists import plain_list
+from ..values.traced_scalar import TracedScalar
+from .comparisons import is_compared
+from .new_containers import is_counted
+from .plain_calls import PlainCalls
+
+
+def of_items(function: Any) -> Any:
+    def found_of(door: PlainCalls, *args: Any, **kwargs: object) -> Any:
+        if len(args) == 1 and not kwargs and is_counted(args[0]):
+            return fold_items(door, function, settled(args[0]))
+        if function in (any, all) and len(args) == 1 and not kwargs and _has_open(args[0]):
+            return fold_few(door, function, args[0])
+        if CORRECTS and function is sum and args and not kwargs:
+            return _sum(door, *args)
+        return door.builtin(function, args, kwargs)
+
+    return found_of
+
+
+def _sum(door: PlainCalls, items: object, *start: object) -> Any:
+    """``sum`` of what Python runs over, where it corrects sums of its floats."""
+    if isinstance(items, Iterable) and not isinstance(items, Traced | np.ndarray):
+        items = [*items]
+        numbers = (*items, *start)
+        if any(isinstance(x, Traced) and getattr(x, "__class__", None) is float for x in numbers):
+            return sum_of_known(items, *start)
+    return door.builtin(sum, (items, *start), {})
+
+
+def _has_open(x: Any) -> bool:
+    """Whether a tuple or list of Python's has an item that is not known."""
+    return type(x) in (tuple, list) and any(isinstance(item, Traced) for item in x)
+
+
+def extreme(name: str, plain: Any, symbolic: Any, order: str) -> Any:
+    def found_of(door: PlainCalls, *args: Any, **kwargs: Any) -> Any:
+        sooner = partial(door.compared, order)
+        if len(args) == 1 and type(args[0]) is TracedDict:
+            if kwargs.keys() == {"key"} and kwargs["key"] is not None:
+                return args[0].best(kwargs["key"], name == "maximum")
+            args = (args[0].in_any_order(),)
+        if len(args) == 1 and kwargs.keys() <= _OF_EXTREMES and is_counted(args[0]):
+            return fold_items(door, plain, settled(args[0]), **kwargs)
+        args = tuple(map(plain_list, args))
+        if len(args) == 1 and isinstance(args[0], _ONCE):
+            args = ([*door.runnables(args)[0]],)
+        if kwargs.get("key") is not None and kwargs.keys() <= _OF_EXTREMES:
+            given = list(door.iterable(args[0])) if len(args) == 1 else list(args)
+            key = kwargs["key"]
+            return _first_by(door, sooner, given, key) if given else plain(given, **kwargs)
+        is_given = len(args) == 1 and isinstance(args[0], tuple | list | deque)
+        items = list(args[0]) if is_given else args
+        if items and kwargs.keys() == {"default"}:
+            kwargs = {}
+        kinds = set(map(type, items))
+        if not kwargs and TracedInt in kinds and kinds <= {int, TracedInt}:
+            return symbolic(list(items))
+        if not kwargs and kinds & _TRACED and kinds <= _NUMBERS:
+            found = NotImplemented if kinds & {Mixed, Several} else extremum(name, list(items))
+            return _one_of(door, sooner, items) if found is NotImplemented else found
+        if not kwargs and len(items) > 1 and any(map(is_compared, items)):
+            return _one_of(door, sooner, items)
+        return door.run_plain(plain, args, kwargs)
+
+    return found_of
+
+
+_OF_EXTREMES = frozenset({"key", "default"})
+
+
+_ONCE = (Iterator, KeysView, ValuesView, ItemsView)  # whose items are taken up, in this order
+
+
+_TRACED = {TracedScalar, TracedInt, Mixed, Several}
+
+
+_NUMBERS = _TRACED.union((bool, int, float), (np.dtype(code).type for code in "?bhilBHILfd"))
+
+
+def _one_of(door: PlainCalls, sooner: Any, items: Iterable[Any]) -> Any:
+    """The first of the items than which none is ``sooner``, of the type that it has."""
+    found, *rest = items
+    for x in rest:
+        test = sooner(x, found)
+        found = chosen(door, test, partial(_itself, x), partial(_itself, found))
+    return found
+
+
+def _first_by(door: PlainCalls, sooner: Any, items: Iterable[Any], key: object) -> Any:
+    """The first item for which ``key`` gives the number than which none is ``sooner``."""
+    found, *rest = items
+    best = door.call(key, found)
+    for x in rest:
+        rank = door.call(key, x)
+        test = sooner(rank, best)
+        found = chosen(door, test, partial(_itself, x), partial(_itself, found))
+        best = chosen(door, test, partial(_itself, rank), partial(_itself, best))
+    return found
+
+
+def _itself(x: object) -> Any:
+    return x

@@ -1,0 +1,115 @@
+"""Calls of classes: what the program makes of them."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+
+from ..outside.generators import made_by
+from ..outside.objects import class_attribute, is_dict_class, is_plain_enum, is_python_class
+from ..outside.shadows import shadow_of
+from ..refusing import refuse
+from ..values.operands import has_traced
+from ..values.traced_int import known_ints
+from ..values.traced_scalar import numpy_scalar
+from . import purity
+from .plain_calls import PlainCalls
+
+
+def made_of(door: PlainCalls, f: type, args: Any, kwargs: Any) -> Any:
+    """``f(*args, **kwargs)`` of a class that means here what it means anywhere."""
+    if issubclass(f, np.generic):
+        return numpy_scalar(f, *args) if has_traced(args) else f(*args, **kwargs)
+    if f in purity.DIRECT_CLASSES:
+        return f(*args, **kwargs)
+    if f in purity.PURE_CLASSES:
+        return door.made(door.run_plain(f, args, kwargs))
+    if issubclass(f, BaseException):
+        if f.__init__ is Exception.__init__ or f.__module__ in ("builtins", "numpy.exceptions"):
+            return f(*args, **kwargs)
+    elif f.__new__ is object.__new__ and f.__module__ != "builtins" and is_python_class(f):
+        return _construct(door, f, args, kwargs)
+    elif is_dict_class(f):
+        return _construct_dict(door, f, args, kwargs)
+    elif is_plain_namedtuple(f):
+        return f(*args, **kwargs)
+    elif is_plain_enum(f) and len(args) == 1 and not kwargs:
+        return f(*known_ints(args))
+    elif (found := made_by(door.outside, f, args, kwargs)) is not NotImplemented:
+        return found
+    raise door.refuse_call(f)
+
+
+def _construct(door: PlainCalls, f: type, args: Any, kwargs: Any) -> Any:
+    """An instance of a class of the user's, its ``__init__`` staged."""
+    if getattr(f, "__abstractmethods__", None):
+        return f(*args, **kwargs)  # Python says what is missing
+    if isinstance(class_attribute(f, "__del__"), FunctionType):
+        raise refuse(f"{f.__name__} defines __del__, and its objects cannot be made here")
+    init = class_attribute(f, "__init__")
+    made: Any = object.__new__(shadow_of(f))
+    door.places.note_made(made)
+    if isinstance(init, FunctionType):
+        door.guard_class_attribute(f, "__init__", init)
+        if dataclasses.is_dataclass(f) and init.__code__.co_filename == "<string>":
+            _fill(door, f, made, init, args, kwargs)
+        else:
+            door.call(init, made, *args, **kwargs)
+    elif args or kwargs:
+        raise TypeError(f"{f.__name__}() takes no arguments")
+    return door.pools.taken(made)
+
+
+def _construct_dict(door: PlainCalls, f: type, args: Any, kwargs: Any) -> Any:
+    """An instance of a class of the user's that is a dict."""
+    made = door.made(dict.__new__(shadow_of(f)))
+    init = class_attribute(f, "__init__")
+    if isinstance(init, FunctionType):
+        door.guard_class_attribute(f, "__init__", init)
+        door.call(init, made, *args, **kwargs)
+    else:
+        dict.__init__(made, *door.runnables(args), **door.runnable_options(kwargs))
+    return made
+
+
+def _fill(
+    door: PlainCalls, f: Any, made: object, init: FunctionType, args: Any, kwargs: Any
+) -> None:
+    """What the ``__init__`` that dataclass wrote does."""
+    given = inspect.signature(init).bind(made, *args, **kwargs).arguments
+    rest: list[Any] = []
+    for name, field in f.__dataclass_fields__.items():
+        kind = field._field_type.name
+        if kind == "_FIELD_CLASSVAR":
+            continue
+        if name in given and field.init:
+            value = given[name]
+        elif field.default_factory is not dataclasses.MISSING:
+            value = door.call(field.default_factory)
+        elif field.default is not dataclasses.MISSING:
+            root = door.outside.guards.constant(field)
+            value = door.read(field.default, f"{root}.default", f"{f.__name__}.{name}")
+        else:
+            continue
+        if kind == "_FIELD_INITVAR":
+            rest.append(value)
+        elif f.__dataclass_params__.frozen:
+            object.__setattr__(made, name, value)
+        else:
+            door.store_attr(made, name, value)
+    if hasattr(f, "__post_init__"):
+        door.call(door.attr(made, "__post_init__"), *rest)
+
+
+def is_plain_namedtuple(f: type) -> bool:
+    """Whether a class is a named tuple's, and making one just makes it."""
+    if not (issubclass(f, tuple) and hasattr(f, "_fields")):
+        return False
+    new: Any = class_attribute(f, "__new__")
+    code = getattr(getattr(new, "__func__", new), "__code__", None)
+    made = code is not None and code.co_filename.startswith("<string>")
+    return made and f.__init__ is object.__init__ and type(f) is type

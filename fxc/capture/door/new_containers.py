@@ -1,0 +1,135 @@
+"""Lists, dicts and sets that the program makes of what there is: ``list(x)``, ``sorted(x)``."""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from typing import Any
+
+from ..numpy_api.creation import is_array
+from ..outside.containers import settle_all
+from ..statements.counted import (
+    Bounded,
+    Counted,
+    of_one_thing,
+)
+from ..statements.folds import fold_items, list_of_items
+from ..values import list_parts
+from ..values.list_pools import PooledList
+from ..values.operands import Traced, has_traced, settled
+from ..values.sized_lists import in_order, of_elements, of_ints
+from ..values.texts import Text
+from ..values.traced_dicts import TracedDict
+from ..values.traced_int import known_ints
+from ..values.traced_lists import TracedList
+from .comparisons import is_compared
+from .plain_calls import PlainCalls
+
+
+def list_of(door: PlainCalls, *args: object) -> Any:
+    made = _list_of_graph(door, args)
+    return list(*door.runnables(args)) if made is None else made
+
+
+def deque_of(door: PlainCalls, *args: object, **kwargs: object) -> Any:
+    made = None if kwargs else _list_of_graph(door, args)
+    if type(made) is list:
+        return deque(made)
+    if made is None:
+        bound = known_ints((args[1:], kwargs))
+        return deque(*door.runnables((*args[:1], *bound[0])), **door.runnable_options(bound[1]))
+    made.of = deque
+    return made
+
+
+def _list_of_graph(door: PlainCalls, args: tuple[Any, ...]) -> Any:
+    """A new list of the graph with the items of the only argument; None if it is to be none."""
+    if len(args) != 1:
+        return None
+    x = settled(args[0])
+    x = x._counted() if type(x) is TracedDict else x
+    if type(x) is PooledList:
+        return x.copy()
+    if type(x) is TracedList and x.items is None:
+        return list_parts.part_of(x, slice(None))
+    is_late = type(x) is Counted and x.steps is None and not isinstance(x.count, int)
+    if is_late or type(x) is Bounded:
+        return list_of_items(door, x)
+    return of_ints(x) if type(x) is Counted else of_elements(x) if is_array(x) else None
+
+
+def dict_or_set(kind: Any) -> Any:
+    """``dict`` or ``set``."""
+
+    def made(door: PlainCalls, *args: Any, **kwargs: object) -> Any:
+        (x,) = args if len(args) == 1 and not kwargs else (None,)
+        if type(x) is TracedDict and kind is (set if x.of is set else dict):
+            return x.copy() if kind is set else x.as_dict()
+        if kind is set and x is not None and is_run_over(x) and type(settled(x)) is not Text:
+            return fold_items(door, set, settled(x))
+        if kind is set and x is not None:
+            return door.set_of(*door.runnables(args)[0])
+        return door.made(door.run_plain(kind, args, kwargs))
+
+    return made
+
+
+def counter_of(door: PlainCalls, *args: object, **kwargs: object) -> Any:
+    if kwargs or len(args) != 1 or not (_is_late(args[0]) or is_run_over(args[0])):
+        return door.made(door.run_plain(Counter, args, kwargs))
+    made = door.made(Counter())
+    if type(made) is not TracedDict:
+        door.dicts.ask(made)
+    made.update(args[0])
+    return made
+
+
+def sorted_of(door: PlainCalls, *args: object, key: object = None, reverse: object = False) -> Any:
+    if len(args) == 1 and _is_late(args[0]):
+        x = args[0].in_any_order() if type(args[0]) is TracedDict else args[0]
+        made = _list_of_graph(door, (x,))
+        args = args if made is None else (made,)
+    if len(args) == 1 and type(args[0]) is TracedList and args[0].items is None:
+        return list_parts.in_order(args[0], key, reverse)
+    if len(args) == 1 and key is None and is_array(x := settled(args[0])):
+        found = in_order(x, reverse)
+        if found is not None:
+            return found
+    if len(args) == 1 and type(reverse) is bool:
+        return _few_sorted(door, list(*door.runnables(args)), key, reverse)
+    return door.builtin(sorted, args, {"key": key, "reverse": reverse})
+
+
+def _few_sorted(door: PlainCalls, items: list[Any], key: object, reverse: bool) -> list[Any]:
+    """``sorted`` of a list that Python knows."""
+    keys = [x if key is None else door.call(key, x) for x in items]
+    keys = [door.as_tuple(x) if is_compared(x) else x for x in keys]
+    found = list_parts.few_in_order(items, keys, reverse) if has_traced(keys) else None
+    if found is None:
+        places = sorted(range(len(items)), key=keys.__getitem__, reverse=reverse)
+        found = [items[place] for place in places]
+    return found
+
+
+def _is_late(x: object) -> bool:
+    """Whether this is no list yet, of as many items as data say."""
+    return type(x) in (TracedDict, PooledList) or (
+        type(x) is Counted and not isinstance(x.count, int)
+    )
+
+
+def run_over(door: PlainCalls, args: tuple[Any, ...]) -> list[Any]:
+    """What an iterator runs over; it sees changes to a list of the program's."""
+    settle_all(args)
+    return [door.iterated(door.runnable(of_one_thing(arg))) for arg in args]
+
+
+def is_counted(x: Any) -> bool:
+    x = settled(x)
+    if type(x) is TracedList:
+        return x.is_run_over
+    return type(x) in (Counted, Bounded, PooledList) or (is_array(x) and x.ndim == 1)
+
+
+def is_run_over(x: object) -> bool:
+    """Whether this has items that a loop of the graph would run over."""
+    return is_counted(x) or (isinstance(x, Traced) and x._counted() is not None)

@@ -1,0 +1,197 @@
+"""Calls of what is no code of the program's: NumPy's functions, builtins, libraries in C."""
+
+from __future__ import annotations
+
+import functools
+import math
+import warnings
+from collections.abc import Callable
+from types import FunctionType, MethodType, ModuleType
+from typing import Any
+
+import numpy as np
+
+from fxc.ops.foreign_calls import Unlearnable
+from fxc.ops.foreign_ufuncs import runs_python
+
+from ..locations import is_of_program
+from ..numpy_api.creation import CREATION
+from ..numpy_api.protocol import FUNCTIONS, array_function
+from ..numpy_api.ufunc_methods import array_ufunc
+from ..outside.clocks import read_clock
+from ..outside.shadows import is_shadow
+from ..refusing import refuse
+from ..session import label_of
+from ..values.list_arguments import array_of_list, as_numpy, joined_list
+from ..values.operands import TracedValue, as_constants, has_traced
+from ..values.python_functions import call_function
+from ..values.several import for_each, is_of_several_types
+from ..values.traced_int import known_ints
+from . import purity
+from .foreign import call_foreign, call_known, call_update
+from .reads import name_of
+from .shows import show, show_warning
+from .staged import Staged
+from .twins import twin_of
+
+REMEMBERING = type(functools.lru_cache(len))
+_KEYS = (bool, int, float, complex, str, bytes, type(None))
+
+
+class PlainCalls(Staged):
+    """Such calls in one capture."""
+
+    def call_ufunc(self, f: np.ufunc, method: str, args: Any, kwargs: Any) -> Any:
+        args, kwargs = as_numpy(args, kwargs)
+        self._check_operands(args)
+        if has_traced(args) or (kwargs and has_traced(kwargs)):
+            return array_ufunc(f, method, args, kwargs)
+        if runs_python(f):
+            raise self.refuse_call(f)
+        return self.eager(f if method == "__call__" else getattr(f, method), args, kwargs)
+
+    def call_numpy(self, f: Any, args: Any, kwargs: Any) -> Any:
+        if f is np.array or f is np.asarray:
+            found = array_of_list(args, kwargs)
+            if found is not None:
+                return found
+        if (found := joined_list(f, args, kwargs)) is not None:
+            return found
+        args, kwargs = as_numpy(args, kwargs)
+        self._check_operands(args)
+        if f in CREATION or f is np.fromfunction or has_traced(args) or has_traced(kwargs):
+            return array_function(f, args, kwargs)
+        if f in purity.NUMPY_WITH_EFFECTS:
+            raise self.refuse_call(f)
+        return self.eager(f, args, kwargs)
+
+    def _check_operands(self, args: Any) -> None:
+        """Refuse objects of the user's classes among the arguments of a function of NumPy's."""
+        for x in args:
+            if type(x) in (list, tuple):
+                self._check_operands(x)
+            elif is_shadow(type(x)):
+                raise refuse(
+                    f"a function of NumPy's of a {name_of(x)} cannot be captured; pass the arrays "
+                    "it holds"
+                )
+
+    def eager(self, f: Any, args: Any, kwargs: Any) -> Any:
+        """Run a pure function now; arrays that come out are constants of the graph."""
+        with warnings.catch_warnings(record=True) as warned:  # no errors: other threads warn, too
+            warnings.simplefilter("always")
+            found = f(*args, **kwargs)
+        if warned:
+            what = warned[0].message
+            raise refuse(
+                f"an operation of which NumPy warns ({what}), on known values, is not captured"
+            )
+        return as_constants(found)
+
+    def builtin(self, f: Any, args: Any, kwargs: Any) -> Any:
+        """Call a builtin function that means here what it means anywhere."""
+        if f in CREATION or f in FUNCTIONS:
+            return self.call_numpy(f, args, kwargs)
+        if f in purity.PURE_BUILTINS:
+            if f.__self__ is math and any(map(is_of_several_types, args)):
+                return for_each(lambda *xs: self.builtin(f, xs, kwargs), args)
+            found = call_function(f, args, kwargs) if args else NotImplemented
+            if found is not NotImplemented:
+                return found
+            if purity.only_computes(f) and any(isinstance(x, TracedValue) for x in args):
+                return self.unknown(f, args, kwargs)
+            return self.run_plain(f, args, kwargs)
+        if f in purity.PURE_NUMPY and not has_traced((args, kwargs)):
+            return self.eager(f, args, kwargs)
+        return self.unknown(f, args, kwargs)
+
+    def unknown(self, f: Any, args: Any, kwargs: Any) -> Any:
+        """A call of a function that is no Python code, or none that is to be staged."""
+        twin = twin_of(f)
+        if twin is not None:
+            return self.call(twin, *args, **kwargs)
+        if (shown := read_clock(self.outside, f, args, kwargs)) is not NotImplemented:
+            return shown
+        found = self.foreign(f, args, kwargs)
+        if isinstance(found, Unlearnable):
+            raise self.refuse_call(f, found if purity.only_computes(f) else None)
+        return found
+
+    def foreign(self, f: Any, args: Any, kwargs: Any) -> Any:
+        """What a function gives that only computes; why that is not known."""
+        try:
+            if purity.only_writes_arguments(f):
+                return call_update(f, args, kwargs)
+            if not purity.only_computes(f):
+                return Unlearnable("it may do more than return a value")
+            args, kwargs = as_numpy(args, kwargs)
+            call = call_foreign if has_traced((args, kwargs)) else call_known
+            return call(f, args, kwargs)
+        except Unlearnable as reason:
+            return reason
+
+    def method_of_library(self, f: MethodType, args: Any, kwargs: Any) -> Any:
+        """What a method gives of an object that SciPy defines, ``scipy.stats.norm.cdf``: by a call
+        of it as it is. NotImplemented if that is not known.
+        """
+        owner, source = self.outside.real(f.__self__), self.outside.source_of(f.__self__)
+        if source is None or not has_traced((args, kwargs)):
+            return NotImplemented
+        method = purity.public_method(owner, f)
+        if method is None or any(each.owner == source for each in self.outside.effects.entries):
+            return NotImplemented
+        try:
+            found = call_foreign(method, *as_numpy(args, kwargs))
+        except Unlearnable:
+            return NotImplemented
+        self.outside.guards.check_identity(source, owner)
+        return found
+
+    def remembered(self, f: Any, args: Any, kwargs: Any) -> Any:
+        """What a function with a memory (``functools.lru_cache``) gives for known arguments.
+
+        It is asked at each call, with the guards, and is read from outside like a global: what it
+        gives is one object for all that ask it.
+        """
+        args, kwargs = known_ints((args, kwargs))
+        given = (*args, *kwargs.values())
+        would_raise = self.session.would_raise
+        if self.session.region or not all(map(_is_key, given)) or would_raise is None:
+            raise self.refuse_call(f)
+        if is_of_program(f.__wrapped__) and would_raise(f.__wrapped__, args, kwargs):
+            raise self.refuse_call(f)  # Python runs it, so that what it does happens once
+        guards = self.outside.guards
+        root, each = guards.constant(f), guards.constant(args)
+        options = f", **{guards.constant(kwargs)}" if kwargs else ""
+        text = f"{getattr(f, '__name__', 'function')}({', '.join(map(repr, given))})"
+        text = label_of(text)
+        source = guards.fetch(f"{root}(*{each}{options})", text)
+        return self.outside.admit(f(*args, **kwargs), source, text)
+
+    def refuse_call(self, f: object, reason: Unlearnable | None = None) -> Exception:
+        name = getattr(f, "__qualname__", None) or getattr(f, "__name__", repr(type(f)))
+        owner = getattr(f, "__self__", None)
+        module = getattr(f, "__module__", None) or ""
+        if owner is not None and not isinstance(owner, ModuleType):
+            name = f"{type(owner).__name__}.{getattr(f, '__name__', name)}"
+        elif module and module != "builtins":
+            name = f"{module}.{name}".replace("numpy.", "np.", 1)
+        why = reason or "fxc does not know what it does besides returning a value"
+        return refuse(
+            f"a call of {name} cannot be captured: {why}; call it outside of the compiled function"
+        )
+
+    # -------------------------------------------------------- what the program shows
+
+    def show(self, what: str, function: Callable[..., Any], *args: Any) -> None:
+        """Record that ``function(*args)`` is to be called; ``what`` is its name."""
+        show(self, what, function, *args)
+
+    def warn(self, message: str, category: type[Warning]) -> None:
+        """Record a warning at the program's line."""
+        show_warning(self, message, category)
+
+
+def _is_key(x: object) -> bool:
+    """Whether a function that remembers knows an argument again at the next call."""
+    return isinstance(x, type | ModuleType | FunctionType | np.dtype) or type(x) in _KEYS

@@ -1,0 +1,133 @@
+"""Functions of the program as they run here: staged, or allowed to run as they are."""
+
+from __future__ import annotations
+
+import builtins
+import functools
+import opcode
+from types import BuiltinFunctionType, CellType, FunctionType, MethodType, ModuleType
+from typing import Any
+
+import numpy as np
+
+from ..outside.containers import settle_all
+from ..outside.objects import MISSING, has_owner
+from ..outside.outside import Outside
+from ..refusing import refuse
+from ..session import Session
+from ..staging.continuations import asked
+from ..staging.nodes import DOOR
+from ..staging.staging import codes_in, stage
+from ..values.late import Late
+from ..values.operands import Traced
+from ..values.traced_lists import plain_list
+from . import purity
+from .scope import Scope
+from .stores import Stores
+
+DISPATCHED = type(np.sum)  # the wrapper of functions with ``__array_function__``
+_STORES = frozenset(
+    number
+    for name, number in opcode.opmap.items()
+    if name in ("STORE_ATTR", "DELETE_ATTR", "STORE_GLOBAL", "DELETE_GLOBAL")
+)
+
+
+class Staged(Stores):
+    """The functions of one capture."""
+
+    def __init__(self, session: Session, outside: Outside) -> None:
+        super().__init__(session, outside)
+        self.staged_functions: dict[FunctionType, FunctionType] = {}
+        self._inner_codes: set[Any] = set()
+
+    def staged(self, f: Any) -> Any:
+        """The staged form of a Python function in this capture."""
+        found = self.staged_functions.get(f)
+        if found is not None:
+            return found
+        staged = stage(f, asked(self.session.static, f.__code__.co_filename))
+        if staged is None:
+            self._check_unstaged(f)
+            self._inner_codes.add(f.__code__)
+            return f
+        self._inner_codes |= staged.inner
+        cells = dict(zip(f.__code__.co_freevars, f.__closure__ or (), strict=True))
+        scope = Scope(self, f)
+        root = self.outside.guards.constant(f)
+        code = self.outside.guards.constant(f.__code__)
+        self.outside.guards.check(f"{root}.__code__ is {code}", f"{f.__name__} has the same code")
+        closure = tuple(
+            CellType(scope) if name == DOOR else cells[name] for name in staged.code.co_freevars
+        )
+        made = FunctionType(staged.code, f.__globals__, f.__name__, None, closure)
+        # Defaults are read from outside like globals.
+        if f.__defaults__:
+            text = f"{root}.__defaults__"
+            made.__defaults__ = self.read(f.__defaults__, text, f"the defaults of {f.__name__}")
+        if f.__kwdefaults__:
+            text = f"{root}.__kwdefaults__"
+            seen = self.read(f.__kwdefaults__, text, f"the defaults of {f.__name__}")
+            made.__kwdefaults__ = dict(seen)
+        self.staged_functions[f] = made
+        return made
+
+    def _check_unstaged(self, f: FunctionType) -> None:
+        """Allow a function without source to run as it is, if no effect can escape us.
+
+        Its reads are guarded; it may use NumPy, math, pure builtins and plain values.
+        """
+        for code in codes_in(f.__code__):
+            if any(code.co_code[::2].count(number) for number in _STORES):
+                raise refuse(f"the source of {f.__name__} is not to be had, and it makes stores")
+            for name in code.co_names:
+                value = f.__globals__.get(name, getattr(builtins, name, MISSING))
+                if value is not MISSING:
+                    self.read_global(f, name)
+                if name in purity.IMPURE_NAMES or not _is_harmless(value):
+                    raise refuse(f"the source of {f.__name__} is not to be had, and it uses {name}")
+        for name, cell in zip(f.__code__.co_freevars, f.__closure__ or (), strict=True):
+            value = cell.cell_contents
+            if not _is_harmless(value):
+                raise refuse(f"the source of {f.__name__} is not to be had, and it uses {name}")
+            self.read_cell(f, name)
+
+    def is_made_inside(self, f: object) -> bool:
+        """Whether a function was made by the program, or is a method of such an object."""
+        if isinstance(f, FunctionType):
+            return f.__code__ in self._inner_codes
+        return isinstance(f, BuiltinFunctionType) and has_owner(f)
+
+    def runnable(self, f: Any) -> Any:
+        """``f`` for code that calls it without the door: as a function that goes through it."""
+        if type(f) is Late:
+            return f._known()
+        if isinstance(f, FunctionType | MethodType | functools.partial):
+            return functools.partial(self.call, f)
+        return f
+
+    def runnables(self, args: tuple[Any, ...]) -> list[Any]:
+        settle_all(args)
+        return [self.iterated(self.runnable(plain_list(arg))) for arg in args]
+
+    def runnable_options(self, kwargs: dict[str, Any]) -> dict[str, Any]:
+        return {name: self.runnable(value) for name, value in kwargs.items()}
+
+    def run_plain(self, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Run code of C that calls, and iterates over, what it is given without the door."""
+        return f(*self.runnables(args), **self.runnable_options(kwargs))
+
+
+def _is_harmless(value: object) -> bool:
+    """Whether code without source may use this: it can change nothing by it."""
+    if value is MISSING or isinstance(value, Traced):
+        return True
+    if isinstance(value, ModuleType):
+        return value.__name__.partition(".")[0] in ("numpy", "math", "cmath")
+    if isinstance(value, np.ufunc) or type(value) in (DISPATCHED, np.dtype):
+        return value not in purity.NUMPY_WITH_EFFECTS if callable(value) else True
+    if isinstance(value, type):
+        return value in purity.PURE_CLASSES or issubclass(value, np.generic | BaseException)
+    if callable(value):
+        return value in purity.PURE_BUILTINS or value in (len, min, max)
+    return value is None or isinstance(value, bool | int | float | complex | str | bytes)

@@ -1,0 +1,142 @@
+"""What a capture has recorded: the graph, and when and in which region each value was made."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+from typing import Literal as OneOf
+
+from fxc.ir.builder import GraphBuilder
+from fxc.ir.graph import Value
+from fxc.ir.records import frozen
+
+from .refusing import refuse
+
+RegionKind = OneOf["arm", "loop", "test"]
+
+
+@frozen
+class OpenRegion:
+    """A region that is being captured. Those inside of it have higher numbers."""
+
+    number: int
+    kind: RegionKind
+    began: int  # on the clock ``Session.now``
+
+
+@frozen
+class Call:
+    """A recorded call, and when it was."""
+
+    at: int
+    name: str
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+
+
+@frozen
+class Alternative:
+    """``left`` if ``test`` holds, else ``right``."""
+
+    test: Value
+    left: Value
+    right: Value
+
+
+class Recorder:
+    """What records operators: ``Session``, of which this is what modules below it know."""
+
+    def __init__(self) -> None:
+        self.builder = GraphBuilder()
+        self.door: Any = None  # the Door of this capture, see door.py
+        self.made: dict[Value, Call] = {}  # by what recorded it, on the clock ``now``
+        self.alternatives: dict[Value, Alternative] = {}  # see Note [Conditional aliases]
+        self.region = 0
+        self._region_count = 0
+        self.regions: list[OpenRegion] = []  # from the outermost to the innermost
+        self._open = {0}
+        self._made_in: dict[Value, int] = {}
+        self._count = 0
+
+    def record(self, name: str, *args: Any, **kwargs: Any) -> Any:
+        """Call an operator on operands; returns Values. See ``wrap``."""
+        raise NotImplementedError
+
+    def value(self, name: str, *args: Any, **kwargs: object) -> Value:
+        """What an operator gives on operands that gives one value."""
+        found: Value = self.record(name, *args, **kwargs)
+        return found
+
+    def enter_region(self, kind: RegionKind, began: int) -> None:
+        """Begin a region inside of the current one, of a loop or branch that began at that time."""
+        self._region_count += 1
+        self.region = self._region_count
+        self.regions.append(OpenRegion(self.region, kind, began))
+        self._open.add(self.region)
+
+    def reenter_region(self, region: OpenRegion) -> None:
+        """Go on with a region that was left."""
+        self.region = region.number
+        self.regions.append(region)
+        self._open.add(region.number)
+
+    @property
+    def innermost(self) -> OpenRegion:
+        """The current region, of those that are not the outermost."""
+        return self.regions[-1]
+
+    def leave_region(self) -> None:
+        """End the region: its values are gone."""
+        self._open.discard(self.regions.pop().number)
+        self.region = self.regions[-1].number if self.regions else 0
+
+    def is_open(self, region: int) -> bool:
+        """Whether a region is being recorded."""
+        return region in self._open
+
+    def in_loop(self, home: int) -> bool:
+        """Whether a loop is being recorded that has begun inside of that region."""
+        return any(each.kind != "arm" for each in self.regions if each.number > home)
+
+    def made_here(self, values: Iterable[Value]) -> None:
+        """Note that values belong to the current region."""
+        for value in values:
+            self._made_in[value] = self.region
+
+    def _check_regions(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        for arg in (*args, *kwargs.values()):
+            for each in arg if isinstance(arg, tuple) else (arg,):
+                if isinstance(each, Value):
+                    self.check_alive(each)
+
+    def is_alive(self, value: Value) -> bool:
+        """Whether the region that a value was made in has not ended."""
+        return self._made_in.get(value, 0) in self._open
+
+    def check_alive(self, value: Value) -> None:
+        """Refuse a value that was made in a region which has ended."""
+        if not self.is_alive(value):
+            raise refuse(
+                "a value that was made inside a branch or a loop is used outside of it; return it "
+                "from the branch or carry it through the loop"
+            )
+
+    @property
+    def static(self) -> frozenset[str]:
+        """What earlier attempts have asked for, see ``Respecialise``."""
+        found: frozenset[str] = self.door.outside.static if self.door is not None else frozenset()
+        return found
+
+    @property
+    def open_regions(self) -> frozenset[int]:
+        """The numbers of the regions that are being recorded, but for the outermost."""
+        return frozenset(region.number for region in self.regions)
+
+    @property
+    def now(self) -> int:
+        """The number of operators recorded so far."""
+        return self._count
+
+    def made_in(self, value: Value) -> int:
+        """The number of the region that a value was made in; 0 is the outermost."""
+        return self._made_in.get(value, 0)

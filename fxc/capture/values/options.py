@@ -1,0 +1,112 @@
+"""What a variable may be, each thing with a flag. See Note [Several things]."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from fxc.ir.graph import Literal, Operand, Value
+
+from .mixed import Mixed
+from .operands import Traced, array_of, operand, record, wrap
+from .python_numbers import to_python
+from .traced_int import TracedInt
+from .traced_scalar import TracedScalar
+
+_NUMBERS = (bool, int, float, TracedInt, TracedScalar)
+
+
+Option = tuple[Any, Any]  # a flag and a value
+
+
+def is_record(x: object) -> bool:
+    """Whether this is a record for sure."""
+    return isinstance(x, Traced) and x._in_pool
+
+
+def is_of_one_type(x: object) -> bool:
+    """Whether this is a number, and of which type is known."""
+    return isinstance(x, np.generic) or type(x) in _NUMBERS
+
+
+def arrays_of(x: Any) -> list[Value]:
+    """The arrays that a variable holds, or may hold."""
+    if type(x) is tuple:
+        return [value for each in x for value in arrays_of(each)]
+    return [value for each in sides_of(x) for value in arrays_of(each)] or (
+        [x._value] if array_of(x) is not None else []
+    )
+
+
+def sides_of(x: object) -> tuple[Any, ...]:
+    """The two things that a variable is one of; nothing for one that no flag decides."""
+    return x._sides if isinstance(x, Traced) else ()
+
+
+def flag_operand(flag: object) -> Operand:
+    """A flag as an operand."""
+    return Literal(np.bool_(flag)) if type(flag) in (bool, np.bool_) else operand(flag)
+
+
+def wrapped(x: object) -> Any:
+    """A flag as the program sees it."""
+    if isinstance(x, Value):
+        return wrap(x)
+    return x.value if isinstance(x, Literal) else x
+
+
+def both_hold(left: object, right: object) -> Any:
+    """Whether two flags hold."""
+    for one, other in ((left, right), (right, left)):
+        if type(one) in (bool, np.bool_):
+            return other if one else False
+    return record("logical_and", operand(left), operand(right))
+
+
+def one_holds(flags: Sequence[Any]) -> Any:
+    """Whether one of some flags holds."""
+    found: Any = False
+    for flag in flags:
+        if type(flag) in (bool, np.bool_):
+            if flag:
+                return True
+        elif found is False:
+            found = flag
+        else:
+            found = record("logical_or", operand(found), operand(flag))
+    return found
+
+
+def holds_not(flag: object) -> Any:
+    """Whether a flag does not hold."""
+    if type(flag) in (bool, np.bool_):
+        return not flag
+    return record("logical_not", operand(flag))
+
+
+def options_in(x: Any) -> list[Option]:
+    """What ``x`` may be."""
+    if sides := sides_of(x):
+        flags = x.flag, holds_not(x.flag)
+        return [
+            (both_hold(flag, each), y)
+            for flag, side in zip(flags, sides, strict=True)
+            for each, y in options_in(side)
+        ]
+    if isinstance(x, Traced) and (options := x._options()) is not None:
+        return list(options)
+    if type(x) is Mixed:
+        other = x.whole
+        if other is None:
+            other = x.given.item() if isinstance(x.given, np.generic) else to_python(x.given)
+        return [(x.flag, x.given), (holds_not(x.flag), other)]
+    return [(True, x)]
+
+
+def things_in(x: object) -> list[Any]:
+    """What ``x`` may be, of which the types matter alone."""
+    if sides := sides_of(x):
+        return [each for side in sides for each in things_in(side)]
+    return [x.given, x.kind(0)] if type(x) is Mixed else [each for _, each in options_in(x)]
