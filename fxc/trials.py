@@ -39,7 +39,7 @@ clock = time.thread_time if os.name == "posix" else time.perf_counter
 ENABLED = True  # but in tests, which are to see what compiled code does
 CALLS = 3  # that compiled code runs and that are timed, and as many that Python runs,
 BRIEF_CALLS = 6  # or so many, if they are brief,
-CLOSE_CALLS = 12  # or so many, if neither is far ahead
+CLOSE_CALLS = 12  # or so many, if they take nearly as long
 EARLY = 3  # calls of a function after which it is tried,
 SETTLED = 17  # and one whose arguments are copied at first: see Note [Warnings]
 BRIEF = 5e-5  # seconds up to which it is always timed so often in Python, by another clock
@@ -47,7 +47,7 @@ LONG = 5e-3  # seconds from which on it is not timed in Python
 LONG_LOOP = 5e-4  # and of a loop,
 LONG_DRIVER = 5e-2  # and of a driver, most of which may be Python
 _CLEARLY = 4.0  # times as long: then few calls say it, or one that is not brief
-_HARDLY, _BY_FAR = 1.02, 1.5
+_HARDLY, _CLOSE, _BY_FAR = 1.02, 1.2, 1.5
 BY_LITTLE = 64  # calls before the next trial, after one that could have ended otherwise
 ENOUGH = 2  # trials that are won by little
 HANDING_ON = 1e-7  # seconds that a call takes longer which native code hands on to Python
@@ -111,10 +111,12 @@ class Trial:
         is_clear = self.python > _CLEARLY * self.compiled
         if is_clear and self.compiled > BRIEF:
             return 1
-        if not self.is_lost and not self.is_won:
+        least, most = sorted((self.compiled, self.python))
+        if most <= _CLOSE * least:
             return CLOSE_CALLS
         is_clear |= self.compiled > _CLEARLY * self.python
-        return CALLS if is_clear or self.python > BRIEF else BRIEF_CALLS
+        far = most > _BY_FAR * least
+        return CALLS if is_clear or far and self.python > BRIEF else BRIEF_CALLS
 
     @property
     def is_lost(self) -> bool:

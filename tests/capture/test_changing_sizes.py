@@ -538,6 +538,24 @@ def test_arrays_as_long_as_a_mask_counts() -> None:
     agree(those_in_reach, lambda n: (*numbers(n), 6), sizes=range(1, 40))
 
 
+def means_of_what_went_before(x, width):
+    means = []
+    for k in range(len(x)):
+        if k >= width:
+            mean = x[k - width : k].mean()
+        elif k > 0:
+            mean = x[:k].mean()
+        else:
+            mean = x[0]
+        means.append(mean)
+    return means
+
+
+def test_means_of_windows_that_are_empty_at_first() -> None:
+    """Where the first iteration takes the mean of nothing, so does not every call."""
+    agree(means_of_what_went_before, lambda n: (*numbers(n), 4), sizes=range(1, 20), most=2)
+
+
 # ------------------------------------------------------------------ numbers as sizes
 
 

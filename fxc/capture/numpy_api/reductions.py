@@ -12,6 +12,7 @@ import numpy as np
 
 from fxc.ir.bounds import decide
 from fxc.ir.graph import Operand
+from fxc.ir.size_functions import hint
 from fxc.ir.size_guards import guard
 from fxc.ir.symbols import counted_in, product, symbols_of
 from fxc.ir.types import ArrayType
@@ -198,7 +199,7 @@ def reduce(
 
 def demand_more(kind: ArrayType, axis: tuple[int, ...] | None, least: int) -> None:
     """Have a call left to NumPy where it takes no more than so many elements together: it warns."""
-    if counted_in(kind.size):
+    if counted_in(kind.size) and hint(kind.size) > least:
         guard(kind.size, ">", least)
         return
     axes = range(kind.rank) if axis is None else axis
