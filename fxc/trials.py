@@ -116,7 +116,7 @@ class Trial:
             return CLOSE_CALLS
         is_clear |= self.compiled > _CLEARLY * self.python
         far = most > _BY_FAR * least
-        return CALLS if is_clear or far and self.python > BRIEF else BRIEF_CALLS
+        return CALLS if is_clear or (far and self.python > BRIEF) else BRIEF_CALLS
 
     @property
     def is_lost(self) -> bool:
