@@ -68,7 +68,7 @@ def refusal_at(site: Site, variant: Variant, *call: Any) -> Refusal | None:
     if site.op not in ops:  # some stage has made it of others of the line
         site = replace(site, op="")
     try:
-        capture(*call, varying=captured.varying, static=captured.static, left=site)
+        capture(*call, varying=captured.varying, requests=captured.requests, left=site)
     except CaptureError as error:
         refusal: Refusal | None = error.refusal
         return refusal

@@ -55,7 +55,7 @@ def without_chance(text: str) -> str:
 
 def text_of(captured: Captured) -> str:
     """All of what was captured that the rest of the compiler sees."""
-    settings = f"static {sorted(captured.static)} varying {sorted(captured.varying)}"
+    settings = f"asked {sorted(map(str, captured.requests))} varying {sorted(captured.varying)}"
     guards, epilogue = captured.guards.source, captured.epilogue
     parts = captured.graph, guards, epilogue, captured.overlaps, settings
     return without_chance("\n".join(map(str, parts)))

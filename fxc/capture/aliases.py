@@ -21,16 +21,13 @@ from fxc.ops.metas.layout import overlaps_itself
 
 from .guards import apart
 from .recorder import Alternative, Recorder
-from .refusing import Respecialise, refuse
+from .refusing import VIEWS_BY_PYTHON, How, Request, Respecialise, refuse
 from .values.alternatives import options_of
 
 _REPLACED = (
     "a write to an array that a loop or a branch may have replaced by another one, which is used "
     "behind it, cannot be captured; write to a copy of it"
 )
-
-
-VIEWS_BY_PYTHON = "views in lists by Python"  # the request to capture without them
 
 
 class Aliases:
@@ -154,7 +151,7 @@ class Aliases:
 
     def may_rely_on(self, root: Value) -> bool:
         """Whether nothing is known yet of a write in a loop that makes it wrong."""
-        return _elements_of(root) not in self._session.static
+        return How.WRITTEN not in self._session.asked(root.name)
 
     def rely_on(self, root: Value, at: int) -> None:
         """Note that an array is taken to hold now what it held at that time."""
@@ -176,7 +173,7 @@ class Aliases:
                     "loop relies before cannot be captured; use a copy of it there"
                 )
                 if self.may_rely_on(root):
-                    raise Respecialise(frozenset((_elements_of(root),)), error)
+                    raise Respecialise(Request(root.name, How.WRITTEN), error=error)
                 raise error
 
     def may_be_one(self, left: Value, right: Value) -> None:
@@ -242,8 +239,8 @@ class Aliases:
     def refuse_borrowed(self, what: str) -> CaptureError | Respecialise:
         """The refusal of a result; of a list with views, which Python can make, if that is new."""
         error = refuse(what)
-        if self.has_lent_views and VIEWS_BY_PYTHON not in self._session.static:
-            return Respecialise(frozenset((VIEWS_BY_PYTHON,)), error)
+        if self.has_lent_views and VIEWS_BY_PYTHON not in self._session.requests:
+            return Respecialise(VIEWS_BY_PYTHON, error=error)
         return error
 
     def check_distinct(self, left: Value, right: Value) -> None:
@@ -307,8 +304,3 @@ class Aliases:
             for each in arg if isinstance(arg, tuple) else (arg,):
                 if isinstance(each, Value):
                     self.check_given_up(each)
-
-
-def _elements_of(root: Value) -> str:
-    """The label of what is known of an array's elements."""
-    return f"elements of {root.name}"

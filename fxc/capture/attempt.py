@@ -31,7 +31,7 @@ from .outside.leaves import ArrayLeaf, CapturedLeaf, ScalarLeaf, output_leaf
 from .outside.outside import Outside
 from .outside.shadows import real_class
 from .overlaps import Overlaps, settle_overlaps
-from .refusing import Respecialise, refuse
+from .refusing import Requests, Respecialise, constants, refuse
 from .relations import strongest
 from .session import Session
 
@@ -55,7 +55,7 @@ class Terms:
     """On what terms an attempt captures a call: see ``capture`` for what each means."""
 
     dynamic: bool | None = None
-    static: frozenset[str] = frozenset()
+    requests: Requests = frozenset()
     varying: frozenset[str] = frozenset()
     effects: bool = True
 
@@ -77,7 +77,8 @@ def begun(session: Session, call: GivenCall, terms: Terms) -> Captured | frozens
 
 def _attempt(session: Session, call: GivenCall, terms: Terms) -> Captured | frozenset[str]:
     of_part = hasattr(call.function, PART)
-    outside = Admission(session, terms.dynamic, terms.static, terms.varying, terms.effects, of_part)
+    outside = Admission(session, terms.dynamic, terms.varying, terms.effects, of_part)
+    session.requests = terms.requests
     session.door = Door(session, outside)
     with session.active():
         _check_kind(call.function)
@@ -88,9 +89,9 @@ def _attempt(session: Session, call: GivenCall, terms: Terms) -> Captured | froz
         session.check_generators()
         if session.error is not None:  # a handler in the program swallowed it
             raise session.error
-        changing = outside.changing - terms.varying - terms.static
-        if changing:
-            return frozenset(changing)
+        changing = outside.changing - terms.varying
+        if varying := frozenset(x for x in changing if not outside.is_constant(x)):
+            return varying
         made = _result_of(outside, result) if terms.effects else _plain_result(outside, result)
         arrays = {n: x.value for n, x in enumerate(made.outputs) if isinstance(x, ArrayLeaf)}
         inputs = (each.value for each in outside.inputs)
@@ -157,7 +158,7 @@ def _captured(outside: Outside, call: GivenCall, terms: Terms, made: _Result) ->
         guards=outside.guards.program(outside.input_sources, made.objects),
         symbols=outside.symbols,
         overlaps=overlaps,
-        static=terms.static,
+        requests=terms.requests,
         varying=terms.varying,
         need_not_raise=_need_not_raise(session, body),
         drawn=tuple(outside.drawn),
@@ -172,7 +173,7 @@ def _run(session: Session, callee: object, args: tuple[Any, ...], kwargs: dict[s
         with np.errstate(call=_refuse_known, **dict.fromkeys(warned, "call")):  # type: ignore[arg-type]
             return session.door.call(callee, *args, **kwargs)
     except CaptureError as error:
-        _try_otherwise(session, outside, error)
+        _try_otherwise(session, error)
         raise
     except RecursionError:
         raise refuse("a recursion this deep cannot be captured; use a loop") from None
@@ -183,11 +184,11 @@ def _run(session: Session, callee: object, args: tuple[Any, ...], kwargs: dict[s
                 f"code that fxc does not see reads .{error.name} of a "
                 f"{type(error.obj).__name__} from outside, which cannot be captured"
             ) from None
-        _try_otherwise(session, outside, session.error)
+        _try_otherwise(session, session.error)
         raise session.error or _raised_in(session, error) or error from None
     except Exception as error:
         check_no_bug(error, session.door.raised)
-        _try_otherwise(session, outside, session.error)
+        _try_otherwise(session, session.error)
         refused = session.error or _raised_in(session, error)
         if refused is not None:
             raise refused from None
@@ -223,37 +224,35 @@ def _need_not_raise(session: Session, body: Region) -> bool:
     )
 
 
-def _try_otherwise(session: Session, outside: Outside, error: CaptureError | None) -> None:
-    """Capture again, with numbers as constants by which the graph decides, as in another iteration
-    of loops, with a list as one of the graph that a region has changed, or without the innermost
-    branch or loop that could be run by Python. Lists come before numbers.
-    """
-    lists, sized = session.door.lists.changed, session.door.lists.sized - outside.static
-    if session.open_numbers and not lists:
-        raise Respecialise(session.open_numbers) from None
-    elsewhere = frozenset[str]().union(*(each.elsewhere for each in session.statements))
-    if not elsewhere <= outside.static:
-        raise Respecialise(elsewhere) from None
+def _try_otherwise(session: Session, error: CaptureError | None) -> None:
+    """Capture again with the first of the requests that may help here. See Note [Requests]."""
+    asked, made = session.requests, session.door.lists
+    lists_first = bool(made.changed or made.sized - asked)
+    apart_or_by_python = Requests()
     for statement in reversed(session.statements):
-        wanted = statement.fallback - outside.static
-        if (lists or sized) and not (wanted and wanted == statement.first_apart):
-            break  # lists come before loops
-        if wanted:
-            raise Respecialise(wanted, None if lists or sized else error) from None
-    if lists:
-        raise Respecialise(lists) from None
-    if sized:
-        raise Respecialise(sized, error) from None
-    if of_arrays := session.door.lists.of_arrays:
-        raise Respecialise(of_arrays, error) from None
+        apart_or_by_python = statement.fallback - asked
+        if lists_first and apart_or_by_python != statement.first_apart:
+            apart_or_by_python = Requests()
+        if lists_first or apart_or_by_python:
+            break
+    for wanted, why in (
+        (constants(() if made.changed else session.open_numbers), None),
+        (Requests().union(*(each.elsewhere for each in session.statements)), None),
+        (apart_or_by_python, None if lists_first else error),
+        (made.changed, None),
+        (made.sized - asked, error),
+        (made.of_arrays, error),
+    ):
+        if not wanted <= asked:
+            raise Respecialise(*wanted, error=why) from None
 
 
 def _refuse_assignment(
     assignment: OrderedAssignment, outside: Outside, overlaps: Overlaps
 ) -> NoReturn:
     """Say that NumPy's order shows; first make sure of it. See Note [Assignments in order]."""
-    if not assignment.symbols <= outside.static:
-        raise Respecialise(assignment.symbols)
+    if (sizes := constants(assignment.symbols)) - outside.session.requests:
+        raise Respecialise(*sizes)
     reason = (
         "an assignment from an overlapping part of the array with another step depends on the "
         "order of elements and cannot be captured; copy the source first"

@@ -17,7 +17,7 @@ from .attempt import GivenCall, Terms, begun
 from .captured import Captured
 from .overlaps import SizesNeeded
 from .refusals import note_refusal
-from .refusing import LeftToPython, Respecialise
+from .refusing import How, LeftToPython, Requests, Respecialise
 from .services import SERVICES
 from .session import MOST_SECONDS, Budget, Session
 from .values.above import serve
@@ -33,7 +33,7 @@ def capture(
     kwargs: Mapping[str, Any],
     *,
     dynamic: bool | None = None,
-    static: frozenset[str] = frozenset(),
+    requests: Requests = frozenset(),
     varying: frozenset[str] = frozenset(),
     demanded: frozenset[Guard] = frozenset(),
     effects: bool = True,
@@ -43,16 +43,16 @@ def capture(
     """Capture the call ``fn(*args, **kwargs)``; nothing of the user's is touched.
 
     ``dynamic`` makes the sizes of arrays symbols, unless arrays overlap; if it is None, those that
-    ``varying`` names. ``static`` names inputs that are constants, ``varying`` numbers from outside
-    that are not. ``demanded`` are relations of counted sizes to check in any case. With
-    ``effects=False`` a function that changes Python objects is refused, and so is a result that is
-    an object from outside, but for arrays. The operator ``left`` is refused.
+    ``varying`` names. ``requests`` are those of attempts made before, ``varying`` names numbers
+    from outside that are no constants. ``demanded`` are relations of counted sizes to check in any
+    case. With ``effects=False`` a function that changes Python objects is refused, and so is a
+    result that is an object from outside, but for arrays. The operator ``left`` is refused.
 
     Raises ``CaptureError`` for what cannot be captured; what the program itself raises, NumPy's
     errors included, comes through as it is.
     """
     attempts = _Attempts(
-        GivenCall(fn, args, kwargs), Terms(dynamic, static, varying, effects), left
+        GivenCall(fn, args, kwargs), Terms(dynamic, requests, varying, effects), left
     )
     outer: dict[str, Any] = {}
     budget = Budget.of(MOST_SECONDS)
@@ -87,11 +87,11 @@ class _Attempts:
         self._left = left
         self._first: CaptureError | None = None  # which is what the user is told
 
-    def change(self, static: Iterable[str] = (), varying: Iterable[str] = ()) -> None:
-        """Let these be constants, and these numbers vary, besides those that are so already."""
+    def change(self, requests: Requests = frozenset(), varying: Iterable[str] = ()) -> None:
+        """Add these requests to the terms, and let these numbers vary."""
         terms = self.terms
         self.terms = replace(
-            terms, static=terms.static.union(static), varying=terms.varying.union(varying)
+            terms, requests=terms.requests | requests, varying=terms.varying.union(varying)
         )
 
     def go_on(
@@ -100,11 +100,11 @@ class _Attempts:
         """Change the terms as an attempt that has ended so asks for; False if it is refused."""
         match ended:
             case Respecialise():
-                if ended.names <= self.terms.static:
-                    raise InternalError(f"{ended.names} are constants already") from None
+                if ended.requests <= self.terms.requests:
+                    raise InternalError(f"{ended} has been asked for already") from None
                 self._first = self._first or ended.error
                 _tell(self.call, ended)
-                self.change(static=ended.names)
+                self.change(ended.requests)
             case SizesNeeded():
                 self.terms = replace(self.terms, dynamic=False)
             case LeftToPython():
@@ -122,10 +122,10 @@ class _Attempts:
         first = self._first = self._first or error
         first.is_of_whole |= error.is_of_whole
         _note_refusal(session, error)
-        otherwise = (session.retries | session.door.lists.sized) - self.terms.static
+        otherwise = (session.retries | session.door.lists.sized) - self.terms.requests
         if not otherwise:
             first.refusal = error.refusal
-        self.change(static=otherwise)
+        self.change(otherwise)
         return bool(otherwise)
 
     def refusal(self) -> CaptureError:
@@ -166,13 +166,11 @@ def _note_refusal(session: Session, error: CaptureError) -> None:
     )
 
 
-_NOT_UNROLLED = (" first", " as a whole", " few iterations")
-
-
-def _tell(call: GivenCall, request: Respecialise) -> None:
+def _tell(call: GivenCall, ended: Respecialise) -> None:
     """Log which loops are unrolled, and why."""
-    for label in request.names:
-        if label.startswith("loop ") and not label.endswith(_NOT_UNROLLED):
-            why = request.error or "an iteration raises an exception, it seems"
+    for each in ended.requests:
+        if each.how in (How.UNROLLED, How.BY_LENGTH):
+            label = each.about if each.how is How.UNROLLED else each
+            why = ended.error or "an iteration raises an exception, it seems"
             notes = "".join(f"; {note.strip()}" for note in getattr(why, "__notes__", ()))
             _log.info("%s: the %s is unrolled: %s%s", call.name, label, why, notes)

@@ -14,6 +14,7 @@ from .outside.epilogue import Epilogue
 from .outside.leaves import CapturedLeaf
 from .outside.outside import GraphInput, SymbolSource
 from .overlaps import Overlaps
+from .refusing import Requests
 
 
 @frozen
@@ -24,11 +25,11 @@ class Captured:
     ArrayLeafs and ScalarLeafs, in order. ``epilogue`` makes the result of them, and the effects;
     if it is None, the result is the one leaf. ``guards.check(args, kwargs)`` gives the graph's
     inputs (arrays, scalars and ints, in the order of ``inputs``) and then the objects that the
-    epilogue takes, or None. ``overlaps`` says what became of inputs that share memory. ``static``
-    names the inputs that had to become constants, ``varying`` the numbers from outside that did
-    not, see Note [Numbers from outside]. ``need_not_raise`` says that the program itself may take
-    what native code leaves to it: it handles exceptions, or has Python numbers that grow. ``drawn``
-    are the inputs that are handles of random generators.
+    epilogue takes, or None. ``overlaps`` says what became of inputs that share memory. ``requests``
+    are those of the attempts before, ``varying`` names the numbers from outside that are no
+    constants, see Note [Numbers from outside]. ``need_not_raise`` says that the program itself may
+    take what native code leaves to it: it handles exceptions, or has Python numbers that grow.
+    ``drawn`` are the inputs that are handles of random generators.
 
     Captured with ``effects=False``, there is no epilogue: the leaves are in the order of
     ``out_spec``.
@@ -42,7 +43,7 @@ class Captured:
     guards: GuardProgram
     symbols: Mapping[str, SymbolSource]
     overlaps: Overlaps
-    static: frozenset[str]
+    requests: Requests
     varying: frozenset[str]
     need_not_raise: bool
     drawn: tuple[int, ...] = ()

@@ -10,7 +10,7 @@ from fxc.ir.builder import GraphBuilder
 from fxc.ir.graph import Value
 from fxc.ir.records import frozen
 
-from .refusing import refuse
+from .refusing import How, Requests, refuse
 
 RegionKind = OneOf["arm", "loop", "test"]
 
@@ -49,6 +49,7 @@ class Recorder:
     def __init__(self) -> None:
         self.builder = GraphBuilder()
         self.door: Any = None  # the Door of this capture, see door.py
+        self.requests = Requests()  # of earlier attempts, see Note [Requests]
         self.made: dict[Value, Call] = {}  # by what recorded it, on the clock ``now``
         self.alternatives: dict[Value, Alternative] = {}  # see Note [Conditional aliases]
         self.region = 0
@@ -121,11 +122,9 @@ class Recorder:
                 "from the branch or carry it through the loop"
             )
 
-    @property
-    def static(self) -> frozenset[str]:
-        """What earlier attempts have asked for, see ``Respecialise``."""
-        found: frozenset[str] = self.door.outside.static if self.door is not None else frozenset()
-        return found
+    def asked(self, label: str) -> set[How]:
+        """In which ways earlier attempts have asked to capture what has this label."""
+        return {each.how for each in self.requests if each.about == label}
 
     @property
     def open_regions(self) -> frozenset[int]:

@@ -4,23 +4,96 @@ from __future__ import annotations
 
 import sys
 import threading
+from collections.abc import Iterable
+from enum import Enum
 from typing import Any
 
 from fxc.ir.errors import CaptureError
 from fxc.ir.location import SourceLocation
+from fxc.ir.records import frozen
 
 from .locations import line_text, user_location
 
+# Note [Requests]
+# Where an attempt to capture a call fails, the next one is made with what was asked for before and
+# with these requests, the first that are new; without any the call is refused, for the first reason
+# that there was. None is taken back: another one (``BY_PYTHON`` and its like) says that it failed.
+# 1. Places to carry, whatever has gone wrong: it may follow from these.
+# 2. What ``Respecialise`` was raised with: the program could not go on there.
+# 3. Of what is refused, or raises in a branch or loop of the graph (``_try_otherwise``):
+#    the numbers that vary by which it decides, as constants, unless a list is to be of the graph;
+#    to decide as in another iteration of the loops around; what the innermost branch or loop that
+#    can asks for: its first iteration apart, or, if no list is in question, a constant, or Python;
+#    the lists that a region has changed, of the graph; those of a size, Python's; those of arrays.
+# 4. Of what is refused nevertheless, all that may help: ``Session.retries``, ``MadeLists.sized``.
+
+
+class How(Enum):
+    """How something is to be captured. The value is put behind what that is."""
+
+    CONSTANT = "as a constant"  # an input, a size, a stride or a text is guarded by its value
+    CARRIED = "carried"  # a place is a variable of the branches and loops that assign it
+    WRITTEN = "written in loops"  # nothing relies on the elements of an array
+    APART = "apart"  # objects are not joined
+    UNROLLED = "unrolled"  # Python runs a loop
+    FIRST_APART = "first"  # the first iteration, or item, is computed before the loop
+    AS_A_WHOLE = "as a whole"  # a loop of few iterations is one of the graph
+    FEW_ITERATIONS = "by its few iterations"  # Python runs one around loops in loops
+    BY_LENGTH = "by its length"  # there are as many iterations behind the last round as now
+    BY_FIRST = "by its first"  # a loop decides as in its first iteration
+    WITH_REST = "with what follows"  # each arm of a branch has a copy of what follows it
+    ARMS_AS_LOOPS = "with loops as arms"  # of one iteration or none
+    AS_LOOPS = "as loops"  # a comprehension with several ``for`` is loops of the graph
+    AS_LOOP = "as a loop"  # a comprehension of few items is a loop of the graph
+    MANY_OPERATIONS = "with many operations"  # the same, since its items come to too much
+    ITEM_BY_ITEM = "item by item"  # Python runs a comprehension
+    BY_ELEMENTS = "by elements"  # a comprehension with a condition makes a list of counted length
+    IN_GRAPH = "in the graph"  # a list, dict, record or text is one of the graph
+    BY_PYTHON = "by Python"  # it is Python's even so
+    AS_ROWS = "of rows"  # a list of lists of numbers is an array of the graph
+    ROWS_BY_PYTHON = "of rows by Python"  # it is Python's even so
+    OF_KINDS = "of so many kinds"  # it has room for so many kinds of numbers
+    IN_POOL = "in a pool"  # lists that are made at a place are in a pool
+    POOL_BY_PYTHON = "in a pool by Python"  # they are Python's even so
+    ONE_POOL = "in one pool with"  # they are in one with those of another place
+    BY_ITEMS = "by its items"  # a list from outside is read item by item
+    GROWS = "grows"  # a list from outside is appended to, and not looked at
+    OPEN = "with keys by a condition"  # a dict may have a key or not
+    OF_TEXTS = "with texts as keys"  # keys of a dict that are characters are texts
+
+
+@frozen
+class Request:
+    """To capture something, by the label that all attempts give it, in another way."""
+
+    about: str
+    how: How
+    which: str | int = ""  # the other place, the line or the number
+
+    def __str__(self) -> str:
+        return f"{self.about} {self.how.value} {self.which}".rstrip()
+
+
+Requests = frozenset[Request]
+VIEWS_BY_PYTHON = Request("views in lists", How.BY_PYTHON)
+ROWS_BY_PYTHON = Request("rows of lists", How.BY_PYTHON)
+OBJECTS_APART = Request("objects", How.APART)
+
+
+def constants(labels: Iterable[str]) -> Requests:
+    """The requests to have these inputs, sizes or texts as constants."""
+    return frozenset(Request(label, How.CONSTANT) for label in labels)
+
 
 class Respecialise(BaseException):
-    """Start the capture again with these inputs or symbols as constants.
+    """Start the capture again with these requests, see Note [Requests].
 
     Not an Exception, so that a handler in the user's program does not stop it.
     """
 
-    def __init__(self, names: frozenset[str], error: CaptureError | None = None) -> None:
-        super().__init__(names)
-        self.names = names
+    def __init__(self, *requests: Request, error: CaptureError | None = None) -> None:
+        super().__init__(*requests)
+        self.requests = frozenset(requests)
         self.error = error  # why a loop or branch is not captured as a whole
 
 

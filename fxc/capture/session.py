@@ -10,7 +10,7 @@ import inspect
 import time
 import weakref
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import field
 from typing import Any
@@ -35,7 +35,7 @@ from .aliases import Aliases
 from .dropped_parts import CASTS, of_real_parts
 from .locations import outermost_line, user_location
 from .recorder import Call, Recorder
-from .refusing import LeftToPython, Respecialise, refuse, thread
+from .refusing import LeftToPython, Requests, Respecialise, constants, refuse, thread
 from .values.alternatives import first_of, record_either
 
 # Note [The budget]
@@ -93,7 +93,7 @@ class Session(Recorder):
         self.statements: list[Any] = []  # those being captured, see structured.py
         self.has_differing = False  # whether a variable is of one type or another
         self.expressions = 0  # regions being recorded that are of no statement
-        self.retries = frozenset[str]()  # what loops request if the capture is refused
+        self.retries = Requests()  # what to try if the capture is refused, see Note [Requests]
         self.folds: list[Any] = []  # comprehensions being computed, see folds.py
         self.open_numbers: frozenset[str] = frozenset()  # see ``leaves_open``
         self.sources = 0  # functions of NumPy's whose own code runs, see numpy_source.py
@@ -334,12 +334,16 @@ class Session(Recorder):
             elif isinstance(arg, SymExpr):
                 if self.varies(arg):
                     return
-                labels = frozenset(self.labels.get(name, name) for name in symbols_of(arg))
+                labels = self.labels_of(symbols_of(arg))
                 origins |= labels
                 self.ints |= labels
             elif isinstance(arg, tuple):
                 return
         self.origins[result] = origins
+
+    def labels_of(self, symbols: Iterable[str]) -> frozenset[str]:
+        """What inputs that are symbols are called in requests."""
+        return frozenset(self.labels.get(name, name) for name in symbols)
 
     def specialise(self, operand: Operand, what: str) -> Any:
         """Make known what ``operand`` is, or refuse: ``what`` says what needs to know it."""
@@ -351,7 +355,7 @@ class Session(Recorder):
                 found = self.door.outside.known_result(operand)
                 if found is not None:
                     return found
-            raise Respecialise(origins)
+            raise Respecialise(*constants(origins))
         raise refuse(
             f"{what} needs the value of an array's element while the program is being captured; "
             "use fxc.cond, np.where or array operations, or compute it outside"

@@ -7,6 +7,7 @@ import pytest
 
 import fxc
 from fxc.capture.capture import capture
+from fxc.capture.refusing import constants
 from fxc.capture.relations import strongest
 from fxc.ir.errors import CaptureError
 from fxc.ir.size_guards import guard, recording
@@ -142,7 +143,7 @@ def test_a_number_becomes_a_constant_where_python_needs_it():
         return x * n
 
     captured = capture(f, (array(3), 0.75, 3.0), {})
-    assert captured.static == {"dt"}
+    assert captured.requests == constants({"dt"})
     check = captured.guards.check
     assert check((array(3), 0.75, 4.0), {}) is not None
     assert check((array(3), 0.8, 3.0), {}) is None

@@ -9,14 +9,13 @@ from typing import Any
 
 from ..outside.containers import External
 from ..outside.lists import ExternalList
-from ..refusing import Respecialise
+from ..refusing import How, Request, Respecialise
 from ..statements.cells import unordered
 from ..values.variables import is_same
 from .attributes import Attributes
 from .creations import Creations
 from .places import Attribute, Enclosing, Global, Item, Place, Rebound
 
-_LABEL = "place "
 # The last step of a text: an attribute or an item.
 _STEP = re.compile(r"(.+?)(?:\.(\w+)|\[('(?:[^'\\]|\\.)*'|-?\d+)\])")
 
@@ -28,7 +27,7 @@ class Places(Creations):
         super().__init__(door.session, door.outside, door.lists)
         self._door = door
         self._variables: dict[int, Rebound] = {}  # by the cell's id
-        self._wanted: set[str] = set()  # places that this attempt has found
+        self._wanted: set[Request] = set()  # places that this attempt has found
         self._assigned: set[int] = set()  # owners of places that statements have taken
         # New places, with the ids of their owners, in the order in which they are assigned.
         self.begun: list[tuple[str, int]] = []
@@ -115,12 +114,11 @@ class Places(Creations):
         for cell in cells:
             place = self._variables[id(cell)]
             found[place.text] = place
-        for label in sorted(self._session.static):
-            text = label.removeprefix(_LABEL)
-            if text != label and text not in found:
-                known = self._place(text)
-                if known is not None:
-                    found[text] = known
+        asked = {each.about for each in self._session.requests if each.how is How.CARRIED}
+        for text in sorted(asked - found.keys()):
+            known = self._place(text)
+            if known is not None:
+                found[text] = known
         return found
 
     def assign(self, place: Place, before: tuple[Any, Any], value: Any, flag: object) -> None:
@@ -160,10 +158,10 @@ class Places(Creations):
                     self._check_order(place, text)
                 self.begun.append((text, id(place.base)))
             return True
-        label = f"{_LABEL}{text}"
-        if label in session.static or not _may_be_carried(place):
+        request = Request(text, How.CARRIED)
+        if request in session.requests or not _may_be_carried(place):
             return False
-        self._wanted.add(label)
+        self._wanted.add(request)
         self._assigned.add(id(place.base))
         return True
 
@@ -187,7 +185,7 @@ class Places(Creations):
     def check_wanted(self) -> None:
         """Begin the capture again if places have been found."""
         if self._wanted:
-            raise Respecialise(frozenset(self._wanted))
+            raise Respecialise(*self._wanted)
 
     def rebinding(self, cells: tuple[CellType, ...]) -> None:
         """At the begin of a function that rebinds variables of the one around it."""

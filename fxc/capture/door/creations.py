@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from ..forms.structures import APART
 from ..outside.containers import External
 from ..outside.outside import Outside
 from ..outside.shadows import class_of
-from ..refusing import Respecialise, refuse
+from ..refusing import OBJECTS_APART, How, Request, Respecialise, refuse
 from ..session import Session
 from ..values.made_lists import MadeLists
 from ..values.records import label_of
@@ -92,17 +91,17 @@ class Creations:
     def _apart(self, *objects: object) -> Respecialise:
         """The request to keep objects apart: as records, see Note [Records], or as Python's."""
         labels = [label_of(x) for x in objects]
-        texts = frozenset(label.text for label in labels if label is not None)
-        is_new = None not in labels and not texts <= self._session.static
-        return Respecialise(texts if is_new else frozenset((APART,)))
+        wanted = {Request(label.text, How.IN_GRAPH) for label in labels if label is not None}
+        is_new = None not in labels and not wanted <= self._session.requests
+        return Respecialise(*(wanted if is_new else (OBJECTS_APART,)))
 
     def ask_record(self, x: object) -> None:
         """Begin again with a record in place of a dict or an object, if it may be one. See Note
         [Records].
         """
         label = label_of(x)
-        if label is not None and label.text not in self._session.static:
-            raise Respecialise(frozenset((label.text,)))
+        if label is not None and How.IN_GRAPH not in self._session.asked(label.text):
+            raise Respecialise(Request(label.text, How.IN_GRAPH))
         self._made_lists.ask_pool(x)
 
     def ask_records(self, *found: object) -> None:
@@ -199,5 +198,5 @@ class Creations:
             return False
         _, known = self._returned.setdefault(id(x), (x, name))
         if known != name:
-            raise Respecialise(frozenset((APART,)))
+            raise Respecialise(OBJECTS_APART)
         return True

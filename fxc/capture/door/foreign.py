@@ -30,7 +30,7 @@ from fxc.ops.foreign_updates import update_of
 from fxc.ops.table import Operator
 
 from ..numpy_api.indexing import assign
-from ..refusing import Respecialise
+from ..refusing import Respecialise, constants
 from ..session import current
 from ..values.operands import Traced, TracedValue, as_constants, constant, wrap
 from ..values.traced_int import TracedInt, known_ints
@@ -150,7 +150,7 @@ def _operator(
     symbols = [name for kind in kinds for dim in kind.shape for name in symbols_of(dim)]
     if any(session.varies(dim) for kind in kinds for dim in kind.shape):
         raise Unlearnable("it is not known what it gives for sizes that vary")
-    raise Respecialise(frozenset(session.labels.get(name, name) for name in symbols))
+    raise Respecialise(*constants(session.labels_of(symbols)))
 
 
 def _as_now(kind: Type) -> Type:

@@ -15,7 +15,7 @@ from typing import Any
 from fxc.ir.records import frozen
 from fxc.ir.symbols import Dim, symbols_of
 
-from ..refusing import Respecialise, refuse
+from ..refusing import Respecialise, constants, refuse
 from ..session import MOST_UNROLLED, Session
 from ..values.traced_array import TracedArray
 
@@ -66,7 +66,7 @@ class Recursion:
             if session.is_size(name)
         ]
         if changed:
-            raise Respecialise(frozenset(session.labels.get(name, name) for name in changed))
+            raise Respecialise(*constants(session.labels_of(changed)))
 
 
 def _sizes(args: Sequence[Any]) -> tuple[tuple[Dim, ...], ...]:

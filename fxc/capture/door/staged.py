@@ -46,7 +46,7 @@ class Staged(Stores):
         found = self.staged_functions.get(f)
         if found is not None:
             return found
-        staged = stage(f, asked(self.session.static, f.__code__.co_filename))
+        staged = stage(f, asked(self.session.requests, f.__code__.co_filename))
         if staged is None:
             self._check_unstaged(f)
             self._inner_codes.add(f.__code__)

@@ -10,7 +10,7 @@ from fxc.ir.types import ArrayType, ScalarType
 
 from ..outside.objects import is_python_class, vars_of
 from ..outside.shadows import class_of
-from ..refusing import refuse
+from ..refusing import OBJECTS_APART, refuse
 from ..session import current
 from ..values.differing import Differing
 from ..values.late import Late
@@ -37,7 +37,7 @@ from .form import (
     types_of,
 )
 from .joining import form_of, hold_alike, keys_in, union_of
-from .structures import APART, Structure, item_structure, items_of, joint_structure
+from .structures import Structure, item_structure, items_of, joint_structure
 
 # Note [Records in lists]
 # An item of a list of the graph is a number, an array, one of several things (a text, None, a
@@ -272,7 +272,7 @@ def _fields_of(x: Any, structure: Structure) -> Sequence[Any]:
 def _refused(x: Any) -> Exception:
     current().door.lists.ask_pool(x)
     what = class_of(x).__name__
-    is_apart = APART in current().static and not isinstance(x, Traced | str | None)
+    is_apart = OBJECTS_APART in current().requests and not isinstance(x, Traced | str | None)
     if is_apart and (type(x) in (dict, list) or is_python_class(class_of(x))):
         return refuse(
             f"a list whose length depends on data, with a {what} among its items that changes "

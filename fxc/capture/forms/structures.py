@@ -19,14 +19,13 @@ from ..outside.objects import (
     vars_of,
 )
 from ..outside.shadows import class_of, shadow_of
+from ..refusing import OBJECTS_APART
 from ..session import current
 from ..staging.jumps import RESULT
 from ..values.maybe_set import MaybeSet
 from ..values.operands import Traced
 from ..values.rows import rows_in
 from ..values.unbound import UNBOUND
-
-APART = "objects apart"  # the request not to join objects
 
 
 @frozen
@@ -159,7 +158,7 @@ _DEEPEST = 4  # objects in objects; what holds itself has no end
 
 def _list_structure(x: Any, name: str) -> Structure | None:
     """The structure of a list: it is joined as objects are, whoever made it."""
-    if APART in current().static or type(x) is not list or rows_in(x) is not None:
+    if OBJECTS_APART in current().requests or type(x) is not list or rows_in(x) is not None:
         return None
     if current().door.places.is_assigned(x):
         return None
@@ -182,7 +181,7 @@ def common_structure(x: Any, y: Any, name: str) -> Structure | None:
 
 def _joined_structure(x: Any, kind: type) -> Structure | None:
     door = current().door
-    if APART in current().static or isinstance(x, Traced | External):
+    if OBJECTS_APART in current().requests or isinstance(x, Traced | External):
         return None
     if kind is dict:
         plain = all(type(key) is str and type(x[key]) is not MaybeSet for key in x)
@@ -212,7 +211,7 @@ def item_structure(x: Any) -> Structure | None:
     if kind is tuple or (isinstance(x, tuple) and is_namedtuple(kind) and not vars_of(x)):
         return Structure(kind, tuple(range(len(x))))
     places = current().door.places
-    if APART in current().static:
+    if OBJECTS_APART in current().requests:
         return None
     if type(x) is list:
         is_row = 0 < len(x) <= _LONGEST and places.home_of(x) is not None

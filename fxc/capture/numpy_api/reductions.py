@@ -20,7 +20,7 @@ from fxc.ops.foreign_ufuncs import is_foreign
 from fxc.ops.metas.layout import is_c_ordered
 from fxc.ops.metas.shapes import hints, is_zero
 
-from ..refusing import Respecialise, refuse
+from ..refusing import Respecialise, constants, refuse
 from ..session import current
 from ..values.dims import axis_number
 from ..values.operands import Traced, array_value, dtype_of, operand, record, wrap
@@ -218,15 +218,14 @@ def _check_direction(value: Operand) -> None:
     kind, session = value.type, current()
     if not isinstance(kind, ArrayType) or all(stride >= 0 for stride in hints(kind.strides)):
         return
-    symbols = [symbols_of(dim) for dim in (*kind.shape, *kind.strides)]
+    symbols = [name for dim in (*kind.shape, *kind.strides) for name in symbols_of(dim)]
     if any(session.varies(dim) for dim in (*kind.shape, *kind.strides)):
         raise refuse(
             "a sum of a reversed array whose size differs between the iterations of a loop cannot "
             "be captured; use a copy of it"
         )
-    names = frozenset(session.labels.get(name, name) for found in symbols for name in found)
-    if names:
-        raise Respecialise(names)
+    if sizes := constants(session.labels_of(symbols)):
+        raise Respecialise(*sizes)
 
 
 def _result_dtype(name: str, value: Operand, options: dict[str, Any]) -> np.dtype:

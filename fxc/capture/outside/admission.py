@@ -14,7 +14,7 @@ from fxc.ir.errors import CaptureError
 
 from ..guards import Source
 from ..listed_numbers import codes_of
-from ..refusing import refuse
+from ..refusing import constants, refuse
 from ..values.operands import Traced
 from ..values.texts import Text
 from .containers import PLAIN, External, Held, is_plain
@@ -115,25 +115,25 @@ class Admission(Outside):
             return value
         label = self._label(name)
         varies = varies or label in self.varying
-        if (argument or varies) and label not in self.static:
+        if (argument or varies) and not self.is_constant(label):
             if kind is not int:
                 return self._scalar(value, source, label, not argument)
             if varies or value not in (-1, 0):
                 return self._int(value, source, label, not argument, varies, container)
         self._constants.add(label)
         if kind is int and argument:
-            label = container if label not in self.static else ""
+            label = "" if self.is_constant(label) else container
         self.guards.check_value(source, value, label)
         return value
 
     def _text(self, value: str, source: Source, label: str) -> Any:
         """A text; one that has changed as an array. See Note [Texts of the graph]."""
-        if label not in self.varying or label in self.static or self.dynamic is False:
+        if label not in self.varying or self.is_constant(label) or self.dynamic is False:
             self._constants.add(label)
             self.guards.check_value(source, value, label)
             return value
-        self.texts |= {label}
-        self.session.retries |= {label}
+        self.texts |= constants((label,))
+        self.session.retries |= self.texts
         self.guards.check(f"type({source.var}) is str", f"{source.text} is a text")
         made = self.guards.fetch(f"codes_of({source.var})", source.text)
         seen = Text(self.array_of_list(codes_of(value), made, label))

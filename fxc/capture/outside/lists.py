@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..listed_numbers import Columns, Numbers, Ragged, form_of_items
-from ..refusing import Respecialise, refuse
+from ..refusing import How, Request, Respecialise, refuse
 from ..session import current
 from ..values.above import above
 from ..values.operands import Traced
@@ -154,7 +154,7 @@ class ExternalList(ExternalSequence, list[Any]):
         if self._numbers is None:
             held, form = self._held, self._form
             outside = held.outside
-            outside.session.door.lists.sized |= {self._by_items}
+            outside.session.door.lists.sized |= {self._to(How.BY_ITEMS)}
             var, source = outside.guards.constant(form), held.source
             made = outside.guards.fetch(f"{var}.arrays({source.var})", source.text)
             found: list[Any] = []
@@ -174,16 +174,15 @@ class ExternalList(ExternalSequence, list[Any]):
         held = self._held
         if not held.argument or self._is_changed or held.outside.dynamic is False:
             return None
-        if self._grows in held.outside.static:
+        if self._to(How.GROWS) in held.outside.session.requests:
             return None
-        if self._form is None and self._by_items not in held.outside.static:
+        if self._form is None and self._to(How.BY_ITEMS) not in held.outside.session.requests:
             self._form = form_of_items(held.real)
         return self._form
 
-    @property
-    def _by_items(self) -> str:
-        """The request to read the items one by one."""
-        return f"{self._held.name} by its items"
+    def _to(self, how: How) -> Request:
+        """The request to read the list, or change it, so."""
+        return Request(self._held.name, how)
 
     def as_list(self) -> Any:
         """A new list of the graph with these items; None if that is left to Python."""
@@ -194,8 +193,8 @@ class ExternalList(ExternalSequence, list[Any]):
             lists = self._held.outside.session.door.lists
             if lists.is_outside_changed:
                 return None
-            lists.outside |= {self._by_items}
-            return above().rows_of(self._by_items, *self._inputs())
+            lists.outside |= {self._to(How.BY_ITEMS)}
+            return above().rows_of(str(self._to(How.BY_ITEMS)), *self._inputs())
         if type(form) is Columns:
             return above().tuples_of(self._inputs())
         return above().list_of(self.as_array())
@@ -208,18 +207,13 @@ class ExternalList(ExternalSequence, list[Any]):
         return self._whole or bool(self._seen) or self._numbers is not None
 
     @property
-    def _grows(self) -> str:
-        """The request not to look at the list, but to append to it."""
-        return f"{self._held.name} grows"
-
-    @property
     def _is_growing(self) -> bool:
-        static = self._held.outside.static
-        return self._grows in static and f"{self._grows} by Python" not in static
+        asked = self._held.outside.session.asked(self._held.name)
+        return How.GROWS in asked and How.BY_PYTHON not in asked
 
     def _check_not_growing(self) -> None:
         if self._is_growing:
-            self._held.outside.session.retries |= {f"{self._grows} by Python"}
+            self._held.outside.session.retries |= {self._to(How.BY_PYTHON)}
             raise refuse(
                 "a list from outside that a branch or loop appends to, and that is read or changed "
                 "otherwise, cannot be captured; use a list of the function"
@@ -231,7 +225,7 @@ class ExternalList(ExternalSequence, list[Any]):
         held.outside.session.door.lists.note_outside_changed()
         if self._grown is None:
             self._grown = above().list_to_grow()
-            held.outside.session.retries |= {f"{self._grows} by Python"}
+            held.outside.session.retries |= {self._to(How.BY_PYTHON)}
             held.outside.stored(held.name, f"{held.name}.len")
             held.change("extend", value=self._grown)
         self._grown.append(value)
@@ -240,16 +234,16 @@ class ExternalList(ExternalSequence, list[Any]):
         self._check_not_growing()
         self._is_changed = True
         if self._numbers is not None:
-            raise Respecialise(frozenset((self._by_items,)))
+            raise Respecialise(self._to(How.BY_ITEMS))
         self._held.outside.session.door.lists.note_outside_changed()
 
     def append(self, value: Any, /) -> None:
         if self._is_growing:
             self._grow(value)
             return
-        outside = self._held.outside
-        if outside.session.region and self._grows not in outside.static and not self._is_looked_at:
-            raise Respecialise(frozenset((self._grows,)))
+        session, grows = self._held.outside.session, self._to(How.GROWS)
+        if session.region and grows not in session.requests and not self._is_looked_at:
+            raise Respecialise(grows)
         super().append(value)
 
     def _changing(self) -> None:

@@ -27,7 +27,7 @@ from fxc.ir.types import (
 )
 
 from ..guards import Fetch, GuardBuilder, Source, flags_of
-from ..refusing import refuse
+from ..refusing import How, Requests, refuse
 from ..session import Session
 from ..values.derived import known_result
 from ..values.operands import Traced
@@ -77,23 +77,18 @@ class Known:
 
 
 class Outside:
-    """All that one capture has read from outside.
-
-    ``static`` names numbers that are constants even so, because Python needs their value.
-    """
+    """All that one capture has read from outside."""
 
     def __init__(
         self,
         session: Session,
         dynamic: bool | None,
-        static: frozenset[str],
         varying: frozenset[str] = frozenset(),
         derives: bool = True,
         of_part: bool = False,
     ) -> None:
         self.session = session
         self.dynamic = dynamic
-        self.static = static
         self.varying = varying
         self.derives = derives  # see Note [Derived ints]
         self.of_part = of_part  # whether a part of a function is captured
@@ -115,7 +110,7 @@ class Outside:
         self.notes: Any = None  # see Note [Late effects]
         self.being_admitted = ""  # the name of an argument
         self.refuses_data = False  # what is refused is something from outside
-        self.texts = frozenset[str]()  # the labels of texts that vary
+        self.texts = Requests()  # to have texts that vary as constants
         self.given_texts: dict[int, tuple[Traced, str]] = {}  # and these, with variables of guards
         self._derived: dict[str, Any] = {}
         self._labels: set[str] = set()
@@ -126,6 +121,10 @@ class Outside:
         """Let go of what the caller has, at the end: until the garbage collector comes round."""
         for each in (self.known, self.shown, self.arrays, self.numbers):
             each.clear()
+
+    def is_constant(self, label: str) -> bool:
+        """Whether an input is a constant even if it may vary: Python needs its value."""
+        return How.CONSTANT in self.session.asked(label)
 
     def guard_distinct(self, a: Any, b: Any) -> None:
         """Rely on two objects from outside being different ones, if both are from outside."""
@@ -206,7 +205,7 @@ class Outside:
         found = self._derived.get(expression)
         if found is None:
             source, label = self.guards.fetch(expression, text), self._label("int")
-            if self.dynamic is False or label in self.static:
+            if self.dynamic is False or self.is_constant(label):
                 self.guards.check_value(source, number)
                 found = number
             else:
@@ -270,7 +269,7 @@ class Outside:
         if not is_known(value.dtype):
             raise refuse(f"{source.text} is a {type(value).__name__}, {_EAGER}")
         label = self._label(name)
-        if not (argument or varies or label in self.varying) or label in self.static:
+        if not (argument or varies or label in self.varying) or self.is_constant(label):
             self._constants.add(label)
             stays = argument and value.dtype.kind == "b"
             self.guards.check_value(source, value, "" if stays else label)
@@ -342,7 +341,7 @@ class Outside:
         dims: list[Dim] = []
         for axis, (size, var) in enumerate(zip(array.shape, names, strict=True)):
             text = f"{name}.{axis}"
-            if size < 2 or text in self.static:
+            if size < 2 or self.is_constant(text):
                 self.guards.check(f"{var} == {size}", f"size {axis} of {source.text} is {size}")
                 dims.append(size)
                 continue
@@ -368,7 +367,7 @@ class Outside:
         for axis, (stride, var) in enumerate(zip(array.strides, names, strict=True)):
             if shape[axis] == 1 or shape[axis] == 0:
                 strides.append(stride)
-            elif abs(stride) <= itemsize or f"{name}.s{axis}" in self.static:
+            elif abs(stride) <= itemsize or self.is_constant(f"{name}.s{axis}"):
                 self.guards.check(f"{var} == {stride}", f"stride {axis} of {source.text}")
                 strides.append(stride)
             else:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 
+from ..refusing import How, Request, Requests
 from .jumps import leaves_loop
 from .liveness import assigned
 from .nodes import copied, name_of, placed, walk
@@ -20,37 +21,34 @@ from .nodes import copied, name_of, placed, walk
 # branch doubles what follows it, so that there are few of them. Where sizes differ even there, the
 # arms become loops of one iteration or none, which carry arrays of any size.
 
-WITH_REST, AS_LOOPS = "with what follows", "as loops"
+WAYS = How.WITH_REST, How.ARMS_AS_LOOPS
 _MOST = 6
-Asked = frozenset[tuple[int, str]]  # lines of a file, and how the branches there are written
+Asked = frozenset[tuple[int, How]]  # lines of a file, and how the branches there are written
 
 
-def label_of_branch(line: str, how: str) -> str:
+def request_for(line: str, how: How) -> Request:
     """The request for a branch; ``line`` is its file and line."""
-    return f"branch {line} {how}"
+    file, _, number = line.rpartition(":")
+    return Request(file, how, int(number))
 
 
-def may_ask(static: Iterable[str]) -> bool:
+def may_ask(requests: Requests) -> bool:
     """Whether there may be one more such branch."""
-    return sum(each.startswith("branch ") for each in static) < _MOST
+    return sum(each.how in WAYS for each in requests) < _MOST
 
 
-def asked(static: Iterable[str], filename: str) -> Asked:
+def asked(requests: Requests, filename: str) -> Asked:
     """The branches of a file that are written otherwise."""
-    begin, found = f"branch {filename}:", set[tuple[int, str]]()
-    for each in static:
-        if each.startswith(begin):
-            line, _, how = each.removeprefix(begin).partition(" ")
-            found.add((int(line), how))
-    return frozenset(found)
+    found = (each for each in requests if each.how in WAYS and each.about == filename)
+    return frozenset((int(each.which), each.how) for each in found)
 
 
 def rewrite(node: ast.AST, branches: Asked) -> None:
     """Write these branches in a function otherwise."""
-    loops = {line for line, how in branches if how == AS_LOOPS}
+    loops = {line for line, how in branches if how is How.ARMS_AS_LOOPS}
     if "range" in assigned(ast.iter_child_nodes(node)):
         loops = set()
-    rest = {line for line, how in branches if how == WITH_REST} - loops
+    rest = {line for line, how in branches if how is How.WITH_REST} - loops
     for each in walk(node):
         for name in ("body", "orelse", "finalbody"):
             statements = getattr(each, name, None)

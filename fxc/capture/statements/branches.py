@@ -11,9 +11,9 @@ from fxc.ir.graph import Literal
 from ..forms.form import Form
 from ..forms.joining import joint_form
 from ..locations import is_outermost
-from ..refusing import Respecialise, refuse
+from ..refusing import Requests, Respecialise, constants, refuse
 from ..session import Session
-from ..staging.continuations import AS_LOOPS, WITH_REST, label_of_branch, may_ask
+from ..staging.continuations import WAYS, may_ask, request_for
 from ..staging.jumps import RESULT
 from ..values.operands import array_of, operand
 from ..values.truths import truth
@@ -75,10 +75,10 @@ class Branch(Statement):
             self.session.statements.append(self)
 
     @property
-    def fallback(self) -> frozenset[str]:
+    def fallback(self) -> Requests:
         if type(self._test) is bool:
             return frozenset()
-        return self.session.origins.get(self._test._value, frozenset())
+        return constants(self.session.origins.get(self._test._value, ()))
 
     def advance(self) -> tuple[Any, ...] | None:
         if type(self._test) is bool:
@@ -189,14 +189,13 @@ class Branch(Statement):
         """Ask for what may be captured in place of joining what differs. See Note [What follows a
         branch].
         """
-        static, arrays = self.session.static, [array_of(x) for x in (left, right)]
+        requests, arrays = self.session.requests, [array_of(x) for x in (left, right)]
         kinds = {(x.type.dtype, x.type.rank) for x in arrays if x is not None}
-        ways = [WITH_REST] if None in arrays or len(kinds) > 1 else [WITH_REST, AS_LOOPS]
+        ways = WAYS[:1] if None in arrays or len(kinds) > 1 else WAYS
         branches = (self, *reversed(self.session.statements))
-        for how in ways if may_ask(static) else ():
+        for how in ways if may_ask(requests) else ():
             for each in branches:
                 if not isinstance(each, Branch):
                     break
-                label = label_of_branch(each.line, how)
-                if label not in static:
-                    raise Respecialise(frozenset((label,)), refuse(self._reason))
+                if (request := request_for(each.line, how)) not in requests:
+                    raise Respecialise(request, error=refuse(self._reason))

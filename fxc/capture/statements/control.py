@@ -25,7 +25,7 @@ from fxc.ops.metas.shapes import same_shape
 from ..locations import user_location
 from ..outside.containers import External
 from ..recorder import RegionKind
-from ..refusing import Respecialise, refuse
+from ..refusing import How, Request, Respecialise, refuse
 from ..session import Session, current_or_none
 from ..values.operands import Traced, TracedValue, has_traced, operand, wrap
 from ..values.python_numbers import flag
@@ -265,8 +265,8 @@ def _record_loop(
     if low is not None and high is not None and _is_empty(session, low, high):
         return unflatten(spec, [_initial_leaf(session, leaf) for leaf in leaves])
     what = "fxc.fori_loop"
-    first = f"{what} {user_location()}: the first iteration"
-    if first in session.static and not peeled:
+    first = Request(f"{what} {user_location()}", How.FIRST_APART)
+    if first in session.requests and not peeled:
         state = _fresh(_call(session, body, lo, _fresh(init)))
         return _record_loop(session, lo + 1, hi, body, state, True)
     start = [_carried(session, leaf, f"{what}: carried value {n}") for n, leaf in enumerate(leaves)]
@@ -283,7 +283,7 @@ def _record_loop(
         _check_carried(what, results, types, out_spec == spec)
     except CaptureError as error:
         if runs and not peeled:  # the types may be those after one iteration from then on
-            raise Respecialise(frozenset((first,)), error) from None
+            raise Respecialise(first, error=error) from None
         raise
     check_guards(taken, params[0].name, low, high, session.varies)
     bounds = [operand(lo), operand(hi)]

@@ -23,7 +23,7 @@ from ..locations import user_location
 from ..numpy_api.creation import empty
 from ..numpy_api.shaping import wrap_dims
 from ..numpy_api.ufuncs import call_ufunc
-from ..refusing import Respecialise, refuse
+from ..refusing import How, Request, Respecialise, refuse
 from ..session import current
 from ..values import lists_of_lists, sized_lists
 from ..values.one_dtype import is_unclear, one_dtype
@@ -78,11 +78,7 @@ class Fold:
     def look(self) -> None:
         """Ask for a loop if the operations have become many."""
         if self.began is not None and current().operations - self.began > MOST_OF_ROWS:
-            raise Respecialise(frozenset((_many(self.label),)))
-
-
-def _many(label: str) -> str:
-    return f"{label} with many operations"
+            raise Respecialise(Request(self.label, How.MANY_OPERATIONS))
 
 
 def fold(door: Any, function: object, is_list: bool, *parts: Any, **options: object) -> Any:
@@ -106,18 +102,19 @@ def fold(door: Any, function: object, is_list: bool, *parts: Any, **options: obj
         has_default = "default" in options
         more = (function is max, options.get("key"), has_default, options.get("default"))
         loop = best_of
-    as_loop, static = f"{label} as a loop", session.static
+    asked = session.asked(label)
     count = found.count if type(found) is Counted else None
     few = type(count) is int and count <= (MOST_KNOWN if known else FEW)
-    if label in static or (few and static.isdisjoint((as_loop, _many(label)))):
-        began = session.operations if loop is collected and label not in static else None
+    by_python = How.ITEM_BY_ITEM in asked
+    if by_python or (few and asked.isdisjoint((How.AS_LOOP, How.MANY_OPERATIONS))):
+        began = session.operations if loop is collected and not by_python else None
         try:
             given = _items(Fold(label, began=began), over, items if known else found)
             return door.call(function, given, **options)
         except CaptureError as error:
-            if label in static:
+            if by_python:
                 raise
-            raise Respecialise(frozenset((as_loop,)), error) from None
+            raise Respecialise(Request(label, How.AS_LOOP), error=error) from None
     if loop in (largest, smallest) and not _has_items(found):
         return door.call(function, _items(Fold(label), over, found), **options)
     staged, of_item = door.staged(_OF_FEW.get(loop, loop) if few else loop), made.of_item
@@ -125,9 +122,9 @@ def fold(door: Any, function: object, is_list: bool, *parts: Any, **options: obj
         result = _items(Fold(label, loop is collected), staged, found, of_item, made.holds, *more)
     except CaptureError as error:
         is_short = type(count) is int and count <= MOST_LISTED
-        if loop not in _OF_KEYS and (as_loop in static or not is_short):
+        if loop not in _OF_KEYS and (How.AS_LOOP in asked or not is_short):
             raise
-        raise Respecialise(frozenset((label,)), error) from None
+        raise Respecialise(Request(label, How.ITEM_BY_ITEM), error=error) from None
     return door.call(function, result) if function in _OF_ARRAYS else result
 
 
@@ -135,13 +132,14 @@ def _of_known(door: Any, function: object, label: str, made: Comprehension) -> A
     """``any`` and ``all`` of what is computed from a few items that Python has: branches, if what
     they ask for is not known.
     """
-    if label in door.session.static:
+    by_item = Request(label, How.ITEM_BY_ITEM)
+    if by_item in door.session.requests:
         return door.call(function, _items(Fold(label), made.over, made.items))
     staged = door.staged(_OF_FEW[FOLDS[function]])
     try:
         return _items(Fold(label), staged, list(made.items), made.of_item, made.holds)
     except CaptureError as error:
-        raise Respecialise(frozenset((label,)), error) from None
+        raise Respecialise(by_item, error=error) from None
 
 
 def _is_loop(loop: object, found: object, test: object) -> bool:
@@ -199,16 +197,16 @@ def filtered(door: Any, *parts: Any) -> Any:
     """``[each(item) for item in items if test(item)]``."""
     made = Comprehension(*parts)
     items, over = made.items, made.over
-    found, static = counted(items), door.session.static
+    found = counted(items)
     if type(found) not in (Counted, Bounded):
         return over(items)
-    label = f"comprehension {user_location()} by elements"
+    by_elements = Request(f"comprehension {user_location()}", How.BY_ELEMENTS)
     is_open = type(found) is Counted and counted_in(found.count)  # Python cannot run over it
-    if label not in static and not is_open:
+    if by_elements not in door.session.requests and not is_open:
         try:
             return over(items if type(items) is range else found)
         except CaptureError:
-            raise Respecialise(frozenset((label,))) from None
+            raise Respecialise(by_elements) from None
     return _gathered(door, found, made)
 
 
@@ -225,20 +223,21 @@ def mapped(door: Any, repeats: bool, *parts: Any) -> Any:
     """
     made = Comprehension(*parts)
     items, over = made.items, made.over
-    found, label = counted(items), f"comprehension {user_location()}"
+    found = counted(items)
+    by_python = Request(f"comprehension {user_location()}", How.BY_PYTHON)
     if type(found) is Bounded:
         return filtered(door, *parts)
     if type(found) is not Counted or _is_short(items, found.count):
         return over(listed(items))
     if counted_in(found.count):
         return filtered(door, *parts)
-    if f"{label} by Python" in door.session.static:
+    if by_python in door.session.requests:
         if hint(found.count) <= MOST_LISTED:
             return over(items)
         return _gathered(door, found, made)
-    door.lists.note_sized(label)
+    door.lists.sized |= {by_python}
     if repeats:
-        alike = repeated(label, found.count, made.each)
+        alike = repeated(by_python, found.count, made.each)
         return over(items) if alike is NotImplemented else alike
     return door.staged(tabled)(found, made.of_item)
 
@@ -451,17 +450,17 @@ def room_for_all(each: Callable[[Any], Any], items: Counted) -> Any:
     them (``seen_with``); None if that one is to be computed before the loop.
     """
     session, count = current(), items.count
-    by_first = f"{session.folds[-1].label} by its first"
+    first_apart = Request(session.folds[-1].label, How.FIRST_APART)
     counts = bool(counted_in(count))
     if not counts:
         some = decide_in_loops(count, ">", 0) if session.varies(count) else guard(count, ">", 0)
-        if some is not True or by_first in session.static:
+        if some is not True or first_apart in session.requests:
             return None, None
     try:
         # The region is forgotten: the loop computes the value.
         _, (kind, seen) = recorded(session, lambda: _in_array(each(item_of(items, 0))))
     except CaptureError as error:
-        raise error if counts else Respecialise(frozenset((by_first,))) from None
+        raise error if counts else Respecialise(first_apart) from None
     if counts and kind != _OF_NOTHING:
         session.record("try_demand", flag_of(wrap_dim(count) > 0))
     return _room(kind, items), seen
@@ -515,14 +514,14 @@ def list_of(value: object, count: object) -> Any:
     return sized_lists.room_for_numbers(value, count)
 
 
-def repeated(label: str, count: Dim, each: Callable[..., Any]) -> Any:
+def repeated(by_python: Request, count: Dim, each: Callable[..., Any]) -> Any:
     """A list of the graph of so many items that are alike; NotImplemented if it cannot be one."""
     if not guard(count, ">", 0):
         return NotImplemented
     item = each(*[None] * each.__code__.co_argcount)
     if type(item) in (bool, int, float):
         return sized_lists.repeated([item], count)
-    return lists_of_lists.repeated(label, count, item)
+    return lists_of_lists.repeated(by_python, count, item)
 
 
 def alike(made: Any, value: object) -> Any:
@@ -535,7 +534,7 @@ def alike(made: Any, value: object) -> Any:
 
 def _refuse_dtypes() -> BaseException:
     error = refuse("a list of values of different dtypes or shapes cannot be captured as a loop")
-    return Respecialise(frozenset((current().folds[-1].label,)), error)
+    return Respecialise(Request(current().folds[-1].label, How.ITEM_BY_ITEM), error=error)
 
 
 def seen_with(seen: Any, value: Any) -> Any:

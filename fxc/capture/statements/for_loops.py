@@ -12,7 +12,7 @@ from fxc.ir.symbols import Dim, symbol
 from fxc.ir.types import PY_INT, ArrayType
 
 from ..numpy_api.counting import bound_size
-from ..refusing import Respecialise, refuse
+from ..refusing import How, Requests, Respecialise, refuse
 from ..values.operands import Traced, operand, record, wrap
 from ..values.options import arrays_of
 from ..values.python_numbers import arithmetic, logical_not, to_bool, to_int
@@ -53,11 +53,11 @@ class ForLoop(CapturedLoop):
     ) -> None:
         super().__init__(door, line, kept, rebound, env)
         found = None if self.by_python else over_numbers(counted(of_one_thing(iterable)))
-        self._by_copies = frozenset[str]()  # the request to run it by Python nevertheless
-        whole = f"{self._label} as a whole" in self.session.static
+        self._by_copies = Requests()  # the request to run it by Python nevertheless
+        whole = How.AS_A_WHOLE in self.session.asked(self._label)
         if type(found) is Counted and type(found.count) is int and found.count <= FEW * (not whole):
-            copies = frozenset((f"{self._label} by its few iterations",))
-            if not deep or found.count < 2 or copies <= self.session.static:
+            copies = self._to(How.FEW_ITERATIONS)
+            if not deep or found.count < 2 or copies <= self.session.requests:
                 found = None
             else:
                 self._by_copies = copies
@@ -74,7 +74,7 @@ class ForLoop(CapturedLoop):
         self._rounds: list[Round] = []  # of those that Python runs, if the ones before did not stop
         self._anew = {name for name, anew in grows if anew}
         self._lists: dict[str, list[Any]] = {}  # see Note [Lists that grow]
-        self._counted_items = frozenset[str]()  # the request not to count the items of others
+        self._counted_items = Requests()  # the request not to count the items of others
         self._appended: dict[str, Kind] = {}  # in this pass
         self._rows: dict[str, Rows] = {}
         self._given_away: list[Value] = []
@@ -95,11 +95,11 @@ class ForLoop(CapturedLoop):
         """Leave the lists to which iterations append, more than a few or as many as a size says, to
         the graph, if that has not failed.
         """
-        made, static = self.door.lists, self.session.static
+        made, requests = self.door.lists, self.session.requests
         known = self._lists.items()
-        self._lists = {name: x for name, x in known if made.to_leave(x) <= static}
+        self._lists = {name: x for name, x in known if made.to_leave(x) <= requests}
         found = (made.to_leave(x) for x in lists if isinstance(x, Traced))
-        self._counted_items = frozenset[str]().union(*found) - static
+        self._counted_items = Requests().union(*found) - requests
         made.sized |= self._counted_items
 
     @property
@@ -133,15 +133,14 @@ class ForLoop(CapturedLoop):
 
     @property
     def recording(self) -> Recording | None:
-        label = f"{self._label} as a whole"
-        if self._rounds and label in self.session.static:
+        if self._rounds and How.AS_A_WHOLE in self.session.asked(self._label):
             raise refuse(
                 "a change to an object in the iterations of a loop that Python runs is not captured"
             )
         if self._rounds and self._ends_apart:
-            raise Respecialise(frozenset((f"{self._label} by its length",)))
+            raise Respecialise(*self._to(How.BY_LENGTH))
         if self._rounds:  # which are recorded once
-            raise Respecialise(frozenset((label,)))
+            raise Respecialise(*self._to(How.AS_A_WHOLE))
         return super().recording
 
     @property
@@ -167,29 +166,23 @@ class ForLoop(CapturedLoop):
         self.session.statements.remove(self)
 
     @property
-    def fallback(self) -> frozenset[str]:
+    def fallback(self) -> Requests:
         if self._by_copies or self._counted_items:
             return self._by_copies or self._counted_items
         if self.first_apart:
             return self.first_apart
         if self._rounds and self._ends_apart:
-            return frozenset((f"{self._label} by its length",))
+            return self._to(How.BY_LENGTH)
         if type(self.over) is Counted and hint(self.over.count) <= _MOST_RUNS:
-            return frozenset((self._label,))
+            return self._to(How.UNROLLED)
         return frozenset()
 
     @property
-    def elsewhere(self) -> frozenset[str]:
+    def elsewhere(self) -> Requests:
+        # Of two in ``k`` the middle one has none of ``for i in range(k + 1, n)``; an array that
+        # grows is, the first time that the body is recorded, what it is in the first iteration.
         several = type(self.over) is Counted and hint(self.over.count) > 1
-        return frozenset((self._by_first,)) if several else frozenset()
-
-    @property
-    def _by_first(self) -> str:
-        """The request to decide as in the first iteration, not as in the middle one. Of two in
-        ``k`` the latter has none of ``for i in range(k + 1, n)``; an array that grows is, the first
-        time that the body is recorded, what it is in the first iteration.
-        """
-        return f"{self._label} by its first"
+        return self._to(How.BY_FIRST) if several else frozenset()
 
     def advance(self) -> tuple[Any, ...] | None:
         if self._items is not None:
@@ -205,7 +198,7 @@ class ForLoop(CapturedLoop):
         if type(self.over) is Counted:
             name, (low, high) = self._index.name, self._ends
             self.session.counts(self._index, low, high)
-            by_first = self._by_first in self.session.static
+            by_first = How.BY_FIRST in self.session.asked(self._label)
             middle = hint(low) + (0 if by_first else (hint(high) - hint(low)) // 2)
             self._counter = symbol(name, hint=middle, lower=low if isinstance(low, int) else None)
         self._appended, self._given_away = {}, []
@@ -349,13 +342,13 @@ class ForLoop(CapturedLoop):
         """Whether the iterations behind the last round may be captured under conditions, so that
         one capture is for every number of them: what the loop makes is joined then.
         """
-        session, label = self.session, f"{self._label} by its length"
+        session = self.session
         values = dict(zip(self.names, self.values, strict=True))
         bound = all(values[name] is not UNBOUND for name in self.behind if name in values)
         return (
             not session.region
             and bound
-            and label not in session.static
+            and How.BY_LENGTH not in self.session.asked(self._label)
             and not session.varies(self.over.count)
         )
 

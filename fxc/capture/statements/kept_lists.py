@@ -13,7 +13,7 @@ from typing import Any
 
 from ..locations import is_users, runs_ours
 from ..outside.containers import External
-from ..refusing import Respecialise
+from ..refusing import How, Request, Respecialise
 from ..session import Session
 from ..values.operands import Traced
 from ..values.traced_lists import TracedList
@@ -82,9 +82,9 @@ def is_variable(name: str) -> bool:
 def _ask_for(door: Any, *lists: Any) -> None:
     """Ask for lists of the graph in place of Python's, if there may be some."""
     labels = {door.lists.label_of(x) for x in lists if type(x) is list}
-    wanted = frozenset(label for label in labels if label is not None)
-    if len(wanted) == len(labels) and not wanted <= door.session.static:
-        raise Respecialise(wanted)
+    wanted = {Request(label, How.IN_GRAPH) for label in labels if label is not None}
+    if len(wanted) == len(labels) and not wanted <= door.session.requests:
+        raise Respecialise(*wanted)
 
 
 def _outer_variables() -> Iterator[Any]:

@@ -15,7 +15,7 @@ from fxc.ir.symbols import Dim
 
 from ..forms.form import Array, Form, Number, Union, types_of
 from ..forms.joining import carried_form, form_of, joint_form
-from ..refusing import Respecialise, refuse
+from ..refusing import How, Request, Requests, Respecialise, refuse
 from ..session import MOST_UNROLLED, Session
 from ..staging.jumps import RESULT
 from ..staging.liveness import KeptNames
@@ -188,7 +188,11 @@ class CapturedLoop(Statement):
     @property
     def by_python(self) -> bool:
         """Whether an attempt to capture the loop has failed."""
-        return self._label in self.session.static
+        return How.UNROLLED in self.session.asked(self._label)
+
+    def _to(self, how: How) -> Requests:
+        """The request to capture the loop so."""
+        return frozenset((Request(self._label, how),))
 
     def _check_unrolled(self) -> None:
         """Refuse a loop that Python runs instead, if its iterations come to too much."""
@@ -205,16 +209,16 @@ class CapturedLoop(Statement):
     @property
     def wants_first(self) -> bool:
         """Whether the first iteration is to be run before the loop."""
-        return f"{self._label} first" in self.session.static
+        return How.FIRST_APART in self.session.asked(self._label)
 
     @property
-    def first_apart(self) -> frozenset[str]:
+    def first_apart(self) -> Requests:
         """The request to do so, where it may help: numbers are mixed, or arrays carried, or what a
         variable is before the loop does not go with what an arm makes of it.
         """
         found = self.carried.differs_at_first or self._unbound or self._differs_in_arms
         helps = found and not self.wants_first
-        return frozenset((f"{self._label} first",)) if helps else frozenset()
+        return self._to(How.FIRST_APART) if helps else frozenset()
 
     def retry_from_second(self) -> None:
         """If the program cannot be captured: run the first iteration before the loop. Behind it the
@@ -438,7 +442,7 @@ class CapturedLoop(Statement):
         """Ask for the first iteration to be run before the loop, if there is one."""
         self._unbound = True
         if self.runs and self.first_apart:
-            raise Respecialise(self.first_apart)
+            raise Respecialise(*self.first_apart)
 
     @property
     def may_begin_apart(self) -> bool:

@@ -12,7 +12,7 @@ from typing import Any
 from fxc.ir.errors import CaptureError
 
 from ..locations import user_location
-from ..refusing import Respecialise
+from ..refusing import How, Request, Respecialise
 from .folds import but_none
 from .sums import CORRECTS, corrected_plus, ended, plus
 
@@ -29,18 +29,18 @@ def nest(
     """``function(over(items))``. Of the items that pass the ``test``, ``level(run, last, so_far,
     item)`` takes in all that belongs to one: the innermost by ``last``, others by ``run``.
     """
-    label = f"comprehension {user_location()}"
+    by_item = Request(f"comprehension {user_location()}", How.ITEM_BY_ITEM)
     try:
         found = _NESTS.get(function)
     except TypeError:  # unhashable callables are none of these
         found = None
-    if found is None or label in door.session.static:
+    if found is None or by_item in door.session.requests:
         return door.call(function, over(items))
     run, last = map(door.staged, found[:2])
     try:
         result = run(run, last, items, level, test, unpacks, found[2])
     except CaptureError as error:
-        raise Respecialise(frozenset((label,)), error) from None
+        raise Respecialise(by_item, error=error) from None
     if CORRECTS and function is sum:
         return ended(result)
     return door.staged(_best)(result) if function in (max, min) else result
@@ -57,22 +57,22 @@ def nested(
     """The list of a comprehension with several ``for``: made in Python by ``over(items)``, or by
     loops where that cannot be.
     """
-    label, static = f"comprehension {user_location()}", door.session.static
-    as_loops = f"{label} as loops"
-    if label in static:
+    label, requests = f"comprehension {user_location()}", door.session.requests
+    by_item, as_loops = Request(label, How.ITEM_BY_ITEM), Request(label, How.AS_LOOPS)
+    if by_item in requests:
         return over(items)
-    if as_loops not in static:
+    if as_loops not in requests:
         try:
             return over(items)
         except CaptureError as error:
-            raise Respecialise(frozenset((as_loops,)), error) from None
+            raise Respecialise(as_loops, error=error) from None
     run, last = door.staged(_total), door.staged(_appended)
     try:
         return door.staged(_gathered)(run, last, items, level, test, unpacks)
     except CaptureError as error:
         if door.lists.changed:  # the list is to be one of the graph first
             raise
-        raise Respecialise(frozenset((label,)), error) from None
+        raise Respecialise(by_item, error=error) from None
 
 
 # ------------------------------------------------------------------ staged

@@ -20,7 +20,7 @@ from fxc.ops.table import TABLE, Tag
 
 from ..numpy_api.masked import MaskedRead
 from ..recorder import OpenRegion, RegionKind
-from ..refusing import refuse
+from ..refusing import Requests, refuse
 from ..session import Session, label_of
 from ..values.given import check_kept
 from ..values.operands import settled
@@ -308,17 +308,17 @@ class Statement:
         raise NotImplementedError
 
     @property
-    def fallback(self) -> frozenset[str]:
+    def fallback(self) -> Requests:
         """What must be constant, or run by Python, if the statement cannot be captured."""
         return frozenset()
 
     @property
-    def elsewhere(self) -> frozenset[str]:
+    def elsewhere(self) -> Requests:
         """The request to decide as in another iteration, where that may help."""
         return frozenset()
 
     @property
-    def first_apart(self) -> frozenset[str]:
+    def first_apart(self) -> Requests:
         """The request to run the first iteration before the loop, where it may help."""
         return frozenset()
 

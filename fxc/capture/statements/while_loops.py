@@ -13,7 +13,7 @@ from fxc.ir.symbols import Dim, symbol
 from fxc.ir.types import PY_INT
 
 from ..forms.form import FLAG, Number
-from ..refusing import refuse
+from ..refusing import How, Requests, constants, refuse
 from ..values.operands import operand, variable_of
 from ..values.traced_int import wrap_dim
 from ..values.traced_scalar import TracedScalar
@@ -64,14 +64,14 @@ class WhileLoop(CapturedLoop):
         return self._first is True and self._stop is None and self._every == 1
 
     @property
-    def fallback(self) -> frozenset[str]:
+    def fallback(self) -> Requests:
         if self.first_apart:
             return self.first_apart
         if self._first is True:
-            return frozenset((self._label,))
+            return self._to(How.UNROLLED)
         if self._first is None:
             return frozenset()
-        return self.session.origins.get(self._first._value, frozenset())
+        return constants(self.session.origins.get(self._first._value, ()))
 
     def enters(self) -> bool:
         """Whether the body is run without another test."""

@@ -13,8 +13,7 @@ from fxc.ir.graph import Value
 from fxc.ir.types import ArrayType
 from fxc.ops.metas.layout import is_c_ordered
 
-from ..aliases import VIEWS_BY_PYTHON
-from ..refusing import refuse
+from ..refusing import VIEWS_BY_PYTHON, refuse
 from ..session import Session, current
 from .options import arrays_of
 
@@ -88,7 +87,7 @@ def _borrow_view(session: Session, items: Any, value: Value) -> bool:
     is_new = value in session.made and not session.in_loop(session.made_in(value))
     if value is root or not is_new or not session.alternatives.keys().isdisjoint((value, root)):
         return False
-    if VIEWS_BY_PYTHON in session.static:
+    if VIEWS_BY_PYTHON in session.requests:
         return False
     home = max(items._home, session.made_in(root))
     loops = (each for each in session.regions if each.kind == "loop" and each.number > home)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..locations import user_location
-from ..refusing import Respecialise
+from ..refusing import How, Request, Requests, Respecialise
 from ..session import current
 from .operands import constant, wrap
 from .texts import Text, code_of, codes_in, is_char, refused
@@ -16,23 +16,21 @@ from .traced_array import TracedArray
 from .traced_lists import TracedList
 from .truths import flag_of
 
-_LABEL = "text at"
-
 
 class GrownTexts:
     """The texts of a capture to which loops may add, by the place where they begin."""
 
     def __init__(self) -> None:
-        self._wanted = frozenset[str]()
+        self._wanted = Requests()
 
     def made(self, text: str, place: int, front: bool) -> Any:
         """A text that a variable begins with."""
-        label, session = f"{_LABEL} {user_location()}:{place}", current()
-        by_python = f"{label} by Python"
-        if label not in session.static or by_python in session.static:
-            self._wanted |= {label} - session.static
+        label, session = f"text at {user_location()}:{place}", current()
+        asked = session.asked(label)
+        if How.IN_GRAPH not in asked or How.BY_PYTHON in asked:
+            self._wanted |= {Request(label, How.IN_GRAPH)} - session.requests
             return text
-        session.retries |= {by_python}
+        session.retries |= {Request(label, How.BY_PYTHON)}
         codes = [ord(x) for x in text]
         buffer = Buffer(TracedList(codes[::-1] if front else codes), front)
         return Grown(buffer, len(text))
@@ -40,7 +38,7 @@ class GrownTexts:
     def ask(self) -> None:
         """Begin again with such texts, where a branch or loop makes one of another kind."""
         if self._wanted:
-            raise Respecialise(self._wanted)
+            raise Respecialise(*self._wanted)
 
 
 class Buffer:

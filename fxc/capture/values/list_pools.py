@@ -13,7 +13,7 @@ from fxc.ir.graph import Literal, Operand
 from ..forms.form import Form
 from ..forms.items import form_of_items, takes
 from ..forms.leaving import array_of_list, dtype_as_places
-from ..refusing import refuse
+from ..refusing import How, Request, Requests, refuse
 from ..session import current
 from ..statements.counted import Bounded, Counted
 from .above import above
@@ -38,35 +38,31 @@ from .truths import flag_of
 # where a list is asked for that no other way serves, and without it where that does not help.
 # Lists of several places are in one pool where they meet: in a list, in a variable.
 
-_ONE = "one pool for"
 _BEGIN, _COUNT, _ROOM = range(3)
 _INT = np.dtype(np.int64)
 _MOST = 2**18  # places in the arena where the number of items is not known
 
 
-def request(label: str) -> str:
-    """What asks for a pool for the lists that are made at a place."""
-    return f"{label} in a pool"
-
-
-def request_of_one(labels: Iterable[str]) -> frozenset[str]:
-    """What asks for one pool for the lists that are made at several places."""
+def requests_for(labels: Iterable[str]) -> Requests:
+    """What asks for one pool for the lists that are made at these places."""
     first, *rest = sorted(labels)
-    return frozenset(f"{_ONE}\n{first}\n{other}" for other in rest)
+    pools = frozenset(Request(label, How.IN_POOL) for label in (first, *rest))
+    return pools.union(Request(first, How.ONE_POOL, other) for other in rest)
 
 
 def pool_of(label: str) -> str | None:
     """The first place of those whose lists are to be in the pool that this one's are in; None where
     they are to be in none.
     """
-    static = current().static
-    if request(label) not in static:
+    requests = current().requests
+    if Request(label, How.IN_POOL) not in requests:
         return None
-    groups = [{*each.split("\n")[1:]} for each in static if each.startswith(f"{_ONE}\n")]
+    groups = [{each.about, str(each.which)} for each in requests if each.how is How.ONE_POOL]
     found = {label}
     for _ in groups:
         found.update(*(group for group in groups if group & found))
-    return None if f"{request(min(found))} by Python" in static else min(found)
+    first = min(found)
+    return None if Request(first, How.POOL_BY_PYTHON) in requests else first
 
 
 class ListPool:
@@ -167,7 +163,7 @@ class ListPool:
 
 def rows_of(label: str, begins: Any, counts: Any, numbers: Any) -> TracedList:
     """The list of lists from outside, whose items, of which that many begin there, stand in a
-    vector; ``label`` asks for the capture without that.
+    vector; ``label`` is that of the pool.
     """
     pool = ListPool(label, given=True)
     pool.heads = tuples_of([begins, counts, counts])

@@ -16,7 +16,7 @@ from ..forms.carrying import pack
 from ..forms.form import MixedNumber, Number, numbers_in, types_of
 from ..forms.items import item_of, takes
 from ..forms.leaving import as_array
-from ..refusing import Respecialise
+from ..refusing import How, Request, Respecialise
 from ..session import current
 from ..statements.counted import Counted
 from . import sequences
@@ -37,30 +37,27 @@ from .traced_lists import TracedList, checked_place
 _Numbers = Number | MixedNumber
 
 
-def wanted(label: str) -> str:
-    """The request to make the list at that place one of the graph."""
-    return f"{label} of rows"
-
-
-def made(label: str, items: list[Any]) -> Any:
-    """The list of the graph for one that Python has made; NotImplemented if it cannot be one."""
+def made(by_python: Request, items: list[Any]) -> Any:
+    """The list of the graph for one that Python has made; NotImplemented if it cannot be one. The
+    request is to leave it to Python.
+    """
     rows = [x.items if type(x) is TracedList and x.items is not None else x for x in items]
     if not rows or len(set(map(id, rows))) < len(rows):
         return NotImplemented
     if all(type(row) is list for row in rows):
-        return _of_numbers(label, rows)
+        return _of_numbers(by_python, rows)
     found = {row.repeats() if type(row) is TracedList else None for row in rows}
-    return repeated(label, len(rows), rows[0]) if len(found) == 1 else NotImplemented
+    return repeated(by_python, len(rows), rows[0]) if len(found) == 1 else NotImplemented
 
 
-def _of_numbers(label: str, rows: list[list[Any]]) -> Any:
+def _of_numbers(by_python: Request, rows: list[list[Any]]) -> Any:
     """The list of rows that Python knows."""
     flat, widths = [x for row in rows for x in row], set(map(len, rows))
-    form = _form_of(label, flat) if len(widths) == 1 else None
+    form = _form_of(by_python.about, flat) if len(widths) == 1 else None
     if form is None:
         return NotImplemented
     if all(x is flat[0] for x in flat):
-        return _filled(label, form, flat[0], (len(rows), len(rows[0])))
+        return _filled(by_python, form, flat[0], (len(rows), len(rows[0])))
     parts = [[pack(form, x) for x in row] for row in rows]
     arrays = [
         sequences.array_of(
@@ -68,10 +65,10 @@ def _of_numbers(label: str, rows: list[list[Any]]) -> Any:
         )._value
         for number, part in enumerate(types_of(form))
     ]
-    return ListOfLists(label, form, arrays)
+    return ListOfLists(by_python, form, arrays)
 
 
-def repeated(label: str, count: Dim, row: Any) -> Any:
+def repeated(by_python: Request, count: Dim, row: Any) -> Any:
     """The list of so many rows with the items of this one, which are one and the same number;
     NotImplemented if they are not.
     """
@@ -82,17 +79,17 @@ def repeated(label: str, count: Dim, row: Any) -> Any:
         number, size = found[0].value, found[1]
     else:
         return NotImplemented
-    form = None if isinstance(number, Traced) else _form_of(label, [number])
-    return NotImplemented if form is None else _filled(label, form, number, (count, size))
+    form = None if isinstance(number, Traced) else _form_of(by_python.about, [number])
+    return NotImplemented if form is None else _filled(by_python, form, number, (count, size))
 
 
-def _filled(label: str, form: _Numbers, number: Any, shape: tuple[Dim, ...]) -> ListOfLists:
+def _filled(by_python: Request, form: _Numbers, number: Any, shape: tuple[Dim, ...]) -> ListOfLists:
     session = current()
     arrays = [
         session.record("full", shape, part, each.dtype, layout=None)
         for part, each in zip(pack(form, number), types_of(form), strict=True)
     ]
-    return ListOfLists(label, form, arrays)
+    return ListOfLists(by_python, form, arrays)
 
 
 def _form_of(label: str, numbers: list[Any]) -> _Numbers | None:
@@ -146,7 +143,7 @@ class _AlongAxis(Limited):
 
     def refused(self, what: str = "") -> BaseException:
         """The request to make the list Python's."""
-        return Respecialise(frozenset((f"{self.whole.label} by Python",)))
+        return Respecialise(self.whole.by_python)
 
     def __getattr__(self, name: str) -> Any:
         raise AttributeError(name) if name.startswith("__") else self.refused()
@@ -155,11 +152,11 @@ class _AlongAxis(Limited):
 class ListOfLists(_AlongAxis):
     """See Note [Lists of lists]."""
 
-    __slots__ = ("arrays", "form", "label")
+    __slots__ = ("arrays", "by_python", "form")
     _axis = 0
 
-    def __init__(self, label: str, form: _Numbers, arrays: list[Value]) -> None:
-        self.label = label
+    def __init__(self, by_python: Request, form: _Numbers, arrays: list[Value]) -> None:
+        self.by_python = by_python
         self.form = form
         self.arrays = arrays
 
@@ -179,7 +176,7 @@ class ListOfLists(_AlongAxis):
 
     def _snapshot(self, of: Callable[[Any], Any]) -> Any:
         arrays = [wrap(x).copy()._value for x in self.arrays]
-        return ListOfLists(self.label, self.form, arrays)
+        return ListOfLists(self.by_python, self.form, arrays)
 
 
 class ListRow(_AlongAxis):
@@ -210,8 +207,9 @@ class ListRow(_AlongAxis):
             kinds |= numbers_in(whole.form)
             if number_form(kinds) is None:
                 raise self.refused()
-            current().outer[whole.label] = kinds
-            raise Respecialise(frozenset((f"{whole.label} of {len(kinds)} kinds",)))
+            label = whole.by_python.about
+            current().outer[label] = kinds
+            raise Respecialise(Request(label, How.OF_KINDS, len(kinds)))
         place = self.place, _place(key, self.length(), "list assignment index")
         for array, part in zip(whole.arrays, pack(whole.form, x), strict=True):
             wrap(array)[place] = variable_of(part)

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from ..forms.form import types_of
-from ..refusing import Respecialise
+from ..refusing import How, Request, Requests, Respecialise
 from ..session import Session
 from . import lists_of_lists
-from .list_pools import ListPool, PooledList, pool_of, request, request_of_one
+from .list_pools import ListPool, PooledList, pool_of, requests_for
 from .operands import Traced
 from .traced_lists import TracedList
 
@@ -26,18 +26,18 @@ class MadeLists:
         self._session = session
         self._labels: dict[int, str] = {}
         self.known: list[list[Any]] = []
-        self.changed = frozenset[str]()  # what was changed in a region
-        self.sized = frozenset[str]()  # the requests to leave lists of a size to Python
+        self.changed = Requests()  # to have what was changed in a region in the graph
+        self.sized = Requests()  # the requests to leave lists of a size to Python
         self._traced: list[tuple[str, TracedList]] = []
         self._placed: dict[int, tuple[tuple[str, Any], ...]] = {}  # the items of others
         self._pools: dict[str, ListPool] = {}
         # The requests to read lists of lists from outside item by item; whether one has changed.
-        self.outside = frozenset[str]()
+        self.outside = Requests()
         self.is_outside_changed = False
 
     def made(self, items: Any, place: str) -> Any:
         """A list, or a deque, that the program makes at a place."""
-        label, static = f"list {place}", self._session.static
+        label = f"list {place}"
         if type(items) is TracedList or pool_of(label) is not None:
             items = self.pooled(items, place)
         if type(items) is deque:
@@ -45,12 +45,12 @@ class MadeLists:
                 return items
         elif type(items) is not list:
             return items
-        rows = lists_of_lists.wanted(label)
-        if rows in static and static.isdisjoint((f"{label} by Python", f"{rows} by Python")):
-            found = lists_of_lists.made(rows, items)
+        asked = self._session.asked(label)
+        if How.AS_ROWS in asked and asked.isdisjoint((How.BY_PYTHON, How.ROWS_BY_PYTHON)):
+            found = lists_of_lists.made(Request(label, How.ROWS_BY_PYTHON), items)
             if found is not NotImplemented:
                 return found
-        if label in static and f"{label} by Python" not in static:
+        if How.IN_GRAPH in asked and How.BY_PYTHON not in asked:
             made = TracedList(items)
             self._traced.append((label, made))
             return made
@@ -68,7 +68,7 @@ class MadeLists:
         if pool is None or items.__class__ is not list:
             self._placed[id(items)] = ((label, items),)
             return items
-        self._session.retries |= {f"{request(pool)} by Python"}
+        self._session.retries |= {Request(pool, How.POOL_BY_PYTHON)}
         if pool not in self._pools:
             self._pools[pool] = ListPool(pool)
         return self._pools[pool].add(items)
@@ -79,9 +79,9 @@ class MadeLists:
         labels = {label for label in found if label is not None}
         if not labels or None in found:
             return
-        wanted = request_of_one(labels).union(map(request, labels))
-        if not wanted <= self._session.static:
-            raise Respecialise(wanted)
+        wanted = requests_for(labels)
+        if not wanted <= self._session.requests:
+            raise Respecialise(*wanted)
 
     def _label_of(self, x: Any) -> str | None:
         if type(x) is PooledList:
@@ -101,17 +101,14 @@ class MadeLists:
         """Note that a list from outside changes, which may be an item of another one."""
         self.is_outside_changed = True
         if self.outside:
-            raise Respecialise(self.outside)
-
-    def note_sized(self, place: str) -> None:
-        """Note that a list of a size is made at a place."""
-        self.sized |= {f"{place} by Python"}
+            raise Respecialise(*self.outside)
 
     def note_change(self, x: Any) -> None:
         """Note that a list is changed, which has to be one of the graph if that is in a region."""
-        found = self._labels.get(id(x))
-        if self._session.region and found is not None and found not in self._session.static:
-            self.changed = frozenset((found,))
+        if self._session.region and (label := self._labels.get(id(x))) is not None:
+            wanted = Request(label, How.IN_GRAPH)
+            if wanted not in self._session.requests:
+                self.changed = frozenset((wanted,))
 
     def note_index(self) -> None:
         """Note that a place is asked for that is not known: in one of the lists, which has to be
@@ -119,22 +116,22 @@ class MadeLists:
         """
         numbers = (int, float, bool, np.generic, Traced)
         self.changed |= {
-            self._labels[id(items)]
+            Request(self._labels[id(items)], How.IN_GRAPH)
             for items in self.known
             if type(items) is list and items and all(isinstance(x, numbers) for x in items)
-        } - self._session.static
+        } - self._session.requests
 
-    def to_leave(self, x: Any) -> frozenset[str]:
+    def to_leave(self, x: Any) -> Requests:
         """The request to leave a list to Python, which may be one of the graph."""
         label = next((each for each, made in self._traced if made is x), self._labels.get(id(x)))
-        return frozenset() if label is None else frozenset((f"{label} by Python",))
+        return frozenset(() if label is None else (Request(label, How.BY_PYTHON),))
 
     @property
-    def of_arrays(self) -> frozenset[str]:
+    def of_arrays(self) -> Requests:
         """The requests to leave lists of arrays, which the graph holds, to Python."""
         rooms = ((label, made._room) for label, made in self._traced)
         return frozenset(
-            f"{label} by Python"
+            Request(label, How.BY_PYTHON)
             for label, room in rooms
             if room is not None and any(part.rank for part in types_of(room.form))
         )

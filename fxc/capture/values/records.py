@@ -22,7 +22,7 @@ from ..outside.objects import (
     slot_names,
 )
 from ..outside.shadows import class_of, shadow_of
-from ..refusing import refuse
+from ..refusing import How, Request, refuse
 from ..session import current
 from .given import is_lent
 from .operands import Limited, Traced, settled
@@ -51,14 +51,14 @@ class Label:
 
     @property
     def text(self) -> str:
-        """The request to have one."""
+        """What requests call it."""
         return f"records {self.kind.__module__}.{self.kind.__qualname__} {', '.join(self.keys)}"
 
     @property
     def is_wanted(self) -> bool:
         """Whether this capture is to have it."""
-        static = current().static
-        return self.text in static and f"{self.text} by Python" not in static
+        asked = current().asked(self.text)
+        return How.IN_GRAPH in asked and How.BY_PYTHON not in asked
 
 
 def label_of(x: object) -> Label | None:
@@ -157,7 +157,7 @@ class Pools:
         if label is None or not label.is_wanted:
             return x
         session = current()
-        session.retries |= {f"{label.text} by Python"}
+        session.retries |= {Request(label.text, How.BY_PYTHON)}
         if label not in self._pools:
             self._pools[label] = Pool(label)
         held = x if type(x) is dict else session.door.held_by(x)[0]

@@ -20,7 +20,7 @@ from ..forms.carrying import pack
 from ..forms.form import Form, Number, of_tuple, types_of
 from ..forms.items import form_of_items, takes
 from ..locations import user_location
-from ..refusing import refuse
+from ..refusing import How, Request, refuse
 from ..session import current
 from ..statements.counted import FEW
 from .above import above
@@ -39,8 +39,8 @@ from .traced_lists import TracedList
 # sizes are constants then.
 
 
-def _place() -> str:
-    return f"list at {user_location()}"
+def _by_python() -> Request:
+    return Request(f"list at {user_location()}", How.BY_PYTHON)
 
 
 def _may_be_sized(size: Dim, *, from_array: bool = False) -> bool:
@@ -51,7 +51,7 @@ def _may_be_sized(size: Dim, *, from_array: bool = False) -> bool:
         return False
     if isinstance(size, int) and size <= FEW:
         return False
-    return f"{_place()} by Python" not in current().static
+    return _by_python() not in current().requests
 
 
 def repeated(items: list[Any], count: Dim) -> Any:
@@ -170,7 +170,7 @@ def _form_of_elements(array: Value, *, weak: bool) -> Form:
 def sized(form: Form, arrays: tuple[Value, ...]) -> TracedList:
     """A new list of the items that stand in arrays, which it takes over."""
     session, (size,) = current(), kind_of(arrays[0]).shape
-    session.door.lists.note_sized(_place())
+    session.door.lists.sized |= {_by_python()}
     length = session.record("empty", (1,), np.dtype("i8"), layout=None)
     wrap(length)[0] = wrap_dim(size)
     return TracedList.of_size(form, arrays, length, size)

@@ -18,11 +18,10 @@ from ..forms.joining import keys_in, union_of
 from ..outside.containers import External
 from ..outside.dicts import ExternalDict
 from ..outside.lists import ExternalList
-from ..refusing import Respecialise, refuse
+from ..refusing import ROWS_BY_PYTHON, How, Request, Respecialise, refuse
 from ..session import current
 from . import sequences
 from .alternatives import one_of
-from .lists_of_lists import wanted
 from .mixed import Mixed, number_form, scalar_kinds
 from .operands import Limited, Traced, array_of, operand, variable_of, wrap
 from .records import record_at
@@ -46,7 +45,6 @@ from .varying import place_in_bounds
 # are no tables: see Note [Lists of counted length].
 
 _MOST_ARRAYS = 16
-_BY_PYTHON = "rows of lists by Python"  # the request to capture without them
 
 
 class Table:
@@ -156,7 +154,7 @@ class _Row(Limited):
     @staticmethod
     def of(x: object, owner: object) -> Any:
         """A list of numbers as such a row; anything else itself."""
-        if _BY_PYTHON in current().static:
+        if ROWS_BY_PYTHON in current().requests:
             return x
         if isinstance(x, External) and isinstance(x, list):
             x.settle()
@@ -187,15 +185,15 @@ class _Row(Limited):
             "a list among the items of a list, at a place that depends on data, can only be read; "
             "use an array of two axes"
         )
-        return Respecialise(frozenset((_BY_PYTHON,)), error)
+        return Respecialise(ROWS_BY_PYTHON, error=error)
 
 
 def _ask_for_rows(owner: object) -> None:
     """Capture again with a list of lists of the graph, see Note [Lists of lists]."""
     session = current()
     label = session.door.lists.label_of(owner)
-    if label is not None and wanted(label) not in session.static:
-        raise Respecialise(frozenset((wanted(label),)))
+    if label is not None and How.AS_ROWS not in session.asked(label):
+        raise Respecialise(Request(label, How.AS_ROWS))
 
 
 def _is_unknown(key: object) -> bool:

@@ -60,9 +60,8 @@ def text_of(codes: np.ndarray) -> str:
 def refused(what: str) -> Exception:
     """What to raise for what needs the characters."""
     outside = current().door.outside
-    labels: frozenset[str] = outside.texts - outside.static
-    if labels:
-        raise Respecialise(labels)
+    if wanted := outside.texts - outside.session.requests:
+        raise Respecialise(*wanted)
     return refuse(f"{what} of a text that is known at run time only cannot be captured")
 
 
@@ -246,7 +245,7 @@ class Text(UnknownText):
         if not isinstance(other, str):
             return False
         outside, codes = current().door.outside, codes_in(other)
-        if codes is None or (type(other) is str and not outside.texts <= outside.static):
+        if codes is None or (type(other) is str and not outside.texts <= outside.session.requests):
             raise refused("==")
         return current().door.staged(_are_equal)(self.codes(), codes, self.length(), codes.shape[0])
 

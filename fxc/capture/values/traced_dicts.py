@@ -16,7 +16,7 @@ from fxc.ir.symbols import Dim
 from ..forms.form import Constant, Form, Items, Union, columns_of, types_of
 from ..forms.items import form_of_items, item_of, takes
 from ..locations import user_location
-from ..refusing import Respecialise, refuse
+from ..refusing import How, Request, Respecialise, refuse
 from ..session import current
 from ..statements.choices import chosen
 from ..statements.counted import Bounded, Counted
@@ -63,10 +63,6 @@ from .unknown_keys import is_int, is_text
 # comes.
 # What is done with items one by one is Python code (dict_code.py), staged like the user's own.
 
-_LABEL = "dict at"
-_OPEN = " with keys by a condition"
-_OF_TEXTS = " with texts as keys"
-
 
 class MadeDicts:
     """The dicts and sets that the program of a capture makes, by the line where it does."""
@@ -83,12 +79,12 @@ class MadeDicts:
         """A dict or a set that the program makes here."""
         if type(items) not in (dict, set, OrderedDict) and not _counts(items):
             return items
-        label, session = f"{_LABEL} {user_location()}", current()
-        if type(items) is dict and f"{label}{_OPEN}" in session.static:
+        label, session = f"dict at {user_location()}", current()
+        asked = session.asked(label)
+        if type(items) is dict and How.OPEN in asked:
             return OpenDict(items)
-        by_python = f"{label} by Python"
-        if label in session.static and by_python not in session.static and _may_be(items):
-            session.retries |= {by_python}
+        if How.IN_GRAPH in asked and How.BY_PYTHON not in asked and _may_be(items):
+            session.retries |= {Request(label, How.BY_PYTHON)}
             return TracedDict(items, label)
         self._labels[id(items)] = label, items
         return items
@@ -96,14 +92,14 @@ class MadeDicts:
     def ask(self, items: object) -> None:
         """Begin again with a dict or set of the graph in place of this one, if it may be one."""
         label, _ = self._labels.get(id(items), (None, None))
-        if label is not None and label not in current().static and _may_be(items):
-            raise Respecialise(frozenset((label,)))
+        if label is not None and How.IN_GRAPH not in current().asked(label) and _may_be(items):
+            raise Respecialise(Request(label, How.IN_GRAPH))
 
     def ask_open(self, items: object) -> None:
         """Begin again with an ``OpenDict`` in place of a dict that gets a key by a condition."""
         label, _ = self._labels.get(id(items), (None, None))
         if label is not None and type(items) is dict:
-            raise Respecialise(frozenset((f"{label}{_OPEN}",)))
+            raise Respecialise(Request(label, How.OPEN))
 
 
 def _counts(items: object) -> bool:
@@ -169,7 +165,7 @@ class TracedDict(Limited):
         self._label = label
         self.factory = _factory_of(items) if self.of is defaultdict else None
         self._default = None if self.factory is None else self.made_default()
-        self._of_texts = f"{label}{_OF_TEXTS}" in current().static
+        self._of_texts = How.OF_TEXTS in current().asked(label)
         keys = map(self._as_key, items)
         of_set = self.of is set
         values: Any = ((),) * len(items) if of_set else ((x,) for x in items.values())
@@ -258,7 +254,7 @@ class TracedDict(Limited):
         if is_char(key):
             return Char(code_of(key))
         if is_text(key):
-            raise Respecialise(frozenset((f"{self._label}{_OF_TEXTS}",)))
+            raise Respecialise(Request(self._label, How.OF_TEXTS))
         return key
 
     def _numbers(self, key: object) -> list[Any]:
