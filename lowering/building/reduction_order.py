@@ -30,6 +30,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 
+import numpy as np
+
 from fxc.ir.records import frozen
 
 # Note [Pairwise sums]
@@ -47,7 +49,7 @@ PAIRWISE_LANES = {"pairwise": 8, "complex pairwise": 4}  # by the order of an Ac
 PAIRWISE_GROUPS = 16  # of so many elements at once
 
 # Note [How NumPy walks a reduction]
-# NumPy (2.3 and later) gives the operand and a fresh result to one buffered iterator.
+# NumPy gives the operand and a fresh result to one buffered iterator.
 # 1. Axes are sorted by |stride| of the operand, in a stable insertion sort; an axis of stride 0 has
 #    no opinion. Nothing is walked backwards: a negative stride keeps the logical order.
 # 2. If the fastest axis is kept, the inner loop is result[i] += operand[i]: each result is a
@@ -61,6 +63,8 @@ PAIRWISE_GROUPS = 16  # of so many elements at once
 #    whole number of `core`, which is the run without its outermost member.
 # 5. A cast, byte-swapped or unaligned operand always goes through the buffer, so even the run of 3
 #    is cut to its size.
+# Before NumPy 2.3 all that is reduced of the fastest axes is one run, and each run is cut to the
+# buffer's size, whatever its parts: instead of 4 and 5.
 # Kept axes have no part in 3 to 5 except by standing between the reduced ones. An array given as
 # out= votes on the order, see `axes_by_stride`; result and operand have to agree to leave C order.
 # An operand in C order always insists on it.
@@ -69,6 +73,8 @@ PAIRWISE_GROUPS = 16  # of so many elements at once
 # loop; an out= that overlaps the operand makes NumPy copy the operand first. Leave these to NumPy.
 
 BUFFER_SIZE = 8192  # np.getbufsize(), unless the user has called np.setbufsize
+
+TAKES_RUNS_WHOLE = np.lib.NumpyVersion(np.__version__) < "2.3.0"
 
 Dim = int  # becomes int | symbol; all arithmetic below is +, *, //, abs and comparisons
 Decide = Callable[[bool], bool]
@@ -195,6 +201,8 @@ def _gathered(
     sizes: Sequence[Dim], buffered: bool, buffer_size: int, decide: Decide
 ) -> tuple[int, Dim | None]:
     """How many stretches, of these `sizes`, one run covers, and into what chunks it is cut."""
+    if TAKES_RUNS_WHOLE:
+        return len(sizes), buffer_size
     count, core, total = 1, 1, sizes[0]
     while count < len(sizes) and decide(total != 0) and decide(total < buffer_size):
         core, total = total, total * sizes[count]

@@ -32,10 +32,6 @@ from .reduction_order import ReductionOrder, axes_by_stride, reduction_order
 from .stores import place_apart
 from .writes import free_target
 
-# From here on NumPy's sums have the order that ``reduction_order`` knows; older ones are left to
-# NumPy itself.
-ORDER_IS_KNOWN = np.lib.NumpyVersion(np.__version__) >= "2.3.0"
-
 
 @frozen
 class Reducer:
@@ -101,7 +97,7 @@ def _order(node: Node) -> ReductionOrder | None:
         if known and not reducer.position:
             order = axes_by_stride(order, (operand.strides,))  # type: ignore[arg-type]
         return ReductionOrder(tuple(axis for axis in order if axis in axes), ())
-    if not ORDER_IS_KNOWN or not (known or is_c_contiguous(operand)):
+    if not (known or is_c_contiguous(operand)):
         return None
     return reduction_order(
         operand.shape,  # type: ignore[arg-type]

@@ -1,5 +1,6 @@
 """`reduction_order` against NumPy itself: a slow executor of orders gives NumPy's very bits."""
 
+import functools
 import itertools
 import math
 import random
@@ -9,21 +10,18 @@ from contextlib import contextmanager
 import numpy as np
 import pytest
 
+import fxc
 from fxc.lowering.building.reduction_order import (
     PAIRWISE_GROUPS,
     PAIRWISE_LANES,
+    TAKES_RUNS_WHOLE,
     ReductionOrder,
     axes_by_stride,
     reduction_order,
 )
 
-NUMPY = tuple(int(part) for part in np.__version__.split(".")[:2])
-pytestmark = [
-    pytest.mark.bits,
-    pytest.mark.skipif(
-        NUMPY < (2, 3), reason="NumPy walked reductions in another order before 2.3"
-    ),
-]
+pytestmark = pytest.mark.bits
+since_2_3 = pytest.mark.skipif(TAKES_RUNS_WHOLE, reason="orders of NumPy 2.3 and later")
 
 # Sizes at which something changes: lanes, blocks, halves of the buffer, the buffer.
 CORNERS = (7, 8, 9, 15, 16, 17, 100, 127, 128, 129, 130, 136, 257, 1000, 2730, 2731)
@@ -263,6 +261,15 @@ def test_an_initial_value_replaces_the_zero():
         assert same_bits(run(order, a, axes, a.dtype, initial=0.1), expected)
 
 
+def some_out(pick: random.Random, a: np.ndarray, kept: Sequence[int]) -> np.ndarray:
+    """An array for the sums of ``a``, in any memory order."""
+    places = pick.sample(range(len(kept)), len(kept))
+    out = np.empty([a.shape[kept[place]] for place in places], a.dtype)
+    out = out.transpose(np.argsort(places))
+    return out[(*(slice(None, None, pick.choice((1, -1))) for _ in kept), ...)]
+
+
+@since_2_3
 def test_the_layout_of_out_has_a_vote():
     pick, rng = random.Random(4), np.random.default_rng(4)
     moved = 0
@@ -270,10 +277,7 @@ def test_the_layout_of_out_has_a_vote():
         a = pick.choice(LAYOUTS)(pick, rng, pick.choice(("f4", "f8")))
         axes = some_axes(pick, a.ndim)
         kept = [axis for axis in range(a.ndim) if axis not in axes]
-        places = pick.sample(range(len(kept)), len(kept))
-        out = np.empty([a.shape[kept[place]] for place in places], a.dtype)
-        out = out.transpose(np.argsort(places))
-        out = out[(*(slice(None, None, pick.choice((1, -1))) for _ in kept), ...)]
+        out = some_out(pick, a, kept)
         votes = [0] * a.ndim
         for axis, stride in zip(kept, out.strides, strict=True):
             votes[axis] = stride
@@ -282,6 +286,22 @@ def test_the_layout_of_out_has_a_vote():
         np.add.reduce(a, axis=axes, out=out)
         assert same_bits(run(order, a, axes, a.dtype), out), (a.shape, a.strides, votes, axes)
     assert moved
+
+
+@pytest.mark.filterwarnings("ignore::fxc.CaptureWarning")
+def test_compiled_sums_into_out_have_numpys_bits():
+    """Those for which ``out`` has a vote are not captured."""
+    pick, rng = random.Random(4), np.random.default_rng(4)
+    captured = 0
+    for _ in range(60):
+        a = pick.choice(LAYOUTS)(pick, rng, pick.choice(("f4", "f8")))
+        axes = some_axes(pick, a.ndim)
+        out = some_out(pick, a, [axis for axis in range(a.ndim) if axis not in axes])
+        expected = np.add.reduce(a, axis=axes, out=out).copy()
+        compiled = fxc.compile(functools.partial(np.sum, axis=axes))
+        assert same_bits(compiled(a, out=out), expected), (a.shape, a.strides, out.strides, axes)
+        captured += compiled.cache_info().native_calls
+    assert 20 < captured < 60
 
 
 @pytest.mark.parametrize("places", list(itertools.permutations(range(3))))
@@ -397,11 +417,13 @@ def test_scans_run_from_the_first_element(name):
     ],
 )
 def test_orders_of_contiguous_arrays(shape, axes, outer, inner):
-    assert reduction_order(shape, None, axes) == ReductionOrder(outer, inner)
     cast = ReductionOrder(outer, inner, 8192 if inner else None)
+    plain = cast if TAKES_RUNS_WHOLE else ReductionOrder(outer, inner)
+    assert reduction_order(shape, None, axes) == plain
     assert reduction_order(shape, None, axes, buffered=True) == cast
 
 
+@since_2_3
 def test_orders_of_views():
     a = np.zeros((102, 202))
     assert check(a.T, (0, 1)) == ReductionOrder((), (1, 0))
@@ -435,6 +457,7 @@ def test_contiguous_orders_do_not_ask_for_sizes(buffered):
                 assert order == reduction_order((5,) * rank, None, axes, buffered=buffered)
 
 
+@since_2_3
 def test_comparisons_go_through_decide():
     asked = []
     a = np.zeros((12, 22))[1:-1, 1:-1]

@@ -184,6 +184,8 @@ def reduce(
         demand_more(value.type, options["axis"], options.get("ddof", 0))
     if plain and (out is None or out is np._NoValue):
         return record(name, value, **options)
+    if name in _TAKES_DTYPE and isinstance(value.type, ArrayType):
+        _check_out_has_no_say(value.type, options["axis"], out)
     halves = name == "mean" and dtype is None and value.type.dtype == np.float16  # sums in float32
     if plain and not halves and out.dtype == _result_dtype(name, value, options):
         return _into(out, name, value, **options)
@@ -209,6 +211,20 @@ def demand_more(kind: ArrayType, axis: tuple[int, ...] | None, least: int) -> No
     if decide(count, ">", least) is not True:
         more = wrap_dim(count) > least
         current().record("try_demand", operand(np.bool_(more) if type(more) is bool else more))
+
+
+def _check_out_has_no_say(kind: ArrayType, axis: tuple[int, ...] | None, out: Any) -> None:
+    """Refuse an ``out`` by whose memory order NumPy chooses the order in which it adds floats, or
+    for which it adds a reversed array from its end, as it does before NumPy 2.3.
+    """
+    if is_c_ordered(kind) or out.dtype.kind not in "fc":
+        return
+    reduced = range(kind.rank) if axis is None else {each % kind.rank for each in axis}
+    if kind.rank - len(reduced) > 1 or any(stride < 0 for stride in hints(kind.strides)):
+        raise refuse(
+            "a sum with out= of an array that is not in C order cannot be captured; assign the "
+            "result instead"
+        )
 
 
 def _check_direction(value: Operand) -> None:
