@@ -79,7 +79,7 @@ from .shows import show_print, show_warning
 
 def _len(door: PlainCalls, x: Any) -> Any:
     if type(x) is Several:
-        x = x._plain() if arrays_of(x) else x
+        x = x._plain() if arrays_of(x) else x.record()
         if type(x) is Several and x.is_text:
             return x.of_each(len)
     if list_array_of(x) is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from .jumps import assigns
@@ -241,6 +241,8 @@ class Expressions(Names):
                 _note_item(arg)
         if isinstance(node.func, ast.Attribute) and node.func.attr == "setdefault":
             _note_item(at(node, ast.Tuple(node.args, ast.Load())))
+        if isinstance(node.func, ast.Attribute) and node.func.attr in ("get", "pop"):
+            _note_choices(node.args)
         is_new_list = self._is_list(node)
         if isinstance(node.func, ast.Name) and node.func.id == "super" and not node.args:
             first = given(self._code)[0] if given(self._code) else "self"
@@ -406,6 +408,7 @@ class Expressions(Names):
         """``__fxc__.both(a, lambda: b)`` for ``a and b``."""
         if assigns(node):
             return self.generic_visit(node)
+        _note_choices(node.values)
         *first, made = [visit(value) for value in node.values]
         for value in reversed(first):
             made = self._door(method, node, value, later(made))
@@ -419,6 +422,7 @@ class Expressions(Names):
     def visit_IfExp(self, node: ast.IfExp) -> Any:
         if assigns(node):
             return self.generic_visit(node)
+        _note_choices((node.body, node.orelse))
         arms = [later(self.visit(each)) for each in (node.body, node.orelse)]
         return self._door("chosen", node, self._test(node.test), *arms)
 
@@ -443,6 +447,13 @@ def _note_item(node: ast.expr) -> None:
     for part in parts:
         if isinstance(part, ast.List | ast.ListComp | ast.Call) or _makes_list(part):
             part.is_item = "item_list" if part is node else "held_list"  # type: ignore[attr-defined]
+
+
+def _note_choices(nodes: Iterable[ast.expr]) -> None:
+    """Note the lists that may be chosen in place of another one."""
+    for each in nodes:
+        if isinstance(each, _LISTS):
+            each.is_item = "held_list"  # type: ignore[union-attr]
 
 
 def _flag(node: ast.AST, value: bool) -> ast.expr:

@@ -28,6 +28,7 @@ from ..refusing import refuse
 from ..session import current
 from ..values.differing import Differing, demand
 from ..values.operands import Traced, has_traced, operand, record, variable_of, wrap
+from ..values.options import things_in
 from ..values.python_numbers import logical_not, to_bool, to_int, to_python
 from ..values.several import Several
 from ..values.texts import Char
@@ -79,6 +80,7 @@ def negated(door: object, x: object) -> Any:
 
 def contained(door: Any, x: object, items: Any) -> Any:
     """``x in items``; a number that is not known is compared with one item after the other."""
+    items = items.record() if type(items) is Several else items
     if has_method(items, "__contains__"):
         test = truth(door.special(items, "__contains__", x))
         return test if type(test) is bool else to_bool(test)
@@ -254,6 +256,8 @@ def _joined_arms(
             one = other = other if one is UNBOUND else one
         found = joint_form(one, other)
         if found is None:
+            lists = [x for x in (*things_in(one), *things_in(other)) if isinstance(x, list)]
+            door.lists.ask_pool(*lists)
             reasons.append(reason(one, other))
             if not may_differ(one, other, item):
                 raise refuse(reasons[-1])

@@ -193,6 +193,10 @@ class Several(TakesUfuncs, Traced):
             raise self._unclear("the items, of tuples of several lengths,")
         return iter(found)
 
+    def _counted(self) -> Any:
+        found = self.record()
+        return None if type(found) is Several else found._counted()
+
     def __getitem__(self, key: object) -> Any:
         if self.is_text and not isinstance(key, Traced):
             return self.of_each(lambda x: x[key])

@@ -1,0 +1,126 @@
+"""One of two lists by a condition in an expression, or a list that may be None.
+
+See Note [Pools of lists].
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.compiling import check
+
+EDGES = np.random.default_rng(0).integers(0, 20, (40, 2))
+
+
+def graph_of(edges):
+    graph = {}
+    for u, v in edges:
+        graph.setdefault(int(u), []).append(int(v))
+    return graph
+
+
+def searched(edges, n):
+    graph, seen, order, stack = graph_of(edges), [False] * n, [], [0]
+    while stack:
+        v = stack.pop()
+        if not seen[v]:
+            seen[v] = True
+            order.append(v)
+            for w in graph.get(v, []):
+                if not seen[w]:
+                    stack.append(w)
+    return order
+
+
+def clustering(edges, n):
+    graph, out = graph_of(edges), np.zeros(n)
+    for v in range(n):
+        near = graph.get(v, [])
+        for i in range(len(near)):
+            for j in range(i + 1, len(near)):
+                out[v] += near[j] in graph.get(near[i], [])
+    return out
+
+
+def by_an_if(edges, n):
+    graph, total = graph_of(edges), 0
+    for v in range(n):
+        near = graph[v] if v in graph else []
+        total += len(near) * v
+        for w in near:
+            total += w
+    return total
+
+
+def by_or(edges, n):
+    graph, total = graph_of(edges), 0
+    for v in range(n):
+        for w in graph.get(v) or []:
+            total += w * v
+    return total
+
+
+def none_or_not(edges, n):
+    graph, total = graph_of(edges), 0
+    for v in range(n):
+        near = graph.get(v)
+        near = near if near is not None else [v, v]
+        total += len(near)
+        for w in near:
+            total += w * v
+    return total
+
+
+def only_if_there(edges, n):
+    graph, total = graph_of(edges), 0
+    for v in range(n):
+        near = graph.get(v)
+        if near is not None and 3 in near:
+            total += len(near) + near[0]
+            near.append(v)
+    return total, graph
+
+
+def not_there(edges, n):
+    """``len(None)`` raises a TypeError for most graphs."""
+    graph, total = graph_of(edges), 0
+    for v in range(n):
+        total += len(graph.get(v))
+    return total
+
+
+PROGRAMS = [searched, clustering, by_an_if, by_or, none_or_not, only_if_there, not_there]
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda each: each.__name__)
+def test_graphs_as_lists_of_neighbours(program: Any) -> None:
+    check(program, (EDGES, 20), (EDGES[::-1], 20), (np.array([[0, 0]]), 1), (EDGES[:3], 20))
+
+
+def sides(x):
+    low, high = [], []
+    for v in x:
+        (low if v < 0 else high).append(v)
+    longer = low if len(low) > len(high) else high
+    longer.append(100.0)
+    return low, high, longer, longer is low
+
+
+def runs(x):
+    longest, run = [], []
+    for v in x:
+        if v > 0:
+            run.append(v)
+        else:
+            longest = run if len(run) > len(longest) else longest
+            run = []
+    return longest if len(longest) > len(run) else run
+
+
+@pytest.mark.parametrize("program", [sides, runs])
+def test_which_list_it_is_stays_known(program: Any) -> None:
+    x = np.random.default_rng(1).normal(size=50)
+    check(program, (x,), (-x,), (x + 9,), (x - 9,))
