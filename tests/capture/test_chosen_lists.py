@@ -48,7 +48,7 @@ def clustering(edges, n):
 def by_an_if(edges, n):
     graph, total = graph_of(edges), 0
     for v in range(n):
-        near = graph[v] if v in graph else []
+        near = graph[v] if v in graph else []  # noqa: SIM401
         total += len(near) * v
         for w in near:
             total += w
