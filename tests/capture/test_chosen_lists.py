@@ -120,7 +120,56 @@ def runs(x):
     return longest if len(longest) > len(run) else run
 
 
-@pytest.mark.parametrize("program", [sides, runs])
+def way_back(x):
+    way = []
+    for k, v in enumerate(x):
+        if v > 1:
+            return way[::-1]
+        way.append(k)
+    return []
+
+
+@pytest.mark.parametrize("program", [sides, runs, way_back])
 def test_which_list_it_is_stays_known(program: Any) -> None:
     x = np.random.default_rng(1).normal(size=50)
     check(program, (x,), (-x,), (x + 9,), (x - 9,))
+
+
+def from_the_end(x):
+    """The first of all comes from None."""
+    before = {(0, 0): None}
+    for k in range(1, len(x)):
+        before[(k, 0)] = (k - 1, 0) if x[k] > 0 else (k // 2, 0)
+    cell, way = (len(x) - 1, 0), []
+    while cell is not None:
+        way.append(cell)
+        cell = before[cell]
+    return way[::-1]
+
+
+def from_the_end_by_numbers(x):
+    before = {0: None}
+    for k in range(1, len(x)):
+        before[k] = k - 1 if x[k] > 0 else k // 2
+    at, way = len(x) - 1, []
+    while at is not None:
+        way.append(at)
+        at = before[at]
+    return way
+
+
+def beyond_the_first(x):
+    """``None`` is no key of the dict."""
+    before = {0: None}
+    for k in range(1, len(x)):
+        before[k] = k - 1 if x[k] > 0 else 0
+    at = len(x) - 1
+    for _ in range(len(x)):
+        at = before[at]
+    return at
+
+
+@pytest.mark.parametrize("program", [from_the_end, from_the_end_by_numbers, beyond_the_first])
+def test_what_came_before_each_may_be_none(program: Any) -> None:
+    x = np.random.default_rng(2).normal(size=50)
+    check(program, (x,), (-x,), (x[:7],), (np.ones(1),))

@@ -38,6 +38,8 @@ _REDUCTIONS: dict[np.ufunc, str] = {
 _SCANS: dict[np.ufunc, str] = {np.add: "cumsum", np.multiply: "cumprod"}
 _UFUNCS = {name: ufunc for each in (_REDUCTIONS, _SCANS) for ufunc, name in each.items()}
 _TAKES_DTYPE = {"sum", "prod", "mean", "var", "std"}
+# A reversed array with ``out=``, whose sum NumPy begins at the end of it
+_BEGINS_AT_THE_END = np.lib.NumpyVersion(np.__version__) < "2.3.0"
 _COMPOSED = frozenset({"mean", "var", "std"})  # Python functions, which check their axis
 
 
@@ -184,7 +186,7 @@ def reduce(
         demand_more(value.type, options["axis"], options.get("ddof", 0))
     if plain and (out is None or out is np._NoValue):
         return record(name, value, **options)
-    if name in _TAKES_DTYPE and isinstance(value.type, ArrayType):
+    if plain and name in _TAKES_DTYPE and isinstance(value.type, ArrayType):
         _check_out_has_no_say(value.type, options["axis"], out)
     halves = name == "mean" and dtype is None and value.type.dtype == np.float16  # sums in float32
     if plain and not halves and out.dtype == _result_dtype(name, value, options):
@@ -214,13 +216,18 @@ def demand_more(kind: ArrayType, axis: tuple[int, ...] | None, least: int) -> No
 
 
 def _check_out_has_no_say(kind: ArrayType, axis: tuple[int, ...] | None, out: Any) -> None:
-    """Refuse an ``out`` by whose memory order NumPy chooses the order in which it adds floats, or
-    for which it adds a reversed array from its end, as it does before NumPy 2.3.
+    """Refuse an ``out`` that has a say in the order in which NumPy adds floats: in that of two axes
+    that are left, which matters unless all others lie inside of them.
     """
     if is_c_ordered(kind) or out.dtype.kind not in "fc":
         return
-    reduced = range(kind.rank) if axis is None else {each % kind.rank for each in axis}
-    if kind.rank - len(reduced) > 1 or any(stride < 0 for stride in hints(kind.strides)):
+    steps = [-stride if hint(stride) < 0 else stride for stride in kind.strides]
+    axes = range(kind.rank)
+    reduced = axes if axis is None else {each % kind.rank for each in axis}
+    kept = [each for each in axes if each not in reduced]
+    apart = all(decide(steps[one], "<", steps[other]) for one in reduced for other in kept)
+    is_reversed = any(hint(stride) < 0 for stride in kind.strides)
+    if (len(kept) > 1 and not apart) or (is_reversed and _BEGINS_AT_THE_END):
         raise refuse(
             "a sum with out= of an array that is not in C order cannot be captured; assign the "
             "result instead"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from .jumps import assigns
@@ -32,6 +32,7 @@ from .nodes import (
 )
 
 _LISTS = (ast.List, ast.ListComp)
+_WITH_DEFAULT = ("get", "pop", "setdefault")  # methods
 _TAKING = frozenset({"all", "any", "list", "max", "min", "set", "sorted", "sum", "tuple"})
 
 
@@ -239,10 +240,8 @@ class Expressions(Names):
         if isinstance(node.func, ast.Attribute) and node.func.attr in KEEPERS:
             for arg in node.args:
                 _note_item(arg)
-        if isinstance(node.func, ast.Attribute) and node.func.attr == "setdefault":
-            _note_item(at(node, ast.Tuple(node.args, ast.Load())))
-        if isinstance(node.func, ast.Attribute) and node.func.attr in ("get", "pop"):
-            _note_choices(node.args)
+        if isinstance(node.func, ast.Attribute) and node.func.attr in _WITH_DEFAULT:
+            note_held(*node.args)
         is_new_list = self._is_list(node)
         if isinstance(node.func, ast.Name) and node.func.id == "super" and not node.args:
             first = given(self._code)[0] if given(self._code) else "self"
@@ -408,7 +407,7 @@ class Expressions(Names):
         """``__fxc__.both(a, lambda: b)`` for ``a and b``."""
         if assigns(node):
             return self.generic_visit(node)
-        _note_choices(node.values)
+        note_held(*node.values)
         *first, made = [visit(value) for value in node.values]
         for value in reversed(first):
             made = self._door(method, node, value, later(made))
@@ -422,7 +421,7 @@ class Expressions(Names):
     def visit_IfExp(self, node: ast.IfExp) -> Any:
         if assigns(node):
             return self.generic_visit(node)
-        _note_choices((node.body, node.orelse))
+        note_held(node.body, node.orelse)
         arms = [later(self.visit(each)) for each in (node.body, node.orelse)]
         return self._door("chosen", node, self._test(node.test), *arms)
 
@@ -443,17 +442,20 @@ def _is_of_lists(node: ast.ListComp) -> bool:
 
 def _note_item(node: ast.expr) -> None:
     """Note a list that nobody has but the list that it becomes an item of."""
-    parts = [node] if not isinstance(node, ast.Tuple) else node.elts
-    for part in parts:
-        if isinstance(part, ast.List | ast.ListComp | ast.Call) or _makes_list(part):
-            part.is_item = "item_list" if part is node else "held_list"  # type: ignore[attr-defined]
+    if isinstance(node, ast.Tuple):
+        note_held(*node.elts)
+    elif _is_new(node):
+        node.is_item = "item_list"  # type: ignore[attr-defined]
 
 
-def _note_choices(nodes: Iterable[ast.expr]) -> None:
-    """Note the lists that may be chosen in place of another one."""
-    for each in nodes:
-        if isinstance(each, _LISTS):
-            each.is_item = "held_list"  # type: ignore[union-attr]
+def note_held(*nodes: ast.expr) -> None:
+    """Note the lists among these that others may hold, or that may stand where another one does."""
+    for node in filter(_is_new, nodes):
+        node.is_item = "held_list"  # type: ignore[attr-defined]
+
+
+def _is_new(node: ast.expr) -> bool:
+    return isinstance(node, ast.List | ast.ListComp | ast.Call) or _makes_list(node)
 
 
 def _flag(node: ast.AST, value: bool) -> ast.expr:

@@ -9,9 +9,9 @@ from typing import Any
 from ..statements.growing import names_that_grow
 from .binding import give_flags
 from .changed_lists import by_places
-from .expressions import Expressions
+from .expressions import Expressions, note_held
 from .grown_texts import mark_grown_texts
-from .jumps import without_jumps
+from .jumps import RESULT, without_jumps
 from .liveness import Handed, KeptNames, handed_on
 from .names import CapturedNode, FunctionNode, parameters, scope_of
 from .nodes import (
@@ -127,6 +127,8 @@ class Rewriter(Expressions):
     # -------------------------------------------------------- doors
 
     def visit_Assign(self, node: ast.Assign) -> Any:
+        if isinstance(node.targets[0], ast.Name) and node.targets[0].id == RESULT:
+            note_held(node.value)
         self._note_lists(node.value)
         self.generic_visit(node)
         match node.targets:

@@ -17,6 +17,7 @@ from ..session import Session, current
 from ..values.alternatives import either
 from ..values.differing import Differing, parts_in, rebuilt
 from ..values.operands import TracedValue, array_of, variable_of, wrap
+from ..values.options import things_in
 from ..values.traced_int import TracedInt
 from ..values.truths import flag_of
 from ..values.unbound import UNBOUND
@@ -79,6 +80,11 @@ def paired(
 def may_differ(left: object, right: object, name: str) -> bool:
     """Whether a variable may be these two things by a flag. See Note [Things that differ]."""
     return all(map(_may_be_part, (*parts_in(left, name), *parts_in(right, name))))
+
+
+def ask_one_pool(door: Any, left: object, right: object) -> None:
+    """Begin again with one pool for the lists of two arms, see Note [Pools of lists]."""
+    door.lists.ask_pool(*(x for x in (*things_in(left), *things_in(right)) if isinstance(x, list)))
 
 
 def _may_be_part(x: object) -> bool:

@@ -19,7 +19,7 @@ from ..values.operands import array_of, operand
 from ..values.truths import truth
 from ..values.unbound import UNBOUND
 from ..values.variables import is_constant
-from .arms import Either, may_differ, paired, record_cond
+from .arms import Either, ask_one_pool, may_differ, paired, record_cond
 from .cells import Cells, is_flag
 from .kept_lists import is_list, is_variable, keep_lists
 from .structured import Recording, Statement
@@ -175,6 +175,7 @@ class Branch(Statement):
             self._ask_otherwise(left, right)
         if differ:
             return None
+        ask_one_pool(self.door, left, right)
         raise refuse(self._reason)
 
     def _stays_open(self, name: str, left: object, right: object) -> bool:

@@ -28,7 +28,6 @@ from ..refusing import refuse
 from ..session import current
 from ..values.differing import Differing, demand
 from ..values.operands import Traced, has_traced, operand, record, variable_of, wrap
-from ..values.options import things_in
 from ..values.python_numbers import logical_not, to_bool, to_int, to_python
 from ..values.several import Several
 from ..values.texts import Char
@@ -40,7 +39,7 @@ from ..values.truths import flag_of, truth
 from ..values.unbound import UNBOUND
 from ..values.unknown_keys import is_unknown_key, keys_of, place_of_key
 from ..values.variables import is_same, kind_text
-from .arms import Arms, Either, may_differ, paired, record_cond
+from .arms import Arms, Either, ask_one_pool, may_differ, paired, record_cond
 from .structured import Recording, recorded, recorded_each
 
 Later = Callable[[], Any]
@@ -256,8 +255,7 @@ def _joined_arms(
             one = other = other if one is UNBOUND else one
         found = joint_form(one, other)
         if found is None:
-            lists = [x for x in (*things_in(one), *things_in(other)) if isinstance(x, list)]
-            door.lists.ask_pool(*lists)
+            ask_one_pool(door, one, other)
             reasons.append(reason(one, other))
             if not may_differ(one, other, item):
                 raise refuse(reasons[-1])

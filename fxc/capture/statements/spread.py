@@ -9,6 +9,7 @@ from ..forms.structures import Structure, items_of, joint_structure, names_of, s
 from ..refusing import refuse
 from ..staging.jumps import RESULT
 from ..values.operands import Traced
+from ..values.several import Several
 from ..values.texts import UnknownText, refused
 from ..values.unbound import UNBOUND
 from ..values.variables import described
@@ -57,8 +58,9 @@ class Spread:
         both = [x for x in (left, right) if x is not UNBOUND]
         structure = joint_structure(both, (structure_of(x, name) for x in both))
         known = self._structures.get(name)
-        if structure is None and known is not None and known.pool is not None:
-            del self._structures[name]  # it is a record or None, as one of several things
+        several = structure is None and any(type(x) is Several for x in both)
+        if structure is None and known is not None and (several or known.pool is not None):
+            del self._structures[name]  # it is a record or a tuple, or None: one of several things
             self._whole.add(name)
         if (
             name in self._whole

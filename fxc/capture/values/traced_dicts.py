@@ -45,6 +45,7 @@ from .open_dicts import OpenDict
 from .operands import Limited, Traced, operand, settled, variable_of, wrap
 from .options import options_in
 from .python_numbers import to_int
+from .several import Several
 from .several import united as one_of
 from .texts import Char, code_of, is_char
 from .traced_int import TracedInt, scalar_of_int, wrap_dim
@@ -123,6 +124,12 @@ def is_key(key: object) -> bool:
     """Whether a key is an int, a character, one text or another, or a tuple of these."""
     parts = key if type(key) is tuple and key else (key,)
     return all(is_int(x) or is_char(x) or is_text(x) for x in parts)
+
+
+def _sure(key: object) -> Any:
+    """A key that may be None, where it is not: None is no key of a dict of the graph."""
+    is_none = type(key) is Several and any(x is None for _, x in key.options)
+    return key.only(lambda x: x is not None) if is_none else key  # type: ignore[attr-defined]
 
 
 def _shape_of(key: object) -> Any:
@@ -311,6 +318,7 @@ class TracedDict(Limited):
 
     def _found(self, key: object) -> tuple[Any, Any]:
         """The place in the table of a key, or for it, and the number of its item, from 1."""
+        key = _sure(key)
         numbers = self._numbers(key)
         if _shape_of_form(self._key_form) != _shape_of(self._as_key(key)):
             raise refuse("keys of several kinds in a dict of the graph cannot be captured")
@@ -476,13 +484,13 @@ class TracedDict(Limited):
     def __setitem__(self, key: object, value: object) -> None:
         if self.of is set:
             raise TypeError("'set' object does not support item assignment")
-        self._store((self._as_key(settled(key)), settled(value)))
+        self._store((self._as_key(_sure(settled(key))), settled(value)))
 
     def add(self, key: Any) -> None:
         """As ``set.add``."""
         if self.of is not set:
             raise AttributeError(f"{self.of.__name__!r} object has no attribute 'add'")
-        self._store((self._as_key(settled(key)),))
+        self._store((self._as_key(_sure(settled(key))),))
 
     def setdefault(self, key: object, default: object = None) -> Any:
         """As ``dict.setdefault``."""
