@@ -18,7 +18,7 @@ from fxc.ir.symbols import counted_in, product, symbols_of
 from fxc.ir.types import ArrayType
 from fxc.ops.foreign_ufuncs import is_foreign
 from fxc.ops.metas.layout import is_c_ordered
-from fxc.ops.metas.shapes import hints, is_zero
+from fxc.ops.metas.shapes import hints, is_known_one, is_zero
 
 from ..refusing import Respecialise, constants, refuse
 from ..session import current
@@ -222,9 +222,10 @@ def _check_out_has_no_say(kind: ArrayType, axis: tuple[int, ...] | None, out: An
     if is_c_ordered(kind) or out.dtype.kind not in "fc":
         return
     steps = [-stride if hint(stride) < 0 else stride for stride in kind.strides]
-    axes = range(kind.rank)
-    reduced = axes if axis is None else {each % kind.rank for each in axis}
-    kept = [each for each in axes if each not in reduced]
+    axes = [each for each, dim in enumerate(kind.shape) if not is_known_one(dim)]
+    taken = axes if axis is None else {each % kind.rank for each in axis}
+    kept = [each for each in axes if each not in taken]
+    reduced = [each for each in axes if each in taken]
     apart = all(decide(steps[one], "<", steps[other]) for one in reduced for other in kept)
     is_reversed = any(hint(stride) < 0 for stride in kind.strides)
     if (len(kept) > 1 and not apart) or (is_reversed and _BEGINS_AT_THE_END):
