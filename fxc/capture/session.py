@@ -423,14 +423,17 @@ def _is_in_handler(generator: Any) -> bool:
     code, place = generator.gi_code, generator.gi_frame.f_lasti
     names = {each.offset: each.opname for each in dis.get_instructions(code)}
     entries: Any = dis.Bytecode(code)
-    return any(
-        each.start <= place < each.end and names[each.target] not in _OF_GENERATORS
-        for each in entries.exception_entries
-    )
+    while True:
+        handlers = [x.target for x in entries.exception_entries if x.start <= place < x.end]
+        if not handlers or names[handlers[0]] == _OF_EACH_GENERATOR:
+            return False
+        if names[handlers[0]] != _OF_EACH_YIELD_FROM:
+            return True
+        place = handlers[0]  # it may stand inside of the program's
 
 
 # What a handler begins with that each generator has from Python 3.12 on, and each ``yield from``.
-_OF_GENERATORS = ("CALL_INTRINSIC_1", "CLEANUP_THROW")
+_OF_EACH_GENERATOR, _OF_EACH_YIELD_FROM = "CALL_INTRINSIC_1", "CLEANUP_THROW"
 
 
 def label_of(text: str) -> str:

@@ -41,7 +41,7 @@ def of_items(function: Any) -> Any:
 def _sum(door: PlainCalls, items: object, *start: object) -> Any:
     """``sum`` of what Python runs over, where it corrects sums of its floats."""
     if isinstance(items, Iterable) and not isinstance(items, Traced | np.ndarray):
-        items = [*items]
+        items = list(*door.runnables((items,)))
         numbers = (*items, *start)
         if any(isinstance(x, Traced) and getattr(x, "__class__", None) is float for x in numbers):
             return sum_of_known(items, *start)

@@ -6,6 +6,8 @@ See Note [Special methods].
 from __future__ import annotations
 
 import dataclasses
+import inspect
+import reprlib
 import weakref
 from collections.abc import Callable, Iterator
 from types import FunctionType
@@ -135,8 +137,17 @@ _BY_DOOR = frozenset(f"__{name}__" for name in _NAMES_BY_DOOR.split())
 _REFUSED = frozenset(f"__{name}__" for name in _NAMES_REFUSED.split())
 
 
-# Where the methods that dataclasses write are: they only read fields.
+# Where the methods that dataclasses write are, which only read fields, and what is around one of
+# them from Python 3.13 on.
 _OF_DATACLASSES = ("<string>", dataclasses.__file__)
+_AROUND_THEM = reprlib.__file__
+
+
+def _is_dataclasses(method: FunctionType) -> bool:
+    """Whether a method is one that dataclasses write."""
+    if method.__code__.co_filename == _AROUND_THEM:
+        method = inspect.unwrap(method)
+    return method.__code__.co_filename in _OF_DATACLASSES
 
 
 def _methods(kind: type) -> Iterator[str]:
@@ -152,7 +163,7 @@ def _methods(kind: type) -> Iterator[str]:
                 "arrays they hold"
             )
         if isinstance(found, FunctionType):
-            if found.__code__.co_filename not in _OF_DATACLASSES:
+            if not _is_dataclasses(found):
                 yield name
         elif hasattr(type(found), "__fxc_original__"):
             yield name
