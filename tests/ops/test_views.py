@@ -5,6 +5,7 @@ Each program runs on arrays in every layout, twice (see ``tests/bodies.py``).
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from tests.bodies import check
@@ -256,7 +257,7 @@ FLAT = {
         "x.flat[(1,)] = 7",
         "x.flat[99] = 1",
         "x.flat[2] = [7, 8]",
-        "x.flat[()] = 7",
+        *(["x.flat[()] = 7"] if np.lib.NumpyVersion(np.__version__) >= "2.4.0" else []),  # or crash
         "x.flat[None] = 7",
         "x.flat[::2] = 7",
         "x.flat[::-2] = [7, 8]",

@@ -48,6 +48,10 @@ def clip(
     return record("clip", value, low, high)
 
 
+_INTS = np.arange(2)
+_LEAVES_INTS = np.round(_INTS) is _INTS  # before NumPy 2.4
+
+
 def round_array(a: Any, decimals: object = 0, out: Any = None) -> Any:
     """As ``np.round``: scaled, rounded to whole numbers, and scaled back, in NumPy's steps."""
     places = known_int(decimals, "np.round")
@@ -59,7 +63,7 @@ def round_array(a: Any, decimals: object = 0, out: Any = None) -> Any:
         if out is not None:
             raise refuse("np.round of integers with out= cannot be captured")
         if isinstance(value.type, ArrayType) and value.type.rank:
-            return wrap(value).copy("A")
+            return wrap(value) if _LEAVES_INTS else wrap(value).copy("A")
         return call_ufunc("positive", a)
     if places == 0:
         return call_ufunc("rint", a, out=out)

@@ -40,7 +40,7 @@ def nonzero(a: object) -> tuple[Any, ...]:
     return tuple(map(wrap, places(mask)))
 
 
-def where(condition: object, x: object = None, y: object = None) -> Any:
+def where(condition: object, x: object = None, y: object = None, /) -> Any:
     """As ``np.where``."""
     if x is None and y is None:
         return nonzero(condition)

@@ -23,6 +23,10 @@ _BAD_KEY = (
 )
 
 
+_ROW = np.arange(2)
+_IS_THE_ARRAY = _ROW.flat[()] is _ROW  # before NumPy 2.4
+
+
 class TracedFlat(Traced):
     """Stands for ``np.flatiter``: reads are copies, writes go to the array and repeat a source that
     is too short.
@@ -84,6 +88,8 @@ class TracedFlat(Traced):
 
     def __getitem__(self, key: Any) -> Any:
         key = _single(key)
+        if isinstance(key, tuple) and not key and _IS_THE_ARRAY:
+            return self._array
         if key is Ellipsis or isinstance(key, tuple):
             return self.copy()
         if isinstance(key, slice):

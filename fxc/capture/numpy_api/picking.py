@@ -58,6 +58,10 @@ def bounded(index: Value, size: Dim, axis: int, mode: str) -> Value:
     return array_value(found)
 
 
+# Before NumPy 2.5, which works on a copy of ``out``, of the other dtype.
+_COPIES_OUT = np.lib.NumpyVersion(np.__version__) < "2.5.0"
+
+
 def take(a: Any, indices: object, axis: Any = None, out: object = None, mode: str = "raise") -> Any:
     """As ``np.take``: the result is in C order."""
     value = array_value(a)
@@ -81,7 +85,7 @@ def take(a: Any, indices: object, axis: Any = None, out: object = None, mode: st
     if not same_shape(target.type.shape, shape):
         raise ValueError("output array does not match result of ndarray.take")
     kept, wanted = target.type.dtype, value.type.dtype
-    if not np.can_cast(kept, wanted, "safe"):  # NumPy works on a copy of out=, of the other dtype
+    if _COPIES_OUT and not np.can_cast(kept, wanted, "safe"):
         raise TypeError(
             f"Cannot cast array data from {kept!r} to {wanted!r} according to the rule 'safe'"
         )

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from fxc.ir.bounds import decide
-from fxc.ir.graph import Operand
+from fxc.ir.graph import Operand, Value
 from fxc.ir.size_functions import hint
 from fxc.ir.size_guards import guard
 from fxc.ir.symbols import counted_in, product, symbols_of
@@ -38,8 +38,9 @@ _REDUCTIONS: dict[np.ufunc, str] = {
 _SCANS: dict[np.ufunc, str] = {np.add: "cumsum", np.multiply: "cumprod"}
 _UFUNCS = {name: ufunc for each in (_REDUCTIONS, _SCANS) for ufunc, name in each.items()}
 _TAKES_DTYPE = {"sum", "prod", "mean", "var", "std"}
-# A reversed array with ``out=``, whose sum NumPy begins at the end of it
+# With ``out=``: a reversed array, whose sum NumPy begins at the end of it
 _BEGINS_AT_THE_END = np.lib.NumpyVersion(np.__version__) < "2.3.0"
+_OF_TWO = frozenset({"var", "std"})  # sums, of which the second is of a new array
 _COMPOSED = frozenset({"mean", "var", "std"})  # Python functions, which check their axis
 
 
@@ -186,8 +187,8 @@ def reduce(
         demand_more(value.type, options["axis"], options.get("ddof", 0))
     if plain and (out is None or out is np._NoValue):
         return record(name, value, **options)
-    if plain and name in _TAKES_DTYPE and isinstance(value.type, ArrayType):
-        _check_out_has_no_say(value.type, options["axis"], out)
+    if plain and name in _TAKES_DTYPE:
+        value = _as_out_has_it(name, value, options["axis"], out)
     halves = name == "mean" and dtype is None and value.type.dtype == np.float16  # sums in float32
     if plain and not halves and out.dtype == _result_dtype(name, value, options):
         return _into(out, name, value, **options)
@@ -215,24 +216,29 @@ def demand_more(kind: ArrayType, axis: tuple[int, ...] | None, least: int) -> No
         current().record("try_demand", operand(np.bool_(more) if type(more) is bool else more))
 
 
-def _check_out_has_no_say(kind: ArrayType, axis: tuple[int, ...] | None, out: Any) -> None:
-    """Refuse an ``out`` that has a say in the order in which NumPy adds floats: in that of two axes
-    that are left, which matters unless all others lie inside of them.
+def _as_out_has_it(name: str, value: Value, axis: tuple[int, ...] | None, out: Any) -> Value:
+    """What NumPy walks through where ``out`` has a say in the order in which it adds floats: it is
+    refused if that is the order of two axes that are left, unless all others lie inside of them.
     """
-    if is_c_ordered(kind) or out.dtype.kind not in "fc":
-        return
+    kind = value.type
+    if not isinstance(kind, ArrayType) or is_c_ordered(kind) or out.dtype.kind not in "fc":
+        return value
     steps = [-stride if hint(stride) < 0 else stride for stride in kind.strides]
     axes = [each for each, dim in enumerate(kind.shape) if not is_known_one(dim)]
     taken = axes if axis is None else {each % kind.rank for each in axis}
     kept = [each for each in axes if each not in taken]
     reduced = [each for each in axes if each in taken]
     apart = all(decide(steps[one], "<", steps[other]) for one in reduced for other in kept)
-    is_reversed = any(hint(stride) < 0 for stride in kind.strides)
-    if (len(kept) > 1 and not apart) or (is_reversed and _BEGINS_AT_THE_END):
+    backwards = [each for each in reduced if hint(kind.strides[each]) < 0]
+    if (len(kept) > 1 and not apart) or (backwards and _BEGINS_AT_THE_END and name in _OF_TWO):
         raise refuse(
             "a sum with out= of an array that is not in C order cannot be captured; assign the "
             "result instead"
         )
+    if not (backwards and _BEGINS_AT_THE_END):
+        return value
+    turned = (slice(None, None, -1 if each in backwards else None) for each in range(kind.rank))
+    return array_value(wrap(value)[tuple(turned)])
 
 
 def _check_direction(value: Operand) -> None:
