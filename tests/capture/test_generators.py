@@ -162,3 +162,33 @@ def test_a_generator_that_is_left_in_a_branch() -> None:
     for q in (1.5, 2.5, 0.0):
         calls = [(x[:: 1 if q < 2 else -1], q) for _ in range(2)]
         assert difference(run(_left_in_a_branch, calls[0]), run(compiled, calls[1])) == "", q
+
+
+class Counter:
+    def __init__(self) -> None:
+        self.count = 0.5
+
+
+def counting(counter, n):
+    for k in range(n):
+        counter.count += k + 2.0
+        yield k
+    counter.count *= 2
+
+
+def counted_and_set(x, counter, n):
+    for k in counting(counter, n):
+        x[k] += counter.count
+    if x[0] > 2.6:
+        counter.count = 7.0
+    return counter.count, x
+
+
+def test_a_loop_leaves_what_its_generator_assigns() -> None:
+    compiled = fxc.compile(counted_and_set, fullgraph=True)
+    for x in (np.zeros(4), np.arange(4.0), np.ones(4)):
+        for n in (0, 1, 3):
+            mine, theirs, x_of_mine, x_of_theirs = Counter(), Counter(), x.copy(), x.copy()
+            expected = counted_and_set(x_of_mine, mine, n)[0]
+            assert compiled(x_of_theirs, theirs, n)[0] == expected == mine.count == theirs.count
+            np.testing.assert_array_equal(x_of_theirs, x_of_mine)

@@ -73,6 +73,10 @@ class Cells:
         self._after = {f"{text}{_FLAG}": states[text][1] for text in self._new}
         return {**env, **{text: value for text, (value, _) in states.items()}, **self._after}
 
+    def held(self) -> list[Any]:
+        """What the places hold."""
+        return [place.held() for place in self._cells.values()]
+
     def _states(self) -> dict[str, tuple[Any, Any]]:
         """What the places hold, and whether there is something."""
         return {text: (place.held(), place.flag) for text, place in self._cells.items()}

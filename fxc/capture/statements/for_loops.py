@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 from fxc.ir.graph import Literal, Operand, Value
@@ -261,8 +262,12 @@ class ForLoop(CapturedLoop):
     def _next(self) -> tuple[Any] | None:
         """The item of the next of the iterations that are run by Python."""
         self._check_unrolled()
-        for item in self._items:
-            return (item,)
+        before = self.cells.held()
+        found = tuple(islice(self._items, 1))
+        if any(x is not y for x, y in zip(before, self.cells.held(), strict=True)):
+            self.values = self._read_again(self.values)  # a generator has assigned places
+        if found:
+            return found
         if self._rounds:
             self.session.statements.remove(self)
         while self._rounds:
