@@ -477,10 +477,10 @@ def test_a_refusal_in_a_helper_points_into_the_helper():
 def test_code_without_source_may_not_have_effects():
     space: dict[str, Any] = {"LOG": LOG, "np": np}
     exec("def f(x):\n    LOG.append(1)\n    return x", space)
-    with pytest.raises(CaptureError, match="the source of f is not to be had, and it uses LOG"):
+    with pytest.raises(CaptureError, match="the source of f cannot be read, and it uses LOG"):
         capture(space["f"], (array(3),), {})
     exec("def g(x):\n    return x + np.random.rand(3)", space)
-    with pytest.raises(CaptureError, match="the source of g is not to be had, and it uses random"):
+    with pytest.raises(CaptureError, match="the source of g cannot be read, and it uses random"):
         capture(space["g"], (array(3),), {})
     assert LOG == []
 
@@ -488,8 +488,8 @@ def test_code_without_source_may_not_have_effects():
 def test_code_without_source_reads_no_arrays_from_outside():
     space: dict[str, Any] = {"TABLE": TABLE}
     exec("def f(x):\n    return x + TABLE", space)
-    with pytest.raises(CaptureError, match="the source of f is not to be had, and it uses TABLE"):
+    with pytest.raises(CaptureError, match="the source of f cannot be read, and it uses TABLE"):
         capture(space["f"], (array(3),), {})
     exec("def outer(t):\n    return lambda x: x + t", space)
-    with pytest.raises(CaptureError, match="not to be had, and it uses t"):
+    with pytest.raises(CaptureError, match="cannot be read, and it uses t"):
         capture(space["outer"](TABLE), (array(3),), {})

@@ -1,4 +1,4 @@
-"""What the program of one capture has made: where, by which text it is known, and who holds it."""
+"""The objects that the captured program makes: the region of each, its text, and its holders."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from ..values.records import label_of
 
 
 class Creations:
-    """What the program of one capture has made."""
+    """The objects, dicts, lists and iterators that the program of one capture makes."""
 
     def __init__(self, session: Session, outside: Outside, lists: MadeLists) -> None:
         self._session = session
         self._outside = outside
         self._made_lists = lists
-        # What the program has made, by its id: the region that it did so in, and its text.
-        self._made: dict[int, tuple[int, Any, str]] = {}
-        self._joined: dict[int, Any] = {}
-        self._sealed: dict[int, Any] = {}
-        self._replaced: dict[int, Any] = {}  # what records stand for
-        self._shared: set[type] = set()  # classes of objects that are in several of these
-        self._listed: dict[int, Any] = {}  # those that are items of lists of the graph
-        self._returned: dict[int, tuple[Any, str]] = {}  # and at which place of the result
-        self._lists: dict[int, tuple[int, str]] = {}  # likewise, of lists, which others hold
-        self._item_lists: dict[int, tuple[int, Any]] = {}  # likewise, of items of lists
-        self._counts: dict[tuple[int, str], int] = {}  # of what is made, by region and kind
+        # Each by its id. A region is where it was made; a text tells it apart in all attempts.
+        self._made: dict[int, tuple[int, Any, str]] = {}  # region, object and text
+        self._lists: dict[int, tuple[int, str]] = {}  # region and text of lists that others hold
+        self._item_lists: dict[int, tuple[int, Any]] = {}  # region of lists that are items
+        self._joined: dict[int, Any] = {}  # made by the end of a branch or loop
+        self._sealed: dict[int, Any] = {}  # others stand for these, or these for others
+        self._replaced: dict[int, Any] = {}  # records stand for these
+        self._shared: set[type] = set()  # classes of objects that several lists of the graph hold
+        self._listed: dict[int, Any] = {}  # items of lists of the graph
+        self._returned: dict[int, tuple[Any, str]] = {}  # at which place of a branch's results
+        self._counts: dict[tuple[int, str], int] = {}  # of texts, by region
 
     def note_made(self, x: object) -> None:
         """Note an object, a dict or an iterator that the program makes here."""

@@ -79,17 +79,17 @@ class Staged(Stores):
         """
         for code in codes_in(f.__code__):
             if any(code.co_code[::2].count(number) for number in _STORES):
-                raise refuse(f"the source of {f.__name__} is not to be had, and it makes stores")
+                raise refuse(f"the source of {f.__name__} cannot be read, and it makes stores")
             for name in code.co_names:
                 value = f.__globals__.get(name, getattr(builtins, name, MISSING))
                 if value is not MISSING:
                     self.read_global(f, name)
                 if name in purity.IMPURE_NAMES or not _is_harmless(value):
-                    raise refuse(f"the source of {f.__name__} is not to be had, and it uses {name}")
+                    raise refuse(f"the source of {f.__name__} cannot be read, and it uses {name}")
         for name, cell in zip(f.__code__.co_freevars, f.__closure__ or (), strict=True):
             value = cell.cell_contents
             if not _is_harmless(value):
-                raise refuse(f"the source of {f.__name__} is not to be had, and it uses {name}")
+                raise refuse(f"the source of {f.__name__} cannot be read, and it uses {name}")
             self.read_cell(f, name)
 
     def is_made_inside(self, f: object) -> bool:

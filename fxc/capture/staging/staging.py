@@ -48,7 +48,7 @@ class StagedCode:
 
 
 class _NoSource(Exception):
-    """The source of a function is not to be had."""
+    """The source of a function cannot be read."""
 
 
 _staged: weakref.WeakKeyDictionary[CodeType, dict[Asked, StagedCode]] = weakref.WeakKeyDictionary()
