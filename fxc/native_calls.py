@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 from fxc.capture.guards import Count, Fetch
 from fxc.ir.errors import MISSED
-from fxc.ir.objects import objects_are_as_known
+from fxc.ir.objects import (
+    HAS_VECTORCALL,
+    IS_BASE,
+    TYPE_FLAGS,
+    TYPE_VECTORCALL,
+    objects_are_as_known,
+    types_are_as_known,
+)
 from fxc.ir.records import frozen
 from fxc.lowering.calling.forward import FORWARD, emit_forward
 from fxc.lowering.calling.native_call import (
@@ -21,6 +28,7 @@ from fxc.lowering.calling.native_call import (
     emit_guards,
 )
 from fxc.lowering.calling.native_guards import Untranslated
+from fxc.lowering.calling.vectorcall import VECTORCALL, VECTORCALL_TEXT
 from fxc.runtime.engine import Engine
 
 from .assemble import Assembled
@@ -117,7 +125,7 @@ def forward(turn: Handed, otherwise: object, over: object, most: int = FOR_EVER)
 
 @cache
 def _forwarder() -> Engine:
-    return Engine(emit_forward(FOR_EVER), b"", (), quick=True)
+    return Engine(emit_forward(FOR_EVER), b"", ())
 
 
 def chain(
@@ -132,3 +140,38 @@ def chain(
     for turn in turns if objects_are_as_known() else ():
         made = forward(turn, made, last, most)
     return made
+
+
+def class_for(owner: object, kind: Any, builtin: Any) -> Any:
+    """A subclass of ``kind`` for this object alone, whose calls are those of the builtin.
+
+    See Note [Vectorcall].
+    """
+
+    def new(_: object, *args: object, **kwargs: object) -> Any:
+        return kind(*args, **kwargs)
+
+    members = {"__slots__": (), "__module__": kind.__module__, "__doc__": kind.__doc__}
+    members |= {"__call__": builtin, "__new__": new}
+    if not types_are_as_known():
+        return type(kind)(kind.__name__, (kind,), members)
+    call, code = _vectorcall().address(VECTORCALL), _function_of(builtin)
+    cell = (ctypes.c_void_p * 4)(call, code, id(builtin.__self__), id(builtin))
+    made = type(kind)(kind.__name__, (kind,), {**members, "_cell": cell})
+    flags = ctypes.c_ssize_t.from_address(id(made) + TYPE_FLAGS)
+    place = ctypes.c_ssize_t.from_address(id(made) + TYPE_VECTORCALL)
+    place.value = ctypes.addressof(cell) - id(owner)
+    flags.value = (flags.value | HAS_VECTORCALL) & ~IS_BASE
+    return made
+
+
+def _function_of(builtin: Any) -> int:
+    """The address of what runs the calls of a builtin."""
+    find = ctypes.pythonapi.PyCFunction_GetFunction
+    find.restype, find.argtypes = ctypes.c_void_p, (ctypes.py_object,)
+    return int(find(builtin))
+
+
+@cache
+def _vectorcall() -> Engine:
+    return Engine(VECTORCALL_TEXT, b"", ())

@@ -305,8 +305,9 @@ class TakingTurns(Running[P, R]):
         if kind.__call__ is not TakingTurns.__call__:  # a subclass with calls of its own
             return
         if builtin is not None:
-            members = {"__slots__": (), "__module__": kind.__module__, "__doc__": kind.__doc__}
-            kind = type(kind)(kind.__name__, (kind,), {**members, "__call__": builtin})
+            from .native_calls import class_for
+
+            kind = class_for(self, kind, builtin)
         self.__class__ = kind
 
     def _only_python(self, variant: Variant) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import sys
 from functools import cache
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -22,8 +23,13 @@ ARRAY_FLAGS = HEADER + 48
 ARRAY_WEAK_REFERENCES = HEADER + 56
 SCALAR_VALUE = HEADER  # of NumPy's scalars, and of Python's floats and complex numbers
 BYTES_DATA = bytes.__basicsize__ - 1  # the first byte itself
+TYPE_SIZE = HEADER + 16  # of a type's objects; see Note [Vectorcall]
+TYPE_VECTORCALL = HEADER + 40  # where, from an object's start, the function for its calls is
+TYPE_FLAGS = HEADER + 152
+HAS_VECTORCALL, IS_BASE = 1 << 11, 1 << 10  # flags of types
 
 _pointer_at = ctypes.c_void_p.from_address
+_size_at = ctypes.c_ssize_t.from_address
 
 
 def address_of(array: np.ndarray) -> int:
@@ -35,8 +41,29 @@ def address_of(array: np.ndarray) -> int:
 def references_are_as_known() -> bool:
     """Whether an argument that is a variable of the caller is counted twice."""
     value = object()
-    count = ctypes.c_ssize_t.from_address(id(value) + REFERENCES).value
+    count = _size_at(id(value) + REFERENCES).value
     return sys.version_info < (3, 14) and count == 1
+
+
+@cache
+def types_are_as_known() -> bool:
+    """Whether types of this Python are what the offsets above say."""
+    if sys.version_info >= (3, 14) or hasattr(sys, "gettotalrefcount"):
+        return False  # a debug build takes no place that lies before an object
+    find = ctypes.pythonapi.PyVectorcall_Function
+    find.restype, find.argtypes = ctypes.c_void_p, (ctypes.py_object,)
+    made = type("Made", (), {"__slots__": ("x",)})
+    return all(
+        _size_at(id(kind) + TYPE_SIZE).value == kind.__basicsize__
+        and _size_at(id(kind) + TYPE_FLAGS).value == kind.__flags__
+        and bool(kind.__flags__ & IS_BASE) == (kind is made)
+        for kind in (bool, FunctionType, made)
+    ) and all(
+        type(each).__flags__ & HAS_VECTORCALL
+        and find(each)
+        == _pointer_at(id(each) + _size_at(id(type(each)) + TYPE_VECTORCALL).value).value
+        for each in (address_of, len)
+    )
 
 
 @cache

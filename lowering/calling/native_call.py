@@ -53,8 +53,9 @@ from .new_arrays import NewArray
 # - Objects that it has fetched or made are its own until it returns: a handler of a signal may drop
 #   the last other reference to an array that is being read.
 # The object that users call becomes of a class of its own, whose ``__call__`` is the first builtin:
-# CPython passes no ``self`` to those, it is part of the table. Builtins are never changed: a new
-# capture makes a new chain of them, and a thread that is inside of an old one ends there.
+# CPython passes no ``self`` to those, it is part of the table. See Note [Vectorcall]. Builtins are
+# never changed: a new capture makes a new chain of them, and a thread that is inside of an old one
+# ends there.
 
 FAILED = "failed"  # the block behind effects: an exception is set
 _IS_EXCEPTION = 1 << 30  # Py_TPFLAGS_BASE_EXC_SUBCLASS

@@ -8,12 +8,14 @@ import gc
 import inspect
 import logging
 import math
+import operator
 import pickle
 import signal
 import sys
 import threading
 import weakref
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -26,6 +28,7 @@ import fxc.flagged
 import fxc.native_calls
 import fxc.state
 import fxc.variants
+from fxc.ir.objects import HAS_VECTORCALL, types_are_as_known
 
 Call = tuple[Any, ...]
 
@@ -588,6 +591,62 @@ def test_a_python_with_other_objects_keeps_its_own_calls(monkeypatch: pytest.Mon
     for _ in range(5):
         assert program(2.0) == 3.0
     assert type(program) is fxc.Compiled
+
+
+def test_the_class_of_native_calls_is_for_one_object() -> None:
+    program = become_native(add_one, 2.0)
+    kind: Any = type(program)
+    other = kind(lambda x: x * 3, fxc.state.Options())
+    assert type(other) is fxc.Compiled
+    assert (other(2.0), program(2.0)) == (6.0, 3.0)
+    if types_are_as_known():
+        with pytest.raises(TypeError, match="not an acceptable base type"):
+            type("Another", (kind,), {})
+
+
+def test_calls_of_all_forms_reach_the_builtin() -> None:
+    def f(x, y=1.0, *, z=0.0):
+        return x - y * z
+
+    program = become_native(f, 2.0, 3.0, z=4.0)
+    before = program.cache_info().native_calls
+    args, names = (2.0, 3.0), {"z": 4.0}
+    given = partial(program, 2.0)
+    results = [
+        program(2.0, 3.0, z=4.0),
+        program(*args, **names),
+        program(*args, z=4.0),
+        given(3.0, z=4.0),
+        operator.call(program, *args, **names),
+        next(program(x, 3.0, z=4.0) for x in [2.0]),
+        program.__call__(2.0, 3.0, z=4.0),
+    ]
+    assert results == [-10.0] * len(results)
+    assert program.cache_info().native_calls == before + len(results)
+
+
+def test_a_python_with_other_types_calls_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fxc.native_calls, "types_are_as_known", lambda: False)
+    program = become_native(add_one, 2.0)
+    assert not type(program).__flags__ & HAS_VECTORCALL
+    assert program(2.0) == 3.0
+
+
+def test_a_call_may_take_the_class_away_that_it_came_by() -> None:
+    """The builtin and its machine code live until the call ends."""
+
+    class Clears:
+        def __add__(self, other: object) -> str:
+            program.cache_clear()
+            gc.collect()
+            return "added"
+
+    program: Any = fxc.compile(add_one)
+    for _ in range(40):
+        for _ in range(3):
+            assert program(2.0) == 3.0
+        assert is_native(program)
+        assert program(Clears()) == "added"
 
 
 def test_a_bug_costs_speed_only(monkeypatch: pytest.MonkeyPatch) -> None:
