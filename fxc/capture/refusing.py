@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Iterable
+import warnings
+from collections.abc import Callable, Iterable
 from enum import Enum
 from typing import Any
 
@@ -130,3 +131,18 @@ def refuse(message: str, location: SourceLocation | None = None) -> CaptureError
     if session is not None and session.error is None:
         session.error = error
     return error
+
+
+def run_now(f: Callable[..., Any], args: Iterable[Any], kwargs: dict[str, Any]) -> Any:
+    """What a pure function gives of values that are known; refused if it warns, as each call would
+    have to.
+    """
+    with warnings.catch_warnings(record=True) as warned:  # no errors: other threads warn, too
+        warnings.simplefilter("always")
+        found = f(*args, **kwargs)
+    if warned:
+        what = warned[0].message
+        raise refuse(
+            f"an operation of which NumPy warns ({what}), on known values, is not captured"
+        )
+    return found

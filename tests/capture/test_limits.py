@@ -217,7 +217,7 @@ ROWS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     "a handler of a `TypeError`": (type_error_handled, (N, "text")),
     "generators and coroutines": (class_inside, (N,)),
     "a generator that waits inside": (lambda x: [*zip(waiting(x), "ab", strict=False)], (N,)),
-    "`int` of a complex": (lambda x: int(x[0] * 1j), (N,)),
+    "`int`, `float` and functions of `math` of a complex": (lambda x: int(x[0] * 1j), (N,)),
     "the text (`str`": (shown, (N,)),
     "`np.errstate` with": (with_errstate, (N * 1.0,)),
     "recursion of some hundred": (lambda x: deep(700, x), (N,)),

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import enum
+import math
+import operator
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -42,10 +45,10 @@ def test_bits_of_known_numbers() -> None:
         assert difference(run(program, [n]), run(compiled, [n])) == ""
 
 
-@pytest.mark.parametrize("operator", ["n + k", "n // k", "n & k", "k - n", "k / n", "n / k"])
-def test_an_int_that_the_other_number_cannot_hold(operator: str) -> None:
+@pytest.mark.parametrize("expression", ["n + k", "n // k", "n & k", "k - n", "k / n", "n / k"])
+def test_an_int_that_the_other_number_cannot_hold(expression: str) -> None:
     """On the left it was wrapped around; division makes floats of both."""
-    program = eval(f"lambda k, n: {operator}")
+    program = eval(f"lambda k, n: {expression}")
     compiled = fxc.compile(program)
     for number in (np.uint8(3), np.array([3, 5], np.uint8)):
         for n in (2, 3, -2, 300, 5):
@@ -180,6 +183,63 @@ def test_complex_numbers_as_real_ones(kind: Callable[[Any], Any]) -> None:
 
         expected, found = (run(each, [np.arange(1.0, 4.0)]) for each in (fn, fxc.compile(fn)))
         assert difference(expected, found) == ""
+
+
+Z = np.complex128(2.5 + 1j)
+OF_COMPLEX = [
+    lambda x: math.fabs(x[0]),
+    lambda x: math.sqrt(1.0 - x[1:].max()),
+    lambda x: math.acos(x[0]),
+    lambda x: math.atanh(x[0]),
+    lambda x: math.log(2, x[1]),
+    lambda x: math.hypot(x[0, ...], 1),
+    lambda x: math.floor(x[0]),
+    lambda x: math.gamma(x[0]),
+    lambda x: math.fsum([x[0], 1]),
+    lambda x: float(x.sum()),
+    lambda x: "%.2f" % x[0],  # noqa: UP031
+    lambda x: [math.fabs(each) for each in x],
+    lambda x: x + math.fabs(Z),
+    lambda x: x + float(Z),
+    lambda x: x + int(Z),
+    lambda x: x + math.isclose(Z, 1),
+    lambda x: "%.2f" % Z,  # noqa: UP031
+    lambda x: float(np.complex64(2)) + x,
+]
+
+
+@pytest.mark.parametrize("place", range(len(OF_COMPLEX)))
+def test_numpy_warns_of_an_imaginary_part_once_in_each_call(place: int) -> None:
+    fn = OF_COMPLEX[place]
+    compiled = fxc.compile(fn)
+    for _ in range(3):
+        with warnings.catch_warnings(record=True) as shown:
+            warnings.simplefilter("always")
+            expected = run_loudly(fn)
+            before = len(shown)
+            found = run_loudly(compiled)
+        texts = [str(each.message) for each in shown if each.category is not fxc.CaptureWarning]
+        assert found == expected
+        assert texts[before:] == texts[:before]
+
+
+def run_loudly(fn: Callable[..., Any]) -> str:
+    try:
+        return repr(fn(np.array([2.5 + 1j, 1.0])))
+    except (TypeError, ValueError, ZeroDivisionError) as error:
+        return repr(error)
+
+
+def test_code_points_and_indices_of_arrays_that_are_no_ints() -> None:
+    """NumPy makes ints of numbers only where they are ints."""
+    for use in (chr, operator.index):
+        for dtype in (bool, np.int8, np.uint64, np.float64, np.complex128):
+
+            def fn(x: Any, use: Any = use) -> Any:
+                return use(x[1, ...])
+
+            x = np.array([0, 1]).astype(dtype)
+            assert difference(run(fn, [x]), run(fxc.compile(fn), [x])) == ""
 
 
 def test_parts_of_bools_and_elements_as_bounds() -> None:

@@ -7,10 +7,12 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+import numpy as np
+
 from fxc.ir.types import ScalarType
 
 from ..outside.shadows import has_method
-from ..refusing import refuse
+from ..refusing import refuse, run_now
 from ..values.late import Late, is_unknown, late
 from ..values.mixed import Mixed, number_of
 from ..values.operands import Traced, operand, record
@@ -36,6 +38,12 @@ def of_number(name: str, convert: Callable[..., Any]) -> Callable[..., Any]:
     return converted
 
 
+def _number(kind: type, args: Any, kwargs: Any) -> Any:
+    """An int or a float of what is known; of NumPy's complex numbers it warns."""
+    is_numpys = len(args) == 1 and isinstance(args[0], np.complexfloating)
+    return run_now(kind, args, kwargs) if is_numpys else kind(*args, **kwargs)
+
+
 def int_of(door: PlainCalls, *args: Any, **kwargs: object) -> Any:
     if len(args) == 1 and not kwargs:
         if type(args[0]) is TracedInt:
@@ -47,7 +55,7 @@ def int_of(door: PlainCalls, *args: Any, **kwargs: object) -> Any:
         x = scalar_of(args[0])
         if x is not None and x._type.dtype.kind != "c":
             return to_int(x)
-    return int(*args, **kwargs)
+    return _number(int, args, kwargs)
 
 
 def float_of(door: PlainCalls, *args: Any) -> Any:
@@ -60,7 +68,7 @@ def float_of(door: PlainCalls, *args: Any) -> Any:
         scalar = scalar_of(x)
         if scalar is not None and scalar._type.dtype.kind != "c":
             return to_float(scalar)
-    return float(*args)
+    return _number(float, args, {})
 
 
 def complex_of(door: PlainCalls, *args: Any, **kwargs: Any) -> Any:
@@ -109,6 +117,8 @@ def ord_of(door: PlainCalls, *args: Any) -> Any:
 
 def chr_of(door: PlainCalls, *args: Any) -> Any:
     x = scalar_of(number_of(args[0])) if len(args) == 1 else None
+    if x is not None and x._type.dtype.kind not in ("iu" if not x._type.weak else "bi"):
+        return chr(*args)  # it raises
     is_open = x is not None or (len(args) == 1 and type(args[0]) is TracedInt)
     return char_of(args[0] if x is None else x) if is_open else chr(*args)
 

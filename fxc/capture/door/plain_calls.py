@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import math
-import warnings
 from collections.abc import Callable
 from types import FunctionType, MethodType, ModuleType
 from typing import Any
@@ -20,7 +19,7 @@ from ..numpy_api.protocol import FUNCTIONS, array_function
 from ..numpy_api.ufunc_methods import array_ufunc
 from ..outside.clocks import read_clock
 from ..outside.shadows import is_shadow
-from ..refusing import refuse
+from ..refusing import refuse, run_now
 from ..session import label_of
 from ..values.list_arguments import array_of_list, as_numpy, joined_list
 from ..values.operands import TracedValue, as_constants, has_traced
@@ -78,15 +77,7 @@ class PlainCalls(Staged):
 
     def eager(self, f: Any, args: Any, kwargs: Any) -> Any:
         """Run a pure function now; arrays that come out are constants of the graph."""
-        with warnings.catch_warnings(record=True) as warned:  # no errors: other threads warn, too
-            warnings.simplefilter("always")
-            found = f(*args, **kwargs)
-        if warned:
-            what = warned[0].message
-            raise refuse(
-                f"an operation of which NumPy warns ({what}), on known values, is not captured"
-            )
-        return as_constants(found)
+        return as_constants(run_now(f, args, kwargs))
 
     def builtin(self, f: Any, args: Any, kwargs: Any) -> Any:
         """Call a builtin function that means here what it means anywhere."""
@@ -100,7 +91,7 @@ class PlainCalls(Staged):
                 return found
             if purity.only_computes(f) and any(isinstance(x, TracedValue) for x in args):
                 return self.unknown(f, args, kwargs)
-            return self.run_plain(f, args, kwargs)
+            return run_now(self.run_plain, (f, args, kwargs), {})
         if f in purity.PURE_NUMPY and not has_traced((args, kwargs)):
             return self.eager(f, args, kwargs)
         return self.unknown(f, args, kwargs)

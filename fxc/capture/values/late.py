@@ -15,7 +15,7 @@ import numpy as np
 
 from fxc.ir.types import ArrayType
 
-from ..refusing import refuse
+from ..refusing import refuse, run_now
 from .above import above
 from .operands import Traced, TracedValue, record, settled
 
@@ -341,9 +341,9 @@ _CONVERSIONS: dict[int, Callable[[Any], Any]] = {
 def late(kind: type, function: Callable[..., Any], /, *args: object, **kwargs: object) -> Any:
     """What a pure function gives: at once where all arguments are known, a ``Late`` otherwise."""
     if not (is_unknown(args) or is_unknown(kwargs)):
-        return function(*args, **kwargs)
+        return run_now(function, args, kwargs)
     with suppress(_NoSample):
-        function(*_sample(args), **_sample(kwargs))  # it raises now what it would raise later
+        run_now(function, _sample(args), _sample(kwargs))  # it raises now what it would raise later
     return Late(kind, function, snapshot(args), snapshot(kwargs))
 
 

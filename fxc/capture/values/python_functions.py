@@ -9,6 +9,7 @@ from typing import Any
 
 from fxc.ops.python_numbers import PYTHON_OPERATORS
 
+from ..refusing import refuse
 from .derived import int_of
 from .operands import Traced, TracedValue, operand, record
 from .python_numbers import arithmetic, scalar_of, to_int
@@ -58,7 +59,9 @@ def _log(x: Any, *base: Any) -> Any:
 def _index(x: Any) -> Any:
     if type(x) is TracedInt:
         return x
-    return to_int(x) if x._value.type.dtype.kind in "biu" else NotImplemented
+    kind = x._value.type
+    is_int = kind.dtype.kind in "iu" or (kind.weak and kind.dtype.kind == "b")
+    return to_int(x) if is_int else NotImplemented
 
 
 _FUNCTIONS: dict[Any, Callable[..., Any]] = {
@@ -79,12 +82,18 @@ def call_function(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) 
     """A function of Python's on traced scalars, or NotImplemented."""
     if kwargs:
         return NotImplemented
+    if getattr(function, "__self__", None) is math and any(map(_is_complex, args)):
+        raise refuse("a real number from a complex one, of which NumPy warns; use z.real")
     found = _FUNCTIONS.get(function)
     if found is None:
         return NotImplemented
     given = [_scalar_or_number(x) for x in args]
     traced = any(isinstance(x, TracedValue | TracedInt) for x in given)
     return found(*given) if traced and None not in given else NotImplemented
+
+
+def _is_complex(x: object) -> bool:
+    return isinstance(x, TracedValue) and x._value.type.dtype.kind == "c"
 
 
 def _scalar_or_number(x: object) -> Any:
