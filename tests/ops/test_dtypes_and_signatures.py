@@ -193,3 +193,8 @@ def test_a_write_of_which_numpy_warns(program):
             outcomes[-1] += tuple((x.category, str(x.message)) for x in caught)
     assert outcomes[0] == outcomes[1]
     assert len(outcomes[0]) > 2
+
+
+def test_python_ints_do_not_widen_what_is_selected():
+    both(lambda x, n: np.select([x > 2], [x], n), A.astype("f4"), 7)
+    both(lambda x, n: np.select([x > 2], [n], 7), A, 5)

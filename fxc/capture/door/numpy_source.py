@@ -36,22 +36,23 @@ from .purity import only_computes
 # Functions that do nothing but compute their result, or write to the array they are given.
 _NAMES = """
     angle append apply_over_axes argwhere array_split atleast_1d atleast_2d atleast_3d block
-    column_stack corrcoef cov cross cumulative_prod cumulative_sum delete diag diag_indices
-    diagflat diff dsplit dstack ediff1d expand_dims extract fft.fftshift fft.hfft fft.ifftshift
-    fft.ihfft fft.irfft2 fft.irfftn fft.rfft2 fft.rfftn fix flatnonzero flip fliplr flipud
-    geomspace gradient hsplit hstack imag indices insert intersect1d isclose iscomplex
-    iscomplexobj isreal isrealobj ix_ linalg.cond linalg.cross linalg.diagonal linalg.matmul
+    column_stack corrcoef cov cross cumulative_prod cumulative_sum delete diag diag_indices diagflat
+    diff dsplit dstack ediff1d expand_dims extract fft.fftshift fft.hfft fft.ifftshift fft.ihfft
+    fft.irfft2 fft.irfftn fft.rfft2 fft.rfftn fix flatnonzero flip fliplr flipud fromfunction
+    geomspace gradient hsplit hstack imag indices insert intersect1d isclose iscomplex iscomplexobj
+    isneginf isposinf isreal isrealobj ix_ linalg.cond linalg.cross linalg.diagonal linalg.matmul
     linalg.matrix_norm linalg.matrix_power linalg.matrix_rank linalg.matrix_transpose
     linalg.multi_dot linalg.norm linalg.outer linalg.pinv linalg.svdvals linalg.tensorinv
-    linalg.trace linalg.vector_norm logspace matrix_transpose median meshgrid moveaxis nanargmax
-    nanargmin nancumprod nancumsum nanmean nanprod nansum nanvar pad permute_dims piecewise
-    polyadd polyder polyfit polyint polymul polysub polyval ptp real require resize rollaxis
-    rot90 setdiff1d setxor1d sinc sort_complex split tensordot tile trapezoid tri tril
-    tril_indices triu triu_indices union1d unstack unwrap vander vsplit vstack
+    linalg.trace linalg.vector_norm logspace matrix_transpose median meshgrid moveaxis nan_to_num
+    nanargmax nanargmin nancumprod nancumsum nanmax nanmean nanmin nanprod nansum nanvar pad
+    permute_dims piecewise polyadd polyder polyfit polyint polymul polysub polyval ptp real require
+    resize rollaxis rot90 select setdiff1d setxor1d sinc sort_complex split tensordot tile trapezoid
+    tri tril tril_indices triu triu_indices union1d unstack unwrap vander vsplit vstack
 """
 # Those whose decisions by elements are for what they raise, or warn of.
 _CAREFUL_NAMES = """
-    average corrcoef cov geomspace linalg.cond nanargmax nanargmin nanmean nanvar polyfit
+    average corrcoef cov geomspace linalg.cond nanargmax nanargmin nanmax nanmean nanmin nanvar
+    polyfit
 """
 
 
@@ -172,11 +173,16 @@ _FILLED = (np.empty, np.zeros, np.ones, np.full)  # what it makes it fills, perh
 def _globals(module: str) -> dict[str, Any]:
     """The names of a module of NumPy's as its functions see them here."""
     found = {name: _seen(value) for name, value in vars(sys.modules[module]).items()}
-    return {**found, "len": _length, **{name: f for name, f in _OURS.items() if name in found}}
+    ours = {name: f for name, f in _OURS.items() if name in found}
+    return {**found, "len": _length, "type": _class_of, **ours}
 
 
 def _length(x: Any) -> Any:
     return x.shape[0] if creation.is_array(x) and x.ndim else len(x)
+
+
+def _class_of(x: object) -> type:
+    return x.__class__
 
 
 def _divide_by_count(a: Any, b: Any, out: Any = None) -> Any:
@@ -281,10 +287,14 @@ _DISPATCHER: type = type(np.sum)  # of functions that ask their arguments for __
 
 
 def _taking_lists(function: Any) -> Callable[..., Any]:
-    """A function of NumPy's, which does not see that a list holds traced numbers."""
+    """A function of NumPy's, which does not see that a list holds traced numbers, nor traced ints,
+    which are none of NumPy's.
+    """
 
     def call(*args: Any, **kwargs: object) -> Any:
-        if type(args[0] if args else None) in (list, tuple) and has_traced(args):
+        first = type(args[0]) if args else None
+        is_unseen = first in (list, tuple) or TracedInt in map(type, args)
+        if is_unseen and has_traced(args):
             return current().door.call(function, *args, **kwargs)
         return function(*args, **kwargs)
 

@@ -81,8 +81,10 @@ def _checked(view: Value, arrays: IndexArrays) -> tuple[Value, ...]:
         return tuple(
             session.record("astype", value, _INTP, casting="unsafe") for value in arrays.values
         )
+    if arrays.in_bounds:
+        return arrays.values
     return tuple(
-        value if axis in arrays.in_bounds else checked(value, view.type.shape[axis], axis)
+        checked(value, view.type.shape[axis], axis)
         for value, axis in zip(arrays.values, arrays.axes, strict=True)
     )
 

@@ -1,4 +1,4 @@
-"""NumPy's functions that call one of the program's: ``apply_along_axis``, ``fromfunction``."""
+"""NumPy's functions that call one of the program's: ``apply_along_axis``."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ import numpy as np
 from fxc.ir.size_guards import guard
 
 from ..door.numpy_source import run_source
-from ..refusing import refuse
 from ..session import current
 from ..statements.folds import fold
 from ..values.dims import axis_number
@@ -38,17 +37,6 @@ def _listed(each: Callable[[Any], Any]) -> Callable[[Any], Any]:
     return lambda items: [each(item) for item in items]
 
 
-def fromfunction(
-    function: object, shape: object, *, dtype: object = float, like: object = None, **kwargs: object
-) -> Any:
-    """As ``np.fromfunction``."""
-    if like is not None:
-        raise refuse("np.fromfunction with like= cannot be captured")
-    places = run_source(np.indices, (shape, dtype), {})
-    return current().door.call(function, *places, **kwargs)
-
-
 FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.apply_along_axis: apply_along_axis,
-    np.fromfunction: fromfunction,
 }

@@ -9,26 +9,33 @@ import numpy as np
 
 from fxc.ir.graph import Value
 from fxc.ops.library import ALWAYS_COMPLEX
+from fxc.ops.table import TABLE
 
 from ..refusing import refuse
 from ..values.operands import array_value, operand, record
+from .listed import listed
 
 
-def _named(name: str, parts: Any) -> Any:
+def _named(function: Any, found: Any) -> Any:
     """The named tuple that a function of ``np.linalg`` gives."""
-    kind = type(getattr(np.linalg, name)(np.eye(1)))
-    return kind(*parts)
+    return type(function(np.eye(1)))(*found)
 
 
-def eigh(a: object, UPLO: str = "L") -> Any:
-    """As ``np.linalg.eigh``."""
-    return _named("eigh", record("linalg_eigh", array_value(a), UPLO=UPLO))
+def _with_names(function: Any) -> Callable[..., Any]:
+    """A function of which there is a row in the table that gives its named tuple."""
+    op = TABLE.for_callable(function)
+    assert op is not None
+    call = listed(op)
+    return lambda *args, **kwargs: _named(function, call(*args, **kwargs))
+
+
+_svd, _qr = _with_names(np.linalg.svd), _with_names(np.linalg.qr)
 
 
 def eig(a: object) -> Any:
     """As ``np.linalg.eig``, of a real matrix if its eigenvalues are real."""
     value = array_value(a)
-    return _named("eig", [_real_if(value, each) for each in record("linalg_eig", value)])
+    return _named(np.linalg.eig, [_real_if(value, each) for each in record("linalg_eig", value)])
 
 
 def eigvals(a: object) -> Any:
@@ -42,21 +49,15 @@ def _real_if(given: Value, found: Any) -> Any:
     return found.real if is_real and found.dtype.kind == "c" else found
 
 
-def slogdet(a: object) -> Any:
-    """As ``np.linalg.slogdet``."""
-    return _named("slogdet", record("linalg_slogdet", array_value(a)))
-
-
 def svd(
     a: object, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False
 ) -> Any:
     """As ``np.linalg.svd``."""
     if hermitian:
         raise refuse("np.linalg.svd with hermitian= cannot be captured; use np.linalg.eigh")
-    value = array_value(a)
     if not compute_uv:
-        return record("linalg_svdvals", value)
-    return _named("svd", record("linalg_svd", value, full_matrices=bool(full_matrices)))
+        return record("linalg_svdvals", array_value(a))
+    return _svd(a, full_matrices)
 
 
 def qr(a: object, mode: str = "reduced") -> Any:
@@ -65,7 +66,7 @@ def qr(a: object, mode: str = "reduced") -> Any:
         return record("linalg_qr_r", array_value(a))
     if mode not in ("reduced", "complete"):
         raise refuse(f"np.linalg.qr with mode={mode!r} cannot be captured; use 'reduced'")
-    return _named("qr", record("linalg_qr", array_value(a), mode=mode))
+    return _qr(a, mode)
 
 
 def lstsq(a: object, b: object, rcond: object = None) -> Any:
@@ -75,10 +76,9 @@ def lstsq(a: object, b: object, rcond: object = None) -> Any:
 
 
 FUNCTIONS: dict[Any, Callable[..., Any]] = {
-    np.linalg.eigh: eigh,
+    **{function: _with_names(function) for function in (np.linalg.eigh, np.linalg.slogdet)},
     np.linalg.eig: eig,
     np.linalg.eigvals: eigvals,
-    np.linalg.slogdet: slogdet,
     np.linalg.svd: svd,
     np.linalg.qr: qr,
     np.linalg.lstsq: lstsq,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,7 @@ from ..history import may_overlap
 from ..refusing import refuse
 from ..session import current
 from ..values.dims import known_int
-from ..values.operands import array_value, numpys_operand, operand, record, wrap
+from ..values.operands import numpys_operand, operand, record, wrap
 from ..values.traced_int import TracedInt, check_fits
 from . import creation
 from .indexing import assign
@@ -115,25 +114,3 @@ def copyto(dst: Any, src: object, casting: Any = "same_kind", where: object = Tr
         value = session.record("astype", value, target.type.dtype, casting=rule)
     chosen = session.record("where", operand(where), value, target)
     session.record("copy_", target, chosen, casting=casting)
-
-
-def nan_to_num(
-    x: object, copy: bool = True, nan: object = 0.0, posinf: object = None, neginf: object = None
-) -> Any:
-    """As ``np.nan_to_num``, for real floats."""
-    value = array_value(x)
-    dtype = value.type.dtype
-    if dtype.kind != "f":
-        raise refuse("np.nan_to_num of this dtype cannot be captured")
-    info = np.finfo(dtype)
-    kind = dtype.type
-    high = kind(info.max if posinf is None else posinf)
-    low = kind(info.min if neginf is None else neginf)
-    array = wrap(value)
-    result = call_ufunc("where", np.isnan(array), kind(nan), array)
-    result = call_ufunc("where", array == kind(math.inf), high, result)
-    result = call_ufunc("where", array == kind(-math.inf), low, result)
-    if not copy and creation.is_array(x):
-        current().record("copy_", value, result._value, casting="same_kind")
-        result = x
-    return result if value.type.rank else result[()]

@@ -63,14 +63,14 @@ class IndexArrays:
     """The index arrays of a key: one for each of ``axes`` of the view.
 
     Their own axes stand at ``place`` in the result. ``is_mask`` if they stand for one mask of the
-    shape of the array. Those for the axes ``in_bounds`` need no check.
+    shape of the array. Those that are ``in_bounds`` need no check.
     """
 
     values: tuple[Value, ...]
     axes: tuple[int, ...]
     place: int
     is_mask: bool = False
-    in_bounds: frozenset[int] = frozenset()
+    in_bounds: bool = False
 
 
 @frozen

@@ -32,14 +32,6 @@ def _refuse_options(name: str, **options: object) -> None:
             raise refuse(f"np.{name} with {option}= cannot be captured")
 
 
-def _axis(name: str, value: Any, axis: object) -> int | None:
-    if axis is None:
-        return None
-    if isinstance(axis, tuple):
-        raise refuse(f"np.{name} over several axes cannot be captured; reshape before")
-    return normalize_axis(axis_number(axis), value.type.rank)
-
-
 def median(a: object, axis: object = None, *args: object, **kwargs: object) -> Any:
     """As ``np.median``: of integers by NumPy's own code, of short vectors by a sort, of others
     NumPy finds it.
@@ -50,7 +42,7 @@ def median(a: object, axis: object = None, *args: object, **kwargs: object) -> A
         return _middle(value)
     by_numpy = value.type.dtype.kind == "f" or counted_in(kind_of(value).size)
     if is_plain and by_numpy and (axis is None or value.type.rank <= 2):
-        place = _axis("median", value, axis)
+        place = None if axis is None else normalize_axis(axis_number(axis), value.type.rank)
         demand_more(kind_of(value), None if place is None else (place,), 0)
         return record("median", value, axis=place)
     return run_source(np.median, (a, axis, *args), kwargs)
@@ -93,95 +85,12 @@ def _one_of(test: object, left: object, right: object) -> Any:
     return record("item", record("where", operand(test), operand(left), operand(right))._value)
 
 
-def _quantile(name: str) -> Callable[..., Any]:
-    def call(
-        a: Any,
-        q: Any,
-        axis: Any = None,
-        out: object = None,
-        overwrite_input: Any = False,
-        method: str = "linear",
-        keepdims: Any = False,
-        *,
-        weights: Any = None,
-    ) -> Any:
-        _refuse_options(name, out=out, keepdims=keepdims, weights=weights)
-        value = array_value(a)
-        places = operand(q) if np.ndim(q) == 0 else array_value(q)
-        if name.startswith("nan") and axis is not None and places.type.rank:
-            raise refuse(f"np.{name} along an axis for several q cannot be captured")
-        return record(name, value, places, axis=_axis(name, value, axis), method=method)
-
-    return call
-
-
-def nanmedian(
-    a: object, axis: object = None, out: object = None, *args: object, **kwargs: object
-) -> Any:
-    """As ``np.nanmedian``."""
-    if out is not None or args or kwargs:
-        raise refuse("np.nanmedian with out= or keepdims= cannot be captured")
-    value = array_value(a)
-    return record("nanmedian", value, axis=_axis("nanmedian", value, axis))
-
-
-def searchsorted(a: object, v: object, side: str = "left", sorter: object = None) -> Any:
-    """As ``np.searchsorted``."""
-    _refuse_options("searchsorted", sorter=sorter)
-    return record("searchsorted", array_value(a), operand(v), side=side)
-
-
-def digitize(x: object, bins: object, right: object = False) -> Any:
-    """As ``np.digitize``."""
-    return record("digitize", operand(x), array_value(bins), right=bool(right))
-
-
-def isin(
-    element: Any,
-    test_elements: object,
-    assume_unique: Any = False,
-    invert: object = False,
-    *,
-    kind: Any = None,
-) -> Any:
-    """As ``np.isin``."""
-    _refuse_options("isin", kind=kind)
-    options = {"assume_unique": bool(assume_unique), "invert": bool(invert)}
-    return record("isin", array_value(element), array_value(test_elements), **options)
-
-
 def lexsort(keys: object, axis: object = -1) -> Any:
     """As ``np.lexsort``."""
     if not isinstance(keys, tuple | list):
         keys = tuple(wrap(array_value(keys)))
     values = tuple(array_value(key) for key in keys)
     return record("lexsort", values, axis=axis_number(axis))
-
-
-def interp(
-    x: object,
-    xp: object,
-    fp: object,
-    left: object = None,
-    right: object = None,
-    period: object = None,
-) -> Any:
-    """As ``np.interp``."""
-    more = (None if each is None else operand(each) for each in (left, right, period))
-    return record("interp", operand(x), array_value(xp), array_value(fp), *more)
-
-
-def _windows(name: str, usual: str) -> Callable[..., Any]:
-    def call(a: Any, v: object, mode: Any = usual) -> Any:
-        values = array_value(a), array_value(v)
-        if any(value.type.rank != 1 for value in values) or mode not in ("full", "same", "valid"):
-            raise refuse(f"np.{name} but of vectors, in a mode with a name, cannot be captured")
-        return record(name, *values, mode=mode)
-
-    return call
-
-
-convolve, correlate = _windows("convolve", "full"), _windows("correlate", "valid")
 
 
 def bincount(x: object, /, weights: object = None, minlength: object = 0) -> Any:
@@ -268,18 +177,7 @@ def einsum(
 
 FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.median: median,
-    np.nanmedian: nanmedian,
-    **{
-        getattr(np, name): _quantile(name)
-        for name in ("quantile", "percentile", "nanquantile", "nanpercentile")
-    },
-    np.searchsorted: searchsorted,
-    np.digitize: digitize,
-    np.isin: isin,
     np.lexsort: lexsort,
-    np.interp: interp,
-    np.convolve: convolve,
-    np.correlate: correlate,
     np.bincount: bincount,
     np.einsum: einsum,
     np.fft.fftfreq: fftfreq,

@@ -12,15 +12,15 @@ from fxc.ir.symbols import Dim
 from fxc.ir.types import ScalarType
 from fxc.ops.metas.shapes import broadcast_shapes, is_known_zero, normalize_axis, same_shape
 
+from ..door.numpy_source import run_source
 from ..refusing import refuse
 from ..session import current
 from ..values.dims import axis_number
 from ..values.operands import TracedValue, array_value, constant, has_traced, kind_of, record, wrap
 from ..values.python_numbers import to_int
 from ..values.traced_int import known_ints, wrap_dim
-from . import advanced, creation, shaping
-from .elements import copyto
-from .indexing import IndexArrays, assign, checked
+from . import creation, shaping
+from .indexing import assign, checked
 from .ufuncs import call_ufunc, writable
 
 _INTP = np.dtype(np.intp)
@@ -93,38 +93,11 @@ def take(a: Any, indices: object, axis: Any = None, out: object = None, mode: st
     return out
 
 
-# ------------------------------------------------------------------ along an axis
-
-
-def along_axis(array: Any, indices: object, axis: int) -> IndexArrays:
-    """Index arrays for ``take_along_axis``: ``indices`` for one axis, ranges for the others."""
-    index = array_value(indices)
-    if index.type.dtype.kind not in "iu":
-        raise IndexError("`indices` must be an integer array")
-    if index.type.rank != array.ndim:
-        raise ValueError("`indices` and `arr` must have the same number of dimensions")
-    values: list[Value] = []
-    for place, size in enumerate(array.shape):
-        if place == axis:
-            values.append(index)
-            continue
-        ones = tuple(other for other in range(array.ndim) if other != place)
-        steps = array_value(creation.arange(size))
-        values.append(current().record("expand_dims", steps, ones) if ones else steps)
-    others = frozenset(range(array.ndim)) - {axis}
-    return IndexArrays(tuple(values), tuple(range(array.ndim)), 0, in_bounds=others)
-
-
 def take_along_axis(arr: object, indices: object, axis: object = -1) -> Any:
-    """As ``np.take_along_axis``."""
-    array = wrap(array_value(arr))
-    if axis is not None:
-        place = normalize_axis(axis_number(axis), array.ndim)
-    elif array_value(indices).type.rank != 1:
-        raise ValueError("when axis=None, `indices` must have a single dimension.")
-    else:
-        array, place = array.flatten(), 0
-    return wrap(advanced.read(array._value, along_axis(array, indices, place)))
+    """As ``np.take_along_axis``, whose own code reads ``arr.flat`` where there is no axis."""
+    if axis is None and array_value(indices).type.rank == 1:
+        arr, axis = shaping.ravel(arr), 0
+    return run_source(np.take_along_axis, (arr, indices, axis), {})
 
 
 # ------------------------------------------------------------------ one of several arrays
@@ -154,36 +127,6 @@ def choose(a: object, choices: object, out: object = None, mode: str = "raise") 
 
 def _is_scalar(x: object) -> bool:
     return isinstance(x, bool | int | float | complex | np.generic)
-
-
-def select(condlist: Any, choicelist: Any, default: Any = 0) -> Any:
-    """As ``np.select``: the first choice whose condition holds; the result is in C order."""
-    if len(condlist) != len(choicelist):
-        raise ValueError("list of cases must be same length as list of conditions")
-    if len(condlist) == 0:
-        raise ValueError("select with an empty condition list is not possible")
-    choices = [
-        choice if type(choice) in (int, float, complex) else wrap(array_value(choice))
-        for choice in (*choicelist, default)
-    ]
-    dtype = np.result_type(*(getattr(choice, "dtype", choice) for choice in choices))
-    conditions = [array_value(condition) for condition in condlist]
-    for number, condition in enumerate(conditions):
-        if condition.type.dtype != np.bool_:
-            raise TypeError(f"invalid entry {number} in condlist: should be boolean ndarray")
-    shape = broadcast_shapes(
-        *(condition.type.shape for condition in conditions),
-        *(choice.shape for choice in map(_traced_array, choices) if choice is not None),
-    )
-    *choices, last = choices
-    result = creation.full(shaping.wrap_dims(shape), last, dtype)
-    for choice, condition in zip(reversed(choices), reversed(conditions), strict=True):
-        copyto(result, choice, where=wrap(condition))
-    return result
-
-
-def _traced_array(choice: Any) -> Any:
-    return None if type(choice) in (int, float, complex) else choice._type
 
 
 # ------------------------------------------------------------------ index arrays

@@ -12,17 +12,17 @@ from fxc.ir.size_functions import minimum
 from fxc.ir.symbols import Dim, counted_in, product
 from fxc.ops.metas.layout import is_c_ordered
 from fxc.ops.metas.probing import key_of, quietly, sample
-from fxc.ops.metas.shapes import is_one, is_zero, normalize_axis, same_dim
+from fxc.ops.metas.shapes import is_one, is_zero, same_dim
 from fxc.ops.table import TABLE
 
+from ..door.numpy_source import run_source
 from ..refusing import refuse
 from ..session import current
-from ..values.dims import axis_number
 from ..values.operands import Traced, array_value, kind_of, operand, wrap
 from ..values.traced_int import wrap_dim
 from . import advanced, creation, masked, shaping
 from .indexing import IndexArrays, apply_steps, assign, locate
-from .picking import along_axis, bounded, positions
+from .picking import bounded, positions
 from .ufuncs import call_ufunc, writable
 
 
@@ -147,16 +147,14 @@ def _write_where(target: Value, chosen: Any, source: Any) -> None:
     assign(target, call_ufunc("where", chosen, source, wrap(target)))
 
 
-def put_along_axis(arr: object, indices: object, values: object, axis: object) -> None:
+def put_along_axis(arr: object, indices: object, values: object, axis: object) -> Any:
     """As ``np.put_along_axis`` of one axis."""
-    target = _target(arr, "put_along_axis")
     if axis is None:
         raise refuse(
             "np.put_along_axis without an axis, which may write a copy, cannot be captured; use "
             "np.put"
         )
-    along = normalize_axis(axis_number(axis), kind_of(target).rank)
-    advanced.write(target, along_axis(wrap(target), indices, along), values)
+    return run_source(np.put_along_axis, (arr, indices, values, axis), {})
 
 
 def fill_diagonal(a: object, val: object, wrap: bool = False) -> None:

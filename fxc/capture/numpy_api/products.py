@@ -1,4 +1,4 @@
-"""Products and traces of matrices: ``np.dot``, ``np.outer``, ``np.trace``."""
+"""Products and traces of matrices: ``np.dot``, ``np.kron``, ``np.trace``."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from fxc.ir.types import ArrayType
 
 from ..session import current
 from ..values.operands import array_value, operand, record, wrap
-from . import shaping
+from . import creation, shaping
 from .parts import assign_part
 from .reductions import reduce as reduction
 from .ufuncs import call_ufunc, writable
@@ -84,3 +84,18 @@ def trace(
     """As ``np.trace``."""
     view = shaping.diagonal(a, offset, axis1, axis2)
     return reduction("sum", view, -1, dtype, out)
+
+
+def kron(a: object, b: object) -> Any:
+    """As ``np.kron``, whose own code finds the sizes of the result as elements of an array."""
+    right = creation.asarray(b)
+    left = creation.array(a, copy=None, ndmin=right.ndim)
+    rank = left.ndim
+    if not right.ndim:
+        return np.multiply(left, right)
+    sizes = (1,) * (rank - right.ndim) + right.shape
+    whole = tuple(m * n for m, n in zip(left.shape, sizes, strict=True))
+    left = np.expand_dims(left, tuple(range(1, 2 * rank, 2)))
+    right = np.expand_dims(right, tuple(range(rank - right.ndim)))
+    right = np.expand_dims(right, tuple(range(0, 2 * rank, 2)))
+    return np.multiply(left, right).reshape(whole)

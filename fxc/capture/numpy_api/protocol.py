@@ -22,7 +22,7 @@ from ..door.numpy_source import SOURCES, has_source, run_source, run_unlisted
 from ..door.purity import only_computes
 from ..refusing import refuse
 from ..values.dims import axis_number
-from ..values.operands import array_value, record, result_type
+from ..values.operands import array_value, result_type
 from ..values.traced_int import wrap_dim
 from . import (
     agreement,
@@ -44,7 +44,8 @@ from . import (
     statistics,
     tapers,
 )
-from .reductions import find, reducible, scan
+from .listed import listed
+from .reductions import find, scan
 from .reductions import reduce as reduction
 from .signatures import check_call
 
@@ -67,9 +68,6 @@ def _handled(function: Any, args: Any, kwargs: Any) -> Any:
     handler = FUNCTIONS.get(function)
     if handler is not None:
         return handler(*args, **kwargs)
-    op = TABLE.for_callable(function)
-    if op is not None and op.tag is Tag.OPAQUE:
-        return _opaque(op.name, *args, **kwargs)
     if function in SOURCES:
         return run_source(function, args, kwargs)
     if has_source(function):
@@ -80,22 +78,6 @@ def _handled(function: Any, args: Any, kwargs: Any) -> Any:
     name = getattr(function, "__name__", repr(function))
     module = getattr(function, "__module__", "numpy") or "numpy"
     raise refuse(f"{module.replace('numpy', 'np', 1)}.{name} cannot be captured")
-
-
-def _opaque(name: str, *args: object, **kwargs: object) -> Any:
-    """An operator of the table that NumPy itself will run, with its schema's parameters."""
-    schema = TABLE[name].schema
-    values = [reducible(x) for x in args[: schema.positional]]
-    names = {param.name for param in schema.params if param.keyword}
-    keywords = [param.name for param in schema.params if param.keyword]
-    options = dict(zip(keywords, args[schema.positional :], strict=False)) | kwargs
-    for key, value in options.items():
-        if key not in names:
-            if value is None or value is np._NoValue:
-                continue
-            raise refuse(f"np.{name} with {key}= cannot be captured")
-    chosen = {key: value for key, value in options.items() if key in names}
-    return record(name, *values, **chosen)
 
 
 # ------------------------------------------------------------------ shapes
@@ -156,6 +138,7 @@ def _variance(name: str) -> Callable[..., Any]:
 
 
 FUNCTIONS: dict[Any, Callable[..., Any]] = {
+    **{op.numpy: listed(op) for op in TABLE if op.tag is Tag.OPAQUE},
     **creation.CREATION,
     **sharing.FUNCTIONS,
     **library.FUNCTIONS,
@@ -180,7 +163,6 @@ FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.round: elements.round_array,
     np.around: elements.round_array,
     np.copyto: elements.copyto,
-    np.nan_to_num: elements.nan_to_num,
     np.allclose: agreement.allclose,
     np.array_equal: agreement.array_equal,
     np.count_nonzero: finding.count_nonzero,
@@ -194,6 +176,7 @@ FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.dot: products.dot,
     np.outer: products.outer,
     np.vdot: products.vdot,
+    np.kron: products.kron,
     np.trace: products.trace,
     np.concatenate: joining.concatenate,
     np.stack: joining.stack,
@@ -216,7 +199,6 @@ FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.take_along_axis: picking.take_along_axis,
     np.compress: finding.compress,
     np.choose: picking.choose,
-    np.select: picking.select,
     **{
         function: picking.indices_from(function)
         for function in (np.tril_indices_from, np.triu_indices_from, np.diag_indices_from)

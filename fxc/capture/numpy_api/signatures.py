@@ -11,7 +11,7 @@ from typing import Any
 from ..refusing import refuse
 
 
-def check_call(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
+def check_call(function: Any, args: Sequence[object], kwargs: Mapping[str, object]) -> None:
     """Raise what NumPy raises for arguments that its function has no parameters for.
 
     The signatures of functions in C are text beside the code, which may know more (``np.arange``
@@ -27,6 +27,12 @@ def check_call(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) ->
             raise
         reason = f"a call of np.{function.__name__} beside its signature cannot be captured"
         raise refuse(f"{reason} ({error})") from None
+
+
+@lru_cache(maxsize=1024)
+def parameters_of(function: Any) -> Mapping[str, inspect.Parameter]:
+    """The parameters of a function that tells them, by name, in order."""
+    return inspect.signature(function).parameters
 
 
 def _is_python(function: object) -> bool:

@@ -11,12 +11,10 @@ from fxc.ir.size_guards import guard
 
 from ..door.numpy_source import run_source
 from ..refusing import refuse
-from ..session import current
 from ..values.dims import dim_of
 from ..values.operands import array_value, operand, record
 from ..values.traced_scalar import numpy_scalar
 from . import creation, shaping
-from .ufunc_methods import array_ufunc
 
 
 def average(
@@ -38,20 +36,6 @@ def average(
     if whole.ndim:
         count = shaping.broadcast_to(count, whole.shape).copy()
     return found, count
-
-
-def _nan_extremum(ufunc: np.ufunc) -> Callable[..., Any]:
-    def call(a: Any, axis: object = None, out: Any = None, **options: object) -> Any:
-        given = {name: x for name, x in options.items() if x is not np._NoValue}
-        found = array_ufunc(ufunc, "reduce", (a,), {"axis": axis, "out": out, **given})
-        missing = creation.asarray(np.isnan(found)).any()
-        current().record("try_demand", operand(np.logical_not(missing)))
-        return found
-
-    return call
-
-
-nanmin, nanmax = _nan_extremum(np.fmin), _nan_extremum(np.fmax)
 
 
 def nanstd(a: object, *args: object, **kwargs: object) -> Any:
@@ -80,28 +64,8 @@ def histogram(
     return record("histogram", value, weight, *limits, bins=count, density=bool(density))
 
 
-def kron(a: object, b: object) -> Any:
-    """As ``np.kron``."""
-    right = creation.asarray(b)
-    left = creation.array(a, copy=None, ndmin=right.ndim)
-    rank = left.ndim
-    if not right.ndim:
-        return np.multiply(left, right)
-    sizes = (1,) * (rank - right.ndim) + right.shape
-    whole = tuple(m * n for m, n in zip(left.shape, sizes, strict=True))
-    left = np.expand_dims(left, tuple(_range(1, 2 * rank, 2)))
-    right = np.expand_dims(right, tuple(_range(rank - right.ndim)))
-    right = np.expand_dims(right, tuple(_range(0, 2 * rank, 2)))
-    return np.multiply(left, right).reshape(whole)
-
-
-_range = range
-
 FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.average: average,
-    np.nanmin: nanmin,
-    np.nanmax: nanmax,
     np.nanstd: nanstd,
     np.histogram: histogram,
-    np.kron: kron,
 }

@@ -54,6 +54,8 @@ def _median_meta(name: str) -> Callable[..., Type]:
 
 def _quantile_meta(name: str) -> Callable[..., Type]:
     def meta(x: Operand, q: Operand, axis: int | None, method: str) -> Type:
+        if name.startswith("nan") and axis is not None and type_of(q).rank:
+            raise CaptureError(f"np.{name} along an axis for several q cannot be captured")
         dtype = _dtype(name, key_of(x), key_of(q), None, method)
         return _fresh(dtype, (*_shape(type_of(q)), *_without(type_of(x), axis)))
 
@@ -137,6 +139,10 @@ def _check_weights(x: Operand, weights: Operand | None) -> None:
 
 def _window_meta(name: str) -> Callable[..., Type]:
     def meta(x: Operand, v: Operand, mode: str) -> Type:
+        if type_of(x).rank != 1 or type_of(v).rank != 1 or mode not in ("full", "same", "valid"):
+            raise CaptureError(
+                f"np.{name} but of vectors, in a mode with a name, cannot be captured"
+            )
         dtype = _dtype(name, key_of(x), key_of(v), mode)
         (left,), (right,) = _shape(type_of(x)), _shape(type_of(v))
         if not guard(left, ">", 0) or not guard(right, ">", 0):
