@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Sequence
 from functools import cache
+from types import BuiltinFunctionType
 from typing import TYPE_CHECKING, Any
 
 from fxc.capture.guards import Count, Fetch
@@ -142,17 +143,17 @@ def chain(
     return made
 
 
-def class_for(owner: object, kind: Any, builtin: Any) -> Any:
+def class_for(owner: object, kind: type, builtin: BuiltinFunctionType) -> type:
     """A subclass of ``kind`` for this object alone, whose calls are those of the builtin.
 
     See Note [Vectorcall].
     """
 
-    def new(_: object, *args: object, **kwargs: object) -> Any:
+    def new(_: object, *args: object, **kwargs: object) -> object:
         return kind(*args, **kwargs)
 
-    members = {"__slots__": (), "__module__": kind.__module__, "__doc__": kind.__doc__}
-    members |= {"__call__": builtin, "__new__": new}
+    members: dict[str, object] = {"__slots__": (), "__call__": builtin, "__new__": new}
+    members |= {"__module__": kind.__module__, "__doc__": kind.__doc__}
     if not types_are_as_known():
         return type(kind)(kind.__name__, (kind,), members)
     call, code = _vectorcall().address(VECTORCALL), _function_of(builtin)
@@ -165,7 +166,7 @@ def class_for(owner: object, kind: Any, builtin: Any) -> Any:
     return made
 
 
-def _function_of(builtin: Any) -> int:
+def _function_of(builtin: BuiltinFunctionType) -> int:
     """The address of what runs the calls of a builtin."""
     find = ctypes.pythonapi.PyCFunction_GetFunction
     find.restype, find.argtypes = ctypes.c_void_p, (ctypes.py_object,)

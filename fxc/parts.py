@@ -171,7 +171,7 @@ class Part(Serving[..., Any]):
         self.__class__ = kind
         self._show_call()
 
-    def _call_by(self, builtin: object) -> None:
+    def _call_by(self, builtin: types.BuiltinFunctionType | None) -> None:
         super()._call_by(builtin)
         self._show_call()
 

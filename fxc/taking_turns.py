@@ -242,7 +242,7 @@ class TakingTurns(Running[P, R]):
         from .native_calls import chain
 
         last, most = self._last_way
-        lock, made = state.guard(), last
+        lock, made = state.guard(), None
         if lock.acquire(blocking=False):  # else another thread compiles: no call waits for that
             try:
                 with compiling():
@@ -297,7 +297,7 @@ class TakingTurns(Running[P, R]):
         if self._state is not state:  # cleared meanwhile
             self._call_by(None)
 
-    def _call_by(self, builtin: object) -> None:
+    def _call_by(self, builtin: types.BuiltinFunctionType | None) -> None:
         """Become of a class whose ``__call__`` is a builtin, or of the usual one again."""
         kind: Any = type(self)
         if isinstance(kind.__call__, types.BuiltinFunctionType):
