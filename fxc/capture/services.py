@@ -5,7 +5,7 @@ from __future__ import annotations
 from .numpy_api.protocol import FUNCTIONS, array_function
 from .numpy_api.ufunc_methods import array_ufunc
 from .statements import choices, iterators
-from .values import list_changes, list_parts, list_pools, mixed_operators, sized_lists
+from .values import list_pools, mixed_operators, sized_lists
 from .values.above import Above
 from .values.texts import decoded
 from .values.traced_lists import list_to_grow
@@ -25,17 +25,5 @@ SERVICES = Above(
     rows_of=list_pools.rows_of,
     room_for_numbers=sized_lists.room_for_numbers,
     list_to_grow=list_to_grow,
-    list_part=list_parts.part_of,
-    list_copy=list_parts.copied,
-    list_sum=list_parts.joined,
-    list_in_order=list_parts.in_order,
-    list_has=list_parts.has,
-    list_count=list_parts.count,
-    list_index=list_parts.position,
-    list_pop=list_changes.taken,
-    list_assign=sized_lists.assign_part,
-    list_delete=list_changes.delete,
-    list_extend=list_changes.extend,
-    list_methods=list_changes.METHODS,
 )
 mixed_operators.give_operators()

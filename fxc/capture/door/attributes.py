@@ -18,9 +18,9 @@ from ..outside.outside import Known, Outside
 from ..outside.shadows import class_of
 from ..refusing import refuse
 from ..session import Session, label_of
+from ..values.made_dicts import MadeDicts
 from ..values.made_lists import MadeLists
 from ..values.maybe_set import MaybeSet, check_sure, given
-from ..values.traced_dicts import MadeDicts
 from ..values.unbound import UNBOUND
 from .reads import DELETED, Reads, name_of
 

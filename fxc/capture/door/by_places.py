@@ -6,6 +6,7 @@ from typing import Any
 
 from ..outside.lists import ExternalList
 from ..refusing import refuse
+from ..values.list_room import Int
 from ..values.traced_lists import TracedList
 from .stores import Stores
 
@@ -24,7 +25,7 @@ def has_place(door: Stores, items: object, place: object) -> Any:
     return place < door.call(len, items)
 
 
-def at_place(door: Stores, items: object, place: object) -> Any:
+def at_place(door: Stores, items: object, place: Int) -> Any:
     """The item there."""
     if type(items) is TracedList and items.items is None:
         return items.at(place)

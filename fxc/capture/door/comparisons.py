@@ -19,7 +19,7 @@ from ..outside.shadows import class_of, has_method
 from ..refusing import refuse
 from ..statements.choices import both, both_true, chosen, either_true, negated
 from ..values.differing import Differing
-from ..values.list_code import are_equal
+from ..values.list_parts import are_equal
 from ..values.list_pools import PooledList
 from ..values.mixed import Mixed
 from ..values.operands import Traced, has_traced, operand

@@ -16,7 +16,7 @@ from ..values.mixed import Mixed
 from ..values.operands import Traced, settled
 from ..values.python_numbers import extremum
 from ..values.several import Several
-from ..values.traced_dicts import TracedDict
+from ..values.traced_dicts import Keyed
 from ..values.traced_int import TracedInt
 from ..values.traced_lists import plain_list
 from ..values.traced_scalar import TracedScalar
@@ -56,7 +56,7 @@ def _has_open(x: Any) -> bool:
 def extreme(name: str, plain: Any, symbolic: Any, order: str) -> Any:
     def found_of(door: PlainCalls, *args: Any, **kwargs: Any) -> Any:
         sooner = partial(door.compared, order)
-        if len(args) == 1 and type(args[0]) is TracedDict:
+        if len(args) == 1 and isinstance(args[0], Keyed):
             if kwargs.keys() == {"key"} and kwargs["key"] is not None:
                 return args[0].best(kwargs["key"], name == "maximum")
             args = (args[0].in_any_order(),)

@@ -13,14 +13,15 @@ from ..statements.counted import (
     of_one_thing,
 )
 from ..statements.folds import fold_items, list_of_items
-from ..values import list_parts
 from ..values.list_pools import PooledList
 from ..values.operands import Traced, has_traced, settled
 from ..values.sized_lists import in_order, of_elements, of_ints
+from ..values.tables import few_in_order
 from ..values.texts import Text
-from ..values.traced_dicts import TracedDict
+from ..values.traced_dicts import Keyed, TracedDict
 from ..values.traced_int import known_ints
 from ..values.traced_lists import TracedList
+from ..values.traced_sets import TracedSet
 from .comparisons import is_compared
 from .plain_calls import PlainCalls
 
@@ -46,11 +47,11 @@ def _list_of_graph(door: PlainCalls, args: tuple[Any, ...]) -> Any:
     if len(args) != 1:
         return None
     x = settled(args[0])
-    x = x._counted() if type(x) is TracedDict else x
+    x = x._counted() if isinstance(x, Keyed) else x
     if type(x) is PooledList:
         return x.copy()
     if type(x) is TracedList and x.items is None:
-        return list_parts.part_of(x, slice(None))
+        return x.part(slice(None))
     is_late = type(x) is Counted and x.steps is None and not isinstance(x.count, int)
     if is_late or type(x) is Bounded:
         return list_of_items(door, x)
@@ -62,8 +63,10 @@ def dict_or_set(kind: Any) -> Any:
 
     def made(door: PlainCalls, *args: Any, **kwargs: object) -> Any:
         (x,) = args if len(args) == 1 and not kwargs else (None,)
-        if type(x) is TracedDict and kind is (set if x.of is set else dict):
-            return x.copy() if kind is set else x.as_dict()
+        if type(x) is TracedSet and kind is set:
+            return x.copy()
+        if type(x) is TracedDict and kind is dict:
+            return x.as_dict()
         if kind is set and x is not None and is_run_over(x) and type(settled(x)) is not Text:
             return fold_items(door, set, settled(x))
         if kind is set and x is not None:
@@ -83,13 +86,13 @@ def counter_of(door: PlainCalls, *args: object, **kwargs: object) -> Any:
     return made
 
 
-def sorted_of(door: PlainCalls, *args: object, key: object = None, reverse: object = False) -> Any:
+def sorted_of(door: PlainCalls, *args: object, key: Any = None, reverse: object = False) -> Any:
     if len(args) == 1 and _is_late(args[0]):
-        x = args[0].in_any_order() if type(args[0]) is TracedDict else args[0]
+        x = args[0].in_any_order() if isinstance(args[0], Keyed) else args[0]
         made = _list_of_graph(door, (x,))
         args = args if made is None else (made,)
     if len(args) == 1 and type(args[0]) is TracedList and args[0].items is None:
-        return list_parts.in_order(args[0], key, reverse)
+        return args[0].in_order(key, reverse)
     if len(args) == 1 and key is None and is_array(x := settled(args[0])):
         found = in_order(x, reverse)
         if found is not None:
@@ -103,7 +106,7 @@ def _few_sorted(door: PlainCalls, items: list[Any], key: object, reverse: bool) 
     """``sorted`` of a list that Python knows."""
     keys = [x if key is None else door.call(key, x) for x in items]
     keys = [door.as_tuple(x) if is_compared(x) else x for x in keys]
-    found = list_parts.few_in_order(items, keys, reverse) if has_traced(keys) else None
+    found = few_in_order(items, keys, reverse) if has_traced(keys) else None
     if found is None:
         places = sorted(range(len(items)), key=keys.__getitem__, reverse=reverse)
         found = [items[place] for place in places]
@@ -112,7 +115,7 @@ def _few_sorted(door: PlainCalls, items: list[Any], key: object, reverse: bool) 
 
 def _is_late(x: object) -> bool:
     """Whether this is no list yet, of as many items as data say."""
-    return type(x) in (TracedDict, PooledList) or (
+    return isinstance(x, Keyed | PooledList) or (
         type(x) is Counted and not isinstance(x.count, int)
     )
 

@@ -42,7 +42,6 @@ from ..statements.iterators import (
     products,
 )
 from ..statements.runs import runs_of
-from ..values.grown_texts import Grown
 from ..values.identity import Identity
 from ..values.list_pools import PooledList
 from ..values.lists_of_lists import ListOfLists, ListRow
@@ -52,7 +51,7 @@ from ..values.options import arrays_of
 from ..values.rows import list_array_of
 from ..values.several import Several
 from ..values.texts import Char, Text
-from ..values.traced_dicts import TracedDict
+from ..values.traced_dicts import Keyed
 from ..values.traced_int import TracedInt, largest, smallest, wrap_dim
 from ..values.traced_lists import TracedList
 from ..values.traced_scalar import TracedScalar
@@ -86,7 +85,7 @@ def _len(door: PlainCalls, x: Any) -> Any:
         return x.size
     if is_array(x) and x.ndim:
         return x.shape[0]
-    if isinstance(x, External) or type(x) in _WITH_LENGTH:
+    if isinstance(x, _WITH_LENGTH):
         return x.length()
     if type(x) is Counted and not x.once:
         return wrap_dim(x.count)
@@ -97,7 +96,7 @@ def _len(door: PlainCalls, x: Any) -> Any:
     return len(door.container(x))
 
 
-_WITH_LENGTH = (TracedList, PooledList, TracedDict, ListOfLists, ListRow, Text, Grown, Char)
+_WITH_LENGTH = (External, TracedList, PooledList, Keyed, ListOfLists, ListRow, Text, Char)
 
 
 def _length_by_python(door: PlainCalls, x: object) -> Any:

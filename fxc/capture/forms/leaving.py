@@ -15,7 +15,7 @@ from ..session import current
 from ..values.differing import Differing
 from ..values.operands import dtype_of, operand, record, wrap
 from ..values.rows import ListArray
-from ..values.stored_items import demand_cast, is_a_cast, is_stored
+from ..values.sequences import demand_cast, is_a_cast, is_stored
 from ..values.truths import flag_of
 from .form import (
     Array,

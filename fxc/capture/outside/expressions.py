@@ -16,6 +16,7 @@ from ..session import RESULT
 from ..statements.counted import Bounded, Counted
 from ..values.differing import Differing
 from ..values.late import Held, Late
+from ..values.list_buffers import Buffer
 from ..values.list_pools import ListPool, PooledList
 from ..values.lists_of_lists import ListOfLists, ListRow
 from ..values.maybe_set import MaybeSet
@@ -26,8 +27,9 @@ from ..values.records import Pool, Record
 from ..values.rows import ListArray, Rows, list_array_of, rows_in
 from ..values.several import Several
 from ..values.texts import Char, Text
-from ..values.traced_dicts import TracedDict
+from ..values.traced_dicts import Keyed, TracedDict
 from ..values.traced_lists import TracedList
+from ..values.traced_sets import TracedSet
 from .containers import is_plain
 from .files import TracedFile
 from .generators import TracedGenerator
@@ -127,22 +129,22 @@ class ExpressionBuilder:
             self._made[id(x)] = (name, x)
         return self._made[id(x)][0]
 
-    def _keyed(self, x: TracedDict) -> str:
+    def _keyed(self, x: Keyed) -> str:
         """The expression for a dict or a set of the graph."""
-        items = self._list(x.items_)
+        items = self._buffer(x.table)
         made = f"{{key for key, in {items}}}" if x.of is set else f"dict({items})"
-        if x.of is defaultdict:
+        if isinstance(x, TracedDict) and x.of is defaultdict:
             return f"defaultdict({self._place(x.factory)}, {made})"
         return f"{x.of.__name__}({made})" if x.of in (Counter, OrderedDict) else made
 
-    def _list(self, x: TracedList) -> str:
+    def _buffer(self, x: Buffer) -> str:
         """The expression for a list of counted length, or one that Python knows."""
         if x.items is not None:
             return self._place(x.items)
         return self._once(x, lambda: self._counted_list(x))
 
-    def _counted_list(self, x: TracedList) -> str:
-        form, arrays, count = x.rooms()
+    def _counted_list(self, x: Buffer) -> str:
+        form, arrays, count = x.contents()
         end = self._place(count)
         first, begin = self._items(x.borrowed), len(x.borrowed)
         names = iter([f"{self._leaf(wrap(array))}[{begin or ''}:{end}]" for array in arrays])
@@ -174,7 +176,7 @@ class ExpressionBuilder:
                 return name
             if table.items is not None:
                 table.make_room((), 0, None)
-            form, arrays, count = table.rooms()
+            form, arrays, count = table.contents()
             assert isinstance(form, Items)
             end = self._place(count)
             names = iter([f"{self._leaf(wrap(array))}[:{end}]" for array in arrays])
@@ -214,14 +216,14 @@ class ExpressionBuilder:
         self._made[id(pool)] = (name, pool)
         if heads.items is not None:
             heads.make_room((), 0, None)
-        _, (begins, counts, _), number = heads.rooms()
+        _, (begins, counts, _), number = heads.contents()
         end = self._place(number)
         of_lists = [f"{self._leaf(wrap(each))}[:{end}]" for each in (begins, counts)]
         self._lines.append(f"{name} = [[] for _ in range({end})]")
-        if arena._room is not None:
+        if arena.form is not None:
             self._lines.append(f"{name}i = arena_places({', '.join(of_lists)})")
-            names = iter([f"{self._leaf(wrap(each))}[{name}i]" for each in arena._room.arrays])
-            made = self._listed(arena._room.form, names)
+            names = iter([f"{self._leaf(wrap(each))}[{name}i]" for each in arena.room.arrays])
+            made = self._listed(arena.form, names)
             self._lines.append(f"share_out({name}, {of_lists[1]}, {made})")
         self._outside.session.aliases.returned += [heads, arena]
         return name
@@ -398,10 +400,10 @@ _EXPRESSIONS: dict[type, Callable[[Any, Any], str]] = {
     Differing: ExpressionBuilder._differing,
     Several: ExpressionBuilder._several,
     Mixed: ExpressionBuilder._mixed,
-    TracedList: ExpressionBuilder._list,
+    TracedList: ExpressionBuilder._buffer,
     ListOfLists: lambda self, x: self._once(x, lambda: self._rows(x)),
     ListRow: lambda self, x: f"{self._place(x.whole)}[{self._place(x.place)}]",
-    TracedDict: lambda self, x: self._once(x, lambda: self._keyed(x)),
+    **dict.fromkeys((TracedDict, TracedSet), lambda self, x: self._once(x, lambda: self._keyed(x))),
     Char: lambda self, x: f"chr({self._place(x.code)})",
     Record: lambda self, x: f"{self._pool(x.pool)}[{self._place(x.number)}]",
     PooledList: lambda self, x: f"{self._list_pool(x.pool)}[{self._place(x.number)}]",

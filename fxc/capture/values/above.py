@@ -22,7 +22,7 @@ Later = Callable[[], Any]
 
 @frozen(eq=False)
 class Above:
-    """The functions; those of lists are of lists of the graph, unless the first one makes one."""
+    """The functions."""
 
     # NumPy's protocols, and its functions by what they are captured as.
     array_ufunc: Callable[[np.ufunc, str, tuple[Any, ...], object], object]
@@ -32,28 +32,15 @@ class Above:
     chosen: Callable[[object, object, Later, Later], Any]  # ``then() if test else orelse()``
     one_way: Callable[[object, Any, Later, Later], object]  # by what differs
     elements_in_order: Callable[[Any], object]  # what a loop over ``x.flat`` runs over
-    decoded: Callable[[object], object]  # ``x.tobytes().decode()``
+    decoded: Callable[[Any], object]  # ``x.tobytes().decode()``
 
     repeated: Callable[[list[Any], Dim], object]  # ``items * count``
-    to_list: Callable[[object], object]  # ``x.tolist()``
-    list_of: Callable[[object], object]  # a new vector's items; None where Python makes the list
+    to_list: Callable[[Any], object]  # ``x.tolist()``
+    list_of: Callable[[Any], object]  # a new vector's items; None where Python makes the list
     tuples_of: Callable[[Sequence[Any]], object]  # whose items stand in vectors
-    rows_of: Callable[[str, object, object, object], object]  # lists whose items stand in a vector
-    room_for_numbers: Callable[[object, object], Any]  # for so many items of a kind
+    rows_of: Callable[[str, Any, Any, Any], object]  # lists whose items stand in a vector
+    room_for_numbers: Callable[[object, Any], Any]  # for so many items of a kind
     list_to_grow: Callable[[], Any]  # empty, as if made where the program begins
-
-    list_part: Callable[[Any, slice], Any]  # ``x[key]``
-    list_copy: Callable[[Any], object]  # for a text
-    list_sum: Callable[[object, object], Any]  # ``left + right``
-    list_in_order: Callable[[Any, object, object], Any]  # ``sorted(x, key=key, reverse=reverse)``
-    list_has: Callable[[Any, object], object]  # ``item in x``
-    list_count: Callable[[Any, object], object]
-    list_index: Callable[[Any, object], object]
-    list_pop: Callable[[Any, object], object]
-    list_assign: Callable[[Any, slice, object], None]  # ``x[key] = items``
-    list_delete: Callable[[Any, object], None]  # ``del x[key]``
-    list_extend: Callable[[object, object], None]
-    list_methods: Mapping[str, Callable[..., None]]  # those that move items
 
 
 _served: list[Above] = []

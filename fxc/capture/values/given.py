@@ -89,7 +89,7 @@ def _borrow_view(session: Session, items: Any, value: Value) -> bool:
         return False
     if VIEWS_BY_PYTHON in session.requests:
         return False
-    home = max(items._home, session.made_in(root))
+    home = max(items.home, session.made_in(root))
     loops = (each for each in session.regions if each.kind == "loop" and each.number > home)
     if any(aliases.changed.get(root, -1) >= each.began for each in loops):
         return False

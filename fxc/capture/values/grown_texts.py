@@ -10,10 +10,10 @@ import numpy as np
 from ..locations import user_location
 from ..refusing import How, Request, Requests, Respecialise
 from ..session import current
+from .list_buffers import Buffer
 from .operands import constant, wrap
 from .texts import Text, code_of, codes_in, is_char, refused
 from .traced_array import TracedArray
-from .traced_lists import TracedList
 from .truths import flag_of
 
 
@@ -32,8 +32,7 @@ class GrownTexts:
             return text
         session.retries |= {Request(label, How.BY_PYTHON)}
         codes = [ord(x) for x in text]
-        buffer = Buffer(TracedList(codes[::-1] if front else codes), front)
-        return Grown(buffer, len(text))
+        return Grown(Codes(codes[::-1] if front else codes, front), len(text))
 
     def ask(self) -> None:
         """Begin again with such texts, where a branch or loop makes one of another kind."""
@@ -41,19 +40,16 @@ class GrownTexts:
             raise Respecialise(*self._wanted)
 
 
-class Buffer:
+class Codes(Buffer):
     """The code points of texts of which each is the begin of the next, or, if ``front``, the end,
     backwards.
     """
 
-    def __init__(self, codes: TracedList, front: bool) -> None:
-        self.codes = codes
-        self.front = front
+    __slots__ = ("front",)
 
-    def length(self) -> Any:
-        """How many code points there are."""
-        codes = self.codes
-        return codes.length() if codes._room is None else codes._number()
+    def __init__(self, codes: list[int], front: bool) -> None:
+        super().__init__(codes)
+        self.front = front
 
 
 class Grown(Text):
@@ -62,12 +58,12 @@ class Grown(Text):
     __slots__ = ("_buffer", "_count")
     _of_item = None  # type: ignore[assignment]
 
-    def __init__(self, buffer: Buffer, count: Any) -> None:
+    def __init__(self, buffer: Codes, count: Any) -> None:
         self._buffer = buffer
         self._count = count
 
     def _holds(self) -> Iterable[Any]:
-        return (self._buffer.codes, self._count)
+        return (self._buffer, self._count)
 
     @classmethod
     def _of_structure(cls, keys: tuple[Any, ...], items: Any) -> Grown:
@@ -93,7 +89,7 @@ class Grown(Text):
         return self._count
 
     def codes(self) -> TracedArray:
-        codes = self._buffer.codes
+        codes = self._buffer
         if codes.items is not None:
             found = wrap(constant(np.array(codes.items, np.int32)))
         else:
@@ -112,18 +108,18 @@ class Grown(Text):
         buffer, door = self._buffer, current().door
         if not is_char(other) and codes_in(other) is None:
             raise refused("'+'")
-        current().record("try_demand", flag_of(self._count == buffer.length()))
+        current().record("try_demand", flag_of(self._count == buffer.next_place()))
         if is_char(other) or type(other) is str:
             added = [other] if is_char(other) else list(other)
             for each in reversed(added) if buffer.front else added:
-                buffer.codes.append(code_of(each))
+                buffer.append(code_of(each))
             return Grown(buffer, self._count + len(added))
         codes: Any = codes_in(other)
-        door.staged(_append_all)(buffer.codes, codes[::-1] if buffer.front else codes)
+        door.staged(_append_all)(buffer, codes[::-1] if buffer.front else codes)
         return Grown(buffer, self._count + codes.shape[0])
 
     def __getitem__(self, key: object) -> Any:
-        if isinstance(key, slice) or self._buffer.codes._room is None or not current().region:
+        if isinstance(key, slice) or self._buffer.items is not None or not current().region:
             return super().__getitem__(key)
         raise refused("an item, in a loop that adds to it,")
 

@@ -23,6 +23,25 @@ _DEEPEST = 32  # texts in texts that branches join
 _OF_TEXTS = re.compile(r"%(\(.*?\))?[^a-zA-Z%]*[sra]")  # conversions that may show nothing
 
 
+def _mapped(x: object, of: Callable[[object], object]) -> Any:
+    """A tree of tuples, lists and dicts with ``of(leaf)`` in place of each leaf."""
+    kind = type(x)
+    if isinstance(x, tuple | list) and kind in (tuple, list):
+        return kind([_mapped(item, of) for item in x])
+    if isinstance(x, dict) and kind is dict:
+        return {key: _mapped(item, of) for key, item in x.items()}
+    return of(x)
+
+
+def _of_known(function: Callable[..., object]) -> Callable[..., Any]:
+    """A method that needs the text itself, of the numbers of this call."""
+
+    def method(self: Late, *others: object) -> Any:
+        return function(self._known(), *map(_known, others))
+
+    return method
+
+
 class Late(Traced):
     """What ``function(*args, **kwargs)`` will give: a text, or a number that says something of
     what is shown. The arguments are as they are now; see ``snapshot``.
@@ -31,7 +50,13 @@ class Late(Traced):
     __slots__ = ("_args", "_depth", "_function", "_kind", "_kwargs", "_template")
     _of_item = str
 
-    def __init__(self, kind: type, function: Callable[..., Any], args: Any, kwargs: Any) -> None:
+    def __init__(
+        self,
+        kind: type,
+        function: Callable[..., object],
+        args: tuple[object, ...],
+        kwargs: dict[str, object],
+    ) -> None:
         self._kind = kind
         self._function = function
         self._args = args
@@ -88,7 +113,7 @@ class Late(Traced):
             raise AttributeError(f"{self._kind.__name__!r} object has no attribute {name!r}")
         method = getattr(self._kind, name)
 
-        def call(*args: Any, **kwargs: object) -> Any:
+        def call(*args: object, **kwargs: object) -> Any:
             if name in OF_TEXTS:
                 return late(self._kind, method, self, *used_up(args), **kwargs)
             if name == "decode" and self._function is bytes_of and not (args or kwargs):
@@ -118,9 +143,6 @@ class Late(Traced):
             return late(self._kind, _part, self, key.start, key.stop, key.step)
         return self._known()[key]
 
-    def __contains__(self, other: object) -> bool:
-        return other in self._known()
-
     def __eq__(self, other: object) -> Any:
         if type(other) is str and not self._may_be(other):
             return False
@@ -149,38 +171,11 @@ class Late(Traced):
     def __ne__(self, other: object) -> Any:
         return not self == other
 
-    def __lt__(self, other: object) -> Any:
-        return self._known() < _known(other)
-
-    def __le__(self, other: object) -> Any:
-        return self._known() <= _known(other)
-
-    def __gt__(self, other: object) -> Any:
-        return self._known() > _known(other)
-
-    def __ge__(self, other: object) -> Any:
-        return self._known() >= _known(other)
-
-    def __hash__(self) -> int:
-        return hash(self._known())
-
-    def __len__(self) -> int:
-        return len(self._known())
-
-    def __iter__(self) -> Any:
-        return iter(self._known())
-
-    def __bool__(self) -> bool:
-        return bool(self._known())
-
-    def __str__(self) -> str:
-        return str(self._known())
-
-    def __repr__(self) -> str:
-        return repr(self._known())
-
-    def __format__(self, spec: str) -> str:
-        return format(self._known(), spec)
+    __lt__, __le__ = _of_known(operator.lt), _of_known(operator.le)
+    __gt__, __ge__ = _of_known(operator.gt), _of_known(operator.ge)
+    __contains__, __len__, __iter__ = _of_known(operator.contains), _of_known(len), _of_known(iter)
+    __hash__, __bool__ = _of_known(hash), _of_known(bool)
+    __str__, __repr__, __format__ = _of_known(str), _of_known(repr), _of_known(format)
 
 
 def _shows(part: object) -> bool:
@@ -197,7 +192,7 @@ class Template:
 
     def __init__(self, text: Late) -> None:
         self._kind, self._function = text._kind, text._function
-        self._tree = _without_parts((text._args, text._kwargs), [].append)
+        self._tree = _without_parts((text._args, text._kwargs), lambda _: None)
         self._key = self._kind, _key_of((self._function, self._tree))
 
     def __eq__(self, other: object) -> bool:
@@ -212,56 +207,45 @@ class Template:
         _without_parts((text._args, text._kwargs), parts.append)
         return parts
 
-    def at(self, *parts: Any) -> Late:
+    def at(self, *parts: object) -> Late:
         """The text with these numbers."""
-        return self._filled(iter(parts))
-
-    def _filled(self, parts: Iterator[Any]) -> Late:
-        args, kwargs = _with_parts(self._tree, parts, lambda each: each._filled(parts))
-        return Late(self._kind, self._function, args, kwargs)
+        found: Late = self._with_parts(iter(parts), lambda of, *given: Late(*of, *given))
+        return found
 
     def made(self, *parts: object) -> Any:
         """The text itself, at run time."""
-        return self._made(iter(parts))
+        return self._with_parts(iter(parts), lambda of, args, kwargs: of[1](*args, **kwargs))
 
-    def _made(self, parts: Iterator[Any]) -> Any:
-        args, kwargs = _with_parts(self._tree, parts, lambda each: each._made(parts))
-        return self._function(*args, **kwargs)
+    def _with_parts(self, parts: Iterator[object], made: Callable[..., object]) -> Any:
+        """What is ``made`` of the kind and the function, and of arguments with the parts in them;
+        likewise for the texts in it.
+        """
+
+        def of(x: object) -> object:
+            if type(x) is Template:
+                return x._with_parts(parts, made)
+            return next(parts) if x is _HOLE else x
+
+        args, kwargs = _mapped(self._tree, of)
+        return made((self._kind, self._function), args, kwargs)
 
 
-class _Hole:
-    """Stands for a number in a template."""
+_HOLE = object()  # stands for a number in a template
 
 
-_HOLE = _Hole()
-
-
-def _without_parts(x: Any, take: Callable[[Any], None]) -> Any:
+def _without_parts(x: object, take: Callable[[object], None]) -> Any:
     """A tree without what is not known, which is handed over."""
-    kind = type(x)
-    if kind is Late:
-        _without_parts((x._args, x._kwargs), take)
-        return x.template
-    if kind in (tuple, list):
-        return kind([_without_parts(item, take) for item in x])
-    if kind is dict:
-        return {key: _without_parts(item, take) for key, item in x.items()}
-    if isinstance(x, Traced):
+
+    def of(x: object) -> object:
+        if type(x) is Late:
+            _without_parts((x._args, x._kwargs), take)
+            return x.template
+        if not isinstance(x, Traced):
+            return x
         take(x)
         return _HOLE
-    return x
 
-
-def _with_parts(x: Any, parts: Iterator[Any], inner: Callable[[Template], Any]) -> Any:
-    """A tree with parts in it."""
-    kind = type(x)
-    if kind in (tuple, list):
-        return kind([_with_parts(item, parts, inner) for item in x])
-    if kind is dict:
-        return {key: _with_parts(item, parts, inner) for key, item in x.items()}
-    if kind is Template:
-        return inner(x)
-    return next(parts) if x is _HOLE else x
+    return _mapped(x, of)
 
 
 def _key_of(x: Any) -> Any:
@@ -285,7 +269,7 @@ OF_TEXTS = frozenset(
 )
 
 
-def _text(x: Any, kind: type) -> Any:
+def _text(x: object, kind: type) -> Any:
     if isinstance(x, kind):
         return x
     if kind is str:
@@ -302,19 +286,18 @@ def bytes_of(x: Any) -> bytes:
     return bytes(x.tobytes())
 
 
-def _known(x: Any) -> Any:
+def _known(x: object) -> Any:
     """A tree without texts that are not known."""
-    kind = type(x)
-    if kind in (tuple, list):
-        return kind(map(_known, x))
-    if kind is dict:
-        return {key: _known(item) for key, item in x.items()}
-    if kind is not Late and isinstance(x, Traced) and isinstance(x, str):
+    return _mapped(x, _known_part)
+
+
+def _known_part(x: object) -> object:
+    if type(x) is not Late and isinstance(x, Traced) and isinstance(x, str):
         raise refuse("a text of parts that conditions choose cannot be looked at while capturing")
-    return x._known() if kind is Late else x
+    return x._known() if type(x) is Late else x
 
 
-def _part(text: Any, start: object, stop: Any, step: object) -> Any:
+def _part(text: Any, start: object, stop: object, step: object) -> Any:
     return text[start:stop:step]
 
 
@@ -338,7 +321,7 @@ _CONVERSIONS: dict[int, Callable[[Any], Any]] = {
 }
 
 
-def late(kind: type, function: Callable[..., Any], /, *args: object, **kwargs: object) -> Any:
+def late(kind: type, function: Callable[..., object], /, *args: object, **kwargs: object) -> Any:
     """What a pure function gives: at once where all arguments are known, a ``Late`` otherwise."""
     if not (is_unknown(args) or is_unknown(kwargs)):
         return run_now(function, args, kwargs)
@@ -362,20 +345,21 @@ class _NoSample(Exception):
     """There is no sample of something."""
 
 
-def _sample(x: Any) -> Any:
+def _sample(x: object) -> Any:
     """A tree with other numbers of the same types."""
-    x = _plain(settled(x))
-    kind = type(x)
-    if kind in (tuple, list):
-        return kind(map(_sample, x))
-    if kind is dict:
-        return {key: _sample(item) for key, item in x.items()}
-    if kind is Late:
+    return _mapped(_plain(settled(x)), _sample_of)
+
+
+def _sample_of(x: object) -> object:
+    seen = _plain(settled(x))
+    if seen is not x:
+        return _sample(seen)
+    if type(x) is Late:
         return "" if x._kind is str else x._kind()
-    if isinstance(x, Traced) and isinstance(x, str):
-        return "a"
     if not isinstance(x, Traced):
         return x
+    if isinstance(x, str):
+        return "a"
     if isinstance(x, int):
         return 1
     if not isinstance(x, TracedValue):
@@ -386,7 +370,7 @@ def _sample(x: Any) -> Any:
     return found.python_type(1) if found.weak else found.dtype.type(1)
 
 
-def used_up(args: tuple[Any, ...]) -> tuple[Any, ...]:
+def used_up(args: tuple[object, ...]) -> tuple[Any, ...]:
     """Arguments of ``join``: lists of what iterators give, whose items may be unknown."""
     return tuple(list(x) if isinstance(x, Iterator) else x for x in args)
 
@@ -403,28 +387,29 @@ def is_unknown(x: object) -> bool:
 class Held:
     """An object from outside that is given to what shows something."""
 
-    def __init__(self, seen: Any) -> None:
+    def __init__(self, seen: object) -> None:
         self.seen = seen
 
 
-def snapshot(x: Any) -> Any:
+def snapshot(x: object) -> Any:
     """What a part of a text holds now: copies of arrays, and of containers."""
-    x = _plain(settled(x))
-    kind = type(x)
-    if kind in (tuple, list):
-        return kind(map(snapshot, x))
-    if kind is dict:
-        return {key: snapshot(item) for key, item in x.items()}
+    return _mapped(_plain(settled(x)), _snapshot_of)
+
+
+def _snapshot_of(x: object) -> Any:
+    seen = _plain(settled(x))
+    if seen is not x:
+        return snapshot(seen)
     if isinstance(x, TracedValue):
         return record("copy", x._object, order="K") if is_array(x) else x
     if isinstance(x, Traced):
         return x._snapshot(snapshot)
-    if kind is np.ndarray:
+    if type(x) is np.ndarray:
         return x.copy()
-    if kind in (set, frozenset) and not any(isinstance(item, Traced) for item in x):
-        return kind(x)
+    if type(x) in (set, frozenset) and not any(isinstance(item, Traced) for item in x):
+        return type(x)(x)
     if type(x).__dict__.get("__fxc_class__") is not None:
-        raise refuse(f"showing a {kind.__name__} inside of something else cannot be captured")
+        raise refuse(f"showing a {type(x).__name__} inside of something else cannot be captured")
     return x
 
 

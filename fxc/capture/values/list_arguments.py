@@ -14,13 +14,14 @@ from ..forms.form import Array
 from .list_pools import PooledList
 from .lists_of_lists import ListOfLists
 from .operands import Traced, has_traced, operand, wrap
+from .traced_array import TracedArray
 from .traced_lists import TracedList
 
 _LISTS = (TracedList, PooledList)
 
 
 def as_numpy(
-    args: tuple[Any, ...], kwargs: dict[str, Any]
+    args: tuple[object, ...], kwargs: dict[str, object]
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """The arguments of a function of NumPy's, with arrays in place of lists."""
     if not any(type(x) in _LISTS or _is_deque(x) for x in (*args, *kwargs.values())):
@@ -34,11 +35,11 @@ def _array(x: Any) -> Any:
     return x.as_array() if type(x) in _LISTS else x
 
 
-def _is_deque(x: Any) -> bool:
+def _is_deque(x: object) -> bool:
     return isinstance(x, deque) and not isinstance(x, Traced)
 
 
-def array_of_list(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def array_of_list(args: tuple[Any, ...], kwargs: dict[str, object]) -> Any:
     """What ``np.array(list, dtype)`` gives; None for other arguments."""
     if len(args) not in (1, 2) or not kwargs.keys() <= {"dtype"}:
         return None
@@ -48,15 +49,14 @@ def array_of_list(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     return args[0].as_array(args[1] if len(args) == 2 else kwargs.get("dtype"))
 
 
-def joined_list(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def joined_list(f: Any, args: tuple[object, ...], kwargs: dict[str, object]) -> Any:
     """What ``np.stack(list)`` and its like give; None for other arguments."""
     join = _joins.get(f)
     if join is None or not args or type(args[0]) is not TracedList:
         return None
     if has_traced(args[1:]) or has_traced(kwargs):
         return None
-    room = args[0]._room
-    if room is None or not isinstance(room.form, Array):
+    if not isinstance(args[0].form, Array):
         return None
     array = operand(args[0].as_array())
     assert isinstance(array, Value)
@@ -80,19 +80,19 @@ def _concatenate(items: Any, axis: int | None = 0) -> Any:
     return np.moveaxis(items, 0, place).reshape(joined).copy()
 
 
-def _vstack(items: Any) -> Any:
+def _vstack(items: TracedArray) -> Any:
     return items if items.ndim == 2 else _concatenate(items)
 
 
-def _hstack(items: Any) -> Any:
+def _hstack(items: TracedArray) -> Any:
     return _concatenate(items, 0 if items.ndim == 2 else 1)
 
 
-def _column_stack(items: Any) -> Any:
+def _column_stack(items: TracedArray) -> Any:
     return _stack(items, 1) if items.ndim == 2 else _concatenate(items, 1)
 
 
-def _dstack(items: Any) -> Any:
+def _dstack(items: TracedArray) -> Any:
     if items.ndim == 2:
         return _stack(items, 1)[None]
     return _stack(items, 2) if items.ndim == 3 else _concatenate(items, 2)

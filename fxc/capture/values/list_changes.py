@@ -5,157 +5,166 @@ See Note [Lists of counted length].
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Protocol
+from collections.abc import Callable, Iterable
+from typing import Any, Self
+
+from fxc.ir.graph import Operand
 
 from ..refusing import refuse
 from ..session import current
-from ..statements.choices import chosen
-from . import list_parts
-from .list_code import deleted, extended, inserted, replaced
-from .operands import Traced, settled
-from .traced_lists import checked_place
+from .list_room import Int, bounds_among, checked_place, is_unknown
+from .operands import Traced, operand, settled
 
 
-class Changed(Protocol):
-    """A list of the graph that is changed in place."""
+class ChangedList(Traced):
+    """What lists of the graph have in common that are changed in place, item by item."""
 
-    def begin_change(self, *more: Any) -> bool:
-        """Before a change: whether there is room for it; else it will be recorded again."""
+    __slots__ = ()
 
-    def put_first(self, x: Any) -> bool:
+    # What each such list has of its own. A change is begun when there is room for it; else it is
+    # recorded again, and until then ``any_item`` stands for an item.
+    begin_change: Callable[..., bool]
+    any_item: Callable[[], Any]
+    place_of: Callable[[Int], Any]  # of which is checked that there is an item
+    at: Callable[[Int], Any]  # the item at a place that there is
+    length: Callable[[], Any]
+    index: Callable[[object], Any]
+    copy: Callable[[], Any]
+    append: Callable[[object], None]
+    as_array: Callable[..., Any]
+    move: Callable[[Int, Int], None]  # have an item at another place, too
+    put_again: Callable[[Int, object], None]  # an item that the list has already
+    shorten: Callable[[Int], None]  # leave so many items
+
+    def put_first(self, x: object) -> bool:
         """Store an item before the others; False if they have to be moved for that."""
-
-    def any_item(self) -> Any:
-        """What stands for an item until then."""
+        return False
 
     def python_items(self) -> Any:
         """The items, where Python changes them; None where the graph does."""
+        return None
 
-    def place_of(self, key: Any) -> Any:
-        """The place of an item, of which is checked that there is one."""
+    def _operand(self) -> Operand:
+        return operand(self.as_array())
 
-    def at(self, place: Any) -> Any:
-        """The item at a place that there is."""
+    def __len__(self) -> int:
+        return int(self.length())
 
-    def length(self) -> Any:
-        """``len(self)``."""
+    def __bool__(self) -> bool:
+        return bool(self._is_filled())
 
-    def index(self, x: Any) -> Any:
-        """As ``list.index``."""
+    def _known_items(self, key: object) -> Any:
+        """The items that Python changes, as it knows the places; None otherwise."""
+        items = self.python_items()
+        return None if items and is_unknown(key) else items
 
-    def copy(self) -> Any:
-        """As ``list.copy``."""
+    def insert(self, place: object, x: object) -> None:
+        """As ``list.insert``."""
+        x = settled(x)
+        if (items := self._known_items(place)) is not None:
+            items.insert(0 if isinstance(place, Traced) else place, x)
+        elif type(place) is int and place == 0 and self.put_first(x):
+            pass
+        elif self.begin_change(x):
+            self._staged(inserted, checked_place(place), x)
 
+    def __delitem__(self, key: object) -> None:
+        if (items := self._known_items(key)) is not None:
+            del items[key]
+        elif self.begin_change():
+            self._staged(deleted, *self._part_of(key))
 
-def _staged(function: Any, *args: Any) -> None:
-    current().door.staged(function)(*args)
+    def pop(self, place: object = -1) -> Any:
+        """As ``list.pop``."""
+        if (items := self._known_items(place)) is not None:
+            return items.pop(place)
+        if not self.begin_change():
+            return self.any_item()
+        start, stop = self._part_of(place)
+        found = self.at(start)
+        self._staged(deleted, start, stop)
+        return found
 
+    def remove(self, x: object) -> None:
+        """As ``list.remove``."""
+        items = self.python_items()
+        if items is not None and not any(isinstance(each, Traced) for each in (x, *items)):
+            items.remove(x)
+        elif self.begin_change():
+            place = self.index(x)
+            self._staged(deleted, place, place + 1)
 
-def _plain_items(x: Changed, *places: Any) -> Any:
-    """The items that Python changes, as it knows the places; None otherwise."""
-    items = x.python_items()
-    is_known = not items or not any(isinstance(place, Traced) for place in places)
-    return items if is_known else None
+    def extend(self, more: Any) -> None:
+        """As ``list.extend``."""
+        if isinstance(more, Traced) and not isinstance(more, tuple):
+            self._staged(extended, more)
+        else:
+            for x in list(more):
+                self.append(x)
 
+    def __iadd__(self, more: Iterable[object]) -> Self:
+        self.extend(more)
+        return self
 
-def insert(x: Changed, place: Any, item: Any) -> None:
-    """As ``list.insert``."""
-    item = settled(item)
-    if (items := _plain_items(x, place)) is not None:
-        items.insert(0 if isinstance(place, Traced) else place, item)
-    elif type(place) is int and place == 0 and x.put_first(item):
-        pass
-    elif x.begin_change(item):
-        _staged(inserted, x, checked_place(place), item)
+    def _sort(self, *, key: object = None, reverse: object = False) -> None:
+        """As ``list.sort``."""
+        self._replace(lambda x: x.in_order(key, reverse))
 
+    def _reverse(self) -> None:
+        """As ``list.reverse``."""
+        self._replace(lambda x: x.part(slice(None, None, -1)))
 
-def delete(x: Changed, key: Any) -> None:
-    """``del x[key]``."""
-    bounds = (key.start, key.stop, key.step) if isinstance(key, slice) else (key,)
-    if (items := _plain_items(x, *bounds)) is not None:
-        del items[key]
-    elif x.begin_change():
-        _staged(deleted, x, *(_part(x, key) if isinstance(key, slice) else _one(x, key)))
+    def _replace(self, of: Callable[[Any], object]) -> None:
+        """Take the items of another list of this length, which is made of one with these."""
+        found = self.copy() if self.begin_change() else None
+        if found is not None and found.items != []:
+            self._staged(replaced, of(found))
 
+    def _staged(self, change: Callable[..., None], *args: object) -> None:
+        current().door.staged(change)(self, *args)
 
-def taken(x: Changed, place: Any) -> Any:
-    """``x.pop(place)``."""
-    if (items := _plain_items(x, place)) is not None:
-        return items.pop(place)
-    if not x.begin_change():
-        return x.any_item()
-    start, stop = _one(x, place)
-    found = x.at(start)
-    _staged(deleted, x, start, stop)
-    return found
-
-
-def remove(x: Changed, item: Any) -> None:
-    """As ``list.remove``."""
-    items = x.python_items()
-    if items is not None and not any(isinstance(each, Traced) for each in (item, *items)):
-        items.remove(item)
-    elif x.begin_change():
-        place = x.index(item)
-        _staged(deleted, x, place, place + 1)
-
-
-def extend(x: Any, more: Any) -> None:
-    """As ``list.extend``, by what a loop may run over."""
-    _staged(extended, x, more)
-
-
-def sort(x: Changed, *, key: Any = None, reverse: Any = False) -> None:
-    """As ``list.sort``, of a list that has room."""
-    found = _copy_to_change(x)
-    if found is not None:
-        _staged(replaced, x, list_parts.in_order(found, key, reverse))
-
-
-def reverse(x: Changed) -> None:
-    """As ``list.reverse``, likewise."""
-    found = _copy_to_change(x)
-    if found is not None:
-        _staged(replaced, x, list_parts.part_of(found, slice(None, None, -1)))
-
-
-def _copy_to_change(x: Changed) -> Any:
-    """The items in a list of their own; None if there is no room, or an item in no list."""
-    found = x.copy() if x.begin_change() else None
-    return None if found is None or found.items == [] else found
-
-
-METHODS: dict[str, Callable[..., None]] = {
-    "insert": insert,
-    "remove": remove,
-    "sort": sort,
-    "reverse": reverse,
-}
+    def _part_of(self, key: object) -> tuple[Any, Any]:
+        """The bounds of a part of the items: of a slice, or an item that there is."""
+        if not isinstance(key, slice):
+            place = self.place_of(checked_place(key))
+            return place, place + 1
+        if key.step not in (None, 1):
+            raise refuse(
+                "del of every other item of a list whose length depends on data cannot be "
+                "captured; use a comprehension"
+            )
+        return bounds_among(key, self.length())
 
 
-def _one(x: Changed, key: Any) -> tuple[Any, Any]:
-    """The place of an item, of which is checked that there is one, and the next one."""
-    place = x.place_of(checked_place(key))
-    return place, place + 1
+# ------------------------------------------------------------------ in Python, to be staged
 
 
-def _part(x: Changed, key: slice) -> tuple[Any, Any]:
-    """The bounds of a part of the items."""
-    if key.step not in (None, 1):
-        raise refuse(
-            "del of every other item of a list whose length depends on data cannot be captured; "
-            "use a comprehension"
-        )
-    count = x.length()
-    start = 0 if key.start is None else _bound(key.start, count)
-    stop = count if key.stop is None else _bound(key.stop, count)
-    return start, chosen(current().door, stop < start, lambda: start, lambda: stop)
+def inserted(items: ChangedList, place: Int, x: object) -> None:
+    count = len(items)
+    if place < 0:
+        place = place + count
+    if place < 0:
+        place = 0
+    if place > count:
+        place = count
+    items.append(x)
+    for k in range(count - place):
+        items.move(count - k, count - k - 1)
+    items.put_again(place, x)
 
 
-def _bound(key: Any, count: Any) -> Any:
-    """A bound of a slice among so many items."""
-    door, place = current().door, checked_place(key)
-    place = chosen(door, place < 0, lambda: place + count, lambda: place)
-    place = chosen(door, place < 0, lambda: 0, lambda: place)
-    return chosen(door, place > count, lambda: count, lambda: place)
+def deleted(items: ChangedList, start: Int, stop: Int) -> None:
+    count = len(items)
+    for k in range(count - stop):
+        items.move(start + k, stop + k)
+    items.shorten(count - stop + start)
+
+
+def replaced(items: ChangedList, found: ChangedList) -> None:
+    for k in range(len(found)):
+        items.put_again(k, found.at(k))
+
+
+def extended(items: ChangedList, more: Iterable[object]) -> None:
+    for x in more:
+        items.append(x)

@@ -2,28 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import partial
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NoReturn
 
 import numpy as np
 
-from fxc.ir.graph import Literal, Operand
+from fxc.ir.graph import Literal
 
 from ..forms.form import Form
-from ..forms.items import form_of_items, takes
+from ..forms.items import form_of_items
 from ..forms.leaving import array_of_list, dtype_as_places
 from ..refusing import How, Request, Requests, refuse
 from ..session import current
 from ..statements.counted import Bounded, Counted
-from .above import above
-from .list_changes import delete, extend, taken
-from .list_code import appended
-from .list_parts import made
-from .operands import Traced, operand, record, settled, wrap
+from .list_buffers import Buffer
+from .list_changes import ChangedList
+from .list_room import Int, place_among
+from .operands import operand, record, settled, wrap
 from .records import Pooled
-from .sized_lists import list_of_vector, sized, tuples_of
-from .traced_lists import TracedList, place_among
+from .sized_lists import list_of_vector, tuples_of
+from .traced_array import TracedArray
+from .traced_lists import TracedList
 from .truths import flag_of
 
 # Note [Pools of lists]
@@ -72,22 +71,21 @@ class ListPool:
         self.label = label
         self.given = given  # the lists are from outside: they can be read alone
         self.changes = 0
-        self.heads = TracedList([], outermost=True)
-        self.arena = TracedList([], outermost=True, most=_MOST)
+        self.heads = Buffer(outermost=True)
+        self.arena = Buffer(outermost=True, most=_MOST)
 
     def __repr__(self) -> str:
         return self.label
 
-    def add(self, items: Any) -> PooledList:
+    def add(self, items: Iterable[object]) -> PooledList:
         """A new list with these items."""
-        heads = self.heads
-        number = heads.length() if heads.items is not None else heads._number()
-        heads.append((self.end(), 0, 0))
+        number = self.heads.next_place()
+        self.heads.append((self.end(), 0, 0))
         made = PooledList(self, number)
         made.extend(items)
         return made
 
-    def at(self, number: Any) -> PooledList:
+    def at(self, number: Int) -> PooledList:
         """The list of that number."""
         return PooledList(self, number)
 
@@ -104,64 +102,78 @@ class ListPool:
     @property
     def form(self) -> Form | None:
         """What the items are; None if none has been appended yet."""
-        return None if self.arena._room is None else self.arena._room.form
+        return self.arena.form
 
-    def has_room(self, *more: Any) -> bool:
+    def has_room(self, *more: object) -> bool:
         """Whether there is room here for items; asks for it where there is none."""
-        arena = self.arena
-        owner = arena._owner_of_change(turns=False)
-        if owner is not None and not arena._has_room(owner, *more):
-            arena._wish(owner, *more, often=True)
-            return False
-        room = arena._room
-        if owner is None and (room is None or not takes(room.form, *more)):
-            arena.make_room(more, None, None)
-        arena._known = None
-        return True
+        self.arena.owner_of_change()
+        found = self.arena.takes_in(*more, spare=None, often=True)
+        if found:
+            self.arena.forget_length()
+        return found
 
     def end(self) -> Any:
         """How many places of the arena are taken."""
-        return 0 if self.arena._room is None else self.arena._room.count
+        return 0 if self.form is None else self.arena.room.count
 
     def set_end(self, end: Any) -> None:
         """Take so many places."""
-        room = self.arena._taken_room()
+        room = self.arena.room
         current().record("try_demand", flag_of(end <= room.most))
         room.set_count(end)
 
-    def put(self, place: Any, x: Any) -> None:
+    def put(self, place: Int, x: object) -> None:
         """Store an item in the arena."""
-        self.arena._put(place, x)
+        self.arena.put(place, x)
 
-    def move(self, place: Any, source: Any) -> None:
+    def move(self, place: Int, source: Int) -> None:
         """Have an item of the arena at another place, too, if any has been appended."""
-        if self.arena._room is not None:
+        if self.form is not None:
             self.arena.move(place, source)
 
-    def head(self, number: Any) -> tuple[Any, Any, Any]:
+    def head(self, number: Int) -> tuple[Any, Any, Any]:
         """Where the items of a list begin, how many there are, and room for how many."""
-        begin, count, room = (self.heads.part_at(number, part) for part in range(3))
-        return begin, count, room
+        return self.begin(number), self.count(number), self.heads.part_at(number, _ROOM)
 
-    def set_head(self, number: Any, begin: Any, room: Any) -> None:
+    def set_head(self, number: Int, begin: Int, room: Int) -> None:
         """Have the items of a list begin elsewhere."""
         self.heads.set_part(number, _BEGIN, begin)
         self.heads.set_part(number, _ROOM, room)
 
-    def count(self, number: Any) -> Any:
+    def count(self, number: Int) -> Any:
         """The length of a list."""
         return self.heads.part_at(number, _COUNT)
 
-    def set_count(self, number: Any, count: Any) -> None:
+    def set_count(self, number: Int, count: Int) -> None:
         """Set the length of a list."""
         self.heads.set_part(number, _COUNT, count)
 
-    def begin(self, number: Any) -> Any:
+    def begin(self, number: Int) -> Any:
         """Where the items of a list begin."""
         return self.heads.part_at(number, _BEGIN)
 
 
-def rows_of(label: str, begins: Any, counts: Any, numbers: Any) -> TracedList:
+def appended(pool: ListPool, number: Int, x: object) -> None:
+    begin, count, room = pool.head(number)
+    if count == room:
+        end = pool.end()
+        if begin + room == end:
+            pool.set_end(end + 1)
+            pool.set_head(number, begin, room + 1)
+        else:
+            room = 2 * count + 4
+            pool.set_end(end + room)
+            for k in range(count):
+                pool.move(end + k, begin + k)
+            pool.set_head(number, end, room)
+            begin = end
+    pool.put(begin + count, x)
+    pool.set_count(number, count + 1)
+
+
+def rows_of(
+    label: str, begins: TracedArray, counts: TracedArray, numbers: TracedArray
+) -> TracedList:
     """The list of lists from outside, whose items, of which that many begin there, stand in a
     vector; ``label`` is that of the pool.
     """
@@ -171,10 +183,10 @@ def rows_of(label: str, begins: Any, counts: Any, numbers: Any) -> TracedList:
     form = form_of_items([pool.at(0)], None)
     assert form is not None
     places = record("arange", Literal(0), Literal(1), length=begins._type.shape[0], dtype=_INT)
-    return sized(form, (places._value,))
+    return TracedList.sized(form, (places._value,))
 
 
-class PooledList(Pooled):
+class PooledList(ChangedList, Pooled):
     """A list of a pool."""
 
     __slots__ = ()
@@ -187,10 +199,10 @@ class PooledList(Pooled):
     def _holds(self) -> Iterable[Any]:
         return self.pool.heads, self.pool.arena
 
-    def _snapshot(self, of: Callable[[Any], Any]) -> Any:
+    def _snapshot(self, of: Callable[[object], Any]) -> Any:
         return of(self.copy())
 
-    def is_(self, other: Any) -> Any:
+    def is_(self, other: PooledList) -> Any:
         """``self is other``."""
         self.pool.check_ours("'is'")
         return self.pool is other.pool and self.number == other.number
@@ -204,28 +216,22 @@ class PooledList(Pooled):
     def _is_filled(self) -> Any:
         return self.length() > 0
 
-    def __len__(self) -> int:
-        return int(self.length())
-
-    def __bool__(self) -> bool:
-        return bool(self._is_filled())
-
     def __iter__(self) -> Iterator[Any]:
         found = self._counted()
         if type(found) is Bounded:
             raise self.refused("a use in Python")
         return iter(found)
 
-    def at(self, place: Any) -> Any:
+    def at(self, place: Int) -> Any:
         """The item at a place that there is."""
         arena = self.pool.arena
-        if arena._room is None:
-            owner = arena._awaited_by()
-            current().record("try_demand", Literal(False))
-            return 0 if owner is None else arena._any_item(owner)
-        return arena.at(self.pool.begin(self.number) + place)
+        if arena.form is not None:
+            return arena.at(self.pool.begin(self.number) + place)
+        owner = arena.awaited_by()
+        current().record("try_demand", Literal(False))
+        return 0 if owner is None else arena.any_item(owner)
 
-    def place_of(self, key: Any) -> Any:
+    def place_of(self, key: Int) -> Any:
         """The place of an item, of which is checked that there is one."""
         return place_among(key, self.length())
 
@@ -233,14 +239,14 @@ class PooledList(Pooled):
         return self.copy()[key] if isinstance(key, slice) else self.at(self.place_of(key))
 
     def _counted(self) -> Counted | Bounded:
-        if self.pool.form is None and self.pool.arena._awaited_by() is None:
+        if self.pool.form is None and self.pool.arena.awaited_by() is None:
             return Counted(0, self.at, of=(self,))  # nothing has been stored in any of them
         count = self.length()
         return Bounded((0, count), 0, count, self.at, of=(self,))
 
     def _part(self) -> tuple[Form, list[Any]]:
         """The form of the items, and arrays of them."""
-        room = self.pool.arena._taken_room()
+        room = self.pool.arena.room
         begin = self.pool.begin(self.number)
         part = slice(begin, begin + self.length())
         return room.form, [wrap(array)[part] for array in room.arrays]
@@ -250,19 +256,15 @@ class PooledList(Pooled):
         if self.pool.form is None:
             return TracedList([])
         form, arrays = self._part()
-        return made(form, arrays, self.pool.arena._taken_room().most)
+        return TracedList.of_columns(form, arrays, self.pool.arena.room.most)
 
     def as_array(self, dtype: Any = None) -> Any:
         """``np.array(self, dtype)``."""
         if self.pool.form is None:
-            return np.array([], dtype)
+            return np.empty(0, dtype)
         form, arrays = self._part()
         copies = [array.copy()._value for array in arrays]
         return array_of_list(form, copies, dtype, self._is_filled)
-
-    def _operand(self) -> Operand:
-        found: Operand = operand(self.as_array())
-        return found
 
     def _as_places(self) -> Any:
         form = self.pool.form
@@ -272,20 +274,20 @@ class PooledList(Pooled):
         """Whether ``as_array`` gives an array, see Note [Lists of numbers]."""
         return True
 
-    def has(self, x: Any) -> Any:
+    def has(self, x: object) -> Any:
         """``x in self``."""
         return self.copy().has(x) if self.pool.form is not None else False
 
-    def __contains__(self, x: Any) -> bool:
+    def __contains__(self, x: object) -> bool:
         return bool(self.has(x))
 
-    def __add__(self, other: Any) -> Any:
+    def __add__(self, other: object) -> Any:
         return self.copy() + (other.copy() if type(other) is PooledList else other)
 
-    def __radd__(self, other: Any) -> Any:
+    def __radd__(self, other: object) -> Any:
         return other + self.copy()
 
-    def __mul__(self, count: Any) -> Any:
+    def __mul__(self, count: Int) -> Any:
         return self.copy() * count
 
     __rmul__ = __mul__
@@ -307,78 +309,47 @@ class PooledList(Pooled):
                     raise refuse("a change to a list while a loop runs over it cannot be captured")
                 current().record("try_demand", flag_of(self.number != x.number))
 
-    def begin_change(self, *more: Any) -> bool:
+    def begin_change(self, *more: object) -> bool:
         """Before a change that moves items, or takes in more of them: whether there is room."""
         self._check_not_running()
         return self.pool.has_room(*more)
-
-    def put_first(self, x: Any) -> bool:
-        """Store an item before the others: these are to be moved."""
-        return False
 
     @property
     def changes(self) -> int:
         """How often a list of the pool has been changed."""
         return self.pool.changes
 
-    def python_items(self) -> Any:
-        """Python knows the items of none of these lists."""
-        return None
-
     def any_item(self) -> Any:
         """What stands for an item in a statement that will be recorded again."""
         return self.at(0)
 
-    def append(self, x: Any) -> None:
+    def append(self, x: object) -> None:
         """As ``list.append``."""
         x = settled(x)
         if self.begin_change(x):
             current().door.staged(appended)(self.pool, self.number, x)
 
-    def extend(self, more: Any) -> None:
-        """As ``list.extend``."""
-        if isinstance(more, Traced):
-            extend(self, more)
-        elif items := list(more):
-            self._extend_by(items)
-
-    def _extend_by(self, items: Sequence[Any]) -> None:
-        for x in items:
-            self.append(x)
-
-    def __iadd__(self, more: Any) -> PooledList:
-        self.extend(more)
-        return self
-
-    def move(self, place: Any, source: Any) -> None:
+    def move(self, place: Int, source: Int) -> None:
         """Have the item at another place at this one, too."""
         begin = self.pool.begin(self.number)
         self.pool.move(begin + place, begin + source)
 
-    def put_again(self, place: Any, x: Any) -> None:
+    def put_again(self, place: Int, x: object) -> None:
         """Store an item that the list has already."""
-        room = self.pool.arena._room
-        if room is not None:
-            room.put(self.pool.begin(self.number) + place, x)
+        if self.pool.form is not None:
+            self.pool.arena.put_again(self.pool.begin(self.number) + place, x)
 
-    def shorten(self, number: Any) -> None:
+    def shorten(self, number: Int) -> None:
         """Leave so many items."""
         self.pool.set_count(self.number, number)
 
-    def __setitem__(self, key: Any, x: Any) -> None:
+    def __setitem__(self, key: Any, x: object) -> None:
         x = settled(x)
         self.pool.check_ours("a change")
         if isinstance(key, slice):
             raise self.refused("an assignment to a slice")
         if self.pool.has_room(x):
             self.pool.put(self.pool.begin(self.number) + self.place_of(key), x)
-
-    def __delitem__(self, key: Any) -> None:
-        delete(self, key)
-
-    def pop(self, place: Any = -1) -> Any:
-        """As ``list.pop``."""
-        return taken(self, place)
 
     def clear(self) -> None:
         """As ``list.clear``."""
@@ -390,11 +361,16 @@ class PooledList(Pooled):
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") or not hasattr(list, name):
             raise AttributeError(name)
-        if name in above().list_methods:
-            return partial(above().list_methods[name], self)
-        if name in ("count", "index"):
-            return getattr(self.copy(), name)
+        if name == "count":
+            return self.copy().count
         raise self.refused(f".{name}()")
+
+    sort = ChangedList._sort
+    reverse = ChangedList._reverse
+
+    def index(self, x: object) -> Any:
+        """As ``list.index``."""
+        return self.copy().index(x)
 
     def __hash__(self) -> NoReturn:
         raise TypeError("unhashable type: 'list'")

@@ -1,24 +1,64 @@
-"""Where the graph holds the items of a list. See Note [Lists of counted length]."""
+"""Where the graph holds the items of a list, and places there.
+
+See Note [Lists of counted length].
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from fxc.ir.graph import Literal, Value
 from fxc.ir.records import frozen
 from fxc.ir.symbols import Dim
+from fxc.ir.types import ArrayType
 
 from ..forms.carrying import pack
 from ..forms.form import Form, columns_of, types_of
 from ..forms.items import item_of, widened
+from ..refusing import refuse
 from ..session import current
 from ..statements.structured import Statement
-from .operands import operand, record, variable_of, wrap
+from .above import above
+from .operands import Traced, operand, record, variable_of, wrap
 from .python_numbers import to_int
-from .traced_int import wrap_dim
+from .traced_int import TracedInt, wrap_dim
 from .truths import flag_of
+
+# Note [Lists of counted length]
+# A list that a branch or a loop of the graph changes (``if x[i] > 0: found.append(i)``) is a
+# *buffer*. It lives in the graph from there on: one array for each number of an item, with room for
+# the most items that there may be, and an array of one element that holds the length. Both are made
+# before the outermost statement that appends, which is recorded again when it has been seen what it
+# appends. Until then the statement only *wishes* for room, and what it reads are placeholders. An
+# item is read and written by its place, of which is checked that the list has it. Behind the
+# statement the length is a counted size, see Note [Counted sizes]. Of a list that loses its first
+# item (``queue.pop(0)``), and of a deque that does, or takes items before it, the first item stands
+# anywhere in the arrays, which go on at their begin: so no item moves, and places are used again.
+#
+# Before, and where no statement of the graph changes it, the items are Python's. Which lists may
+# become so is known by the place where they are made (``made_list``): the capture starts again
+# when the first of them is changed where Python cannot follow.
+#
+# Everything else is a buffer, or a view of one: a dict has its items in one (Note [Dicts of the
+# graph]), records their fields (Note [Records]), a pool of lists the items of all of them (Note
+# [Pools of lists]), a text that grows its characters (Note [Texts of the graph]).
+
+
+class Int(Protocol):
+    """An int of Python's, or one of the graph: a place in a list, or a length."""
+
+    def __add__(self, other: int, /) -> Any: ...
+    def __radd__(self, other: int, /) -> Any: ...
+    def __mul__(self, other: int, /) -> Any: ...
+    def __rmul__(self, other: int, /) -> Any: ...
+    def __sub__(self, other: int, /) -> Any: ...
+    def __rsub__(self, other: int, /) -> Any: ...
+    def __lt__(self, other: int, /) -> Any: ...
+    def __ge__(self, other: int, /) -> Any: ...
+    def __gt__(self, other: int, /) -> Any: ...
+    def __index__(self) -> int: ...
 
 
 @frozen(eq=False)
@@ -41,39 +81,39 @@ class Room:
         """The length, as a scalar of the graph."""
         return to_int(wrap(self.length)[0])
 
-    def set_count(self, number: Any) -> None:
+    def set_count(self, number: Int) -> None:
         """Store the length."""
         wrap(self.length)[0] = number
 
-    def check_not_full(self, number: Any) -> None:
+    def check_not_full(self, number: Int) -> None:
         """Look whether there is room for another item, where the arrays do not say so."""
         if self.head is not None:
             current().record("try_demand", flag_of(number < wrap_dim(self.most)))
 
-    def put(self, place: Any, x: Any) -> None:
+    def put(self, place: Int, x: object) -> None:
         """Store an item."""
         there = self._turned(place)
         for array, part in zip(self.arrays, pack(self.form, x), strict=True):
             wrap(array)[there] = variable_of(part)
 
-    def at(self, place: Any) -> Any:
+    def at(self, place: Int) -> Any:
         """The item at a place."""
         there = self._turned(place)
         return item_of(self.form, [operand(wrap(array)[there]) for array in self.arrays])
 
-    def move(self, place: Any, source: Any) -> None:
+    def move(self, place: Int, source: Int) -> None:
         """Store the item at one place at another one, too."""
         to, there = self._turned(place), self._turned(source)
         for array in self.arrays:
             wrap(array)[to] = wrap(array)[there]
 
-    def put_part(self, place: Any, part: int, x: Any) -> None:
+    def put_part(self, place: Int, part: int, x: object) -> None:
         """Store a part of an item that consists of several."""
         form, arrays = self._part(part)
         for array, each in zip(arrays, pack(form, x), strict=True):
             wrap(array)[place] = variable_of(each)
 
-    def part_at(self, place: Any, part: int) -> Any:
+    def part_at(self, place: Int, part: int) -> Any:
         """A part of the item at a place."""
         form, arrays = self._part(part)
         return item_of(form, [operand(wrap(array)[place]) for array in arrays])
@@ -90,7 +130,7 @@ class Room:
         assert self.head is not None
         wrap(self.head)[0] = self._turned(by)
 
-    def _turned(self, place: Any) -> Any:
+    def _turned(self, place: Int) -> Any:
         """Where the item at a place stands in the arrays."""
         if self.head is None:
             return place
@@ -117,14 +157,9 @@ def new_room(
 
     ``turns``: items come or go at the begin; ``size``: the number of items, if that is known.
     """
-    session = current()
-    arrays = tuple(
-        session.record("empty", (most, *part.shape), part.dtype, layout=None)
-        for part in types_of(form)
-    )
+    session, arrays = current(), new_arrays(form, most)
     if isinstance(content, int):
-        length = session.record("empty", (1,), np.dtype("i8"), layout=None)
-        wrap(length)[0] = content
+        length = new_number(content)
     else:
         size = content.most if size is None else size
         length, end = content.length, wrap_dim(size)
@@ -137,7 +172,78 @@ def new_room(
     return Room(form, arrays, length, most, owner, head)
 
 
+def new_arrays(form: Form, size: Dim) -> tuple[Value, ...]:
+    """Arrays for so many items, which are not stored yet."""
+    return tuple(
+        current().value("empty", (size, *part.shape), part.dtype, layout=None)
+        for part in types_of(form)
+    )
+
+
+def new_number(number: Int) -> Value:
+    """An array of one element that holds a number."""
+    made = current().value("empty", (1,), np.dtype("i8"), layout=None)
+    wrap(made)[0] = number
+    return made
+
+
 def _around(place: Any, most: Dim) -> Any:
     """A place in arrays of that length, which go on at their begin."""
     is_power = isinstance(most, int) and not most & (most - 1)
     return place & (most - 1) if is_power else place % wrap_dim(most)
+
+
+# ------------------------------------------------------------------ places
+
+
+def is_unknown(key: object) -> bool:
+    """Whether a place, or a bound of a slice, is a number of the graph."""
+    return any(isinstance(each, Traced) for each in numbers_of(key))
+
+
+def numbers_of(key: object) -> tuple[object, ...]:
+    """The place, or the bounds of a slice and its step."""
+    return (key.start, key.stop, key.step) if isinstance(key, slice) else (key,)
+
+
+def checked_place(key: Any) -> Any:
+    """The place of an item, which is one of an array of as many elements."""
+    if type(key) is bool:
+        return int(key)
+    if not isinstance(key, int | np.integer | TracedInt):
+        kind = operand(key).type
+        if kind.rank or kind.dtype.kind not in "iu":
+            raise refuse(f"a place in a list that is of {kind} cannot be captured; use an int")
+        key = to_int(key[()] if isinstance(kind, ArrayType) else key)
+    return key
+
+
+def place_among(key: Int, number: Any) -> Any:
+    """A place among so many items, of which is checked that there is one."""
+    session = current()
+    if type(key) is int:
+        place = number + key if key < 0 else key
+    else:
+        place = above().chosen(session.door, key < 0, lambda: number + key, lambda: key)
+    for test in (place >= 0, place < number):
+        if test is not True:
+            session.record("try_demand", flag_of(test))
+    return place
+
+
+def bounds_among(key: slice, number: Int) -> tuple[Any, Any]:
+    """The bounds of a slice, without a step, among so many items."""
+    start = 0 if key.start is None else _bound(key.start, number)
+    stop = number if key.stop is None else _bound(key.stop, number)
+    return start, _chosen(stop < start, start, stop)
+
+
+def _bound(key: object, number: Int) -> Any:
+    given = checked_place(key)
+    place = above().chosen(current().door, given < 0, lambda: given + number, lambda: given)
+    place = _chosen(place < 0, 0, place)
+    return _chosen(place > number, number, place)
+
+
+def _chosen(test: object, then: object, orelse: object) -> Any:
+    return above().chosen(current().door, test, lambda: then, lambda: orelse)

@@ -5,7 +5,7 @@ See Note [Lists of lists].
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, ClassVar
 
 from fxc.ir.graph import Value
@@ -20,10 +20,11 @@ from ..refusing import How, Request, Respecialise
 from ..session import current
 from ..statements.counted import Counted
 from . import sequences
+from .list_room import Int, checked_place
 from .mixed import number_form, scalar_kinds
 from .operands import Limited, Traced, kind_of, operand, settled, variable_of, wrap
 from .traced_int import wrap_dim
-from .traced_lists import TracedList, checked_place
+from .traced_lists import TracedList
 
 # Note [Lists of lists]
 # A list of lists of numbers whose rows are asked for at places that are not known, to be written
@@ -37,7 +38,7 @@ from .traced_lists import TracedList, checked_place
 _Numbers = Number | MixedNumber
 
 
-def made(by_python: Request, items: list[Any]) -> Any:
+def made(by_python: Request, items: Sequence[Any]) -> Any:
     """The list of the graph for one that Python has made; NotImplemented if it cannot be one. The
     request is to leave it to Python.
     """
@@ -50,7 +51,7 @@ def made(by_python: Request, items: list[Any]) -> Any:
     return repeated(by_python, len(rows), rows[0]) if len(found) == 1 else NotImplemented
 
 
-def _of_numbers(by_python: Request, rows: list[list[Any]]) -> Any:
+def _of_numbers(by_python: Request, rows: Sequence[Sequence[object]]) -> Any:
     """The list of rows that Python knows."""
     flat, widths = [x for row in rows for x in row], set(map(len, rows))
     form = _form_of(by_python.about, flat) if len(widths) == 1 else None
@@ -68,7 +69,7 @@ def _of_numbers(by_python: Request, rows: list[list[Any]]) -> Any:
     return ListOfLists(by_python, form, arrays)
 
 
-def repeated(by_python: Request, count: Dim, row: Any) -> Any:
+def repeated(by_python: Request, count: Dim, row: object) -> Any:
     """The list of so many rows with the items of this one, which are one and the same number;
     NotImplemented if they are not.
     """
@@ -83,7 +84,9 @@ def repeated(by_python: Request, count: Dim, row: Any) -> Any:
     return NotImplemented if form is None else _filled(by_python, form, number, (count, size))
 
 
-def _filled(by_python: Request, form: _Numbers, number: Any, shape: tuple[Dim, ...]) -> ListOfLists:
+def _filled(
+    by_python: Request, form: _Numbers, number: object, shape: tuple[Dim, ...]
+) -> ListOfLists:
     session = current()
     arrays = [
         session.record("full", shape, part, each.dtype, layout=None)
@@ -92,7 +95,7 @@ def _filled(by_python: Request, form: _Numbers, number: Any, shape: tuple[Dim, .
     return ListOfLists(by_python, form, arrays)
 
 
-def _form_of(label: str, numbers: list[Any]) -> _Numbers | None:
+def _form_of(label: str, numbers: Sequence[object]) -> _Numbers | None:
     """What all these are, and what is known to be stored later; None if they cannot be mixed."""
     known = [scalar_kinds(x) for x in numbers]
     kinds: frozenset[ScalarType] = current().outer.get(label, frozenset())
@@ -103,7 +106,7 @@ def _form_of(label: str, numbers: list[Any]) -> _Numbers | None:
     return number_form(kinds) if numbers else None
 
 
-def _place(key: Any, count: Any, what: str) -> Any:
+def _place(key: object, count: Int, what: str) -> Any:
     """A place among so many; an exception where Python knows both."""
     place = checked_place(key)
     if type(place) is int and type(count) is int and not -count <= place < count:
@@ -122,7 +125,7 @@ class _AlongAxis(Limited):
     def __class__(self) -> type:
         return list
 
-    def __getitem__(self, key: Any) -> Any:
+    def __getitem__(self, key: object) -> Any:
         raise NotImplementedError
 
     def _size(self) -> Dim:
@@ -165,16 +168,16 @@ class ListOfLists(_AlongAxis):
         """The list."""
         return self
 
-    def __getitem__(self, key: Any) -> Any:
+    def __getitem__(self, key: object) -> Any:
         if isinstance(key, slice):
             raise self.refused()
         return ListRow(self, _place(key, self.length(), "list index"))
 
-    def as_array(self, dtype: Any = None) -> Any:
+    def as_array(self, dtype: object = None) -> Any:
         """``np.array(self, dtype)``."""
         return as_array(self.form, [wrap(x).copy()._value for x in self.arrays], dtype)
 
-    def _snapshot(self, of: Callable[[Any], Any]) -> Any:
+    def _snapshot(self, of: Callable[[object], Any]) -> Any:
         arrays = [wrap(x).copy()._value for x in self.arrays]
         return ListOfLists(self.by_python, self.form, arrays)
 
@@ -188,17 +191,17 @@ class ListRow(_AlongAxis):
     def _holds(self) -> Iterable[Any]:
         return (self.whole,)
 
-    def __init__(self, whole: ListOfLists, place: Any) -> None:
+    def __init__(self, whole: ListOfLists, place: Int) -> None:
         self.whole = whole
         self.place = place
 
-    def __getitem__(self, key: Any) -> Any:
+    def __getitem__(self, key: object) -> Any:
         if isinstance(key, slice):
             raise self.refused()
         place = self.place, _place(key, self.length(), "list index")
         return item_of(self.whole.form, [operand(wrap(x)[place]) for x in self.whole.arrays])
 
-    def __setitem__(self, key: Any, x: Any) -> None:
+    def __setitem__(self, key: object, x: object) -> None:
         x, whole = settled(x), self.whole
         kinds = scalar_kinds(x)
         if isinstance(key, slice) or kinds is None:
@@ -214,5 +217,5 @@ class ListRow(_AlongAxis):
         for array, part in zip(whole.arrays, pack(whole.form, x), strict=True):
             wrap(array)[place] = variable_of(part)
 
-    def _snapshot(self, of: Callable[[Any], Any]) -> Any:
+    def _snapshot(self, of: Callable[[object], Any]) -> Any:
         return ListRow(of(self.whole), self.place)

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..forms.form import types_of
+from ..forms.form import is_of_arrays
 from ..refusing import How, Request, Requests, Respecialise
 from ..session import Session
 from . import lists_of_lists
@@ -25,7 +25,7 @@ class MadeLists:
     def __init__(self, session: Session) -> None:
         self._session = session
         self._labels: dict[int, str] = {}
-        self.known: list[list[Any]] = []
+        self.known: list[Any] = []
         self.changed = Requests()  # to have what was changed in a region in the graph
         self.sized = Requests()  # the requests to leave lists of a size to Python
         self._traced: list[tuple[str, TracedList]] = []
@@ -35,7 +35,7 @@ class MadeLists:
         self.outside = Requests()
         self.is_outside_changed = False
 
-    def made(self, items: Any, place: str) -> Any:
+    def made(self, items: object, place: str) -> Any:
         """A list, or a deque, that the program makes at a place."""
         label = f"list {place}"
         if type(items) is TracedList or pool_of(label) is not None:
@@ -59,7 +59,7 @@ class MadeLists:
         self._session.door.places.note_list(items)
         return items
 
-    def pooled(self, items: Any, place: str) -> Any:
+    def pooled(self, items: object, place: str) -> Any:
         """A list that the program makes at a place, in a pool if there is to be one; itself if
         there is to be none.
         """
@@ -73,7 +73,7 @@ class MadeLists:
             self._pools[pool] = ListPool(pool)
         return self._pools[pool].add(items)
 
-    def ask_pool(self, *lists: Any) -> None:
+    def ask_pool(self, *lists: object) -> None:
         """Begin again with these in one pool, if they are lists that may be."""
         found = [self._label_of(x) for x in lists]
         labels = {label for label in found if label is not None}
@@ -83,7 +83,7 @@ class MadeLists:
         if not wanted <= self._session.requests:
             raise Respecialise(*wanted)
 
-    def _label_of(self, x: Any) -> str | None:
+    def _label_of(self, x: object) -> str | None:
         if type(x) is PooledList:
             return x.pool.label
         if x.__class__ is not list:
@@ -93,7 +93,7 @@ class MadeLists:
                 return label
         return self._labels.get(id(x))
 
-    def label_of(self, items: Any) -> str | None:
+    def label_of(self, items: object) -> str | None:
         """What requests call the place where a list of Python's was made."""
         return self._labels.get(id(items))
 
@@ -103,7 +103,7 @@ class MadeLists:
         if self.outside:
             raise Respecialise(*self.outside)
 
-    def note_change(self, x: Any) -> None:
+    def note_change(self, x: object) -> None:
         """Note that a list is changed, which has to be one of the graph if that is in a region."""
         if self._session.region and (label := self._labels.get(id(x))) is not None:
             wanted = Request(label, How.IN_GRAPH)
@@ -121,7 +121,7 @@ class MadeLists:
             if type(items) is list and items and all(isinstance(x, numbers) for x in items)
         } - self._session.requests
 
-    def to_leave(self, x: Any) -> Requests:
+    def to_leave(self, x: object) -> Requests:
         """The request to leave a list to Python, which may be one of the graph."""
         label = next((each for each, made in self._traced if made is x), self._labels.get(id(x)))
         return frozenset(() if label is None else (Request(label, How.BY_PYTHON),))
@@ -129,9 +129,8 @@ class MadeLists:
     @property
     def of_arrays(self) -> Requests:
         """The requests to leave lists of arrays, which the graph holds, to Python."""
-        rooms = ((label, made._room) for label, made in self._traced)
         return frozenset(
             Request(label, How.BY_PYTHON)
-            for label, room in rooms
-            if room is not None and any(part.rank for part in types_of(room.form))
+            for label, made in self._traced
+            if made.form is not None and is_of_arrays(made.form)
         )

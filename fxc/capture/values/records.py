@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from types import FunctionType
 from typing import Any
@@ -25,9 +25,10 @@ from ..outside.shadows import class_of, shadow_of
 from ..refusing import How, Request, refuse
 from ..session import current
 from .given import is_lent
+from .list_buffers import Buffer
+from .list_room import Int
 from .operands import Limited, Traced, settled
 from .options import is_record
-from .traced_lists import TracedList
 
 # Note [Records]
 # A dict or an object that a list of the graph has taken over, and that changes afterwards, is
@@ -89,28 +90,28 @@ class Pool:
     def __init__(self, label: Label) -> None:
         self.label = label
         self.fields = Structure(label.kind, label.keys)
-        self.table = TracedList([], outermost=True)
+        self.table = Buffer(outermost=True)
         self._written: set[int] = set()  # places of fields that the program has stored to
 
     def __repr__(self) -> str:
         return self.label.text
 
-    def add(self, fields: Sequence[Any]) -> Record:
+    def add(self, fields: Sequence[object]) -> Record:
         """A new record."""
         table = self.table
-        number = table.length() if table.items is not None else table._number()
+        number = table.next_place()
         table.append(tuple(fields))
         return Record(self, number)
 
-    def at(self, number: Any) -> Record:
+    def at(self, number: Int) -> Record:
         """The record of that number."""
         return Record(self, number)
 
-    def read(self, number: object, place: int) -> Any:
+    def read(self, number: Int, place: int) -> Any:
         """A field of a record."""
         return self.table.part_at(number, place)
 
-    def write(self, number: object, place: int, x: object) -> None:
+    def write(self, number: Int, place: int, x: object) -> None:
         """Store a field of a record."""
         self._written.add(place)
         self.table.set_part(number, place, settled(x))
@@ -171,7 +172,7 @@ class Pooled(Limited):
     __slots__ = ("number", "pool")
     _in_pool = True
 
-    def __init__(self, pool: Any, number: Any) -> None:
+    def __init__(self, pool: object, number: Int) -> None:
         self.pool = pool
         self.number = number
 
@@ -329,7 +330,7 @@ _OF_DICTS: dict[str, Any] = {
 }
 
 
-def record_at(items: Sequence[Any], number_at: Any) -> Any:
+def record_at(items: Sequence[Any], number_at: Callable[[list[Any]], Any]) -> Any:
     """The one of several records, or of lists of a pool, that stands at a place; None if they are
     not all of one pool.
     """

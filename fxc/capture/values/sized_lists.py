@@ -18,16 +18,16 @@ from fxc.ir.types import ScalarType
 
 from ..forms.carrying import pack
 from ..forms.form import Form, Number, of_tuple, types_of
-from ..forms.items import form_of_items, takes
-from ..locations import user_location
-from ..refusing import How, Request, refuse
+from ..forms.items import form_of_items
+from ..refusing import refuse
 from ..session import current
-from ..statements.counted import FEW
-from .above import above
+from ..statements.counted import FEW, Counted
 from .dims import dim_of
+from .list_parts import by_python
+from .list_room import new_arrays
 from .mixed import scalar_kinds
-from .operands import Traced, array_value, kind_of, operand, record, wrap
-from .traced_int import wrap_dim
+from .operands import Traced, array_value, record
+from .traced_array import TracedArray
 from .traced_lists import TracedList
 
 # Note [Lists of a size]
@@ -39,10 +39,6 @@ from .traced_lists import TracedList
 # sizes are constants then.
 
 
-def _by_python() -> Request:
-    return Request(f"list at {user_location()}", How.BY_PYTHON)
-
-
 def _may_be_sized(size: Dim, *, from_array: bool = False) -> bool:
     """Whether a list of that length is one of the graph; those made of arrays always, but for a few
     items.
@@ -51,10 +47,10 @@ def _may_be_sized(size: Dim, *, from_array: bool = False) -> bool:
         return False
     if isinstance(size, int) and size <= FEW:
         return False
-    return _by_python() not in current().requests
+    return by_python() not in current().requests
 
 
-def repeated(items: list[Any], count: Dim) -> Any:
+def repeated(items: Sequence[object], count: Dim) -> Any:
     """``items * count``; NotImplemented where Python has to make the list."""
     if len(items) != 1 or not _may_be_sized(count) or not _is_plain(items[0]):
         return NotImplemented
@@ -69,10 +65,10 @@ def repeated(items: list[Any], count: Dim) -> Any:
         session.record("full", (size,), part, wanted.dtype, layout=None)
         for part, wanted in zip(pack(form, items[0]), types_of(form), strict=True)
     )
-    return sized(form, tuple(arrays))
+    return TracedList.sized(form, tuple(arrays))
 
 
-def _is_plain(x: Any) -> bool:
+def _is_plain(x: object) -> bool:
     """Whether an item is a number, a tuple of such, or a record."""
     if isinstance(x, Traced) and x._in_pool:
         return True
@@ -82,7 +78,7 @@ def _is_plain(x: Any) -> bool:
     return kinds is not None and not any(each.weak and each.dtype.kind == "c" for each in kinds)
 
 
-def room_for_numbers(value: Any, count: Any) -> TracedList:
+def room_for_numbers(value: object, count: object) -> TracedList:
     """A list of so many items of the kind of ``value``, which are not there yet."""
     if not _is_plain(value):
         current().door.places.ask_record(value)
@@ -90,32 +86,31 @@ def room_for_numbers(value: Any, count: Any) -> TracedList:
             "a list of items that are neither numbers nor arrays, as long as a size says, cannot "
             "be captured; use an array"
         )
-    form, session, shape = form_of_items([value], None), current(), (dim_of(count),)
+    form = form_of_items([value], None)
     assert form is not None
-    arrays = (session.record("empty", shape, each.dtype, layout=None) for each in types_of(form))
-    return sized(form, tuple(arrays))
+    return TracedList.sized(form, new_arrays(form, dim_of(count)))
 
 
-def of_ints(x: Any) -> Any:
+def of_ints(x: Counted) -> Any:
     """``list(range(…))``; None where Python makes it."""
     if x.steps is None or not _may_be_sized(x.count):
         return None
     form = form_of_items([0], None)
     assert form is not None
-    return sized(form, (array_value(x),))
+    return TracedList.sized(form, (array_value(x),))
 
 
-def of_elements(x: Any) -> Any:
+def of_elements(x: TracedArray) -> Any:
     """``list(x)`` of a vector; None where Python makes it."""
-    kind = x._value.type
+    kind = x._type
     if kind.rank != 1 or not _may_be_sized(kind.shape[0], from_array=True):
         return None
     return _of_array(record("copy", x._value, order="C")._value, weak=False)
 
 
-def to_list(x: Any) -> Any:
+def to_list(x: TracedArray) -> Any:
     """``x.tolist()``: of a vector."""
-    kind = x._value.type
+    kind = x._type
     wanted = {"b": "?", "i": "i8", "u": "i8", "f": "f8"}.get(kind.dtype.kind)
     if wanted is None or kind.dtype == np.uint64:
         raise refuse(f"x.tolist() of {kind.dtype} cannot be captured; use list(x)")
@@ -131,28 +126,28 @@ def to_list(x: Any) -> Any:
     return _items(x)
 
 
-def list_of_vector(array: Any) -> TracedList:
+def list_of_vector(array: TracedArray) -> TracedList:
     """The list of the numbers of a new vector."""
     return _of_array(array._value, weak=True)
 
 
-def list_of(array: Any) -> Any:
+def list_of(array: TracedArray) -> Any:
     """The list of the items of a new vector; None where Python has to make it."""
     if not _may_be_sized(array._value.type.shape[0], from_array=True):
         return None
     return _of_array(array._value, weak=True)
 
 
-def tuples_of(columns: Sequence[Any]) -> TracedList:
+def tuples_of(columns: Sequence[TracedArray]) -> TracedList:
     """The list of the tuples whose items stand in new vectors."""
     form = of_tuple(_form_of_elements(each._value, weak=True) for each in columns)
-    return sized(form, tuple(each._value for each in columns))
+    return TracedList.sized(form, tuple(each._value for each in columns))
 
 
 MOST_LISTED = 256
 
 
-def _items(x: Any) -> Any:
+def _items(x: TracedArray) -> Any:
     """The elements as numbers of Python's, one by one."""
     if not x.ndim:
         return x.item()
@@ -160,46 +155,14 @@ def _items(x: Any) -> Any:
 
 
 def _of_array(array: Value, *, weak: bool) -> TracedList:
-    return sized(_form_of_elements(array, weak=weak), (array,))
+    return TracedList.sized(_form_of_elements(array, weak=weak), (array,))
 
 
 def _form_of_elements(array: Value, *, weak: bool) -> Form:
     return Number(ScalarType(array.type.dtype, weak=weak))
 
 
-def sized(form: Form, arrays: tuple[Value, ...]) -> TracedList:
-    """A new list of the items that stand in arrays, which it takes over."""
-    session, (size,) = current(), kind_of(arrays[0]).shape
-    session.door.lists.sized |= {_by_python()}
-    length = session.record("empty", (1,), np.dtype("i8"), layout=None)
-    wrap(length)[0] = wrap_dim(size)
-    return TracedList.of_size(form, arrays, length, size)
-
-
-def in_order(x: Any, reverse: Any) -> Any:
+def in_order(x: Any, reverse: object) -> Any:
     """``sorted(x)`` of a vector; None where Python sorts."""
     made = of_elements(x)
-    return None if made is None else above().list_in_order(made, None, reverse)
-
-
-def assign_part(x: TracedList, key: slice, items: Any) -> None:
-    """``x[key] = items`` of as many numbers as it replaces."""
-    if len(x._taken_room().arrays) > 1:
-        raise x._unclear("an assignment to a slice")
-    found = wrap(x._taken_room().arrays[0])[key]
-    if type(items) is TracedList and items.items is None:
-        form, (given,) = items.arrays()
-        source, count = wrap(given), items.length()
-        same = form == x._taken_room().form
-    elif isinstance(items, list | tuple):
-        source, count = items, len(items)
-        same = takes(x._taken_room().form, *items)
-    else:
-        same = False
-    if not same:
-        raise x._unclear("an assignment of other items to a slice")
-    equal = found.shape[0] == count
-    if equal is not True:
-        current().record("try_demand", operand(equal))
-    if count != 0:
-        found[...] = source
+    return None if made is None else made.in_order(None, reverse)

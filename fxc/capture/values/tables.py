@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from typing import Any
 
 from fxc.ir.graph import Value
 
 from ..forms.carrying import pack
-from ..forms.form import types_of
+from ..forms.form import Form, Number, columns_of, types_of
 from ..forms.items import form_of_items, item_of
 from ..forms.joining import keys_in, union_of
 from ..outside.containers import External
@@ -22,16 +23,19 @@ from ..refusing import ROWS_BY_PYTHON, How, Request, Respecialise, refuse
 from ..session import current
 from . import sequences
 from .alternatives import one_of
+from .list_parts import array_in_order, places_in_order
+from .list_room import checked_place
 from .mixed import Mixed, number_form, scalar_kinds
 from .operands import Limited, Traced, array_of, operand, variable_of, wrap
 from .records import record_at
 from .several import Several
 from .traced_int import TracedInt, scalar_of_int
-from .traced_lists import TracedList, checked_place
+from .traced_lists import TracedList
 from .traced_scalar import TracedScalar
 from .truths import flag_of
 from .unknown_items import OneOfItems, got_by_key, item_by_key
 from .unknown_keys import is_unknown_key
+from .variables import is_number
 from .varying import place_in_bounds
 
 # Note [Tables]
@@ -55,8 +59,8 @@ class Table:
     def __init__(self, owner: Any) -> None:
         self._owner = owner
 
-    def __getitem__(self, key: Any) -> Any:
-        key = key._plain() if type(key) in (Mixed, Several) else key
+    def __getitem__(self, key: object) -> Any:
+        key = key._plain() if type(key) is Mixed or type(key) is Several else key
         if not _is_unknown(key):
             return self._owner[key]
         if isinstance(self._owner, External):
@@ -89,13 +93,50 @@ class Table:
         return OneOfItems(_item_at, known, _checked(key, len(known)))
 
 
-def _item_at(items: tuple[Any, ...], key: object) -> Any:
+def _item_at(items: tuple[object, ...], key: object) -> Any:
     return items[0] if all(x is items[0] for x in items) else Table(items)[key]
 
 
 def _checked(key: object, count: int) -> Any:
     """A place among so many, counted from the first; a call in which there is none is Python's."""
     return scalar_of_int(_demand_place(key, count)) % count
+
+
+def few_in_order(
+    items: Sequence[object], keys: Sequence[object], reverse: bool
+) -> list[Any] | None:
+    """The items that Python knows in the order of their keys, numbers or tuples of them; None for
+    other keys.
+    """
+    found = _columns(keys)
+    if found is None:
+        return None
+    form, columns = found
+    if keys is items and isinstance(form, Number):
+        found = array_in_order(columns[0], reverse)
+        return [item_of(form, [operand(found[place])]) for place in range(len(items))]
+    places = places_in_order(columns, reverse)
+    of_items = _columns(items)
+    if of_items is None:
+        return [Table(items)[places[place]] for place in range(len(items))]
+    form, columns = of_items
+    columns = [column[places] for column in columns]
+    rows = ([operand(column[place]) for column in columns] for place in range(len(items)))
+    return [item_of(form, row) for row in rows]
+
+
+def _columns(items: Sequence[object]) -> tuple[Form, list[Any]] | None:
+    """Numbers, or tuples of them, as arrays; None for other things."""
+    rows = [x if type(x) is tuple else (x,) for x in items]
+    if not items or not all(map(is_number, chain(*rows))):
+        return None
+    if len({len(row) if type(x) is tuple else 0 for x, row in zip(items, rows, strict=True)}) > 1:
+        return None
+    form = form_of_items(items, None)
+    if form is None or not all(isinstance(each, Number) for each in columns_of(form)):
+        return None
+    both = zip(zip(*rows, strict=True), types_of(form), strict=True)
+    return form, [sequences.array_of([*column], each.dtype) for column, each in both]
 
 
 class KeyedTable:
@@ -113,7 +154,7 @@ class KeyedTable:
         kind = owner.kind if is_outside else type(owner)
         return KeyedTable(owner) if kind in (dict, OrderedDict) else owner
 
-    def get(self, key: Any, default: Any = None) -> Any:
+    def get(self, key: object, default: object = None) -> Any:
         """``owner.get(key, default)``."""
         if is_unknown_key(key):
             found = got_by_key(_item_at, self._owner, key, default)
@@ -122,7 +163,7 @@ class KeyedTable:
             current().door.dicts.ask(self._owner)
         return self._owner.get(key, default)
 
-    def __getitem__(self, key: Any) -> Any:
+    def __getitem__(self, key: object) -> Any:
         if is_unknown_key(key):
             if isinstance(self._owner, External):
                 self._owner.settle()
@@ -132,10 +173,10 @@ class KeyedTable:
             current().door.dicts.ask(self._owner)
         return self._owner[key]
 
-    def __setitem__(self, key: Any, value: object) -> None:
+    def __setitem__(self, key: object, value: object) -> None:
         self._owner[key] = value
 
-    def __delitem__(self, key: Any) -> None:
+    def __delitem__(self, key: object) -> None:
         del self._owner[key]
 
 
@@ -147,7 +188,7 @@ class _Row(Limited):
     def _holds(self) -> Iterable[Any]:
         return (*self.items, self.owner)
 
-    def __init__(self, items: tuple[Any, ...], owner: Any) -> None:
+    def __init__(self, items: tuple[object, ...], owner: object) -> None:
         self.items = items
         self.owner = owner
 
@@ -221,7 +262,7 @@ def _are_numbers(items: Sequence[Any]) -> bool:
     return number_form(frozenset[Any]().union(*known)) is not None
 
 
-def _number_at(items: Sequence[Any], key: object) -> Any:
+def _number_at(items: Sequence[object], key: object) -> Any:
     """The number at a place, or the row."""
     rows = [x.items if type(x) is _Row else x for x in items]
     form = form_of_items(rows, None)

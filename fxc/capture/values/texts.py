@@ -13,6 +13,7 @@ from ..forms.form import Constant, Form, Items, Union
 from ..refusing import Respecialise, refuse
 from ..session import current
 from ..statements.counted import Bounded, Counted
+from .list_room import Int
 from .operands import Traced, constant, operand, record, wrap
 from .python_numbers import logical_not, to_bool, to_int, to_python
 from .several import Several, united
@@ -86,7 +87,7 @@ class UnknownText(Traced):
         raise refused(f"{name}()")
 
     @classmethod
-    def _of_structure(cls, keys: tuple[Any, ...], items: Any) -> Self:
+    def _of_structure(cls, keys: tuple[object, ...], items: Any) -> Self:
         return cls(*items)
 
     def _structure_keys(self) -> tuple[Any, ...]:
@@ -142,7 +143,7 @@ class Char(UnknownText):
     __slots__ = ("code",)
     _of_item = chr
 
-    def __init__(self, code: Any) -> None:
+    def __init__(self, code: object) -> None:
         self.code = code
 
     @staticmethod
@@ -179,7 +180,7 @@ class Char(UnknownText):
         made = current().record("full", (1,), operand(self.code), np.dtype("i4"), layout=None)
         return TracedArray(made)
 
-    def is_one_of(self, texts: Any) -> Any:
+    def is_one_of(self, texts: Iterable[object]) -> Any:
         """Whether it is one of these characters."""
         codes = [code_of(each) for each in texts if is_char(each)]
         if not codes:
@@ -256,7 +257,7 @@ class Text(UnknownText):
     __hash__ = UnknownText.__hash__
 
 
-def _are_equal(x: Any, y: Any, one: Any, other: object) -> Any:
+def _are_equal(x: TracedArray, y: TracedArray, one: Int, other: object) -> Any:
     return one == other and all(x[k] == y[k] for k in range(one))
 
 
@@ -294,7 +295,7 @@ def _joined(left: object, right: object) -> Any:
     return Text(_together(parts))
 
 
-def _together(parts: Sequence[Any]) -> Any:
+def _together(parts: Sequence[object]) -> Any:
     found: Any = current().door.call(np.concatenate, tuple(parts))
     return found
 
@@ -315,7 +316,7 @@ def joined(items: Any) -> Any:
     return None if any(part is None for part in parts) else Text(_together(parts))
 
 
-def _codes_of_items(form: Form, arrays: Sequence[Any]) -> Any:
+def _codes_of_items(form: Form, arrays: Sequence[TracedArray]) -> Any:
     """The code points of items that stand in arrays; None if they are no characters."""
     if isinstance(form, Items) and form.structure.kind is Char:
         return arrays[0].astype(np.int32)
@@ -330,14 +331,14 @@ def _codes_of_items(form: Form, arrays: Sequence[Any]) -> Any:
     return None if type(found) is int else found.astype(np.int32)
 
 
-def place_of_char(keys: Sequence[Any], key: Char) -> tuple[Any, Any]:
+def place_of_char(keys: Sequence[str], key: Char) -> tuple[Any, Any]:
     """The place among these texts, of which there are some, of a character; whether it is there."""
     codes = [ord(each) if len(each) == 1 else -1 for each in keys]
     same: Any = wrap(constant(np.array(codes))) == key.code
     return to_python(same.argmax()), to_python(same.any())
 
 
-def decoded(x: Any) -> Any:
+def decoded(x: TracedArray) -> Any:
     """``x.tobytes().decode()`` of bytes that are characters of ASCII; others are Python's."""
     codes = x.reshape(-1)
     if codes.dtype.itemsize != 1:

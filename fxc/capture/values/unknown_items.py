@@ -16,6 +16,7 @@ from ..outside.shadows import class_of
 from ..refusing import refuse
 from ..session import current
 from ..statements.choices import chosen
+from .list_room import Int
 from .operands import Limited, Traced
 from .truths import flag_of
 from .unknown_keys import keys_of, place_of_key
@@ -35,13 +36,13 @@ class OneOfItems(Limited):
     __slots__ = ("_at", "_items", "_place")
     _items: tuple[Any, ...]
 
-    def __init__(self, at: Table, items: Sequence[Any], place: Any) -> None:
+    def __init__(self, at: Table, items: Sequence[object], place: Int) -> None:
         object.__setattr__(self, "_at", at)
         object.__setattr__(self, "_items", tuple(items))
         object.__setattr__(self, "_place", place)
 
     @staticmethod
-    def may_be(items: Sequence[Any]) -> bool:
+    def may_be(items: Sequence[object]) -> bool:
         """Whether these are such objects."""
         kinds = {class_of(x) for x in items}
         alike = len(kinds) == 1 or kinds <= _FUNCTIONS
@@ -68,7 +69,7 @@ class OneOfItems(Limited):
             raise self.refused()
         return class_of(self._items[0])
 
-    def _row(self, part: Callable[[Any], Any]) -> Any:
+    def _row(self, part: Callable[[object], Any]) -> Any:
         try:
             parts = tuple(map(part, self._items))
         except (AttributeError, LookupError):  # which Python asks one of them for alone
@@ -98,7 +99,7 @@ class OneOfItems(Limited):
             raise self.refused()
         return self._row(lambda x: current().door.attr(x, name))
 
-    def called(self, *args: Any, **kwargs: object) -> Any:
+    def called(self, *args: object, **kwargs: object) -> Any:
         """What the one of these functions gives that stands at the place."""
         door = current().door
         *first, last = (partial(door.call, each, *args, **kwargs) for each in self._items)
@@ -146,7 +147,7 @@ def got_by_key(at: Table, items: dict[Any, Any], key: object, default: object) -
 
 
 def store_by_key(
-    items: dict[Any, Any], key: object, value: object, store: Callable[..., Any]
+    items: dict[Any, Any], key: object, value: object, store: Callable[..., object]
 ) -> bool:
     """``items[key] = value`` for a key that is not known, of those that there are: each item is
     what it was, or the value. False where that cannot be had.
