@@ -16,26 +16,25 @@ from fxc.ir.signature import ViewStep
 from fxc.ir.symbols import Dim, symbols_of
 from fxc.ir.types import array_type, ordered_strides, stride_order
 from fxc.lowering.building.context import KernelOf
-from fxc.lowering.emission.bounds import counter_ranges, most_elements
 from fxc.lowering.emission.calls import CALL, NUMPY_FUNCTIONS
 from fxc.lowering.emission.draws import DRAW, STATES
 from fxc.lowering.emission.entry import Module
 from fxc.lowering.emission.llvm_text import LEFT
 from fxc.lowering.emission.sticky import NOTICE
 from fxc.lowering.emission.ufunc_calls import UFUNC
-from fxc.lowering.loops import (
+from fxc.lowering.lower import lower
+from fxc.lowering.nests.bounds import counter_ranges, most_elements
+from fxc.lowering.nests.buffers import Buffer
+from fxc.lowering.nests.program import Program, is_cut
+from fxc.lowering.nests.statements import (
     Boxed,
-    Buffer,
     BufferArg,
     InputArg,
-    Program,
     Stmt,
     buffer_args,
-    is_cut,
     touched,
     walk,
 )
-from fxc.lowering.lower import lower
 from fxc.ops.effects import direct
 from fxc.ops.foreign_calls import gives_new
 from fxc.ops.kernels import compiled_kernel_of, kernel_of, writing_kernel_of

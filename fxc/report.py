@@ -53,7 +53,7 @@ class Stages:
         """
         if self._assembled is None:
             return 0
-        from fxc.lowering.traffic import traffic  # lowering is imported by who compiles
+        from fxc.lowering.nests.traffic import traffic  # lowering is imported by who compiles
 
         return traffic(self.loops)
 

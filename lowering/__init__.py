@@ -13,4 +13,4 @@ other, the front modules of ``fxc`` hand the one's result to the other.
 if __name__ != "fxc.lowering":
     raise ImportError(f"this folder is the package fxc.lowering; it was imported as {__name__!r}")
 
-from . import text as text  # the text of a loop program
+from .nests import text as text  # the text of a loop program

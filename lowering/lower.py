@@ -8,8 +8,8 @@ from fxc.ir.graph import Graph
 
 from .building.build import build_loops
 from .building.context import KernelOf
-from .building.scratch import with_allocations
 from .emission.entry import Module, emit_module
+from .scheduling.allocations import with_allocations
 from .scheduling.block_columns import block_columns
 from .scheduling.fuse import fuse
 from .scheduling.same_sizes import same_sizes

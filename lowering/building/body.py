@@ -12,12 +12,14 @@ from fxc.ir.symbols import Dim, computed, symbol, symbols_of
 from fxc.ir.types import PART_DTYPES
 from fxc.ops.table import TABLE, Tag
 
-from ..loops import BOOL, Atom, Compute, Const, Element, Index, Load, Pair, Param, Stmt
+from ..nests.buffers import BOOL, Atom, Const, Element, Idx, Pair
+from ..nests.program import Param
+from ..nests.statements import Compute, Index, Load, Stmt
 from . import complex_rules
 from .complex_rules import ComplexRule
 from .context import Context
 from .factories import FACTORIES
-from .index_maps import PART_VIEWS, Idx, broadcast, is_view_copy
+from .index_maps import PART_VIEWS, broadcast, is_view_copy
 from .indexed import indexed, view_index, wrapped
 from .pointwise import loop_dtypes, loop_name, rule_of
 

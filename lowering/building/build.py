@@ -19,20 +19,12 @@ from fxc.ops.metas.shapes import hints
 from fxc.ops.table import CONTROL, EFFECTS, TABLE, Tag
 from fxc.ops.updates import UPDATES, way
 
-from ..emission.draws import is_drawn, is_small
-from ..emission.pieces import with_cuts
-from ..emission.ufunc_calls import has_inner_loop
-from ..loops import (
-    Boxed,
-    Buffer,
-    BufferArg,
-    Check,
-    InputArg,
-    Param,
-    Program,
-    buffer_args,
-    touched,
-)
+from ..nests.buffers import Buffer
+from ..nests.pieces import with_cuts
+from ..nests.program import Param, Program
+from ..nests.statements import Boxed, BufferArg, Check, InputArg, buffer_args, touched
+from ..operators.draws import is_drawn, is_small
+from ..operators.inner_loops import has_inner_loop
 from . import counting
 from .call_operands import as_numpys, seen_by_plan
 from .context import Context, KernelOf

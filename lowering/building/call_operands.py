@@ -11,7 +11,7 @@ from fxc.ir.symbols import Dim
 from fxc.ir.types import ArrayType, c_strides, normal_strides, ordered_strides, stride_order
 from fxc.ops.table import TABLE
 
-from ..loops import Buffer
+from ..nests.buffers import Buffer
 from .context import Context
 from .index_maps import is_view_copy
 from .stores import store, whole

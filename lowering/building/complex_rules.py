@@ -19,7 +19,7 @@ from fxc.ir.size_guards import guard
 from fxc.ir.types import PART_DTYPES, ArrayType, ScalarType, Type
 
 from ..emission.scalar_rules import DTypes, Typed, cast_types, where_types
-from ..loops import BOOL, Atom, Const, Element, Pair
+from ..nests.buffers import BOOL, Atom, Const, Element, Pair
 from .rule_body import RuleBody
 
 # Note [Complex numbers]

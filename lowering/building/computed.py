@@ -10,7 +10,8 @@ from fxc.ir.symbols import product
 from fxc.ir.types import c_strides
 from fxc.ops.table import TABLE, Tag
 
-from ..loops import BOOL, I64, Accumulate, Apply, Buffer, Check, Compute, Const
+from ..nests.buffers import BOOL, I64, Buffer, Const
+from ..nests.statements import Accumulate, Apply, Check, Compute
 from .body import Body
 from .context import INLINE_RESHAPES, INLINE_WEIGHT, STRETCHED_WEIGHT, Context
 from .index_maps import is_view_copy

@@ -29,10 +29,12 @@ from fxc.ir.types import (
 from fxc.ops.table import TABLE, Operator
 from fxc.ops.updates import Way
 
-from ..emission.addressing import linearised
-from ..loops import Buffer, Element, Loop, Pair, Param, Stmt, Store
+from ..nests.addressing import linearised
+from ..nests.buffers import Buffer, Element, Idx, Pair
+from ..nests.program import Param
+from ..nests.statements import Loop, Stmt, Store
 from .coverage import is_called, is_known, types_in
-from .index_maps import INDEX_MAPS, PART_VIEWS, Idx, is_view_copy
+from .index_maps import INDEX_MAPS, PART_VIEWS, is_view_copy
 from .pointwise import weight
 from .scope import Scope
 

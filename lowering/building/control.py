@@ -9,7 +9,8 @@ from fxc.ir.symbols import symbol
 from fxc.ops.table import TABLE
 from fxc.ops.updates import updated_by
 
-from ..loops import Atom, For, If, Stmt, While
+from ..nests.buffers import Atom
+from ..nests.statements import For, If, Stmt, While
 from .body import INTP, Body
 from .brief import is_brief
 from .context import Context

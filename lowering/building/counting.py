@@ -28,7 +28,8 @@ from fxc.ir.size_functions import floordiv, mod
 from fxc.ir.symbols import Dim, computed, symbol, symbols_of
 from fxc.ir.types import PY_INT
 
-from ..loops import BOOL, I64, Accumulate, Bind, Const, If, Load, Loop, Stmt, Store
+from ..nests.buffers import BOOL, I64, Const
+from ..nests.statements import Accumulate, Bind, If, Load, Loop, Stmt, Store
 from .body import Body
 from .context import STRETCHED_WEIGHT, Context
 from .masked import BLOCK, BLOCKS

@@ -27,10 +27,10 @@ from fxc.ir.size_functions import floordiv, hint, maximum, minimum, mod
 from fxc.ir.symbols import Dim, product
 from fxc.ir.types import c_strides
 
-from ..emission.addressing import byte_offset, step_of
-from ..loops import Element, Load, Loop, Stmt, Store
+from ..nests.addressing import byte_offset, step_of
+from ..nests.buffers import Element, Idx
+from ..nests.statements import Load, Loop, Stmt, Store
 from .context import Context
-from .index_maps import Idx
 
 NEAR = 16  # iterations of a loop that registers can hold back
 BLOCK = 8192  # bytes of a block of a row whose elements wait for longer

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from fxc.ir.bounds import decide
 from fxc.ir.symbols import Dim, computed_in, symbols_of
 
-from ..emission.addressing import step_of, varies
-from .index_maps import Idx
+from ..nests.addressing import step_of, varies
+from ..nests.buffers import Idx
 
 
 def distance(read: Idx, written: Idx, loops: Sequence[str]) -> dict[str, int] | None:

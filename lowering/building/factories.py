@@ -8,8 +8,7 @@ import numpy as np
 
 from fxc.ir.graph import Literal, Node, Operand
 
-from ..loops import Atom, Const, Element
-from .index_maps import Idx
+from ..nests.buffers import Atom, Const, Element, Idx
 from .rule_body import RuleBody
 
 Factory = Callable[[RuleBody, Node, Idx], Element]

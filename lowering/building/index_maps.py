@@ -17,7 +17,8 @@ from fxc.ops.metas.shapes import stretches
 from fxc.ops.metas.views import rows_of
 from fxc.ops.table import TABLE, Tag
 
-Idx = tuple[Dim, ...]
+from ..nests.buffers import Idx
+
 # (type of the operand, static arguments after the array, index into the view) -> operand's index
 IndexMap = Callable[[Type, tuple[Any, ...], Idx], Idx]
 

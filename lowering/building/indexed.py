@@ -18,8 +18,8 @@ from fxc.ops.metas import indexed as metas
 from fxc.ops.table import TABLE, Operator
 
 from ..emission.scalar_rules import DTypes
-from ..loops import I64, Atom
-from .index_maps import INDEX_MAPS, Idx, broadcast, select_index
+from ..nests.buffers import I64, Atom, Idx
+from .index_maps import INDEX_MAPS, broadcast, select_index
 from .pointwise import binary_dtypes
 from .rule_body import RuleBody
 

@@ -25,10 +25,11 @@ from fxc.ir.size_functions import floordiv, minimum
 from fxc.ir.symbols import Dim, computed, counted_in, symbol, symbols_of
 from fxc.ops.metas.shapes import is_known_one
 
-from ..loops import BOOL, I64, Accumulate, Atom, Check, Compute, Const, If, Load, Loop, Stmt, Store
+from ..nests.buffers import BOOL, I64, Atom, Const, Idx
+from ..nests.statements import Accumulate, Check, Compute, If, Load, Loop, Stmt, Store
 from .body import Body
 from .context import STRETCHED_WEIGHT, Context
-from .index_maps import Idx, broadcast
+from .index_maps import broadcast
 
 BLOCK = 64  # elements of the mask that are looked at together
 BLOCKS = 4  # of them at least; a shorter mask is gone through as it is

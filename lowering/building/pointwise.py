@@ -13,7 +13,7 @@ from fxc.ops.table import TABLE, Tag
 
 from ..emission.python_rules import SCALAR_RULES
 from ..emission.scalar_rules import DTypes, ScalarRule, Typed
-from ..emission.ufunc_calls import promotion_key
+from ..operators.inner_loops import promotion_key
 from . import complex_rules
 from .complex_rules import ComplexRule
 

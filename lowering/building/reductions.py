@@ -11,24 +11,14 @@ from fxc.ir.records import frozen
 from fxc.ir.symbols import Dim, product
 from fxc.ir.types import PART_DTYPES, ArrayType, is_c_contiguous
 
-from ..emission.addressing import byte_offset, step_of
-from ..emission.neutral import neutral, nothing
-from ..loops import (
-    Accumulate,
-    Const,
-    Element,
-    Index,
-    Load,
-    Loop,
-    Order,
-    Stmt,
-    atoms_of,
-    element_of,
-)
+from ..nests.addressing import byte_offset, step_of
+from ..nests.buffers import Const, Element, Idx, atoms_of, element_of
+from ..nests.statements import Accumulate, Index, Load, Loop, Order, Stmt
+from ..operators.neutral import neutral, nothing
+from ..operators.reduction_order import ReductionOrder, axes_by_stride, reduction_order
 from .body import Body, literal_element
 from .context import Context
-from .index_maps import Idx, regroup
-from .reduction_order import ReductionOrder, axes_by_stride, reduction_order
+from .index_maps import regroup
 from .stores import place_apart
 from .writes import free_target
 

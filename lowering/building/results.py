@@ -11,10 +11,9 @@ from fxc.ir.types import ArrayType
 from fxc.ops.metas import meta_of
 from fxc.ops.table import TABLE
 
-from ..loops import Buffer
+from ..nests.buffers import Buffer, Idx
 from .body import Body
 from .context import Context
-from .index_maps import Idx
 from .indexed import view_index
 from .stores import Place, loc_of, store, whole
 

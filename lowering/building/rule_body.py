@@ -10,8 +10,7 @@ import numpy as np
 from fxc.ir.graph import Operand
 from fxc.ir.symbols import Dim
 
-from ..loops import Atom, Element
-from .index_maps import Idx
+from ..nests.buffers import Atom, Element, Idx
 
 
 class RuleBody(Protocol):

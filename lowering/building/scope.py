@@ -8,7 +8,7 @@ from dataclasses import field
 from fxc.ir.graph import Node, Region, Value, walk
 from fxc.ir.records import mutable
 
-from ..loops import Stmt
+from ..nests.statements import Stmt
 from .index_maps import is_view_copy
 
 NEVER = 1 << 60  # the last use of what outlives its region

@@ -13,14 +13,14 @@ from fxc.ir.symbols import SymFunc, atoms, product
 from fxc.ir.types import ordered_strides
 from fxc.ops.identities import DISTINCT
 
-from ..emission.addressing import byte_offset
-from ..emission.frame import FRAME
-from ..loops import Buffer, Element, Load, Stmt, Store
+from ..nests.addressing import byte_offset
+from ..nests.buffers import FRAME, Buffer, Element, Idx
+from ..nests.statements import Load, Stmt, Store
 from .body import Body, Origin
 from .context import Context
 from .delayed import store_behind
 from .dependences import distance, relation
-from .index_maps import Idx, broadcast
+from .index_maps import broadcast
 from .indexed import index_space, update_dtypes, updated
 
 # From an index into what is stored to the index of the buffer that it is stored at.

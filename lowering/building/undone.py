@@ -15,7 +15,7 @@ from fxc.ir.types import ArrayType, is_c_contiguous
 from fxc.ops.table import TABLE, Tag
 from fxc.ops.updates import updated_by
 
-from ..emission.draws import is_drawn, is_small
+from ..operators.draws import is_drawn, is_small
 from .context import Context
 
 # Note [Stores that are undone]

@@ -8,9 +8,10 @@ from fxc.ir.types import ArrayType
 from fxc.ops.table import TABLE, Tag
 from fxc.ops.updates import UPDATES
 
+from ..nests.buffers import Idx
 from .body import Body
 from .context import STRETCHED_WEIGHT, Context
-from .index_maps import PART_VIEWS, Idx, is_view_copy
+from .index_maps import PART_VIEWS, is_view_copy
 from .indexed import index_space, indexed, view_index
 from .masked import store_masked
 from .stores import Place, is_unset, loc_of, place_apart, store, whole

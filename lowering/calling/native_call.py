@@ -29,7 +29,9 @@ from fxc.ir.types import ArrayType, ScalarType, array_type, stride_order
 from ..emission.entry import Module, Segment
 from ..emission.llvm_text import FunctionText, ModuleText, memory_type
 from ..emission.object_code import ERROR, MISS, Code
-from ..loops import Boxed, Buffer, Param, walk
+from ..nests.buffers import Buffer
+from ..nests.program import Param
+from ..nests.statements import Boxed, walk
 from .native_guards import NativeGuards, Untranslated
 from .new_arrays import NewArray
 

@@ -18,21 +18,9 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from fxc.ops.python_numbers import stem
 
-from ..loops import (
-    BOOL,
-    Atom,
-    Compute,
-    Const,
-    For,
-    If,
-    Load,
-    Loop,
-    Program,
-    Stmt,
-    Store,
-    While,
-    blocks_of,
-)
+from ..nests.buffers import BOOL, Atom, Const
+from ..nests.program import Program
+from ..nests.statements import Compute, For, If, Load, Loop, Stmt, Store, While, blocks_of
 from .late import read_early
 from .registers import Record
 

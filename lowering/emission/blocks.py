@@ -11,8 +11,9 @@ import numpy as np
 
 from fxc.ir.size_functions import hint, substitute
 
-from ..loops import Atom, Compute, Const, Load, Loop, Stmt, Store
-from .addressing import byte_offset, step_of
+from ..nests.addressing import byte_offset, step_of
+from ..nests.buffers import Atom, Const
+from ..nests.statements import Compute, Load, Loop, Stmt, Store
 from .emitter import Emitter
 
 _MUCH = 2**20  # bytes: more are copied past the caches, which is slower where memory is new

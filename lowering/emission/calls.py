@@ -17,7 +17,9 @@ from fxc.ops.foreign_calls import ForeignCall
 from fxc.ops.kernels import called_by, writing_kernel_of
 from fxc.ops.table import EFFECTS, TABLE
 
-from ..loops import Boxed, Buffer, BufferArg, Program, boxed_buffers
+from ..nests.buffers import Buffer
+from ..nests.program import Program
+from ..nests.statements import Boxed, BufferArg, boxed_buffers
 from . import sticky
 from .call_parts import C_ORDER, CALL_DECLARES, CALL_PARTS, FORTRAN_ORDER, WRITEABLE
 from .draws import emit_draw, native_draw

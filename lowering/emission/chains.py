@@ -8,7 +8,9 @@ from collections.abc import Sequence
 from fxc.ir.size_functions import substitute
 from fxc.ir.symbols import symbol
 
-from ..loops import Atom, Compute, For, Index, Load, Program, Stmt, Store, atoms_read, walk
+from ..nests.buffers import Atom
+from ..nests.program import Program
+from ..nests.statements import Compute, For, Index, Load, Stmt, Store, atoms_read, walk
 from .frame import is_scalar
 from .interrupts import trips
 

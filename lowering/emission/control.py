@@ -7,10 +7,8 @@ from contextlib import contextmanager
 
 from fxc.ir.location import Site
 
-from ..loops import (
-    BOOL,
-    F64,
-    I64,
+from ..nests.buffers import BOOL, F64, I64
+from ..nests.statements import (
     Allocate,
     Apply,
     Boxed,

@@ -7,14 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from fxc.ir.graph import Literal, Node, Value
 from fxc.ir.records import frozen
-from fxc.ir.size_functions import hint
-from fxc.ir.symbols import SymExpr, product
-from fxc.ir.types import ArrayType, c_strides
+from fxc.ir.symbols import SymExpr
+from fxc.ir.types import c_strides
 from fxc.ops.draws import Form, Real, form_of
 
-from ..loops import Boxed, Buffer, BufferArg
+from ..nests.buffers import Buffer
+from ..nests.statements import Boxed, BufferArg
 from .emitter import Emitter
 from .llvm_text import constant, memory_type
 
@@ -22,7 +21,6 @@ from .llvm_text import constant, memory_type
 DRAW, STATES = "draw a number", "keep a state"
 MANY = " of an array"  # behind the key of a form
 ROOM = 4096  # bytes for a state
-_FEW = 2**16  # numbers: arrays of more outside of loops are NumPy's own, without a copy
 _F64, _I64 = np.dtype(np.float64), np.dtype(np.int64)
 # The instruction that makes a double or an int of 64 bits of a number, by the kind of its dtype.
 _TO_REAL = {"f": "fpext", "i": "sitofp", "u": "uitofp", "b": "uitofp"}
@@ -38,41 +36,6 @@ class NativeDraw:
     state: Buffer
     out: Buffer
     many: bool
-
-
-def is_drawn(node: Node) -> bool:
-    """Whether native code draws what a node does."""
-    if node.op != "draw":
-        return False
-    form = form_of(node.arg("source"), node.arg("call"), node.arg("xs"))
-    drawn, size = node.outputs[1].type, node.arg("size")
-    if form is None or drawn.dtype.str[1:] != form[0].result:
-        return False
-    if isinstance(drawn, ArrayType) != (size is not None):
-        return False
-    return all(
-        _is_taken(x, isinstance(each, Real))
-        for each, x in zip(form[0].arguments, form[1], strict=True)
-    )
-
-
-def is_small(node: Node) -> bool:
-    """Whether a node makes few numbers, as far as is known."""
-    drawn = node.outputs[-1].type
-    return not isinstance(drawn, ArrayType) or hint(product(drawn.shape)) <= _FEW
-
-
-def _is_taken(x: Any, is_real: bool) -> bool:
-    """Whether a number becomes a double, or an int of 64 bits, as NumPy makes it one."""
-    if isinstance(x, Literal | Value):
-        if isinstance(x.type, ArrayType):
-            return False
-        dtype = x.type.dtype
-    else:
-        dtype = np.asarray(x).dtype  # a default
-    if dtype.kind == "u" and dtype.itemsize == 8:
-        return False
-    return dtype.kind in (_TO_REAL if is_real else _TO_WHOLE) and dtype.str[1:] != "f2"
 
 
 def native_draw(stmt: Boxed, buffers: Mapping[str, Buffer]) -> NativeDraw | None:

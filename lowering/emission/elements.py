@@ -9,8 +9,10 @@ import numpy as np
 from fxc.ir.bounds import decide
 from fxc.ir.symbols import Computed, Dim, Symbol, SymFunc, atoms, computed, computed_in, symbols_of
 
-from ..loops import F64, I64, Atom, Compute, Const, Index, Load, Loop, Program, Stmt, Store, walk
-from .addressing import byte_offset, row_of, split, step_of
+from ..nests.addressing import byte_offset, row_of, split, step_of
+from ..nests.buffers import F64, I64, Atom, Const
+from ..nests.program import Program
+from ..nests.statements import Compute, Index, Load, Loop, Stmt, Store, walk
 from .llvm_text import FunctionText, Lanes, ModuleText, memory_type, scalar_type
 from .python_rules import LOSSES, SCALAR_RULES
 from .registers import InLanes, Registers

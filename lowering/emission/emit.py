@@ -11,8 +11,9 @@ from dataclasses import replace
 
 from fxc.ir.symbols import symbol
 
-from ..loops import (
-    I64,
+from ..nests.accesses import rename
+from ..nests.buffers import I64
+from ..nests.statements import (
     Accumulate,
     Allocate,
     Apply,
@@ -27,7 +28,6 @@ from ..loops import (
     Store,
     While,
 )
-from ..scheduling.accesses import rename
 from . import control, ends, interleaved, interrupts, sticky
 from .blocks import is_block_move
 from .calls import emit_call

@@ -14,11 +14,13 @@ import numpy as np
 
 from fxc.ir.location import Site
 
-from ..loops import BOOL, I64, Accumulate, Atom, Loop, Program, Stmt
+from ..nests.buffers import BOOL, I64, Atom
+from ..nests.program import Program
+from ..nests.statements import Accumulate, Loop, Stmt
+from ..operators.neutral import neutral
 from .frame import finished
 from .interleaved import Interleaved
 from .llvm_text import FAILED, LEFT, FunctionText, Lanes, ModuleText
-from .neutral import neutral
 from .registers import Record, Scratch, Undo
 from .totals import better_of, combined, fold_lanes, is_better
 

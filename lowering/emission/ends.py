@@ -21,8 +21,9 @@ from fxc.ir.records import frozen
 from fxc.ir.size_functions import substitute
 from fxc.ir.symbols import computed_in
 
-from ..loops import Compute, Index, Load, Loop, Program, Stmt, Store
-from .addressing import byte_offset, step_of
+from ..nests.addressing import byte_offset, step_of
+from ..nests.program import Program
+from ..nests.statements import Compute, Index, Load, Loop, Stmt, Store
 from .emitter import Emitter
 from .llvm_text import Lanes
 from .registers import Registers

@@ -17,21 +17,22 @@ from fxc.ir.size_functions import hint
 from fxc.ir.symbols import Dim, SymExpr, symbols_of
 from fxc.ir.types import ArrayType, ScalarType
 
-from ..building.scratch import allocated
-from ..loops import Allocate, Bind, Boxed, Check, Loop, Param, Program, Stmt, is_cut, walk
-from ..scheduling.accesses import accesses, storages, stored
+from ..nests.accesses import accesses, allocated, storages, stored
+from ..nests.bounds import Range, counter_ranges, most_elements
+from ..nests.buffers import FRAME
+from ..nests.pieces import arrays_apart, pieces
+from ..nests.program import Param, Program, is_cut
+from ..nests.statements import Allocate, Bind, Boxed, Check, Loop, Stmt, walk
 from ..vector_math import EXACT, definitions
 from . import draws, interrupts, sticky
-from .bounds import Range, counter_ranges, most_elements
 from .calls import dims_in, return_raised
 from .emit import StatementEmitter
 from .emitter import Emitter
-from .frame import FRAME, LoopKind, Slot, alias_marks, loops_of, numbers, width
+from .frame import LoopKind, Slot, alias_marks, loops_of, numbers, width
 from .llvm_text import FAILED, LEFT, FunctionText, ModuleText, scalar_type
 from .merging import merged
 from .minor import minor_loops
 from .objects import at_least, is_object, read_number, return_numbers, returned_numbers
-from .pieces import arrays_apart, pieces
 from .registers import Undo
 from .scratch import free, prepare
 from .undo import bring_back, last_check

@@ -18,8 +18,9 @@ from collections.abc import Iterator, Mapping
 from fxc.ir.symbols import computed_in
 from fxc.ops.python_numbers import stem
 
-from ..loops import I64, Atom, Bind, Check, Compute, Const, For, Index, Load, Loop, While, walk
-from .addressing import step_of
+from ..nests.addressing import step_of
+from ..nests.buffers import I64, Atom, Const
+from ..nests.statements import Bind, Check, Compute, For, Index, Load, Loop, While, walk
 from .emitter import Emitter
 from .llvm_text import Lanes
 

@@ -11,14 +11,14 @@ from typing import Literal as OneOf
 from fxc.ir.records import frozen
 from fxc.ir.symbols import product
 
-from ..loops import (
+from ..nests.program import Program
+from ..nests.statements import (
     Apply,
     Boxed,
     For,
     Load,
     Loop,
     Matmul,
-    Program,
     Stmt,
     Store,
     While,
@@ -49,7 +49,6 @@ from .llvm_text import FunctionText, ModuleText
 # LLVM may not change a bit of a result: no instruction has fast-math flags.
 
 LoopKind = OneOf["none", "array", "scalar"]
-FRAME = 8192  # bytes of temporaries that may lie in the stack frame
 WORD = 8
 _NARROW = ' "min-legal-vector-width"="0" "prefer-vector-width"="256"'  # of a function
 NOTHING = '@"fxc.nothing"'  # a function that does nothing

@@ -10,8 +10,10 @@ from collections.abc import Sequence
 
 from fxc.ir.symbols import Dim
 
-from ..loops import Buffer, Load, Program, Stmt, Store
-from .addressing import byte_offset
+from ..nests.addressing import byte_offset
+from ..nests.buffers import Buffer
+from ..nests.program import Program
+from ..nests.statements import Load, Stmt, Store
 from .elements import Elements
 from .llvm_text import FunctionText, Lanes, ModuleText, memory_type
 from .registers import InLanes

@@ -9,7 +9,8 @@ from collections.abc import Callable, Sequence
 
 from fxc.ir.symbols import Dim, computed_in, product, symbols_of
 
-from ..loops import Apply, Boxed, BufferArg, Const, For, If, Loop, Matmul, Stmt, While, walk
+from ..nests.buffers import Const
+from ..nests.statements import Apply, Boxed, BufferArg, For, If, Loop, Matmul, Stmt, While, walk
 from .emitter import Emitter
 from .frame import Slot, finished, is_scalar
 from .scratch import free

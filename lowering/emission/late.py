@@ -19,7 +19,8 @@ from collections.abc import Sequence
 
 from fxc.ir.symbols import computed_in
 
-from ..loops import Check, Compute, For, If, Index, Load, Program, Stmt, Store, walk
+from ..nests.program import Program
+from ..nests.statements import Check, Compute, For, If, Index, Load, Stmt, Store, walk
 from .emitter import Emitter
 from .python_rules import ROUNDINGS
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..loops import For, Loop, Stmt, While, blocks_of
+from ..nests.statements import For, Loop, Stmt, While, blocks_of
 from .interrupts import UNKNOWN, trips
 
 _SHARE = 256  # a loop is minor if others do so many times its work

@@ -13,7 +13,7 @@ from fxc.ir.graph import Graph
 from fxc.ir.signature import ResultLeaf, ViewLeaf
 from fxc.ir.types import ScalarType
 
-from ..loops import Param, Program, is_cut
+from ..nests.program import Param, Program, is_cut
 from .emitter import Emitter
 from .frame import Slot
 from .llvm_text import FunctionText

@@ -11,12 +11,13 @@ import numpy as np
 
 from fxc.ir.symbols import Dim, Symbol, computed_in, operands_of
 
-from ..building.reduction_order import PAIRWISE_GROUPS, PAIRWISE_LANES
-from ..loops import I64, Accumulate, Atom, Compute, Index, Load, Loop, Stmt, Store
-from .addressing import byte_offset
+from ..nests.addressing import byte_offset
+from ..nests.buffers import I64, Atom
+from ..nests.statements import Accumulate, Compute, Index, Load, Loop, Stmt, Store
+from ..operators.neutral import nothing
+from ..operators.reduction_order import PAIRWISE_GROUPS, PAIRWISE_LANES
 from .emitter import Emitter
 from .llvm_text import FunctionText, Lanes, constant, scalar_type
-from .neutral import nothing
 from .python_rules import SCALAR_RULES
 from .survey import LONG_WORK, VECTOR_BYTES
 from .totals import combined

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from fxc.ir.size_guards import guard
 from fxc.ir.symbols import Dim, product, symbol
 
-from ..loops import Apply, Buffer, Matmul
+from ..nests.buffers import Buffer
+from ..nests.statements import Apply, Matmul
 from . import sticky
 from .emitter import Emitter
 from .llvm_text import kind_name
@@ -26,28 +26,6 @@ def matrix(buffer: Buffer, *, as_row: bool) -> tuple[tuple[Dim, Dim], tuple[Dim,
         strides = (0, *strides) if as_row else (*strides, 0)
     fixed = tuple(0 if dim == 1 else stride for dim, stride in zip(shape, strides, strict=True))
     return (shape[0], shape[1]), (fixed[0], fixed[1])
-
-
-def dot_copies(buffer: Buffer) -> bool:
-    """Whether ``np.dot`` copies an operand before it calls BLAS, which may then add otherwise.
-
-    It copies what BLAS cannot read, reversed and broadcast axes, and matrices that are not
-    contiguous; of these, windows of C arrays have the same bits either way.
-    """
-    step = buffer.dtype.itemsize
-    axes = [
-        (size, stride)
-        for size, stride in zip(buffer.shape, buffer.strides, strict=True)
-        if size != 1
-    ]
-    if any(size == 0 for size, _ in axes):
-        return False
-    if any(guard(stride, "<=", 0) for _, stride in axes):
-        return True
-    if len(axes) < 2 or axes[1][1] == step:
-        return False
-    (rows, first), (_, second) = axes
-    return first != step or second != rows * step
 
 
 def emit_matmul(emitter: Emitter, stmt: Matmul) -> None:

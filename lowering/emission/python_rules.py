@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..loops import BOOL, F64, I64
+from ..nests.buffers import BOOL, F64, I64
 from .llvm_text import Lanes
 from .scalar_power import power_of_scalars
 from .scalar_rules import NUMPY_RULES, DTypes, Emit, ScalarRule, cast, cast_types

@@ -7,7 +7,7 @@ from dataclasses import field
 from fxc.ir.records import frozen, mutable
 from fxc.ir.symbols import Dim, SymFunc
 
-from ..loops import Compute
+from ..nests.statements import Compute
 
 Place = tuple[str, str]  # registers: an index as it was given, and the size of the axis
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Sequence
 
-from ..loops import F64
+from ..nests.buffers import F64
 from .llvm_text import LIBRARY_PREFIX, Lanes, ModuleText, constant
 
 # Note [Powers by pow]

@@ -14,7 +14,7 @@ import numpy as np
 
 from fxc.ir.records import frozen
 
-from ..loops import BOOL, F64, I64
+from ..nests.buffers import BOOL, F64, I64
 from ..vector_math import FUNCTIONS
 from .llvm_text import DIVIDE, INVALID, OVERFLOW, Lanes
 from .scalar_power import power_of_scalars

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ..loops import Allocate
-from .bounds import counter_ranges, room_of
+from ..nests.bounds import counter_ranges, room_of
+from ..nests.statements import Allocate
 from .emitter import Emitter
 from .llvm_text import FAILED, FunctionText, Lanes
 from .registers import Scratch

@@ -10,8 +10,9 @@ from contextlib import contextmanager
 
 from fxc.ir.graph import OF_PYTHON
 
-from ..loops import Accumulate, Apply, Boxed, Compute, If, Loop, Matmul, Program, Stmt, walk
-from ..scheduling.accesses import accesses
+from ..nests.accesses import accesses
+from ..nests.program import Program
+from ..nests.statements import Accumulate, Apply, Boxed, Compute, If, Loop, Matmul, Stmt, walk
 from .emitter import Emitter
 from .llvm_text import DIVIDE, FLAG_KINDS, HAS_FLAGS, INVALID, OVERFLOW, UNDERFLOW, FunctionText
 

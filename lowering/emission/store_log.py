@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..loops import Apply, Boxed, Loop, Matmul, Program, Stmt, Store, walk
-from ..scheduling.accesses import stored
+from ..nests.accesses import stored
+from ..nests.program import Program
+from ..nests.statements import Apply, Boxed, Loop, Matmul, Stmt, Store, walk
 from .emitter import Emitter
 from .llvm_text import FAILED, FunctionText
 from .registers import Log, Scratch

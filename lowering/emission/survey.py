@@ -8,19 +8,9 @@ import numpy as np
 
 from fxc.ir.size_functions import hint
 
-from ..loops import (
-    Accumulate,
-    Compute,
-    Index,
-    Load,
-    Loop,
-    Program,
-    Stmt,
-    Store,
-    blocks_of,
-    walk,
-)
-from .addressing import byte_offset, split, step_of, varies
+from ..nests.addressing import byte_offset, split, step_of, varies
+from ..nests.program import Program
+from ..nests.statements import Accumulate, Compute, Index, Load, Loop, Stmt, Store, blocks_of, walk
 from .interleaved import is_unit_step, pair_at
 from .python_rules import SCALAR_RULES
 

@@ -9,7 +9,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from ..loops import BOOL, I64, Accumulate
+from ..nests.buffers import BOOL, I64
+from ..nests.statements import Accumulate
 from .llvm_text import Lanes
 from .python_rules import SCALAR_RULES
 

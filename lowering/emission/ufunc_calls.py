@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
-from fxc.ir.graph import Literal, Node, Value
 from fxc.ir.records import frozen
 from fxc.ir.symbols import SymExpr, product
 from fxc.ir.types import ScalarType, Type, c_strides, scalar_type_of
-from fxc.ops.foreign_ufuncs import InnerLoop, PromotionKey, inner_loop_of
-from fxc.ops.table import TABLE
+from fxc.ops.foreign_ufuncs import InnerLoop
 
-from ..loops import Boxed, Buffer, BufferArg
+from ..nests.buffers import Buffer
+from ..nests.statements import Boxed, BufferArg
+from ..operators.inner_loops import loop_for
 from . import sticky
 from .emitter import Emitter
 from .llvm_text import Lanes, constant, memory_type
@@ -33,31 +33,11 @@ class UfuncCall:
     out: Buffer
 
 
-def has_inner_loop(node: Node) -> bool:
-    """Whether native code can call the inner loop of the ufunc that a node is."""
-    operands = [arg for arg in node.args if isinstance(arg, Value | Literal)]
-    if len(operands) < len(node.args):
-        return False
-    loop = _loop(node.op, [operand.type for operand in operands])
-    return loop is not None and [loop.dtypes[-1]] == [out.type.dtype for out in node.outputs]
-
-
-def _loop(op: str, kinds: Sequence[Type]) -> InnerLoop | None:
-    return inner_loop_of(TABLE[op].numpy, tuple(map(promotion_key, kinds)))
-
-
-def promotion_key(kind: Type) -> PromotionKey:
-    """What ``np.ufunc.resolve_dtypes`` takes for an operand: the type of a number, or a dtype."""
-    if isinstance(kind, ScalarType) and kind.weak and kind.python_type is not bool:
-        return kind.python_type
-    return kind.dtype
-
-
 def ufunc_call(stmt: Boxed, buffers: Mapping[str, Buffer]) -> UfuncCall | None:
     """The call that a statement is, if it is one that native code makes itself."""
     if not stmt.brief or not all(isinstance(arg, _OPERANDS) for arg in stmt.args):
         return None
-    loop = _loop(stmt.op, [_type(arg, buffers) for arg in stmt.args])
+    loop = loop_for(stmt.op, [_type(arg, buffers) for arg in stmt.args])
     out = buffers[stmt.outs[0]]
     if loop is None or not _is_in_order(out, out):
         return None

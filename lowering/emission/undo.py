@@ -11,7 +11,9 @@ from fxc.ir.bounds import decide
 from fxc.ir.size_functions import substitute
 from fxc.ir.symbols import Dim, computed_in, product, symbols_of
 
-from ..loops import (
+from ..nests.accesses import stored
+from ..nests.addressing import byte_offset, step_of
+from ..nests.statements import (
     Allocate,
     Apply,
     Boxed,
@@ -25,9 +27,7 @@ from ..loops import (
     Store,
     walk,
 )
-from ..scheduling.accesses import stored
 from . import store_log
-from .addressing import byte_offset, step_of
 from .emitter import Emitter
 from .llvm_text import FAILED
 from .registers import Kept, Log, Undo

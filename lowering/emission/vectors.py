@@ -7,9 +7,10 @@ from dataclasses import replace
 
 from fxc.ir.symbols import symbols_of
 
-from ..loops import Accumulate, Compute, Index, Load, Loop, Program, Stmt, Store, atoms_read, walk
+from ..nests.addressing import byte_offset, step_of
+from ..nests.program import Program
+from ..nests.statements import Accumulate, Compute, Index, Load, Loop, Stmt, Store, atoms_read, walk
 from . import ends, interleaved
-from .addressing import byte_offset, step_of
 from .emitter import Emitter
 from .llvm_text import Lanes
 from .survey import is_repeatable

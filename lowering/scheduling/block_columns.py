@@ -24,13 +24,14 @@ from dataclasses import replace
 from fxc.ir.size_functions import floordiv, hint, minimum
 from fxc.ir.symbols import Dim, symbol
 
-from ..emission.addressing import byte_offset, step_of
-from ..loops import (
+from ..nests.accesses import rename
+from ..nests.addressing import byte_offset, step_of
+from ..nests.buffers import Buffer
+from ..nests.program import Program
+from ..nests.statements import (
     Accumulate,
-    Buffer,
     Load,
     Loop,
-    Program,
     Stmt,
     Store,
     atoms_read,
@@ -38,7 +39,6 @@ from ..loops import (
     walk,
     with_blocks,
 )
-from .accesses import rename
 
 ROWS = 16  # rows of a block: as many streams as a processor follows
 FAR = 2048  # bytes from one element of a column to the next that make it worth it

@@ -6,20 +6,20 @@ from dataclasses import replace
 
 from fxc.ir.symbols import Dim, symbol
 
-from ..emission.addressing import byte_offset, split, step_of
-from ..loops import (
+from ..nests.accesses import rename
+from ..nests.addressing import byte_offset, split, step_of
+from ..nests.program import Program
+from ..nests.statements import (
     Accumulate,
     Compute,
     Index,
     Load,
     Loop,
-    Program,
     Stmt,
     Store,
     blocks_of,
     with_blocks,
 )
-from .accesses import rename
 from .over_parts import over_parts
 
 

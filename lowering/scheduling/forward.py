@@ -9,27 +9,25 @@ from fxc.ir.records import mutable
 from fxc.ir.size_functions import rename_computed
 from fxc.ir.symbols import Dim, computed_in
 
-from ..building.index_maps import Idx
-from ..loops import (
+from ..nests.accesses import Block, are_apart, stored
+from ..nests.buffers import Atom, Const, Idx
+from ..nests.program import Program
+from ..nests.statements import (
     Accumulate,
-    Atom,
     Bind,
     Boxed,
     Check,
     Compute,
-    Const,
     For,
     If,
     Index,
     Load,
-    Program,
     Stmt,
     Store,
     While,
     blocks_of,
     with_blocks,
 )
-from .accesses import Block, are_apart, stored
 
 
 @mutable

@@ -13,10 +13,12 @@ from dataclasses import replace
 from fxc.ir.size_functions import hint
 from fxc.ir.symbols import Dim, SymExpr, symbol, symbols_of
 
-from ..emission.addressing import byte_offset, split, step_of
-from ..loops import (
+from ..nests.accesses import Access, Block, accesses, conflict, rename, storages, stored
+from ..nests.addressing import byte_offset, split, step_of
+from ..nests.buffers import Atom
+from ..nests.program import Program
+from ..nests.statements import (
     Accumulate,
-    Atom,
     Check,
     Compute,
     For,
@@ -24,7 +26,6 @@ from ..loops import (
     Index,
     Load,
     Loop,
-    Program,
     Stmt,
     Store,
     While,
@@ -33,7 +34,6 @@ from ..loops import (
     walk,
     with_blocks,
 )
-from .accesses import Access, Block, accesses, conflict, rename, storages, stored
 from .collapse import collapse
 from .forward import forward
 from .shrink import drop_dead, shrink

@@ -17,7 +17,9 @@ from dataclasses import replace
 
 from fxc.ir.symbols import Dim, symbol
 
-from ..loops import Atom, Compute, Const, Load, Loop, Program, Stmt, Store
+from ..nests.buffers import Atom, Const
+from ..nests.program import Program
+from ..nests.statements import Compute, Load, Loop, Stmt, Store
 
 
 def over_parts(program: Program, loop: Loop) -> tuple[Loop, ...]:

@@ -12,8 +12,10 @@ from fxc.ir.size_functions import substitute
 from fxc.ir.size_guards import Guard
 from fxc.ir.symbols import Dim, counted_in, plain_symbol
 
-from ..loops import Buffer, Loop, Program, Stmt, blocks_of, with_blocks
-from .accesses import rename
+from ..nests.accesses import rename
+from ..nests.buffers import Buffer
+from ..nests.program import Program
+from ..nests.statements import Loop, Stmt, blocks_of, with_blocks
 
 
 def same_sizes(program: Program, guards: Iterable[Guard]) -> Program:

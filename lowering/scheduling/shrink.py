@@ -8,17 +8,18 @@ from dataclasses import replace
 
 from fxc.ir.symbols import Dim, symbol
 
-from ..loops import (
+from ..nests.accesses import Access, Block, accesses, storages
+from ..nests.buffers import Buffer
+from ..nests.program import Program
+from ..nests.statements import (
     Accumulate,
     Apply,
-    Buffer,
     Compute,
     For,
     Index,
     Load,
     Loop,
     Matmul,
-    Program,
     Stmt,
     Store,
     While,
@@ -27,7 +28,6 @@ from ..loops import (
     touched,
     with_blocks,
 )
-from .accesses import Access, Block, accesses, storages
 
 
 def drop_dead(program: Program) -> Program:

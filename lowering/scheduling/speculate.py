@@ -19,19 +19,9 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from ..emission.python_rules import SCALAR_RULES
-from ..loops import (
-    BOOL,
-    Atom,
-    Check,
-    Compute,
-    If,
-    Load,
-    Program,
-    Stmt,
-    Store,
-    blocks_of,
-    with_blocks,
-)
+from ..nests.buffers import BOOL, Atom
+from ..nests.program import Program
+from ..nests.statements import Check, Compute, If, Load, Stmt, Store, blocks_of, with_blocks
 
 _PLACES = frozenset({"out_of_bounds", "wrap_index"})  # see ``Emitter.check``
 FEW = 6  # operations that may be made in vain

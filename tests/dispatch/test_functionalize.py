@@ -18,7 +18,7 @@ from fxc.ir.graph import walk
 from fxc.lowering.emission.llvm_text import Lanes
 from fxc.lowering.emission.python_rules import SCALAR_RULES
 from fxc.lowering.emission.scalar_rules import ScalarRule
-from fxc.lowering.traffic import traffic
+from fxc.lowering.nests.traffic import traffic
 from fxc.ops.table import TABLE, Tag, row
 from tests.levels import cheaply
 from tests.outcomes import difference, run

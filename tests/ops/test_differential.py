@@ -28,7 +28,8 @@ from fxc.dispatch.default import default_dispatcher
 from fxc.dispatch.keys import DispatchKey
 from fxc.ir.graph import SliceSpec
 from fxc.lowering.building.native_kernels import native_kernel
-from fxc.lowering.loops import Boxed, BufferArg, Program, walk
+from fxc.lowering.nests.program import Program
+from fxc.lowering.nests.statements import Boxed, BufferArg, walk
 from fxc.ops.samples import samples
 from fxc.ops.table import TABLE, Operator, Tag
 from tests.covering import pairs, some

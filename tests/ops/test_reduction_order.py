@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import fxc
-from fxc.lowering.building.reduction_order import (
+from fxc.lowering.operators.reduction_order import (
     PAIRWISE_GROUPS,
     PAIRWISE_LANES,
     TAKES_RUNS_WHOLE,

@@ -28,8 +28,8 @@ from ..values.traced_int import fits
 # arithmetic, so that sizes which follow from one number are dims of one symbol. A difference is
 # measured itself, unless what is subtracted is a size already: it may be negative, as the lowest of
 # some places. Nothing bounds such a size before the program runs: native code allocates the
-# temporaries (``lowering/building/scratch.py``). It is cut behind the size of an array that leaves
-# it (``lowering/emission/pieces.py``): the plan makes that array then, before the rest runs.
+# temporaries (``lowering/scheduling/allocations.py``). It is cut behind the size of an array that
+# leaves it (``lowering/nests/pieces.py``): the plan makes that array then, before the rest runs.
 
 _ARITHMETIC: dict[str, Callable[[Dim, Dim], Dim]] = {
     "add": lambda left, right: left + right,

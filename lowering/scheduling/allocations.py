@@ -18,9 +18,10 @@ from dataclasses import replace
 
 from fxc.ir.symbols import Dim, symbols_of
 
-from ..emission.pieces import arrays_apart, of_measured_size, pieces
-from ..loops import Allocate, Bind, For, Program, Stmt, blocks_of, walk, with_blocks
-from ..scheduling.accesses import Block, storages
+from ..nests.accesses import Block, storages
+from ..nests.pieces import arrays_apart, of_measured_size, pieces
+from ..nests.program import Program
+from ..nests.statements import Allocate, Bind, For, Stmt, blocks_of, walk, with_blocks
 
 
 def with_allocations(program: Program) -> Program:
@@ -82,8 +83,3 @@ def _allocating(program: Program, block: Block, wanted: Set[str]) -> Block:
         inner = tuple(_allocating(program, each, names) for each, names in blocks)
         made.append(with_blocks(stmt, inner) if inner else stmt)
     return tuple(made)
-
-
-def allocated(block: Sequence[Stmt]) -> list[str]:
-    """The storages that a block allocates."""
-    return [stmt.storage for stmt in walk(tuple(block)) if isinstance(stmt, Allocate)]

@@ -10,10 +10,12 @@ from fxc.ir.records import frozen
 from fxc.ir.size_functions import substitute
 from fxc.ir.symbols import Dim
 
-from ..building.index_maps import Idx
-from ..emission.addressing import linearised
-from ..loops import (
+from .addressing import linearised
+from .buffers import Idx
+from .program import Program
+from .statements import (
     Accumulate,
+    Allocate,
     Apply,
     Boxed,
     Compute,
@@ -21,7 +23,6 @@ from ..loops import (
     Load,
     Loop,
     Matmul,
-    Program,
     Stmt,
     Store,
     blocks_of,
@@ -102,3 +103,8 @@ def rename(stmt: Stmt, dims: dict[str, Dim]) -> Stmt:
         case _:
             blocks = tuple(tuple(rename(s, dims) for s in b) for b in blocks_of(stmt))
             return with_blocks(stmt, blocks)
+
+
+def allocated(block: Sequence[Stmt]) -> list[str]:
+    """The storages that a block allocates."""
+    return [stmt.storage for stmt in walk(tuple(block)) if isinstance(stmt, Allocate)]

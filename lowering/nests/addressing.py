@@ -18,8 +18,7 @@ from fxc.ir.symbols import (
     terms_of,
 )
 
-from ..building.index_maps import Idx
-from ..loops import Buffer
+from .buffers import Buffer, Idx
 
 Term = tuple[Monomial, int]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..loops import Const
+from ..nests.buffers import Const
 
 
 def neutral(combine: str, dtype: np.dtype) -> Const:

@@ -24,8 +24,10 @@ from fxc.ir.symbols import (
     symbol,
 )
 
-from ..loops import Atom as Scalar
-from ..loops import Bind, Const, For, Index, Program, walk
+from .buffers import Atom as Scalar
+from .buffers import Const
+from .program import Program
+from .statements import Bind, For, Index, walk
 
 Range = tuple[Dim, Dim]  # the least and the largest value
 

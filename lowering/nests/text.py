@@ -8,29 +8,27 @@ from fxc.ir.records import mutable
 from fxc.ir.size_functions import rename_computed
 from fxc.ir.symbols import Dim, computed_in
 
-from .loops import (
+from .buffers import Atom, Const
+from .program import Program, prints_programs
+from .statements import (
     Accumulate,
     Allocate,
     Apply,
-    Atom,
     Bind,
     Boxed,
     BufferArg,
     Check,
     Compute,
-    Const,
     For,
     If,
     Index,
     Load,
     Loop,
     Matmul,
-    Program,
     Stmt,
     Store,
     While,
     atoms_read,
-    prints_programs,
     walk,
 )
 from .traffic import traffic

@@ -8,9 +8,10 @@ from fxc.ir.records import frozen
 from fxc.ir.size_functions import floordiv, hint, maximum, substitute
 from fxc.ir.symbols import Dim, product, symbols_of
 
-from .emission.bounds import Range, counter_bounds
-from .loops import Apply, For, If, Load, Loop, Matmul, Program, Stmt, Store, While, blocks_of
-from .scheduling.accesses import Block
+from .accesses import Block
+from .bounds import Range, counter_bounds
+from .program import Program
+from .statements import Apply, For, If, Load, Loop, Matmul, Stmt, Store, While, blocks_of
 
 # The places that an access meets along each axis of its buffer, both ends included.
 Box = tuple[tuple[int, int], ...]

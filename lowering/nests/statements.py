@@ -14,8 +14,8 @@ Views are gone into indices. See Note [Writes in place].
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import field, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Literal as OneOf
 
@@ -27,77 +27,9 @@ from fxc.ir.records import frozen
 from fxc.ir.signature import ViewStep
 from fxc.ir.symbols import Dim, computed_in
 
-# Note [Computed indices]
-# An index may hold a scalar of the loop around it: ``t3 = idx[i0]; t4 = x[t3, i1]``. In dims that
-# is ``computed("t3", (i0,))``, of which nothing is known but that it is t3, and another one in each
-# iteration of i0. It always points into the array: an index that is out of bounds, and for which a
-# check fails, is replaced by 0 before it is used. What follows from it:
-# - an access through it moves by no fixed step, and may meet any element of its buffer;
-# - two iterations may store to one place, so such stores keep their order, also from lane to lane;
-# - a load of what is stored through one is placed before the loop (``dependences``), except for
-#   the one element that an update reads and writes. Loops with that never have lanes.
+from .buffers import Atom
 
-BOOL, I64, F64 = np.dtype(bool), np.dtype(np.int64), np.dtype(np.float64)
-
-Role = OneOf["input", "output", "temp", "constant"]
 Order = OneOf["any", "sequential", "pairwise", "complex pairwise"]
-
-
-@frozen
-class Buffer:
-    """Memory that statements load from and store to. Strides are in bytes.
-
-    ``storage`` names the allocation: several buffers may be different readings (reshapes) of one.
-    ``parts`` marks the reading of complex numbers as pairs of floats: the last dim, of size 2,
-    tells the real from the imaginary part. See Note [Complex numbers].
-    """
-
-    name: str
-    dtype: np.dtype
-    shape: tuple[Dim, ...]
-    strides: tuple[Dim, ...]
-    role: Role
-    storage: str
-    offset: Dim = 0  # in bytes, from the start of the storage
-    data: bytes | None = None  # of a constant
-    parts: bool = False
-
-    @cached_property
-    def offsets(self) -> dict[tuple[Dim, ...], Dim]:
-        """What ``addressing.byte_offset`` has found for an index."""
-        return {}
-
-
-@frozen
-class Const:
-    """A scalar known now."""
-
-    value: bool | int | float
-    dtype: np.dtype
-
-
-Atom = str | Const
-
-
-@frozen
-class Pair:
-    """A complex scalar: its real and its imaginary part. See Note [Complex numbers]."""
-
-    re: Atom
-    im: Atom
-
-
-Element = Atom | Pair
-
-
-def atoms_of(element: Element) -> tuple[Atom, ...]:
-    """The scalars that an element is made of."""
-    return (element.re, element.im) if isinstance(element, Pair) else (element,)
-
-
-def element_of(atoms: Sequence[Atom]) -> Element:
-    """The element that is made of these scalars: the inverse of ``atoms_of``."""
-    return Pair(*atoms) if len(atoms) == 2 else atoms[0]
 
 
 @frozen
@@ -352,65 +284,6 @@ Stmt = (
     | Apply
     | Boxed
 )
-
-
-@frozen
-class Param:
-    """A scalar that is given at run time: a Python or NumPy scalar among the inputs.
-
-    Of a complex one native code gets ``part``, 'real' or 'imag'.
-    """
-
-    name: str
-    dtype: np.dtype
-    input: int
-    part: str = ""
-
-
-@frozen
-class Program:
-    """What lowering makes of a graph: buffers and statements.
-
-    ``inputs`` and ``results`` name a buffer (or a Param) for each graph input and a buffer for each
-    graph result. ``copies`` say why a copy had to be made. ``sizes`` name the buffers with the
-    values of symbols that are bound outside of control flow. ``undone`` are the inputs to whose old
-    content a check that fails returns.
-    """
-
-    name: str
-    buffers: dict[str, Buffer]
-    params: tuple[Param, ...]
-    inputs: tuple[str, ...]
-    results: tuple[str, ...]
-    body: tuple[Stmt, ...]
-    copies: tuple[str, ...] = ()
-    sizes: Mapping[str, str] = field(default_factory=dict)
-    undone: frozenset[str] = frozenset()
-
-    def __str__(self) -> str:
-        return _print(self)
-
-    @property
-    def kernels(self) -> int:
-        """How many loop nests there are."""
-        return sum(isinstance(stmt, Loop) for stmt in walk(self.body, into_loops=False))
-
-
-_print: Callable[[Program], str] = object.__repr__
-
-
-def prints_programs(printer: Callable[[Program], str]) -> Callable[[Program], str]:
-    """Decorator for what gives the text of a program, which needs what is defined here."""
-    global _print
-    _print = printer
-    return printer
-
-
-def is_cut(stmt: Stmt) -> bool:
-    """Whether a piece of native code ends: with a size that its caller has to know, or in front of
-    a call of NumPy that the caller makes.
-    """
-    return (isinstance(stmt, Bind) and stmt.cuts) or (isinstance(stmt, Boxed) and not stmt.failed)
 
 
 def walk(body: tuple[Stmt, ...], *, into_loops: bool = True) -> list[Stmt]:

@@ -12,9 +12,10 @@ from typing import TypeGuard
 
 from fxc.ir.symbols import MOST_MEASURED, Dim, symbols_of
 
-from ..loops import Bind, Boxed, Program, Stmt, boxed_buffers, is_cut
-from ..scheduling.accesses import storages
+from .accesses import storages
 from .bounds import counter_ranges, measured_sizes, room_of
+from .program import Program, is_cut
+from .statements import Bind, Boxed, Stmt, boxed_buffers
 
 
 def with_cuts(program: Program) -> Program:

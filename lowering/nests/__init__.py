@@ -1,0 +1,1 @@
+"""Loop nests as data, and what holds of every program of them."""

@@ -1,0 +1,1 @@
+"""What lowering knows of operators before it builds or writes anything."""
