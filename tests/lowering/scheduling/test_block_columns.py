@@ -1,0 +1,101 @@
+"""Column sums walk along rows: nests that go down columns → nests that go along blocks of rows."""
+
+import numpy as np
+import pytest
+from expecttest import assert_expected_inline
+
+from fxc.lowering.loops import Program
+from fxc.lowering.scheduling import block_columns as module
+from fxc.lowering.scheduling.block_columns import block_columns
+from fxc.lowering.scheduling.fuse import fuse
+from tests.scheduled import after, after_building, body, text
+
+X = np.arange(20.0 * 5).reshape(20, 5) % 7
+SUMS = """
+functional f(%x: f64[20, 5])
+  %0: f64[5] = sum(%x, axis=({axis},), keepdims=False, dtype=None)
+  %1: f64[5] = negative(%0)
+  return %1
+  signature
+    output 0 = result 0: f64[5]"""
+
+
+@pytest.fixture
+def any_array_is_large(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "FAR", 16)
+    monkeypatch.setattr(module, "MANY", 64)
+
+
+def blocked(program: Program) -> Program:
+    return block_columns(fuse(program))
+
+
+@pytest.mark.usefixtures("any_array_is_large")
+def test_columns_that_are_far_apart_are_added_in_blocks_of_rows() -> None:
+    found = after_building(blocked, SUMS.format(axis=0), X)
+    assert_expected_inline(
+        text(found),
+        """\
+loops f
+  input x: float64[20, 5]
+  output b2: float64[5]
+  temp t2.totals: float64[5]
+  for i1 in 0:5
+    t2.totals[i1] = 0.0
+  for i0b in 0:2 ordered
+    for i1 in 0:5
+      t2.so_far = t2.totals[i1]
+      for i0 in 0:min(-16*i0b + 20, 16)
+        t2 = add x[i0 + 16*i0b, i1]  [sequential]
+      t2.totals[i1] = t2
+  for i1 in 0:5
+    t2 = t2.totals[i1]
+    b2[i1] = negative(t2)
+  bytes moved 1000; copies 0""",
+    )
+
+
+@pytest.mark.usefixtures("any_array_is_large")
+@pytest.mark.parametrize("rows", [1, 15, 16, 17, 33])
+def test_the_last_block_ends_with_the_rows(rows: int) -> None:
+    source = SUMS.format(axis=0).replace("20", str(rows))
+    found = after_building(blocked, source, np.arange(rows * 5.0).reshape(rows, 5))
+    assert ("i0b" in body(found)) is (rows > 1)
+
+
+@pytest.mark.usefixtures("any_array_is_large")
+def test_rows_are_added_as_they_are() -> None:
+    source = SUMS.format(axis=1).replace("f64[5]", "f64[20]")
+    found = after_building(fuse, source, X)
+    assert after(block_columns, found, X) == found
+
+
+def test_a_small_array_stays_in_the_cache() -> None:
+    found = after_building(fuse, SUMS.format(axis=0), X)
+    assert after(block_columns, found, X) == found
+
+
+@pytest.mark.usefixtures("any_array_is_large")
+def test_columns_of_symbolic_size() -> None:
+    source = """
+functional f(%x: f64[n, m])
+  symbols n = 20 (>= 2), m = 5 (>= 2)
+  %0: f64[m] = max(%x, axis=(0,), keepdims=False)
+  return %0
+  signature
+    output 0 = result 0: f64[m]"""
+    assert_expected_inline(
+        body(after_building(blocked, source, X)),
+        """\
+for i1 in 0:m
+  t2.totals[i1] = -inf
+for i0b in 0:floordiv(n + 15, 16) ordered
+  for i1 in 0:m
+    t2.so_far = t2.totals[i1]
+    for i0 in 0:min(-16*i0b + n, 16)
+      t2 = maximum x[i0 + 16*i0b, i1]  [any]
+    t2.totals[i1] = t2
+for i1 in 0:m
+  t2 = t2.totals[i1]
+  b1[i1] = t2""",
+    )
