@@ -12,22 +12,15 @@ from fxc.ir.errors import WouldRaise
 from fxc.ir.evaluate import call
 from fxc.ir.evaluate import evaluate as mean
 from fxc.ir.graph import Graph
-from fxc.ir.parse import parse_graph
 from fxc.lowering.building.build import build_loops
 from fxc.lowering.loops import Buffer, Program, Role, Stmt
 from fxc.ops.kernels import kernel_of
-from fxc.ops.table import TABLE
 from fxc.passes.reinplace import reinplace
 from fxc.stages import decomposed_graph, llvm_index
 from tests.loop_evaluator import evaluate
-from tests.lowered import same_layout
+from tests.passed import own, parsed
 
 Step = Callable[[Program], Program]
-
-
-def parsed(source: str) -> Graph:
-    """The graph of a text."""
-    return parse_graph(source, TABLE.schema_of)
 
 
 def built(graph: Graph) -> Program:
@@ -70,7 +63,7 @@ def buffer(name: str, role: Role, *shape: Any, dtype: str = "float64") -> Buffer
 
 def outcome(program: Program, inputs: Sequence[Any], *, backwards: bool = False) -> list[Any]:
     """The results of a program and its inputs afterwards, or that it would raise."""
-    given = [same_layout(x) if isinstance(x, np.ndarray) else x for x in inputs]
+    given = own(inputs)
     try:
         return [*evaluate(program, given, backwards=backwards), *given]
     except WouldRaise:
@@ -91,7 +84,7 @@ def after_building(step: Step, source: str, *inputs: Any) -> Program:
     """The same for the loop nests of a graph's text, and these do what the graph means."""
     graph = parsed(source)
     before = built(graph)
-    changed = [same_layout(x) if isinstance(x, np.ndarray) else x for x in inputs]
+    changed = own(inputs)
     call(graph, changed, kernel_of)
     meant = [*mean(graph, inputs, kernel_of), *changed]
     for found, expected in zip(outcome(before, inputs), meant, strict=True):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,8 +10,6 @@ from expecttest import TestCase
 
 from fxc.ir.evaluate import evaluate
 from fxc.ir.graph import Graph
-from fxc.ir.parse import parse_graph
-from fxc.ir.signature import ResultLeaf, Signature
 from fxc.ir.verify import verify
 from fxc.ops.kernels import kernel_of
 from fxc.ops.metas import types_of
@@ -21,12 +18,7 @@ from fxc.passes.reinplace import reinplace
 from fxc.passes.simplify import simplify
 from fxc.stages import native
 from tests.levels import in_place, updating_kernel_of
-
-
-def parsed(text: str) -> Graph:
-    graph = parse_graph(text, TABLE.schema_of)
-    leaves = tuple(ResultLeaf(n, value.type) for n, value in enumerate(graph.outputs))
-    return replace(graph, signature=Signature((), leaves))
+from tests.passed import parsed
 
 
 def run(graph: Graph, args: Sequence[Any], kernels: Any = kernel_of) -> list[Any]:

@@ -15,9 +15,7 @@ SUMS = """
 functional f(%x: f64[20, 5])
   %0: f64[5] = sum(%x, axis=({axis},), keepdims=False, dtype=None)
   %1: f64[5] = negative(%0)
-  return %1
-  signature
-    output 0 = result 0: f64[5]"""
+  return %1"""
 
 
 @pytest.fixture
@@ -81,9 +79,7 @@ def test_columns_of_symbolic_size() -> None:
 functional f(%x: f64[n, m])
   symbols n = 20 (>= 2), m = 5 (>= 2)
   %0: f64[m] = max(%x, axis=(0,), keepdims=False)
-  return %0
-  signature
-    output 0 = result 0: f64[m]"""
+  return %0"""
     assert_expected_inline(
         body(after_building(blocked, source, X)),
         """\

@@ -57,9 +57,7 @@ def test_memory_with_gaps_keeps_the_loops() -> None:
     source = """
 functional f(%x: f64[3, 4]{64, 8})
   %0: f64[3, 4] = negative(%x)
-  return %0
-  signature
-    output 0 = result 0: f64[3, 4]"""
+  return %0"""
     gaps = np.arange(24.0).reshape(3, 8)[:, :4]
     assert_expected_inline(
         body(after_building(flat, source, gaps)),

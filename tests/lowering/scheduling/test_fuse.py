@@ -22,9 +22,7 @@ functional f(%x: f64[8], %y: f64[8])
   %0: f64[8] = multiply(%x, %y)
   %1: f64[8] = add(%0, %x)
   %2: f64[8] = sqrt(%1)
-  return %2
-  signature
-    output 0 = result 0: f64[8]"""
+  return %2"""
     assert_expected_inline(
         text(after_building(fuse, source, ROW, ROW)),
         """\
@@ -44,10 +42,7 @@ def test_a_value_of_two_users_is_made_once() -> None:
 functional f(%x: f64[8])
   %0: f64[8] = exp(%x)
   %1: f64[8] = negative(%0)
-  return %0, %1
-  signature
-    output 0 = result 0: f64[8]
-    output 1 = result 1: f64[8]"""
+  return %0, %1"""
     assert_expected_inline(
         fused(source, ROW),
         """\
@@ -64,11 +59,7 @@ functional f(%x: f64[8], %y: f64[6])
   %0: f64[8] = negative(%x)
   %1: f64[6] = negative(%y)
   %2: f64[8] = square(%x)
-  return %0, %1, %2
-  signature
-    output 0 = result 0: f64[8]
-    output 1 = result 1: f64[6]
-    output 2 = result 2: f64[8]"""
+  return %0, %1, %2"""
     assert_expected_inline(
         fused(source, ROW, ROW[:6]),
         """\
@@ -86,10 +77,7 @@ def test_nests_without_common_data_stay_apart() -> None:
 functional f(%x: f64[8], %y: f64[8])
   %0: f64[8] = negative(%x)
   %1: f64[8] = negative(%y)
-  return %0, %1
-  signature
-    output 0 = result 0: f64[8]
-    output 1 = result 1: f64[8]"""
+  return %0, %1"""
     assert_expected_inline(
         fused(source, ROW, ROW + 1),
         """\
@@ -107,11 +95,7 @@ functional f(%x: f64[8])
   %1: f64[8]{-8} = slice_copy(%0, [7:-1:-1])
   %2: f64[8] = add(%0, %1)
   %3: f64[8] = negative(%0)
-  return %2, %3, %0
-  signature
-    output 0 = result 0: f64[8]
-    output 1 = result 1: f64[8]
-    output 2 = result 2: f64[8]"""
+  return %2, %3, %0"""
     assert_expected_inline(
         fused(source, ROW),
         """\
@@ -164,9 +148,7 @@ def test_a_total_is_not_read_in_the_loop_that_makes_it() -> None:
 functional f(%x: f64[8])
   %0: f64 = max(%x, axis=None, keepdims=False)
   %1: f64[8] = subtract(%x, %0)
-  return %1
-  signature
-    output 0 = result 0: f64[8]"""
+  return %1"""
     assert_expected_inline(
         fused(source, ROW),
         """\
@@ -181,9 +163,7 @@ ROWS = """
 functional f(%x: f64[3, {n}])
   %0: f64[3, 1] = max(%x, axis=(1,), keepdims=True)
   %1: f64[3, {n}] = subtract(%x, %0)
-  return %1
-  signature
-    output 0 = result 0: f64[3, {n}]"""
+  return %1"""
 
 
 def test_long_loops_side_by_side_share_the_loop_around() -> None:
@@ -218,10 +198,7 @@ functional f(%x: f64[8], %y: f64[8])
   %0: f64[8] = multiply(%x, %y)
   %1: f64 = sum(%0, axis=None, keepdims=False, dtype=None)
   %2: f64 = sum(%x, axis=None, keepdims=False, dtype=None)
-  return %1, %2
-  signature
-    output 0 = result 0: f64
-    output 1 = result 1: f64"""
+  return %1, %2"""
     assert_expected_inline(
         fused(source, ROW, ROW + 1),
         """\

@@ -24,9 +24,7 @@ def nests(operator: str) -> str:
     source = f"""
 functional f(%x: c128[4], %y: c128[4])
   %0: c128[4] = {operator}
-  return %0
-  signature
-    output 0 = result 0: c128[4]"""
+  return %0"""
     return body(after_building(by_parts, source, X, X * 2))
 
 

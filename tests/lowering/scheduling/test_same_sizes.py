@@ -6,7 +6,8 @@ from expecttest import assert_expected_inline
 from fxc.lowering.loops import Program
 from fxc.lowering.scheduling.fuse import fuse
 from fxc.lowering.scheduling.same_sizes import same_sizes
-from tests.scheduled import after_building, body, parsed, text
+from tests.passed import parsed
+from tests.scheduled import after_building, body, text
 
 X, Y = np.arange(12.0).reshape(3, 4), np.ones((3, 4))
 PRODUCT = """
@@ -15,9 +16,7 @@ functional f(%x: f64[n, m], %y: f64[k, l])
   %0: f64[n, m] = negative(%x)
   %1: f64[k, l] = exp(%y)
   %2: f64[n, m] = multiply(%0, %1)
-  return %2
-  signature
-    output 0 = result 0: f64[n, m]"""
+  return %2"""
 
 
 def named(source: str, *, fused: bool = False) -> Program:
@@ -59,9 +58,7 @@ functional f(%x: f64[n], %y: f64[m], %z: f64[k])
   guards m == n, k == m
   %0: f64[n] = add(%x, %y)
   %1: f64[n] = add(%0, %z)
-  return %1
-  signature
-    output 0 = result 0: f64[n]"""
+  return %1"""
     graph, row = parsed(source), np.arange(4.0)
     found = after_building(lambda p: fuse(same_sizes(p, graph.guards)), source, row, row, row)
     assert_expected_inline(
