@@ -8,6 +8,12 @@ PY := .venv/bin/python
 PYTEST := $(PY) -m pytest
 PARALLEL := -n $(JOBS) --dist worksteal
 
+# Checks run side by side, each to its end: what one leaves of the processors another one takes.
+TOGETHER := --no-print-directory --jobs=2 --keep-going
+
+# Else each process, of those that tests start, too, would compile every module anew.
+unexport PYTHONDONTWRITEBYTECODE
+
 # The benchmarks run in the environment that has the competitors, if it was made.
 BENCH_PY = $(if $(wildcard .venv-bench/.stamp),.venv-bench/bin/python,$(PY))
 
@@ -26,7 +32,7 @@ endef
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help env demo test check lint types tests thorough processors test-versions forks format accept semantics modules fuzz bench bench-env clean clean-env
+.PHONY: help env demo test check lint types tests as-this-processor thorough processors test-versions forks format accept semantics modules fuzz bench bench-env clean clean-env
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
@@ -45,9 +51,7 @@ demo: env ## Run the five example programs with and without fxc, compare and tim
 test: check ## Run all checks: lint, format, types, tests
 
 check: env ## The same as `make test`
-	@$(MAKE) --no-print-directory lint
-	@$(MAKE) --no-print-directory types
-	@$(MAKE) --no-print-directory tests
+	@$(MAKE) $(TOGETHER) as-this-processor lint types processors
 
 lint: env ## Lint, and check the formatting
 	$(PY) -m ruff check .
@@ -57,8 +61,10 @@ types: env ## Check the types (mypy, strict)
 	$(PY) -m mypy
 
 tests: env ## Run the tests alone, those that compare bits as other processors, too
+	@$(MAKE) $(TOGETHER) as-this-processor processors
+
+as-this-processor: env
 	$(PYTEST) $(PARALLEL) --durations=10
-	@$(MAKE) --no-print-directory processors
 
 thorough: env ## Run the tests on whole products of layouts, dtypes and operators, not on their pairs
 	$(PYTEST) $(PARALLEL) --thorough

@@ -5,15 +5,17 @@
 Each processor is this one with less: OpenBLAS takes the routines of another core
 (``OPENBLAS_CORETYPE``), NumPy those loops that are left (``NPY_DISABLE_CPU_FEATURES``), and fxc
 makes code without the instructions (``FXC_CPU_FEATURES``). Nothing is added: where this processor
-has no AVX-512 itself, that row is not run, and the output says so.
+has no AVX-512 itself, that row is not run, and neither is one that is this processor as it is, which has
+run all tests. The output says so.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -67,11 +69,32 @@ def environment(processor: Processor) -> dict[str, str]:
     }
 
 
+def core(settings: Mapping[str, str]) -> str:
+    """Whose routines OpenBLAS takes, as it says itself; '' if NumPy has another BLAS."""
+    found = subprocess.run(
+        [sys.executable, "-c", "import numpy"],
+        env={**os.environ, **settings, "OPENBLAS_VERBOSE": "2"},
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    name = re.search(r"^Core: (\w+)$", found.stdout + found.stderr, re.MULTILINE)
+    return name[1] if name else ""
+
+
+def is_this_one(settings: Mapping[str, str]) -> bool:
+    """Whether nothing is taken away by these settings."""
+    lacking = settings["NPY_DISABLE_CPU_FEATURES"] or settings["FXC_CPU_FEATURES"]
+    return not lacking and core(settings) == core({}) != ""
+
+
 def run(processor: Processor, options: list[str]) -> tuple[bool, str]:
-    """Whether its tests pass, and what is to be shown; True if this processor is none of the kind."""
+    """Whether its tests pass, and what is to be shown; True if they need not or cannot be run."""
     if not numpy_core.__cpu_features__.get(processor.needs):
         return True, f"== {processor.name}: not run, this processor has no {processor.needs}\n"
     settings = environment(processor)
+    if is_this_one(settings):
+        return True, f"== {processor.name}: not run, that is this processor as it is\n"
     shown = " ".join(f"{name}={value!r}" for name, value in settings.items() if value)
     command = [sys.executable, "-m", "pytest", "-q", "-m", "bits", *options, *files()]
     found = subprocess.run(
