@@ -375,3 +375,17 @@ def test_a_write_to_what_has_gaps_is_run_by_python():
     for _ in range(2):
         assert difference(run(program, (_x,)), run(compiled, (_x,))) == ""
     assert compiled.cache_info().parts == 1
+
+
+def test_statistics_of_lists_give_numbers_of_python() -> None:
+    """A list of floats, whose length varies, is an array in the graph, but not to them."""
+    for measure in (statistics.mean, statistics.median, statistics.pvariance, statistics.mode):
+        for listed in (lambda x: x.tolist(), list, lambda x: [int(v) for v in x], sorted):
+
+            def fn(x: Any, measure: Any = measure, listed: Any = listed) -> Any:
+                return measure(listed(x)), measure(x)
+
+            compiled = fxc.compile(fn)
+            for size in (3, 5, 8, 8):
+                x = np.arange(size) + 0.5
+                assert difference(run(fn, [x]), run(compiled, [x])) == ""

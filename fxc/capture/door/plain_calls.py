@@ -21,7 +21,7 @@ from ..outside.clocks import read_clock
 from ..outside.shadows import is_shadow
 from ..refusing import refuse, run_now
 from ..session import label_of
-from ..values.list_arguments import array_of_list, as_numpy, joined_list
+from ..values.list_arguments import array_of_list, as_numpy, is_list, joined_list
 from ..values.operands import TracedValue, as_constants, has_traced
 from ..values.python_functions import call_function
 from ..values.several import for_each, is_of_several_types
@@ -115,6 +115,8 @@ class PlainCalls(Staged):
                 return call_update(f, args, kwargs)
             if not purity.only_computes(f):
                 return Unlearnable("it may do more than return a value")
+            if purity.gives_items(f) and any(map(is_list, (*args, *kwargs.values()))):
+                return Unlearnable("it gives items of a list, which are no elements of an array")
             args, kwargs = as_numpy(args, kwargs)
             call = call_foreign if has_traced((args, kwargs)) else call_known
             return call(f, args, kwargs)

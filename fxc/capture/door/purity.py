@@ -144,6 +144,16 @@ def _home_of(f: object) -> list[str]:
     return parts
 
 
+# Of these modules, those whose functions compute with the items of a list as they are: of an array
+# they give numbers of NumPy's.
+_OF_ITEMS = ("statistics",)
+
+
+def gives_items(f: object) -> bool:
+    """Whether the types of what a function gives are those of the items of a list."""
+    return any(part in _OF_ITEMS for part in _home_of(f)[:1])
+
+
 # Modules whose functions do nothing but compute what they return of texts.
 _OF_TEXTS = ("re", "textwrap")
 

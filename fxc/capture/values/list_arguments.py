@@ -20,6 +20,11 @@ from .traced_lists import TracedList
 _LISTS = (TracedList, PooledList)
 
 
+def is_list(x: Any) -> bool:
+    """Whether this is a list of the graph."""
+    return type(x) in _LISTS
+
+
 def as_numpy(
     args: tuple[object, ...], kwargs: dict[str, object]
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
