@@ -10,7 +10,7 @@ from functools import partial
 
 import numpy as np
 
-from fxc.capture.numpy_api.ufuncs import BINARY
+from fxc.capture.values.operator_methods import BINARY
 from fxc.ops.metas.writes import takes_out
 from fxc.ops.table import TABLE, Operator, Tag
 from tests import program_writer as views

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -255,3 +255,41 @@ def items_of(x: Any, structure: Structure | None = None) -> Sequence[Any]:
     if type(x) is list:
         return x
     return tuple((x if type(x) is dict else vars(x)).values())
+
+
+# ------------------------------------------------------------------ parts
+
+
+_Parts = Sequence[tuple[Any, str]]  # with the names of where they stand
+
+
+def _consists_of(x: object, name: str) -> tuple[_Parts, Callable[[Sequence[Any]], Any]] | None:
+    """What the variable of that name is made of, and what makes such a thing of other parts."""
+    structure = structure_of(x, name)
+    if structure is not None:
+        both = zip(items_of(x, structure), names_of(name, structure), strict=True)
+        return list(both), structure.of
+    if isinstance(x, Traced) and (parts := x._parts()):
+        return [(part, name) for part in parts], x._with_parts
+    return None
+
+
+def parts_in(x: object, name: str) -> Iterator[Any]:
+    """What a result is made of: the items of tuples and their like, both sides of what differs, and
+    what a mixed number holds. ``name`` says where it stands.
+    """
+    found = _consists_of(x, name)
+    if found is None:
+        yield x
+        return
+    for part, each in found[0]:
+        yield from parts_in(part, each)
+
+
+def rebuilt(x: object, parts: Iterator[Any], name: str) -> Any:
+    """The same with other parts, in the order of ``parts_in``."""
+    found = _consists_of(x, name)
+    if found is None:
+        return next(parts)
+    old, make = found
+    return make([rebuilt(part, parts, each) for part, each in old])

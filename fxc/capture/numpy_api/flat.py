@@ -14,9 +14,10 @@ from ..refusing import refuse
 from ..session import current
 from ..values.above import above
 from ..values.operands import Traced, TracedValue, operand, wrap
+from ..values.operator_methods import COMPARISONS
 from ..values.traced_int import TracedInt, wrap_dim
 from . import shaping
-from .ufuncs import COMPARISONS, binary
+from .ufuncs import binary
 
 _BAD_KEY = (
     "only integers, slices (`:`), ellipsis (`...`) and integer or boolean arrays are valid indices"

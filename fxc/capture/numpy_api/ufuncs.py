@@ -35,6 +35,7 @@ from ..values.operands import (
     wrap,
     wrap_all,
 )
+from ..values.operator_methods import BINARY, COMPARISONS, UNARY
 from ..values.traced_int import TracedInt
 from .deferring import left_to
 
@@ -374,31 +375,6 @@ def outer(ufunc: np.ufunc, name: str, inputs: tuple[Any, ...], options: dict[str
 
 
 # ------------------------------------------------------------------ Python's operators
-
-BINARY = {
-    "add": "add",
-    "sub": "subtract",
-    "mul": "multiply",
-    "truediv": "divide",
-    "floordiv": "floor_divide",
-    "mod": "remainder",
-    "pow": "power",
-    "matmul": "matmul",
-    "and": "bitwise_and",
-    "or": "bitwise_or",
-    "xor": "bitwise_xor",
-    "lshift": "left_shift",
-    "rshift": "right_shift",
-}
-COMPARISONS = {
-    "eq": "equal",
-    "ne": "not_equal",
-    "lt": "less",
-    "le": "less_equal",
-    "gt": "greater",
-    "ge": "greater_equal",
-}
-UNARY = {"neg": "negative", "pos": "positive", "abs": "absolute", "invert": "invert"}
 
 _TAKEN = (Traced, bool, int, float, complex, np.generic, np.ndarray, list, tuple, range)
 

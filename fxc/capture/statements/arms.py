@@ -12,10 +12,10 @@ from fxc.ir.types import PY_INT
 
 from ..forms.carrying import enter, nothing, pack
 from ..forms.form import Array, Form, plain_form
-from ..forms.structures import common_structure, items_of, names_of
+from ..forms.structures import common_structure, items_of, names_of, parts_in, rebuilt
 from ..session import Session, current
 from ..values.alternatives import either
-from ..values.differing import Differing, parts_in, rebuilt
+from ..values.differing import Differing
 from ..values.operands import TracedValue, array_of, variable_of, wrap
 from ..values.options import things_in
 from ..values.traced_int import TracedInt

@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from fxc.ir.graph import Operand
 
-from ..forms.structures import item_structure, items_of, names_of, structure_of
-from ..numpy_api.ufuncs import BINARY, COMPARISONS, UNARY, call_ufunc
+from ..forms.structures import item_structure
+from ..numpy_api.ufuncs import call_ufunc
 from ..outside.objects import class_attribute
 from ..outside.shadows import class_of
 from ..refusing import refuse
 from ..session import current
 from ..statements.counted import counted
 from .above import above
-from .mixed import Mixed
 from .operands import Traced, TracedValue, operand
+from .operator_methods import BINARY, COMPARISONS, UNARY, give_methods, operator_of
+from .options import Option, both_hold, holds_not, options_in, things_in
 from .protocols import TakesFunctions
 from .python_numbers import logical_not, to_bool
-from .several import Several
 from .truths import flag_of, truth
 
 # Note [Things that differ]
@@ -43,6 +42,7 @@ class Differing(TakesFunctions, Traced):
 
     __slots__ = ("flag", "left", "reason", "right")
     __array_priority__ = 1003.0
+    _is_number = True
 
     def __init__(self, flag: Any, left: Any, right: Any, reason: str) -> None:
         self.flag = flag
@@ -70,11 +70,23 @@ class Differing(TakesFunctions, Traced):
     def _sides(self) -> tuple[Any, ...]:
         return self.left, self.right
 
-    def _snapshot(self, of: Callable[[Any], Any]) -> Any:
-        return Differing(self.flag, of(self.left), of(self.right), self.reason)
+    def _options(self) -> Sequence[Option]:
+        flags = self.flag, holds_not(self.flag)
+        return [
+            (both_hold(flag, each), x)
+            for flag, side in zip(flags, self._sides, strict=True)
+            for each, x in options_in(side)
+        ]
 
-    def _holds(self) -> Iterable[Any]:
+    def _things(self) -> Sequence[Any]:
+        return *things_in(self.left), *things_in(self.right)
+
+    def _parts(self) -> tuple[Any, ...]:
         return self.flag, self.left, self.right
+
+    def _with_parts(self, parts: Sequence[Any]) -> Any:
+        flag, left, right = parts
+        return Differing(flag, left, right, self.reason)
 
     def _item_keys(self) -> tuple[Any, ...] | None:
         """Of two things that lists may hold: the structures of both."""
@@ -233,11 +245,10 @@ def each_way(function: Callable[..., Any], *inputs: object) -> Any:
     return above().one_way(current().door, found, given(found.left), given(found.right))
 
 
-def _binary(function: Callable[..., Any]) -> Callable[[Differing, Any], Any]:
-    return lambda self, other: each_way(function, self, other)
+def _changed(name: str) -> Callable[[Differing, Any], Any]:
+    """The method of an augmented assignment."""
+    function = operator_of(f"i{name}")
 
-
-def _in_place(function: Callable[..., Any]) -> Callable[[Differing, Any], Any]:
     def changed(x: object, other: object) -> Any:
         current().door.changing(x)
         return function(x, other)
@@ -245,61 +256,13 @@ def _in_place(function: Callable[..., Any]) -> Callable[[Differing, Any], Any]:
     return lambda self, other: each_way(changed, self, other)
 
 
-def _reflected(function: Callable[..., Any]) -> Callable[[Differing, Any], Any]:
-    return lambda self, other: each_way(function, other, self)
+def _compute(name: str, *xs: object) -> Any:
+    return each_way(operator_of(name), *xs)
 
 
-def _unary(function: Callable[..., Any]) -> Callable[[Differing], Any]:
-    return lambda self: each_way(function, self)
-
-
+give_methods(Differing, _compute, BINARY | COMPARISONS | UNARY)
 for _name in BINARY:
-    _function = getattr(operator, f"__{_name}__")
-    setattr(Differing, f"__{_name}__", _binary(_function))
-    setattr(Differing, f"__r{_name}__", _reflected(_function))
-    setattr(Differing, f"__i{_name}__", _in_place(getattr(operator, f"__i{_name}__")))
-for _name in COMPARISONS:
-    setattr(Differing, f"__{_name}__", _binary(getattr(operator, f"__{_name}__")))
-for _name in UNARY:
-    setattr(Differing, f"__{_name}__", _unary(getattr(operator, f"__{_name}__")))
-
-
-# ------------------------------------------------------------------ parts
-
-
-def parts_in(x: object, name: str) -> Iterator[Any]:
-    """What a result is made of: the items of tuples and their like, both sides of what differs, and
-    what a mixed number holds. ``name`` says where it stands.
-    """
-    structure = structure_of(x, name)
-    if structure is not None:
-        for item, each in zip(names_of(name, structure), items_of(x, structure), strict=True):
-            yield from parts_in(each, item)
-    elif type(x) is Differing:
-        for each in (x.flag, x.left, x.right):
-            yield from parts_in(each, name)
-    elif type(x) is Mixed:
-        yield from (x.given, x.flag, x.whole)
-    elif type(x) is Several:
-        yield from parts_in(x.options, name)
-    else:
-        yield x
-
-
-def rebuilt(x: object, parts: Iterator[Any], name: str) -> Any:
-    """The same with other parts, in the order of ``parts_in``."""
-    structure = structure_of(x, name)
-    if structure is not None:
-        both = zip(names_of(name, structure), items_of(x, structure), strict=True)
-        return structure.of([rebuilt(each, parts, item) for item, each in both])
-    if type(x) is Differing:
-        flag, left, right = (rebuilt(each, parts, name) for each in (x.flag, x.left, x.right))
-        return Differing(flag, left, right, x.reason)
-    if type(x) is Mixed:
-        return Mixed(next(parts), next(parts), next(parts))
-    if type(x) is Several:
-        return Several(rebuilt(x.options, parts, name))
-    return next(parts)
+    setattr(Differing, f"__i{_name}__", _changed(_name))
 
 
 def demand(flag: object, holds: bool) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import product
 from typing import Any
 
@@ -16,7 +16,8 @@ from ..forms.form import MixedNumber, Number
 from ..numpy_api.ufuncs import call_ufunc
 from ..refusing import refuse
 from ..session import current
-from .operands import Traced, array_of, operand, variable_of
+from .operands import Traced, operand, variable_of
+from .options import Option, holds_not
 from .protocols import TakesUfuncs
 from .python_numbers import to_int, to_python
 from .traced_int import TracedInt
@@ -43,11 +44,28 @@ class Mixed(TakesUfuncs, Traced):
 
     __slots__ = ("flag", "given", "whole")
     __array_priority__ = 1001.0
+    _is_number = True
 
     def __init__(self, given: Any, flag: Any, whole: Any = None) -> None:
         self.given = given
         self.flag = flag
         self.whole = whole
+
+    def _parts(self) -> Sequence[Any]:
+        return self.given, self.flag, self.whole
+
+    def _with_parts(self, parts: Sequence[Any]) -> Any:
+        return Mixed(*parts)
+
+    def _options(self) -> Sequence[Option]:
+        other = self.whole
+        if other is None:
+            known = isinstance(self.given, np.generic)
+            other = self.given.item() if known else to_python(self.given)
+        return (self.flag, self.given), (holds_not(self.flag), other)
+
+    def _things(self) -> Sequence[Any]:
+        return self.given, self.kind(0)
 
     @property
     def number(self) -> Any:
@@ -401,8 +419,7 @@ def _loop_of(ufunc: Any, types: tuple[Any, ...]) -> tuple[np.dtype, ...] | None:
 
 def graph_type(x: object) -> ArrayType | ScalarType | None:
     """The type of a variable's value in a graph; None if it has none."""
-    if type(x) is TracedInt:
-        return PY_INT
-    if type(x) in (bool, int, float, complex, TracedScalar) or array_of(x) is not None:
-        return operand(x).type
-    return operand(x).type if type(x) is not Mixed and isinstance(x, np.generic) else None
+    if isinstance(x, Traced):
+        return x._graph_type()
+    is_number = type(x) in (bool, int, float, complex) or isinstance(x, np.generic)
+    return operand(x).type if is_number else None

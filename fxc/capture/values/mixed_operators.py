@@ -9,7 +9,7 @@ import numpy as np
 
 from fxc.ir.types import ScalarType
 
-from ..numpy_api.ufuncs import BINARY, COMPARISONS, call_ufunc
+from ..numpy_api.ufuncs import call_ufunc
 from ..session import current
 from .mixed import (
     Mixed,
@@ -29,6 +29,7 @@ from .mixed import (
 )
 from .one_dtype import of_one_dtype
 from .operands import Traced, operand, variable_of
+from .operator_methods import BINARY, COMPARISONS, give_methods, operator_of
 from .python_numbers import arithmetic, to_float, to_int
 from .several import for_each
 
@@ -87,70 +88,77 @@ def _python_type(x: object) -> type:
     return found
 
 
-def _define(name: str, numpy_name: str) -> None:
-    def compute(left: object, right: object) -> Any:
-        both = (left, right)
-        if not all(isinstance(x, Traced | np.generic | int | float | complex) for x in both):
-            return NotImplemented
-        if any(isinstance(x, Traced) and x._run is not None and type(x) is not Mixed for x in both):
-            return NotImplemented
-        is_float = any(type(x) is Mixed and x.dtype.kind == "f" for x in both)
-        if name in _OF_BITS and is_float and not any(isinstance(x, np.ndarray) for x in both):
+def _compute(name: str, left: object, right: object) -> Any:
+    both = (left, right)
+    if not all(isinstance(x, Traced | np.generic | int | float | complex) for x in both):
+        return NotImplemented
+    if any(isinstance(x, Traced) and x._run is not None and type(x) is not Mixed for x in both):
+        return NotImplemented
+    mixed = [x for x in both if type(x) is Mixed]
+    is_float = any(x.dtype.kind == "f" for x in mixed)
+    if name in _OF_BITS and is_float and not any(isinstance(x, np.ndarray) for x in both):
+        return _by_cases(name, both)
+    if any(x.kind is complex for x in mixed):
+        return _of_complex(name, left, right)
+    strong = [x for x in both if is_strong(x)]
+    if strong:
+        is_scalar = isinstance(operand(strong[0]).type, ScalarType)
+        if is_scalar and any(decides_dtype(x, strong[0]) for x in mixed):
             return _by_cases(name, both)
-        if any(type(x) is Mixed and x.kind is complex for x in both):
-            return _of_complex(name, numpy_name, left, right)
-        strong = [x for x in both if is_strong(x)]
-        if strong:
-            is_scalar = isinstance(operand(strong[0]).type, ScalarType)
-            mixed = [x for x in both if type(x) is Mixed]
-            if is_scalar and any(decides_dtype(x, strong[0]) for x in mixed):
-                return _by_cases(name, both)
-            return call_ufunc(numpy_name, *(beside_strong(x, both) for x in both))
-        if any(type(x) is Mixed and x.whole is not None for x in both):
-            return _of_ints(name, numpy_name, left, right)
-        kinds = {_python_type(x) for x in both}
-        if not _is_the_same(name, kinds, both):
-            return _by_cases(name, both)
-        flags = [x.flag for x in both if type(x) is Mixed]
-        flag = flags[0] if len(flags) == 1 else call_ufunc("logical_or", *flags)
-        dtypes = {x.dtype for x in both if type(x) is Mixed}
-        if name in _WRAPPING and kinds == {int} and dtypes == {np.dtype(np.int64)}:
-            return _of_words(name, numpy_name, both, flag)
-        if name not in _COMPARED and (kinds == {int} or numpy_name not in _EXACT_OF_FLOATS):
-            found = _if_defined(name, *map(_python_number, both))
-            if found is None:
-                current().record("try_demand", operand(flag))
-                return call_ufunc(numpy_name, *map(number_of, both))
-            return Mixed(_of_python(found, *dtypes), flag)
-        if kinds == {int}:
-            return Mixed(_of_python(_arithmetic(name, *map(_python_number, both)), *dtypes), flag)
-        numbers = [
-            x.number if type(x) is Mixed else as_dtype(x, np.dtype(np.float64)) for x in both
-        ]
-        return Mixed(call_ufunc(numpy_name, *numbers), flag)
-
-    setattr(Mixed, f"__{name}__", lambda self, other: compute(self, other))
-    if name not in _COMPARED:
-        setattr(Mixed, f"__r{name}__", lambda self, other: compute(other, self))
+        return _by_numpy(name, *(beside_strong(x, both) for x in both))
+    if any(x.whole is not None for x in mixed):
+        return _of_ints(name, left, right)
+    kinds = set(map(_python_type, both))
+    if not _is_the_same(name, kinds, both):
+        return _by_cases(name, both)
+    return _of_one_type(name, kinds, both)
 
 
-def _of_words(name: str, numpy_name: str, both: tuple[Any, Any], flag: object) -> Any:
-    """Arithmetic of int64, which wraps, and Python's, which leaves native code where that would."""
-    zero = np.int64(0)
-    given = [to_int(select(flag, zero, x.number)) if type(x) is Mixed else x for x in both]
-    _arithmetic(name, *given)
-    return Mixed(call_ufunc(numpy_name, *map(number_of, both)), flag)
+def _of_one_type(name: str, kinds: set[type], both: tuple[Any, Any]) -> Any:
+    """What Python gives for numbers of its own, and NumPy for those of one dtype."""
+    mixed = [x for x in both if type(x) is Mixed]
+    dtype, flag = mixed[0].dtype, _flag_of(mixed)
+    if name in _WRAPPING and kinds == {int} and dtype == np.int64:
+        # NumPy's arithmetic wraps; native code leaves where Python's would have to.
+        zero = np.int64(0)
+        given = [to_int(select(flag, zero, x.number)) if type(x) is Mixed else x for x in both]
+        _arithmetic(name, *given)
+        return Mixed(_by_numpy(name, *map(number_of, both)), flag)
+    if name in BINARY and (kinds == {int} or name not in _EXACT_OF_FLOATS):
+        found = _if_defined(name, *map(_python_number, both))
+        if found is None:
+            current().record("try_demand", operand(flag))
+            return _by_numpy(name, *map(number_of, both))
+        return Mixed(_of_python(found, dtype), flag)
+    if kinds == {int}:
+        return Mixed(_of_python(_arithmetic(name, *map(_python_number, both)), dtype), flag)
+    return Mixed(_by_numpy(name, *(_as(np.float64, x) for x in both)), flag)
+
+
+def _by_numpy(name: str, *xs: object) -> Any:
+    return call_ufunc(_NUMPYS[name], *xs)
+
+
+def _flag_of(mixed: list[Mixed]) -> Any:
+    """Whether one of them is NumPy's."""
+    flags = [x.flag for x in mixed]
+    return flags[0] if len(flags) == 1 else call_ufunc("logical_or", *flags)
+
+
+def _as(dtype: type, x: object) -> Any:
+    """A number beside mixed ones of this dtype."""
+    return x.number if type(x) is Mixed else as_dtype(x, np.dtype(dtype))
 
 
 def _by_cases(name: str, both: tuple[Any, Any]) -> Any:
     """What an operator gives for each thing that the two may be."""
-    return for_each(getattr(operator, f"__{name}__"), both)
+    return for_each(operator_of(name), both)
 
 
 def _is_the_same(name: str, kinds: set[type], both: tuple[Any, Any]) -> bool:
     """Whether Python's result, where there is one, is NumPy's number."""
     dtypes = {x.dtype for x in both if type(x) is Mixed}
-    if len(dtypes) != 1 or not kinds <= {int, float} or (name in _COMPARED and len(kinds) == 2):
+    if len(dtypes) != 1 or not kinds <= {int, float} or (name in COMPARISONS and len(kinds) == 2):
         return False
     (dtype,) = dtypes
     if name == "pow" and not (type(both[1]) in (int, float) and both[1] >= 0):
@@ -169,7 +177,7 @@ def _if_defined(name: str, left: object, right: object) -> Any:
     try:
         if any(isinstance(x, Traced) for x in (left, right)):
             return arithmetic(name, left, right)
-        return getattr(operator, f"__{name}__")(left, right)
+        return operator_of(name)(left, right)
     except (ArithmeticError, ValueError):
         return None
 
@@ -186,7 +194,7 @@ _WRAPPING = frozenset({"add", "sub", "mul", "lshift"})
 _DIVIDING = frozenset({"truediv", "floordiv", "mod", "pow"})
 
 
-def _of_ints(name: str, numpy_name: str, left: object, right: object) -> Any:
+def _of_ints(name: str, left: object, right: object) -> Any:
     """Arithmetic of what may be an int with a number of Python's, or another such: what it gives
     for ints, and for what else it may be.
     """
@@ -206,8 +214,8 @@ def _of_ints(name: str, numpy_name: str, left: object, right: object) -> Any:
     if is_weak(mixed[0].given):
         given = _arithmetic(name, *givens)
     else:
-        given = call_ufunc(numpy_name, *givens)
-    flag = mixed[0].flag if alone else call_ufunc("logical_or", *(x.flag for x in mixed))
+        given = _by_numpy(name, *givens)
+    flag = _flag_of(mixed)
     whole = _if_defined(name, *wholes)
     if whole is None:
         current().record("try_demand", operand(flag))
@@ -215,22 +223,21 @@ def _of_ints(name: str, numpy_name: str, left: object, right: object) -> Any:
     return _one_of(flag, given, whole)
 
 
-def _of_complex(name: str, numpy_name: str, left: object, right: object) -> Any:
+def _of_complex(name: str, left: object, right: object) -> Any:
     """Arithmetic of complex numbers. Python's and np.float64, which is a float, make Python's."""
     both = (left, right)
-    compute = getattr(operator, f"__{name}__")  # scalars have bits of their own
+    compute = operator_of(name)  # scalars have bits of their own
     strong = [x for x in both if type(x) is not Mixed and not is_weak(x)]
-    is_float = bool(strong) and _kind_or_none(right) == ScalarType(np.dtype(np.float64))
+    is_float = type(right) is not Mixed and operand(right).type == ScalarType(np.dtype(np.float64))
     if strong and not is_float:
         return compute(*(beside_strong(x, both) for x in both))
     if name == "pow" and type(left) is Mixed and type(right) in (int, float) and right == 2:
         return _square(left)
     mixed = [x for x in both if type(x) is Mixed]
-    if numpy_name not in _EXACT_OF_FLOATS or any(x.dtype != np.complex128 for x in mixed):
+    if name not in _EXACT_OF_FLOATS or any(x.dtype != np.complex128 for x in mixed):
         raise unclear(f"{name!r}")
-    flag = mixed[0].flag if len(mixed) == 1 else call_ufunc("logical_or", *(x.flag for x in mixed))
-    numbers = [x.number if type(x) is Mixed else _complex128(x) for x in both]
-    return Mixed(compute(*numbers), flag)
+    flag = _flag_of(mixed)
+    return Mixed(compute(*(_as(np.complex128, x) for x in both)), flag)
 
 
 def _square(x: Mixed) -> Any:
@@ -243,24 +250,14 @@ def _square(x: Mixed) -> Any:
     return Mixed(select(x.flag, x.number**2, found), x.flag)
 
 
-def _kind_or_none(x: object) -> Any:
-    return None if type(x) is Mixed else operand(x).type
-
-
-def _complex128(x: object) -> Any:
-    return as_dtype(x, np.dtype(np.complex128))
-
-
-_EXACT_OF_FLOATS = frozenset({"add", "subtract", "multiply"})
+_EXACT_OF_FLOATS = frozenset({"add", "sub", "mul"})
 _OF_BITS = frozenset({"and", "or", "xor", "lshift", "rshift"})  # which floats do not have
-_COMPARED = frozenset({"eq", "ne", "lt", "le", "gt", "ge"})
+_UNARY = {"neg": _neg, "abs": _abs, "invert": _invert}
+_NUMPYS = BINARY | COMPARISONS
 
 
 def give_operators() -> None:
     """Give mixed numbers what they do with others, and by what may be one of several things."""
-    for name, numpy_name in (BINARY | COMPARISONS).items():
-        if name != "matmul":
-            _define(name, numpy_name)
-    for name, method in (("neg", _neg), ("abs", _abs), ("invert", _invert)):
-        setattr(Mixed, f"__{name}__", method)
+    give_methods(Mixed, _compute, _NUMPYS.keys() - {"matmul"})
+    give_methods(Mixed, lambda name, x: _UNARY[name](x), _UNARY)
     Mixed._among = staticmethod(of_one_dtype)

@@ -29,6 +29,7 @@ class Traced:
     # What makes such a value of the only item of its structure, where lists may hold it.
     _of_item: ClassVar[Callable[..., Any] | None] = None
     _in_pool: ClassVar[bool] = False  # whether they are records: Note [Records]
+    _is_number: ClassVar[bool] = False  # whether it may be a number, which a node carries
     # What stands for the items of an array, this one among them; None: the items do.
     _among: ClassVar[Callable[..., Any] | None] = None
 
@@ -102,17 +103,38 @@ class Traced:
         """The two things that this is one of; nothing for what no flag decides."""
         return ()
 
-    def _options(self) -> Sequence[tuple[Any, Any]] | None:
-        """The things that this is one of, each with a flag; None if it is one thing."""
+    def _options(self) -> Sequence[tuple[Any, Any]]:
+        """The things that this is one of, each with a flag."""
+        return ((True, self),)
+
+    def _things(self) -> Sequence[Any]:
+        """The same of which the types matter alone; nothing is recorded."""
+        return [each for _, each in self._options()]
+
+    def _parts(self) -> Sequence[Any]:
+        """What this is made of, if flags say what it is; else nothing."""
+        return ()
+
+    def _with_parts(self, parts: Sequence[Any]) -> Any:
+        """The same of other parts."""
+        raise NotImplementedError
+
+    def _is_same(self, other: Any) -> bool:
+        """Whether this and another such value that have no parts cannot be told apart."""
+        return False
+
+    def _graph_type(self) -> ArrayType | ScalarType | None:
+        """The type of the one operand that stands for this in any case; None if there is none."""
         return None
 
     def _snapshot(self, of: Callable[[Any], Any]) -> Any:
         """What it is now, whatever is changed later; ``of`` gives this for what it holds."""
-        return self
+        parts = self._parts()
+        return self._with_parts(list(map(of, parts))) if parts else self
 
     def _holds(self) -> Iterable[Any]:
         """What the program can reach by this value: the lists that an iterator runs over, say."""
-        return ()
+        return self._parts()
 
 
 class Limited(Traced):
@@ -183,6 +205,12 @@ class TracedValue(TakesFunctions, Traced):
 
     def _operand(self) -> Operand:
         return self._value
+
+    def _is_same(self, other: TracedValue) -> bool:
+        return self._value is other._value
+
+    def _graph_type(self) -> ArrayType | ScalarType:
+        return self._value.type
 
     @property
     def _object(self) -> Value:

@@ -9,9 +9,7 @@ import numpy as np
 
 from fxc.ir.graph import Literal, Operand, Value
 
-from .mixed import Mixed
 from .operands import Traced, array_of, operand, record, wrap
-from .python_numbers import to_python
 from .traced_int import TracedInt
 from .traced_scalar import TracedScalar
 
@@ -86,27 +84,11 @@ def holds_not(flag: object) -> Any:
     return record("logical_not", operand(flag))
 
 
-def options_in(x: Any) -> list[Option]:
+def options_in(x: object) -> Sequence[Option]:
     """What ``x`` may be."""
-    if sides := sides_of(x):
-        flags = x.flag, holds_not(x.flag)
-        return [
-            (both_hold(flag, each), y)
-            for flag, side in zip(flags, sides, strict=True)
-            for each, y in options_in(side)
-        ]
-    if isinstance(x, Traced) and (options := x._options()) is not None:
-        return list(options)
-    if type(x) is Mixed:
-        other = x.whole
-        if other is None:
-            other = x.given.item() if isinstance(x.given, np.generic) else to_python(x.given)
-        return [(x.flag, x.given), (holds_not(x.flag), other)]
-    return [(True, x)]
+    return x._options() if isinstance(x, Traced) else ((True, x),)
 
 
-def things_in(x: object) -> list[Any]:
+def things_in(x: object) -> Sequence[Any]:
     """What ``x`` may be, of which the types matter alone."""
-    if sides := sides_of(x):
-        return [each for side in sides for each in things_in(side)]
-    return [x.given, x.kind(0)] if type(x) is Mixed else [each for _, each in options_in(x)]
+    return x._things() if isinstance(x, Traced) else (x,)

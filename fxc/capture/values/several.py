@@ -6,7 +6,7 @@ See Note [Several things].
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -17,13 +17,14 @@ from fxc.ir.types import ArrayType, ScalarType
 
 from ..forms.form import MixedNumber
 from ..forms.joining import key
-from ..numpy_api.ufuncs import BINARY, COMPARISONS, UNARY, call_ufunc
+from ..numpy_api.ufuncs import call_ufunc
 from ..refusing import refuse
 from ..session import current
 from .alternatives import either
 from .late import OF_TEXTS, Late, late
 from .mixed import Mixed, mixed_form, or_one
 from .operands import Traced, array_of, operand, record, wrap
+from .operator_methods import BINARY, COMPARISONS, UNARY, give_methods, operator_of
 from .options import (
     Option,
     both_hold,
@@ -68,15 +69,19 @@ class Several(TakesUfuncs, Traced):
 
     __slots__ = ("options",)
     __array_priority__ = 1002.0
-
-    def _holds(self) -> Iterable[Any]:
-        return self.options
+    _is_number = True
 
     def __init__(self, options: Sequence[Option]) -> None:
         self.options = tuple(options)
 
     def _options(self) -> Sequence[Option]:
         return self.options
+
+    def _parts(self) -> Sequence[Any]:
+        return [part for option in self.options for part in option]
+
+    def _with_parts(self, parts: Sequence[Any]) -> Any:
+        return Several(list(zip(parts[::2], parts[1::2], strict=True)))
 
     def is_(self, constant: object) -> Any:
         """Whether it is this constant, Python's bool."""
@@ -373,65 +378,32 @@ def _flattened(results: Sequence[Option]) -> Any:
     return united([(both_hold(flag, each), y) for flag, x in results for each, y in options_in(x)])
 
 
-def _gives_text(function: Callable[..., Any], one: Several, other: object) -> bool:
-    """Whether an operator gives a text that is to be made when numbers are known."""
-    is_late = one.is_late or (type(other) is Several and other.is_late)
-    return is_late and function in (operator.add, operator.mul, operator.mod)
+def _compute(name: str, *xs: object) -> Any:
+    """What an operator gives for each thing that its operands may be."""
+    function = operator_of(name)
+    several = [x for x in xs if type(x) is Several]
+    if name in ("add", "mul", "mod") and any(x.is_late for x in several):
+        return late(str, function, *xs)
+    if name == "add" and several[0].is_text:
+        if current().region:
+            current().door.texts.ask()  # see Note [Texts of the graph]
+        *_, other = xs
+        if isinstance(other, Traced) and type(other) is not Several and isinstance(other, str):
+            return NotImplemented
+    return for_each(function, xs)
 
 
-def _ask_for_growing() -> None:
-    """See Note [Texts of the graph]."""
-    if current().region:
-        current().door.texts.ask()
+def _equality(name: str, left: Several, right: object) -> Any:
+    results: list[Option] = []
+    for flag, x in left.options:
+        for one, y in options_in(right):
+            plain = not is_of_one_type(x) or not is_of_one_type(y)
+            if plain and (type(x) is tuple or type(y) is tuple):
+                raise refuse("== of what may be a tuple cannot be captured; compare its items")
+            results.append((both_hold(flag, one), operator_of(name)(x, y)))
+    return _flattened(results)
 
 
-def _binary(function: Callable[..., Any]) -> Callable[[Several, Any], Any]:
-    def run(self: Several, other: object) -> Any:
-        if _gives_text(function, self, other):
-            return late(str, function, self, other)
-        if function is operator.add and self.is_text:
-            _ask_for_growing()
-            if isinstance(other, Traced) and type(other) is not Several and isinstance(other, str):
-                return NotImplemented
-        return for_each(function, (self, other))
-
-    return run
-
-
-def _reflected(function: Callable[..., Any]) -> Callable[[Several, Any], Any]:
-    def run(self: Several, other: object) -> Any:
-        if _gives_text(function, self, other):
-            return late(str, function, other, self)
-        if function is operator.add and self.is_text:
-            _ask_for_growing()
-        return for_each(function, (other, self))
-
-    return run
-
-
-def _equality(function: Callable[..., Any]) -> Callable[[Several, Any], Any]:
-    def compare(self: Several, other: object) -> Any:
-        results: list[Option] = []
-        for flag, x in self.options:
-            for one, y in options_in(other):
-                plain = not is_of_one_type(x) or not is_of_one_type(y)
-                if plain and (type(x) is tuple or type(y) is tuple):
-                    raise refuse("== of what may be a tuple cannot be captured; compare its items")
-                results.append((both_hold(flag, one), function(x, y)))
-        return _flattened(results)
-
-    return compare
-
-
-for _name in BINARY:
-    if _name != "matmul":
-        _function = getattr(operator, f"__{_name}__")
-        setattr(Several, f"__{_name}__", _binary(_function))
-        setattr(Several, f"__r{_name}__", _reflected(_function))
-for _name in COMPARISONS:
-    _function = getattr(operator, f"__{_name}__")
-    _compare = _equality if _name in ("eq", "ne") else _binary
-    setattr(Several, f"__{_name}__", _compare(_function))
-for _name in UNARY:
-    _function = getattr(operator, f"__{_name}__")
-    setattr(Several, f"__{_name}__", lambda self, function=_function: for_each(function, (self,)))
+_EQUALITIES = ("eq", "ne")
+give_methods(Several, _compute, (BINARY | COMPARISONS | UNARY).keys() - {"matmul", *_EQUALITIES})
+give_methods(Several, _equality, _EQUALITIES)

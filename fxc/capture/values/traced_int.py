@@ -15,6 +15,7 @@ from fxc.ir.monotonic import is_monotonic
 from fxc.ir.size_functions import floordiv, hint, maximum, minimum, mod, substitute
 from fxc.ir.size_guards import guard
 from fxc.ir.symbols import Dim, SymExpr, SymFunc, are_heavy, counted_in, symbols_of, terms_of
+from fxc.ir.types import PY_INT, ScalarType
 
 from ..refusing import refuse
 from ..session import Session, current
@@ -30,6 +31,7 @@ from .operands import (
     variable_of,
     wrap,
 )
+from .operator_methods import give_methods, operator_of
 from .protocols import TakesUfuncs
 from .python_numbers import arithmetic, extremum
 from .varying import stays_within
@@ -47,6 +49,7 @@ class TracedInt(TakesUfuncs, Traced):
     """
 
     __slots__ = ("_dim",)
+    _is_number = True
     __array_priority__ = 1000.0
 
     def __init__(self, dim: SymExpr) -> None:
@@ -62,6 +65,12 @@ class TracedInt(TakesUfuncs, Traced):
             is_known = not session.varies(self._dim)
             return operand(self._known() if is_known else _in_64_bits(self._dim))
         return session.value("int_value", self._dim)
+
+    def _is_same(self, other: TracedInt) -> bool:
+        return bool(self._dim == other._dim)
+
+    def _graph_type(self) -> ScalarType:
+        return PY_INT
 
     def _exact(self) -> Any:
         """The same number in a form that is right as a size, a place or a bound.
@@ -131,10 +140,10 @@ class TracedInt(TakesUfuncs, Traced):
             return result
         if modulus is not None:
             return pow(self._known(), other, modulus)
-        return _as_scalar(self, "__pow__", other)
+        return _as_scalar("pow", self, other)
 
     def __rpow__(self, other: object) -> Any:
-        return _as_scalar(self, "__rpow__", other)
+        return _as_scalar("pow", other, self)
 
     @property
     def real(self) -> TracedInt:
@@ -264,61 +273,46 @@ def _by_operator(name: str, left: Dim, right: Dim) -> Any:
     return arithmetic(name, wrap_dim(left), wrap_dim(right))
 
 
-def _define_arithmetic(name: str, exact: Callable[[Dim, Dim], Dim]) -> None:
-    is_division = name in ("floordiv", "mod")
-
-    def compute(left: Dim, right: Dim) -> Any:
-        if (is_division and current().varies(right)) or are_heavy(left, right):
-            return _by_operator(name, left, right)
-        return wrap_dim(exact(left, right))
-
-    def plain(self: TracedInt, other: object) -> Any:
-        dim = int_dim(other)
-        if dim is None:
-            return _as_scalar(self, f"__{name}__", other)
-        return compute(self._dim, dim)
-
-    def reflected(self: TracedInt, other: object) -> Any:
-        dim = int_dim(other)
-        if dim is None:
-            return _as_scalar(self, f"__r{name}__", other)
-        return compute(dim, self._dim)
-
-    setattr(TracedInt, f"__{name}__", plain)
-    setattr(TracedInt, f"__r{name}__", reflected)
+def _arithmetic(name: str, left: object, right: object) -> Any:
+    """An operator that is one of dims, too."""
+    x, y = int_dim(left), int_dim(right)
+    if x is None or y is None:
+        return _as_scalar(name, left, right)
+    if (name in ("floordiv", "mod") and current().varies(y)) or are_heavy(x, y):
+        return _by_operator(name, x, y)
+    return wrap_dim(_EXACT[name](x, y))
 
 
-def _as_scalar(x: TracedInt, method: str, other: object) -> Any:
+def _as_scalar(name: str, left: Any, right: Any) -> Any:
     """Arithmetic with what is no int: as a scalar of the graph."""
+    is_left = type(left) is TracedInt
+    x, other = (left, right) if is_left else (right, left)
     if isinstance(other, Traced) and not (type(other) is TracedInt or is_scalar(other)):
         return NotImplemented
-    if type(other) is list and method in ("__mul__", "__rmul__"):
+    if type(other) is list and name == "mul":
         return above().repeated(other, x._dim)
     if not isinstance(other, int | float | complex | np.generic):
         return NotImplemented
     kind = operand(other).type
-    if not kind.weak and "truediv" not in method:  # type: ignore[union-attr]
+    if not kind.weak and name != "truediv":  # type: ignore[union-attr]
         check_fits(x, kind.dtype)
     value: Any = x._operand()
-    return getattr(wrap(value), method)(other)
+    return getattr(wrap(value), f"__{name}__" if is_left else f"__r{name}__")(other)
 
 
-def _define_relation(name: str, relation: str) -> None:
-    def compare(self: TracedInt, other: object) -> Any:
-        dim = int_dim(other)
-        if dim is not None:
-            return _compared(name, self._dim, relation, dim)
-        if isinstance(other, np.complexfloating):  # their order is NumPy's own
-            return getattr(type(other)(int(self)), f"__{name}__")(other)
-        if type(other) is not float:
-            return NotImplemented
-        if not math.isfinite(other):
-            return getattr(0.0, f"__{name}__")(other)
-        if name in ("eq", "ne") and not other.is_integer():
-            return name == "ne"
-        return compare(self, _ROUNDED.get(name, int)(other))
-
-    setattr(TracedInt, f"__{name}__", compare)
+def _relation(name: str, x: TracedInt, other: object) -> Any:
+    dim = int_dim(other)
+    if dim is not None:
+        return _compared(name, x._dim, _RELATIONS[name], dim)
+    if isinstance(other, np.complexfloating):  # their order is NumPy's own
+        return operator_of(name)(type(other)(int(x)), other)
+    if type(other) is not float:
+        return NotImplemented
+    if not math.isfinite(other):
+        return operator_of(name)(0.0, other)
+    if name in ("eq", "ne") and not other.is_integer():
+        return name == "ne"
+    return _relation(name, x, _ROUNDED.get(name, int)(other))
 
 
 def _compared(name: str, left: Dim, relation: str, right: Dim) -> Any:
@@ -350,48 +344,26 @@ def decide_in_loops(left: Dim, relation: str, right: Dim) -> bool | None:
     return both.pop() if len(both) == 1 else None
 
 
-def _by_bits(name: str, dim: Dim, other: int) -> Dim | None:
-    """A bit operation with a known number as arithmetic of dims, where it is that."""
-    if name in ("lshift", "rshift") and 0 <= other < 63:
-        return dim * 2**other if name == "lshift" else floordiv(dim, 2**other)
-    if name == "and" and 0 <= other < MOST and (other + 1).bit_count() == 1:
-        return mod(dim, other + 1)
-    return None
+def _bitwise(name: str, left: object, right: object) -> Any:
+    """A bit operation: with a known number arithmetic of dims, where it is that."""
+    x, other = (left, right) if type(left) is TracedInt else (right, left)
+    if type(x) is TracedInt and type(other) is int:
+        is_mask = name == "and" and 0 <= other < MOST and (other + 1).bit_count() == 1
+        if is_mask:
+            return wrap_dim(mod(x._dim, other + 1))
+        if x is left and name in ("lshift", "rshift") and 0 <= other < 63:
+            power = 2**other
+            return wrap_dim(x._dim * power if name == "lshift" else floordiv(x._dim, power))
+    return _as_scalar(name, left, right)
 
 
-def _define_bitwise(name: str) -> None:
-    def plain(self: TracedInt, other: object) -> Any:
-        found = _by_bits(name, self._dim, other) if type(other) is int else None
-        return _as_scalar(self, f"__{name}__", other) if found is None else wrap_dim(found)
-
-    def reflected(self: TracedInt, other: object) -> Any:
-        found = _by_bits(name, self._dim, other) if name == "and" and type(other) is int else None
-        return _as_scalar(self, f"__r{name}__", other) if found is None else wrap_dim(found)
-
-    setattr(TracedInt, f"__{name}__", plain)
-    setattr(TracedInt, f"__r{name}__", reflected)
-
-
-def _true_divide(self: TracedInt, other: object) -> Any:
-    return _as_scalar_division(self, other)
-
-
-def _reflected_true_divide(self: TracedInt, other: object) -> Any:
-    return _as_scalar_division(other, self)
-
-
-def _as_scalar_division(left: Any, right: Any) -> Any:
+def _divided(name: str, left: Any, right: Any) -> Any:
     """``/`` of two ints: Python's float, by the scalar arithmetic of the graph."""
     divisor, dividend = int_dim(right), int_dim(left)
     if divisor is None or dividend is None:
-        x, method, other = (
-            (left, "__truediv__", right)
-            if type(left) is TracedInt
-            else (right, "__rtruediv__", left)
-        )
-        return _as_scalar(x, method, other)
+        return _as_scalar(name, left, right)
     if current().is_unbounded(dividend) or current().varies(divisor):
-        return _by_operator("truediv", dividend, divisor)
+        return _by_operator(name, dividend, divisor)
     if not guard(divisor, "!=", 0):
         raise ZeroDivisionError("division by zero")
     if not all(guard_range(dim, -(2**53), 2**53) for dim in (dividend, divisor)):
@@ -399,14 +371,10 @@ def _as_scalar_division(left: Any, right: Any) -> Any:
     return record("py_divide", operand(wrap_dim(dividend)), operand(wrap_dim(divisor)))
 
 
-for _name, _exact in _EXACT.items():
-    _define_arithmetic(_name, _exact)
-for _name, _relation in _RELATIONS.items():
-    _define_relation(_name, _relation)
-for _name in ("and", "or", "xor", "lshift", "rshift"):
-    _define_bitwise(_name)
-setattr(TracedInt, "__truediv__", _true_divide)  # noqa: B010 (mypy knows no such method of int)
-setattr(TracedInt, "__rtruediv__", _reflected_true_divide)  # noqa: B010
+give_methods(TracedInt, _arithmetic, _EXACT)
+give_methods(TracedInt, _relation, _RELATIONS)
+give_methods(TracedInt, _bitwise, ("and", "or", "xor", "lshift", "rshift"))
+give_methods(TracedInt, _divided, ("truediv",))
 
 
 def smallest(ints: list[Any]) -> Any:

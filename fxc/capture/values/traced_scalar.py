@@ -15,7 +15,7 @@ from fxc.ir.types import ArrayType, ScalarType
 from ..door.foreign import call_foreign
 from ..numpy_api import memory
 from ..numpy_api.deferring import left_to, left_to_of_scalar
-from ..numpy_api.ufuncs import BINARY, COMPARISONS, UNARY, call_ufunc, taken
+from ..numpy_api.ufuncs import call_ufunc, taken
 from ..refusing import refuse
 from ..session import current
 from .above import above
@@ -32,6 +32,7 @@ from .operands import (
     record,
     wrap,
 )
+from .operator_methods import BINARY, COMPARISONS, UNARY, give_methods
 from .protocols import as_numpys
 from .python_numbers import arithmetic, rounded, to_int, to_python
 from .traced_int import TracedInt
@@ -49,6 +50,7 @@ class TracedScalar(TracedValue):
 
     __slots__ = ()
     __array_priority__ = 1000.0
+    _is_number = True
 
     @property
     def _type(self) -> ScalarType:
@@ -280,47 +282,41 @@ def _square(x: TracedScalar) -> Any:
     return record("item", found._value) if isinstance(found._value.type, ArrayType) else found
 
 
-def _define_binary(name: str, numpy_name: str) -> None:
-    def compute(left: Any, right: Any) -> Any:
-        if is_derived(left) and (right._type.weak or _is_float64(right)):
-            if isinstance(left, float) and not right._type.weak:  # which is a float to it, too
-                raise refuse(
-                    f"{name!r} of a {type(left).__name__} and an np.float64 cannot be captured"
-                )
-            left = plain_number(left)
-        elif is_derived(right) and left._type.weak:
-            right = plain_number(right)
-        if not taken(right):
-            return NotImplemented if left._type.weak else left_to_of_scalar(name, left, right)
-        if not taken(left):
-            return NotImplemented if right._type.weak else left_to(left)
-        if any(isinstance(x, Traced) and x._run is not None for x in (left, right)):
-            return NotImplemented  # the other one knows better
-        if _is_python_scalar(left) and _is_python_scalar(right):
-            return arithmetic(name, left, right)
-        if isinstance(left, list | tuple) or isinstance(right, list | tuple):
-            items, scalar = (left, right) if isinstance(left, list | tuple) else (right, left)
-            if name == "mul":
-                return _repeated(items, scalar)
-            return NotImplemented if _is_python_scalar(scalar) else call(left, right)
-        if name == "pow" and type(right) in (int, float) and right == 2 and _is_complex(left):
-            return _square(left)
-        if _is_python_complex(left) and _is_float64(right):  # which is a float to Python
-            if name not in ("add", "sub", "mul", "truediv"):
-                raise refuse(f"{name!r} of a complex and an np.float64 cannot be captured")
-            return arithmetic(name, left, right)
-        if name == "mul" and _are_complex_scalars(left, right):
-            parts = operand(left), operand(right)
-            dtype = np.result_type(*(_sample(x.type) for x in parts))
-            return record("py_multiply", *(_cast(x, dtype) for x in parts))
-        return call(left, right)
-
-    def call(left: Any, right: object) -> Any:
-        return call_ufunc(numpy_name, left, right)
-
-    setattr(TracedScalar, f"__{name}__", lambda self, other: compute(self, other))
-    if name not in ("eq", "ne", "lt", "le", "gt", "ge"):
-        setattr(TracedScalar, f"__r{name}__", lambda self, other: compute(other, self))
+def _compute(name: str, left: Any, right: Any) -> Any:
+    if is_derived(left) and (right._type.weak or _is_float64(right)):
+        if isinstance(left, float) and not right._type.weak:  # which is a float to it, too
+            raise refuse(
+                f"{name!r} of a {type(left).__name__} and an np.float64 cannot be captured"
+            )
+        left = plain_number(left)
+    elif is_derived(right) and left._type.weak:
+        right = plain_number(right)
+    if not taken(right):
+        return NotImplemented if left._type.weak else left_to_of_scalar(name, left, right)
+    if not taken(left):
+        return NotImplemented if right._type.weak else left_to(left)
+    if any(isinstance(x, Traced) and x._run is not None for x in (left, right)):
+        return NotImplemented  # the other one knows better
+    if _is_python_scalar(left) and _is_python_scalar(right):
+        return arithmetic(name, left, right)
+    if isinstance(left, list | tuple) or isinstance(right, list | tuple):
+        items, scalar = (left, right) if isinstance(left, list | tuple) else (right, left)
+        if name == "mul":
+            return _repeated(items, scalar)
+        return (
+            NotImplemented if _is_python_scalar(scalar) else call_ufunc(_NUMPYS[name], left, right)
+        )
+    if name == "pow" and type(right) in (int, float) and right == 2 and _is_complex(left):
+        return _square(left)
+    if _is_python_complex(left) and _is_float64(right):  # which is a float to Python
+        if name not in ("add", "sub", "mul", "truediv"):
+            raise refuse(f"{name!r} of a complex and an np.float64 cannot be captured")
+        return arithmetic(name, left, right)
+    if name == "mul" and _are_complex_scalars(left, right):
+        parts = operand(left), operand(right)
+        dtype = np.result_type(*(_sample(x.type) for x in parts))
+        return record("py_multiply", *(_cast(x, dtype) for x in parts))
+    return call_ufunc(_NUMPYS[name], left, right)
 
 
 def _repeated(items: Any, times: Any) -> Any:
@@ -357,24 +353,19 @@ def known_number(x: object, what: str) -> Any:
     return x._known() if type(x) is TracedInt else x
 
 
-def _define_unary(name: str, numpy_name: str) -> None:
-    def method(self: TracedScalar) -> Any:
-        if not self._type.weak:
-            if name == "abs" and self._type.dtype.kind == "c":
-                return record("py_absolute", self._value)
-            return call_ufunc(numpy_name, self)
-        if name == "pos":
-            return to_int(self) if self._type.dtype.kind == "b" else self
-        return arithmetic(name, self)
-
-    setattr(TracedScalar, f"__{name}__", method)
+def _compute_of_one(name: str, x: TracedScalar) -> Any:
+    if not x._type.weak:
+        if name == "abs" and x._type.dtype.kind == "c":
+            return record("py_absolute", x._value)
+        return call_ufunc(UNARY[name], x)
+    if name == "pos":
+        return to_int(x) if x._type.dtype.kind == "b" else x
+    return arithmetic(name, x)
 
 
-for _name, _numpy_name in (BINARY | COMPARISONS).items():
-    if _name != "matmul":
-        _define_binary(_name, _numpy_name)
-for _name, _numpy_name in UNARY.items():
-    _define_unary(_name, _numpy_name)
+_NUMPYS = BINARY | COMPARISONS
+give_methods(TracedScalar, _compute, _NUMPYS.keys() - {"matmul"})
+give_methods(TracedScalar, _compute_of_one, UNARY)
 
 TracedValue._wrappers[ScalarType] = TracedScalar
 

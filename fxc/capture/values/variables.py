@@ -13,21 +13,18 @@ from fxc.ops.metas.layout import layout_of
 
 from ..session import Session
 from .differing import Differing
-from .mixed import Mixed, graph_type
-from .operands import TracedValue
+from .mixed import graph_type
+from .operands import Traced
 from .options import Option
 from .several import Several
-from .traced_int import TracedInt
-from .traced_scalar import TracedScalar
 from .unbound import UNBOUND
 
 
 def is_number(x: object) -> bool:
     """Whether ``x`` is a scalar that a node may carry."""
-    return isinstance(x, np.generic) or type(x) in (
-        *(bool, int, float, complex),
-        *(TracedInt, TracedScalar, Mixed, Several, Differing),
-    )
+    if isinstance(x, Traced):
+        return x._is_number
+    return isinstance(x, np.generic) or type(x) in (bool, int, float, complex)
 
 
 def is_constant(x: object) -> bool:
@@ -39,34 +36,27 @@ def is_same(left: Any, right: Any) -> bool:
     """Whether two values of a variable cannot be told apart."""
     if left is right:
         return True
-    if isinstance(left, TracedValue) and isinstance(right, TracedValue):
-        return left._value is right._value
     if type(left) is not type(right):
         return False
-    if type(left) is TracedInt:
-        return bool(left._dim == right._dim)
-    if type(left) is Differing:
-        parts = ((x.flag, x.left, x.right) for x in (left, right))
-        return all(map(is_same, *parts))
-    if type(left) is Several:
-        pairs = zip(left.options, right.options, strict=False)
-        same = len(left.options) == len(right.options)
-        return same and all(is_same(one, other) for one, other in pairs)
-    if type(left) is Mixed:
-        parts = ((x.given, x.flag, x.whole) for x in (left, right))
-        return all(map(is_same, *parts))
+    if isinstance(left, Traced):
+        parts, others = left._parts(), right._parts()
+        return _are_same(parts, others) if parts else left._is_same(right)
     if is_number(left):
         return Literal(left) == Literal(right)
     if type(left) is tuple:
-        return len(left) == len(right) and all(map(is_same, left, right))
+        return _are_same(left, right)
     return is_constant(left) and bool(left == right)
+
+
+def _are_same(left: Sequence[Any], right: Sequence[Any]) -> bool:
+    return len(left) == len(right) and all(map(is_same, left, right))
 
 
 def kind_text(x: object) -> str:
     """What a message calls a value."""
     if x is UNBOUND:
         return "without a value"
-    if type(x) is Differing or type(x) is Several:
+    if type(x) in (Differing, Several):
         return "one thing or another"
     kind = graph_type(x)
     return f"a {x.__class__.__name__}" if kind is None else str(kind)
