@@ -8,8 +8,8 @@ from typing import Any
 from ..outside.containers import settle_all
 from ..staging.nodes import KEEPERS
 from ..statements import choices
+from ..statements.comprehensions import list_of_items
 from ..statements.counted import Bounded, Counted
-from ..statements.folds import list_of_items
 from ..statements.for_loops import ForLoop
 from ..values.late import is_unknown, late, used_up
 from ..values.operands import settled

@@ -7,12 +7,13 @@ from typing import Any
 
 from ..numpy_api.creation import is_array
 from ..outside.containers import settle_all
+from ..statements.comprehensions import list_of_items
 from ..statements.counted import (
     Bounded,
     Counted,
     of_one_thing,
 )
-from ..statements.folds import fold_items, list_of_items
+from ..statements.folds import fold_items
 from ..values.list_pools import PooledList
 from ..values.operands import Traced, has_traced, settled
 from ..values.sized_lists import in_order, of_elements, of_ints

@@ -11,7 +11,8 @@ from ..outside.objects import is_namedtuple
 from ..refusing import refuse
 from ..statements import choices
 from ..statements.branches import Branch, raises
-from ..statements.folds import filtered, fold, listed, mapped, row, taking
+from ..statements.comprehensions import Comprehension, filtered, listed, mapped
+from ..statements.folds import fold, row, taking
 from ..statements.for_loops import ForLoop
 from ..statements.loops import bound
 from ..statements.nests import nest, nested
@@ -54,6 +55,7 @@ _FOR_DOOR: dict[str, Callable[..., Any]] = {
 }
 _PLAIN = {
     "taking": taking,
+    "comprehension": Comprehension,
     "listed": listed,
     "list": list,
     "locals": locals,

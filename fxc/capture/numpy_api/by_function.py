@@ -11,6 +11,7 @@ from fxc.ir.size_guards import guard
 
 from ..door.numpy_source import run_source
 from ..session import current
+from ..statements.comprehensions import Comprehension
 from ..statements.folds import fold
 from ..values.dims import axis_number
 from . import creation, shaping
@@ -29,7 +30,7 @@ def apply_along_axis(
     def each(row: object) -> Any:
         return door.call(func1d, row, *args, **kwargs)
 
-    found = fold(door, np.array, False, rows, _listed(each), each)
+    found = fold(door, np.array, False, Comprehension(rows, _listed(each), each))
     return found if is_last else np.moveaxis(found, 0, -1)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 from typing import Any
 
 from .jumps import assigns
@@ -83,8 +82,8 @@ class Expressions(Names):
     def _taken_up(self, node: ast.SetComp | ast.DictComp, name: str, item: ast.expr) -> Any:
         """A comprehension as what a class makes of a generator: it may be a loop of the graph."""
         made = at(node, ast.GeneratorExp(at(node, item), node.generators))
-        parts = self._of_items(made)
-        return self._door("fold", node, at(node, door_part(name)), _flag(node, False), *parts)
+        taker = at(node, door_part(name))
+        return self._door("fold", node, taker, _flag(node, False), self._of_items(made))
 
     def visit_Dict(self, node: ast.Dict) -> Any:
         self.generic_visit(node)
@@ -92,18 +91,16 @@ class Expressions(Names):
 
     def visit_ListComp(self, node: ast.ListComp) -> Any:
         if getattr(node, "is_row", False):
-            return self._door("row", node, *self._of_items(node))
+            return self._door("row", node, self._of_items(node))
         if node.generators[0].ifs and is_single(node):
-            filtered = self._door("filtered", node, *self._of_items(node))
+            filtered = self._door("filtered", node, self._of_items(node))
             return self._made_list(node, filtered)
         repeats = is_single(node) and is_repeated(node)
         if is_single(node) and (is_flat(node.elt) or repeats or _is_of_lists(node)):
-            parts = self._of_items(node)
-            mapped = self._door("mapped", node, _flag(node, repeats), *parts)
+            mapped = self._door("mapped", node, _flag(node, repeats), self._of_items(node))
             return self._made_list(node, mapped)
         if is_nested(node):
-            nested = self._door("nested", node, *self._of_levels(node))
-            return self._made_list(node, nested)
+            return self._made_list(node, self._door("nested", node, self._of_levels(node)))
         return self._made_list(node, self._listed(node))
 
     def _listed(self, node: ast.ListComp) -> Any:
@@ -171,43 +168,47 @@ class Expressions(Names):
         is_list = isinstance(made, ast.ListComp) and is_flat(made.elt)
         for row in rows_of(made):
             row.is_row = True  # type: ignore[attr-defined]
-        items, over, *rest = self._of_items(made)
-        if isinstance(made, ast.ListComp) and made.generators[0].ifs:
-            name = "__fxc_items__"
-            listed = self._door("filtered", made, name_of(name), over, *rest)
-            over = function_of((name,), listed)
-        fold = self._door("fold", node, value, _flag(node, is_list), items, over, *rest)
+        filters = isinstance(made, ast.ListComp) and bool(made.generators[0].ifs)
+        of_items = self._of_items(made)
+        if filters:
+            _, over, *rest = of_items.args
+            again = self._door("comprehension", made, name_of(_ITEMS), over, *rest)
+            of_items.args[1] = function_of((_ITEMS,), self._door("filtered", made, again))
+        fold = self._door("fold", node, value, _flag(node, is_list), of_items)
         fold.keywords = [self.visit(option) for option in node.keywords]
         return fold
 
     def _nest(self, node: ast.Call) -> Any:
         """A call of a function with a comprehension of several ``for``: loops in loops, perhaps."""
-        return self._door("nest", node, self._taking(node), *self._of_levels(node.args[0]))
+        return self._door("nest", node, self._taking(node), self._of_levels(node.args[0]))
 
-    def _of_levels(self, over: Any) -> Iterator[ast.expr]:
-        """The parts of a comprehension of several ``for``: what the outermost runs over, the whole
-        as a function of that, and the parts of its first level.
+    def _of_levels(self, over: Any) -> Any:
+        """A comprehension of several ``for`` as the door takes it: what the outermost runs over,
+        the whole as a function of that, and the parts of its first level.
         """
         _note_item(over.elt)
         made = copied(over)
         iterable = made.generators[0].iter
         items = self._door("iterable", iterable, self.visit(copied(iterable)))
         level = [self.visit(part) for part in _level(made, 0)]
-        over.generators[0].iter = at(iterable, ast.Name("__fxc_items__", ast.Load()))
-        listed = self._listed(over) if isinstance(over, ast.ListComp) else self.visit(over)
-        yield items
-        yield function_of(("__fxc_items__",), listed)
-        yield from level
+        return self._door("comprehension", over, items, self._over_items(over), *level)
 
-    def _of_items(self, node: Any) -> Iterator[Any]:
-        """The parts of a comprehension over one iterable: what it runs over, the comprehension as a
-        function of that, item and condition as functions of the target, and whether that is a
-        tuple.
+    def _over_items(self, node: ast.ListComp | ast.GeneratorExp) -> ast.expr:
+        """A comprehension as a function of what it runs over."""
+        first = node.generators[0]
+        first.iter = at(first.iter, name_of(_ITEMS))
+        made = self._listed(node) if isinstance(node, ast.ListComp) else self.visit(node)
+        return function_of((_ITEMS,), made)
+
+    def _of_items(self, node: Any) -> Any:
+        """A comprehension over one iterable as the door takes it: what it runs over, the
+        comprehension as a function of that, item and condition as functions of the target, and
+        whether that is a tuple.
         """
         (generator,) = node.generators
         names = names_in(generator.target)
         _note_item(node.elt)
-        yield self._door("iterable", generator.iter, self.visit(generator.iter))
+        items = self._door("iterable", generator.iter, self.visit(generator.iter))
         each = self.visit(function_of(names, copied(node.elt)))
         test: ast.expr = at(node, ast.Constant(None))
         if generator.ifs:
@@ -215,12 +216,9 @@ class Expressions(Names):
             holds: Any = tests[0] if len(tests) == 1 else placed(node, ast.BoolOp(ast.And(), tests))
             holds.is_test = True
             test = self.visit(function_of(names, holds))
-        generator.iter = at(generator.iter, ast.Name("__fxc_items__", ast.Load()))
-        made = self._listed(node) if isinstance(node, ast.ListComp) else self.visit(node)
-        yield function_of(("__fxc_items__",), made)
-        yield each
-        yield test
-        yield at(node, ast.Constant(isinstance(generator.target, ast.Tuple)))
+        unpacks = _flag(node, isinstance(generator.target, ast.Tuple))
+        over = self._over_items(node)
+        return self._door("comprehension", node, items, over, each, test, unpacks)
 
     def visit_Call(self, node: ast.Call) -> Any:
         if getattr(node, "is_door", False):
@@ -431,7 +429,8 @@ class Expressions(Names):
         return node
 
 
-_OF_LEVELS = ("__fxc_run__", "__fxc_last__", "__fxc_so_far__")
+_ITEMS = "__fxc_items__"
+_OF_LEVELS = ("__fxc_way__", "__fxc_so_far__")  # see ``nests.Way``
 
 
 def _is_of_lists(node: ast.ListComp) -> bool:
@@ -491,13 +490,14 @@ def _level(made: ast.ListComp | ast.GeneratorExp, depth: int) -> tuple[ast.expr,
     """What takes in an item of the loop at this depth of a comprehension, the condition on it, and
     whether it is a tuple. See ``nests.nest``.
     """
-    generator, (run, last, so_far) = made.generators[depth], _OF_LEVELS
-    names = names_in(generator.target)
-    if depth + 1 < len(made.generators):
-        parts = [name_of(last), made.generators[depth + 1].iter, *_level(made, depth + 1)]
-        taken = ast.Call(name_of(run), [name_of(run), *parts, name_of(so_far)], [])
+    generator, (way, so_far) = made.generators[depth], map(name_of, _OF_LEVELS)
+    names, is_last = names_in(generator.target), depth + 1 == len(made.generators)
+    part = ast.Subscript(way, ast.Constant(int(is_last)), ast.Load())
+    if is_last:
+        taken = ast.Call(part, [so_far, made.elt], [])
     else:
-        taken = ast.Call(name_of(last), [name_of(so_far), made.elt], [])
+        inner = made.generators[depth + 1].iter, *_level(made, depth + 1)
+        taken = ast.Call(part, [way, *inner, so_far], [])
     test: ast.expr = ast.Constant(None)
     if generator.ifs:
         several = len(generator.ifs) > 1

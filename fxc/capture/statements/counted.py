@@ -57,6 +57,14 @@ class _Items:
             if [_changes(x) for x in self.of] != before:
                 raise refuse("a change to a list while a loop runs over it cannot be captured")
 
+    def length(self) -> Any:
+        """How many items there are, a Python int of the graph."""
+        raise NotImplementedError
+
+    def at(self, place: object) -> Any:
+        """The item at a place, counted from the first."""
+        raise NotImplementedError
+
     def taken(self) -> Self:
         """This, to be run over now."""
         if self.used or (self.once and current().in_loop(self._home)):
@@ -91,6 +99,12 @@ class Counted(_Items, Traced):
         self.item = item
         self.of = of
         self.steps = steps
+
+    def length(self) -> Any:
+        return wrap_dim(self.count)
+
+    def at(self, place: object) -> Any:
+        return self.item(place)
 
     def _holds(self) -> Iterable[Any]:
         return (*self.of, self.item)  # a function of the program's may be in ``item``
@@ -158,12 +172,10 @@ class Bounded(_Items):
         self._turned = turned
 
     def length(self) -> Any:
-        """How many items there are, a Python int of the graph."""
         low, high = map(_python_int, (self.low, self.high))
         return extremum("maximum", (arithmetic("sub", high, low), 0))
 
-    def at(self, place: Any) -> Any:
-        """The item at a place, counted from the first."""
+    def at(self, place: object) -> Any:
         found = arithmetic("add", _python_int(self.low), place)
         return found if self.item is None else self.item(found)
 
@@ -363,7 +375,7 @@ def _together(
     parts: Sequence[Counted | Bounded], item: Item, iterator: Callable[[], Iterator[Any]]
 ) -> Bounded:
     """As many items as the shortest of some parts has, whose lengths are not all known before."""
-    lengths = [x.length() if type(x) is Bounded else wrap_dim(x.count) for x in parts]
+    lengths = [x.length() for x in parts]
     count = lengths[0] if len(parts) == 1 else extremum("minimum", tuple(lengths))
     of = tuple(x for part in parts for x in part.of)
     return Bounded((count,), 0, count, item, of, once=True, iterator=iterator)
@@ -379,7 +391,7 @@ def zipped(*parts: object, strict: bool = False) -> Any:
             return zip(*parts, strict=True)
 
         def each(k: object) -> tuple[Any, ...]:
-            return tuple(x.at(k) if type(x) is Bounded else x.item(k) for x in found)
+            return tuple(x.at(k) for x in found)
 
         return _together([part.taken() for part in found], each, lambda: zip(*parts, strict=False))
     count = found[0].count

@@ -6,39 +6,31 @@ The functions say in Python what the builtins do; they are staged like the user'
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from fxc.ir.errors import CaptureError
 
 from ..locations import user_location
 from ..refusing import How, Request, Respecialise
-from .folds import but_none
+from .comprehensions import Comprehension, Each
+from .folded import but_none
+from .folds import entry_of
+from .needed import Door
 from .sums import CORRECTS, corrected_plus, ended, plus
 
 
-def nest(
-    door: Any,
-    function: object,
-    items: Any,
-    over: Callable[[Any], Any],
-    level: Callable[..., Any],
-    test: Callable[..., Any] | None,
-    unpacks: bool,
-) -> Any:
-    """``function(over(items))``. Of the items that pass the ``test``, ``level(run, last, so_far,
-    item)`` takes in all that belongs to one: the innermost by ``last``, others by ``run``.
+def nest(door: Door, function: object, made: Comprehension) -> Any:
+    """``function(comprehension)``. Of the items that pass the test, ``each(way, so_far, item)``
+    takes in all that belongs to one: see ``Way``.
     """
     by_item = Request(f"comprehension {user_location()}", How.ITEM_BY_ITEM)
-    try:
-        found = _NESTS.get(function)
-    except TypeError:  # unhashable callables are none of these
-        found = None
+    found = entry_of(_NESTS, function)
     if found is None or by_item in door.session.requests:
-        return door.call(function, over(items))
-    run, last = map(door.staged, found[:2])
+        return door.call(function, made.over(made.items))
+    way = door.staged(found[0]), door.staged(found[1])
     try:
-        result = run(run, last, items, level, test, unpacks, found[2])
+        result = way[0](way, *_parts(made), found[2])
     except CaptureError as error:
         raise Respecialise(by_item, error=error) from None
     if CORRECTS and function is sum:
@@ -46,77 +38,71 @@ def nest(
     return door.staged(_best)(result) if function in (max, min) else result
 
 
-def nested(
-    door: Any,
-    items: object,
-    over: Callable[[Any], Any],
-    level: Callable[..., Any],
-    test: Callable[..., Any] | None,
-    unpacks: bool,
-) -> Any:
-    """The list of a comprehension with several ``for``: made in Python by ``over(items)``, or by
-    loops where that cannot be.
+def nested(door: Door, made: Comprehension) -> Any:
+    """The list of a comprehension with several ``for``: made in Python, or by loops where that
+    cannot be.
     """
     label, requests = f"comprehension {user_location()}", door.session.requests
     by_item, as_loops = Request(label, How.ITEM_BY_ITEM), Request(label, How.AS_LOOPS)
     if by_item in requests:
-        return over(items)
+        return made.over(made.items)
     if as_loops not in requests:
         try:
-            return over(items)
+            return made.over(made.items)
         except CaptureError as error:
             raise Respecialise(as_loops, error=error) from None
-    run, last = door.staged(_total), door.staged(_appended)
     try:
-        return door.staged(_gathered)(run, last, items, level, test, unpacks)
+        way = door.staged(_total), door.staged(_appended)
+        return door.staged(_gathered)(way, *_parts(made))
     except CaptureError as error:
         if door.lists.changed:  # the list is to be one of the graph first
             raise
         raise Respecialise(by_item, error=error) from None
 
 
+def _parts(made: Comprehension) -> tuple[Any, ...]:
+    return made.items, made.each, made.test, made.unpacks
+
+
 # ------------------------------------------------------------------ staged
 
 
-def _gathered(run: Any, last: object, items: Any, level: object, test: Any, unpacks: bool) -> Any:
-    found: Any = []
-    run(run, last, items, level, test, unpacks, found)
-    return found
-
-
-def _appended(so_far: Any, value: object) -> Any:
-    so_far.append(value)
-    return so_far
+Way = tuple[Each, Each]  # what runs over the items of a ``for``, and what takes in a value
+Items = Iterable[object]
 
 
 def _total(
-    run: Any, last: object, items: Any, level: Any, test: Any, unpacks: bool, so_far: Any
+    way: Way, items: Items, level: Each, test: Each | None, unpacks: bool, so_far: object
 ) -> Any:
     for item in items:
-        parts = item if unpacks else (item,)
+        parts: Any = item if unpacks else (item,)
         if test is None or test(*parts):
-            so_far = level(run, last, so_far, *parts)
+            so_far = level(way, so_far, *parts)
     return so_far
 
 
-def _any(
-    run: Any, last: object, items: Any, level: Any, test: Any, unpacks: bool, so_far: Any
+def _comes_up(
+    way: Way, items: Items, level: Each, test: Each | None, unpacks: bool, wanted: bool
 ) -> Any:
+    """What ``any`` does if True is ``wanted``; what ``all`` does if False is."""
     for item in items:
-        parts = item if unpacks else (item,)
-        if (test is None or test(*parts)) and level(run, last, False, *parts):
-            return True
-    return False
+        parts: Any = item if unpacks else (item,)
+        if (test is None or test(*parts)) and (
+            level(way, wanted, *parts) if wanted else not level(way, wanted, *parts)
+        ):
+            return wanted
+    return not wanted
 
 
-def _all(
-    run: Any, last: object, items: Any, level: Any, test: Any, unpacks: bool, so_far: Any
-) -> Any:
-    for item in items:
-        parts = item if unpacks else (item,)
-        if (test is None or test(*parts)) and not level(run, last, True, *parts):
-            return False
-    return True
+def _gathered(way: Way, items: Items, level: Each, test: Each | None, unpacks: bool) -> Any:
+    found: list[object] = []
+    way[0](way, items, level, test, unpacks, found)
+    return found
+
+
+def _appended(so_far: list[object], value: object) -> Any:
+    so_far.append(value)
+    return so_far
 
 
 def _itself(so_far: object, value: object) -> Any:
@@ -141,10 +127,11 @@ def _best(found: object) -> Any:
     return but_none(found)
 
 
-_NESTS: dict[Any, tuple[Any, Any, Any]] = {
+# What runs over the items of a ``for``, what takes in a value, and what there is at first.
+_NESTS: dict[Callable[..., object], tuple[Each, Each, object]] = {
     sum: (_total, corrected_plus, (0, 0.0)) if CORRECTS else (_total, plus, 0),
-    any: (_any, _itself, False),
-    all: (_all, _itself, True),
+    any: (_comes_up, _itself, True),
+    all: (_comes_up, _itself, False),
     max: (_total, _larger, None),
     min: (_total, _smaller, None),
 }

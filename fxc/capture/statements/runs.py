@@ -28,8 +28,8 @@ from ..values.operands import Traced, TracedValue, operand, settled
 from ..values.python_numbers import to_bool, to_float, to_int
 from ..values.traced_array import TracedArray
 from ..values.traced_int import wrap_dim
+from .comprehensions import Comprehension, mapped
 from .counted import Bounded, Counted, counted
-from .folds import mapped
 from .structured import recorded
 
 _TO_PYTHON = {bool: to_bool, int: to_int, float: to_float}
@@ -104,7 +104,8 @@ def _keys_of(door: Any, x: object, found: Counted, key: Any) -> _Keys | None:
     region = part.finished((), ())
     if any(TABLE[node.op].schema.writes or TABLE[node.op].tag in EFFECTS for node in walk(region)):
         return None
-    items = mapped(door, False, found, lambda items: list(map(key_of, items)), key_of)
+    each = Comprehension(found, lambda items: list(map(key_of, items)), key_of)
+    items = mapped(door, False, each)
     array = door.call(np.array, items)
     if array.ndim != 1 or array.dtype.kind not in "biuf":
         return None

@@ -1,0 +1,192 @@
+"""List comprehensions over what is counted: Python makes them, or they are lists of the graph."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from fxc.ir.errors import CaptureError
+from fxc.ir.records import frozen
+from fxc.ir.size_functions import hint
+from fxc.ir.size_guards import guard
+from fxc.ir.symbols import Dim, counted_in
+
+from ..locations import user_location
+from ..refusing import How, Request, Respecialise, refuse
+from ..values import lists_of_lists, sized_lists
+from .counted import Bounded, Counted, counted
+from .needed import Door
+
+Each = Callable[..., Any]  # what is computed of an item
+Items = Counted | Bounded
+MOST_LISTED = 256  # items of a list that are computed one by one
+MOST_KNOWN = 32  # iterations over numbers that Python runs, so that what follows is known, too
+MOST_APART = 16  # items of a list of numbers that are not known in any case
+
+
+@frozen
+class Comprehension:
+    """``(each(item) for item in items if test(item))``; if it ``unpacks``, an item is the arguments
+    of both. ``over(items)`` is that in Python.
+
+    One with several ``for`` is over the items of the first: see ``nests.nest`` for what ``each``
+    is then.
+    """
+
+    items: Any
+    over: Each
+    each: Each
+    test: Each | None = None
+    unpacks: bool = False
+
+    @property
+    def of_item(self) -> Each:
+        """What is computed of an item as a whole."""
+        each = self.each
+        return (lambda item: each(*item)) if self.unpacks else each
+
+    @property
+    def holds(self) -> Each | None:
+        """Whether an item as a whole counts."""
+        test = self.test
+        return test if test is None or not self.unpacks else (lambda item: test(*item))
+
+
+def filtered(door: Door, made: Comprehension) -> Any:
+    """``[each(item) for item in items if test(item)]``."""
+    items, over = made.items, made.over
+    found = counted(items)
+    if type(found) not in (Counted, Bounded):
+        return over(items)
+    by_elements = Request(f"comprehension {user_location()}", How.BY_ELEMENTS)
+    is_open = type(found) is Counted and counted_in(found.count)  # Python cannot run over it
+    if by_elements not in door.session.requests and not is_open:
+        try:
+            return over(items if type(items) is range else found)
+        except CaptureError:
+            raise Respecialise(by_elements) from None
+    return _gathered(door, found, made)
+
+
+def _gathered(door: Door, found: Items, made: Comprehension) -> Any:
+    """The same as a list of counted length."""
+    return door.staged(gathered)(found, made.of_item, made.holds or _any_item)
+
+
+def mapped(door: Door, repeats: bool, made: Comprehension) -> Any:
+    """``[each(item) for item in items]``: of numbers, and as long as a size says, a list of the
+    graph, see Note [Lists of a size]; so are lists of numbers with the same items, see Note
+    [Lists of lists]; ``repeats`` says that the items are alike. A list of so many arrays grows to
+    its length. Else Python makes it.
+    """
+    items, over = made.items, made.over
+    found = counted(items)
+    by_python = Request(f"comprehension {user_location()}", How.BY_PYTHON)
+    if type(found) is Bounded:
+        return filtered(door, made)
+    if type(found) is not Counted or _is_short(items, found.count):
+        return over(listed(items))
+    if counted_in(found.count):
+        return filtered(door, made)
+    if by_python in door.session.requests:
+        if hint(found.count) <= MOST_LISTED:
+            return over(items)
+        return _gathered(door, found, made)
+    door.lists.sized |= {by_python}
+    if repeats:
+        alike = _repeated(by_python, found.count, made.each)
+        return over(items) if alike is NotImplemented else alike
+    return door.staged(tabled)(found, made.of_item)
+
+
+def _is_short(items: object, count: Dim) -> bool:
+    """Whether Python makes a list of so many items one by one, so that each is known."""
+    return type(count) is int and count <= (MOST_KNOWN if type(items) is range else MOST_APART)
+
+
+def list_of_items(door: Door, items: Counted) -> Any:
+    """``list(items)``."""
+    return mapped(door, False, Comprehension(items, list, itself))
+
+
+def listed(items: object) -> Any:
+    """What a list is made of, item by item."""
+    found = counted(items)
+    if type(found) is Counted and type(found.count) is int and found.count > MOST_LISTED:
+        raise refuse(
+            f"a list of {found.count} items, each computed by itself, cannot be captured; use "
+            "operations on arrays, np.array([…]) at once, or a loop that stores the elements"
+        )
+    return items
+
+
+def _repeated(by_python: Request, count: Dim, each: Each) -> Any:
+    """A list of the graph of so many items that are alike; NotImplemented if it cannot be one."""
+    if not guard(count, ">", 0):
+        return NotImplemented
+    item = each(*[None] * each.__code__.co_argcount)
+    if type(item) in (bool, int, float):
+        return sized_lists.repeated([item], count)
+    return lists_of_lists.repeated(by_python, count, item)
+
+
+def itself(item: object) -> Any:
+    """An item of which nothing is computed."""
+    return item
+
+
+def _any_item(*item: object) -> bool:
+    return True
+
+
+# ------------------------------------------------------------------ staged
+
+
+def gathered(items: Items, each: Each, test: Each) -> Any:
+    found = []
+    for item in items:
+        if test(item):
+            found.append(each(item))
+    return found
+
+
+def tabled(items: Items, each: Each) -> Any:
+    count = count_of(items)
+    if count == 0:
+        return []
+    value = each(item_of(items, 0))
+    if is_array(value):
+        grown = [value]
+        for place in range(1, count):
+            grown.append(each(item_of(items, place)))
+        return grown
+    made = list_of(value, count)
+    made[0] = value
+    for place in range(1, count):
+        made[place] = each(item_of(items, place))
+    return made
+
+
+# ------------------------------------------------------------------ called by what is staged
+
+
+def count_of(items: Items) -> Any:
+    """How many items there are."""
+    return items.length()
+
+
+def item_of(items: Items, place: object) -> Any:
+    """The item at a place."""
+    return items.at(place)
+
+
+def is_array(x: object) -> bool:
+    """Whether it is an array of some axes."""
+    return isinstance(x, np.ndarray) and x.ndim > 0
+
+
+def list_of(value: object, count: object) -> Any:
+    """A list of the graph for so many numbers of a kind."""
+    return sized_lists.room_for_numbers(value, count)

@@ -1,0 +1,219 @@
+"""What builtins and NumPy do with the items of a comprehension: loops in Python, which are staged
+like the user's own.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import numpy as np
+
+from fxc.ir.errors import CaptureError
+from fxc.ir.size_guards import guard
+from fxc.ir.symbols import counted_in
+from fxc.ir.types import ScalarType, Type
+
+from ..numpy_api.creation import empty
+from ..numpy_api.shaping import wrap_dims
+from ..numpy_api.ufuncs import call_ufunc
+from ..refusing import How, Request, Respecialise, refuse
+from ..session import current
+from ..values.one_dtype import is_unclear, one_dtype
+from ..values.operands import operand
+from ..values.several import Several
+from ..values.traced_int import decide_in_loops, wrap_dim
+from ..values.truths import flag_of
+from .comprehensions import Each, Items, count_of, item_of
+from .counted import Counted
+from .structured import recorded
+from .sums import TOTAL
+
+# ------------------------------------------------------------------ staged
+
+
+def comes_up(items: Items, each: Each, test: Each | None, wanted: bool) -> Any:
+    """What ``any`` does if True is ``wanted``; what ``all`` does if False is."""
+    for item in items:
+        if (test is None or test(item)) and (each(item) if wanted else not each(item)):
+            return wanted
+    return not wanted
+
+
+def comes_up_in_few(items: Items, each: Each, test: Each | None, wanted: bool) -> Any:
+    """The same without an end on the way, which the iterations that Python runs cannot have."""
+    found: Any = not wanted
+    for item in items:
+        is_open = not found if wanted else found
+        if is_open and (test is None or test(item)) and (each(item) if wanted else not each(item)):
+            found = wanted
+    return found
+
+
+def extreme(items: Items, each: Each, test: Each | None, largest: bool) -> Any:
+    """What ``max`` does, or ``min``, if there are items, and all of them count."""
+    best = each(item_of(items, 0))
+    for place in range(1, count_of(items)):
+        value = each(item_of(items, place))
+        if value > best if largest else value < best:
+            best = value
+    return best
+
+
+def best_of(
+    items: Items, each: Each, test: Each | None, largest: bool, key: Each | None, *default: object
+) -> Any:
+    """The same of those that count, by their ``key``; the ``default`` if there are none."""
+    best: Any = default[0] if default else None
+    top: Any = None
+    for item in items:
+        if test is None or test(item):
+            value = each(item)
+            rank = value if key is None else key(value)
+            if top is None or (rank > top if largest else rank < top):
+                best = value
+                top = rank
+    if default:
+        return best
+    if top is None:
+        raise ValueError("iterable argument is empty")
+    return but_none(best)
+
+
+def collected(items: Counted, each: Each, test: Each | None) -> Any:
+    """The array of all values."""
+    made, seen = room_for_all(each, items)
+    for place, item in enumerate(items):
+        value = each(item)
+        if made is None:
+            made, seen = room_for(value, items)
+        made[place] = alike(made, value)
+        seen = seen_with(seen, value)
+    return of_its_dtype(made, seen)
+
+
+def counts_of(items: Items, each: Each, test: Each | None) -> Any:
+    """What ``Counter`` does."""
+    made: Any = Counter()
+    for item in items:
+        if test is None or test(item):
+            made[each(item)] += 1
+    return made
+
+
+def set_of(items: Items, each: Each, test: Each | None) -> Any:
+    """What ``set`` does."""
+    made = set()
+    for item in items:
+        if test is None or test(item):
+            made.add(each(item))
+    return made
+
+
+def dict_of(items: Items, each: Each, test: Each | None) -> Any:
+    """What ``dict`` does with pairs."""
+    made = {}
+    for item in items:
+        if test is None or test(item):
+            key, value = each(item)
+            made[key] = value
+    return made
+
+
+# What Python makes, where the items are nothing that the graph can hold.
+OF_KEYS = (counts_of, set_of, dict_of)
+# Functions that do the same with a list as with the array of its items.
+OF_ARRAYS = frozenset(
+    {np.sum, np.prod, np.mean, np.std, np.var, np.max, np.min, np.any, np.all, np.cumsum, np.median}
+)
+# The loops of functions, and what these are given beside a comprehension.
+FOLDS: dict[Any, tuple[Each, tuple[object, ...]]] = {
+    sum: (TOTAL, ()),
+    any: (comes_up, (True,)),
+    all: (comes_up, (False,)),
+    max: (extreme, (True,)),
+    min: (extreme, (False,)),
+    Counter: (counts_of, ()),
+    set: (set_of, ()),
+    dict: (dict_of, ()),
+    **dict.fromkeys((np.array, np.asarray, *OF_ARRAYS), (collected, ())),
+}
+
+
+# ------------------------------------------------------------------ called by what is staged
+
+
+def room_for_all(each: Each, items: Counted) -> Any:
+    """An array for the values of all items, which are of the first one's kind, and what is seen of
+    them (``seen_with``); None if that one is to be computed before the loop.
+    """
+    session, count = current(), items.count
+    first_apart = Request(session.folds[-1].label, How.FIRST_APART)
+    counts = bool(counted_in(count))
+    if not counts:
+        some = decide_in_loops(count, ">", 0) if session.varies(count) else guard(count, ">", 0)
+        if some is not True or first_apart in session.requests:
+            return None, None
+    try:
+        # The region is forgotten: the loop computes the value.
+        _, (kind, seen) = recorded(session, lambda: _in_array(each(item_of(items, 0))))
+    except CaptureError as error:
+        raise error if counts else Respecialise(first_apart) from None
+    if counts and kind != _OF_NOTHING:
+        session.record("try_demand", flag_of(wrap_dim(count) > 0))
+    return _room(kind, items), seen
+
+
+_OF_NOTHING = ScalarType(np.dtype(float))  # what np.array([]) has room for
+
+
+def room_for(value: object, items: Counted) -> Any:
+    """An array for so many values of this one's kind, and what is seen of them."""
+    kind, seen = _in_array(value)
+    return _room(kind, items), seen
+
+
+def _in_array(value: Any) -> tuple[Type, Any]:
+    """The type of a value in an array, and what is seen before."""
+    if not is_unclear(value):
+        return operand(value).type, None
+    found = one_dtype(value)
+    if found.given and found.other:
+        raise _refuse_dtypes()
+    return ScalarType(found.dtype), np.False_
+
+
+def _room(kind: Type, items: Counted) -> Any:
+    return empty((wrap_dim(items.count), *wrap_dims(kind.shape)), kind.dtype)
+
+
+def but_none(x: object) -> Any:
+    """What is not None."""
+    return x.only(lambda option: option is not None) if type(x) is Several else x
+
+
+def alike(made: Any, value: object) -> Any:
+    """The value, which is of the dtype and the shape of those before it."""
+    (kind, _), wanted = _in_array(value), made._value.type
+    if kind.dtype != wanted.dtype or kind.shape != wanted.shape[1:]:
+        raise _refuse_dtypes()
+    return value
+
+
+def _refuse_dtypes() -> BaseException:
+    error = refuse("a list of values of different dtypes or shapes cannot be captured as a loop")
+    return Respecialise(Request(current().folds[-1].label, How.ITEM_BY_ITEM), error=error)
+
+
+def seen_with(seen: object, value: Any) -> Any:
+    """Whether one of the values is such that the array is of its dtype; None if that is known."""
+    if seen is None or not is_unclear(value):
+        return seen
+    return call_ufunc("logical_or", seen, one_dtype(value).witness(value))
+
+
+def of_its_dtype(made: object, seen: object) -> Any:
+    """The array, whose dtype is what NumPy makes of the values."""
+    if seen is not None:
+        current().record("try_demand", operand(seen))
+    return made
