@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable
-from typing import NamedTuple
 
 from fxc.ir.records import frozen
 
@@ -31,21 +30,6 @@ class Handed:
     behind: Names
     at_head: Names = _NONE
     renamed: Names = _NONE
-
-
-class KeptNames(NamedTuple):
-    """The variables of a loop as staged code gives them, in the order in which it does: all that
-    are live at its head or behind it, those live at its head, those behind it, and those that are
-    read only where they have a value. ``by_turns`` have one behind the loop if there is an
-    iteration; of which the second may have one before it. ``stop`` says that the loop ends.
-    """
-
-    names: tuple[str, ...]
-    at_head: tuple[str, ...]
-    behind: tuple[str, ...]
-    sure: tuple[str, ...]
-    by_turns: tuple[tuple[str, ...], ...]
-    stop: str | None
 
 
 def handed_on(body: list[ast.stmt]) -> dict[ast.stmt, Handed]:

@@ -12,7 +12,7 @@ from .changed_lists import by_places
 from .expressions import Expressions, note_held
 from .grown_texts import mark_grown_texts
 from .jumps import RESULT, without_jumps
-from .liveness import Handed, KeptNames, handed_on
+from .liveness import Handed, handed_on
 from .names import CapturedNode, FunctionNode, parameters, scope_of
 from .nodes import (
     at,
@@ -25,6 +25,7 @@ from .nodes import (
     placed,
     walk,
 )
+from .plans import BranchPlan, LoopPlan
 
 
 class Rewriter(Expressions):
@@ -172,13 +173,8 @@ class Rewriter(Expressions):
         grows = names_that_grow(node.body, (node.target, node.iter))
         grows = tuple(each for each in grows if self._place_of(each[0]) == "local")
         part, item = self._fresh("loop"), self._fresh("item")
-        begin = self._begin(
-            node,
-            part,
-            "loop",
-            [iterable],
-            [self._kept(node, names), grows, loops_in(node) > 2],
-        )
+        plan = self._loop_plan(node, names)._replace(grows=grows, deep=loops_in(node) > 2)
+        begin = self._begin(node, part, "loop", [iterable], plan)
         target = at(node, ast.Assign([self.visit(node.target)], name_of(item)))
         body = [target, *self._statements(node.body)]
         return [begin, self._run(node, part, item, names, body), *self._resume(node, part, names)]
@@ -189,7 +185,7 @@ class Rewriter(Expressions):
             return self.generic_visit(node)
         names = self._local(handed.at_head | handed.behind)
         part = self._fresh("loop")
-        begin = self._begin(node, part, "while_loop", [], [self._kept(node, names)])
+        begin = self._begin(node, part, "while_loop", [], self._loop_plan(node, names))
         asks = [
             call_of(part, "enters"),
             call_of(part, "test", self._test(node.test)),
@@ -208,33 +204,46 @@ class Rewriter(Expressions):
         names = self._local(handed.assigned)
         part, arm = self._fresh("branch"), self._fresh("arm")
         behind = tuple(name for name in names if name in handed.behind)
-        constants = [names, behind, self._sure(handed), self._local(handed.renamed)]
-        begin = self._begin(node, part, "branch", [self._test(node.test)], constants)
+        renamed = self._local(handed.renamed)
+        plan = BranchPlan(self._line(node), names, behind, self._sure(handed), renamed)
+        begin = self._begin(node, part, "branch", [self._test(node.test)], plan)
         body, orelse = self._statements(node.body), self._statements(node.orelse)
         both = [ast.If(name_of(arm), body, orelse)]
         return [begin, self._run(node, part, arm, names, both), *self._resume(node, part, names)]
 
-    def _kept(self, loop: ast.For | ast.While, names: tuple[str, ...]) -> tuple[Any, ...]:
-        handed = self._handed[loop]
-        at_head, behind = map(self._local, (handed.at_head, handed.behind))
-        by_turns = tuple(map(self._local, loop.by_turns))  # type: ignore[union-attr]
-        stop = loop.stop  # type: ignore[union-attr]
-        return tuple(KeptNames(names, at_head, behind, self._sure(handed), by_turns, stop))
+    def _loop_plan(self, loop: Any, names: tuple[str, ...]) -> LoopPlan:
+        handed, (alone, again) = self._handed[loop], map(self._local, loop.by_turns)
+        return LoopPlan(
+            self._line(loop),
+            names,
+            self._local(handed.at_head),
+            self._local(handed.behind),
+            self._sure(handed),
+            (alone, again),
+            loop.stop,
+        )
+
+    def _line(self, node: ast.stmt) -> str:
+        return f"{self._code.co_filename}:{node.lineno}"
 
     def _sure(self, handed: Handed) -> tuple[str, ...]:
         return self._local(handed.assigned & self._flagged[-1])
 
     def _begin(
-        self, node: ast.stmt, part: str, kind: str, first: list[ast.expr], names: list[Any]
+        self,
+        node: ast.stmt,
+        part: str,
+        kind: str,
+        first: list[ast.expr],
+        plan: BranchPlan | LoopPlan,
     ) -> ast.stmt:
-        """``part = __fxc__.kind(first, line, names, …, locals())``."""
-        line = f"{self._code.co_filename}:{node.lineno}"
-        constants = [ast.Constant(each) for each in (line, *names)]
+        """``part = __fxc__.kind(first, plan, rebound, locals())``."""
         rebound = self._scopes[-1].rebound & self._handed[node].assigned
         own = [name for name in rebound if self._place_of(name) == "local"]
         cells = self._variables(node, own) or ast.Constant(None)
         variables = ast.Call(door_part("locals"), [], [])
-        call = ast.Call(door_part(kind), [*first, *constants, cells, variables], [])
+        constants = self._text(node, tuple(plan))
+        call = ast.Call(door_part(kind), [*first, constants, cells, variables], [])
         return placed(node, ast.Assign([name_of(part, ast.Store())], call))
 
     def _run(

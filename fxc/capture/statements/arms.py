@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,7 @@ from ..values.truths import flag_of
 from ..values.unbound import UNBOUND
 from ..values.variables import is_same, placeholder
 from .carried_views import CarriedView, carried_view
-from .structured import Recording, counted_inside
+from .structured import Recording, Variables, counted_inside
 
 Either = tuple[Form | None, Any, Any, str]  # and the name of the variable
 Arms = tuple[Recording, Recording]
@@ -75,6 +76,24 @@ def paired(
     place = len(values)
     values.append((forms(left, right, name), left, right, name))
     return lambda made: made[place]
+
+
+def joined(
+    left: Variables,
+    right: Variables,
+    used: Container[str],
+    forms: Callable[[str, Any, Any, str], Form | None],
+    values: list[Either],
+) -> Callable[[list[Any]], Variables]:
+    """What makes the variables behind two arms, of what the node will give for ``values``; nobody
+    has those that are not ``used``.
+    """
+    found = {
+        name: paired(x, right[name], partial(forms, name), values, name)
+        for name, x in left.items()
+        if name in used
+    }
+    return lambda made: {name: found[name](made) if name in found else UNBOUND for name in left}
 
 
 def may_differ(left: object, right: object, name: str) -> bool:

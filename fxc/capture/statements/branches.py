@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import partial
 from typing import Any
 
 from fxc.ir.graph import Literal
@@ -15,14 +14,16 @@ from ..refusing import Requests, Respecialise, constants, refuse
 from ..session import Session
 from ..staging.continuations import WAYS, may_ask, request_for
 from ..staging.jumps import RESULT
+from ..staging.plans import BranchPlan
 from ..values.operands import array_of, operand
 from ..values.truths import truth
 from ..values.unbound import UNBOUND
 from ..values.variables import is_constant
-from .arms import Either, ask_one_pool, may_differ, paired, record_cond
+from .arms import Either, ask_one_pool, joined, may_differ, record_cond
 from .cells import Cells, is_flag
 from .kept_lists import is_list, is_variable, keep_lists
-from .structured import Recording, Statement
+from .needed import Door
+from .structured import Recording, Statement, Variables
 
 
 def end_arm(session: Session) -> None:
@@ -50,24 +51,21 @@ class Branch(Statement):
 
     def __init__(
         self,
-        door: Any,
-        test: Any,
-        line: str,
-        names: tuple[str, ...],
-        behind: tuple[str, ...],
-        sure: tuple[str, ...],
-        renamed: tuple[str, ...],
-        rebound: Any,
+        door: Door,
+        test: object,
+        given: tuple[Any, ...],
+        rebound: object,
         env: Mapping[str, Any],
     ) -> None:
+        plan = BranchPlan(*given)
         self.cells = Cells(door, rebound)
         added = self.cells.names
-        super().__init__(door, line, (*names, *added), sure, self.cells.among(env))
-        self._behind = frozenset((*behind, *added))
-        self._renamed = renamed
+        super().__init__(door, plan, added, self.cells.among(env))
+        self._behind = frozenset((*plan.behind, *added))
+        self._renamed = plan.renamed
         self._test = truth(test)
         self._start = self.values
-        self._arms: list[tuple[Recording, list[Any]]] = []
+        self._arms: list[tuple[Recording, Variables]] = []
         self._ended: set[int] = set()  # the arms that raise
         self._begun = False
         self._reason = ""  # why a result can only be returned
@@ -85,7 +83,7 @@ class Branch(Statement):
             if self._begun:
                 return None
             self._begun = True
-            return self._test, *self.cells.hand_on(self._start)
+            return self._test, *self.handed(self._start)
         if len(self._arms) == 2 and self.wishes.grant(self, 1):
             self._arms, self._ended = [], set()
         if len(self._arms) == 2:
@@ -94,7 +92,7 @@ class Branch(Statement):
         region = Recording(self.session)
         region.enter()
         self._arms.append((region, self._start))
-        return len(self._arms) == 1, *self.cells.hand_on(self._start)
+        return len(self._arms) == 1, *self.handed(self._start)
 
     def hands_on(self, name: str) -> bool:
         return name in self._behind
@@ -108,14 +106,13 @@ class Branch(Statement):
         self._arms[-1] = region, self._keeping_lists(after, env)
         region.leave()
 
-    def _keeping_lists(self, after: list[Any], env: Mapping[str, Any]) -> list[Any]:
+    def _keeping_lists(self, after: Variables, env: Mapping[str, Any]) -> Variables:
         """The variables at the end of an arm: see Note [Lists that replace one another]."""
-        if not any(map(is_list, after)):
+        if not any(map(is_list, after.values())):
             return after
-        before, now = (dict(zip(self.names, x, strict=True)) for x in (self._start, after))
         gone = {*self.names, *self._renamed}
         others = [x for name, x in env.items() if name not in gone and is_variable(name)]
-        return keep_lists(self.door, None, before, now, others)
+        return keep_lists(self.door, None, self._start, after, others)
 
     @property
     def recording(self) -> Recording | None:
@@ -130,29 +127,21 @@ class Branch(Statement):
         """Record the node; what differs between the arms becomes a result of it."""
         (then, left), (orelse, right) = self._arms
         self.session.statements.remove(self)
-        nothing = [UNBOUND] * len(self.names)
+        nothing = dict.fromkeys(self.names, UNBOUND)
         left, right = (nothing if arm in self._ended else x for arm, x in enumerate((left, right)))
         if len(self._ended) == 1:
             left, right = self._with_flags(left, right), self._with_flags(right, left)
         if len(self._ended) == 2:
             end_arm(self.session)
         values: list[Either] = []
-        joined = [
-            paired(x, y, partial(self._form, name), values, name)
-            if name in self._behind
-            else lambda made: UNBOUND
-            for name, x, y in zip(self.names, left, right, strict=True)
-        ]
+        behind = joined(left, right, self._behind, self._form, values)
         test = operand(self._test)
-        made = record_cond(self.session, test, (then, orelse), values, self._reason)
-        self.values = [each(made) for each in joined]
+        self.values = behind(record_cond(self.session, test, (then, orelse), values, self._reason))
 
-    def _with_flags(self, values: list[Any], others: list[Any]) -> list[Any]:
+    def _with_flags(self, values: Variables, others: Variables) -> Variables:
         """The variables behind an arm that raises: flags are what they are behind the other one."""
-        return [
-            y if is_flag(name) and type(y) is bool else x
-            for name, x, y in zip(self.names, values, others, strict=True)
-        ]
+        flags = {name: y for name, y in others.items() if is_flag(name) and type(y) is bool}
+        return {**values, **flags}
 
     def _form(self, name: str, left: object, right: object, item: str) -> Form | None:
         """The form of what a variable, or an item of it, becomes; None for what only differs."""

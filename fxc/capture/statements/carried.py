@@ -7,7 +7,6 @@ from typing import Any, TypeVar
 
 from fxc.ir.graph import Operand, Value
 from fxc.ir.symbols import Dim
-from fxc.ir.types import PY_INT
 
 from ..forms.carrying import enter, pack
 from ..forms.form import Form, types_of
@@ -26,7 +25,8 @@ from .structured import Recording
 
 # How a variable is carried: as one array or another, as one that changes its shape, as a view that
 # the last iteration leaves behind, or as operands of its form; not at all, if it slides.
-Way = Held | Resized | Sliding | CarriedView | Form
+Parts = Held | Resized | CarriedView | Form
+Way = Parts | Sliding
 W = TypeVar("W", Held, Resized, Sliding)
 
 
@@ -46,7 +46,7 @@ class Carried:
         self.given: dict[str, Value] = {}  # what a copy in another layout is carried for
         self._known_gifts = frozenset[str]()  # at the begin of this pass
         self.params: dict[str, list[Value]] = {}  # of this pass
-        self.now: dict[str, Way] = {}  # how each is carried in this pass
+        self.now: dict[str, Parts] = {}  # how each is carried in this pass
 
     def begin(self) -> None:
         """Begin another pass."""
@@ -109,11 +109,9 @@ class Carried:
             give(self._session, self.gifts[name], params[-1])
         return self.variable(name, params)
 
-    def add(
-        self, region: Recording, name: str, way: Held | Resized | Form, text: str | None = None
-    ) -> list[Value]:
+    def add(self, region: Recording, name: str, way: Parts, text: str | None = None) -> list[Value]:
         """Make the parameters for a variable that is carried in this way, one with a name."""
-        kinds = way.kinds if isinstance(way, Held | Resized) else types_of(way)
+        kinds = types_of(way) if isinstance(way, Form) else way.kinds
         names = [text, *[None] * len(kinds)][: len(kinds)]
         if isinstance(way, Held | Resized):
             names.reverse()  # the array comes last
@@ -134,8 +132,10 @@ class Carried:
                 return way.variable(self._session, parts)
             case CarriedView() as view:
                 return view.behind(self._session, parts)
-            case Resized() | Sliding():
-                raise AssertionError("such an array is handed on by itself")
+            case Resized() as change:
+                return wrap(
+                    change.behind(self._session, [x for x in parts if isinstance(x, Value)])
+                )
             case form:
                 return enter(form, parts)
 
@@ -196,33 +196,12 @@ class Carried:
 
     # -------------------------------------------------------- behind the loop
 
-    def resized_parts(
-        self, region: Recording, name: str, change: Resized, start: Value, after: Value
-    ) -> tuple[list[Operand], list[Operand]]:
-        """What is carried into the first iteration, and on from one, of an array that changes its
-        shape; the region is left.
-        """
-        with region:
-            results = change.next_parts(self._session, after, self.params[name])
-        return change.first_parts(self._session, start), results
-
-    def view_parts(
-        self, region: Recording, name: str, view: CarriedView
-    ) -> tuple[list[Operand], list[Operand]]:
-        """The same for a view that the last iteration leaves behind."""
-        with region:
-            numbers = view.numbers(self._session)
-            kinds = (PY_INT,) * len(numbers)
-            self.params[name] = region.params(kinds, [None] * len(kinds))
-        self.now[name] = view
-        return [placeholder(self._session, PY_INT)] * len(kinds), numbers
-
     def first_parts(self, name: str, start: object, is_entered: bool) -> list[Operand]:
-        """What is carried into the first iteration of an array that loops exchange, or a number;
-        ``is_entered`` if the body has it.
+        """What is carried into the first iteration for a variable; ``is_entered`` if the body has
+        it.
         """
         before, way = array_of(start), self.now[name]
-        if isinstance(way, Held) and before is not None:
+        if isinstance(way, Held | Resized) and before is not None:
             return way.first_parts(self._session, before)
         if is_entered and isinstance(way, Form):
             return pack(way, start)

@@ -9,7 +9,7 @@ from fxc.ir.graph import Literal, Operand, SliceSpec, Value
 from fxc.ir.records import frozen
 from fxc.ir.size_guards import guard
 from fxc.ir.symbols import Dim, SymExpr
-from fxc.ir.types import ArrayType
+from fxc.ir.types import PY_INT, ArrayType, ScalarType
 
 from ..numpy_api.counting import bound_size
 from ..recorder import Call
@@ -31,14 +31,13 @@ class CarriedView:
 
     root: Value
     calls: tuple[Call, ...]
+    kinds: tuple[ScalarType, ...]  # of the numbers that differ between iterations
 
     def numbers(self, session: Session) -> list[Operand]:
         """The numbers that differ between iterations, recorded here."""
         return [
             operand(to_int(wrap(place)) if isinstance(place, Value) else wrap_dim(place))
-            for call in self.calls
-            for place in _places(session, call)
-            if _varies(session, place)
+            for place in _numbers(session, self.calls)
         ]
 
     def behind(self, session: Session, numbers: Sequence[Operand]) -> Any:
@@ -83,7 +82,10 @@ def carried_view(session: Session, value: Value) -> CarriedView | None:
         calls.insert(0, call)
         value = call.args[0]
     known = calls and is_root(value) and value not in session.alternatives
-    return CarriedView(value, tuple(calls)) if known else None
+    if not known:
+        return None
+    kinds = (PY_INT,) * len(_numbers(session, calls))
+    return CarriedView(value, tuple(calls), kinds)
 
 
 _SELECTIONS = {"select": (1, 2), "dynamic_select": (2, 1)}  # where the axis and the index stand
@@ -105,6 +107,12 @@ def _places(session: Session, call: Call) -> Iterator[Dim | Value]:
                 yield spec.stop
     elif call.name in _SELECTIONS:
         yield call.args[_SELECTIONS[call.name][1]]
+
+
+def _numbers(session: Session, calls: Sequence[Call]) -> list[Dim | Value]:
+    """The places that differ between iterations."""
+    places = (place for call in calls for place in _places(session, call))
+    return [place for place in places if _varies(session, place)]
 
 
 def _is_moved(session: Session, spec: SliceSpec) -> bool:

@@ -81,23 +81,21 @@ class Cells:
         """What the places hold, and whether there is something."""
         return {text: (place.held(), place.flag) for text, place in self._cells.items()}
 
-    def hand_on(self, values: Sequence[Any]) -> list[Any]:
-        """Assign the places, which come last; gives the other values."""
+    def hand_on(self, values: Mapping[str, Any]) -> list[Any]:
+        """Assign the places among variables; gives what the others are."""
         if not self._cells:
-            return list(values)
-        count = len(values) - len(self.names)
-        now = dict(zip(self.names, values[count:], strict=True))
+            return list(values.values())
         self._take_order()
         for text in dict.fromkeys((*self._order, *self._cells)):
-            value, flag = now[text], now.get(f"{text}{_FLAG}", True)
+            value, flag = values[text], values.get(f"{text}{_FLAG}", True)
             flag = False if value is UNBOUND and text in self._new else flag
             self._places.assign(self._cells[text], self._before[text], value, flag)
-        return list(values[:count])
+        places = self.names
+        return [x for name, x in values.items() if name not in places]
 
-    def read_again(self, values: Sequence[Any]) -> list[Any]:
-        """The values, with what the places hold now."""
-        count = len(values) - len(self.names)
-        return [*values[:count], *self.among({}).values()]
+    def read_again(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """The variables, with what the places hold now."""
+        return {**values, **self.among({})}
 
     # -------------------------------------------------------- the order of what is new
 

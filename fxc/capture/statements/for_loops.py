@@ -14,6 +14,7 @@ from fxc.ir.types import PY_INT, ArrayType
 
 from ..numpy_api.counting import bound_size
 from ..refusing import How, Requests, Respecialise, refuse
+from ..staging.plans import LoopPlan
 from ..values.operands import Traced, operand, record, wrap
 from ..values.options import arrays_of
 from ..values.python_numbers import arithmetic, logical_not, to_bool, to_int
@@ -25,9 +26,10 @@ from .counted import FEW, Bounded, Counted, counted, of_one_thing, over_numbers
 from .growing import items_of, kind_of_item, lists_that_grow, room_for
 from .loop_guards import check_guards
 from .loops import CapturedLoop, Round
+from .needed import Door
 from .outcome import Outcome
 from .sliding import Sliding
-from .structured import Recording
+from .structured import Recording, Variables
 
 _MOST_ROUNDS = 8  # of them, one in the other, if each may end the loop
 _MOST_RUNS = 5_000  # iterations that Python runs instead
@@ -43,22 +45,20 @@ class ForLoop(CapturedLoop):
 
     def __init__(
         self,
-        door: Any,
+        door: Door,
         iterable: Any,
-        line: str,
-        kept: tuple[Any, ...],
-        grows: tuple[tuple[str, bool], ...],
-        deep: bool,
-        rebound: Any,
+        given: tuple[Any, ...],
+        rebound: object,
         env: Mapping[str, Any],
     ) -> None:
-        super().__init__(door, line, kept, rebound, env)
+        plan = LoopPlan(*given)
+        super().__init__(door, plan, rebound, env)
         found = None if self.by_python else over_numbers(counted(of_one_thing(iterable)))
         self._by_copies = Requests()  # the request to run it by Python nevertheless
         whole = How.AS_A_WHOLE in self.session.asked(self._label)
         if type(found) is Counted and type(found.count) is int and found.count <= FEW * (not whole):
             copies = self._to(How.FEW_ITERATIONS)
-            if not deep or found.count < 2 or copies <= self.session.requests:
+            if not plan.deep or found.count < 2 or copies <= self.session.requests:
                 found = None
             else:
                 self._by_copies = copies
@@ -73,7 +73,7 @@ class ForLoop(CapturedLoop):
         self._runs = False  # there is an iteration for sure
         self._goes_on: Any = None  # 0 if the iteration before the loop has ended it, else 1
         self._rounds: list[Round] = []  # of those that Python runs, if the ones before did not stop
-        self._anew = {name for name, anew in grows if anew}
+        self._anew = {name for name, anew in plan.grows if anew}
         self._lists: dict[str, list[Any]] = {}  # see Note [Lists that grow]
         self._counted_items = Requests()  # the request not to count the items of others
         self._appended: dict[str, Kind] = {}  # in this pass
@@ -81,10 +81,10 @@ class ForLoop(CapturedLoop):
         self._given_away: list[Value] = []
         self._last: Mapping[str, Any] = {}  # the variables at the end of the body
         if found is not None:
-            self._lists = lists_that_grow(self.session, grows, env)
+            self._lists = lists_that_grow(self.session, plan.grows, env)
             few = type(found) is Counted and type(found.count) is int and found.count <= _FEW_ITEMS
             if type(found) is Counted and not few:
-                self._count_items([env.get(name) for name, _ in grows])
+                self._count_items([env.get(name) for name, _ in plan.grows])
             self._spread_tuples(self._env)
             self.session.statements.append(self)
             found.taken()
@@ -192,7 +192,7 @@ class ForLoop(CapturedLoop):
         if self._peeling:
             return self.over.item(self._first), *self.state
         if self._run:
-            return self._item(), *self._handed(self._seen)
+            return self._item(), *self.handed(self._seen)
         region = Recording(self.session, "loop", guards={})
         region.enter()
         (self._index,) = region.params([PY_INT], ["i"])
@@ -204,7 +204,7 @@ class ForLoop(CapturedLoop):
             self._counter = symbol(name, hint=middle, lower=low if isinstance(low, int) else None)
         self._appended, self._given_away = {}, []
         self._begin(region)
-        return self._item(), *self._handed(self._seen)
+        return self._item(), *self.handed(self._seen)
 
     @property
     def _ends(self) -> tuple[Dim, Dim]:
@@ -271,7 +271,7 @@ class ForLoop(CapturedLoop):
         if self._rounds:
             self.session.statements.remove(self)
         while self._rounds:
-            (self.values,) = self._joined_with(self._rounds.pop(), self.values)
+            self.values, _ = self._joined_with(self._rounds.pop(), self.values)
         return None
 
     def _end_if(self, stopped: object) -> None:
@@ -328,7 +328,7 @@ class ForLoop(CapturedLoop):
             self._rows[name] = room_for(self.session, kind, hint(count))
         return bool(new)
 
-    def _permuted(self, after: list[Any]) -> bool:
+    def _permuted(self, after: Variables) -> bool:
         every, _ = self._order(after)
         if every == 1 or not self._runs or self._stop is not None:
             return False
@@ -348,8 +348,7 @@ class ForLoop(CapturedLoop):
         one capture is for every number of them: what the loop makes is joined then.
         """
         session = self.session
-        values = dict(zip(self.names, self.values, strict=True))
-        bound = all(values[name] is not UNBOUND for name in self.behind if name in values)
+        bound = all(x is not UNBOUND for name, x in self.values.items() if name in self.behind)
         return (
             not session.region
             and bound
@@ -363,10 +362,10 @@ class ForLoop(CapturedLoop):
         guard(number, "==", hint(number))
         return (wrap_dim(first + k) for k in range(hint(number)))
 
-    def _peeled(self, after: list[Any], env: Mapping[str, Any]) -> None:
+    def _peeled(self, after: Variables, env: Mapping[str, Any]) -> None:
         """Go on behind an iteration that was run before the loop."""
         self.values, self._env = after, env
-        self._seen = self._start = []
+        self._seen = self._start = {}
         self._spread_tuples(env)
         self._peeling = False
         self.carried.forget_first()
@@ -381,7 +380,7 @@ class ForLoop(CapturedLoop):
             self._goes_on = to_int(logical_not(to_bool(stopped)))
             self._runs = False
 
-    def _record(self, region: Recording, after: list[Any], env: Mapping[str, Any]) -> None:
+    def _record(self, region: Recording, after: Variables, env: Mapping[str, Any]) -> None:
         outcome = Outcome(self, region, after)
         results, options = outcome.results, dict[str, Any]()
         if self._stop is not None:

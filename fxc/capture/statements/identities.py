@@ -19,22 +19,23 @@ from ..values.options import arrays_of
 _MOST_NAMES = 4  # that go round
 
 
-def rotation(before: Sequence[Any], after: Sequence[Any]) -> tuple[int, frozenset[int]]:
-    """After how many iterations the arrays that change their variables are back, and the places of
+def rotation(
+    before: Mapping[str, object], after: Mapping[str, object]
+) -> tuple[int, frozenset[str]]:
+    """After how many iterations the arrays that change their variables are back, and the names of
     those; 1 if there are none, or too many, or that is not all they do.
     """
-    starts = [array_of(x) for x in before]
-    source: dict[int, int] = {}
-    for place, x in enumerate(after):
-        value = array_of(x)
-        if value is not None and value in starts:
-            source[place] = starts.index(value)
-    moved = {place: other for place, other in source.items() if place != other}
+    starts: dict[Value | None, str] = {}
+    for name, x in before.items():
+        starts.setdefault(array_of(x), name)
+    values = ((name, array_of(x)) for name, x in after.items())
+    source = {name: starts[x] for name, x in values if x is not None and x in starts}
+    moved = {name: other for name, other in source.items() if name != other}
     if not moved or set(moved) != set(moved.values()):
         return 1, frozenset()
     order, now = 1, dict(moved)
-    while any(place != other for place, other in now.items()):
-        now = {place: moved[other] for place, other in now.items()}
+    while any(name != other for name, other in now.items()):
+        now = {name: moved[other] for name, other in now.items()}
         order += 1
     return (order, frozenset(moved)) if order <= _MOST_NAMES else (1, frozenset())
 

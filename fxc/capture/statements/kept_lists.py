@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import gc
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from types import FrameType, FunctionType, ModuleType
 from typing import Any
 
@@ -17,6 +17,8 @@ from ..refusing import How, Request, Respecialise
 from ..session import Session
 from ..values.operands import Traced
 from ..values.traced_lists import TracedList
+from .needed import Door
+from .structured import Variables
 
 # Note [Lists that replace one another]
 # A list that a variable holds before an iteration, and another list behind it, is gone then if
@@ -31,12 +33,12 @@ _MOST_LOOKED_AT = 10_000
 
 
 def keep_lists(
-    door: Any,
+    door: Door,
     region: int | None,
-    before: Mapping[str, Any],
-    after: Mapping[str, Any],
-    others: Iterable[Any],
-) -> list[Any]:
+    before: Variables,
+    after: Variables,
+    others: Iterable[object],
+) -> Variables:
     """What variables are after an iteration, or an arm of a branch, in whose region this is
     recorded: lists stay what they were ``before``. ``others`` are what the function has that the
     statement does not assign, and that somebody may read. New lists are made in a ``region``, if
@@ -52,10 +54,10 @@ def keep_lists(
             is_new = region is None or (old is not x and x.is_made_in(region))
             if old is not x and is_new and not _reach(held, (old, x)) and old.take_items(x):
                 found[name] = old
-    return list(found.values())
+    return found
 
 
-def _is_another(door: Any, old: Any, x: Any) -> bool:
+def _is_another(door: Door, old: Any, x: Any) -> bool:
     """Whether these are two lists of the graph; asks for them where they are Python's."""
     if old is x or not (is_list(old) and is_list(x)):
         return False
@@ -64,12 +66,12 @@ def _is_another(door: Any, old: Any, x: Any) -> bool:
     return type(old) is type(x) is TracedList
 
 
-def _stored(door: Any) -> Iterator[Any]:
+def _stored(door: Door) -> Iterator[Any]:
     """What the program has stored outside."""
     return (effect.value for effect in door.outside.effects.entries)
 
 
-def is_list(x: Any) -> bool:
+def is_list(x: object) -> bool:
     """Whether this is a list that the program makes."""
     return type(x) is list or type(x) is TracedList
 
@@ -79,7 +81,7 @@ def is_variable(name: str) -> bool:
     return not name.startswith("__fxc") or name.startswith("__fxc_over")
 
 
-def _ask_for(door: Any, *lists: Any) -> None:
+def _ask_for(door: Door, *lists: object) -> None:
     """Ask for lists of the graph in place of Python's, if there may be some."""
     labels = {door.lists.label_of(x) for x in lists if type(x) is list}
     wanted = {Request(label, How.IN_GRAPH) for label in labels if label is not None}
@@ -99,7 +101,7 @@ def _outer_variables() -> Iterator[Any]:
         frame = frame.f_back
 
 
-def _reach(roots: Iterable[Any], wanted: Sequence[Any]) -> bool:
+def _reach(roots: Iterable[object], wanted: Sequence[object]) -> bool:
     """Whether something holds one of these, or may do so."""
     todo, seen = list(roots), set[int]()
     while todo:

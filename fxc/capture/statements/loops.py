@@ -5,8 +5,7 @@ See Note [Structured statements].
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from collections.abc import Callable, Mapping
 from itertools import product
 from typing import Any
 
@@ -16,35 +15,36 @@ from fxc.ir.symbols import Dim
 from ..forms.form import Array, Form, Number, Union, types_of
 from ..forms.joining import carried_form, form_of, joint_form
 from ..refusing import How, Request, Requests, Respecialise, refuse
-from ..session import MOST_UNROLLED, Session
+from ..session import MOST_UNROLLED
 from ..staging.jumps import RESULT
-from ..staging.liveness import KeptNames
+from ..staging.plans import LoopPlan
 from ..values.operands import Traced, array_of, variable_of, wrap
 from ..values.options import arrays_of, sides_of
 from ..values.truths import flag_of
 from ..values.unbound import UNBOUND
 from ..values.variables import is_constant, is_same, placeholder
-from .arms import Either, paired, record_cond
+from .arms import Either, joined, record_cond
 from .carried import Carried
 from .cells import Cells, is_flag
 from .identities import is_private, is_whole, rotation, sharing, staying
 from .kept_lists import is_list, is_variable, keep_lists
+from .needed import Door
 from .resizing import Resized
 from .sliding import Sliding, sliding
 from .spread import Spread
-from .structured import Recording, Statement, counted_inside, values_of
+from .structured import Recording, Statement, Variables, counted_inside, empty_region, values_of
 
 _MOST_PASSES = 8
 
 
 # An iteration that is captured under a condition: the condition, the variables before it, and
 # where it is recorded.
-Round = tuple[Operand, list[Any], Recording]
+Round = tuple[Operand, Variables, Recording]
 
 
-def bound(door: Any, name: str, flag: object, read: Callable[[], Any]) -> Any:
+def bound(door: Door, name: str, flag: object, read: Callable[[], Any]) -> Any:
     """A variable that may be without a value. See Note [Variables without a value]."""
-    session: Session = door.session
+    session = door.session
     try:
         value = read()
     except NameError:
@@ -72,21 +72,19 @@ class CapturedLoop(Statement):
 
     def __init__(
         self,
-        door: Any,
-        line: str,
-        kept: tuple[Any, ...],
-        rebound: Any,
+        door: Door,
+        plan: LoopPlan,
+        rebound: object,
         env: Mapping[str, Any],
     ) -> None:
-        names, at_head, behind, sure, by_turns, stop = KeptNames(*kept)
         self.cells = Cells(door, rebound, self)
         added, env = self.cells.names, self.cells.among(env)
-        self._spread = Spread((*names, *added))
-        super().__init__(door, line, (*names, *added), sure, env)
-        self._read = (*at_head, *added), (*behind, *added)  # variables, before they are spread
+        self._spread = Spread((*plan.names, *added))
+        super().__init__(door, plan, added, env)
+        self._read = (*plan.at_head, *added), (*plan.behind, *added)  # before they are spread
         self._at_head, self.behind = map(frozenset, self._read)
-        self._stop = stop
-        self._label = f"loop {line}"
+        self._stop = plan.stop
+        self._label = f"loop {plan.line}"
         self.carried = Carried(self.session)
         self._pairs: set[tuple[str, str]] = set()  # which may hold one array of an iteration
         self._shown: dict[str, set[Value]] = {}  # of outer arrays, by names of what differs
@@ -94,8 +92,8 @@ class CapturedLoop(Statement):
         self.stays: dict[str, set[str]] = {}  # of this pass, see ``staying``
         self._round = frozenset[str]()  # names that arrays change, to be back after some rounds
         self._region: Recording | None = None
-        self._seen: list[Any] = []  # the variables at the begin of the body
-        self._start: list[Any] = []
+        self._seen: Variables = {}  # the variables at the begin of the body
+        self._start: Variables = {}
         self._passes = 0
         self._every = 1  # iterations that the body stands for: after so many all names are back
         self._began = self.session.now
@@ -105,11 +103,11 @@ class CapturedLoop(Statement):
         self._has_new_tuples = False
         self._unbound = False
         self._differs_in_arms = False
-        alone, again = by_turns
+        alone, again = plan.by_turns
         # Have a value behind the loop only if there is an iteration.
         self.by_turns = frozenset((*alone, *(name for name in again if name not in env)))
 
-    def of(self, env: Mapping[str, Any]) -> list[Any]:
+    def of(self, env: Mapping[str, Any]) -> Variables:
         return self._spread.open(values_of(self._spread.outer, env))
 
     def hands_on(self, name: str) -> bool:
@@ -117,7 +115,7 @@ class CapturedLoop(Statement):
 
     def takes_gift(self, name: str, x: object) -> bool:
         value, given = array_of(x), self.session.aliases.given
-        if value is None or value not in given or name not in self.names:
+        if value is None or value not in given or name not in self.values:
             return False
         self.carried.gifts[name] = given[value]
         return True
@@ -126,7 +124,7 @@ class CapturedLoop(Statement):
         """What a variable is before the loop that is this array before an iteration. One that has
         not been seen to change is awaited to.
         """
-        for name, start in zip(self.names, self.values, strict=True):
+        for name, start in self.values.items():
             if self.carried.params.get(name, ())[-1:] == [value] and self.carried.is_pure(name):
                 return array_of(start)
             if name in self._at_head and array_of(start) is value:
@@ -134,28 +132,23 @@ class CapturedLoop(Statement):
                 return value
         return None
 
-    @property
-    def state(self) -> list[Any]:
-        return self._handed(self.values)
-
-    def _handed(self, values: Sequence[Any]) -> list[Any]:
-        """The variables of the function; places are assigned."""
+    def handed(self, values: Variables) -> list[Any]:
         return self.cells.hand_on(self._spread.close(values))
 
-    def _read_again(self, values: Sequence[Any]) -> list[Any]:
+    def _read_again(self, values: Variables) -> Variables:
         """The variables behind a test, which may have assigned places."""
         return self._spread.open(self.cells.read_again(self._spread.close(values)))
 
     def _spread_tuples(self, env: Mapping[str, Any]) -> None:
         """Make variables of the items of tuples, if some are new."""
         spread = self._spread
-        lists = [spread.close(x) if x else [] for x in (self.values, self._seen, self._start)]
-        starts = [x for x in lists[1:] if x]
-        self._has_new_tuples = spread.learn(lists[0], values_of(spread.outer, env), starts)
+        every = self.values, self._seen, self._start
+        before, *starts = closed = [spread.close(x) if x else {} for x in every]
+        now = values_of(spread.outer, env)
+        self._has_new_tuples = spread.learn(before, now, filter(None, starts))
         if self._has_new_tuples:
-            self.names = spread.names
             self._at_head, self.behind = (frozenset(spread.within(x)) for x in self._read)
-            self.values, self._seen, self._start = (spread.open(x) if x else [] for x in lists)
+            self.values, self._seen, self._start = map(spread.open, closed)
 
     @property
     def runs(self) -> bool:
@@ -236,14 +229,11 @@ class CapturedLoop(Statement):
         self._region = region
         self.carried.begin()
         if not self.runs:  # without an iteration the variables are what they are before it
-            bound = (
-                name for name, x in zip(self.names, self.values, strict=True) if x is not UNBOUND
-            )
+            bound = (name for name, x in self.values.items() if x is not UNBOUND)
             self._at_head |= self.behind.intersection(bound)
-        self._seen = self._start = [
-            self._at_begin(region, name, start)
-            for name, start in zip(self.names, self.values, strict=True)
-        ]
+        self._seen = self._start = {
+            name: self._at_begin(region, name, start) for name, start in self.values.items()
+        }
         params = self.carried.params
         for one, other in self._pairs:
             if one in params and other in params:
@@ -275,40 +265,37 @@ class CapturedLoop(Statement):
             aliases.may_be_one(carried.params[name][0], given)
         return seen
 
-    def _keeping_lists(self, after: list[Any]) -> list[Any]:
+    def _keeping_lists(self, after: Variables) -> Variables:
         """The variables at the end of the body: see Note [Lists that replace one another]."""
         assert self._region is not None
-        if not any(map(is_list, after)):
+        if not any(map(is_list, after.values())):
             return after
-        used = [name for name in self.names if self.hands_on(name)]
-        before, now = (dict(zip(self.names, x, strict=True)) for x in (self._seen, after))
-        was, is_now = ({name: x[name] for name in used} for x in (before, now))
+        used = {name: x for name, x in after.items() if self.hands_on(name)}
         others = [
             x
             for name, x in self._env.items()
-            if id(x) == self._known.get(name) and name not in now and is_variable(name)
+            if id(x) == self._known.get(name) and name not in after and is_variable(name)
         ]
-        kept = keep_lists(self.door, self._region.number, was, is_now, others)
-        return list({**now, **dict(zip(used, kept, strict=True))}.values())
+        return after | keep_lists(self.door, self._region.number, self._seen, used, others)
 
     def _is_ours(self, name: str, value: Value) -> bool:
         """Whether an array was made by an iteration before, and nobody else has it."""
         others = (x for each, x in self._env.items() if each != name)
         return is_private(self.session, value, self._began, others)
 
-    def _as_before(self, after: list[Any]) -> list[Any]:
+    def _as_before(self, after: Variables) -> Variables:
         """The variables after an iteration: one that shows all of the array that it was, in the
         same shape, after ``x = x.reshape(…)`` and back, is that array, if nobody else has it.
         """
-        found = list(after)
-        for place, (name, seen, x) in enumerate(zip(self.names, self._seen, after, strict=True)):
-            before, now, start = array_of(seen), array_of(x), array_of(self.values[place])
+        found = dict(after)
+        for name, seen in self._seen.items():
+            before, now, start = map(array_of, (seen, after[name], self.values[name]))
             if before is None or now is None or start is None or now is before:
                 continue
             if is_whole(self.session, before, now):
                 others = (each for other, each in self._env.items() if other != name)
                 if is_private(self.session, start, 0, others):
-                    found[place] = seen
+                    found[name] = seen
         return found
 
     def follow(self, name: str, now: object, start: object) -> None:
@@ -317,26 +304,24 @@ class CapturedLoop(Statement):
             if not self._is_ours(name, other):
                 self.session.aliases.may_be_one(one, other)
 
-    def _forget(self, after: list[Any]) -> None:
+    def _forget(self, after: Variables) -> None:
         """The parameters are gone: their memory is nobody's."""
-        region, now = self._region, dict(zip(self.names, after, strict=True))
+        region = self._region
         assert region is not None
-        used = self._at_head | self.behind
-        handed_on = {name: x for name, x in now.items() if name in used}
+        handed_on = {name: x for name, x in after.items() if self.hands_on(name)}
         self.met = sharing(self.session, region.number, handed_on)
         carried, every = self.carried, self.carried.params
         pure = {name: x[-1] for name, x in every.items() if carried.is_pure(name)}
         resized = {name: x for name, x in every.items() if name in carried.of(Resized)}
-        self.stays = staying(self.session, now, pure, resized)
+        self.stays = staying(self.session, after, pure, resized)
         for params in every.values():
             self.session.aliases.no_longer_one(params[-1])
 
-    def _kinds_differ(self, unstable: list[str], after: list[Any]) -> Exception:
-        place = self.names.index(unstable[0])
-        where = "before the loop, after an iteration"
-        return self.differs(unstable[0], self._seen[place], after[place], where)
+    def _kinds_differ(self, unstable: list[str], after: Variables) -> Exception:
+        name, where = unstable[0], "before the loop, after an iteration"
+        return self.differs(name, self._seen[name], after[name], where)
 
-    def _is_settled(self, after: list[Any], most: Dim | None) -> bool:
+    def _is_settled(self, after: Variables, most: Dim | None) -> bool:
         """Whether another pass through the body, which is run so often at most, would leave the
         variables as this one has. If not, the body is captured again, if need be behind the first
         iteration.
@@ -354,7 +339,7 @@ class CapturedLoop(Statement):
             raise self._kinds_differ(unstable, after)
         return False
 
-    def _permuted(self, after: list[Any]) -> bool:
+    def _permuted(self, after: Variables) -> bool:
         """Whether arrays have changed their names: then the body is run until they are back."""
         raise NotImplementedError
 
@@ -366,7 +351,7 @@ class CapturedLoop(Statement):
         """Run the first iteration before the loop, if there is one for sure; whether that is so."""
         raise NotImplementedError
 
-    def _changed(self, after: list[Any]) -> bool:
+    def _changed(self, after: Variables) -> bool:
         """Whether the body has to be captured again: an array is another one afterwards."""
         assert self._region is not None
         if self._has_new_tuples:
@@ -374,12 +359,12 @@ class CapturedLoop(Statement):
         carried = self.carried
         before = dict(carried.ways), set(self._pairs)
         again = False
-        both = zip(self.names, list(self.values), self._seen, after, strict=True)
-        for place, (name, start, seen, x) in enumerate(both):
+        for name, x in after.items():
+            start, seen = self.values[name], self._seen[name]
             value, first = array_of(x), array_of(start)
             again |= self._shows_more(name, x)
             if start is UNBOUND and is_constant(x) and self._is_read_if_set(name):
-                self.values[place] = x
+                self.values[name] = x
                 again = True
                 continue
             if name not in self._at_head or is_same(seen, x) or name in self._round:
@@ -390,7 +375,7 @@ class CapturedLoop(Statement):
                     kind, *_ = types_of(form)
                     if not self.session.has_sizes(kind):
                         raise counted_inside()
-                    self.values[place] = variable_of(placeholder(self.session, kind))
+                    self.values[name] = variable_of(placeholder(self.session, kind))
                     again = True
             if value is None or first is None or carried.is_widened(name):
                 continue
@@ -465,40 +450,35 @@ class CapturedLoop(Statement):
         """Whether the position of a window follows from the number of iterations."""
         raise NotImplementedError
 
-    def _order(self, after: list[Any]) -> tuple[int, frozenset[str]]:
+    def _order(self, after: Variables) -> tuple[int, frozenset[str]]:
         """After how many iterations the arrays that change their names are back, and the names; 1
         if there are none, or too many, or that is not all they do.
         """
-        both = zip(self.names, after, strict=True)
-        handed_on = [x if name in self._at_head else None for name, x in both]
-        order, places = rotation(self.values, handed_on)
-        return order, frozenset(self.names[place] for place in places)
+        carried = {name: x for name, x in after.items() if name in self._at_head}
+        return rotation(self.values, carried)
 
-    def _unstable(self, after: list[Any]) -> list[str]:
+    def _unstable(self, after: Variables) -> list[str]:
         """The variables that are something else at the begin of the second iteration: of another
         kind, or another thing that the loop does not carry.
         """
         return [
             name
-            for name, before, x in zip(self.names, self._seen, after, strict=True)
+            for name, before in self._seen.items()
             if name in self._at_head
-            and not is_same(before, x)
+            and not is_same(before, after[name])
             and before is not UNBOUND  # the body assigns it before it reads it
             and not isinstance(self.carried.ways.get(name), Sliding | Resized)
             and name not in self._round
             and (
                 name not in self.carried.params
-                or carried_form(before, before) != carried_form(before, x)
+                or carried_form(before, before) != carried_form(before, after[name])
             )
         ]
 
-    def _lay_out(self, unstable: list[str], after: list[Any]) -> bool:
+    def _lay_out(self, unstable: list[str], after: Variables) -> bool:
         """Whether the arrays differ in their layout alone, and are carried as copies."""
-        starts = dict(zip(self.names, self.values, strict=True))
-        found = dict(zip(self.names, after, strict=True))
-        copies = self.carried.lay_out({name: starts[name] for name in unstable}, found)
-        if copies is not None:
-            self.values = [copies.get(name, start) for name, start in starts.items()]
+        copies = self.carried.lay_out({name: self.values[name] for name in unstable}, after)
+        self.values |= copies or {}
         return copies is not None
 
     @property
@@ -506,12 +486,11 @@ class CapturedLoop(Statement):
         """Whether the first iteration may be run before the loop: it does not end it."""
         return self.runs and self._stop is None
 
-    def _mix(self, unstable: list[str], after: list[Any]) -> bool:
+    def _mix(self, unstable: list[str], after: Variables) -> bool:
         """Make what is Python's number first and NumPy's later carry a flag that tells."""
         if self.wants_first and (self.runs or self._stop is None):
             return False
-        found = dict(zip(self.names, zip(self._seen, after, strict=True), strict=True))
-        forms = {name: carried_form(*found[name]) for name in unstable}
+        forms = {name: carried_form(self._seen[name], after[name]) for name in unstable}
         more: dict[str, Form] = {}
         most = 2 if self._can_begin_apart else 3  # an int that becomes a float does so at once
         for name, each in forms.items():
@@ -524,24 +503,18 @@ class CapturedLoop(Statement):
         self.carried.ways |= more
         return True
 
-    def _joined_with(self, last: Round, after: list[Any], *also: Either) -> list[Any]:
+    def _joined_with(
+        self, last: Round, after: Variables, *also: Either
+    ) -> tuple[Variables, list[Any]]:
         """The variables behind an iteration that was captured under a condition, which were
         ``after`` it: together with what they are if there is none. Then what ``also`` becomes.
         """
         test, before, arm = last
         arm.leave()
-        other = Recording(self.session)
-        with other:
-            pass
         values = list(also)
-        joined = [
-            paired(left, right, partial(self._form_after, name), values, name)
-            if name in self._at_head | self.behind
-            else lambda made: UNBOUND
-            for name, left, right in zip(self.names, after, before, strict=True)
-        ]
-        made = record_cond(self.session, test, (arm, other), values)
-        return [[each(made) for each in joined], *made[: len(also)]]
+        behind = joined(after, before, self._at_head | self.behind, self._form_after, values)
+        made = record_cond(self.session, test, (arm, empty_region(self.session)), values)
+        return behind(made), made[: len(also)]
 
     def _form_after(self, name: str, left: object, right: object, item: str) -> Form:
         """The form of what a variable, or an item of it, is after an iteration, or if there is

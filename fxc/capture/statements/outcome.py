@@ -21,13 +21,14 @@ from ..values.operands import array_of, kind_of, wrap
 from ..values.options import arrays_of
 from ..values.unbound import UNBOUND
 from ..values.variables import described, is_same, kind_text
-from .carried_views import carried_view
+from .carried import Parts
+from .carried_views import CarriedView, carried_view
 from .cells import is_flag
 from .held import Held, held
 from .loops import CapturedLoop
 from .resizing import Resized
 from .sliding import Sliding
-from .structured import Recording
+from .structured import Recording, Variables
 
 
 class Outcome:
@@ -36,20 +37,19 @@ class Outcome:
     ``init`` is carried into the first iteration, ``results`` on from one.
     """
 
-    def __init__(self, loop: CapturedLoop, region: Recording, after: Sequence[Any]) -> None:
+    def __init__(self, loop: CapturedLoop, region: Recording, after: Variables) -> None:
         self._loop, self._session, self._region = loop, loop.session, region
         self._carried = loop.carried
-        self._starts = dict(zip(loop.names, loop.values, strict=True))
-        self._after = dict(zip(loop.names, after, strict=True))
+        self._starts, self._after = loop.values, after
         if self._carried.awaited:
             raise refuse_twice()
         self._at_first: dict[str, Value] = {}  # see _taken_over
         self._names: list[str] = []
         self.init: list[Operand] = []
         self.results: list[Operand] = []
-        for (name, start), x in zip(self._starts.items(), after, strict=True):
+        for name, x in after.items():
             is_entered = name in self._carried.params
-            if not is_entered and (name not in loop.behind or is_same(x, start)):
+            if not is_entered and (name not in loop.behind or is_same(x, self._starts[name])):
                 continue
             if not isinstance(self._carried.ways.get(name), Sliding):
                 init, results = self._handed_on(name, x, is_entered)
@@ -66,32 +66,30 @@ class Outcome:
         self, name: str, x: object, is_entered: bool
     ) -> tuple[list[Operand], list[Operand]]:
         """What is carried into the first iteration, and on from one, for a variable."""
-        carried, region, value = self._carried, self._region, array_of(x)
-        known = carried.ways.get(name)
-        if isinstance(known, Resized):
-            first = array_of(self._starts[name])
-            assert value is not None
-            assert first is not None
-            return carried.resized_parts(region, name, known, first, value)
-        if value is not None and not is_entered:
+        carried = self._carried
+        way = carried.now[name] if is_entered else self._way_behind(name, x)
+        with self._region:
+            results = self._next_parts(name, way, x)
+            if not is_entered:
+                carried.add(self._region, name, way)
+        return carried.first_parts(name, self._starts[name], is_entered), results
+
+    def _way_behind(self, name: str, x: object) -> Parts:
+        """How a variable is carried that is read behind the loop only."""
+        value, known = array_of(x), self._carried.ways.get(name)
+        if value is not None:
             view = carried_view(self._session, value)
             if view is not None:
-                return carried.view_parts(region, name, view)
+                return view
             if known is None:
-                known = carried.ways[name] = self._held_behind(name, value)
-        way = None if is_entered else known if isinstance(known, Held) else carried_form(x, x)
-        if way is not None:
-            carried.now[name] = way
-        elif not is_entered:
+                known = self._carried.ways[name] = self._held_behind(name, value)
+        way = known if isinstance(known, Held) else carried_form(x, x)
+        if way is None:
             raise refuse(
                 f"{described(name)} is {kind_text(x)} after an iteration of this loop, which "
                 "cannot be captured; use an array or a number"
             )
-        with region:
-            results = self._next_parts(name, x)
-            if way is not None:
-                carried.add(region, name, way)
-        return carried.first_parts(name, self._starts[name], is_entered), results
+        return way
 
     def _held_behind(self, name: str, value: Value) -> Held:
         """How to carry an array that is read behind the loop only."""
@@ -116,16 +114,18 @@ class Outcome:
                 return start
         return None
 
-    def _next_parts(self, name: str, x: object) -> list[Operand]:
-        """What an iteration gives for an array that loops exchange, or a number; the region is
+    def _next_parts(self, name: str, way: Parts, x: object) -> list[Operand]:
+        """What an iteration gives for a variable that is carried in this way; the region is
         entered.
         """
-        carried, found, way = self._carried, array_of(x), self._carried.now[name]
-        if not isinstance(way, Held):
-            assert isinstance(way, Form)
+        if isinstance(way, Form):
             return pack(way, x)
+        if isinstance(way, CarriedView):
+            return way.numbers(self._session)
+        found, params = array_of(x), self._carried.params.get(name, ())
         assert found is not None
-        params = carried.params.get(name, ())
+        if isinstance(way, Resized):
+            return way.next_parts(self._session, found, params)
         parts = way.next_parts(self._region, found, params, self.results)
         if parts is None:
             raise refuse(
@@ -152,7 +152,7 @@ class Outcome:
         for one, other in loop.met:
             if one in arrays and other in arrays:
                 session.aliases.may_be_one(arrays[one], arrays[other])
-        loop.values = [found.get(name, start) for name, start in self._starts.items()]
+        loop.values = {**self._starts, **found}
         session.statements.remove(loop)
 
     def _found(
@@ -172,10 +172,6 @@ class Outcome:
             values = [output for output, _ in pairs]
             if self._stays(name, [result for _, result in pairs]):
                 continue
-            if isinstance(way, Resized):
-                arrays[name] = self._resized(name, way, values)
-                found[name] = wrap(arrays[name])
-                continue
             if is_flag(name) and self._loop.runs and self._after[name] is True:
                 found[name] = True
                 continue
@@ -184,6 +180,9 @@ class Outcome:
             if self._loop.runs and is_mixed and isinstance(pairs[1][1], Literal):
                 parts[1] = pairs[1][1]  # the same after each iteration
             found[name] = carried.variable(name, parts)
+            if isinstance(way, Resized):
+                arrays[name] = found[name]._value
+                self._follow_resized(name, way, arrays[name])
             if isinstance(way, Union):
                 for array in arrays_of(found[name]):
                     session.aliases.hand_on(array, arrays_of(self._after[name]))
@@ -208,18 +207,13 @@ class Outcome:
         options = () if value is None else options_of(self._session, value)
         return [each for each in options if not self._session.is_alive(each)]
 
-    def _resized(self, name: str, change: Resized, outputs: Sequence[Value]) -> Value:
-        """An array that changes its shape."""
-        aliases = self._session.aliases
-        start = array_of(self._starts[name])
-        found = change.behind(self._session, outputs)
-        if start is not None and not (self._loop.runs and change.is_new):
-            aliases.may_be_one(found, start)
-        for other in self._loop.stays.get(name, ()):
+    def _follow_resized(self, name: str, change: Resized, found: Value) -> None:
+        """Note what an array that changes its shape may be: what it, or another, began with."""
+        others = () if self._loop.runs and change.is_new else (name,)
+        for other in (*others, *self._loop.stays.get(name, ())):
             before = array_of(self._starts[other])
             if before is not None:
-                aliases.may_be_one(found, before)
-        return found
+                self._session.aliases.may_be_one(found, before)
 
     def _check_set(self, name: str, found: Container[str]) -> None:
         """Refuse a variable that has a value behind the loop only if there is an iteration."""

@@ -13,22 +13,19 @@ from ..values.several import Several
 from ..values.texts import UnknownText, refused
 from ..values.unbound import UNBOUND
 from ..values.variables import described
+from .structured import Variables
 
 
 class Spread:
     """Which variables are tuples, and of what structure: ``best`` stands for ``best.0, best.1``.
 
-    Lists of values have one for each of ``names``, which are the items' where there are some.
+    Where there are items, they are variables in its place.
     """
 
     def __init__(self, names: Sequence[str]) -> None:
         self.outer = tuple(names)
         self._structures: dict[str, Structure] = {}
         self._whole: set[str] = set()  # those that are not, though they may hold records
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        return tuple(self.within(self.outer))
 
     def within(self, names: Iterable[str]) -> Iterator[str]:
         """The variables and items that these variables stand for."""
@@ -38,20 +35,18 @@ class Spread:
             else:
                 yield name
 
-    def learn(
-        self, before: Sequence[Any], after: Sequence[Any], starts: Sequence[Sequence[Any]] = ()
-    ) -> bool:
+    def learn(self, before: Variables, after: Variables, starts: Iterable[Variables] = ()) -> bool:
         """Look which variables are tuples, at first and after an iteration; whether some are that
         have not been before. ``starts`` are what else they have been.
         """
         found = dict(self._structures)
         for given in starts:
-            for name, x, y in zip(self.outer, given, after, strict=True):
-                if x is None and isinstance(y, Traced) and y._in_pool:
+            for name, y in after.items():
+                if given[name] is None and isinstance(y, Traced) and y._in_pool:
                     self._structures.pop(name, None)
                     self._whole.add(name)
-        for name, left, right in zip(self.outer, before, after, strict=True):
-            self._learn(name, left, right)
+        for name, right in after.items():
+            self._learn(name, before[name], right)
         return found != self._structures
 
     def _learn(self, name: str, left: object, right: object) -> None:
@@ -76,16 +71,14 @@ class Spread:
         for item, one, other in zip(names_of(name, structure), *items, strict=True):
             self._learn(item, one, other)
 
-    def open(self, values: Sequence[Any]) -> list[Any]:
-        """One value for each of ``names``."""
-        return [
-            part for name, x in zip(self.outer, values, strict=True) for part in self._open(name, x)
-        ]
+    def open(self, values: Variables) -> Variables:
+        """The variables, with items in place of tuples."""
+        return {name: part for each, x in values.items() for name, part in self._open(each, x)}
 
-    def _open(self, name: str, x: object) -> Iterator[Any]:
+    def _open(self, name: str, x: object) -> Iterator[tuple[str, Any]]:
         structure = self._structures.get(name)
         if structure is None:
-            yield x
+            yield name, x
             return
         if x is not UNBOUND and structure_of(x, name) != structure and not structure.takes(x):
             if isinstance(x, UnknownText) or issubclass(structure.kind, UnknownText):
@@ -97,16 +90,15 @@ class Spread:
         for item, part in zip(names_of(name, structure), _items_of(x, structure), strict=True):
             yield from self._open(item, part)
 
-    def close(self, values: Iterable[Any]) -> list[Any]:
-        """The values of the variables."""
-        given = iter(values)
-        return [self._close(name, given) for name in self.outer]
+    def close(self, values: Variables) -> Variables:
+        """The variables, with tuples in place of items."""
+        return {name: self._close(name, values) for name in self.outer}
 
-    def _close(self, name: str, given: Iterator[Any]) -> Any:
+    def _close(self, name: str, values: Variables) -> Any:
         structure = self._structures.get(name)
         if structure is None:
-            return next(given)
-        items = [self._close(item, given) for item in names_of(name, structure)]
+            return values[name]
+        items = [self._close(item, values) for item in names_of(name, structure)]
         return UNBOUND if items and all(x is UNBOUND for x in items) else structure.of(items)
 
 

@@ -5,7 +5,7 @@ See Note [Structured statements].
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -22,11 +22,13 @@ from ..numpy_api.masked import MaskedRead
 from ..recorder import OpenRegion, RegionKind
 from ..refusing import Requests, refuse
 from ..session import Session, label_of
+from ..staging.plans import BranchPlan, LoopPlan
 from ..values.given import check_kept
 from ..values.operands import settled
 from ..values.unbound import UNBOUND
 from ..values.variables import described, kind_text
 from .cells import Cells
+from .needed import Door
 
 # Note [Structured statements]
 # Staged code has its branches and loops in this form (rewriting.py; jumps.py has replaced break,
@@ -172,6 +174,12 @@ class Recording:
         return session.aliases.homes.get(value, 0) == self.number
 
 
+def empty_region(session: Session) -> Recording:
+    """A region in which nothing is computed."""
+    with Recording(session) as region:
+        return region
+
+
 def counted_inside() -> Exception:
     """The refusal of an array behind the branch or loop in which its size has been counted."""
     return refuse(
@@ -180,9 +188,12 @@ def counted_inside() -> Exception:
     )
 
 
-def values_of(names: Sequence[str], env: Mapping[str, Any]) -> list[Any]:
+Variables = dict[str, Any]  # of a statement, by their names
+
+
+def values_of(names: Iterable[str], env: Mapping[str, object]) -> Variables:
     """Some variables among all of a function."""
-    return [settled(env.get(name, UNBOUND)) for name in names]
+    return {name: settled(env.get(name, UNBOUND)) for name in names}
 
 
 class Wishes:
@@ -228,22 +239,20 @@ class Statement:
 
     def __init__(
         self,
-        door: Any,
-        line: str,
-        names: Sequence[str],
-        sure: Sequence[str],
+        door: Door,
+        plan: BranchPlan | LoopPlan,
+        added: Iterable[str],
         env: Mapping[str, Any],
     ) -> None:
         self.door = door
-        self._sure = frozenset(sure)
-        self.session: Session = door.session
-        self.line = line
-        self.names = tuple(names)
+        self._sure = frozenset(plan.sure)
+        self.session = door.session
+        self.line = plan.line
         self.wishes = Wishes()
         for x in env.values():
             if type(x) is MaskedRead:
                 x.settle()
-        self.values = self.of(env)
+        self.values = values_of((*plan.names, *added), env)
         self.session.snapshots.append(env)
 
     def step(self, env: Mapping[str, Any]) -> None:
@@ -252,7 +261,7 @@ class Statement:
             self.door.places.check_wanted()
         variables = self.cells.among(env)
         if self.session.aliases.given and self.session.region:
-            both = zip(self.names, self.of(variables), strict=True)
+            both = self.of(variables).items()
             kept = [x for name, x in both if self.hands_on(name) and not self.takes_gift(name, x)]
             check_kept(self.session, self.session.region, kept)
         self.take(variables)
@@ -274,9 +283,18 @@ class Statement:
     @property
     def state(self) -> list[Any]:
         """The variables behind the statement."""
-        return self.cells.hand_on(self.values)
+        return self.handed(self.values)
 
-    def of(self, env: Mapping[str, Any]) -> list[Any]:
+    def handed(self, values: Variables) -> list[Any]:
+        """The variables as staged code takes them; places are assigned."""
+        return self.cells.hand_on(values)
+
+    @property
+    def names(self) -> Collection[str]:
+        """The names of the variables."""
+        return self.values.keys()
+
+    def of(self, env: Mapping[str, Any]) -> Variables:
         """The variables among all of a function."""
         return values_of(self.names, env)
 

@@ -14,6 +14,7 @@ from fxc.ir.types import PY_INT
 
 from ..forms.form import FLAG, Number
 from ..refusing import How, Requests, constants, refuse
+from ..staging.plans import LoopPlan
 from ..values.operands import operand, variable_of
 from ..values.traced_int import wrap_dim
 from ..values.traced_scalar import TracedScalar
@@ -21,9 +22,10 @@ from ..values.truths import flag_of, going_on
 from .arms import Either
 from .loop_guards import check_guards
 from .loops import CapturedLoop, Round
+from .needed import Door
 from .outcome import Outcome
 from .sliding import Sliding, trips
-from .structured import Recording
+from .structured import Recording, Variables, empty_region
 
 
 class WhileLoop(CapturedLoop):
@@ -32,8 +34,10 @@ class WhileLoop(CapturedLoop):
     The test is run before the loop and at the end of the body; the loop carries what it gave.
     """
 
-    def __init__(self, door: Any, *args: Any) -> None:
-        super().__init__(door, *args)
+    def __init__(
+        self, door: Door, given: tuple[Any, ...], rebound: object, env: Mapping[str, Any]
+    ) -> None:
+        super().__init__(door, LoopPlan(*given), rebound, env)
         self._phase = "python" if self.by_python else "first test"
         if not self.by_python:
             self._spread_tuples(self._env)
@@ -41,7 +45,7 @@ class WhileLoop(CapturedLoop):
         self._going: Any = None  # the parameter that says so in the body
         self._count: Dim | None = None  # of the iterations, if arrays slide and it is known
         self._index: Any = None
-        self._after: list[Any] = []
+        self._after: Variables = {}
         self._apart = False
         self._stopped: Any = False
         self._unless: Recording | None = None  # where the test is run if the body has not stopped
@@ -86,10 +90,10 @@ class WhileLoop(CapturedLoop):
             self._unless = Recording(self.session)
             self._unless.enter()
         if self._phase == "test":
-            return tuple(self._handed(self._after))
+            return tuple(self.handed(self._after))
         if self._phase == "next round":
             self._phase = "body"
-            return tuple(self._handed(self._after))
+            return tuple(self.handed(self._after))
         if self._phase != "body":
             return tuple(self.state)
         region = Recording(self.session, "loop", guards={})
@@ -102,7 +106,7 @@ class WhileLoop(CapturedLoop):
             middle = 0 if count is None else (hint(count) - 1) // 2
             self._counter = symbol(name, hint=middle, lower=0)
         self._begin(region)
-        return tuple(self._handed(self._seen))
+        return tuple(self.handed(self._seen))
 
     def test(self, value: object) -> bool:
         """Take what the test gave; whether the body is run now."""
@@ -189,7 +193,7 @@ class WhileLoop(CapturedLoop):
         outcome.finish(outputs[1:], None)
         self._phase = "done"
 
-    def _permuted(self, after: list[Any]) -> bool:
+    def _permuted(self, after: Variables) -> bool:
         self._every, self._round = self._order(after)
         return self._every > 1
 
@@ -205,7 +209,7 @@ class WhileLoop(CapturedLoop):
         Gives whether there is another one behind it.
         """
         goes_on: Either = Number(FLAG), variable_of(going), np.False_, ""
-        self._after, flag = self._joined_with(self._rounds.pop(), self._after, goes_on)
+        self._after, (flag,) = self._joined_with(self._rounds.pop(), self._after, goes_on)
         return operand(flag)
 
     def _close_counted(self, region: Recording, found: object) -> None:
@@ -233,14 +237,11 @@ class WhileLoop(CapturedLoop):
             return Literal(np.bool_(False)) if self._stopped else flag_of(found)
         flag = flag_of(found)
         self._unless.leave()
-        stopped = Recording(self.session)
-        with stopped:
-            pass
         (going,) = self.session.record(
             "cond",
             self._stopped._value,
             (),
-            on_true=stopped.finished((), [Literal(np.bool_(False))]),
+            on_true=empty_region(self.session).finished((), [Literal(np.bool_(False))]),
             on_false=self._unless.finished((), [flag]),
         )
         self._unless = None
