@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from fxc.ir.records import mutable
 
 from .liveness import assigned, free_names, stored
-from .nodes import at, children, evaluated_in_any_case, flag_name, walk
+from .nodes import at, change_blocks, children, evaluated_in_any_case, flag_name, set_flag, walk
 
 # Note [Variables without a value]
 # After ``if x[i] > t: found = i`` the node of the branch gives a number for ``found`` in any case;
@@ -47,7 +47,9 @@ def give_flags(function: ast.FunctionDef, parameters: Iterable[str]) -> frozense
         for node in walk(*function.body):
             if isinstance(node, ast.NamedExpr) and node.target.id in reads.unsure:
                 vars(node)["flag"] = flag_name(node.target.id)
-        begin = [_set(function.body[0], name, False) for name in sorted(reads.unsure)]
+        begin = [
+            set_flag(function.body[0], flag_name(name), False) for name in sorted(reads.unsure)
+        ]
         function.body = [*begin, *_with_flags(function.body, reads.unsure)]
     return known
 
@@ -301,18 +303,17 @@ def _with_flags(body: list[ast.stmt], names: set[str]) -> list[ast.stmt]:
         if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
             found.append(statement)
             continue
-        parts = (*getattr(statement, "handlers", ()), *getattr(statement, "cases", ()))
-        for holder in (statement, *parts):
-            for field in ("body", "orelse", "finalbody"):
-                if getattr(holder, field, None):
-                    setattr(holder, field, _with_flags(getattr(holder, field), names))
+        change_blocks(statement, lambda body: _with_flags(body, names))
         targets: list[ast.expr] = []
         match statement:
             case ast.AnnAssign(value=None):
                 pass
             case ast.For(target, _, inner):
                 new = sorted(stored(target) & names)
-                statement.body = [*(_set(statement, name, True) for name in new), *inner]
+                statement.body = [
+                    *(set_flag(statement, flag_name(name), True) for name in new),
+                    *inner,
+                ]
             case ast.Assign(targets):
                 pass
             case ast.AugAssign(target) | ast.AnnAssign(target):
@@ -324,11 +325,9 @@ def _with_flags(body: list[ast.stmt], names: set[str]) -> list[ast.stmt]:
                     found.append(at(statement, ast.Expr(read)))
         found.append(statement)
         bound = frozenset[str]().union(*map(stored, targets)) & names
-        found += [_set(statement, name, True) for name in sorted(bound)]
+        found += _set_flags(statement, bound)
     return found
 
 
-def _set(place: ast.AST, name: str, value: bool) -> ast.stmt:
-    target = at(place, ast.Name(flag_name(name), ast.Store()))
-    made: ast.stmt = at(place, ast.Assign([target], at(place, ast.Constant(value))))
-    return made
+def _set_flags(place: ast.stmt, names: Iterable[str]) -> list[ast.stmt]:
+    return [set_flag(place, flag_name(name), True) for name in sorted(names)]

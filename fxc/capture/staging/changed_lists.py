@@ -13,10 +13,9 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from .nodes import door_part, name_of, placed, walk
+from .nodes import FUNCTIONS, door_call, name_of, placed, walk
 
 _CHANGES = frozenset({"append", "clear", "extend", "insert", "pop", "remove"})
-_INNER = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 
 
 def by_places(body: list[ast.stmt]) -> list[ast.stmt]:
@@ -41,7 +40,7 @@ class _Loops(ast.NodeTransformer):
         return found if isinstance(found, list) else [found]
 
     def visit(self, node: ast.AST) -> Any:
-        if isinstance(node, (ast.expr, *_INNER)):
+        if isinstance(node, (ast.expr, *FUNCTIONS)):
             return node
         return super().visit(node)
 
@@ -52,18 +51,11 @@ class _Loops(ast.NodeTransformer):
         number = f"{node.lineno}_{node.col_offset}"
         over, place = f"__fxc_over{number}__", f"__fxc_place{number}__"
         head: list[ast.stmt] = [
-            ast.Assign([name_of(over, ast.Store())], _call("list_to_change", node.iter)),
+            ast.Assign([name_of(over, ast.Store())], door_call("list_to_change", node.iter)),
             ast.Assign([name_of(place, ast.Store())], ast.Constant(0)),
         ]
-        item = ast.Assign([node.target], _call("at_place", name_of(over), name_of(place)))
+        item = ast.Assign([node.target], door_call("at_place", name_of(over), name_of(place)))
         step = ast.AugAssign(ast.Name(place, ast.Store()), ast.Add(), ast.Constant(1))
-        test = _call("has_place", name_of(over), name_of(place))
+        test = door_call("has_place", name_of(over), name_of(place))
         loop = ast.While(test, [item, step, *node.body], node.orelse)
         return [placed(node, each) for each in (*head, loop)]
-
-
-def _call(method: str, *args: ast.expr) -> ast.expr:
-    """A call of the door's, which is none of the program's."""
-    made = ast.Call(door_part(method), list(args), [])
-    made.is_door = True  # type: ignore[attr-defined]
-    return made

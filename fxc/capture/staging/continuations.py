@@ -9,7 +9,7 @@ import ast
 from collections.abc import Iterable
 
 from ..refusing import How, Request, Requests
-from .jumps import leaves_loop
+from .leaving import leaves_loop
 from .liveness import assigned
 from .nodes import copied, name_of, placed, walk
 

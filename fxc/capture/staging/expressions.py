@@ -6,27 +6,17 @@ import ast
 from typing import Any
 
 from .jumps import assigns
-from .names import Names, Scope, given
+from .names import Names, given
 from .nodes import (
     KEEPERS,
     at,
     bound,
-    copied,
     door_part,
     flag_name,
-    function_of,
-    is_flat,
-    is_fold,
-    is_nest,
-    is_nested,
-    is_repeated,
-    is_single,
     is_sober,
     later,
     name_of,
-    names_in,
     placed,
-    rows_of,
     walk,
 )
 
@@ -36,37 +26,20 @@ _TAKING = frozenset({"all", "any", "list", "max", "min", "set", "sorted", "sum",
 
 
 # The functions in ``operator``.
-_ORDERS = {ast.Lt: "lt", ast.LtE: "le", ast.Gt: "gt", ast.GtE: "ge"}
+_ORDERS: dict[type, str] = {ast.Lt: "lt", ast.LtE: "le", ast.Gt: "gt", ast.GtE: "ge"}
+# What the door is asked for other comparisons, and whether for the opposite.
+_ASKED: dict[type, tuple[str, bool]] = {
+    ast.Is: ("same", False),
+    ast.IsNot: ("same", True),
+    ast.Eq: ("equal", False),
+    ast.NotEq: ("unequal", False),
+    ast.In: ("contained", False),
+    ast.NotIn: ("contained", True),
+}
 
 
 class Expressions(Names):
     """Rewrites expressions."""
-
-    def _comprehension(self, node: Any) -> Any:
-        first = node.generators[0]
-        first.iter = self._door("iterable", first.iter, self.visit(first.iter))
-        names = {
-            name.id
-            for generator in node.generators
-            for name in walk(generator.target)
-            if isinstance(name, ast.Name)
-        }
-        self._scopes.append(Scope(frozenset(names)))
-        for place, generator in enumerate(node.generators):
-            if place:
-                generator.iter = self._door("iterable", generator.iter, self.visit(generator.iter))
-            generator.target = self.visit(generator.target)
-            generator.ifs = [self._test(test) for test in generator.ifs]
-        for field in ("elt", "key", "value"):
-            if hasattr(node, field):
-                setattr(node, field, self.visit(getattr(node, field)))
-        self._scopes.pop()
-        return node
-
-    def visit_SetComp(self, node: ast.SetComp) -> Any:
-        if is_single(node):
-            return self._taken_up(node, "set", node.elt)
-        return self._door("made", node, self._comprehension(node))
 
     def visit_Set(self, node: ast.Set) -> Any:
         self.generic_visit(node)
@@ -74,44 +47,9 @@ class Expressions(Names):
             return self._door("made", node, node)
         return self._door("set_of", node, *node.elts)
 
-    def visit_DictComp(self, node: ast.DictComp) -> Any:
-        if is_single(node):
-            return self._taken_up(node, "dict", ast.Tuple([node.key, node.value], ast.Load()))
-        return self._door("made", node, self._comprehension(node))
-
-    def _taken_up(self, node: ast.SetComp | ast.DictComp, name: str, item: ast.expr) -> Any:
-        """A comprehension as what a class makes of a generator: it may be a loop of the graph."""
-        made = at(node, ast.GeneratorExp(at(node, item), node.generators))
-        taker = at(node, door_part(name))
-        return self._door("fold", node, taker, _flag(node, False), self._of_items(made))
-
     def visit_Dict(self, node: ast.Dict) -> Any:
         self.generic_visit(node)
         return self._door("made", node, node)
-
-    def visit_ListComp(self, node: ast.ListComp) -> Any:
-        if getattr(node, "is_row", False):
-            return self._door("row", node, self._of_items(node))
-        if node.generators[0].ifs and is_single(node):
-            filtered = self._door("filtered", node, self._of_items(node))
-            return self._made_list(node, filtered)
-        repeats = is_single(node) and is_repeated(node)
-        if is_single(node) and (is_flat(node.elt) or repeats or _is_of_lists(node)):
-            mapped = self._door("mapped", node, _flag(node, repeats), self._of_items(node))
-            return self._made_list(node, mapped)
-        if is_nested(node):
-            return self._made_list(node, self._door("nested", node, self._of_levels(node)))
-        return self._made_list(node, self._listed(node))
-
-    def _listed(self, node: ast.ListComp) -> Any:
-        _note_item(node.elt)
-        self._comprehension(node)
-        first = node.generators[0]
-        first.iter = self._door("listed", first.iter, first.iter)
-        return node
-
-    def visit_GeneratorExp(self, node: ast.GeneratorExp) -> Any:
-        return self._door("made", node, self._comprehension(node))
 
     def visit_Name(self, node: ast.Name) -> Any:
         if node.id == "__class__" or node.id.startswith("__fxc_"):
@@ -157,96 +95,24 @@ class Expressions(Names):
                     taken = name in _TAKING and self._place_of(name) == "outer"
                     made.is_taken = taken  # type: ignore[attr-defined]
 
-    def _taking(self, node: ast.Call) -> Any:
-        """The function of a call with a comprehension."""
-        function = self.visit(node.func)
-        return self._door("taking", node.func, function) if _is_taken(node) else function
-
-    def _fold(self, node: ast.Call) -> Any:
-        """A call of a function with one comprehension: it may be a loop of the graph."""
-        value, made = self._taking(node), node.args[0]
-        is_list = isinstance(made, ast.ListComp) and is_flat(made.elt)
-        for row in rows_of(made):
-            row.is_row = True  # type: ignore[attr-defined]
-        filters = isinstance(made, ast.ListComp) and bool(made.generators[0].ifs)
-        of_items = self._of_items(made)
-        if filters:
-            _, over, *rest = of_items.args
-            again = self._door("comprehension", made, name_of(_ITEMS), over, *rest)
-            of_items.args[1] = function_of((_ITEMS,), self._door("filtered", made, again))
-        fold = self._door("fold", node, value, _flag(node, is_list), of_items)
-        fold.keywords = [self.visit(option) for option in node.keywords]
-        return fold
-
-    def _nest(self, node: ast.Call) -> Any:
-        """A call of a function with a comprehension of several ``for``: loops in loops, perhaps."""
-        return self._door("nest", node, self._taking(node), self._of_levels(node.args[0]))
-
-    def _of_levels(self, over: Any) -> Any:
-        """A comprehension of several ``for`` as the door takes it: what the outermost runs over,
-        the whole as a function of that, and the parts of its first level.
-        """
-        _note_item(over.elt)
-        made = copied(over)
-        iterable = made.generators[0].iter
-        items = self._door("iterable", iterable, self.visit(copied(iterable)))
-        level = [self.visit(part) for part in _level(made, 0)]
-        return self._door("comprehension", over, items, self._over_items(over), *level)
-
-    def _over_items(self, node: ast.ListComp | ast.GeneratorExp) -> ast.expr:
-        """A comprehension as a function of what it runs over."""
-        first = node.generators[0]
-        first.iter = at(first.iter, name_of(_ITEMS))
-        made = self._listed(node) if isinstance(node, ast.ListComp) else self.visit(node)
-        return function_of((_ITEMS,), made)
-
-    def _of_items(self, node: Any) -> Any:
-        """A comprehension over one iterable as the door takes it: what it runs over, the
-        comprehension as a function of that, item and condition as functions of the target, and
-        whether that is a tuple.
-        """
-        (generator,) = node.generators
-        names = names_in(generator.target)
-        _note_item(node.elt)
-        items = self._door("iterable", generator.iter, self.visit(generator.iter))
-        each = self.visit(function_of(names, copied(node.elt)))
-        test: ast.expr = at(node, ast.Constant(None))
-        if generator.ifs:
-            tests = [copied(test) for test in generator.ifs]
-            holds: Any = tests[0] if len(tests) == 1 else placed(node, ast.BoolOp(ast.And(), tests))
-            holds.is_test = True
-            test = self.visit(function_of(names, holds))
-        unpacks = _flag(node, isinstance(generator.target, ast.Tuple))
-        over = self._over_items(node)
-        return self._door("comprehension", node, items, over, each, test, unpacks)
-
     def visit_Call(self, node: ast.Call) -> Any:
         if getattr(node, "is_door", False):
             node.args = [self.visit(arg) for arg in node.args]
             return node
-        match node:
-            case ast.Call(
-                func=ast.Attribute(ast.Constant(str()), "join"), args=[ast.GeneratorExp() as made]
-            ):
-                node.args = [at(made, ast.ListComp(made.elt, made.generators))]  # as Python does
         if getattr(node, "is_item", "") and _makes_list(node):
             return self._new_item(node, node.func.value)  # type: ignore[attr-defined]
-        if is_fold(node):
-            return self._fold(node)
-        if is_nest(node):
-            return self._nest(node)
         if isinstance(node.func, ast.Attribute) and node.func.attr in KEEPERS:
             for arg in node.args:
-                _note_item(arg)
+                note_item(arg)
         if isinstance(node.func, ast.Attribute) and node.func.attr in _WITH_DEFAULT:
             note_held(*node.args)
         is_new_list = self._is_list(node)
         if isinstance(node.func, ast.Name) and node.func.id == "super" and not node.args:
             first = given(self._code)[0] if given(self._code) else "self"
             node.args = [at(node, ast.Name(name, ast.Load())) for name in ("__class__", first)]
-        is_taken = _is_taken(node)
+        takes_up = is_taken(node)
         self.generic_visit(node)
-        if is_taken:
+        if takes_up:
             node.func = self._door("taking", node.func, node.func)
         call = self._door("call", node, node.func, *node.args)
         call.keywords = node.keywords
@@ -257,32 +123,18 @@ class Expressions(Names):
         if len(node.ops) > 1:
             return self._chained(node)
         self.generic_visit(node)
-        right = node.comparators[0]
-        if isinstance(node.left, ast.Constant) and not isinstance(node.ops[0], ast.In | ast.NotIn):
+        left, operator, right = node.left, node.ops[0], node.comparators[0]
+        asks_items = isinstance(operator, ast.In | ast.NotIn)
+        if isinstance(left, ast.Constant) and not asks_items:
             return node
-        is_identity = isinstance(node.ops[0], ast.Is | ast.IsNot)
-        plain = (
-            right.value is not None or not is_identity if isinstance(right, ast.Constant) else False
-        )
-        plain = plain and not isinstance(node.ops[0], ast.In | ast.NotIn)
-        if plain and not isinstance(right.value, bool):  # type: ignore[attr-defined]
+        if not asks_items and _is_plain(right, isinstance(operator, ast.Is | ast.IsNot)):
             return node
-        match node.ops[0]:
-            case ast.Is():
-                return self._door("same", node, node.left, right)
-            case ast.IsNot():
-                return self._door("negated", node, self._door("same", node, node.left, right))
-            case ast.Eq():
-                return self._door("equal", node, node.left, right)
-            case ast.NotEq():
-                return self._door("unequal", node, node.left, right)
-            case ast.In():
-                return self._door("contained", node, node.left, right)
-            case ast.NotIn():
-                return self._door("negated", node, self._door("contained", node, node.left, right))
-            case order:
-                name = self._text(node, _ORDERS[type(order)])
-                return self._door("compared", node, name, node.left, right)
+        if type(operator) in _ORDERS:
+            name = self._text(node, _ORDERS[type(operator)])
+            return self._door("compared", node, name, left, right)
+        asked, is_negated = _ASKED[type(operator)]
+        found = self._door(asked, node, left, right)
+        return self._door("negated", node, found) if is_negated else found
 
     def _chained(self, node: ast.Compare) -> Any:
         """``a < b < c`` as ``a < b and b < c``, with each operand computed once."""
@@ -429,17 +281,7 @@ class Expressions(Names):
         return node
 
 
-_ITEMS = "__fxc_items__"
-_OF_LEVELS = ("__fxc_way__", "__fxc_so_far__")  # see ``nests.Way``
-
-
-def _is_of_lists(node: ast.ListComp) -> bool:
-    """Whether the items are comprehensions themselves, and hold no further ones."""
-    inner = node.elt
-    return isinstance(inner, ast.ListComp) and is_single(inner) and is_flat(inner.elt)
-
-
-def _note_item(node: ast.expr) -> None:
+def note_item(node: ast.expr) -> None:
     """Note a list that nobody has but the list that it becomes an item of."""
     if isinstance(node, ast.Tuple):
         note_held(*node.elts)
@@ -457,14 +299,21 @@ def _is_new(node: ast.expr) -> bool:
     return isinstance(node, ast.List | ast.ListComp | ast.Call) or _makes_list(node)
 
 
-def _flag(node: ast.AST, value: bool) -> ast.expr:
+def flag(node: ast.AST, value: bool) -> ast.expr:
     found: ast.expr = at(node, ast.Constant(value))
     return found
 
 
-def _is_taken(node: ast.Call) -> bool:
+def is_taken(node: ast.Call) -> bool:
     """Whether a call takes up the generator that is its first argument at once."""
     return bool(node.args) and getattr(node.args[0], "is_taken", False)
+
+
+def _is_plain(right: ast.expr, is_identity: bool) -> bool:
+    """Whether what an operand is compared with is a constant of which Python knows the answer."""
+    if not isinstance(right, ast.Constant) or isinstance(right.value, bool):
+        return False
+    return right.value is not None or not is_identity
 
 
 def _makes_list(node: ast.expr) -> bool:
@@ -484,26 +333,3 @@ def _is_text(node: ast.expr) -> bool:
     return isinstance(node, ast.JoinedStr) or (
         isinstance(node, ast.Constant) and isinstance(node.value, str)
     )
-
-
-def _level(made: ast.ListComp | ast.GeneratorExp, depth: int) -> tuple[ast.expr, ...]:
-    """What takes in an item of the loop at this depth of a comprehension, the condition on it, and
-    whether it is a tuple. See ``nests.nest``.
-    """
-    generator, (way, so_far) = made.generators[depth], map(name_of, _OF_LEVELS)
-    names, is_last = names_in(generator.target), depth + 1 == len(made.generators)
-    part = ast.Subscript(way, ast.Constant(int(is_last)), ast.Load())
-    if is_last:
-        taken = ast.Call(part, [so_far, made.elt], [])
-    else:
-        inner = made.generators[depth + 1].iter, *_level(made, depth + 1)
-        taken = ast.Call(part, [way, *inner, so_far], [])
-    test: ast.expr = ast.Constant(None)
-    if generator.ifs:
-        several = len(generator.ifs) > 1
-        test = ast.BoolOp(ast.And(), generator.ifs) if several else generator.ifs[0]
-        test.is_test = True  # type: ignore[attr-defined]
-        test = function_of(names, placed(made, test))
-    level = function_of((*_OF_LEVELS, *names), placed(made, taken))
-    unpacks = ast.Constant(isinstance(generator.target, ast.Tuple))
-    return level, placed(made, test), placed(made, unpacks)

@@ -10,33 +10,20 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from .nodes import door_part, placed
+from .nodes import door_call, own_statements, placed
 
-_INNER = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 _LOOPS = (ast.For, ast.While)
 
 
 def mark_grown_texts(body: list[ast.stmt]) -> None:
     """Have the door make the texts that variables begin with to which loops add."""
-    loops = [each for each in _within(body) if isinstance(each, _LOOPS)]
-    inside = (each for loop in loops for each in _within([loop]))
+    loops = [each for each in own_statements(body) if isinstance(each, _LOOPS)]
+    inside = (each for loop in loops for each in own_statements([loop]))
     grown = dict(side for statement in inside for side in _grown_by(statement))
-    for statement in _within(body) if grown else ():
+    for statement in own_statements(body) if grown else ():
         if isinstance(statement, ast.Assign):
             for target in statement.targets:
                 _mark(target, statement, grown)
-
-
-def _within(body: list[ast.stmt]) -> Iterator[ast.stmt]:
-    """All statements, but those of inner functions."""
-    for statement in body:
-        yield statement
-        if not isinstance(statement, _INNER):
-            for part in ast.iter_child_nodes(statement):
-                if isinstance(part, ast.stmt):
-                    yield from _within([part])
-                elif isinstance(part, ast.ExceptHandler | ast.match_case):
-                    yield from _within(part.body)
 
 
 def _grown_by(statement: ast.stmt) -> Iterator[tuple[str, bool]]:
@@ -86,6 +73,4 @@ class _Marked(ast.NodeTransformer):
         if id(node) not in self._begun or type(node.value) is not str:
             return node
         names = ast.Constant(node.col_offset), ast.Constant(self._begun[id(node)])
-        made = ast.Call(door_part("growing"), [node, *names], [])
-        made.is_door = True  # type: ignore[attr-defined]
-        return placed(node, made)
+        return placed(node, door_call("growing", node, *names))

@@ -23,7 +23,8 @@ from typing import Any
 
 from fxc.ir.records import mutable
 
-from .nodes import at, children, walk
+from .leaving import Returned, always_jumps, is_kept, is_plain, jumps_in, jumps_of_loop, mark_plain
+from .nodes import FUNCTIONS, assign, at, change_blocks, not_name, set_flag, walk
 
 RESULT = "__fxc_result__"  # what the function returns
 
@@ -70,7 +71,7 @@ class _Jumps:
         self._returns = False
 
     def function(self, body: list[ast.stmt]) -> list[ast.stmt]:
-        self._returns = _mark_plain(body)
+        self._returns = mark_plain(body)
         if self._returns:
             body = [*body, at(body[-1], ast.Return(value=None))]
         block = self._block(body, _Around())
@@ -90,9 +91,9 @@ class _Jumps:
             match statement:
                 case ast.Return() if self._returns:
                     value = statement.value or at(statement, ast.Constant(None))
-                    made.body.append(_assign(statement, RESULT, value))
+                    made.body.append(assign(statement, RESULT, value))
                     return self._leave(made, statement, around.of_return)
-                case _Returned():
+                case Returned():
                     return self._leave(made, statement, around.of_return)
                 case ast.Break() if around.stop is not None:
                     return self._leave(made, statement, (*around.skips, around.stop))
@@ -107,13 +108,15 @@ class _Jumps:
                 case ast.If(test=test) if _decides(test):
                     before, statement.test = self._spelled_out(test)
                     return self._append(made, [*before, statement, *rest], around)
-                case ast.If() if not _is_plain(statement) and self._jumps(statement, around):
+                case ast.If() if not is_plain(statement) and self._jumps(statement, around):
                     return self._branch(made, statement, rest, around)
                 case ast.With() if self._jumps(statement, around):
                     return self._with(made, statement, rest, around)
-                case ast.Try() if not _is_kept(statement) and self._leaves(statement, around):
+                case ast.Try() if not is_kept(statement) and self._jumps(
+                    statement, around, raises=False
+                ):
                     return self._try(made, statement, rest, around)
-                case ast.For() | ast.While() if not _is_plain(statement):
+                case ast.For() | ast.While() if not is_plain(statement):
                     before, after = self._loop(statement)
                     made.body += before
                     if after:
@@ -131,7 +134,7 @@ class _Jumps:
             case ast.BoolOp(operator, (first, *others)) if assigns(test):
                 holds = self._flag("holds")
                 asked: ast.expr = at(test, ast.Name(holds, ast.Load()))
-                goes_on = asked if isinstance(operator, ast.And) else _not(test, holds)
+                goes_on = asked if isinstance(operator, ast.And) else not_name(test, holds)
                 found = self._decision(first, holds)
                 for other in others:
                     decision = self._decision(other, holds)
@@ -152,61 +155,51 @@ class _Jumps:
             before, value = self._spelled_out(test)
         for _ in range(2):
             value = at(test, ast.UnaryOp(ast.Not(), value))
-        return [*before, _assign(test, name, value), *(_set(test, flag, True) for flag in flags)]
+        return [*before, assign(test, name, value), *(set_flag(test, flag, True) for flag in flags)]
 
     def _inside(self, statement: ast.stmt) -> ast.stmt:
         """A statement without jumps of ours, but perhaps with loops in it that have some."""
-        if isinstance(statement, _FUNCTIONS):
-            return statement
-        holders = [statement, *getattr(statement, "handlers", ()), *getattr(statement, "cases", ())]
-        for holder in holders:
-            for name in ("body", "orelse", "finalbody"):
-                if getattr(holder, name, None):
-                    setattr(holder, name, self._block(getattr(holder, name), _Around()).body)
+        if not isinstance(statement, FUNCTIONS):
+            change_blocks(statement, lambda body: self._block(body, _Around()).body)
         return statement
 
-    def _jumps(self, statement: ast.stmt, around: _Around) -> bool:
-        """Whether a statement has jumps that are replaced."""
-        for each in _jumps_in(statement):
-            if isinstance(each, ast.Raise):
-                if each.exc is not None:
-                    return True
-            elif isinstance(each, ast.Return | _Returned):
-                if self._returns:
-                    return True
-            elif around.stop is not None:
+    def _jumps(self, statement: ast.stmt, around: _Around, *, raises: bool = True) -> bool:
+        """Whether a statement has jumps that are replaced; those of ``raise`` count, too, or do
+        not.
+        """
+        for each in jumps_in(statement):
+            match each:
+                case ast.Raise(exc):
+                    found = raises and exc is not None
+                case ast.Return() | Returned():
+                    found = self._returns
+                case _:
+                    found = around.stop is not None
+            if found:
                 return True
         return False
-
-    def _leaves(self, statement: ast.stmt, around: _Around) -> bool:
-        """Whether a statement has jumps that are replaced, besides ``raise``."""
-        jumps = [each for each in _jumps_in(statement) if not isinstance(each, ast.Raise)]
-        return any(
-            self._returns if isinstance(each, ast.Return | _Returned) else around.stop is not None
-            for each in jumps
-        )
 
     def _append(self, made: _Block, rest: list[ast.stmt], around: _Around) -> _Block:
         block = self._block(rest, around)
         return _Block(made.body + block.body, block.always)
 
     def _leave(self, made: _Block, place: ast.stmt, flags: Iterable[str]) -> _Block:
-        made.body += [_set(place, name, True) for name in dict.fromkeys(flags)]
+        made.body += [set_flag(place, name, True) for name in dict.fromkeys(flags)]
         made.always = True
         return made
 
     def _branch(self, made: _Block, node: ast.If, rest: list[ast.stmt], around: _Around) -> _Block:
         outer, around = around, around.in_branch()
-        if all(isinstance(each, ast.Raise) for each in _jumps_in(node)):
+        if all(isinstance(each, ast.Raise) for each in jumps_in(node)):
             blocks = self._block(node.body, around), self._block(node.orelse, around)
             made.body.append(_branch_of(node, *blocks))
             made.always = blocks[0].always and blocks[1].always
             return made if made.always else self._append(made, rest, outer)
-        if _always(node.body) or _always(node.orelse):
+        if always_jumps(node.body) or always_jumps(node.orelse):
             then, orelse = node.body, node.orelse
-            if not _always(then):
+            if not always_jumps(then):
                 then = [*then, *rest]
-            elif not _always(orelse):
+            elif not always_jumps(orelse):
                 orelse = [*orelse, *rest]
             blocks = self._block(then, around), self._block(orelse, around)
             made.body.append(_branch_of(node, *blocks))
@@ -215,13 +208,13 @@ class _Jumps:
         flag = self._flag("skip")
         inner = around.marked(flag)
         blocks = self._block(node.body, inner), self._block(node.orelse, inner)
-        made.body += [_set(node, flag, False), _branch_of(node, *blocks)]
+        made.body += [set_flag(node, flag, False), _branch_of(node, *blocks)]
         return self._under(flag, made, node, rest, around)
 
     def _with(self, made: _Block, node: ast.With, rest: list[ast.stmt], around: _Around) -> _Block:
         flag = self._flag("skip")
         inner = self._block(node.body, around.marked(flag))
-        made.body += [_set(node, flag, False), at(node, ast.With(node.items, inner.body))]
+        made.body += [set_flag(node, flag, False), at(node, ast.With(node.items, inner.body))]
         if inner.always:
             made.always = True
             return made
@@ -235,12 +228,12 @@ class _Jumps:
         body = self._block(node.body, inner)
         handlers = [self._block(handler.body, inner) for handler in node.handlers]
         orelse = self._block(node.orelse, inner)
-        otherwise = [at(node, ast.If(_not(node, flag), orelse.body, []))] if orelse.body else []
+        otherwise = [at(node, ast.If(not_name(node, flag), orelse.body, []))] if orelse.body else []
         for handler, block in zip(node.handlers, handlers, strict=True):
             handler.body = block.body
         final = self._block(node.finalbody, _Around()).body
         made.body += [
-            _set(node, flag, False),
+            set_flag(node, flag, False),
             at(node, ast.Try(body.body, node.handlers, otherwise, final)),
         ]
         if (body.always or orelse.always) and all(block.always for block in handlers):
@@ -254,7 +247,7 @@ class _Jumps:
         """What follows a statement, to be run unless the flag is set."""
         under = self._block(rest, around)
         if under.body:
-            made.body.append(at(node, ast.If(_not(node, flag), under.body, [])))
+            made.body.append(at(node, ast.If(not_name(node, flag), under.body, [])))
         made.always = under.always
         return made
 
@@ -267,26 +260,29 @@ class _Jumps:
             leave: list[ast.stmt] = [at(node, ast.Break())]
             if node.orelse:
                 ended = self._flag("ended")
-                before, leave = [_set(node, ended, False)], [_set(node, ended, True), *leave]
+                before, leave = (
+                    [set_flag(node, ended, False)],
+                    [set_flag(node, ended, True), *leave],
+                )
                 ends = [at(node, ast.If(at(node, ast.Name(ended, ast.Load())), node.orelse, []))]
             test = at(node, ast.If(ast.UnaryOp(ast.Not(), node.test), leave, []))
             node = at(node, ast.While(ast.Constant(True), [test, *node.body], []))
-        breaks = any(isinstance(each, ast.Break) for each in _jumps_of_loop(node))
-        returns = self._returns and any(isinstance(each, ast.Return) for each in _jumps_in(node))
+        breaks = any(isinstance(each, ast.Break) for each in jumps_of_loop(node))
+        returns = self._returns and any(isinstance(each, ast.Return) for each in jumps_in(node))
         stop, returned = self._flag("stop"), self._flag("returned")
         flags = [stop] * (breaks or returns) + [returned] * returns
         around = _Around(stop=stop, of_return=tuple(flags))
         block = self._block(node.body, around)
-        unset = [_set(node, flag, False) for flag in flags]
+        unset = [set_flag(node, flag, False) for flag in flags]
         body = [*unset, *block.body] or [at(node, ast.Pass())]
         after: list[ast.stmt] = []
         if returns and not breaks and _is_endless(node):
-            after.append(at(node, _Returned()))
+            after.append(at(node, Returned()))
         elif returns:
             test = at(node, ast.Name(returned, ast.Load()))
-            after.append(at(node, ast.If(test, [at(node, _Returned())], [])))
+            after.append(at(node, ast.If(test, [at(node, Returned())], [])))
         if node.orelse and flags:
-            after.append(at(node, ast.If(_not(node, stop), node.orelse, [])))
+            after.append(at(node, ast.If(not_name(node, stop), node.orelse, [])))
         else:
             after += node.orelse
         made: Any
@@ -297,12 +293,6 @@ class _Jumps:
         made.stop = stop if flags else None
         made.by_turns = by_turns
         return [*before, *unset, at(node, made)], [*after, *ends]
-
-
-class _Returned(ast.stmt):
-    """A return whose value is known already: behind a loop that was left by one."""
-
-    _fields = ()
 
 
 class Raising(ast.stmt):
@@ -338,21 +328,6 @@ def _branch_of(node: ast.If, then: _Block, orelse: _Block) -> ast.stmt:
     return made
 
 
-def _set(place: ast.AST, name: str, value: bool) -> ast.stmt:
-    return _assign(place, name, at(place, ast.Constant(value)))
-
-
-def _not(place: ast.AST, name: str) -> ast.expr:
-    made: ast.expr = at(place, ast.UnaryOp(ast.Not(), ast.Name(name, ast.Load())))
-    return made
-
-
-def _assign(place: ast.AST, name: str, value: ast.expr) -> ast.stmt:
-    target = at(place, ast.Name(name, ast.Store()))
-    made: ast.stmt = at(place, ast.Assign([target], value))
-    return made
-
-
 def assigns(test: ast.expr) -> bool:
     """Whether there is ``:=`` in an expression."""
     return any(isinstance(each, ast.NamedExpr) for each in walk(test))
@@ -373,129 +348,3 @@ def flags_in(test: ast.expr) -> list[str]:
         return []
     found = {vars(each).get("flag") for each in walk(test) if isinstance(each, ast.NamedExpr)}
     return sorted(each for each in found if each)
-
-
-# ------------------------------------------------------------------ where jumps are
-
-
-def leaves_loop(node: ast.If) -> bool:
-    """Whether a branch has a ``break`` or ``continue`` of a loop around it."""
-    return any(isinstance(each, ast.Break | ast.Continue) for each in _jumps_in(node))
-
-
-_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
-_LOOPS = (ast.For, ast.While, ast.AsyncFor)
-_JUMPS = (ast.Return, ast.Break, ast.Continue, ast.Raise, _Returned)
-_YIELDS = (ast.Yield, ast.YieldFrom, ast.Await)
-_KEEPING = (ast.Match, ast.AsyncWith, ast.AsyncFor) + (
-    (ast.TryStar,) if hasattr(ast, "TryStar") else ()
-)
-
-
-def _own(nodes: Iterable[ast.AST]) -> Iterable[ast.stmt]:
-    """Statements among the nodes and in them, but for those of inner functions."""
-    for node in nodes:
-        if isinstance(node, ast.stmt):
-            yield node
-        if not isinstance(node, (*_FUNCTIONS, ast.expr)):
-            yield from _own(children(node))
-
-
-def _is_kept(node: ast.stmt) -> bool:
-    """Whether the jumps of a ``try`` statement stay: one out of ``finally`` drops an exception."""
-    if not isinstance(node, ast.Try):
-        return False
-    jumps = [each for part in node.finalbody for each in (part, *_jumps_in(part))]
-    return any(isinstance(each, ast.Return | ast.Break | ast.Continue) for each in jumps)
-
-
-def _parts(node: ast.AST) -> list[ast.AST]:
-    return [] if isinstance(node, _FUNCTIONS) else children(node)
-
-
-def _jumps_in(node: ast.AST) -> list[ast.stmt]:
-    """The jumps inside a statement that lead out of it."""
-    found: list[ast.stmt] = []
-    inner = isinstance(node, _LOOPS)
-    for child in _parts(node):
-        if isinstance(child, _JUMPS):
-            found.append(child)
-        elif not isinstance(child, ast.expr):
-            found += _jumps_in(child)
-    if inner:
-        assert isinstance(node, _LOOPS)
-        of_else = {id(each) for part in node.orelse for each in (part, *_jumps_in(part))}
-        found = [
-            each
-            for each in found
-            if isinstance(each, ast.Return | ast.Raise | _Returned) or id(each) in of_else
-        ]
-    return found
-
-
-def _jumps_of_loop(node: ast.For | ast.While) -> list[ast.stmt]:
-    """The ``break`` and ``continue`` statements that belong to a loop."""
-    found: list[ast.stmt] = []
-    for statement in node.body:
-        inside = [statement] if isinstance(statement, _JUMPS) else _jumps_in(statement)
-        found += [each for each in inside if isinstance(each, ast.Break | ast.Continue)]
-    return found
-
-
-def _always(statements: list[ast.stmt]) -> bool:
-    """Whether the statements end with a jump in any case."""
-    for each in statements:
-        if isinstance(each, _JUMPS):
-            return True
-        if isinstance(each, ast.If) and _always(each.body) and _always(each.orelse):
-            return True
-    return False
-
-
-def _yields(node: ast.AST) -> bool:
-    return any(isinstance(x, _YIELDS) or _yields(x) for x in _parts(node))
-
-
-def _mark_plain(body: list[ast.stmt]) -> bool:
-    """Mark the branches and loops around jumps that are kept, and those that other code runs in
-    between, which is no part of them.
-
-    Gives whether there are returns in branches or loops that can be replaced.
-    """
-    around = [each for each in _own(body) if isinstance(each, ast.If | ast.For | ast.While)]
-    kept = {
-        id(jump)
-        for each in _own(body)
-        if isinstance(each, _KEEPING) or _is_kept(each)
-        for jump in _jumps_in(each)
-        if not isinstance(jump, ast.Raise)
-    }
-    inside = {id(each): _jumps_in(each) for each in around}
-    for each in around:
-        jumps = inside[id(each)] + (_jumps_of_loop(each) if not isinstance(each, ast.If) else [])
-        vars(each)["plain"] = any(id(jump) in kept for jump in jumps) or _yields(each)
-    returns = [each for each in _own(body) if isinstance(each, ast.Return)]
-    stay = any(id(each) in kept for each in returns) or any(
-        _is_plain(each) and any(isinstance(jump, ast.Return) for jump in inside[id(each)])
-        for each in around
-    )
-    if stay:
-        for each in around:
-            if any(isinstance(jump, ast.Return) for jump in inside[id(each)]):
-                vars(each)["plain"] = True
-    ends = {
-        id(jump)
-        for each in around
-        if not isinstance(each, ast.If) and _is_plain(each)
-        for jump in _jumps_of_loop(each)
-    }
-    for each in around:
-        if any(id(jump) in ends for jump in inside[id(each)]):
-            vars(each)["plain"] = True
-    return not stay and any(
-        isinstance(jump, ast.Return) for each in around for jump in inside[id(each)]
-    )
-
-
-def _is_plain(statement: ast.stmt) -> bool:
-    return bool(getattr(statement, "plain", False))

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 
 from fxc.ir.records import frozen
 
-from .nodes import children, evaluated_in_any_case, flag_name, run_where_it_stands, walk
+from .nodes import blocks_of, children, evaluated_in_any_case, flag_name, run_where_it_stands, walk
 
 Names = frozenset[str]
 _NONE: Names = frozenset()
@@ -90,7 +90,7 @@ class _Liveness:
                 return self._read(value) if value is not None else _NONE
             case ast.Try() | ast.Match() | ast.AsyncFor() | ast.AsyncWith():
                 live = live | self._read(statement)
-                for part in _blocks(statement):
+                for part in blocks_of(statement):
                     self.before(part, live)
                 return live
             case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
@@ -147,17 +147,6 @@ def _renamed(body: Iterable[ast.stmt]) -> Names:
 def _flag(loop: ast.stmt) -> Names:
     stop = getattr(loop, "stop", None)
     return frozenset((stop,)) if stop else _NONE
-
-
-def _blocks(statement: ast.AST) -> Iterable[list[ast.stmt]]:
-    for holder in (
-        statement,
-        *getattr(statement, "handlers", ()),
-        *getattr(statement, "cases", ()),
-    ):
-        for name in ("body", "orelse", "finalbody"):
-            if getattr(holder, name, None):
-                yield getattr(holder, name)
 
 
 def read(node: ast.AST) -> Names:

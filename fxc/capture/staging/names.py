@@ -12,11 +12,10 @@ from fxc.ir.records import frozen
 
 from ..refusing import refuse
 from .liveness import Handed, assigned
-from .nodes import at, children, door_part, later, names_of, placed, walk
+from .nodes import FUNCTIONS, at, children, door_part, later, names_of, placed, walk
 
 CapturedNode = ast.FunctionDef | ast.Lambda
 FunctionNode = CapturedNode | ast.AsyncFunctionDef
-_INNER = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 
 
 @frozen
@@ -104,7 +103,7 @@ def scope_of(function: FunctionNode) -> Scope:
                 elsewhere.update(found)
             case ast.Global(found):
                 declared.update(found)
-        if not isinstance(node, _INNER):
+        if not isinstance(node, FUNCTIONS):
             todo.extend(children(node))
     names = assigned(body).union(parameters(function.args))
     rebound = {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Container, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from typing import Any, TypeVar
 
 _N = TypeVar("_N", bound=ast.AST)
@@ -85,6 +85,39 @@ def copied(node: _N, shared: Container[ast.AST] = ()) -> _N:
     return made
 
 
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
+_BLOCKS = ("body", "orelse", "finalbody")
+
+
+def blocks_of(statement: ast.stmt) -> Iterator[list[ast.stmt]]:
+    """The blocks of a statement."""
+    for holder, name in _block_fields(statement):
+        yield getattr(holder, name)
+
+
+def change_blocks(statement: ast.stmt, change: Callable[[list[ast.stmt]], list[ast.stmt]]) -> None:
+    """Put what ``change`` makes of each block of a statement in its place."""
+    for holder, name in _block_fields(statement):
+        setattr(holder, name, change(getattr(holder, name)))
+
+
+def _block_fields(statement: ast.stmt) -> Iterator[tuple[ast.AST, str]]:
+    parts = (*getattr(statement, "handlers", ()), *getattr(statement, "cases", ()))
+    for holder in (statement, *parts):
+        for name in _BLOCKS:
+            if getattr(holder, name, None):
+                yield holder, name
+
+
+def own_statements(nodes: Iterable[ast.AST]) -> Iterator[ast.stmt]:
+    """The statements among nodes and in them, but for those of inner functions."""
+    for node in nodes:
+        if isinstance(node, ast.stmt):
+            yield node
+        if not isinstance(node, (*FUNCTIONS, ast.expr)):
+            yield from own_statements(children(node))
+
+
 def loops_in(node: ast.AST) -> int:
     """How deep loops stand in each other, this node included."""
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.expr):
@@ -147,6 +180,21 @@ def placed(place: ast.AST, node: _N) -> _N:
     return node
 
 
+def assign(place: ast.AST, name: str, value: ast.expr) -> ast.stmt:
+    """``name = value``."""
+    return placed(place, ast.Assign([name_of(name, ast.Store())], value))
+
+
+def set_flag(place: ast.AST, name: str, value: bool) -> ast.stmt:
+    """``name = value``, a constant."""
+    return assign(place, name, ast.Constant(value))
+
+
+def not_name(place: ast.AST, name: str) -> ast.expr:
+    """``not name``."""
+    return placed(place, ast.UnaryOp(ast.Not(), name_of(name)))
+
+
 def name_of(name: str, context: ast.expr_context | None = None) -> ast.expr:
     """A variable."""
     return ast.Name(name, context or ast.Load())
@@ -167,6 +215,13 @@ def door_part(name: str) -> ast.expr:
     return ast.Attribute(ast.Name(DOOR, ast.Load()), name, ast.Load())
 
 
+def door_call(method: str, *args: ast.expr) -> ast.expr:
+    """``__fxc__.method(*args)``, which is no call of the program's."""
+    made = ast.Call(door_part(method), list(args), [])
+    made.is_door = True  # type: ignore[attr-defined]
+    return made
+
+
 def function_of(names: tuple[str, ...], value: ast.expr) -> ast.expr:
     """``lambda *names: value``."""
     args = ast.arguments([], [ast.arg(name) for name in names], None, [], [], None, [])
@@ -180,76 +235,7 @@ def names_in(target: ast.expr) -> tuple[str, ...]:
     return names if len(names) == len(parts) and len(set(names)) == len(names) else ()
 
 
-def is_fold(node: ast.Call) -> bool:
-    """Whether a call's argument is a comprehension over one iterable, without ``:=``; beside it
-    there are at most the options of ``max`` and ``min``.
-    """
-    options = {option.arg for option in node.keywords}
-    if len(node.args) != 1 or not options <= {"key", "default"}:
-        return False
-    (made,) = node.args
-    return isinstance(made, ast.ListComp | ast.GeneratorExp) and is_single(made)
-
-
-def is_nest(node: ast.Call) -> bool:
-    """Whether a call's argument is a comprehension over several iterables, without ``:=``."""
-    if len(node.args) != 1 or node.keywords:
-        return False
-    return isinstance(node.args[0], ast.ListComp | ast.GeneratorExp) and is_nested(node.args[0])
-
-
-def is_nested(made: ast.ListComp | ast.GeneratorExp) -> bool:
-    """Whether a comprehension is over several iterables, without ``:=``."""
-    if len(made.generators) < 2:
-        return False
-    plain = all(names_in(each.target) and not each.is_async for each in made.generators)
-    return plain and is_sober(made)
-
-
 def is_sober(made: ast.expr) -> bool:
     """Whether an expression assigns nothing and is not left in between."""
     kinds = (ast.NamedExpr, ast.Await, ast.Yield, ast.YieldFrom)
     return not any(isinstance(each, kinds) for each in walk(made))
-
-
-def rows_of(made: ast.expr) -> Iterator[ast.ListComp]:
-    """The lists in a list that a comprehension makes: those of its items, of their items, …"""
-    while isinstance(made, ast.ListComp):
-        made = made.elt
-        if not isinstance(made, ast.ListComp) or not is_single(made) or made.generators[0].ifs:
-            return
-        yield made
-
-
-def is_flat(node: ast.expr) -> bool:
-    """Whether an expression holds no comprehension."""
-    return not any(isinstance(each, ast.ListComp | ast.GeneratorExp) for each in walk(node))
-
-
-def is_repeated(made: ast.ListComp) -> bool:
-    """Whether each item of a comprehension over one iterable is the same constant, or a new list
-    with the same items.
-    """
-    names, elt = names_in(made.generators[0].target), made.elt
-    makes_list = isinstance(elt, ast.ListComp | ast.Constant) or (
-        isinstance(elt, ast.BinOp)
-        and isinstance(elt.op, ast.Mult)
-        and any(isinstance(each, ast.List) for each in (elt.left, elt.right))
-    )
-    return makes_list and not any(
-        (isinstance(each, ast.Name) and each.id in names and isinstance(each.ctx, ast.Load))
-        or (isinstance(each, ast.Call) and not _asks_for_size(each.func))
-        for each in walk(elt)
-    )
-
-
-def _asks_for_size(node: ast.expr) -> bool:
-    return isinstance(node, ast.Name) and node.id in ("len", "range", "int", "float")
-
-
-def is_single(made: ast.ListComp | ast.GeneratorExp | ast.SetComp | ast.DictComp) -> bool:
-    """Whether a comprehension is over one iterable, without ``:=``."""
-    if len(made.generators) != 1:
-        return False
-    (generator,) = made.generators
-    return not generator.is_async and bool(names_in(generator.target)) and is_sober(made)

@@ -9,7 +9,8 @@ from typing import Any
 from ..statements.growing import names_that_grow
 from .binding import give_flags
 from .changed_lists import by_places
-from .expressions import Expressions, note_held
+from .comprehensions import Comprehensions
+from .expressions import note_held
 from .grown_texts import mark_grown_texts
 from .jumps import RESULT, without_jumps
 from .liveness import Handed, handed_on
@@ -28,7 +29,7 @@ from .nodes import (
 from .plans import BranchPlan, LoopPlan
 
 
-class Rewriter(Expressions):
+class Rewriter(Comprehensions):
     """Rewrites one function: its statements."""
 
     def function(self, node: FunctionNode) -> Any:

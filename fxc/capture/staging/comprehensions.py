@@ -1,0 +1,265 @@
+"""The rewriting of comprehensions, and of calls that take one up."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import Any
+
+from .expressions import Expressions, flag, is_taken, note_item
+from .names import Scope
+from .nodes import (
+    at,
+    copied,
+    door_part,
+    function_of,
+    is_sober,
+    name_of,
+    names_in,
+    placed,
+    walk,
+)
+
+_ITEMS = "__fxc_items__"
+_OF_LEVELS = ("__fxc_way__", "__fxc_so_far__")  # see ``nests.Way``
+
+
+class Comprehensions(Expressions):
+    """Rewrites comprehensions, and what takes one up."""
+
+    def _comprehension(self, node: Any) -> Any:
+        first = node.generators[0]
+        first.iter = self._door("iterable", first.iter, self.visit(first.iter))
+        names = {
+            name.id
+            for generator in node.generators
+            for name in walk(generator.target)
+            if isinstance(name, ast.Name)
+        }
+        self._scopes.append(Scope(frozenset(names)))
+        for place, generator in enumerate(node.generators):
+            if place:
+                generator.iter = self._door("iterable", generator.iter, self.visit(generator.iter))
+            generator.target = self.visit(generator.target)
+            generator.ifs = [self._test(test) for test in generator.ifs]
+        for field in ("elt", "key", "value"):
+            if hasattr(node, field):
+                setattr(node, field, self.visit(getattr(node, field)))
+        self._scopes.pop()
+        return node
+
+    def visit_SetComp(self, node: ast.SetComp) -> Any:
+        if _is_single(node):
+            return self._taken_up(node, "set", node.elt)
+        return self._door("made", node, self._comprehension(node))
+
+    def visit_DictComp(self, node: ast.DictComp) -> Any:
+        if _is_single(node):
+            return self._taken_up(node, "dict", ast.Tuple([node.key, node.value], ast.Load()))
+        return self._door("made", node, self._comprehension(node))
+
+    def _taken_up(self, node: ast.SetComp | ast.DictComp, name: str, item: ast.expr) -> Any:
+        """A comprehension as what a class makes of a generator: it may be a loop of the graph."""
+        made = at(node, ast.GeneratorExp(at(node, item), node.generators))
+        taker = at(node, door_part(name))
+        return self._door("fold", node, taker, flag(node, False), self._of_items(made))
+
+    def visit_ListComp(self, node: ast.ListComp) -> Any:
+        if getattr(node, "is_row", False):
+            return self._door("row", node, self._of_items(node))
+        if node.generators[0].ifs and _is_single(node):
+            filtered = self._door("filtered", node, self._of_items(node))
+            return self._made_list(node, filtered)
+        repeats = _is_single(node) and _is_repeated(node)
+        if _is_single(node) and (_is_flat(node.elt) or repeats or _is_of_lists(node)):
+            mapped = self._door("mapped", node, flag(node, repeats), self._of_items(node))
+            return self._made_list(node, mapped)
+        if _is_nested(node):
+            return self._made_list(node, self._door("nested", node, self._of_levels(node)))
+        return self._made_list(node, self._listed(node))
+
+    def _listed(self, node: ast.ListComp) -> Any:
+        note_item(node.elt)
+        self._comprehension(node)
+        first = node.generators[0]
+        first.iter = self._door("listed", first.iter, first.iter)
+        return node
+
+    def visit_GeneratorExp(self, node: ast.GeneratorExp) -> Any:
+        return self._door("made", node, self._comprehension(node))
+
+    def _taking(self, node: ast.Call) -> Any:
+        """The function of a call with a comprehension."""
+        function = self.visit(node.func)
+        return self._door("taking", node.func, function) if is_taken(node) else function
+
+    def _fold(self, node: ast.Call) -> Any:
+        """A call of a function with one comprehension: it may be a loop of the graph."""
+        value, made = self._taking(node), node.args[0]
+        is_list = isinstance(made, ast.ListComp) and _is_flat(made.elt)
+        for row in _rows_of(made):
+            row.is_row = True  # type: ignore[attr-defined]
+        filters = isinstance(made, ast.ListComp) and bool(made.generators[0].ifs)
+        of_items = self._of_items(made)
+        if filters:
+            _, over, *rest = of_items.args
+            again = self._door("comprehension", made, name_of(_ITEMS), over, *rest)
+            of_items.args[1] = function_of((_ITEMS,), self._door("filtered", made, again))
+        fold = self._door("fold", node, value, flag(node, is_list), of_items)
+        fold.keywords = [self.visit(option) for option in node.keywords]
+        return fold
+
+    def _nest(self, node: ast.Call) -> Any:
+        """A call of a function with a comprehension of several ``for``: loops in loops, perhaps."""
+        return self._door("nest", node, self._taking(node), self._of_levels(node.args[0]))
+
+    def _of_levels(self, over: Any) -> Any:
+        """A comprehension of several ``for`` as the door takes it: what the outermost runs over,
+        the whole as a function of that, and the parts of its first level.
+        """
+        note_item(over.elt)
+        made = copied(over)
+        iterable = made.generators[0].iter
+        items = self._door("iterable", iterable, self.visit(copied(iterable)))
+        level = [self.visit(part) for part in _level(made, 0)]
+        return self._door("comprehension", over, items, self._over_items(over), *level)
+
+    def _over_items(self, node: ast.ListComp | ast.GeneratorExp) -> ast.expr:
+        """A comprehension as a function of what it runs over."""
+        first = node.generators[0]
+        first.iter = at(first.iter, name_of(_ITEMS))
+        made = self._listed(node) if isinstance(node, ast.ListComp) else self.visit(node)
+        return function_of((_ITEMS,), made)
+
+    def _of_items(self, node: Any) -> Any:
+        """A comprehension over one iterable as the door takes it: what it runs over, the
+        comprehension as a function of that, item and condition as functions of the target, and
+        whether that is a tuple.
+        """
+        (generator,) = node.generators
+        names = names_in(generator.target)
+        note_item(node.elt)
+        items = self._door("iterable", generator.iter, self.visit(generator.iter))
+        each = self.visit(function_of(names, copied(node.elt)))
+        test: ast.expr = at(node, ast.Constant(None))
+        if generator.ifs:
+            tests = [copied(test) for test in generator.ifs]
+            holds: Any = tests[0] if len(tests) == 1 else placed(node, ast.BoolOp(ast.And(), tests))
+            holds.is_test = True
+            test = self.visit(function_of(names, holds))
+        unpacks = flag(node, isinstance(generator.target, ast.Tuple))
+        over = self._over_items(node)
+        return self._door("comprehension", node, items, over, each, test, unpacks)
+
+    def visit_Call(self, node: ast.Call) -> Any:
+        match node:
+            case ast.Call(
+                func=ast.Attribute(ast.Constant(str()), "join"), args=[ast.GeneratorExp() as made]
+            ):
+                node.args = [at(made, ast.ListComp(made.elt, made.generators))]  # as Python does
+        if _is_fold(node):
+            return self._fold(node)
+        if _is_nest(node):
+            return self._nest(node)
+        return super().visit_Call(node)
+
+
+def _level(made: ast.ListComp | ast.GeneratorExp, depth: int) -> tuple[ast.expr, ...]:
+    """What takes in an item of the loop at this depth of a comprehension, the condition on it, and
+    whether it is a tuple. See ``nests.nest``.
+    """
+    generator, (way, so_far) = made.generators[depth], map(name_of, _OF_LEVELS)
+    names, is_last = names_in(generator.target), depth + 1 == len(made.generators)
+    part = ast.Subscript(way, ast.Constant(int(is_last)), ast.Load())
+    if is_last:
+        taken = ast.Call(part, [so_far, made.elt], [])
+    else:
+        inner = made.generators[depth + 1].iter, *_level(made, depth + 1)
+        taken = ast.Call(part, [way, *inner, so_far], [])
+    test: ast.expr = ast.Constant(None)
+    if generator.ifs:
+        several = len(generator.ifs) > 1
+        test = ast.BoolOp(ast.And(), generator.ifs) if several else generator.ifs[0]
+        test.is_test = True  # type: ignore[attr-defined]
+        test = function_of(names, placed(made, test))
+    level = function_of((*_OF_LEVELS, *names), placed(made, taken))
+    unpacks = ast.Constant(isinstance(generator.target, ast.Tuple))
+    return level, placed(made, test), placed(made, unpacks)
+
+
+# ------------------------------------------------------------------ kinds of comprehensions
+
+
+def _is_of_lists(node: ast.ListComp) -> bool:
+    """Whether the items are comprehensions themselves, and hold no further ones."""
+    inner = node.elt
+    return isinstance(inner, ast.ListComp) and _is_single(inner) and _is_flat(inner.elt)
+
+
+def _is_fold(node: ast.Call) -> bool:
+    """Whether a call's argument is a comprehension over one iterable, without ``:=``; beside it
+    there are at most the options of ``max`` and ``min``.
+    """
+    options = {option.arg for option in node.keywords}
+    if len(node.args) != 1 or not options <= {"key", "default"}:
+        return False
+    (made,) = node.args
+    return isinstance(made, ast.ListComp | ast.GeneratorExp) and _is_single(made)
+
+
+def _is_nest(node: ast.Call) -> bool:
+    """Whether a call's argument is a comprehension over several iterables, without ``:=``."""
+    if len(node.args) != 1 or node.keywords:
+        return False
+    return isinstance(node.args[0], ast.ListComp | ast.GeneratorExp) and _is_nested(node.args[0])
+
+
+def _is_nested(made: ast.ListComp | ast.GeneratorExp) -> bool:
+    """Whether a comprehension is over several iterables, without ``:=``."""
+    if len(made.generators) < 2:
+        return False
+    plain = all(names_in(each.target) and not each.is_async for each in made.generators)
+    return plain and is_sober(made)
+
+
+def _rows_of(made: ast.expr) -> Iterator[ast.ListComp]:
+    """The lists in a list that a comprehension makes: those of its items, of their items, …"""
+    while isinstance(made, ast.ListComp):
+        made = made.elt
+        if not isinstance(made, ast.ListComp) or not _is_single(made) or made.generators[0].ifs:
+            return
+        yield made
+
+
+def _is_flat(node: ast.expr) -> bool:
+    """Whether an expression holds no comprehension."""
+    return not any(isinstance(each, ast.ListComp | ast.GeneratorExp) for each in walk(node))
+
+
+def _is_repeated(made: ast.ListComp) -> bool:
+    """Whether each item of a comprehension over one iterable is the same constant, or a new list
+    with the same items.
+    """
+    names, elt = names_in(made.generators[0].target), made.elt
+    makes_list = isinstance(elt, ast.ListComp | ast.Constant) or (
+        isinstance(elt, ast.BinOp)
+        and isinstance(elt.op, ast.Mult)
+        and any(isinstance(each, ast.List) for each in (elt.left, elt.right))
+    )
+    return makes_list and not any(
+        (isinstance(each, ast.Name) and each.id in names and isinstance(each.ctx, ast.Load))
+        or (isinstance(each, ast.Call) and not _asks_for_size(each.func))
+        for each in walk(elt)
+    )
+
+
+def _asks_for_size(node: ast.expr) -> bool:
+    return isinstance(node, ast.Name) and node.id in ("len", "range", "int", "float")
+
+
+def _is_single(made: ast.ListComp | ast.GeneratorExp | ast.SetComp | ast.DictComp) -> bool:
+    """Whether a comprehension is over one iterable, without ``:=``."""
+    if len(made.generators) != 1:
+        return False
+    (generator,) = made.generators
+    return not generator.is_async and bool(names_in(generator.target)) and is_sober(made)

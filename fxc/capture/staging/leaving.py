@@ -1,0 +1,124 @@
+"""Where ``break``, ``continue``, ``return`` and ``raise`` are, and which of them stay."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+
+from .nodes import FUNCTIONS, children, own_statements
+
+
+class Returned(ast.stmt):
+    """A return whose value is known already: behind a loop that was left by one."""
+
+    _fields = ()
+
+
+_LOOPS = (ast.For, ast.While, ast.AsyncFor)
+_JUMPS = (ast.Return, ast.Break, ast.Continue, ast.Raise, Returned)
+_YIELDS = (ast.Yield, ast.YieldFrom, ast.Await)
+_KEEPING = (ast.Match, ast.AsyncWith, ast.AsyncFor) + (
+    (ast.TryStar,) if hasattr(ast, "TryStar") else ()
+)
+
+
+def leaves_loop(node: ast.If) -> bool:
+    """Whether a branch has a ``break`` or ``continue`` of a loop around it."""
+    return any(isinstance(each, ast.Break | ast.Continue) for each in jumps_in(node))
+
+
+def is_kept(node: ast.stmt) -> bool:
+    """Whether the jumps of a ``try`` statement stay: one out of ``finally`` drops an exception."""
+    if not isinstance(node, ast.Try):
+        return False
+    jumps = _jumps_among(node.finalbody)
+    return any(isinstance(each, ast.Return | ast.Break | ast.Continue) for each in jumps)
+
+
+def is_plain(statement: ast.stmt) -> bool:
+    """Whether a statement keeps its jumps, see ``mark_plain``."""
+    return bool(getattr(statement, "plain", False))
+
+
+def jumps_in(node: ast.AST) -> list[ast.stmt]:
+    """The jumps inside a statement that lead out of it."""
+    found = _jumps_among(_parts(node))
+    if not isinstance(node, _LOOPS):
+        return found
+    of_else = _jumps_among(node.orelse)
+    leaving = (ast.Return, ast.Raise, Returned)
+    return [each for each in found if isinstance(each, leaving) or each in of_else]
+
+
+def jumps_of_loop(node: ast.For | ast.While) -> list[ast.stmt]:
+    """The ``break`` and ``continue`` statements that belong to a loop."""
+    jumps = _jumps_among(node.body)
+    return [each for each in jumps if isinstance(each, ast.Break | ast.Continue)]
+
+
+def _jumps_among(nodes: Iterable[ast.AST]) -> list[ast.stmt]:
+    """The jumps among the nodes, and those inside that lead out of them."""
+    found: list[ast.stmt] = []
+    for each in nodes:
+        if isinstance(each, _JUMPS):
+            found.append(each)
+        elif not isinstance(each, ast.expr):
+            found += jumps_in(each)
+    return found
+
+
+def always_jumps(statements: list[ast.stmt]) -> bool:
+    """Whether the statements end with a jump in any case."""
+    for each in statements:
+        if isinstance(each, _JUMPS):
+            return True
+        if isinstance(each, ast.If) and always_jumps(each.body) and always_jumps(each.orelse):
+            return True
+    return False
+
+
+def mark_plain(body: list[ast.stmt]) -> bool:
+    """Mark the branches and loops around jumps that are kept, and those that other code runs in
+    between, which is no part of them.
+
+    Gives whether there are returns in branches or loops that can be replaced.
+    """
+    every = list(own_statements(body))
+    around = [each for each in every if isinstance(each, ast.If | ast.For | ast.While)]
+    inside = {each: jumps_in(each) for each in around}
+    kept = {
+        jump
+        for each in every
+        if isinstance(each, _KEEPING) or is_kept(each)
+        for jump in jumps_in(each)
+        if not isinstance(jump, ast.Raise)
+    }
+    for each in around:
+        own = [] if isinstance(each, ast.If) else jumps_of_loop(each)
+        vars(each)["plain"] = not kept.isdisjoint([*inside[each], *own]) or _yields(each)
+    returns = {each for each in every if isinstance(each, ast.Return)}
+    returning = [each for each in around if not returns.isdisjoint(inside[each])]
+    stay = not returns.isdisjoint(kept) or any(map(is_plain, returning))
+    if stay:
+        _mark(returning)
+    ends = {
+        jump
+        for each in around
+        if not isinstance(each, ast.If) and is_plain(each)
+        for jump in jumps_of_loop(each)
+    }
+    _mark(each for each in around if not ends.isdisjoint(inside[each]))
+    return bool(returning) and not stay
+
+
+def _mark(statements: Iterable[ast.stmt]) -> None:
+    for each in statements:
+        vars(each)["plain"] = True
+
+
+def _yields(node: ast.AST) -> bool:
+    return any(isinstance(x, _YIELDS) or _yields(x) for x in _parts(node))
+
+
+def _parts(node: ast.AST) -> list[ast.AST]:
+    return [] if isinstance(node, FUNCTIONS) else children(node)
