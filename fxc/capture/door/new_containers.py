@@ -8,11 +8,7 @@ from typing import Any
 from ..numpy_api.creation import is_array
 from ..outside.containers import settle_all
 from ..statements.comprehensions import list_of_items
-from ..statements.counted import (
-    Bounded,
-    Counted,
-    of_one_thing,
-)
+from ..statements.counted import Bounded, Counted, of_one_thing
 from ..statements.folds import fold_items
 from ..values.list_pools import PooledList
 from ..values.operands import Traced, has_traced, settled

@@ -23,23 +23,19 @@ from ..outside.objects import MISSING
 from ..outside.shadows import class_of, has_method
 from ..refusing import refuse
 from ..statements.choices import chosen
-from ..statements.counted import (
-    Bounded,
-    Counted,
-    backwards,
-    enumerated,
-    mapped,
-    range_of,
-    zipped,
-)
+from ..statements.counted import Bounded, Counted, range_of
 from ..statements.iterators import (
     accumulated,
+    backwards,
     counts,
     elements_of,
+    enumerated,
+    mapped,
     pairs,
     pairs_of_two,
     places_of,
     products,
+    zipped,
 )
 from ..statements.runs import runs_of
 from ..values.identity import Identity

@@ -24,7 +24,9 @@ from ..values.truths import flag_of
 from ..values.unbound import UNBOUND
 from ..values.variables import is_same, placeholder
 from .carried_views import CarriedView, carried_view
-from .structured import Recording, Variables, counted_inside
+from .needed import StatementDoor
+from .recording import Recording, counted_inside
+from .structured import Variables
 
 Either = tuple[Form | None, Any, Any, str]  # and the name of the variable
 Arms = tuple[Recording, Recording]
@@ -101,7 +103,7 @@ def may_differ(left: object, right: object, name: str) -> bool:
     return all(map(_may_be_part, (*parts_in(left, name), *parts_in(right, name))))
 
 
-def ask_one_pool(door: Any, left: object, right: object) -> None:
+def ask_one_pool(door: StatementDoor, left: object, right: object) -> None:
     """Begin again with one pool for the lists of two arms, see Note [Pools of lists]."""
     door.lists.ask_pool(*(x for x in (*things_in(left), *things_in(right)) if isinstance(x, list)))
 
@@ -142,7 +144,7 @@ class _Join:
 
     # -- before the node is recorded
 
-    def add(self, form: Form | None, left: Any, right: object, name: str) -> None:
+    def add(self, form: Form | None, left: object, right: object, name: str) -> None:
         """Find places for what a variable needs."""
         if form is None:
             for side, x in enumerate((left, right)):

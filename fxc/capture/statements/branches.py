@@ -22,8 +22,9 @@ from ..values.variables import is_constant
 from .arms import Either, ask_one_pool, joined, may_differ, record_cond
 from .cells import Cells, is_flag
 from .kept_lists import is_list, is_variable, keep_lists
-from .needed import Door
-from .structured import Recording, Statement, Variables
+from .needed import StatementDoor
+from .recording import Recording
+from .structured import Statement, Variables
 
 
 def end_arm(session: Session) -> None:
@@ -32,7 +33,7 @@ def end_arm(session: Session) -> None:
         session.statements[-1].end_arm()
 
 
-def raises(door: Any, error: Any, cause: Any = None) -> None:
+def raises(door: StatementDoor, error: Any, cause: Any = None) -> None:
     """``raise error() from cause()`` in a branch.
 
     In one that is captured together with its other arm, a call that comes here goes back to Python.
@@ -51,11 +52,11 @@ class Branch(Statement):
 
     def __init__(
         self,
-        door: Door,
+        door: StatementDoor,
         test: object,
         given: tuple[Any, ...],
         rebound: object,
-        env: Mapping[str, Any],
+        env: Mapping[str, object],
     ) -> None:
         plan = BranchPlan(*given)
         self.cells = Cells(door, rebound)
@@ -97,7 +98,7 @@ class Branch(Statement):
     def hands_on(self, name: str) -> bool:
         return name in self._behind
 
-    def take(self, env: Mapping[str, Any]) -> None:
+    def take(self, env: Mapping[str, object]) -> None:
         if type(self._test) is bool:
             self.values = self.of(env)
             return
@@ -106,7 +107,7 @@ class Branch(Statement):
         self._arms[-1] = region, self._keeping_lists(after, env)
         region.leave()
 
-    def _keeping_lists(self, after: Variables, env: Mapping[str, Any]) -> Variables:
+    def _keeping_lists(self, after: Variables, env: Mapping[str, object]) -> Variables:
         """The variables at the end of an arm: see Note [Lists that replace one another]."""
         if not any(map(is_list, after.values())):
             return after

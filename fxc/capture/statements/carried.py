@@ -19,9 +19,10 @@ from ..values.variables import is_number, placeholder
 from .carried_views import CarriedView
 from .cells import is_flag
 from .held import Held, held
+from .recording import Recording
 from .resizing import Resized, resized
 from .sliding import Sliding
-from .structured import Recording
+from .structured import Variables
 
 # How a variable is carried: as one array or another, as one that changes its shape, as a view that
 # the last iteration leaves behind, or as operands of its form; not at all, if it slides.
@@ -177,12 +178,14 @@ class Carried:
         self.ways[name] = found
         return True
 
-    def lay_out(self, starts: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any] | None:
+    def lay_out(
+        self, starts: Mapping[str, object], after: Mapping[str, object]
+    ) -> dict[str, Any] | None:
         """Carry arrays that differ in their layout alone as copies in the layout that they have
         after an iteration: nobody may write to them, or return them, as they may be what they were.
         Gives the copies of the first ones; None if that cannot be.
         """
-        copies, given = dict[str, Any](), dict[str, Value]()
+        copies, given = Variables(), dict[str, Value]()
         for name, start in starts.items():
             before, value = array_of(start), array_of(after[name])
             if before is None or value is None or not self.is_pure(name) or name in self.given:

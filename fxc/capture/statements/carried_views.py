@@ -121,7 +121,7 @@ def _is_moved(session: Session, spec: SliceSpec) -> bool:
 
 
 def _slices(
-    session: Session, call: Call, kind: ArrayType, places: Sequence[Any]
+    session: Session, call: Call, kind: ArrayType, places: Sequence[object]
 ) -> Iterator[slice]:
     """The parts of the axes that begin at ``places``, and end there unless they are moved."""
     given = iter(places)

@@ -11,6 +11,7 @@ from typing import Any
 
 from ..refusing import refuse
 from ..values.unbound import UNBOUND
+from .needed import StatementDoor
 
 _FLAG = " is there"
 
@@ -25,7 +26,7 @@ class Cells:
     when the statement begins has a flag: see Note [Places that are new].
     """
 
-    def __init__(self, door: Any, rebound: Any, loop: Any = None) -> None:
+    def __init__(self, door: StatementDoor, rebound: object, loop: Any = None) -> None:
         self._places = door.places
         self._loop = loop
         self._cells = door.places.carried(rebound)
@@ -60,7 +61,7 @@ class Cells:
         places = (self._cells[text] for text in self._new)
         return any(each.base is owner and part in (None, each.part) for each in places)
 
-    def among(self, env: Mapping[str, Any]) -> Mapping[str, Any]:
+    def among(self, env: Mapping[str, object]) -> Mapping[str, Any]:
         """The variables with the places."""
         if not self._cells:
             return env
@@ -81,7 +82,7 @@ class Cells:
         """What the places hold, and whether there is something."""
         return {text: (place.held(), place.flag) for text, place in self._cells.items()}
 
-    def hand_on(self, values: Mapping[str, Any]) -> list[Any]:
+    def hand_on(self, values: Mapping[str, object]) -> list[Any]:
         """Assign the places among variables; gives what the others are."""
         if not self._cells:
             return list(values.values())
@@ -93,7 +94,7 @@ class Cells:
         places = self.names
         return [x for name, x in values.items() if name not in places]
 
-    def read_again(self, values: Mapping[str, Any]) -> dict[str, Any]:
+    def read_again(self, values: Mapping[str, object]) -> dict[str, Any]:
         """The variables, with what the places hold now."""
         return {**values, **self.among({})}
 

@@ -7,7 +7,7 @@ cheap. See Note [Structured statements].
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from types import NoneType
 from typing import Any
@@ -40,12 +40,15 @@ from ..values.unbound import UNBOUND
 from ..values.unknown_keys import is_unknown_key, keys_of, place_of_key
 from ..values.variables import is_same, kind_text
 from .arms import Arms, Either, ask_one_pool, may_differ, paired, record_cond
-from .structured import Recording, recorded, recorded_each
+from .needed import StatementDoor
+from .recording import Recording
+from .structured import recorded, recorded_each
 
 Later = Callable[[], Any]
+Reason = Callable[[object, object], str]  # why two things are not one
 
 
-def both(door: object, left: object, right: Later) -> Any:
+def both(door: StatementDoor, left: object, right: Later) -> Any:
     """``left and right()``."""
     test = truth(left)
     if type(test) is bool:
@@ -53,7 +56,7 @@ def both(door: object, left: object, right: Later) -> Any:
     return _one_of(door, test, right, lambda: left, "and")
 
 
-def either(door: object, left: object, right: Later) -> Any:
+def either(door: StatementDoor, left: object, right: Later) -> Any:
     """``left or right()``."""
     test = truth(left)
     if type(test) is bool:
@@ -61,23 +64,23 @@ def either(door: object, left: object, right: Later) -> Any:
     return _one_of(door, test, lambda: left, right, "or")
 
 
-def both_true(door: object, left: object, right: Later) -> Any:
+def both_true(door: StatementDoor, left: object, right: Later) -> Any:
     """Whether ``left and right()`` counts as true."""
     return _joined(door, left, right, True)
 
 
-def either_true(door: object, left: object, right: Later) -> Any:
+def either_true(door: StatementDoor, left: object, right: Later) -> Any:
     """Whether ``left or right()`` counts as true."""
     return _joined(door, left, right, False)
 
 
-def negated(door: object, x: object) -> Any:
+def negated(door: StatementDoor, x: object) -> Any:
     """``not x``."""
     test = truth(x)
     return not test if type(test) is bool else logical_not(test)
 
 
-def contained(door: Any, x: object, items: Any) -> Any:
+def contained(door: StatementDoor, x: object, items: Any) -> Any:
     """``x in items``; a number that is not known is compared with one item after the other."""
     items = items.record() if type(items) is Several else items
     if has_method(items, "__contains__"):
@@ -122,7 +125,7 @@ def contained(door: Any, x: object, items: Any) -> Any:
     return found if type(found) is bool else to_bool(found)
 
 
-def _has_key(items: dict[Any, Any], key: object) -> Any:
+def _has_key(items: dict[object, object], key: object) -> Any:
     """Whether a dict has a key that is not known; None where that is not computed."""
     if not is_unknown_key(key):
         return None
@@ -142,7 +145,7 @@ def _may_hold(items: Any) -> bool:
     return plain and all(type(each) is str for each in items)
 
 
-def searched(door: Any, items: list[Any] | tuple[Any, ...], name: str, x: object) -> Any:
+def searched(door: StatementDoor, items: Sequence[object], name: str, x: object) -> Any:
     """``items.index(x)`` or ``items.count(x)``, by ``name``; what Python says of known numbers."""
     if type(x) is str and any(type(each) is Several and each.is_text for each in items):
         same: Any = asarray([each == x for each in items])
@@ -182,7 +185,7 @@ def _are_compared(x: Any, items: Any) -> bool:
     return type(items) in (tuple, list) or kind.kind in "iub" or kind == np.float64
 
 
-def chosen(door: object, test: object, then: Later, orelse: Later) -> Any:
+def chosen(door: StatementDoor, test: object, then: Later, orelse: Later) -> Any:
     """``then() if test else orelse()``."""
     found = truth(test)
     if type(found) is bool:
@@ -190,7 +193,7 @@ def chosen(door: object, test: object, then: Later, orelse: Later) -> Any:
     return _one_of(door, found, then, orelse, "if")
 
 
-def _recorded(door: Any, *functions: Later) -> list[tuple[Recording, Any]]:
+def _recorded(door: StatementDoor, *functions: Later) -> list[tuple[Recording, Any]]:
     """As ``recorded_each``; refuses what raises, as it need not run."""
     try:
         return recorded_each(door.session, *functions)
@@ -204,7 +207,7 @@ def _recorded(door: Any, *functions: Later) -> list[tuple[Recording, Any]]:
         ) from None
 
 
-def _joined(door: Any, left: object, right: Later, wanted: bool) -> Any:
+def _joined(door: StatementDoor, left: object, right: Later, wanted: bool) -> Any:
     """``and`` if True is ``wanted`` of both, ``or`` if False is."""
     test = truth(left)
     if type(test) is bool:
@@ -229,7 +232,7 @@ def _joined(door: Any, left: object, right: Later, wanted: bool) -> Any:
     return wrap(found)
 
 
-def _one_of(door: object, test: object, then: Later, orelse: Later, what: str) -> Any:
+def _one_of(door: StatementDoor, test: object, then: Later, orelse: Later, what: str) -> Any:
     """One of two values, by a test that is not known."""
     (first, left), (second, right) = _recorded(door, then, orelse)
 
@@ -243,7 +246,12 @@ def _one_of(door: object, test: object, then: Later, orelse: Later, what: str) -
 
 
 def _joined_arms(
-    door: Any, test: object, arms: Arms, left: Any, right: object, reason: Callable[[Any, Any], str]
+    door: StatementDoor,
+    test: object,
+    arms: Arms,
+    left: object,
+    right: object,
+    reason: Callable[[Any, Any], str],
 ) -> Any:
     """What two arms give as one value."""
     if is_same(left, right) and all(region.is_empty for region in arms):
@@ -266,7 +274,7 @@ def _joined_arms(
     return joined(record_cond(door.session, flag_of(test), arms, values, "".join(reasons[:1])))
 
 
-def one_way(door: Any, found: Differing, then: Later, orelse: Later) -> Any:
+def one_way(door: StatementDoor, found: Differing, then: Later, orelse: Later) -> Any:
     """What is to be done with what ``found`` is if its flag holds, else with what it is else.
 
     See Note [Things that differ].
@@ -285,7 +293,7 @@ def one_way(door: Any, found: Differing, then: Later, orelse: Later) -> Any:
     )
 
 
-def _attempted(door: Any, way: Later) -> Any:
+def _attempted(door: StatementDoor, way: Later) -> Any:
     """What one way gives; UNBOUND if it raises: then a call that comes here goes back to Python."""
     try:
         return way()
@@ -297,7 +305,7 @@ def _attempted(door: Any, way: Later) -> Any:
         return UNBOUND
 
 
-def _raises(door: Any, x: object, way: Later) -> bool:
+def _raises(door: StatementDoor, x: object, way: Later) -> bool:
     """Whether nothing but an exception comes of what is to be done with ``x``. What arrays do with
     None is of no use to anybody, and is not captured.
     """

@@ -17,7 +17,7 @@ from ..locations import user_location
 from ..refusing import How, Request, Respecialise, refuse
 from ..values import lists_of_lists, sized_lists
 from .counted import Bounded, Counted, counted
-from .needed import Door
+from .needed import StatementDoor
 
 Each = Callable[..., Any]  # what is computed of an item
 Items = Counted | Bounded
@@ -54,7 +54,7 @@ class Comprehension:
         return test if test is None or not self.unpacks else (lambda item: test(*item))
 
 
-def filtered(door: Door, made: Comprehension) -> Any:
+def filtered(door: StatementDoor, made: Comprehension) -> Any:
     """``[each(item) for item in items if test(item)]``."""
     items, over = made.items, made.over
     found = counted(items)
@@ -70,12 +70,12 @@ def filtered(door: Door, made: Comprehension) -> Any:
     return _gathered(door, found, made)
 
 
-def _gathered(door: Door, found: Items, made: Comprehension) -> Any:
+def _gathered(door: StatementDoor, found: Items, made: Comprehension) -> Any:
     """The same as a list of counted length."""
     return door.staged(gathered)(found, made.of_item, made.holds or _any_item)
 
 
-def mapped(door: Door, repeats: bool, made: Comprehension) -> Any:
+def mapped(door: StatementDoor, repeats: bool, made: Comprehension) -> Any:
     """``[each(item) for item in items]``: of numbers, and as long as a size says, a list of the
     graph, see Note [Lists of a size]; so are lists of numbers with the same items, see Note
     [Lists of lists]; ``repeats`` says that the items are alike. A list of so many arrays grows to
@@ -106,7 +106,7 @@ def _is_short(items: object, count: Dim) -> bool:
     return type(count) is int and count <= (MOST_KNOWN if type(items) is range else MOST_APART)
 
 
-def list_of_items(door: Door, items: Counted) -> Any:
+def list_of_items(door: StatementDoor, items: Counted) -> Any:
     """``list(items)``."""
     return mapped(door, False, Comprehension(items, list, itself))
 

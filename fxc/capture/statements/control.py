@@ -31,7 +31,7 @@ from ..values.operands import Traced, TracedValue, has_traced, operand, wrap
 from ..values.python_numbers import flag
 from ..values.traced_int import TracedInt, exact, int_dim
 from .loop_guards import check_guards
-from .structured import Recording
+from .recording import Recording
 
 # Note [Results of regions]
 # What fxc.cond and the loops return are new arrays, in C order, that share memory with nothing

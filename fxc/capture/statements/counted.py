@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Self
 
 import numpy as np
 
 from fxc.ir.errors import CaptureError
 from fxc.ir.graph import Literal, Operand
-from fxc.ir.size_functions import floordiv, hint, minimum
+from fxc.ir.size_functions import floordiv, hint
 from fxc.ir.size_guards import guard
 from fxc.ir.symbols import Dim, SymFunc, counted_in
 from fxc.ir.types import ScalarType
-from fxc.ops.metas.shapes import normalize_slice, same_dim, slice_length
+from fxc.ops.metas.shapes import normalize_slice, slice_length
 
 from ..numpy_api.measured import known_size
 from ..outside.lists import ExternalList
@@ -47,7 +47,7 @@ class _Items:
         self.used = False
         self._home = current().region
 
-    def _in_python(self, places: Iterable[Any], item: Item) -> Iterator[Any]:
+    def _in_python(self, places: Iterable[object], item: Item) -> Iterator[Any]:
         """The items at places, for a loop that Python runs. It does not see changes to the lists
         that it runs over.
         """
@@ -91,8 +91,8 @@ class Counted(_Items, Traced):
         item: Item,
         *,
         once: bool = False,
-        of: tuple[Any, ...] = (),
-        steps: tuple[Any, Any] | None = None,
+        of: tuple[object, ...] = (),
+        steps: tuple[object, object] | None = None,
     ) -> None:
         super().__init__(once=once)
         self.count = count
@@ -153,10 +153,10 @@ class Bounded(_Items):
     def __init__(
         self,
         asked: tuple[Any, ...],
-        low: Any,
-        high: Any,
+        low: object,
+        high: object,
         item: Item | None = None,
-        of: tuple[Any, ...] = (),
+        of: tuple[object, ...] = (),
         *,
         once: bool = False,
         turned: bool = False,
@@ -185,7 +185,7 @@ class Bounded(_Items):
         low, high = (operand(_python_int(x)) for x in (self.low, self.high))
         last = session.record("py_subtract", high, Literal(1))
 
-        def item(k: Any) -> Any:
+        def item(k: object) -> Any:
             left = session.record("py_subtract", last, operand(k))
             place = record("py_add", low, left)
             return place if self.item is None else self.item(place)
@@ -289,7 +289,7 @@ def _is_found_late(step: Dim) -> bool:
     return current().varies(step) or any(isinstance(atom, SymFunc) for atom in atoms)
 
 
-def _bounded(asked: tuple[Any, ...], low: object, high: object, step: object) -> Any:
+def _bounded(asked: tuple[object, ...], low: object, high: object, step: object) -> Any:
     """A range of numbers of the graph; its items are between its bounds, so that no arithmetic of
     theirs can leave 64 bits.
     """
@@ -304,7 +304,7 @@ def _bounded(asked: tuple[Any, ...], low: object, high: object, step: object) ->
     span = arithmetic("sub", *((first, last) if is_down else (last, first)))
     trips = arithmetic("floordiv", arithmetic("add", span, distance - 1), distance)
 
-    def item(k: Any) -> Any:
+    def item(k: object) -> Any:
         way = session.record("py_multiply", operand(k), operand(by))
         return record("py_add", operand(first), way)
 
@@ -357,67 +357,3 @@ def over_numbers(found: object) -> Any:
         return found
     many = wrap_dim(found.count)
     return Bounded((many,), 0, many, found.taken().item, found.of)
-
-
-def enumerated(x: Any, start: Any = 0) -> Any:
-    """``enumerate(x, start)``."""
-    found = counted(x)
-    if type(found) is Bounded:
-        found.taken()
-        return _together([found], lambda k: (k + start, found.at(k)), lambda: enumerate(x, start))
-    if type(found) is not Counted:
-        return enumerate(x, start)
-    found.taken()
-    return Counted(found.count, lambda k: (k + start, found.item(k)), once=True, of=found.of)
-
-
-def _together(
-    parts: Sequence[Counted | Bounded], item: Item, iterator: Callable[[], Iterator[Any]]
-) -> Bounded:
-    """As many items as the shortest of some parts has, whose lengths are not all known before."""
-    lengths = [x.length() for x in parts]
-    count = lengths[0] if len(parts) == 1 else extremum("minimum", tuple(lengths))
-    of = tuple(x for part in parts for x in part.of)
-    return Bounded((count,), 0, count, item, of, once=True, iterator=iterator)
-
-
-def zipped(*parts: object, strict: bool = False) -> Any:
-    """``zip(*parts)``."""
-    found: list[Any] = [counted(part) for part in parts]
-    if not found or any(type(part) not in (Counted, Bounded) for part in found):
-        return zip(*parts, strict=strict)
-    if any(type(part) is Bounded for part in found):
-        if strict:
-            return zip(*parts, strict=True)
-
-        def each(k: object) -> tuple[Any, ...]:
-            return tuple(x.at(k) for x in found)
-
-        return _together([part.taken() for part in found], each, lambda: zip(*parts, strict=False))
-    count = found[0].count
-    for part in found[1:]:
-        if strict and (current().varies(part.count - count) or not same_dim(part.count, count)):
-            return zip(*parts, strict=True)
-        if part.count != count:
-            count = minimum(count, part.count)
-    of = tuple(x for part in found for x in part.taken().of)
-    return Counted(count, lambda k: tuple(part.item(k) for part in found), once=True, of=of)
-
-
-def mapped(function: Callable[..., Any], *parts: Any) -> Any:
-    """``map(function, *parts)``."""
-    found = zipped(*parts)
-    if type(found) is not Counted or all(type(part) is range for part in parts):
-        return map(function, *parts)
-    return Counted(found.count, lambda k: function(*found.item(k)), once=True, of=found.of)
-
-
-def backwards(x: Any) -> Any:
-    """``reversed(x)``."""
-    found = counted(x) if not isinstance(x, TracedArray) or x.ndim else None
-    if type(found) is Bounded and found is x:
-        return found.backwards(once=True)
-    if type(found) is not Counted:
-        return reversed(x)
-    last = found.count - 1
-    return Counted(found.count, lambda k: found.item(wrap_dim(last) - k), once=True, of=found.of)

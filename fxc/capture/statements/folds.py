@@ -38,7 +38,7 @@ from .folded import (
     comes_up_in_few,
     extreme,
 )
-from .needed import Door
+from .needed import StatementDoor
 
 T = TypeVar("T")
 _TRUSTED = ("builtins", "numpy")
@@ -61,7 +61,7 @@ class Fold:
 
 
 def fold(
-    door: Door, function: object, is_list: bool, made: Comprehension, **options: object
+    door: StatementDoor, function: object, is_list: bool, made: Comprehension, **options: object
 ) -> Any:
     """``function(comprehension, **options)``, of which that is a list if it ``is_list``: it may be
     one of the graph.
@@ -106,7 +106,7 @@ def fold(
     return door.call(function, result) if function in OF_ARRAYS else result
 
 
-def _of_known(door: Door, function: object, fold: Fold, made: Comprehension) -> Any:
+def _of_known(door: StatementDoor, function: object, fold: Fold, made: Comprehension) -> Any:
     """``any`` and ``all`` of what is computed from a few items that Python has: branches, if what
     they ask for is not known.
     """
@@ -159,7 +159,7 @@ def _items(fold: Fold, made: Each, *args: object) -> Any:
         folds.pop()
 
 
-def row(door: Door, made: Comprehension) -> Any:
+def row(door: StatementDoor, made: Comprehension) -> Any:
     """``[each(item) for item in items]`` as the item of a comprehension that is folded: where that
     is a loop whose items become an array, an array.
     """
@@ -170,12 +170,12 @@ def row(door: Door, made: Comprehension) -> Any:
     return made.over(made.items)
 
 
-def fold_items(door: Door, function: object, items: object, **options: object) -> Any:
+def fold_items(door: StatementDoor, function: object, items: object, **options: object) -> Any:
     """``sum`` and its like of an array, or of what is counted."""
     return fold(door, function, False, Comprehension(items, list, itself), **options)
 
 
-def fold_few(door: Door, function: object, items: Sequence[object]) -> Any:
+def fold_few(door: StatementDoor, function: object, items: Sequence[object]) -> Any:
     """``any`` and ``all`` of items that Python has."""
     return door.staged(comes_up_in_few)(items, itself, None, function is any)
 

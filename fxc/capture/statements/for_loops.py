@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Any
 
@@ -10,26 +10,25 @@ from fxc.ir.graph import Literal, Operand, Value
 from fxc.ir.size_functions import floordiv, hint
 from fxc.ir.size_guards import guard
 from fxc.ir.symbols import Dim, symbol
-from fxc.ir.types import PY_INT, ArrayType
+from fxc.ir.types import PY_INT
 
 from ..numpy_api.counting import bound_size
 from ..refusing import How, Requests, Respecialise, refuse
 from ..staging.plans import LoopPlan
-from ..values.operands import Traced, operand, record, wrap
-from ..values.options import arrays_of
+from ..values.operands import operand, record, wrap
 from ..values.python_numbers import arithmetic, logical_not, to_bool, to_int
-from ..values.rows import Kind, Rows
 from ..values.traced_int import TracedInt, decide_in_loops, wrap_dim
 from ..values.truths import flag_of, going_on
 from ..values.unbound import UNBOUND
 from .counted import FEW, Bounded, Counted, counted, of_one_thing, over_numbers
-from .growing import items_of, kind_of_item, lists_that_grow, room_for
+from .growing import Growing
 from .loop_guards import check_guards
 from .loops import CapturedLoop, Round
-from .needed import Door
+from .needed import StatementDoor
 from .outcome import Outcome
+from .recording import Recording
 from .sliding import Sliding
-from .structured import Recording, Variables
+from .structured import Variables
 
 _MOST_ROUNDS = 8  # of them, one in the other, if each may end the loop
 _MOST_RUNS = 5_000  # iterations that Python runs instead
@@ -45,11 +44,11 @@ class ForLoop(CapturedLoop):
 
     def __init__(
         self,
-        door: Door,
+        door: StatementDoor,
         iterable: Any,
         given: tuple[Any, ...],
         rebound: object,
-        env: Mapping[str, Any],
+        env: Mapping[str, object],
     ) -> None:
         plan = LoopPlan(*given)
         super().__init__(door, plan, rebound, env)
@@ -73,35 +72,20 @@ class ForLoop(CapturedLoop):
         self._runs = False  # there is an iteration for sure
         self._goes_on: Any = None  # 0 if the iteration before the loop has ended it, else 1
         self._rounds: list[Round] = []  # of those that Python runs, if the ones before did not stop
-        self._anew = {name for name, anew in plan.grows if anew}
-        self._lists: dict[str, list[Any]] = {}  # see Note [Lists that grow]
+        grows = plan.grows if found is not None else ()
+        self._growing = Growing(self.session, grows, env)  # see Note [Lists that grow]
         self._counted_items = Requests()  # the request not to count the items of others
-        self._appended: dict[str, Kind] = {}  # in this pass
-        self._rows: dict[str, Rows] = {}
-        self._given_away: list[Value] = []
         self._last: Mapping[str, Any] = {}  # the variables at the end of the body
         if found is not None:
-            self._lists = lists_that_grow(self.session, plan.grows, env)
             few = type(found) is Counted and type(found.count) is int and found.count <= _FEW_ITEMS
             if type(found) is Counted and not few:
-                self._count_items([env.get(name) for name, _ in plan.grows])
+                self._counted_items = self._growing.leave(env.get(name) for name, _ in grows)
             self._spread_tuples(self._env)
             self.session.statements.append(self)
             found.taken()
             if type(found) is Counted:
                 self._look()
                 self._peeling = self._runs and self.wants_first
-
-    def _count_items(self, lists: Sequence[Any]) -> None:
-        """Leave the lists to which iterations append, more than a few or as many as a size says, to
-        the graph, if that has not failed.
-        """
-        made, requests = self.door.lists, self.session.requests
-        known = self._lists.items()
-        self._lists = {name: x for name, x in known if made.to_leave(x) <= requests}
-        found = (made.to_leave(x) for x in lists if isinstance(x, Traced))
-        self._counted_items = Requests().union(*found) - requests
-        made.sized |= self._counted_items
 
     @property
     def runs(self) -> bool:
@@ -147,9 +131,8 @@ class ForLoop(CapturedLoop):
     @property
     def _most(self) -> Dim | None:
         """The most iterations that there may be; None if that is not known."""
-        if type(self.over) is not Counted or self.session.varies(self.over.count):
-            return None
-        return self.over.count - self._first
+        count = self.iterations
+        return None if count is None or self.session.varies(count) else count
 
     def _look(self) -> None:
         """Look whether there is another iteration."""
@@ -202,7 +185,7 @@ class ForLoop(CapturedLoop):
             by_first = How.BY_FIRST in self.session.asked(self._label)
             middle = hint(low) + (0 if by_first else (hint(high) - hint(low)) // 2)
             self._counter = symbol(name, hint=middle, lower=low if isinstance(low, int) else None)
-        self._appended, self._given_away = {}, []
+        self._growing.begin()
         self._begin(region)
         return self._item(), *self.handed(self._seen)
 
@@ -228,7 +211,7 @@ class ForLoop(CapturedLoop):
             return self.over.item(TracedInt(self._counter))
         return self.over.item(wrap_dim(self._counter * self._every + (self._first + self._run)))
 
-    def take(self, env: Mapping[str, Any]) -> None:
+    def take(self, env: Mapping[str, object]) -> None:
         if self._region is not None and self._items is None:
             self._spread_tuples(env)
         after = self.of(env)
@@ -291,42 +274,17 @@ class ForLoop(CapturedLoop):
         self._rounds.append((flag_of(test), self.values, arm))
         arm.enter()
 
-    def takes(self, held: list[Any], x: Any) -> bool:
+    def takes(self, held: object, x: object) -> bool:
         """Whether this iteration may append ``x`` to a list. See Note [Lists that grow]."""
-        name = next((name for name, each in self._lists.items() if each is held), None)
         region = self._region
-        if name is None or region is None or self.session.region != region.number:
+        if region is None or self.session.region != region.number:
             return False
         if self._every > 1 or self._stop is not None or type(self.over) is not Counted:
             return False
-        kind = kind_of_item(region, x, anew=name in self._anew)
-        if kind is None or name in self._appended:
-            return False
-        self._appended[name] = kind
-        if isinstance(kind, ArrayType):
-            self._given_away.append(x._value)
-        rows = self._rows.get(name)
-        if rows is not None and rows.kind == kind:
-            wrap(rows.array)[wrap_dim(self._counter - self._first)] = x
-        return True
+        return self._growing.takes(region, held, self._counter - self._first, x)
 
     def _makes_room(self) -> bool:
-        new = {
-            name: kind
-            for name, kind in self._appended.items()
-            if name not in self._rows or self._rows[name].kind != kind
-        }
-        kept = (each for x in self._last.values() for each in arrays_of(x))
-        if any(each in self._given_away for each in kept):
-            raise refuse(
-                "a loop that appends an array to a list and keeps it cannot be captured; append a "
-                "copy"
-            )
-        count = self.over.count - self._first if new else 0
-        guard(count, "==", hint(count))
-        for name, kind in new.items():
-            self._rows[name] = room_for(self.session, kind, hint(count))
-        return bool(new)
+        return self._growing.makes_room(self._last.values(), self.iterations)
 
     def _permuted(self, after: Variables) -> bool:
         every, _ = self._order(after)
@@ -362,14 +320,14 @@ class ForLoop(CapturedLoop):
         guard(number, "==", hint(number))
         return (wrap_dim(first + k) for k in range(hint(number)))
 
-    def _peeled(self, after: Variables, env: Mapping[str, Any]) -> None:
+    def _peeled(self, after: Variables, env: Mapping[str, object]) -> None:
         """Go on behind an iteration that was run before the loop."""
         self.values, self._env = after, env
         self._seen = self._start = {}
         self._spread_tuples(env)
         self._peeling = False
         self.carried.forget_first()
-        self._rows.clear()
+        self._growing.begin_apart()
         self._first += 1
         stopped = going_on(env[self._stop]) if self._stop is not None else False
         if stopped is True:
@@ -380,7 +338,7 @@ class ForLoop(CapturedLoop):
             self._goes_on = to_int(logical_not(to_bool(stopped)))
             self._runs = False
 
-    def _record(self, region: Recording, after: Variables, env: Mapping[str, Any]) -> None:
+    def _record(self, region: Recording, after: Variables, env: Mapping[str, object]) -> None:
         outcome = Outcome(self, region, after)
         results, options = outcome.results, dict[str, Any]()
         if self._stop is not None:
@@ -394,10 +352,8 @@ class ForLoop(CapturedLoop):
         body = region.finished([self._index, *outcome.params], results)
         init = tuple(outcome.init)
         outputs = self.session.record("fori_loop", low, high, init, body=body, **options)
-        count = self.over.count - self._first if type(self.over) is Counted else None
-        outcome.finish(outputs, count)
-        for name in self._appended:
-            self._lists[name].extend(items_of(self._rows[name]))
+        outcome.finish(outputs, self.iterations)
+        self._growing.end()
         self._items = iter(())
         if self._every > 1:
             done = self._first + self._ends[1] * self._every

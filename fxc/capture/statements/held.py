@@ -16,7 +16,7 @@ from ..session import Session
 from ..values.alternatives import content_of, is_option, one_of, options_of
 from ..values.operands import kind_of, wrap
 from ..values.variables import placeholder
-from .structured import Recording
+from .recording import Recording
 
 # Note [Arrays that loops exchange]
 # A variable that is another array after an iteration is carried as flags and an array. The flags

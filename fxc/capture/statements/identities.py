@@ -40,7 +40,7 @@ def rotation(
     return (order, frozenset(moved)) if order <= _MOST_NAMES else (1, frozenset())
 
 
-def is_private(session: Session, value: Value, since: int, others: Iterable[Any]) -> bool:
+def is_private(session: Session, value: Value, since: int, others: Iterable[object]) -> bool:
     """Whether an array was made later than ``since``, and no other variable shows it."""
     made = session.made.get(value)
     if (session.results.get(value, -1) if made is None else made.at) < since:
@@ -73,7 +73,7 @@ def _leaves(x: object) -> Iterator[Any]:
 
 def staying(
     session: Session,
-    after: Mapping[str, Any],
+    after: Mapping[str, object],
     carried: Mapping[str, Value],
     resized: Mapping[str, Sequence[Value]],
 ) -> dict[str, set[str]]:
@@ -102,7 +102,7 @@ def staying(
     return found
 
 
-def sharing(session: Session, region: int, after: Mapping[str, Any]) -> set[tuple[str, str]]:
+def sharing(session: Session, region: int, after: Mapping[str, object]) -> set[tuple[str, str]]:
     """The variables that may hold one array that was made in a region: two and two.
 
     Raises ``CaptureError`` if one of them may be None.

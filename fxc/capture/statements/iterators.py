@@ -1,29 +1,96 @@
-"""Iterators of NumPy's and of ``itertools`` that a loop can run over without Python."""
+"""Iterators of Python, NumPy and ``itertools`` that a loop can run over without Python."""
 
 from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
+from fxc.ir.size_functions import minimum
 from fxc.ir.size_guards import guard
 from fxc.ir.symbols import Dim, product
 from fxc.ops.metas.layout import is_c_ordered
+from fxc.ops.metas.shapes import same_dim
 
 from ..session import current
 from ..values.dims import dim_of
 from ..values.operands import array_value, wrap
 from ..values.python_functions import call_function
-from ..values.python_numbers import scalar_of, to_float, to_int
+from ..values.python_numbers import extremum, scalar_of, to_float, to_int
 from ..values.traced_array import TracedArray
 from ..values.traced_int import TracedInt, scalar_of_int, wrap_dim
 from ..values.traced_scalar import TracedScalar
-from .counted import FEW, Counted, counted
+from .counted import FEW, Bounded, Counted, Item, counted
+from .needed import StatementDoor
 
 _ENDLESS = 2**62  # items: no loop reaches the last
+
+
+def enumerated(x: Any, start: Any = 0) -> Any:
+    """``enumerate(x, start)``."""
+    found = counted(x)
+    if type(found) is Bounded:
+        found.taken()
+        return _together([found], lambda k: (k + start, found.at(k)), lambda: enumerate(x, start))
+    if type(found) is not Counted:
+        return enumerate(x, start)
+    found.taken()
+    return Counted(found.count, lambda k: (k + start, found.item(k)), once=True, of=found.of)
+
+
+def _together(
+    parts: Sequence[Counted | Bounded], item: Item, iterator: Callable[[], Iterator[Any]]
+) -> Bounded:
+    """As many items as the shortest of some parts has, whose lengths are not all known before."""
+    lengths = [x.length() for x in parts]
+    count = lengths[0] if len(parts) == 1 else extremum("minimum", tuple(lengths))
+    of = tuple(x for part in parts for x in part.of)
+    return Bounded((count,), 0, count, item, of, once=True, iterator=iterator)
+
+
+def zipped(*parts: object, strict: bool = False) -> Any:
+    """``zip(*parts)``."""
+    found: list[Any] = [counted(part) for part in parts]
+    if not found or any(type(part) not in (Counted, Bounded) for part in found):
+        return zip(*parts, strict=strict)
+    if any(type(part) is Bounded for part in found):
+        if strict:
+            return zip(*parts, strict=True)
+
+        def each(k: object) -> tuple[Any, ...]:
+            return tuple(x.at(k) for x in found)
+
+        return _together([part.taken() for part in found], each, lambda: zip(*parts, strict=False))
+    count = found[0].count
+    for part in found[1:]:
+        if strict and (current().varies(part.count - count) or not same_dim(part.count, count)):
+            return zip(*parts, strict=True)
+        if part.count != count:
+            count = minimum(count, part.count)
+    of = tuple(x for part in found for x in part.taken().of)
+    return Counted(count, lambda k: tuple(part.item(k) for part in found), once=True, of=of)
+
+
+def mapped(function: Callable[..., Any], *parts: Any) -> Any:
+    """``map(function, *parts)``."""
+    found = zipped(*parts)
+    if type(found) is not Counted or all(type(part) is range for part in parts):
+        return map(function, *parts)
+    return Counted(found.count, lambda k: function(*found.item(k)), once=True, of=found.of)
+
+
+def backwards(x: Any) -> Any:
+    """``reversed(x)``."""
+    found = counted(x) if not isinstance(x, TracedArray) or x.ndim else None
+    if type(found) is Bounded and found is x:
+        return found.backwards(once=True)
+    if type(found) is not Counted:
+        return reversed(x)
+    last = found.count - 1
+    return Counted(found.count, lambda k: found.item(wrap_dim(last) - k), once=True, of=found.of)
 
 
 def places_of(*sizes: Any) -> Any:
@@ -55,7 +122,7 @@ def elements_of(array: object) -> Any:
     if type(found) is not Counted:
         return iter([((), x[()])])
 
-    def item(k: Any) -> tuple[Any, Any]:
+    def item(k: object) -> tuple[Any, Any]:
         place = found.item(k)
         return place, x[place]
 
@@ -83,7 +150,7 @@ def pairs(x: Any) -> Any:
     )
 
 
-def accumulated(door: Any, x: object) -> Any:
+def accumulated(door: StatementDoor, x: object) -> Any:
     """``itertools.accumulate(x)`` of a list of floats: NumPy adds them up in the same order; None
     for what Python has to run over. (What is stored in an array meanwhile would be read.)
     """
@@ -109,7 +176,7 @@ def products(*parts: Any, repeat: Any = 1) -> Any:
     if all(isinstance(size, int) and size <= FEW for size in sizes):
         return itertools.product(*parts, repeat=repeat)
 
-    def items(k: Any) -> tuple[Any, ...]:
+    def items(k: object) -> tuple[Any, ...]:
         places = _place(sizes, k)
         return tuple(x.item(at) for x, at in zip(found * repeat, places, strict=True))
 

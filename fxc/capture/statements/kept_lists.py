@@ -17,7 +17,7 @@ from ..refusing import How, Request, Respecialise
 from ..session import Session
 from ..values.operands import Traced
 from ..values.traced_lists import TracedList
-from .needed import Door
+from .needed import StatementDoor
 from .structured import Variables
 
 # Note [Lists that replace one another]
@@ -33,7 +33,7 @@ _MOST_LOOKED_AT = 10_000
 
 
 def keep_lists(
-    door: Door,
+    door: StatementDoor,
     region: int | None,
     before: Variables,
     after: Variables,
@@ -57,7 +57,7 @@ def keep_lists(
     return found
 
 
-def _is_another(door: Door, old: Any, x: Any) -> bool:
+def _is_another(door: StatementDoor, old: object, x: object) -> bool:
     """Whether these are two lists of the graph; asks for them where they are Python's."""
     if old is x or not (is_list(old) and is_list(x)):
         return False
@@ -66,7 +66,7 @@ def _is_another(door: Door, old: Any, x: Any) -> bool:
     return type(old) is type(x) is TracedList
 
 
-def _stored(door: Door) -> Iterator[Any]:
+def _stored(door: StatementDoor) -> Iterator[Any]:
     """What the program has stored outside."""
     return (effect.value for effect in door.outside.effects.entries)
 
@@ -81,7 +81,7 @@ def is_variable(name: str) -> bool:
     return not name.startswith("__fxc") or name.startswith("__fxc_over")
 
 
-def _ask_for(door: Door, *lists: object) -> None:
+def _ask_for(door: StatementDoor, *lists: object) -> None:
     """Ask for lists of the graph in place of Python's, if there may be some."""
     labels = {door.lists.label_of(x) for x in lists if type(x) is list}
     wanted = {Request(label, How.IN_GRAPH) for label in labels if label is not None}

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 from ..session import Session
 
 
-class Door(Protocol):
+class StatementDoor(Protocol):
     """The door, as far as statements use it."""
 
     session: Session

@@ -16,11 +16,11 @@ from ..refusing import How, Request, Respecialise
 from .comprehensions import Comprehension, Each
 from .folded import but_none
 from .folds import entry_of
-from .needed import Door
+from .needed import StatementDoor
 from .sums import CORRECTS, corrected_plus, ended, plus
 
 
-def nest(door: Door, function: object, made: Comprehension) -> Any:
+def nest(door: StatementDoor, function: object, made: Comprehension) -> Any:
     """``function(comprehension)``. Of the items that pass the test, ``each(way, so_far, item)``
     takes in all that belongs to one: see ``Way``.
     """
@@ -38,7 +38,7 @@ def nest(door: Door, function: object, made: Comprehension) -> Any:
     return door.staged(_best)(result) if function in (max, min) else result
 
 
-def nested(door: Door, made: Comprehension) -> Any:
+def nested(door: StatementDoor, made: Comprehension) -> Any:
     """The list of a comprehension with several ``for``: made in Python, or by loops where that
     cannot be.
     """

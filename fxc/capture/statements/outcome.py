@@ -26,9 +26,10 @@ from .carried_views import CarriedView, carried_view
 from .cells import is_flag
 from .held import Held, held
 from .loops import CapturedLoop
+from .recording import Recording
 from .resizing import Resized
 from .sliding import Sliding
-from .structured import Recording, Variables
+from .structured import Variables
 
 
 class Outcome:

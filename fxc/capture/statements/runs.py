@@ -30,12 +30,13 @@ from ..values.traced_array import TracedArray
 from ..values.traced_int import wrap_dim
 from .comprehensions import Comprehension, mapped
 from .counted import Bounded, Counted, counted
+from .needed import StatementDoor
 from .structured import recorded
 
 _TO_PYTHON = {bool: to_bool, int: to_int, float: to_float}
 
 
-def runs_of(door: object, x: object, key: object = None) -> Any:
+def runs_of(door: StatementDoor, x: object, key: object = None) -> Any:
     """``itertools.groupby(x, key)`` with numbers as keys; None for what Python has to run over."""
     x = settled(x)
     found = counted(x)
@@ -53,7 +54,7 @@ class _Keys:
     are made of: arrays, and what the function reads that gives them.
     """
 
-    def __init__(self, array: Any, sources: Iterator[Value], kind: type, key: Any) -> None:
+    def __init__(self, array: Any, sources: Iterator[Value], kind: type, key: object) -> None:
         session = current()
         self.array = array
         self._to_python = _TO_PYTHON.get(kind)
@@ -86,14 +87,14 @@ class _Keys:
         return found if self._to_python is None else self._to_python(found)
 
 
-def _keys_of(door: Any, x: object, found: Counted, key: Any) -> _Keys | None:
+def _keys_of(door: StatementDoor, x: object, found: Counted, key: object) -> _Keys | None:
     """The keys of items that are not known; None for none of numbers."""
     if key is None and isinstance(x, TracedArray):
         return _Keys(x, iter((x._value,)), x.dtype.type, None) if x.ndim == 1 else None
     if key is not None and not _reads_items_alone(key):
         return None
 
-    def key_of(item: Any) -> Any:
+    def key_of(item: object) -> Any:
         return item if key is None else door.call(key, item)
 
     # The region is forgotten: it shows what the keys are, and are made of.
@@ -162,7 +163,7 @@ def _runs(items: Counted, keys: _Keys) -> Counted:
         latest[:] = [token]
         keys.rely()
 
-        def item(k: Any) -> Any:
+        def item(k: object) -> Any:
             if latest != [token]:
                 raise refuse(
                     "a group of itertools.groupby that is run over when the next one has been "

@@ -7,9 +7,10 @@ from typing import Any
 from ..values.operands import settled
 from ..values.traced_array import TracedArray
 from ..values.traced_lists import TracedList
+from .needed import StatementDoor
 
 
-def starred(door: Any, x: Any, before: int, after: int) -> tuple[Any, ...]:
+def starred(door: StatementDoor, x: Any, before: int, after: int) -> tuple[Any, ...]:
     """So many first items, a list of those between, and so many last ones.
 
     Raises ``ValueError`` as Python does.

@@ -22,10 +22,11 @@ from ..values.truths import flag_of, going_on
 from .arms import Either
 from .loop_guards import check_guards
 from .loops import CapturedLoop, Round
-from .needed import Door
+from .needed import StatementDoor
 from .outcome import Outcome
+from .recording import Recording, empty_region
 from .sliding import Sliding, trips
-from .structured import Recording, Variables, empty_region
+from .structured import Variables
 
 
 class WhileLoop(CapturedLoop):
@@ -35,7 +36,11 @@ class WhileLoop(CapturedLoop):
     """
 
     def __init__(
-        self, door: Door, given: tuple[Any, ...], rebound: object, env: Mapping[str, Any]
+        self,
+        door: StatementDoor,
+        given: tuple[Any, ...],
+        rebound: object,
+        env: Mapping[str, object],
     ) -> None:
         super().__init__(door, LoopPlan(*given), rebound, env)
         self._phase = "python" if self.by_python else "first test"
@@ -135,7 +140,7 @@ class WhileLoop(CapturedLoop):
             self.session.statements.append(self)
         return False
 
-    def take(self, env: Mapping[str, Any]) -> None:
+    def take(self, env: Mapping[str, object]) -> None:
         if self._phase == "body":
             self._spread_tuples(env)
         after = self.of(env)

@@ -29,8 +29,8 @@ class Above:
     array_function: Callable[[object, object, object], object]
     functions: Mapping[Any, Callable[..., Any]]
 
-    chosen: Callable[[object, object, Later, Later], Any]  # ``then() if test else orelse()``
-    one_way: Callable[[object, Any, Later, Later], object]  # by what differs
+    chosen: Callable[[Any, object, Later, Later], Any]  # ``then() if test else orelse()``
+    one_way: Callable[[Any, Any, Later, Later], object]  # by what differs
     elements_in_order: Callable[[Any], object]  # what a loop over ``x.flat`` runs over
     decoded: Callable[[Any], object]  # ``x.tobytes().decode()``
 
