@@ -44,7 +44,7 @@ def new_variant(
     Raises ``PutOff`` where that is estimated to take more than ``longest`` seconds.
     """
     global _begun
-    from fxc.capture.capture import capture
+    from fxc.capture.capture import Terms, capture
 
     _begun += 1
     name = getattr(function, "__name__", type(function).__name__)
@@ -56,14 +56,8 @@ def new_variant(
     demanded: frozenset[Any] = frozenset()
     dynamic = options.dynamic
     while True:
-        captured = capture(
-            function,
-            args,
-            kwargs,
-            dynamic=dynamic,
-            varying=frozenset(state.varying),
-            demanded=demanded,
-        )
+        terms = Terms(dynamic, varying=frozenset(state.varying), demanded=demanded)
+        captured = capture(function, args, kwargs, terms)
         state.varying |= captured.varying
         try:
             made = _compiled(captured, options, name, longest)

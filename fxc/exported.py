@@ -12,9 +12,9 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from fxc.capture.capture import capture
+from fxc.capture.capture import Terms, capture
 from fxc.capture.captured import Captured
-from fxc.capture.guards import apart, overlaps_itself, same_value
+from fxc.capture.guard_facts import apart, overlaps_itself, same_value
 from fxc.ir.errors import CaptureError, Interrupted, WouldRaise
 from fxc.ir.evaluate import call
 from fxc.ir.graph import Graph, Value
@@ -73,7 +73,7 @@ def export(
     fn = _original(fn)
     leaves, in_spec = flatten((args, kwargs))
     own_args, own_kwargs = unflatten(in_spec, _own_views(leaves))
-    captured = capture(fn, own_args, own_kwargs, dynamic=dynamic, effects=False)
+    captured = capture(fn, own_args, own_kwargs, Terms(dynamic, effects=False))
     if captured.overlaps.inputs:
         texts = (captured.inputs[place].text for place in captured.overlaps.inputs.values())
         raise CaptureError(

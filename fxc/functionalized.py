@@ -9,7 +9,7 @@ from typing import Any, Generic, ParamSpec, TypeVar
 
 import numpy as np
 
-from fxc.capture.capture import capture
+from fxc.capture.capture import Terms, capture
 from fxc.capture.captured import Captured
 from fxc.ir.evaluate import call, viewed
 from fxc.ir.graph import Graph
@@ -99,7 +99,7 @@ class Functionalized(Generic[P, R]):
                 inputs = variant.captured.guards.check(args, kwargs)
                 if inputs is not None:
                     return variant, inputs
-            captured = capture(self.__fxc_original__, args, kwargs, effects=False)
+            captured = capture(self.__fxc_original__, args, kwargs, Terms(effects=False))
             self._variants.append(_Variant(captured, functional_graph(captured)))
             inputs = captured.guards.check(args, kwargs)
             assert inputs is not None

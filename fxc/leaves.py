@@ -61,14 +61,16 @@ def site_of(compilation: Compilation, error: BaseException) -> Site | None:
 
 def refusal_at(site: Site, variant: Variant, *call: Any) -> Refusal | None:
     """Where the program is when a call comes to the operator; None if it does not come there."""
-    from fxc.capture.capture import capture
+    from fxc.capture.capture import Terms, capture
 
     captured = variant.captured
     ops = {node.op for node in walk(captured.graph.body) if site.is_at(node.loc)}
     if site.op not in ops:  # some stage has made it of others of the line
         site = replace(site, op="")
+    terms = Terms(None, captured.requests, captured.varying, left=site)
+    function, args, kwargs = call
     try:
-        capture(*call, varying=captured.varying, requests=captured.requests, left=site)
+        capture(function, args, kwargs, terms)
     except CaptureError as error:
         refusal: Refusal | None = error.refusal
         return refusal

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from fxc.capture.capture import capture
+from fxc.capture.capture import Terms, capture
 from fxc.capture.captured import Captured
 from fxc.capture.outside.leaves import ArrayLeaf, ScalarLeaf
 from fxc.ir.evaluate import bind_symbols, evaluate
@@ -62,7 +62,7 @@ def through_capture(fn: Callable[..., Any], *, dynamic: bool = False) -> Callabl
     """``fn`` by capture and evaluation of the graph at each call."""
 
     def call(*args: Any, **kwargs: Any) -> Any:
-        captured = capture(fn, args, kwargs, dynamic=dynamic)
+        captured = capture(fn, args, kwargs, Terms(dynamic))
         verify(captured.graph, table=schema_of, after="capture")
         return run_captured(captured, args, kwargs)
 

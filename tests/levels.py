@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 import fxc
-from fxc.capture.capture import capture
+from fxc.capture.capture import Terms, capture
 from fxc.capture.captured import Captured
 from fxc.ir.errors import CaptureError, OverlapError
 from fxc.ir.evaluate import call
@@ -51,7 +51,7 @@ def cheaply(fn: Callable[..., Any], inputs: tuple[Any, ...]) -> Outcome:
     """Through the graph stages, the last graph evaluated by NumPy."""
 
     def evaluated(*args: Any) -> Any:
-        captured = capture(fn, args, {}, effects=False)
+        captured = capture(fn, args, {}, Terms(effects=False))
         return _evaluated(stages(captured), captured, args)
 
     return run(evaluated, inputs)

@@ -19,7 +19,7 @@ from fxc.ir.size_guards import guard
 from fxc.ir.types import ArrayType
 from fxc.ops.metas.layout import overlaps_itself
 
-from .guards import apart
+from .guard_facts import apart
 from .recorder import Alternative, Recorder
 from .refusing import VIEWS_BY_PYTHON, How, Request, Respecialise, refuse
 from .values.alternatives import options_of
@@ -296,7 +296,7 @@ class Aliases:
                 )
             value = self.bases[value]
 
-    def check_operands(self, args: tuple[Any, ...]) -> None:
+    def check_operands(self, args: tuple[object, ...]) -> None:
         """``check_given_up`` of what an operator is about to read."""
         if not self._given_up:
             return

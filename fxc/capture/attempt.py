@@ -12,9 +12,10 @@ import numpy as np
 
 from fxc.ir.errors import CaptureError, InternalError, OverlapError
 from fxc.ir.graph import Graph, Region, walk
-from fxc.ir.location import SourceLocation
+from fxc.ir.location import Site, SourceLocation
 from fxc.ir.records import frozen
 from fxc.ir.replay import PART
+from fxc.ir.size_guards import Guard
 from fxc.ir.tree import LEAF, TreeSpec, flatten
 from fxc.ops.python_numbers import may_leave
 from fxc.ops.table import TABLE
@@ -34,6 +35,7 @@ from .overlaps import Overlaps, settle_overlaps
 from .refusing import Requests, Respecialise, constants, refuse
 from .relations import strongest
 from .session import Session
+from .suspended import check_generators, close_generators
 
 
 @frozen
@@ -52,12 +54,21 @@ class GivenCall:
 
 @frozen
 class Terms:
-    """On what terms an attempt captures a call: see ``capture`` for what each means."""
+    """On what terms a call is captured.
+
+    ``dynamic`` makes the sizes of arrays symbols, unless arrays overlap; if it is None, those that
+    ``varying`` names. ``requests`` are those of attempts made before, ``varying`` names numbers
+    from outside that are no constants. ``demanded`` are relations of counted sizes to check in any
+    case. With ``effects=False`` a function that changes Python objects is refused, and so is a
+    result that is an object from outside, but for arrays. The operator ``left`` is refused.
+    """
 
     dynamic: bool | None = None
     requests: Requests = frozenset()
     varying: frozenset[str] = frozenset()
+    demanded: frozenset[Guard] = frozenset()
     effects: bool = True
+    left: Site | None = None
 
 
 def begun(session: Session, call: GivenCall, terms: Terms) -> Captured | frozenset[str]:
@@ -72,7 +83,7 @@ def begun(session: Session, call: GivenCall, terms: Terms) -> Captured | frozens
         session.door.places.check_wanted()
         raise
     finally:
-        session.close_generators()
+        close_generators(session)
 
 
 def _attempt(session: Session, call: GivenCall, terms: Terms) -> Captured | frozenset[str]:
@@ -86,7 +97,7 @@ def _attempt(session: Session, call: GivenCall, terms: Terms) -> Captured | froz
         callee, bound = _admit_callee(outside, call.function)
         result = _run(session, callee, (*bound, *call_args), call_kwargs)
         session.door.places.check_wanted()
-        session.check_generators()
+        check_generators(session)
         if session.error is not None:  # a handler in the program swallowed it
             raise session.error
         changing = outside.changing - terms.varying
@@ -165,7 +176,9 @@ def _captured(outside: Outside, call: GivenCall, terms: Terms, made: _Result) ->
     )
 
 
-def _run(session: Session, callee: object, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def _run(
+    session: Session, callee: object, args: tuple[object, ...], kwargs: dict[str, object]
+) -> Any:
     """What the program returns, while it is recorded."""
     outside = session.door.outside
     warned = [kind for kind, mode in np.geterr().items() if mode not in ("ignore", "raise")]

@@ -10,8 +10,6 @@ from typing import Any
 
 from fxc.dispatch.dispatcher import Dispatcher
 from fxc.ir.errors import CaptureError, FxcError, InternalError
-from fxc.ir.location import Site
-from fxc.ir.size_guards import Guard
 
 from .attempt import GivenCall, Terms, begun
 from .captured import Captured
@@ -23,41 +21,30 @@ from .session import MOST_SECONDS, Budget, Session
 from .values.above import serve
 
 _MOST_ATTEMPTS = 40
+_USUAL = Terms()
 _log = logging.getLogger("fxc")
 serve(SERVICES)
 
+__all__ = ["Terms", "capture"]
+
 
 def capture(
-    fn: Callable[..., Any],
-    args: tuple[Any, ...],
-    kwargs: Mapping[str, Any],
-    *,
-    dynamic: bool | None = None,
-    requests: Requests = frozenset(),
-    varying: frozenset[str] = frozenset(),
-    demanded: frozenset[Guard] = frozenset(),
-    effects: bool = True,
+    fn: Callable[..., object],
+    args: tuple[object, ...],
+    kwargs: Mapping[str, object],
+    terms: Terms = _USUAL,
     dispatcher: Dispatcher | None = None,
-    left: Site | None = None,
 ) -> Captured:
     """Capture the call ``fn(*args, **kwargs)``; nothing of the user's is touched.
-
-    ``dynamic`` makes the sizes of arrays symbols, unless arrays overlap; if it is None, those that
-    ``varying`` names. ``requests`` are those of attempts made before, ``varying`` names numbers
-    from outside that are no constants. ``demanded`` are relations of counted sizes to check in any
-    case. With ``effects=False`` a function that changes Python objects is refused, and so is a
-    result that is an object from outside, but for arrays. The operator ``left`` is refused.
 
     Raises ``CaptureError`` for what cannot be captured; what the program itself raises, NumPy's
     errors included, comes through as it is.
     """
-    attempts = _Attempts(
-        GivenCall(fn, args, kwargs), Terms(dynamic, requests, varying, effects), left
-    )
+    attempts = _Attempts(GivenCall(fn, args, kwargs), terms)
     outer: dict[str, Any] = {}
     budget = Budget.of(MOST_SECONDS)
     for _ in range(_MOST_ATTEMPTS):
-        session = Session(dispatcher, demanded, outer, budget, left)
+        session = Session(dispatcher, terms.demanded, outer, budget, terms.left)
         session.would_raise = functools.partial(_would_raise, session)
         try:
             found = begun(session, attempts.call, attempts.terms)
@@ -81,10 +68,9 @@ def capture(
 class _Attempts:
     """On what terms the next attempt to capture a call is made."""
 
-    def __init__(self, call: GivenCall, terms: Terms, left: Site | None) -> None:
+    def __init__(self, call: GivenCall, terms: Terms) -> None:
         self.call = call
         self.terms = terms
-        self._left = left
         self._first: CaptureError | None = None  # which is what the user is told
 
     def change(self, requests: Requests = frozenset(), varying: Iterable[str] = ()) -> None:
@@ -108,8 +94,9 @@ class _Attempts:
             case SizesNeeded():
                 self.terms = replace(self.terms, dynamic=False)
             case LeftToPython():
-                assert self._left is not None
-                self._first = CaptureError(f"{self._left.op} has left calls to NumPy at run time")
+                assert self.terms.left is not None
+                text = f"{self.terms.left.op} has left calls to NumPy at run time"
+                self._first = CaptureError(text)
                 self._first.__traceback__ = ended.__traceback__
                 _note_refusal(session, self._first)
                 return False
@@ -142,7 +129,7 @@ def _would_raise(
     budget = Budget.of(MOST_SECONDS / 10, around.operations)
     session = Session(around.dispatcher, budget=budget)
     try:
-        begun(session, GivenCall(function, args, kwargs), Terms())
+        begun(session, GivenCall(function, args, kwargs), _USUAL)
     except (FxcError, Respecialise, SizesNeeded):
         return False
     except Exception as error:

@@ -48,6 +48,6 @@ class Captured:
     need_not_raise: bool
     drawn: tuple[int, ...] = ()
 
-    def finish(self, leaves: list[Any], objects: tuple[Any, ...]) -> Any:
+    def finish(self, leaves: list[object], objects: tuple[object, ...]) -> Any:
         """The result from its leaves; makes the effects."""
         return leaves[0] if self.epilogue is None else self.epilogue.finish(leaves, *objects)

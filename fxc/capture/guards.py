@@ -7,8 +7,6 @@ inputs or None, and ``why(args, kwargs)``, which says what does not hold.
 
 from __future__ import annotations
 
-import math
-import operator
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -23,8 +21,16 @@ from fxc.ir.errors import MISSED, Flagged, Interrupted, RunFailed
 from fxc.ir.records import frozen
 from fxc.ir.size_guards import Guard
 from fxc.ir.symbols import Dim, Symbol
-from fxc.ir.types import array_type, is_known, same_dtype
+from fxc.ir.types import array_type, is_known
 
+from .guard_facts import (
+    apart,
+    distinct,
+    overlaps_itself,
+    same_items,
+    same_keys,
+    same_value,
+)
 from .listed_numbers import codes_of
 
 Inputs = tuple[Any, ...]
@@ -34,9 +40,6 @@ class Count(Protocol):
     """Something that counts calls."""
 
     calls: int
-
-
-# The small records of this package are named tuples: making a dataclass costs 1 ms of import time.
 
 
 @frozen
@@ -92,7 +95,7 @@ class GuardProgram:
     def __init__(
         self,
         steps: Iterable[Step],
-        constants: Mapping[str, Any],
+        constants: Mapping[str, object],
         inputs: Iterable[str],
         objects: Iterable[str] = (),
         symbols: Mapping[str, str] = MappingProxyType({}),
@@ -105,7 +108,7 @@ class GuardProgram:
 
     def demanding(self, relations: Iterable[Guard]) -> GuardProgram:
         """The program with more relations between symbols."""
-        steps = (*self.steps, *(_relation(each, self.symbols) for each in relations))
+        steps = (*self.steps, *(relation_check(each, self.symbols) for each in relations))
         return GuardProgram(steps, self.constants, self.inputs, self.objects, self.symbols)
 
     def deciding(self) -> GuardProgram | None:
@@ -156,8 +159,8 @@ class GuardProgram:
 
     def call(
         self,
-        run: Callable[..., Sequence[Any]],
-        finish: Callable[..., Any] | None,
+        run: Callable[..., Sequence[object]],
+        finish: Callable[..., object] | None,
         count: Count,
     ) -> Callable[[tuple[Any, ...], dict[str, Any]], Any]:
         """``check`` and what comes after it, as one function of the arguments.
@@ -179,8 +182,8 @@ class GuardProgram:
 
     def serve(
         self,
-        run: Callable[..., Sequence[Any]],
-        finish: Callable[..., Any] | None,
+        run: Callable[..., Sequence[object]],
+        finish: Callable[..., object] | None,
         count: Count,
     ) -> Callable[..., Any]:
         """What ``call`` does behind the guards, as a function of ``served``.
@@ -199,7 +202,7 @@ class GuardProgram:
         """The variables that are inputs or objects."""
         return tuple(dict.fromkeys((*self.inputs, *self.objects)))
 
-    def _behind(self, finish: Callable[..., Any] | None, failed: str) -> Iterator[str]:
+    def _behind(self, finish: Callable[..., object] | None, failed: str) -> Iterator[str]:
         """What is to be done when all guards hold."""
         objects = "".join(f", {var}" for var in self.objects)
         yield "    try:"
@@ -218,7 +221,7 @@ class GuardProgram:
         """
         return self._compiled(self.source, "check")
 
-    def failure(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Failure | None:
+    def failure(self, args: tuple[object, ...], kwargs: dict[str, object]) -> Failure | None:
         """The first step that does not hold for these arguments."""
         namespace = {**self.namespace, "args": args, "kwargs": kwargs}
         fetched = {"args", "kwargs"}
@@ -239,12 +242,12 @@ class GuardProgram:
                 return Failure(place, f"{step.expression} {gone}")
         return None
 
-    def why(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
+    def why(self, args: tuple[object, ...], kwargs: dict[str, object]) -> str:
         """What does not hold for these arguments; empty if all does."""
         found = self.failure(args, kwargs)
         return "" if found is None else found.text
 
-    def fetched(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
+    def fetched(self, args: tuple[object, ...], kwargs: dict[str, object]) -> list[Any]:
         """What the graph's inputs are fetched from these arguments, with nothing checked.
 
         None stands for what cannot be fetched, or does not come from the arguments.
@@ -256,15 +259,15 @@ class GuardProgram:
                     exec(f"{step.var} = {step.expression}", namespace)
         return [namespace.get(var) for var in self.inputs]
 
-    def changed(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Iterator[str]:
+    def changed(self, args: tuple[object, ...], kwargs: dict[str, object]) -> Iterator[str]:
         """The labels of constants that are others for these arguments."""
         return (each.label for each in self._failing(args, kwargs) if each.label)
 
-    def other_values(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> set[str]:
+    def other_values(self, args: tuple[object, ...], kwargs: dict[str, object]) -> set[str]:
         """What has another value for these arguments, as the program calls it."""
         return {each.value_of for each in self._failing(args, kwargs)} - {""}
 
-    def _failing(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Iterator[Check]:
+    def _failing(self, args: tuple[object, ...], kwargs: dict[str, object]) -> Iterator[Check]:
         """The checks that do not hold for these arguments, or whose ``part`` does not."""
         namespace = {**self.namespace, "args": args, "kwargs": kwargs}
         for step, code in self._facts:
@@ -291,7 +294,7 @@ class GuardProgram:
         return found
 
     def _compiled(
-        self, source: str, name: str, more: Mapping[str, Any] = MappingProxyType({})
+        self, source: str, name: str, more: Mapping[str, object] = MappingProxyType({})
     ) -> Callable[..., Any]:
         namespace = {
             **self.namespace,
@@ -321,73 +324,6 @@ def _shown(x: object) -> str:
             return f"a {type(x).__name__}"
 
 
-# ------------------------------------------------------------------ facts about values
-
-
-def same_value(x: Any, known: Any) -> bool:
-    """Whether two plain values are of one type and of the same bits."""
-    if x is known:
-        return True
-    if type(x) is not type(known):
-        return False
-    if isinstance(known, float):
-        if known != known:
-            return bool(x != x)
-        return bool(x == known) and math.copysign(1.0, x) == math.copysign(1.0, known)
-    if isinstance(known, complex):
-        return same_value(x.real, known.real) and same_value(x.imag, known.imag)
-    if isinstance(known, np.dtype):
-        return same_dtype(x, known)
-    if isinstance(known, np.generic):
-        return same_dtype(x.dtype, known.dtype) and x.tobytes() == known.tobytes()
-    if isinstance(known, tuple | list):
-        return same_items(x, known)
-    return bool(x == known)
-
-
-def same_items(items: Any, known: Any) -> bool:
-    """Whether two sequences hold the same plain values in order."""
-    if len(items) != len(known):
-        return False
-    return all(map(operator.is_, items, known)) or all(map(same_value, items, known))
-
-
-def distinct(*objects: object) -> bool:
-    """Whether no two of these are one object."""
-    return len(set(map(id, objects))) == len(objects)
-
-
-def same_keys(found: dict[Any, Any], known: tuple[Any, ...]) -> bool:
-    """Whether a dict has these keys in this order."""
-    return len(found) == len(known) and same_items(tuple(found), known)
-
-
-def apart(x: np.ndarray, y: np.ndarray) -> bool:
-    """Whether two arrays have no element in common; False where that is hard to know."""
-    try:
-        return not np.shares_memory(x, y, max_work=_MOST_WORK)
-    except np.exceptions.TooHardError:
-        return False
-
-
-_MOST_WORK: Any = 100_000  # NumPy's stub wants 0 or -1
-
-
-def flags_of(array: Source) -> str:
-    """The variable with the flags of an array that has been checked."""
-    return f"{array.var}_flags"
-
-
-def overlaps_itself(x: np.ndarray) -> bool:
-    """Whether two elements of an array lie at one place in memory, or may."""
-    reach = x.itemsize
-    for step, size in sorted(zip(map(abs, x.strides), x.shape, strict=True)):
-        if size > 1 and step < reach:
-            return x.size > 0
-        reach += (size - 1) * step
-    return False
-
-
 _NAMESPACE: dict[str, Any] = {
     "codes_of": codes_of,
     "MISSED": MISSED,
@@ -407,96 +343,15 @@ _NAMESPACE: dict[str, Any] = {
 }
 
 
-class GuardBuilder:
-    """Collects the steps of a program while a capture runs."""
-
-    def __init__(self) -> None:
-        self.steps: list[Step] = []
-        self.constants: dict[str, Any] = {}
-        self.symbols: dict[str, str] = {}  # the variable that holds a symbol's value
-        self._names: dict[int, str] = {}
-        self._count = 0
-
-    def name(self, stem: str) -> str:
-        """A new variable."""
-        self._count += 1
-        return f"{stem}{self._count}"
-
-    def constant(self, value: object, stem: str = "k") -> str:
-        """The name of an object that the program refers to."""
-        name = self._names.get(id(value))
-        if name is None:
-            name = self._names[id(value)] = f"{stem}_{len(self.constants)}"
-            self.constants[name] = value
-        return name
-
-    def fetch(self, expression: str, text: str) -> Source:
-        """Put something into a new variable."""
-        source = Source(self.name("v"), text)
-        self.steps.append(Fetch(source.var, expression))
-        return source
-
-    def check(
-        self,
-        condition: str,
-        text: str,
-        label: str = "",
-        part: str = "",
-        is_of_value: bool = False,
-        value_of: str = "",
-    ) -> None:
-        """Demand a fact; ``label`` names what may change of it from call to call, see ``Check``."""
-        text = " ".join(text.split())
-        self.steps.append(Check(condition, text, label, part, is_of_value, value_of))
-
-    def same_keys(self, var: str, keys: tuple[Any, ...]) -> str:
-        """The condition that a dict has these keys in this order."""
-        if all(type(key) is str for key in keys):
-            return f"[*{var}] == {list(keys)!r}"
-        return f"same_keys({var}, {self.constant(keys)})"
-
-    def check_value(self, source: Source, value: object, label: str = "") -> None:
-        """Demand the very type and value of a plain immutable object."""
-        name = self.constant(value)
-        shown = repr(value)
-        shown = shown if len(shown) <= 40 else f"{shown[:37]}..."
-        self.check(
-            f"{source.var} is {name} or same_value({source.var}, {name})",
-            f"{source.text} is {shown}",
-            label,
-            is_of_value=True,
-            value_of=source.text,
-        )
-
-    def check_identity(self, source: Source, value: object) -> None:
-        """Demand the very same object."""
-        name = getattr(value, "__name__", type(value).__name__)
-        condition = f"{source.var} is {self.constant(value)}"
-        self.check(condition, f"{source.text} is {name}", value_of=source.text)
-
-    def check_relation(self, guard: Guard) -> None:
-        """Demand a relation between symbols."""
-        self.steps.append(_relation(guard, self.symbols))
-
-    def expression(self, dim: Dim) -> str:
-        """The Python expression of a dim."""
-        return _expression(dim, self.symbols)
-
-    def program(self, inputs: Iterable[Source], objects: Iterable[str] = ()) -> GuardProgram:
-        """The finished program."""
-        variables = [source.var for source in inputs]
-        return GuardProgram(self.steps, self.constants, variables, objects, self.symbols)
-
-
 # ------------------------------------------------------------------ relations between symbols
 
 
-def _relation(guard: Guard, variables: Mapping[str, str]) -> Check:
-    left, right = _expression(guard.left, variables), _expression(guard.right, variables)
+def relation_check(guard: Guard, variables: Mapping[str, str]) -> Check:
+    left, right = expression_of(guard.left, variables), expression_of(guard.right, variables)
     return Check(f"{left} {guard.relation} {right}", str(guard), "", "")
 
 
-def _expression(dim: Dim, variables: Mapping[str, str]) -> str:
+def expression_of(dim: Dim, variables: Mapping[str, str]) -> str:
     """The Python expression of a dim; symbols are the values of ``variables``."""
     if isinstance(dim, int):
         return str(dim)
@@ -512,7 +367,7 @@ def _expression(dim: Dim, variables: Mapping[str, str]) -> str:
 def _factor(atom: Any, variables: Mapping[str, str]) -> str:
     if isinstance(atom, Symbol):
         return variables[atom.name]
-    left, right = _expression(atom.left, variables), _expression(atom.right, variables)
+    left, right = expression_of(atom.left, variables), expression_of(atom.right, variables)
     match atom.name:
         case "floordiv":
             return f"({left} // {right})"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -40,7 +41,7 @@ def known_array(value: Value) -> np.ndarray | None:
         return None
 
 
-def _known(arg: Any, session: Session) -> Any:
+def _known(arg: object, session: Session) -> Any:
     """The real argument for one of a recorded call."""
     if isinstance(arg, tuple):
         return tuple(_known(item, session) for item in arg)
@@ -131,8 +132,8 @@ def may_overlap(left: Value, right: Operand) -> bool:
         kind = root.type
         assert isinstance(kind, ArrayType)
         _check_known((*kind.shape, *kind.strides))
-        memory = memory_like(kind)
-        first, second = (_view_of(memory, each, session) for each in (left, right))
+        memory, known = memory_like(kind), partial(_known, session=session)
+        first, second = (view_of(memory, each, session, known) for each in (left, right))
         if _place_of(first) == _place_of(second):
             return False
         return np.may_share_memory(first, second)
@@ -144,12 +145,14 @@ def _place_of(x: np.ndarray) -> tuple[Any, ...]:
     return address_of(x), x.dtype, x.shape, x.strides
 
 
-def _view_of(memory: np.ndarray, value: Value, session: Session) -> np.ndarray:
-    """The part of its root's memory that an array shows."""
+def view_of(
+    memory: np.ndarray, value: Value, session: Session, known: Callable[[Any], Any]
+) -> np.ndarray:
+    """The part of its root's memory that an array shows; ``known`` makes dims numbers."""
     if value not in session.aliases.bases:
         return memory
     call = session.made[value]
     base, *args = bind(TABLE[call.name], call.args, call.kwargs)
-    known = [_known(each, session) for each in args]
-    view: np.ndarray = kernel_of(call.name)(_view_of(memory, base, session), *known)
+    whole = view_of(memory, base, session, known)
+    view: np.ndarray = kernel_of(call.name)(whole, *map(known, args))
     return view

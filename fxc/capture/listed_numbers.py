@@ -30,7 +30,7 @@ class Numbers:
     kind: type
     alike = 1
 
-    def arrays(self, items: Sequence[Any]) -> Arrays:
+    def arrays(self, items: Sequence[object]) -> Arrays:
         """A new array of the items; None if they are others, or few."""
         if set(map(type, items)) != {self.kind} or len(items) <= FEW_NUMBERS:
             return (None,)

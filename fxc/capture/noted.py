@@ -28,7 +28,7 @@ def noted(error: BaseException) -> tuple[Any, Any, Any]:
     return found
 
 
-def noting(method: Callable[..., Any]) -> Callable[..., Any]:
+def noting(method: Callable[..., object]) -> Callable[..., Any]:
     """An operator's method of traced values, which notes what it raises."""
     function = getattr(operator, method.__name__.strip("_"))
 

@@ -20,7 +20,8 @@ from fxc.ir.signature import ViewStep
 from fxc.ir.types import ArrayType, array_type
 
 from .common_base import Offsets, common_base
-from .guards import apart, flags_of, overlaps_itself
+from .guard_builder import flags_of
+from .guard_facts import apart, overlaps_itself
 from .outside.outside import Outside
 
 # Note [Overlapping inputs]

@@ -59,11 +59,11 @@ class Recorder:
         self._made_in: dict[Value, int] = {}
         self._count = 0
 
-    def record(self, name: str, *args: Any, **kwargs: Any) -> Any:
+    def record(self, name: str, *args: object, **kwargs: object) -> Any:
         """Call an operator on operands; returns Values. See ``wrap``."""
         raise NotImplementedError
 
-    def value(self, name: str, *args: Any, **kwargs: object) -> Value:
+    def value(self, name: str, *args: object, **kwargs: object) -> Value:
         """What an operator gives on operands that gives one value."""
         found: Value = self.record(name, *args, **kwargs)
         return found
@@ -104,7 +104,7 @@ class Recorder:
         for value in values:
             self._made_in[value] = self.region
 
-    def _check_regions(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    def _check_regions(self, args: tuple[object, ...], kwargs: dict[str, object]) -> None:
         for arg in (*args, *kwargs.values()):
             for each in arg if isinstance(arg, tuple) else (arg,):
                 if isinstance(each, Value):

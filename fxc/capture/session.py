@@ -5,13 +5,11 @@ The thread's current session is found by ``current()``; traced values belong to 
 
 from __future__ import annotations
 
-import dis
-import inspect
 import time
 import weakref
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import field
 from typing import Any
 
@@ -23,19 +21,19 @@ from fxc.dispatch.trace import recording_into
 from fxc.ir.errors import CaptureError
 from fxc.ir.graph import Literal, Operand, Value
 from fxc.ir.location import Site
-from fxc.ir.records import frozen, mutable
-from fxc.ir.size_functions import counted_size
-from fxc.ir.size_guards import Guard, assuming, recorders, recording
-from fxc.ir.symbols import Dim, Symbol, SymExpr, counted_in, symbols_of
-from fxc.ir.types import PY_INT, ArrayType, ScalarType, is_known
+from fxc.ir.records import mutable
+from fxc.ir.size_guards import Guard, assuming, recording
+from fxc.ir.symbols import Dim, SymExpr, symbols_of
+from fxc.ir.types import ScalarType, is_known
 from fxc.ops.python_numbers import PYTHON_OPERATORS
 from fxc.ops.table import CONTROL, TABLE, Tag
 
 from .aliases import Aliases
 from .dropped_parts import CASTS, of_real_parts
 from .locations import outermost_line, user_location
-from .recorder import Call, Recorder
+from .recorder import Call
 from .refusing import LeftToPython, Requests, Respecialise, constants, refuse, thread
+from .sizes import Sizes
 from .values.alternatives import first_of, record_either
 
 # Note [The budget]
@@ -69,18 +67,18 @@ class Budget:
         return Budget(time.thread_time() + seconds, operations)
 
 
-class Session(Recorder):
+class Session(Sizes):
     """The state of one capture."""
 
     def __init__(
         self,
         dispatcher: Dispatcher | None = None,
         demanded: frozenset[Guard] = frozenset(),
-        outer: dict[str, Any] | None = None,
+        outer: dict[str, object] | None = None,
         budget: Budget | None = None,
         left: Site | None = None,
     ) -> None:
-        super().__init__()
+        super().__init__(demanded)
         self.dispatcher = dispatcher or default_dispatcher()
         self.guards: dict[Guard, None] = {}
         self.error: CaptureError | None = None
@@ -111,17 +109,6 @@ class Session(Recorder):
         # Arrays whose flag has been set, what they read before, and the flag; see sharing.py.
         self.flagged: dict[Value, tuple[Any, Value, bool]] = {}
         self.snapshots: list[Mapping[str, Any]] = []  # of the variables, by branches and loops
-        # Counters of the loops that are being captured: their first number, and one past the last.
-        self.counters: dict[str, tuple[Dim | None, Dim | None]] = {}
-        self._indices: dict[str, Value] = {}  # the parameters that they are
-        # Sizes that are counted at run time, by the symbol's name, and what is assumed of them: by
-        # the regions in which it is checked. See Note [Counted sizes].
-        self.sizes: dict[str, CountedSize] = {}
-        self._size_count = 0
-        self.assumed: dict[Guard, list[int]] = {}
-        self._demanded = sorted(demanded, key=str)  # relations that a stage has relied on
-        self.windows: list[Any] = []  # see windows.py
-        self.strides: list[Any] = []  # likewise
         self.budget = Budget.of(MOST_SECONDS) if budget is None else budget
         self.operations = self.budget.operations  # the work of compiling them
         self._next_look = self.operations
@@ -203,7 +190,7 @@ class Session(Recorder):
         error.work = dict(self.budget.lines)
         return error
 
-    def _fitted(self, name: str, args: tuple[Any, ...]) -> tuple[Any, ...]:
+    def _fitted(self, name: str, args: tuple[object, ...]) -> tuple[Any, ...]:
         """The arguments of an operator of NumPy's, whose dtype must hold Python ints among them.
 
         Those that are dims have been guarded already.
@@ -213,7 +200,7 @@ class Session(Recorder):
         strong = [
             x if isinstance(x, np.dtype) else x.type.dtype
             for x in args
-            if isinstance(x, np.dtype) or (isinstance(x, Value | Literal) and not _is_weak(x))
+            if isinstance(x, np.dtype) or (isinstance(x, Value | Literal) and not x.type.weak)
         ]
         dtype = np.result_type(*strong) if strong else _INT64
         if dtype.kind not in "iu" or dtype == _INT64:
@@ -227,88 +214,10 @@ class Session(Recorder):
             for x in args
         )
 
-    def counts(self, index: Value, low: Dim | None, high: Dim | None) -> None:
-        """Note the counter of a loop that is being captured, and its bounds."""
-        self.counters[index.name] = low, high
-        self._indices[index.name] = index
-
-    def varies(self, dim: Dim) -> bool:
-        """Whether a dim differs between the iterations of a loop that is being captured."""
-        return not self.counters.keys().isdisjoint(symbols_of(dim))
-
-    def is_unbounded(self, dim: Dim) -> bool:
-        """Whether the bounds of a loop that ``dim`` varies in are known at run time only."""
-        bounds = [b for name in symbols_of(dim) for b in self.counters.get(name, ())]
-        return any(bound is None or self.is_unbounded(bound) for bound in bounds)
-
     def is_size(self, name: str) -> bool:
         """Whether a symbol is the size or the stride of an axis of an input."""
         source = self.door.outside.symbols.get(name) if self.door is not None else None
         return source is not None and source.kind != "value"
-
-    def counted(self, size: CountedSize) -> Dim:
-        """Note a size that is counted here: as of a loop's counter, no guard can speak of it."""
-        self.sizes[size.name] = size
-        self.counters[size.name] = 0, size.most + 1
-        for each in self._demanded:
-            symbols = symbols_of(each.left - each.right)
-            if size.name in symbols and all(map(self._is_known, symbols.values())):
-                self.assume(each)
-        return size.dim
-
-    def known_size(self, number: Value) -> Dim | None:
-        """The symbol that stands for a number here already."""
-        for known in self.sizes.values():
-            if known.number is number and self.is_alive(known.value):
-                return known.dim
-        return None
-
-    def new_size_name(self) -> str:
-        """A name for a size: the same in each attempt, whatever else is recorded."""
-        self._size_count += 1
-        number = self._size_count
-        return self.builder.value(PY_INT, "count" if number == 1 else f"count{number}").name
-
-    def _is_known(self, symbol: Symbol) -> bool:
-        """Whether a symbol has a value here."""
-        if symbol.most is None:
-            return symbol.name in self.counters or symbol.name in self.door.outside.symbols
-        return symbol.name in self.sizes and self.is_alive(self.sizes[symbol.name].value)
-
-    def is_bound(self, dim: Dim) -> bool:
-        """Whether the counted sizes in a dim have been counted in a region that has not ended."""
-        return all(self.is_alive(self.sizes[symbol.name].value) for symbol in counted_in(dim))
-
-    def has_sizes(self, kind: ArrayType | ScalarType) -> bool:
-        """Whether that holds for all sizes of a type, and the loops that they vary in go on."""
-        return isinstance(kind, ScalarType) or all(map(self.is_here, kind.shape))
-
-    def is_here(self, dim: Dim) -> bool:
-        """Whether that holds for a dim."""
-        counters = (self._indices[name] for name in symbols_of(dim) if name in self._indices)
-        return self.is_bound(dim) and all(map(self.is_alive, counters))
-
-    def assume(self, assumed: Guard) -> None:
-        """Check, at this place of the program, what is assumed of counted sizes."""
-        for each in counted_in(assumed.left - assumed.right):
-            self.check_alive(self.sizes[each.name].value)
-        places = self.assumed.setdefault(assumed, [])
-        difference = assumed.left - assumed.right
-        counters = (n for n in symbols_of(difference) if n in self.counters and n not in self.sizes)
-        if assumed.relation != "==" and any(counters):
-            recorders()[-1].setdefault(assumed)  # of all iterations of a loop, which says so
-        elif self._open.isdisjoint(places):
-            places.append(self.region)
-            sides = (self.size_operand(dim) for dim in (assumed.left, assumed.right))
-            holds = self.record(_COMPARISONS[assumed.relation], *sides)
-            self.record("try_demand", holds)
-
-    def size_operand(self, dim: Dim) -> Operand:
-        """A size as an operand; it is not looked at whether it fits in 64 bits."""
-        if not isinstance(dim, SymExpr):
-            return Literal(int(dim))
-        value: Value = self.record("int_value", dim)
-        return value
 
     def leaves_open(self, origins: frozenset[str]) -> bool:
         """Whether a decision by these numbers is one of the graph: some of them have changed."""
@@ -323,7 +232,7 @@ class Session(Recorder):
         origins = self.origins.get(number)
         return not origins or self.leaves_open(origins)
 
-    def _follow_origins(self, result: Value, args: tuple[Any, ...]) -> None:
+    def _follow_origins(self, result: Value, args: tuple[object, ...]) -> None:
         origins: frozenset[str] = frozenset()
         for arg in args:
             if isinstance(arg, Value):
@@ -384,57 +293,6 @@ class Session(Recorder):
         finally:
             thread.session = before
 
-    def check_generators(self) -> None:
-        """Refuse a generator that is left before its end if more than its frame ends there: Python
-        has closed it at once, but what took its items here may have held it until now. One that is
-        left in a branch or loop of the graph has not ended what it records.
-        """
-        if self.region:
-            raise refuse(
-                "a generator that is left inside of a branch or loop on elements, before its end, "
-                "cannot be captured; run it to its end"
-            )
-        for made in self.generators:
-            generator = made()
-            if generator is not None and _is_in_handler(generator):
-                raise refuse(
-                    "a generator that is left inside of try or with, before its end, cannot be "
-                    "captured; run it to its end"
-                )
-
-    def close_generators(self) -> None:
-        """Close generators that a capture has left suspended, while what they hold is still worth
-        something: their handlers and ``finally`` would run later, anywhere. Nothing comes of it.
-        """
-        kept = self.error, self.retries
-        with self.active():
-            for made in self.generators:
-                generator = made()
-                if generator is not None and generator.gi_frame is not None:
-                    with suppress(Exception, Respecialise):
-                        generator.close()
-        self.error, self.retries = kept
-
-
-def _is_in_handler(generator: Any) -> bool:
-    """Whether a generator waits inside of ``try`` or ``with``."""
-    if inspect.getgeneratorstate(generator) != inspect.GEN_SUSPENDED:
-        return False
-    code, place = generator.gi_code, generator.gi_frame.f_lasti
-    names = {each.offset: each.opname for each in dis.get_instructions(code)}
-    entries: Any = dis.Bytecode(code)
-    while True:
-        handlers = [x.target for x in entries.exception_entries if x.start <= place < x.end]
-        if not handlers or names[handlers[0]] == _OF_EACH_GENERATOR:
-            return False
-        if names[handlers[0]] != _OF_EACH_YIELD_FROM:
-            return True
-        place = handlers[0]  # it may stand inside of the program's
-
-
-# What a handler begins with that each generator has from Python 3.12 on, and each ``yield from``.
-_OF_EACH_GENERATOR, _OF_EACH_YIELD_FROM = "CALL_INTRINSIC_1", "CLEANUP_THROW"
-
 
 def label_of(text: str) -> str:
     """A text as the name of an input or a value."""
@@ -442,43 +300,12 @@ def label_of(text: str) -> str:
 
 
 _INT64 = np.dtype(np.int64)
-_COMPARISONS = {
-    "==": "py_equal",
-    "!=": "py_not_equal",
-    "<": "py_less",
-    "<=": "py_less_equal",
-    ">": "py_greater",
-    ">=": "py_greater_equal",
-}
 # Operators that take a Python int as a number of their dtype.
 _CONVERTING = frozenset({Tag.POINTWISE, Tag.WRITE, Tag.FACTORY, Tag.COMPOSITE})
 
 
-def _is_weak(x: Value | Literal) -> bool:
-    return type(x.type) is ScalarType and x.type.weak
-
-
 def _is_weak_int(x: object) -> bool:
-    return type(x) is Value and _is_weak(x) and x.type.dtype.kind == "i"
-
-
-@frozen
-class CountedSize:
-    """A size, as the node of ``value`` binds it: a ``number``, if it is that of the elements which
-    ``mask`` chose at that time. It may be about ``guess``.
-    """
-
-    name: str
-    most: Dim
-    value: Value
-    number: Value | None = None
-    mask: Value | None = None
-    at: int = 0
-    guess: int | None = None
-
-    @property
-    def dim(self) -> SymExpr:
-        return counted_size(self.name, self.most, self.guess)
+    return type(x) is Value and x.type.weak and x.type.dtype.kind == "i"
 
 
 def current_or_none() -> Session | None:

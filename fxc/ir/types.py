@@ -77,6 +77,16 @@ class ArrayType:
         return len(self.shape)
 
     @property
+    def weak(self) -> bool:
+        """No array yields in promotion."""
+        return False
+
+    @property
+    def in_loops(self) -> np.dtype | type:
+        """What ``np.ufunc.resolve_dtypes`` takes for it."""
+        return self.dtype
+
+    @property
     def size(self) -> Dim:
         """The number of elements."""
         return product(self.shape)
@@ -107,6 +117,11 @@ class ScalarType:
     def python_type(self) -> type:
         """``bool``, ``int``, ``float`` or ``complex`` for a weak scalar."""
         return _PYTHON_TYPES[self.dtype.kind]
+
+    @property
+    def in_loops(self) -> np.dtype | type:
+        """What ``np.ufunc.resolve_dtypes`` takes for it: the type of a number, or a dtype."""
+        return self.python_type if self.weak and self.dtype.kind != "b" else self.dtype
 
     @property
     def zero(self) -> Any:

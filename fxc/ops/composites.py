@@ -61,7 +61,7 @@ _INT64 = np.dtype(np.int64)
 def _cast(ops: OpsHandle, x: object, dtype: np.dtype) -> Any:
     """``x`` as ``dtype``; itself if it is that already."""
     kind = ops.type_of(x)
-    if kind.dtype == dtype and not _is_weak(kind):
+    if kind.dtype == dtype and not kind.weak:
         return x
     return ops.astype(x, dtype, "unsafe", "K")
 
@@ -180,9 +180,9 @@ def clip(ops: OpsHandle, x: object, low: Any, high: Any) -> Any:
     if any(kind.dtype.kind == "c" for kind in kinds):
         return NotImplemented  # of what is equal, or nan, NumPy takes other than these two would
     dtype = ops.meta("clip", x, low, high).dtype
-    if len({kind.dtype for kind in kinds if not _is_weak(kind)}) > 1:
+    if len({kind.dtype for kind in kinds if not kind.weak}) > 1:
         x, low, high = (
-            operand if _is_weak(kind) else _cast(ops, operand, dtype)
+            operand if kind.weak else _cast(ops, operand, dtype)
             for operand, kind in zip((x, low, high), kinds, strict=True)
         )
     if dtype in (_FLOAT32, _FLOAT64) and all(map(_is_one_number, kinds[1:])):
@@ -197,10 +197,6 @@ def _is_one_number(kind: Type) -> bool:
 def _is_int(operand: object) -> bool:
     """Whether the operand is a Python int that is known."""
     return isinstance(operand, Literal) and operand.type.weak and type(operand.value) is int
-
-
-def _is_weak(kind: Type) -> bool:
-    return isinstance(kind, ScalarType) and kind.weak
 
 
 def divmod_(ops: OpsHandle, x: object, y: object) -> tuple[Any, Any]:

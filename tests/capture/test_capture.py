@@ -8,7 +8,7 @@ import pytest
 from expecttest import TestCase
 
 import fxc
-from fxc.capture.capture import capture
+from fxc.capture.capture import Terms, capture
 from tests.capturing import array, graph_of, text, through_capture
 from tests.outcomes import difference, run
 
@@ -189,7 +189,7 @@ captured f(%x: f64[2, 2]{8, 16})
             n = x.shape[0]
             return x[1:] + y, np.zeros((n // 2, 3)), n * x.shape[1]
 
-        captured = capture(f, (array(4, 3), array(3, 3)), {}, dynamic=True)
+        captured = capture(f, (array(4, 3), array(3, 3)), {}, Terms(dynamic=True))
         self.assertExpectedInline(
             text(captured),
             """\

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import fxc
-from fxc.capture.capture import capture
+from fxc.capture.capture import Terms, capture
 from fxc.capture.refusing import constants
 from fxc.capture.relations import strongest
 from fxc.ir.errors import CaptureError
@@ -31,7 +31,7 @@ def other_helper(x):
 
 def hits(fn, args, others, *, dynamic=False, **kwargs):
     """Whether the capture for ``args`` serves each of ``others``."""
-    captured = capture(fn, args, kwargs, dynamic=dynamic)
+    captured = capture(fn, args, kwargs, Terms(dynamic))
     check = captured.guards.check
     assert check(args, kwargs) is not None, captured.guards.why(args, kwargs)
     found = [check(other, kwargs) is not None for other in others]
@@ -170,7 +170,7 @@ def test_comparisons_of_ints_are_guarded_as_relations():
     def f(x, n):
         return x[:n] if n < x.shape[0] else x
 
-    captured = capture(f, (array(9), 4), {}, dynamic=True)
+    captured = capture(f, (array(9), 4), {}, Terms(dynamic=True))
     assert [str(g) for g in captured.graph.guards] == ["n < x.0"]
     check = captured.guards.check
     assert [
@@ -385,7 +385,7 @@ def test_the_log_says_what_was_and_what_is(caplog):
 
 
 def test_what_later_stages_rely_on_is_a_guard_too():
-    captured = capture(lambda x: x + 1, (array(8),), {}, dynamic=True)
+    captured = capture(lambda x: x + 1, (array(8),), {}, Terms(dynamic=True))
     (size,) = captured.graph.inputs[0].type.shape
     taken = {}
     with recording(taken):

@@ -11,7 +11,7 @@ import pytest
 from expecttest import TestCase
 
 import fxc
-from fxc.capture.capture import capture
+from fxc.capture.capture import Terms, capture
 from fxc.ir.evaluate import call
 from fxc.ir.graph import Graph
 from fxc.ir.parse import parse_graph
@@ -38,7 +38,7 @@ def check(fn: Callable[..., Any], make: Callable[[], tuple[Any, ...]]) -> None:
             assert not text, f"native code, {options}: {text}"
         info = compiled.cache_info()
         assert (info.variants, info.eager_calls, info.fallbacks) == (1, 0, {})
-    captured = capture(fn, make(), {}, effects=False)
+    captured = capture(fn, make(), {}, Terms(effects=False))
     graph = functional_graph(captured)
     for each in (captured.graph, graph, reinplace(decomposed_graph(graph, llvm_index()))):
         assert str(parse_graph(str(each), TABLE.schema_of)) == str(each)

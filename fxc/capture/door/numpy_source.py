@@ -35,19 +35,20 @@ from .purity import only_computes
 
 # Functions that do nothing but compute their result, or write to the array they are given.
 _NAMES = """
-    angle append apply_over_axes argwhere array_split atleast_1d atleast_2d atleast_3d block
+    angle append apply_over_axes argwhere array_split astype atleast_1d atleast_2d atleast_3d block
     column_stack corrcoef cov cross cumulative_prod cumulative_sum delete diag diag_indices diagflat
-    diff dsplit dstack ediff1d expand_dims extract fft.fftshift fft.hfft fft.ifftshift fft.ihfft
-    fft.irfft2 fft.irfftn fft.rfft2 fft.rfftn fix flatnonzero flip fliplr flipud fromfunction
-    geomspace gradient hsplit hstack imag indices insert intersect1d isclose iscomplex iscomplexobj
-    isneginf isposinf isreal isrealobj ix_ linalg.cond linalg.cross linalg.diagonal linalg.matmul
-    linalg.matrix_norm linalg.matrix_power linalg.matrix_rank linalg.matrix_transpose
-    linalg.multi_dot linalg.norm linalg.outer linalg.pinv linalg.svdvals linalg.tensorinv
-    linalg.trace linalg.vector_norm logspace matrix_transpose median meshgrid moveaxis nan_to_num
-    nanargmax nanargmin nancumprod nancumsum nanmax nanmean nanmin nanprod nansum nanvar pad
-    permute_dims piecewise polyadd polyder polyfit polyint polymul polysub polyval ptp real require
-    resize rollaxis rot90 select setdiff1d setxor1d sinc sort_complex split tensordot tile trapezoid
-    tri tril tril_indices triu triu_indices union1d unstack unwrap vander vsplit vstack
+    diff dsplit dstack ediff1d expand_dims extract fft.fft2 fft.fftn fft.fftshift fft.hfft fft.ifft2
+    fft.ifftn fft.ifftshift fft.ihfft fft.irfft2 fft.irfftn fft.rfft2 fft.rfftfreq fft.rfftn fix
+    flatnonzero flip fliplr flipud fromfunction geomspace gradient hsplit hstack imag indices insert
+    intersect1d isclose iscomplex iscomplexobj isneginf isposinf isreal isrealobj ix_ linalg.cond
+    linalg.cross linalg.diagonal linalg.matmul linalg.matrix_norm linalg.matrix_power
+    linalg.matrix_rank linalg.matrix_transpose linalg.multi_dot linalg.norm linalg.outer linalg.pinv
+    linalg.svdvals linalg.tensorinv linalg.trace linalg.vector_norm logspace matrix_transpose median
+    meshgrid moveaxis nan_to_num nanargmax nanargmin nancumprod nancumsum nanmax nanmean nanmin
+    nanprod nansum nanvar pad permute_dims piecewise polyadd polyder polyfit polyint polymul polysub
+    polyval ptp real require resize rollaxis rot90 select setdiff1d setxor1d sinc sort_complex split
+    tensordot tile trapezoid tri tril tril_indices triu triu_indices union1d unstack unwrap vander
+    vsplit vstack
 """
 # Those whose decisions by elements are for what they raise, or warn of.
 _CAREFUL_NAMES = """
@@ -200,8 +201,20 @@ def _makearray(a: object) -> tuple[Any, Callable[[Any], Any]]:
     return creation.asarray(a), creation.asarray
 
 
+def _taken(a: Any, indices: Any, *args: Any, **kwargs: Any) -> Any:
+    """``np.take``, for which sizes would become the elements of an array."""
+    if type(a) is tuple:
+        return [a[place] for place in indices]
+    return np.take(a, indices, *args, **kwargs)
+
+
 # Helpers of NumPy's that need more than an array to be asked for.
-_OURS = {"_divide_by_count": _divide_by_count, "_isin": _isin, "_makearray": _makearray}
+_OURS = {
+    "_divide_by_count": _divide_by_count,
+    "_isin": _isin,
+    "_makearray": _makearray,
+    "take": _taken,
+}
 
 
 def _seen(value: object) -> Any:

@@ -155,7 +155,7 @@ def key(x: Any) -> Any:
         return PY_INT
     if is_of_one_type(x):
         kind = operand(x).type
-        return None if kind.weak and kind.dtype.kind == "c" else kind  # type: ignore[union-attr]
+        return None if kind.weak and kind.dtype.kind == "c" else kind
     if array_of(x) is not None:
         return "array", x._value.type.dtype.str, x._value.type.rank
     if is_record(x):

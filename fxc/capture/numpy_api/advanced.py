@@ -12,7 +12,7 @@ import numpy as np
 
 from fxc.ir.graph import Literal, Operand, SliceSpec, Value
 from fxc.ir.symbols import Dim
-from fxc.ir.types import ArrayType, ScalarType, array_type
+from fxc.ir.types import ArrayType, array_type
 from fxc.ops.metas.layout import gathered_layout, writing_order
 from fxc.ops.metas.shapes import broadcast_shapes, hints, is_known_one, is_one
 
@@ -120,13 +120,9 @@ def in_dtype(source: Any, dtype: np.dtype) -> Operand:
     check_fits(source, dtype)
     given = as_stored(operand(source), dtype, each=True)
     check_real(given, dtype)
-    if given.type.dtype == dtype and not _is_weak(given):
+    if given.type.dtype == dtype and not given.type.weak:
         return given
     return current().value("astype", given, dtype, casting="unsafe")
-
-
-def _is_weak(given: Operand) -> bool:
-    return isinstance(given.type, ScalarType) and given.type.weak
 
 
 def fitted(given: Operand, rank: int) -> Operand:

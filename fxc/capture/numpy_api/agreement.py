@@ -11,7 +11,7 @@ from fxc.ops.metas.shapes import same_shape
 from ..door.numpy_source import run_source
 from ..values.operands import array_value, kind_of, wrap
 from ..values.python_numbers import to_bool
-from .reductions import reduce
+from .reductions import Asked, reduce
 from .ufuncs import call_ufunc
 
 
@@ -37,4 +37,4 @@ def array_equal(a1: object, a2: object, equal_nan: bool = False) -> Any:
 
 
 def _all(x: object) -> Any:
-    return to_bool(reduce("all", x))
+    return to_bool(reduce("all", x, Asked()))

@@ -34,7 +34,7 @@ def apply_along_axis(
     return found if is_last else np.moveaxis(found, 0, -1)
 
 
-def _listed(each: Callable[[Any], Any]) -> Callable[[Any], Any]:
+def _listed(each: Callable[[object], object]) -> Callable[[Any], Any]:
     return lambda items: [each(item) for item in items]
 
 

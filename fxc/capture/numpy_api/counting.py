@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from fxc.ir.graph import Value
+from fxc.ir.graph import Operand, Value
 from fxc.ir.symbols import Dim
 from fxc.ir.types import PY_INT, ScalarType, array_type
 from fxc.ops.metas.layout import gathered_layout
 
 from ..history import hold_same, known_array
-from ..session import CountedSize, current
+from ..session import current
 from ..values.operands import array_value, constant, kind_of, wrap
 from .ufuncs import call_ufunc
 
@@ -28,7 +26,7 @@ def count(mask: Value) -> Dim:
     if kind_of(mask).size == 0:
         return 0
     number = session.record("sum", mask, axis=None, keepdims=False, dtype=None)
-    return _bound(number, mask, session.now)
+    return session.bind_size(number, kind_of(mask).size, mask=mask, at=session.now)
 
 
 def size_of(number: Value) -> Dim | None:
@@ -44,22 +42,14 @@ def size_of(number: Value) -> Dim | None:
     if not isinstance(mask, Value) or mask.type.dtype != np.bool_:
         return None
     known = session.known_size(number)
-    return _bound(number, mask, call.at) if known is None else known
+    if known is not None:
+        return known
+    return session.bind_size(number, kind_of(mask).size, mask=mask, at=call.at)
 
 
-def _bound(number: Value, mask: Value, at: int) -> Dim:
-    session = current()
-    most, name = kind_of(mask).size, session.new_size_name()
-    value = session.record("bind_size", number, symbol=name, most=most)
-    return session.counted(CountedSize(name, most, value, number, mask, at))
-
-
-def bound_size(number: Any, most: Dim) -> Dim:
+def bound_size(number: Operand, most: Dim) -> Dim:
     """The size that a number from 0 to ``most`` is."""
-    session = current()
-    name = session.new_size_name()
-    value = session.record("bind_size", number, symbol=name, most=most)
-    return session.counted(CountedSize(name, most, value, number))
+    return current().bind_size(number, most)
 
 
 def as_mask(x: object) -> Value:

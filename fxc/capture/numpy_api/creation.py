@@ -166,7 +166,7 @@ def arange(start: Any, stop: Any = None, step: Any = None, dtype: Any = None) ->
     return record("arange", Literal(start), Literal(step), length=len(sample), dtype=sample.dtype)
 
 
-def _arange_length(start: Any, stop: object, step: Any) -> int:
+def _arange_length(start: Any, stop: object, step: object) -> int:
     """NumPy's length of ``np.arange`` of numbers that are not all ints."""
     span = stop - start
     parts = float(span / step)
@@ -212,13 +212,13 @@ def _range_length(low: Dim, high: Dim, by: Dim) -> Dim:
 
 
 def linspace(
-    start: Any,
+    start: object,
     stop: object,
     num: Any = 50,
     endpoint: object = True,
-    retstep: Any = False,
-    dtype: Any = None,
-    axis: Any = 0,
+    retstep: object = False,
+    dtype: object = None,
+    axis: object = 0,
 ) -> Any:
     """As ``np.linspace`` for scalar bounds."""
     if axis != 0:
@@ -257,7 +257,7 @@ def _linspace_dtype(low: Operand, high: Operand) -> np.dtype:
     return dtype
 
 
-def eye(N: Any, M: object = None, k: Any = 0, dtype: object = float, order: str = "C") -> Any:
+def eye(N: object, M: object = None, k: Any = 0, dtype: object = float, order: str = "C") -> Any:
     """As ``np.eye``."""
     if order_of(order) != "C":
         raise refuse("np.eye with order= cannot be captured")
@@ -312,14 +312,14 @@ def _converted(array: Any, dtype: object, order: str) -> Any:
 
 
 def array(
-    object: Any,
+    object: object,
     dtype: object = None,
     *,
-    copy: Any = True,
+    copy: object = True,
     order: object = "K",
-    subok: Any = False,
+    subok: object = False,
     ndmin: Any = 0,
-    ndmax: Any = 0,
+    ndmax: object = 0,
 ) -> Any:
     """As ``np.array``."""
     if ndmax:
@@ -342,7 +342,7 @@ def asfortranarray(a: object, dtype: object = None) -> Any:
     return result.reshape(1) if result.ndim == 0 else result
 
 
-def copy(a: Any, order: str = "K", subok: bool = False) -> Any:
+def copy(a: object, order: str = "K", subok: bool = False) -> Any:
     """As ``np.copy``."""
     return wrap(array_value(a)).copy(order)
 

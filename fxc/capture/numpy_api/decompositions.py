@@ -21,7 +21,7 @@ def _named(function: Any, found: Any) -> Any:
     return type(function(np.eye(1)))(*found)
 
 
-def _with_names(function: Any) -> Callable[..., Any]:
+def _with_names(function: object) -> Callable[..., Any]:
     """A function of which there is a row in the table that gives its named tuple."""
     op = TABLE.for_callable(function)
     assert op is not None

@@ -51,7 +51,7 @@ _INTS = np.arange(2)
 _LEAVES_INTS = np.round(_INTS) is _INTS  # before NumPy 2.4
 
 
-def round_array(a: Any, decimals: object = 0, out: Any = None) -> Any:
+def round_array(a: object, decimals: object = 0, out: Any = None) -> Any:
     """As ``np.round``: scaled, rounded to whole numbers, and scaled back, in NumPy's steps."""
     places = known_int(decimals, "np.round")
     value = reducible(a)
@@ -86,7 +86,7 @@ def _power_of_ten(exponent: int) -> float:
     return scale
 
 
-def copyto(dst: Any, src: object, casting: Any = "same_kind", where: object = True) -> None:
+def copyto(dst: object, src: object, casting: Any = "same_kind", where: object = True) -> None:
     """As ``np.copyto``."""
     target = writable(dst)
     value = operand(src)

@@ -14,7 +14,8 @@ from fxc.ops.metas.shapes import normalize_axis
 
 from ..history import known_array
 from ..refusing import refuse
-from ..session import CountedSize, current
+from ..session import current
+from ..sizes import CountedSize
 from ..values.dims import axis_number
 from ..values.operands import array_value, kind_of, record, wrap, wrap_all
 from ..values.traced_int import wrap_dim
@@ -23,7 +24,7 @@ from .counting import as_mask, count, places
 from .creation import empty, ones
 from .indexing import checked
 from .picking import take
-from .reductions import reduce as reduction
+from .reductions import Asked, reduce
 from .sorting import argsort, sort
 from .ufuncs import call_ufunc
 
@@ -55,7 +56,7 @@ def count_nonzero(a: object, axis: object = None, *, keepdims: object = False) -
     if axis is None and not keepdims and _COUNTS_IN_PYTHON:
         known = known_array(mask)
         return int(np.count_nonzero(known)) if known is not None else wrap_dim(count(mask))
-    return reduction("sum", wrap(mask), axis, np.intp, keepdims=keepdims)
+    return reduce("sum", wrap(mask), Asked(axis, np.intp, keepdims=keepdims))
 
 
 _COUNTS_IN_PYTHON = not isinstance(np.count_nonzero(np.ones(1, bool)), np.generic)

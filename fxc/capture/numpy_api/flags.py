@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from fxc.ir.types import ArrayType
 from fxc.ops.metas.layout import is_c_ordered, is_f_ordered
 
 from ..refusing import refuse
+from ..values.operands import TracedValue, kind_of
 from . import sharing
 
 _SHORT = {
@@ -19,16 +21,36 @@ _SHORT = {
     "O": "owndata",
     "CA": "carray",
     "FA": "farray",
-    "CONTIGUOUS": "contiguous",
+}
+
+
+def _is_fortran_alone(kind: ArrayType) -> bool:
+    return is_f_ordered(kind) and not is_c_ordered(kind)
+
+
+# What a flag says of an array of a type; ``owndata`` is no matter of the type.
+_BY_TYPE: Mapping[str, Callable[[ArrayType], bool]] = {
+    "writeable": lambda kind: kind.writeable,
+    "behaved": lambda kind: kind.writeable,
+    "aligned": lambda kind: True,
+    "writebackifcopy": lambda kind: False,
+    "c_contiguous": is_c_ordered,
+    "contiguous": is_c_ordered,
+    "f_contiguous": is_f_ordered,
+    "fortran": is_f_ordered,
+    "forc": lambda kind: is_f_ordered(kind) or is_c_ordered(kind),
+    "fnc": _is_fortran_alone,
+    "carray": lambda kind: kind.writeable and is_c_ordered(kind),
+    "farray": lambda kind: kind.writeable and _is_fortran_alone(kind),
 }
 
 
 class Flags:
     """What ``x.flags`` tells of a traced array."""
 
-    _array: Any
+    _array: TracedValue
 
-    def __init__(self, array: Any) -> None:
+    def __init__(self, array: TracedValue) -> None:
         object.__setattr__(self, "_array", array)
 
     def __setattr__(self, name: str, value: object) -> None:
@@ -39,61 +61,15 @@ class Flags:
     def __setitem__(self, name: str, value: object) -> None:
         setattr(self, _SHORT.get(name, name.lower()), value)
 
-    @property
-    def _kind(self) -> ArrayType:
-        kind: ArrayType = self._array._type
-        return kind
-
-    @property
-    def owndata(self) -> bool:
-        return sharing.base_of(self._array) is None
-
     def __getitem__(self, name: str) -> bool:
         return bool(getattr(self, _SHORT.get(name, name.lower())))
 
     def __getattr__(self, name: str) -> Any:
+        if name == "owndata":
+            return sharing.base_of(self._array) is None
+        found = _BY_TYPE.get(name)
+        if found is not None:
+            return found(kind_of(self._array._value))
         if name.startswith("__"):  # Python asks of any object what it may have
             raise AttributeError(name)
         raise refuse(f"x.flags.{name} cannot be captured")
-
-    @property
-    def writeable(self) -> bool:
-        return self._kind.writeable
-
-    @property
-    def c_contiguous(self) -> bool:
-        return is_c_ordered(self._kind)
-
-    @property
-    def f_contiguous(self) -> bool:
-        return is_f_ordered(self._kind)
-
-    contiguous, fortran = c_contiguous, f_contiguous
-
-    @property
-    def fnc(self) -> bool:
-        return self.f_contiguous and not self.c_contiguous
-
-    @property
-    def forc(self) -> bool:
-        return self.f_contiguous or self.c_contiguous
-
-    @property
-    def aligned(self) -> bool:
-        return True
-
-    @property
-    def writebackifcopy(self) -> bool:
-        return False
-
-    @property
-    def behaved(self) -> bool:
-        return self.writeable
-
-    @property
-    def carray(self) -> bool:
-        return self.writeable and self.c_contiguous
-
-    @property
-    def farray(self) -> bool:
-        return self.writeable and self.fnc

@@ -11,7 +11,6 @@ and masks apply to the view that the steps give: see ``advanced`` and ``masked``
 from __future__ import annotations
 
 import operator
-from types import EllipsisType
 from typing import Any
 
 import numpy as np
@@ -31,31 +30,20 @@ from ..dropped_parts import warn_of_dropped_parts
 from ..history import known_array
 from ..refusing import refuse
 from ..session import MOST_AXES, current
-from ..values.derived import derived
 from ..values.dims import dim_of
 from ..values.operands import (
     Traced,
-    TracedValue,
-    array_value,
     constant,
     has_traced,
-    of_list,
     operand,
     wrap,
 )
-from ..values.traced_int import TracedInt, check_fits, exact
+from ..values.traced_int import check_fits
 from ..values.varying import in_bounds_from_either_end, place_in_bounds
+from .keys import Array, At, Entry, entries_of
 from .windows import window
 
 Steps = tuple[ViewStep, ...]
-
-# Note [Entries of a key]
-# NumPy takes an entry that is no slice, None or Ellipsis for an integer if Python does (bools are
-# none), else for an array: one of integers indexes one axis, one of bools as many axes as it has
-# and stands for its nonzero(). Of rank 0 the former is an integer again, though ``x[i]`` is then a
-# copy and no view, and the latter indexes a new axis of size 1. Index arrays are broadcast
-# together. Their axes stand in the result where they do in the key if nothing but integers stands
-# between them, else in front; an Ellipsis that stands for no axis counts.
 
 
 @frozen
@@ -103,39 +91,10 @@ def locate(kind: ArrayType, key: object) -> Place:
 
     Raises NumPy's IndexError for a bad key.
     """
-    given = key if isinstance(key, tuple) else (key,)
     walk = _Walk(kind)
-    for entry in _with_all_axes(kind, [_parsed(each) for each in given]):
+    for entry in entries_of(key, kind):
         walk.take(entry)
     return walk.place()
-
-
-@frozen
-class _At:
-    """One index of an axis: an int, or a scalar of the graph; ``from_array`` if of rank 0."""
-
-    index: Any
-    from_array: bool = False
-
-
-@frozen
-class _Array:
-    """An index array or a mask, with its elements if they are known."""
-
-    value: Value
-    known: np.ndarray | None
-
-    @property
-    def is_mask(self) -> bool:
-        return self.value.type.dtype == np.bool_
-
-    @property
-    def axes(self) -> int:
-        """How many axes it indexes."""
-        return self.value.type.rank if self.is_mask else 1
-
-
-_Entry = slice | EllipsisType | _At | _Array | None
 
 
 class _Walk:
@@ -145,7 +104,7 @@ class _Walk:
         self.kind = kind
         self.axis = 0  # of the array
         self.at = 0  # of the view that the steps give
-        self.selected: list[tuple[int, _At]] = []
+        self.selected: list[tuple[int, At]] = []
         self.slices: list[SliceSpec] = []
         self.new_axes: list[int] = []
         self.arrays: list[tuple[Value, int]] = []  # with the axis of the view each is for
@@ -157,9 +116,9 @@ class _Walk:
         self.known_masks = 0
         self.has_ellipsis = False
 
-    def take(self, entry: _Entry) -> None:
+    def take(self, entry: Entry) -> None:
         """The next entry."""
-        is_advanced = isinstance(entry, _At | _Array)
+        is_advanced = isinstance(entry, At | Array)
         if is_advanced and not self.in_run:
             self.runs.append(self.at - self.gone)
         self.in_run = is_advanced
@@ -171,7 +130,7 @@ class _Walk:
             self.has_ellipsis = True
         elif isinstance(entry, slice):
             self.keep(_slice_spec(entry, self.kind.shape[self.axis]))
-        elif isinstance(entry, _At):
+        elif isinstance(entry, At):
             self.selected.append((self.axis, entry))
             self.axis += 1
         elif not entry.is_mask:
@@ -251,61 +210,13 @@ class _Walk:
         return Place(tuple(steps), arrays=IndexArrays(values, axes, at, is_mask))
 
 
-def _parsed(entry: object) -> Any:
-    """One entry, see Note [Entries of a key]."""
-    if entry is None or entry is Ellipsis or isinstance(entry, slice):
-        return entry
-    entry = exact(entry._plain()) if isinstance(entry, Traced) else of_list(entry)
-    if type(entry) is int or type(entry) is TracedInt:
-        return _At(entry)
-    if isinstance(entry, TracedValue) and isinstance(entry._value.type, ScalarType):
-        return _parsed_scalar(entry)
-    if isinstance(entry, Traced | np.ndarray | list | tuple | range | bool | np.bool_):
-        return _parsed_array(entry)
-    if not hasattr(entry, "__index__"):
-        raise _bad_index()
-    return _At(entry.__index__())
-
-
-def _parsed_scalar(entry: TracedValue) -> _At | _Array:
-    kind = entry._value.type
-    if kind.dtype == np.bool_:
-        return _Array(array_value(entry), None)
-    if kind.dtype.kind not in "iu":
-        raise _bad_index()
-    session = current()
-    is_open = bool(session.region) and session.stays_open(entry._value)  # it may be out of bounds
-    if not is_open and session.origins.get(entry._value):
-        place = derived(int, entry._value)
-        return _At(int(session.specialise(entry._value, "an index")) if place is None else place)
-    known = known_array(entry._value)
-    return _At(entry._value if known is None else int(known))
-
-
-def _parsed_array(entry: Any) -> _At | _Array:
-    entry = entry._as_places() if isinstance(entry, Traced) else entry
-    if not has_traced(entry) and not isinstance(entry, np.ndarray) and not np.size(entry):
-        entry = np.zeros(np.shape(entry), np.intp)  # an empty list is of no dtype
-    value = array_value(entry)
-    known = known_array(value)
-    kind = value.type
-    if kind.dtype == np.bool_ or kind.rank:
-        if kind.dtype.kind not in "biu":
-            raise IndexError("arrays used as indices must be of integer (or boolean) type")
-        return _Array(value, known)
-    if kind.dtype.kind not in "iu":
-        raise IndexError("arrays used as indices must be of integer (or boolean) type")
-    index = current().record("item", value) if known is None else int(known)
-    return _At(index, from_array=True)
-
-
 def check_masked_source(rank: int) -> None:
     """Raise NumPy's error for a source that an array of its own shape as a mask cannot take."""
     if rank > 1:
         np.zeros((2, 2))[np.ones((2, 2), bool)] = np.zeros((1,) * rank)
 
 
-def _select(kind: ArrayType, axis: int, at: _At) -> ViewStep:
+def _select(kind: ArrayType, axis: int, at: At) -> ViewStep:
     """The view at one index of an axis."""
     size = kind.shape[axis]
     if isinstance(at.index, Value):
@@ -341,33 +252,6 @@ def checked(index: Value, size: Dim, axis: int) -> Value:
     if counted_in(size):
         guard(size, ">=", 1)  # native code reads element 0 in place of those out of bounds
     return current().value("wrap_index", index, size, axis=axis)
-
-
-def _bad_index() -> IndexError:
-    return IndexError(
-        "only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and integer or "
-        "boolean arrays are valid indices"
-    )
-
-
-def _with_all_axes(kind: ArrayType, entries: list[Any]) -> list[_Entry]:
-    """The entries with the slices that the Ellipsis, or the end, stands for."""
-    places = [place for place, entry in enumerate(entries) if entry is Ellipsis]
-    if len(places) > 1:
-        raise IndexError("an index can only have a single ellipsis ('...')")
-    used = sum(map(_axes_used, entries))
-    if used > kind.rank:
-        raise IndexError(
-            f"too many indices for array: array is {kind.rank}-dimensional, but {used} were indexed"
-        )
-    at = places[0] + 1 if places else len(entries)
-    return [*entries[:at], *[slice(None)] * (kind.rank - used), *entries[at:]]
-
-
-def _axes_used(entry: object) -> int:
-    if isinstance(entry, _Array):
-        return entry.axes
-    return 0 if entry is None or entry is Ellipsis else 1
 
 
 def _slice_spec(entry: slice, dim: Dim) -> SliceSpec:
@@ -413,7 +297,7 @@ def apply_steps(value: Value, steps: Steps) -> Value:
 # ------------------------------------------------------------------ writes
 
 
-def assign(value: Value, source: Any, casting: str | None = None) -> None:
+def assign(value: Value, source: object, casting: str | None = None) -> None:
     """``x[...] = source``: leading dims of size 1 that ``x`` has not are dropped, as in NumPy.
 
     ``casting`` is that of ``np.copyto``, which casts where an assignment makes ints of floats.

@@ -9,7 +9,6 @@ import numpy as np
 
 from fxc.ir.graph import SliceSpec, Value
 from fxc.ir.symbols import Dim
-from fxc.ir.types import ScalarType
 from fxc.ops.metas.shapes import normalize_axis, same_shape
 
 from ..refusing import refuse
@@ -38,7 +37,7 @@ def concatenate(
     return _joined(parts, None if axis is None else axis_number(axis), out, dtype, casting)
 
 
-def _with_fitted_numbers(items: Sequence[Any], parts: tuple[Value, ...]) -> tuple[Value, ...]:
+def _with_fitted_numbers(items: Sequence[object], parts: tuple[Value, ...]) -> tuple[Value, ...]:
     """The parts of arrays joined flat: Python numbers among them do not widen the dtype, and NumPy
     casts them without a check.
     """
@@ -46,8 +45,8 @@ def _with_fitted_numbers(items: Sequence[Any], parts: tuple[Value, ...]) -> tupl
     for place, item in enumerate(items):
         if not isinstance(item, tuple | list):
             kind = operand(item).type
-            if isinstance(kind, ScalarType) and kind.weak:
-                found[place] = kind.python_type(0)
+            if kind.weak:
+                found[place] = kind.dtype.type(0).item()
     joined = np.result_type(*found)
     return tuple(
         part
@@ -167,7 +166,7 @@ def _rolled(array: Any, by: Any, axis: int) -> Any:
     return concatenate(parts, axis)
 
 
-def repeat(a: Any, repeats: Any, axis: Any = None) -> Any:
+def repeat(a: object, repeats: Any, axis: object = None) -> Any:
     """As ``np.repeat``."""
     array = wrap(array_value(a))
     if axis is None:

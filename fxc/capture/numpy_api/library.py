@@ -14,7 +14,8 @@ from fxc.ops.metas.shapes import normalize_axis
 
 from ..door.numpy_source import run_source
 from ..refusing import refuse
-from ..session import CountedSize, current
+from ..session import current
+from ..sizes import CountedSize
 from ..values.dims import axis_number, dim_of
 from ..values.operands import array_value, kind_of, operand, record, wrap
 from ..values.python_numbers import to_int
@@ -115,7 +116,9 @@ _MOST_BINS = 2**16  # beside one for each element
 
 
 def _transform(name: str) -> Callable[..., Any]:
-    def call(a: Any, n: object = None, axis: Any = -1, norm: object = None, out: Any = None) -> Any:
+    def call(
+        a: object, n: object = None, axis: object = -1, norm: object = None, out: object = None
+    ) -> Any:
         _refuse_options(f"fft.{name}", out=out)
         size = None if n is None else dim_of(n)
         value = array_value(a)
@@ -124,35 +127,10 @@ def _transform(name: str) -> Callable[..., Any]:
     return call
 
 
-def _transforms(name: str, usual: tuple[int, ...] | None) -> Callable[..., Any]:
-    """A transform over several axes: one after the other, the last one first."""
-    along = _transform(name)
-
-    def call(a: Any, s: Any = None, axes: Any = usual, norm: object = None, out: Any = None) -> Any:
-        _refuse_options(f"fft.{name}n", out=out)
-        found = wrap(array_value(a))
-        if s is not None and axes is None:
-            raise refuse(f"np.fft.{name}n with s= and without axes= cannot be captured")
-        places = tuple(range(found.ndim) if axes is None else axes)
-        sizes = (None,) * len(places) if s is None else tuple(s)
-        if len(sizes) != len(places):
-            raise ValueError("Shape and axes have different lengths.")
-        for axis, size in reversed(tuple(zip(places, sizes, strict=True))):
-            found = along(found, None if size == -1 else size, axis, norm)
-        return found
-
-    return call
-
-
-def fftfreq(n: Any, d: object = 1.0, device: Any = None) -> Any:
+def fftfreq(n: Any, d: object = 1.0, device: object = None) -> Any:
     """As ``np.fft.fftfreq``."""
     whole = concatenate([arange((n - 1) // 2 + 1), arange(-(n // 2), 0)])
     return whole * (1.0 / (n * d))
-
-
-def rfftfreq(n: Any, d: object = 1.0, device: Any = None) -> Any:
-    """As ``np.fft.rfftfreq``."""
-    return arange(n // 2 + 1) * (1.0 / (n * d))
 
 
 def einsum(
@@ -181,8 +159,5 @@ FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.bincount: bincount,
     np.einsum: einsum,
     np.fft.fftfreq: fftfreq,
-    np.fft.rfftfreq: rfftfreq,
     **{getattr(np.fft, name): _transform(name) for name in ("fft", "ifft", "rfft", "irfft")},
-    **{getattr(np.fft, f"{name}2"): _transforms(name, (-2, -1)) for name in ("fft", "ifft")},
-    **{getattr(np.fft, f"{name}n"): _transforms(name, None) for name in ("fft", "ifft")},
 }

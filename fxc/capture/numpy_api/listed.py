@@ -41,7 +41,7 @@ def listed(op: Operator) -> Callable[..., Any]:
     return call
 
 
-def _argument(function: Any, param: Param, x: Any) -> object:
+def _argument(function: object, param: Param, x: object) -> object:
     """The argument of an operator."""
     if x is None and param.optional:
         return None

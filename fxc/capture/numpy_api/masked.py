@@ -28,8 +28,9 @@ from . import advanced
 from .advanced import fitted, in_dtype
 from .counting import chosen, places
 from .indexing import IndexArrays, Mask, check_masked_source
-from .reductions import reduce
-from .ufuncs import call_ufunc, give_operators, in_place, quiet
+from .reductions import Asked, reduce
+from .ufunc_options import quiet
+from .ufuncs import call_ufunc, give_operators, in_place
 
 
 @frozen
@@ -189,7 +190,7 @@ class MaskedRead(TakesFunctions, Traced):
             return x.whole if same and _is_same_mask(self, x.mask, x.at) else None
         return spread(operand(x), self.mask.type.rank, self.behind)
 
-    def _spread_all(self, name: str, inputs: Sequence[Any]) -> list[Operand] | None:
+    def _spread_all(self, name: str, inputs: Sequence[object]) -> list[Operand] | None:
         """The operands beside ``whole``, unless one of them has no place there, or the operator may
         raise for an element that the mask leaves out.
         """
@@ -210,7 +211,7 @@ class MaskedRead(TakesFunctions, Traced):
             return operands
         return quiet(ufunc, spread_mask(self.mask, self.behind), operands)
 
-    def _run(self, name: str, inputs: Sequence[Any]) -> Any:
+    def _run(self, name: str, inputs: Sequence[object]) -> Any:
         """A ufunc on ``inputs``, one of which this is."""
         operands = self._spread_all(name, inputs)
         if operands is None or TABLE[name].tag is not Tag.POINTWISE:
@@ -231,28 +232,22 @@ class MaskedRead(TakesFunctions, Traced):
 
     # -------------------------------------------------------- reductions
 
-    def _reduce(
-        self,
-        name: str,
-        axis: object,
-        dtype: object,
-        out: object,
-        keepdims: object,
-        ddof: object = 0,
-    ) -> Any:
+    def _reduce(self, name: str, asked: Asked) -> Any:
         """A reduction; over everything, where the order of the elements does not show, of the
         whole array.
         """
-        neutral = _NEUTRAL.get(name)
-        plain = out is None and not keepdims and (axis is None or (axis == 0 and self.ndim == 1))
+        neutral, dtype = _NEUTRAL.get(name), asked.dtype
+        over_all = asked.axis is None or (asked.axis == 0 and self.ndim == 1)
+        plain = asked.out is None and not asked.keepdims and over_all
         exact = self.dtype.kind in "biu" and (dtype is None or dtype_of(dtype).kind in "iu")
         exact = neutral is not None and (exact or name in ("any", "all"))
         same = self._made is None and _is_same_mask(self, self.mask, current().now)
         if not (plain and exact and same):
-            return reduce(name, self.array, axis, dtype, out, keepdims, ddof=ddof)
+            return reduce(name, self.array, asked)
         chosen = spread_mask(self.mask, self.behind)
         others = Literal(self.dtype.type(neutral))
-        return reduce(name, record("where", chosen, self.whole, others), None, dtype)
+        whole = record("where", chosen, self.whole, others)
+        return reduce(name, whole, Asked(dtype=dtype))
 
 
 _NEUTRAL = {"any": 0, "all": 1, "sum": 0, "prod": 1}

@@ -16,7 +16,7 @@ from fxc.ir.symbols import MOST_MEASURED, Dim, are_heavy
 from fxc.ir.types import ScalarType
 from fxc.ops.python_numbers import stem
 
-from ..session import CountedSize, Session, current
+from ..session import Session, current
 from ..values.operands import wrap
 from ..values.python_numbers import to_int
 from ..values.traced_int import fits
@@ -119,7 +119,6 @@ def _is_int(x: Operand) -> bool:
 
 def _measured(session: Session, number: Value) -> Dim:
     """The symbol that stands for a number here."""
-    name, value = session.new_size_name(), to_int(wrap(number))._value
+    value = to_int(wrap(number))._value
     fits = session.record("try_fit", value, Literal(0), Literal(MOST_MEASURED))
-    bound = session.record("bind_size", fits, symbol=name, most=MOST_MEASURED)
-    return session.counted(CountedSize(name, MOST_MEASURED, bound, number))
+    return session.bind_size(fits, MOST_MEASURED, number=number)

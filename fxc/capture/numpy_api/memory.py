@@ -52,7 +52,7 @@ def _no_scalar() -> Any:
 
 
 def as_strided(
-    x: Any, shape: Any = None, strides: Any = None, subok: bool = False, writeable: bool = True
+    x: object, shape: Any = None, strides: Any = None, subok: bool = False, writeable: bool = True
 ) -> Any:
     """As ``np.lib.stride_tricks.as_strided``, within the elements of ``x``."""
     value = array_value(x)

@@ -62,7 +62,9 @@ def bounded(index: Value, size: Dim, axis: int, mode: str) -> Value:
 _COPIES_OUT = np.lib.NumpyVersion(np.__version__) < "2.5.0"
 
 
-def take(a: Any, indices: object, axis: Any = None, out: object = None, mode: str = "raise") -> Any:
+def take(
+    a: object, indices: object, axis: object = None, out: object = None, mode: str = "raise"
+) -> Any:
     """As ``np.take``: the result is in C order."""
     value = array_value(a)
     if axis is None or not value.type.rank:

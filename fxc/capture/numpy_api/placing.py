@@ -36,7 +36,7 @@ def _target(x: object, name: str) -> Value:
     return value
 
 
-def _flat(source: object, dtype: np.dtype, writer: Callable[..., Any] | None = None) -> Any:
+def _flat(source: object, dtype: np.dtype, writer: Callable[..., object] | None = None) -> Any:
     """The values to write, one after the other, in the dtype of the target.
 
     Raises what NumPy's ``writer`` raises for arrays that it does not cast.
@@ -88,7 +88,7 @@ def _write_flat(target: Value, index: Value, source: Any) -> None:
     )  # fmt: skip
 
 
-def put(a: Any, ind: object, v: Any, mode: str = "raise") -> None:
+def put(a: object, ind: object, v: object, mode: str = "raise") -> None:
     """As ``np.put``: places of the flat array, values that repeat."""
     target = _target(a, "put")
     index = array_value(shaping.ravel(wrap(positions(ind))))
@@ -140,7 +140,7 @@ def _same_size(target: Value, mask: object, name: str) -> Any:
     return shaping.reshape(array, shaping.wrap_dims(kind.shape))
 
 
-def _write_where(target: Value, chosen: Any, source: Any) -> None:
+def _write_where(target: Value, chosen: object, source: Any) -> None:
     """``target[chosen] = source`` for a source of one element, or of one for each place."""
     if source.ndim:
         source = shaping.reshape(source, shaping.wrap_dims(target.type.shape))
@@ -196,7 +196,7 @@ def _fill_diagonal(target: Value, val: object, wraps: bool) -> None:
     _write_flat(target, array_value(places), source)
 
 
-def at(ufunc: np.ufunc, name: str, a: Any, indices: object, *source: Any) -> None:
+def at(ufunc: np.ufunc, name: str, a: object, indices: object, *source: object) -> None:
     """As ``np.add.at``: each place is updated as often as it occurs."""
     target = writable(a)
     if not kind_of(target).writeable:

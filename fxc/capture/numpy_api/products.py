@@ -13,11 +13,11 @@ from ..session import current
 from ..values.operands import array_value, operand, record, wrap
 from . import creation, shaping
 from .parts import assign_part
-from .reductions import reduce as reduction
+from .reductions import Asked, reduce
 from .ufuncs import call_ufunc, writable
 
 
-def dot(a: Any, b: object, out: Any = None) -> Any:
+def dot(a: object, b: object, out: Any = None) -> Any:
     """As ``np.dot``."""
     left, right = operand(a), operand(b)
     if out is not None:
@@ -83,7 +83,7 @@ def trace(
 ) -> Any:
     """As ``np.trace``."""
     view = shaping.diagonal(a, offset, axis1, axis2)
-    return reduction("sum", view, -1, dtype, out)
+    return reduce("sum", view, Asked(-1, dtype, out))
 
 
 def kron(a: object, b: object) -> Any:

@@ -45,8 +45,7 @@ from . import (
     tapers,
 )
 from .listed import listed
-from .reductions import find, scan
-from .reductions import reduce as reduction
+from .reductions import deviating, find, reducing, scan
 from .signatures import check_call
 
 
@@ -83,58 +82,17 @@ def _handled(function: Any, args: Any, kwargs: Any) -> Any:
 # ------------------------------------------------------------------ shapes
 
 
-def reshape(a: Any, shape: object = None, order: str = "C", *, copy: Any = None) -> Any:
-    """As ``np.reshape``."""
-    return shaping.reshape(a, shape, order, copy)
-
-
-def astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> Any:
-    """As ``np.astype``."""
-    if not creation.is_array(x):
-        raise TypeError("Input should be a NumPy array. It is of type " + str(type(x)))
-    return x.astype(dtype, copy=copy)
-
-
 def shape_of(a: object) -> tuple[Any, ...]:
     """As ``np.shape``."""
     return shaping.wrap_dims(array_value(a).type.shape)
 
 
-def size_of(a: object, axis: Any = None) -> Any:
+def size_of(a: object, axis: object = None) -> Any:
     """As ``np.size``."""
     kind = array_value(a).type
     if axis is not None:
         return wrap_dim(kind.shape[axis_number(axis)])
     return wrap_dim(kind.size) if isinstance(kind, ArrayType) else 1
-
-
-def _reduction(name: str) -> Callable[..., Any]:
-    def reduce(a: object, axis: object = None, *args: object, **kwargs: object) -> Any:
-        if name in ("min", "max", "any", "all"):
-            args = (None, *args)  # these take no dtype
-        return reduction(name, a, axis, *args, **kwargs)
-
-    return reduce
-
-
-def _variance(name: str) -> Callable[..., Any]:
-    def reduce(
-        a: object,
-        axis: object = None,
-        dtype: object = None,
-        out: object = None,
-        ddof: object = 0,
-        keepdims: object = np._NoValue,
-        **more: object,
-    ) -> Any:
-        correction = more.pop("correction", np._NoValue)
-        if correction is not np._NoValue:
-            if ddof != 0:
-                raise ValueError("ddof and correction can't be provided simultaneously.")
-            ddof = correction
-        return reduction(name, a, axis, dtype, out, keepdims, ddof=ddof, **more)
-
-    return reduce
 
 
 FUNCTIONS: dict[Any, Callable[..., Any]] = {
@@ -148,12 +106,12 @@ FUNCTIONS: dict[Any, Callable[..., Any]] = {
     **flat_places.FUNCTIONS,
     **by_function.FUNCTIONS,
     **{
-        getattr(np, name): _reduction(name)
+        getattr(np, name): reducing(name)
         for name in ("sum", "prod", "min", "max", "any", "all", "mean")
     },
-    **{getattr(np, alias): _reduction(name) for alias, name in (("amin", "min"), ("amax", "max"))},
-    np.var: _variance("var"),
-    np.std: _variance("std"),
+    **{getattr(np, alias): reducing(name) for alias, name in (("amin", "min"), ("amax", "max"))},
+    np.var: deviating("var"),
+    np.std: deviating("std"),
     np.argmin: partial(find, "argmin"),
     np.argmax: partial(find, "argmax"),
     np.cumsum: partial(scan, "cumsum"),
@@ -168,8 +126,6 @@ FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.count_nonzero: finding.count_nonzero,
     np.sort: sorting.sort,
     np.argsort: sorting.argsort,
-    np.partition: sorting.partition,
-    np.argpartition: sorting.argpartition,
     np.repeat: joining.repeat,
     np.broadcast_arrays: shaping.broadcast_arrays,
     np.inner: products.inner,
@@ -183,14 +139,13 @@ FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.roll: joining.roll,
     np.transpose: shaping.transpose,
     np.swapaxes: shaping.swapaxes,
-    np.reshape: reshape,
+    np.reshape: shaping.reshape,
     np.ravel: shaping.ravel,
     np.squeeze: shaping.squeeze,
     np.broadcast_to: lambda array, shape, subok=False: shaping.broadcast_to(array, shape),
     np.diagonal: shaping.diagonal,
     np.lib.stride_tricks.as_strided: memory.as_strided,
     np.lib.stride_tricks.sliding_window_view: memory.sliding_window_view,
-    np.astype: astype,
     np.result_type: result_type,
     np.shape: shape_of,
     np.ndim: lambda a: array_value(a).type.rank,

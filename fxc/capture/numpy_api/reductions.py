@@ -6,12 +6,15 @@ decides how NumPy adds up) is one of ``ufunc_reduce`` and ``ufunc_accumulate``, 
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from fxc.ir.bounds import decide
 from fxc.ir.graph import Operand, Value
+from fxc.ir.records import frozen
 from fxc.ir.size_functions import hint
 from fxc.ir.size_guards import guard
 from fxc.ir.symbols import counted_in, product, symbols_of
@@ -25,7 +28,8 @@ from ..session import current
 from ..values.dims import axis_number
 from ..values.operands import Traced, array_value, dtype_of, operand, record, wrap
 from ..values.traced_int import wrap_dim
-from .ufuncs import adopted, single_out, writable
+from .ufunc_options import single_out
+from .ufuncs import adopted, writable
 
 _REDUCTIONS: dict[np.ufunc, str] = {
     np.add: "sum",
@@ -44,24 +48,37 @@ _OF_TWO = frozenset({"var", "std"})  # sums, of which the second is of a new arr
 _COMPOSED = frozenset({"mean", "var", "std"})  # Python functions, which check their axis
 
 
+@frozen
+class Asked:
+    """What NumPy's reductions are asked for, beside the array."""
+
+    axis: Any = None
+    dtype: Any = None
+    out: Any = None
+    keepdims: Any = False
+    initial: Any = np._NoValue
+    where: Any = True
+    ddof: Any = 0
+    mean: Any = np._NoValue
+
+    @property
+    def is_of_all(self) -> bool:
+        """Whether every element, and nothing else, is reduced."""
+        everywhere = self.where is True or self.where is np._NoValue
+        return everywhere and self.initial is np._NoValue
+
+
 # ------------------------------------------------------------------ methods of ufuncs
 
 
 def ufunc_reduce(
-    ufunc: np.ufunc,
-    array: object,
-    axis: object = 0,
-    dtype: object = None,
-    out: object = None,
-    keepdims: object = False,
-    initial: object = np._NoValue,
-    where: object = True,
+    ufunc: np.ufunc, array: object, axis: object = 0, *args: object, **options: object
 ) -> Any:
     """As ``ufunc.reduce``."""
-    name, out = _REDUCTIONS.get(ufunc), single_out(out)
-    if name is not None and (dtype is None or name in _TAKES_DTYPE):
-        return reduce(name, array, axis, dtype, out, keepdims, initial, where)
-    return _reduced_by_numpy(ufunc, reducible(array), axis, dtype, out, keepdims, initial, where)
+    name, asked = _REDUCTIONS.get(ufunc), Asked(axis, *args, **options)
+    if name is not None and (asked.dtype is None or name in _TAKES_DTYPE):
+        return reduce(name, array, asked)
+    return _reduced_by_numpy(ufunc, reducible(array), asked)
 
 
 def ufunc_accumulate(
@@ -88,11 +105,10 @@ def ufunc_reduceat(
         raise refuse(
             f"np.{ufunc.__name__}.reduceat with out= cannot be captured; assign the result"
         )
-    kind = None if dtype is None else dtype_of(dtype)
     value, places = array_value(array), array_value(indices)
     if not (isinstance(value.type, ArrayType) and is_c_ordered(value.type)):
         raise refuse(f"np.{ufunc.__name__}.reduceat of an array that is not in C order")
-    options = {"ufunc": _name_of(ufunc), "axis": axis_number(axis), "dtype": kind}
+    options = {"ufunc": _name_of(ufunc), "axis": axis_number(axis), "dtype": _dtype(dtype)}
     return record("ufunc_reduceat", value, places, **options)
 
 
@@ -104,25 +120,17 @@ def _name_of(ufunc: np.ufunc) -> str:
     return name
 
 
-def _reduced_by_numpy(
-    ufunc: np.ufunc,
-    x: Operand,
-    axis: object,
-    dtype: object,
-    out: object,
-    keepdims: object,
-    initial: object,
-    where: object,
-) -> Any:
-    if initial is None:
+def _reduced_by_numpy(ufunc: np.ufunc, x: Operand, asked: Asked) -> Any:
+    if asked.initial is None:
         raise refuse(f"np.{ufunc.__name__}.reduce with initial=None cannot be captured")
-    start = None if initial is np._NoValue else operand(initial)
-    mask = None if where is True or where is np._NoValue else operand(where)
+    start = None if asked.initial is np._NoValue else operand(asked.initial)
+    mask = None if asked.where is True or asked.where is np._NoValue else operand(asked.where)
+    out = single_out(asked.out)
     options = {
         "ufunc": _name_of(ufunc),
-        "axis": _axes(axis),
-        "keepdims": _flag(keepdims),
-        "dtype": None if dtype is None else dtype_of(dtype),
+        "axis": _axes(asked.axis),
+        "keepdims": _flag(asked.keepdims),
+        "dtype": _dtype(asked.dtype),
         "result": None if out is None else writable(out).type.dtype,
     }
     return _into(out, "ufunc_reduce", x, start, mask, **options)
@@ -135,7 +143,7 @@ def _accumulated_by_numpy(
     options = {
         "ufunc": _name_of(ufunc),
         "axis": axis_number(axis),
-        "dtype": None if dtype is None else dtype_of(dtype),
+        "dtype": _dtype(dtype),
         "result": None if out is None else writable(out).type.dtype,
     }
     return _into(out, "ufunc_accumulate", x, **options)
@@ -152,45 +160,26 @@ def _into(out: object, name: str, *operands: object, **options: object) -> Any:
 # ------------------------------------------------------------------ reductions
 
 
-def reduce(
-    name: str,
-    x: Any,
-    axis: object = None,
-    dtype: Any = None,
-    out: Any = None,
-    keepdims: Any = False,
-    initial: Any = np._NoValue,
-    where: Any = True,
-    ddof: Any = 0,
-    **unsupported: Any,
-) -> Any:
-    """Record a reduction over ``axis``: None, an int or a tuple, as NumPy takes it."""
-    for key, value in unsupported.items():
-        if value is not np._NoValue:
-            raise refuse(f"np.{name} with {key}= cannot be captured")
-    if dtype is not None and name not in _TAKES_DTYPE:
-        raise TypeError(f"{name}() got an unexpected keyword argument 'dtype'")
-    plain = initial is np._NoValue and (where is True or where is np._NoValue)
-    if plain and isinstance(x, Traced) and x._reduce is not None:
-        return x._reduce(name, axis, dtype, out, keepdims, ddof=ddof)
-    value, out = reducible(x), single_out(out)
+def reduce(name: str, x: object, asked: Asked) -> Any:
+    """Record a reduction over an axis: None, an int or a tuple, as NumPy takes it."""
+    if asked.mean is not np._NoValue:
+        raise refuse(f"np.{name} with mean= cannot be captured")
+    if asked.is_of_all and isinstance(x, Traced) and x._reduce is not None:
+        return x._reduce(name, asked)
+    value, out = reducible(x), single_out(asked.out)
     if name in _TAKES_DTYPE:
         _check_direction(value)
     if name not in _COMPOSED:
-        axis = _axis_of_rank_0(axis, value)
-    options: dict[str, Any] = {"axis": _axes(axis), "keepdims": _flag(keepdims)}
-    if name in _TAKES_DTYPE:
-        options["dtype"] = None if dtype is None else dtype_of(dtype)
-    if name in ("var", "std"):
-        options["ddof"] = _whole(ddof, f"np.{name} with ddof=")
+        asked = replace(asked, axis=_axis_of_rank_0(asked.axis, value))
+    options = _options(name, asked)
     if name in _COMPOSED and isinstance(value.type, ArrayType):
         demand_more(value.type, options["axis"], options.get("ddof", 0))
-    if plain and (out is None or out is np._NoValue):
+    if asked.is_of_all and out is None:
         return record(name, value, **options)
-    if plain and name in _TAKES_DTYPE:
+    if asked.is_of_all and name in _TAKES_DTYPE:
         value = _as_out_has_it(name, value, options["axis"], out)
-    halves = name == "mean" and dtype is None and value.type.dtype == np.float16  # sums in float32
-    if plain and not halves and out.dtype == _result_dtype(name, value, options):
+    halves = name == "mean" and asked.dtype is None and value.type.dtype == np.float16  # in float32
+    if asked.is_of_all and not halves and out.dtype == _result_dtype(name, value, options):
         return _into(out, name, value, **options)
     if name in _COMPOSED:
         raise refuse(
@@ -198,8 +187,51 @@ def reduce(
             "on the argument, and assign the result"
         )
     if name in ("any", "all"):
-        dtype = np.dtype(bool)
-    return _reduced_by_numpy(_UFUNCS[name], value, axis, dtype, out, keepdims, initial, where)
+        asked = replace(asked, dtype=np.dtype(bool))
+    return _reduced_by_numpy(_UFUNCS[name], value, asked)
+
+
+def _options(name: str, asked: Asked) -> dict[str, Any]:
+    """The attributes of a reduction."""
+    options: dict[str, Any] = {"axis": _axes(asked.axis), "keepdims": _flag(asked.keepdims)}
+    if name in _TAKES_DTYPE:
+        options["dtype"] = _dtype(asked.dtype)
+    if name in ("var", "std"):
+        options["ddof"] = _whole(asked.ddof, f"np.{name} with ddof=")
+    return options
+
+
+def reducing(name: str) -> Callable[..., Any]:
+    """NumPy's function of that name."""
+
+    def call(a: object, axis: object = None, *args: object, **options: object) -> Any:
+        given = args if name in _TAKES_DTYPE else (None, *args)
+        return reduce(name, a, Asked(axis, *given, **options))
+
+    return call
+
+
+def deviating(name: str) -> Callable[..., Any]:
+    """``np.var`` or ``np.std``, which call ``ddof`` by another name, too."""
+
+    def call(
+        a: object,
+        axis: object = None,
+        dtype: object = None,
+        out: object = None,
+        ddof: object = 0,
+        keepdims: object = False,
+        *,
+        correction: object = np._NoValue,
+        **options: object,
+    ) -> Any:
+        if correction is not np._NoValue:
+            if ddof != 0:
+                raise ValueError("ddof and correction can't be provided simultaneously.")
+            ddof = correction
+        return reduce(name, a, Asked(axis, dtype, out, keepdims, ddof=ddof, **options))
+
+    return call
 
 
 def demand_more(kind: ArrayType, axis: tuple[int, ...] | None, least: int) -> None:
@@ -216,12 +248,14 @@ def demand_more(kind: ArrayType, axis: tuple[int, ...] | None, least: int) -> No
         current().record("try_demand", operand(np.bool_(more) if type(more) is bool else more))
 
 
-def _as_out_has_it(name: str, value: Value, axis: tuple[int, ...] | None, out: Any) -> Value:
+def _as_out_has_it(name: str, value: Operand, axis: tuple[int, ...] | None, out: Any) -> Operand:
     """What NumPy walks through where ``out`` has a say in the order in which it adds floats: it is
     refused if that is the order of two axes that are left, unless all others lie inside of them.
     """
     kind = value.type
-    if not isinstance(kind, ArrayType) or is_c_ordered(kind) or out.dtype.kind not in "fc":
+    if not (isinstance(value, Value) and isinstance(kind, ArrayType)):
+        return value
+    if is_c_ordered(kind) or out.dtype.kind not in "fc":
         return value
     steps = [-stride if hint(stride) < 0 else stride for stride in kind.strides]
     axes = [each for each, dim in enumerate(kind.shape) if not is_known_one(dim)]
@@ -272,6 +306,10 @@ def _axes(axis: object) -> tuple[int, ...] | None:
     return (axis_number(axis),)
 
 
+def _dtype(dtype: object) -> np.dtype | None:
+    return None if dtype is None else dtype_of(dtype)
+
+
 def _flag(value: object) -> bool:
     return bool(value) if value is not np._NoValue else False
 
@@ -309,7 +347,7 @@ def find(
 def scan(name: str, x: Any, axis: object = None, dtype: Any = None, out: Any = None) -> Any:
     """Record ``cumsum`` or ``cumprod``."""
     place = None if axis is None else axis_number(axis)
-    options = {"axis": place, "dtype": None if dtype is None else dtype_of(dtype)}
+    options = {"axis": place, "dtype": _dtype(dtype)}
     value, out = reducible(x), single_out(out)
     if out is None or out.dtype == _result_dtype(name, value, options):
         is_other = out is not None and out.shape != value.type.shape

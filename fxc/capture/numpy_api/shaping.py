@@ -64,7 +64,7 @@ def is_in_order(kind: ArrayType, order: str) -> bool:
             return True
 
 
-def reshape(x: Any, shape: object, order: str = "C", copy: Any = None) -> Any:
+def reshape(x: object, shape: object, order: str = "C", copy: object = None) -> Any:
     """As ``np.reshape``."""
     value, order = array_value(x), order_of(order)
     if order in ("A", "F"):

@@ -12,9 +12,9 @@ from fxc.ir.size_functions import hint
 from fxc.ir.size_guards import guard
 from fxc.ir.symbols import SymExpr
 from fxc.ir.types import ArrayType
-from fxc.ops.kernels import kernel_of
 from fxc.ops.table import TABLE, Tag
 
+from ..history import view_of
 from ..refusing import refuse
 from ..session import Session, current
 from ..values.operands import TracedValue, constant, kind_of, settled, wrap
@@ -41,7 +41,7 @@ def _asked(question: Callable[..., bool], a: object, b: object, max_work: object
         if left is right and max_work is None:
             return bool(wrap(left).size > 0)
         of_root = _memory(session, roots[0])
-        shown = (_shown(session, value, of_root) for value in (left, right))
+        shown = (view_of(of_root, value, session, _known) for value in (left, right))
         return bool(question(*shown, max_work))
     inputs = session.aliases.input_arrays
     if any(root not in inputs for root in roots):
@@ -87,17 +87,7 @@ def _memory(session: Session, root: Value) -> np.ndarray:
     return np.empty(shape, kind.dtype)
 
 
-def _shown(session: Session, value: Value, of_root: np.ndarray) -> np.ndarray:
-    """The part of the memory of its root that an array shows."""
-    if value not in session.aliases.bases:
-        return of_root
-    made, base = session.made[value], session.aliases.bases[value]
-    args = [_shown(session, base, of_root) if x is base else _known(x) for x in made.args]
-    found: np.ndarray = kernel_of(made.name)(*args, **made.kwargs)
-    return found
-
-
-def _known(x: Any) -> Any:
+def _known(x: object) -> Any:
     """A size or a place as a number, which is guarded."""
     if isinstance(x, Value):
         raise refuse("a question about the memory of a view at places that vary")

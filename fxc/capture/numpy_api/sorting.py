@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -13,42 +14,23 @@ from .reductions import reducible
 from .ufuncs import writable
 
 
-def sort(
-    a: object,
-    axis: object = -1,
-    kind: object = None,
-    order: object = None,
-    *,
-    stable: object = None,
-) -> Any:
-    """As ``np.sort``."""
-    return record("sort", reducible(a), axis=_axis(axis), kind=_kind(kind, order, stable))
+def _sorting(name: str) -> Callable[..., Any]:
+    """``np.sort`` or ``np.argsort``."""
+
+    def call(
+        a: object,
+        axis: object = -1,
+        kind: object = None,
+        order: object = None,
+        *,
+        stable: object = None,
+    ) -> Any:
+        return record(name, reducible(a), axis=_axis(axis), kind=_kind(kind, order, stable))
+
+    return call
 
 
-def argsort(
-    a: object,
-    axis: object = -1,
-    kind: object = None,
-    order: object = None,
-    *,
-    stable: object = None,
-) -> Any:
-    """As ``np.argsort``."""
-    return record("argsort", reducible(a), axis=_axis(axis), kind=_kind(kind, order, stable))
-
-
-def partition(
-    a: object, kth: object, axis: object = -1, kind: str = "introselect", order: object = None
-) -> Any:
-    """As ``np.partition``."""
-    return record("partition", reducible(a), _places(kth, kind, order), axis=_axis(axis))
-
-
-def argpartition(
-    a: object, kth: object, axis: object = -1, kind: str = "introselect", order: object = None
-) -> Any:
-    """As ``np.argpartition``."""
-    return record("argpartition", reducible(a), _places(kth, kind, order), axis=_axis(axis))
+sort, argsort = _sorting("sort"), _sorting("argsort")
 
 
 def sort_in_place(
@@ -66,7 +48,7 @@ def sort_in_place(
 
 
 def partition_in_place(
-    x: Any, kth: object, axis: Any = -1, kind: str = "introselect", order: object = None
+    x: object, kth: object, axis: object = -1, kind: str = "introselect", order: object = None
 ) -> None:
     """As ``ndarray.partition``."""
     target, places = writable(x), _places(kth, kind, order)
@@ -77,7 +59,7 @@ def _axis(axis: object) -> int | None:
     return None if axis is None else axis_number(axis)
 
 
-def _kind(kind: Any, order: object, stable: Any) -> str | None:
+def _kind(kind: object, order: object, stable: object) -> str | None:
     """The one name for how to sort."""
     if order is not None:
         raise ValueError("Cannot specify order when the array has no fields.")
@@ -90,7 +72,7 @@ def _kind(kind: Any, order: object, stable: Any) -> str | None:
     return "stable" if stable else kind
 
 
-def _places(kth: Any, kind: Any, order: Any) -> tuple[int, ...]:
+def _places(kth: object, kind: Any, order: object) -> tuple[int, ...]:
     if order is not None:
         raise ValueError("Cannot specify order when the array has no fields.")
     np.partition(np.zeros(1), 0, kind=kind)  # raises what NumPy raises for another kind

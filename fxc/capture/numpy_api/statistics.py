@@ -45,7 +45,7 @@ def nanstd(a: object, *args: object, **kwargs: object) -> Any:
 
 
 def histogram(
-    a: Any, bins: object = 10, range: Any = None, density: object = None, weights: Any = None
+    a: object, bins: object = 10, range: Any = None, density: object = None, weights: object = None
 ) -> Any:
     """As ``np.histogram`` into a number of bins that is known, or between edges."""
     value, weight = array_value(a), None if weights is None else array_value(weights)

@@ -14,7 +14,7 @@ from . import creation
 from .ufuncs import call_ufunc
 
 
-def _taper(name: str, compute: Callable[..., Any]) -> Callable[..., Any]:
+def _taper(name: str, compute: Callable[..., object]) -> Callable[..., Any]:
     """A window of NumPy's. ``compute`` gets the places of the elements, one less than their number,
     as floats, and what follows in the call.
     """
@@ -54,7 +54,7 @@ def _bartlett(count: object, last: object) -> Any:
     return call_ufunc("where", np.less_equal(n, 0), 1 + n / last, 1 - n / last)
 
 
-def _kaiser(count: Any, last: Any, beta: Any) -> Any:
+def _kaiser(count: object, last: Any, beta: object) -> Any:
     n = creation.arange(0, count).astype(float)
     half = last / 2.0
     shape = np.sqrt(1 - ((n - half) / half) ** 2.0)

@@ -13,10 +13,11 @@ from ..door.foreign import call_foreign
 from ..refusing import refuse
 from . import reductions
 from .placing import at
-from .ufuncs import adopted, call_with_options, operator_name, outer
+from .ufunc_options import call_with_options, outer
+from .ufuncs import adopted, operator_name
 
 
-def array_ufunc(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: Any) -> Any:
+def array_ufunc(ufunc: np.ufunc, method: str, inputs: tuple[object, ...], kwargs: Any) -> Any:
     """``__array_ufunc__`` of all traced values."""
     options = dict(kwargs)
     match method:
@@ -41,7 +42,9 @@ def array_ufunc(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: A
             raise refuse(f"np.{ufunc.__name__}.{method} cannot be captured")
 
 
-def _with_core_dimensions(ufunc: np.ufunc, inputs: tuple[Any, ...], options: dict[str, Any]) -> Any:
+def _with_core_dimensions(
+    ufunc: np.ufunc, inputs: tuple[object, ...], options: dict[str, object]
+) -> Any:
     """A ufunc of matrices and the like, which is called as it is."""
     if runs_python(ufunc):
         raise refuse(f"the ufunc {ufunc.__name__}, which runs Python code, cannot be captured")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from fxc.ir.graph import Literal, Operand, SliceSpec, Value
 from fxc.ir.records import frozen
 from fxc.ir.size_functions import hint
@@ -113,7 +111,7 @@ def _is_data(bound: object, size: Dim | None = None) -> bool:
     return known_array(value) is None and size_of(value) is None
 
 
-def _bound(bound: Any, size: Dim) -> _Bound:
+def _bound(bound: object, size: Dim) -> _Bound:
     bound = exact(bound)
     if bound is None:
         return None

@@ -26,7 +26,8 @@ from fxc.ir.types import (
     scalar_type_of,
 )
 
-from ..guards import Fetch, GuardBuilder, Source, flags_of
+from ..guard_builder import GuardBuilder, flags_of
+from ..guards import Fetch, Source
 from ..refusing import How, Requests, refuse
 from ..session import Session
 from ..values.derived import known_result

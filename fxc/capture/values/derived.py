@@ -16,7 +16,7 @@ from fxc.ops.kernels import kernel_of
 from fxc.ops.table import TABLE
 
 from ..bugs import check_no_bug
-from ..guards import GuardBuilder
+from ..guard_builder import GuardBuilder
 from ..locations import user_location
 from ..session import Session, current
 from .operands import record

@@ -14,7 +14,7 @@ from fxc.ir.symbols import Dim
 
 from ..forms.form import Form
 from ..forms.items import arrays_in, records_in
-from ..session import CountedSize, current
+from ..session import current
 from .given import check_gift, give
 from .list_room import Int, Room
 from .operands import Traced, operand, wrap
@@ -109,10 +109,8 @@ class Contents(Traced):
         if self._size is None or self._size[0] < written or self._size[1] != session.region:
             number = operand(wrap(room.length)[0])
             assert isinstance(number, Value)
-            name = session.new_size_name()
-            value = session.record("bind_size", number, symbol=name, most=room.most)
             guess = SPARE if is_wide(room) and isinstance(room.most, int) else None
-            size = session.counted(CountedSize(name, room.most, value, number, guess=guess))
+            size = session.bind_size(number, room.most, guess=guess)
             self._size = session.now, session.region, size
         return self._size[2]
 

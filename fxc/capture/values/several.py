@@ -268,7 +268,7 @@ def is_of_several_types(x: object) -> bool:
 def _is_weak_float(x: object) -> bool:
     """Whether this is a float of Python's, which raises where it fits in no int, or complex."""
     kind = operand(x).type
-    return kind.dtype.kind == "c" or bool(kind.weak and kind.dtype.kind == "f")  # type: ignore[union-attr]
+    return kind.dtype.kind == "c" or bool(kind.weak and kind.dtype.kind == "f")
 
 
 # ------------------------------------------------------------------ options

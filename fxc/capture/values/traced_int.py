@@ -294,7 +294,7 @@ def _as_scalar(name: str, left: Any, right: Any) -> Any:
     if not isinstance(other, int | float | complex | np.generic):
         return NotImplemented
     kind = operand(other).type
-    if not kind.weak and name != "truediv":  # type: ignore[union-attr]
+    if not kind.weak and name != "truediv":
         check_fits(x, kind.dtype)
     value: Any = x._operand()
     return getattr(wrap(value), f"__{name}__" if is_left else f"__r{name}__")(other)
