@@ -39,7 +39,7 @@ class Aliases:
         # writes in control.py). Arrays of the outermost level are not listed.
         self.bases: dict[Value, Value] = {}
         self.homes: dict[Value, int] = {}
-        self._given_up: set[Value] = set()  # see ``_give_up``
+        self.given_up: set[Value] = set()  # see ``_give_up``
         self.twins: dict[Value, dict[Value, None]] = {}  # may be one: ``may_be_one``
         # Arrays behind loops that may have had no iteration, where the caller can tell which it is.
         self.replaced: dict[Value, Alternative] = {}
@@ -142,11 +142,11 @@ class Aliases:
         known = session.made.keys() | self.bases.keys() | session.door.outside.arrays.keys()
         if any(twin in known or session.made_in(twin) < loop for twin in twins):
             raise refuse(_REPLACED)
-        self._given_up.update(twins)
+        self.given_up.update(twins)
 
     def check_given_up(self, value: Value) -> None:
         """Refuse to read what ``_give_up`` has taken note of."""
-        if self._given_up and not self.roots(value).isdisjoint(self._given_up):
+        if self.given_up and not self.roots(value).isdisjoint(self.given_up):
             raise refuse(_REPLACED)
 
     def may_rely_on(self, root: Value) -> bool:
@@ -295,12 +295,3 @@ class Aliases:
                     "NumPy warns, cannot be captured; use a copy"
                 )
             value = self.bases[value]
-
-    def check_operands(self, args: tuple[object, ...]) -> None:
-        """``check_given_up`` of what an operator is about to read."""
-        if not self._given_up:
-            return
-        for arg in args:
-            for each in arg if isinstance(arg, tuple) else (arg,):
-                if isinstance(each, Value):
-                    self.check_given_up(each)

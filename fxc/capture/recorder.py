@@ -104,12 +104,6 @@ class Recorder:
         for value in values:
             self._made_in[value] = self.region
 
-    def _check_regions(self, args: tuple[object, ...], kwargs: dict[str, object]) -> None:
-        for arg in (*args, *kwargs.values()):
-            for each in arg if isinstance(arg, tuple) else (arg,):
-                if isinstance(each, Value):
-                    self.check_alive(each)
-
     def is_alive(self, value: Value) -> bool:
         """Whether the region that a value was made in has not ended."""
         return self._made_in.get(value, 0) in self._open

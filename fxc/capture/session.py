@@ -116,9 +116,8 @@ class Session(Sizes):
 
     def record(self, name: str, *args: Any, **kwargs: Any) -> Any:
         """Call an operator on operands; returns Values. See ``wrap``."""
-        if self._made_in:
-            self._check_regions(args, kwargs)
-        self.aliases.check_operands((*args, *kwargs.values()))
+        if self._made_in or self.aliases.given_up:
+            self._check_operands((*args, *kwargs.values()))
         if self.alternatives and (either := first_of(self, args, kwargs)) is not None:
             return record_either(self, either, name, args, kwargs)
         if self._is_left(name):
@@ -160,6 +159,14 @@ class Session(Sizes):
             if self.region:
                 self.aliases.homes.update((each, self.region) for each in result)
         return result
+
+    def _check_operands(self, args: tuple[object, ...]) -> None:
+        """Refuse to read what is gone, and what may be wrong."""
+        for arg in args:
+            for each in arg if isinstance(arg, tuple) else (arg,):
+                if isinstance(each, Value):
+                    self.check_alive(each)
+                    self.aliases.check_given_up(each)
 
     def _is_left(self, name: str) -> bool:
         """Whether an operator is the one that is refused."""

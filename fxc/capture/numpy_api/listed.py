@@ -50,8 +50,6 @@ def _argument(function: object, param: Param, x: object) -> object:
             return operand(x)
         case "bool":
             return bool(x)
-        case "int" if param.is_list:
-            return tuple(map(axis_number, x if isinstance(x, tuple | list) else (x,)))
         case "int":
             if isinstance(x, tuple):
                 text = f"{_text(function)} over several axes"

@@ -149,27 +149,6 @@ class MaskedRead(TakesFunctions, Traced):
         else:
             setattr(self.array, name, value)
 
-    def __len__(self) -> int:
-        return len(self.array)
-
-    def __matmul__(self, other: object) -> Any:
-        return self.array @ settled(other)
-
-    def __rmatmul__(self, other: object) -> Any:
-        return other @ self.array
-
-    def __iter__(self) -> Any:
-        return iter(self.array)
-
-    def __getitem__(self, key: object) -> Any:
-        return self.array[key]
-
-    def __setitem__(self, key: object, source: object) -> None:
-        self.array[key] = source
-
-    def __bool__(self) -> bool:
-        return bool(self.array)
-
     @property
     def dtype(self) -> np.dtype:
         found: np.dtype = self.whole.type.dtype
@@ -391,4 +370,11 @@ def _in_place(name: str) -> Callable[[MaskedRead, Any], Any]:
     return lambda self, other: self._run_in_place(name, other)
 
 
+def _of_the_array(name: str) -> Callable[..., Any]:
+    """A special method that the array has, too."""
+    return lambda self, *given: getattr(self.array, name)(*map(settled, given))
+
+
 give_operators(MaskedRead, _in_place, but="matmul")
+for _name in ("len", "iter", "bool", "getitem", "setitem", "matmul", "rmatmul"):
+    setattr(MaskedRead, f"__{_name}__", _of_the_array(f"__{_name}__"))

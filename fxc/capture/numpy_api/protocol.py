@@ -126,6 +126,8 @@ FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.count_nonzero: finding.count_nonzero,
     np.sort: sorting.sort,
     np.argsort: sorting.argsort,
+    np.partition: sorting.partition,
+    np.argpartition: sorting.argpartition,
     np.repeat: joining.repeat,
     np.broadcast_arrays: shaping.broadcast_arrays,
     np.inner: products.inner,

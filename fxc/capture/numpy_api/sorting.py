@@ -30,7 +30,19 @@ def _sorting(name: str) -> Callable[..., Any]:
     return call
 
 
+def _dividing(name: str) -> Callable[..., Any]:
+    """``np.partition`` or ``np.argpartition``."""
+
+    def call(
+        a: object, kth: object, axis: object = -1, kind: str = "introselect", order: object = None
+    ) -> Any:
+        return record(name, reducible(a), _places(kth, kind, order), axis=_axis(axis))
+
+    return call
+
+
 sort, argsort = _sorting("sort"), _sorting("argsort")
+partition, argpartition = _dividing("partition"), _dividing("argpartition")
 
 
 def sort_in_place(
@@ -76,5 +88,5 @@ def _places(kth: object, kind: Any, order: object) -> tuple[int, ...]:
     if order is not None:
         raise ValueError("Cannot specify order when the array has no fields.")
     np.partition(np.zeros(1), 0, kind=kind)  # raises what NumPy raises for another kind
-    given = kth if isinstance(kth, tuple | list) else (kth,)
+    given = kth if isinstance(kth, tuple | list | np.ndarray) and np.ndim(kth) else (kth,)
     return tuple(axis_number(place) for place in given)
