@@ -33,18 +33,19 @@ class Planted:
     level: Level
     plant: Callable[[Patch], None]
     is_quick: bool  # a few dozen programs find it
+    first: int  # of them: those before are known to look the same
 
 
 PLANTED: list[Planted] = []
 
 
 def planted(
-    level: Level, *, quick: bool = False
+    level: Level, *, quick: bool = False, first: int = 0
 ) -> Callable[[Callable[[Patch], None]], Callable[[Patch], None]]:
     """Lists a function that plants a bug, under its name."""
 
     def listed(plant: Callable[[Patch], None]) -> Callable[[Patch], None]:
-        PLANTED.append(Planted(plant.__name__, level, plant, quick))
+        PLANTED.append(Planted(plant.__name__, level, plant, quick, first))
         return plant
 
     return listed
@@ -383,7 +384,7 @@ def iterations_run_twice_that_read_what_they_write(patch: Patch) -> None:
     patch.setattr(emit, "is_repeatable", lambda program, loop: True)
 
 
-@planted(natively, quick=True)
+@planted(natively, quick=True, first=350)
 def what_vectors_leave_over_is_left_out(patch: Patch) -> None:
     original = emit.Emitter.plain_loop
 

@@ -1,6 +1,7 @@
 """The examples in docstrings and in README.md run, and every public name has one."""
 
 import doctest
+import inspect
 import pkgutil
 import re
 from pathlib import Path
@@ -18,6 +19,7 @@ MODULES = sorted(
     info.name
     for info in pkgutil.walk_packages(fxc.__path__, "fxc.")
     if not info.name.endswith("__main__")
+    and ">>>" in inspect.getsource(pkgutil.resolve_name(info.name))
 )
 
 

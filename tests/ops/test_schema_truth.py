@@ -89,6 +89,6 @@ def _changes_nothing(op: Operator) -> bool:
     return op.role == "inplace" and all(is_computed(*sample.args) for sample in samples(op))
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_a_name_says_that_its_operator_writes(name: str) -> None:
-    assert TABLE[name].schema.writes == (name.endswith("_") or name.endswith(".out"))
+def test_a_name_says_that_its_operator_writes() -> None:
+    for name in NAMES:
+        assert TABLE[name].schema.writes == name.endswith(("_", ".out")), name
