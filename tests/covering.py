@@ -2,7 +2,8 @@
 
 Where one mechanism serves all cases of layouts, dtypes and operators, what goes wrong goes wrong for
 a value of a factor or for two of them together. ``pairs`` gives few cases with every two values of
-different factors in one of them; ``some`` takes a few of many cases, others for each caller.
+different factors in one of them; ``some`` takes a few of many cases, others for each caller;
+``in_turns`` takes each case in one of several ways.
 ``pytest --thorough`` (``make thorough``) runs the products whole.
 """
 
@@ -80,3 +81,14 @@ def some(every: Sequence[T], most: int, turn: int = 0) -> list[T]:
         return list(every)
     step = -(-len(every) // most)
     return list(every[turn % step :: step])
+
+
+def in_turns(cases: Iterable[T], ways: Sequence[Any]) -> list[tuple[T, Any]]:
+    """Each case with one of the ways, the next case with the next one.
+
+    For ways that are each run with cases enough, and cases that do not depend on the way.
+    """
+    every = list(cases)
+    if thorough:
+        return list(itertools.product(every, ways))
+    return [(case, ways[place % len(ways)]) for place, case in enumerate(every)]

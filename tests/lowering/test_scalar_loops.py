@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import fxc
+from tests.covering import in_turns
 from tests.outcomes import difference, run
 
 RNG = np.random.default_rng(11)
@@ -400,11 +401,15 @@ CASES: tuple[tuple[Callable[..., Any], tuple[tuple[Any, ...], ...]], ...] = (
 )
 
 
-@pytest.mark.parametrize("dynamic", [False, True])
-@pytest.mark.parametrize(("fn", "calls"), CASES, ids=lambda x: getattr(x, "__name__", ""))
+@pytest.mark.parametrize(
+    ("case", "dynamic"),
+    in_turns(CASES, (False, True)),
+    ids=lambda x: x[0].__name__ if isinstance(x, tuple) else None,
+)
 def test_same_as_python(
-    fn: Callable[..., Any], calls: tuple[tuple[Any, ...], ...], dynamic: bool
+    case: tuple[Callable[..., Any], tuple[tuple[Any, ...], ...]], dynamic: bool
 ) -> None:
+    fn, calls = case
     compiled = fxc.compile(fn, dynamic=dynamic)
     for args in calls:
         here, there = copy.deepcopy(args), copy.deepcopy(args)
@@ -840,20 +845,19 @@ def filtered_complex(x, y, n):
     return z
 
 
-@pytest.mark.parametrize(
-    "fn",
-    [
-        filtered_down,
-        filtered_twice,
-        filtered_under_a_condition,
-        filtered_behind_a_check,
-        filtered_until,
-        filtered_in_rows,
-        filtered_in_two_arrays,
-        filtered_complex,
-    ],
+FILTERS = (
+    filtered_down,
+    filtered_twice,
+    filtered_under_a_condition,
+    filtered_behind_a_check,
+    filtered_until,
+    filtered_in_rows,
+    filtered_in_two_arrays,
+    filtered_complex,
 )
-@pytest.mark.parametrize("dynamic", [False, True])
+
+
+@pytest.mark.parametrize(("fn", "dynamic"), in_turns(FILTERS, (False, True)))
 def test_what_an_iteration_stores_for_the_next_one(fn: Callable[..., Any], dynamic: bool) -> None:
     compiled = fxc.compile(fn, fullgraph=True, dynamic=dynamic)
     for n in (400, 401, 402, 66000, 1, 0):
