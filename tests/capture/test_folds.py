@@ -359,6 +359,22 @@ def steps(x, end):
     return y, kept
 
 
+@pytest.mark.parametrize(
+    "fn",
+    [
+        lambda x: max(*x),
+        lambda x: min(*x.tolist()),
+        lambda x: max(x[0]),
+        lambda x: min(len(x)),
+        lambda x: max(x[0] if x[0] > 0 else 1),
+    ],
+)
+def test_one_number_has_no_items(fn: Callable[..., Any]) -> None:
+    compiled = fxc.compile(fn)
+    for x in (np.arange(3.0), np.ones(1), -np.ones(1)):
+        assert difference(run(fn, [x]), run(compiled, [x])) == ""
+
+
 def test_a_generator_and_more_arguments() -> None:
     compiled = fxc.compile(steps, fullgraph=True)
     for end in (1.0, 0.5, -1.0):

@@ -63,3 +63,16 @@ def test_frozen_sets_hold_numbers_as_python_has_them(fn: Any) -> None:
         warnings.simplefilter("ignore", fxc.CaptureWarning)
         for args in (([1, 2], 3), ([3, 4], 3), ([5, 6], 7), ([5, 6], 8)):
             assert difference(run(fn, args), run(compiled, args)) == ""
+
+
+@pytest.mark.filterwarnings("ignore::fxc.CaptureWarning")
+def test_the_hash_of_a_number_that_is_an_int_or_a_float() -> None:
+    def fn(x: Any) -> Any:
+        v = x[0] if x[0] > 2 else int(x[0])
+        items = [w if w > 2 else int(w) for w in x.tolist()]
+        return hash(v), hash((v, 1)), hash(items[0])
+
+    compiled = fxc.compile(fn)
+    for first in (1.5, 3.5, 2.0):
+        x = np.array([first, 2.5, 4.0])
+        assert difference(run(fn, [x]), run(compiled, [x])) == ""

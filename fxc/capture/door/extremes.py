@@ -71,6 +71,8 @@ def extreme(name: str, plain: Any, symbolic: Any, order: str) -> Any:
             return _first_by(door, sooner, given, key) if given else plain(given, **kwargs)
         is_given = len(args) == 1 and isinstance(args[0], tuple | list | deque)
         items = list(args[0]) if is_given else args
+        if len(args) == 1 and type(args[0]) in _NUMBERS:
+            iter(args[0])  # raises
         if items and kwargs.keys() == {"default"}:
             kwargs = {}
         kinds = set(map(type, items))

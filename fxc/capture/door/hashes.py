@@ -10,6 +10,7 @@ import numpy as np
 from ..outside.containers import PLAIN, plain_key
 from ..outside.shadows import has_method
 from ..refusing import refuse
+from ..values.mixed import Mixed
 from ..values.operands import Traced
 
 
@@ -33,6 +34,8 @@ def _has_constant(x: Any) -> bool:
     """Whether the hash of this is known; what has none raises for itself."""
     if type(x) in (tuple, frozenset):
         return all(map(_has_constant, x))
+    if type(x) is Mixed:
+        return False
     if isinstance(x, Traced | np.generic | np.dtype) or has_method(x, "__hash__"):
         return True
     return type(x) in PLAIN or type(x) in (type, FunctionType, ModuleType, list, dict, set)
