@@ -39,15 +39,12 @@ from ..statements.iterators import (
 )
 from ..statements.runs import runs_of
 from ..values.identity import Identity
-from ..values.list_pools import PooledList
-from ..values.lists_of_lists import ListOfLists, ListRow
+from ..values.list_room import WithLength
 from ..values.mixed import Mixed, unclear
 from ..values.operands import Traced, settled
 from ..values.options import arrays_of
 from ..values.rows import list_array_of
 from ..values.several import Several
-from ..values.texts import Char, Text
-from ..values.traced_dicts import Keyed
 from ..values.traced_int import TracedInt, largest, smallest, wrap_dim
 from ..values.traced_lists import TracedList
 from ..values.traced_scalar import TracedScalar
@@ -81,7 +78,7 @@ def _len(door: PlainCalls, x: Any) -> Any:
         return x.size
     if is_array(x) and x.ndim:
         return x.shape[0]
-    if isinstance(x, _WITH_LENGTH):
+    if isinstance(x, External | WithLength):
         return x.length()
     if type(x) is Counted and not x.once:
         return wrap_dim(x.count)
@@ -90,9 +87,6 @@ def _len(door: PlainCalls, x: Any) -> Any:
     if has_method(x, "__len__"):
         return _length_by_python(door, x)
     return len(door.container(x))
-
-
-_WITH_LENGTH = (External, TracedList, PooledList, Keyed, ListOfLists, ListRow, Text, Char)
 
 
 def _length_by_python(door: PlainCalls, x: object) -> Any:

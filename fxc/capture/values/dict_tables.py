@@ -20,7 +20,6 @@ from ..session import current
 from ..statements.structured import Statement
 from .list_buffers import Buffer
 from .list_contents import MOST_KEYS
-from .list_parts import copied
 from .list_room import Int
 from .mixed import number_of
 from .operands import Traced, operand, settled, variable_of, wrap
@@ -29,7 +28,8 @@ from .python_numbers import to_int
 from .several import Several, united
 from .texts import Char, code_of, is_char
 from .traced_int import TracedInt, scalar_of_int, wrap_dim
-from .truths import flag_of
+from .traced_lists import TracedList
+from .truths import demand
 from .unknown_keys import is_int, is_text
 
 # Note [Dicts of the graph]
@@ -57,7 +57,7 @@ class KeyedBuffer(Buffer):
     def __init__(self, label: str) -> None:
         super().__init__()
         self._label = label
-        self._of_texts = How.OF_TEXTS in current().asked(label)
+        self._of_texts = How.OF_TEXTS in self.session.asked(label)
         self._table: Value | None = None
         self._mask: Value | None = None
 
@@ -73,8 +73,8 @@ class KeyedBuffer(Buffer):
         if not super().make_room(samples, MOST_KEYS if more is None else more, owner, form):
             return False
         size = 4 * self.room.most + LEAST_PLACES
-        self._table = current().value("empty", (size,), np.dtype("i4"), layout=None)
-        self._mask = current().value("empty", (1,), np.dtype("i8"), layout=None)
+        self._table = self.session.value("empty", (size,), np.dtype("i4"), layout=None)
+        self._mask = self.session.value("empty", (1,), np.dtype("i8"), layout=None)
         self.fill(None if known is None else len(known))
         return True
 
@@ -107,7 +107,8 @@ class KeyedBuffer(Buffer):
         """The items as they are now, to be shown."""
         found = KeyedBuffer(self._label)
         if self.items is None:
-            found._room, found._known = copied(self)
+            copy = TracedList.copied(self)
+            found._room, found._known = copy._room, copy._known
         else:
             found._items = list(map(of, self.items))
         return found
@@ -168,14 +169,14 @@ class KeyedBuffer(Buffer):
 
     def looked_up(self, numbers: Sequence[object]) -> tuple[Any, Any]:
         """The same of the ints of a key."""
-        return current().door.staged(looked_up)(self, numbers)  # type: ignore[no-any-return]
+        return self.session.door.staged(looked_up)(self, numbers)  # type: ignore[no-any-return]
 
     # -------------------------------------------------------- the table
 
     def fill(self, count: int | None = None) -> None:
         """Fill the table anew, by so many items, or as many as there are."""
         number = self.length() if count is None else count
-        current().door.staged(filled)(self, number)
+        self.session.door.staged(filled)(self, number)
 
     def number_at(self, slot: Int) -> Any:
         """What the table has: the number of an item, from 1; 0 for none."""
@@ -215,7 +216,7 @@ class KeyedBuffer(Buffer):
         self.numbers(item[0])
         self.owner_of_change()
         if self.takes_in(item):
-            current().door.staged(stored)(self, item)
+            self.session.door.staged(stored)(self, item)
 
     def put_value(self, place: Int, item: tuple[object, ...]) -> None:
         """Store what belongs to the key of an item, which stays."""
@@ -226,7 +227,7 @@ class KeyedBuffer(Buffer):
         """Store a key behind the others, whose item is stored next; how many these are then."""
         room = self.room
         number = room.count
-        current().record("try_demand", flag_of(number < wrap_dim(room.most)))
+        demand(number < wrap_dim(room.most))
         self.set_part(number, 0, key)
         room.set_count(number + 1)
         self.forget_length()

@@ -11,10 +11,11 @@ from ..locations import user_location
 from ..refusing import How, Request, Requests, Respecialise
 from ..session import current
 from .list_buffers import Buffer
+from .list_room import Int
 from .operands import constant, wrap
 from .texts import Text, code_of, codes_in, is_char, refused
 from .traced_array import TracedArray
-from .truths import flag_of
+from .truths import demand
 
 
 class GrownTexts:
@@ -58,7 +59,7 @@ class Grown(Text):
     __slots__ = ("_buffer", "_count")
     _of_item = None  # type: ignore[assignment]
 
-    def __init__(self, buffer: Codes, count: Any) -> None:
+    def __init__(self, buffer: Codes, count: Int) -> None:
         self._buffer = buffer
         self._count = count
 
@@ -108,7 +109,7 @@ class Grown(Text):
         buffer, door = self._buffer, current().door
         if not is_char(other) and codes_in(other) is None:
             raise refused("'+'")
-        current().record("try_demand", flag_of(self._count == buffer.next_place()))
+        demand(self._count == buffer.next_place())
         if is_char(other) or type(other) is str:
             added = [other] if is_char(other) else list(other)
             for each in reversed(added) if buffer.front else added:
@@ -124,6 +125,6 @@ class Grown(Text):
         raise refused("an item, in a loop that adds to it,")
 
 
-def _append_all(items: Any, codes: Any) -> None:
+def _append_all(items: Codes, codes: Iterable[int]) -> None:
     for code in codes:
         items.append(int(code))

@@ -23,13 +23,18 @@ _DEEPEST = 32  # texts in texts that branches join
 _OF_TEXTS = re.compile(r"%(\(.*?\))?[^a-zA-Z%]*[sra]")  # conversions that may show nothing
 
 
-def _mapped(x: object, of: Callable[[object], object]) -> Any:
-    """A tree of tuples, lists and dicts with ``of(leaf)`` in place of each leaf."""
-    kind = type(x)
-    if isinstance(x, tuple | list) and kind in (tuple, list):
-        return kind([_mapped(item, of) for item in x])
-    if isinstance(x, dict) and kind is dict:
-        return {key: _mapped(item, of) for key, item in x.items()}
+_Of = Callable[[Any], object]
+
+
+def _mapped(x: object, of: _Of, seen: _Of = lambda x: x) -> Any:
+    """A tree of tuples, lists and dicts with ``of(leaf)`` in place of each leaf; ``seen`` gives
+    what each part of it is.
+    """
+    x = seen(x)
+    if type(x) is tuple or type(x) is list:
+        return type(x)([_mapped(item, of, seen) for item in x])
+    if type(x) is dict:
+        return {key: _mapped(item, of, seen) for key, item in x.items()}
     return of(x)
 
 
@@ -51,11 +56,7 @@ class Late(Traced):
     _of_item = str
 
     def __init__(
-        self,
-        kind: type,
-        function: Callable[..., object],
-        args: tuple[object, ...],
-        kwargs: dict[str, object],
+        self, kind: type, function: Callable[..., object], args: Any, kwargs: dict[str, object]
     ) -> None:
         self._kind = kind
         self._function = function
@@ -96,11 +97,10 @@ class Late(Traced):
 
     def _is_filled(self) -> Any:
         """Its truth, where that is clear: the text of a number has characters."""
-        match self._function, self._args:
-            case operator.mod, (str(template), *_):
-                shows = _OF_TEXTS.sub("", template) != ""
-            case function, parts:
-                shows = function is formatted and any(map(_shows, parts))
+        if self._function is operator.mod and type(self._args[0]) is str:
+            shows = _OF_TEXTS.sub("", self._args[0]) != ""
+        else:
+            shows = self._function is formatted and any(map(_shows, self._args))
         return shows or bool(self._known())
 
     def _known(self, what: str = "a text") -> Any:
@@ -119,7 +119,7 @@ class Late(Traced):
             if name == "decode" and self._function is bytes_of and not (args or kwargs):
                 return above().decoded(self._args[0])
             if name in ("startswith", "endswith") and len(args) == 1 and type(args[0]) is str:
-                return self.has_end(name, args[0])
+                return self._has_end(name, args[0])
             return getattr(self._known(), name)(*args, **kwargs)
 
         return call
@@ -144,14 +144,10 @@ class Late(Traced):
         return self._known()[key]
 
     def __eq__(self, other: object) -> Any:
-        if type(other) is str and not self._may_be(other):
+        begin, end = self._ends()
+        if type(other) is str and not (other.startswith(begin) and other.endswith(end)):
             return False
         return self._known() == (other._known() if type(other) is Late else other)
-
-    def _may_be(self, text: str) -> bool:
-        """Whether it begins and ends as this text does, as far as is known."""
-        begin, end = self._ends()
-        return text.startswith(begin) and text.endswith(end)
 
     def _ends(self) -> tuple[str, str]:
         """The text that it begins and the one that it ends with, before and after all numbers."""
@@ -161,7 +157,7 @@ class Late(Traced):
         begin, end = (x if type(x) is str else "" for x in (parts[:1] + parts[-1:]) or ("", ""))
         return begin, end
 
-    def has_end(self, name: str, text: str) -> bool:
+    def _has_end(self, name: str, text: str) -> bool:
         """``self.startswith(text)`` or ``self.endswith(text)``."""
         known = self._ends()[name == "endswith"]
         if len(known) >= len(text) or not getattr(text, name)(known):
@@ -209,17 +205,14 @@ class Template:
 
     def at(self, *parts: object) -> Late:
         """The text with these numbers."""
-        found: Late = self._with_parts(iter(parts), lambda of, *given: Late(*of, *given))
-        return found
+        return self._with_parts(iter(parts), Late)  # type: ignore[no-any-return]
 
     def made(self, *parts: object) -> Any:
         """The text itself, at run time."""
-        return self._with_parts(iter(parts), lambda of, args, kwargs: of[1](*args, **kwargs))
+        return self._with_parts(iter(parts), lambda _, f, args, kwargs: f(*args, **kwargs))
 
     def _with_parts(self, parts: Iterator[object], made: Callable[..., object]) -> Any:
-        """What is ``made`` of the kind and the function, and of arguments with the parts in them;
-        likewise for the texts in it.
-        """
+        """What is ``made`` of the arguments with the parts in them, as are the texts in it."""
 
         def of(x: object) -> object:
             if type(x) is Template:
@@ -227,7 +220,7 @@ class Template:
             return next(parts) if x is _HOLE else x
 
         args, kwargs = _mapped(self._tree, of)
-        return made((self._kind, self._function), args, kwargs)
+        return made(self._kind, self._function, args, kwargs)
 
 
 _HOLE = object()  # stands for a number in a template
@@ -313,12 +306,7 @@ def formatted(*parts: Any) -> str:
     return "".join(texts)
 
 
-_CONVERSIONS: dict[int, Callable[[Any], Any]] = {
-    -1: lambda x: x,
-    ord("s"): str,
-    ord("r"): repr,
-    ord("a"): ascii,
-}
+_CONVERSIONS: dict[int, _Of] = {-1: lambda x: x, ord("s"): str, ord("r"): repr, ord("a"): ascii}
 
 
 def late(kind: type, function: Callable[..., object], /, *args: object, **kwargs: object) -> Any:
@@ -331,7 +319,8 @@ def late(kind: type, function: Callable[..., object], /, *args: object, **kwargs
 
 
 def _plain(x: object) -> Any:
-    """A container from outside as one of Python's."""
+    """A container from outside as one of Python's; an array that is read by a mask as such."""
+    x = settled(x)
     if not isinstance(x, list | dict | set) or not hasattr(x, "settle"):
         return x
     external: Any = x
@@ -347,13 +336,10 @@ class _NoSample(Exception):
 
 def _sample(x: object) -> Any:
     """A tree with other numbers of the same types."""
-    return _mapped(_plain(settled(x)), _sample_of)
+    return _mapped(x, _sample_of, _plain)
 
 
 def _sample_of(x: object) -> object:
-    seen = _plain(settled(x))
-    if seen is not x:
-        return _sample(seen)
     if type(x) is Late:
         return "" if x._kind is str else x._kind()
     if not isinstance(x, Traced):
@@ -393,13 +379,10 @@ class Held:
 
 def snapshot(x: object) -> Any:
     """What a part of a text holds now: copies of arrays, and of containers."""
-    return _mapped(_plain(settled(x)), _snapshot_of)
+    return _mapped(x, _snapshot_of, _plain)
 
 
-def _snapshot_of(x: object) -> Any:
-    seen = _plain(settled(x))
-    if seen is not x:
-        return snapshot(seen)
+def _snapshot_of(x: Any) -> Any:
     if isinstance(x, TracedValue):
         return record("copy", x._object, order="K") if is_array(x) else x
     if isinstance(x, Traced):

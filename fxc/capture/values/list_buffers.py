@@ -38,7 +38,7 @@ class Buffer(Contents):
 
     def owner(self) -> Statement | None:
         """The outermost statement being recorded that has begun since the buffer was made."""
-        session = current()
+        session = self.session
         if session.region == self.home:
             return None
         inside = next(each.number for each in session.regions if each.number > self.home)
@@ -64,7 +64,7 @@ class Buffer(Contents):
     def check_not_running(self) -> None:
         """Note a change; refuse it while a loop of the graph runs over the list."""
         self.changes += 1
-        over = (getattr(each, "over", None) for each in current().statements)
+        over = (getattr(each, "over", None) for each in self.session.statements)
         if any(x is self for each in over for x in getattr(each, "of", ())):
             raise refuse("a change to a list while a loop runs over it cannot be captured")
 
@@ -99,7 +99,7 @@ class Buffer(Contents):
 
     def _wish(self, owner: Statement, *more: object, often: bool = False) -> None:
         """Note what a statement adds, which will be recorded again with room for it."""
-        session = current()
+        session = self.session
         assert owner.recording is not None
         for each in more:
             for record in records_in(each):
@@ -111,7 +111,7 @@ class Buffer(Contents):
         """The statement, if there is one, that will be recorded again with room for what it has
         changed.
         """
-        session = current()
+        session = self.session
         if self._room is not None or session.region == self.home:
             return None
         inside = session.statements[self._depth :]
@@ -124,7 +124,7 @@ class Buffer(Contents):
             return self.item(-1)
         if self._items:
             return self._items[-1]
-        current().record("try_demand", Literal(False))  # of an empty list, if it is none later
+        self.session.record("try_demand", Literal(False))  # of an empty list, if it is none later
         return self.any_item(owner)
 
     def form_awaited(self, owner: Statement) -> Form | None:
@@ -150,7 +150,7 @@ class Buffer(Contents):
         """Make, here, room for so many more items like ``samples``, or of this form;
         False if nothing says what the items are.
         """
-        session, old = current(), self._room
+        session, old = self.session, self._room
         assert session.region == self.home
         if self._changing:
             self._known = None
@@ -173,7 +173,7 @@ class Buffer(Contents):
             if not lent.isdisjoint(arrays_in(x)):
                 self.borrow(list(items)[: place + 1])
         for place, x in enumerate(items):
-            self.put(place, x, lent)
+            self.put(place, x, lent=lent)
         self._spare = SPARE
         return True
 
@@ -183,7 +183,7 @@ class Buffer(Contents):
         """``len(self)``."""
         if self._room is None:
             return any_number() if self.awaited_by() else len(self._items)
-        return self.number() if current().in_loop(self.home) else wrap_dim(self.size_here())
+        return self.number() if self.session.in_loop(self.home) else wrap_dim(self.size_here())
 
     def next_place(self) -> Any:
         """The place of the next item that is appended."""
@@ -225,8 +225,9 @@ class Buffer(Contents):
         if owner is not None and not self.has_room(owner):
             return self.not_yet(owner)
         if self._room is None:
-            is_first = self.of is deque and not place
-            return self._items.popleft() if is_first else self._items.pop(*(() if place else (0,)))
+            if self.of is deque and not place:
+                return self._items.popleft()
+            return self._items.pop() if place else self._items.pop(0)
         found = self.item(place)
         self.shorten(self.number() - 1)
         if not place:
@@ -258,8 +259,7 @@ class Buffer(Contents):
                 self._items[place] = sample
                 return
             self.make_room([sample], SPARE, None)
-        with self._taking(x):
-            self.room.put_part(place, part, x)
+        self.put(place, x, part=part)
 
     def _part_of_any(self, owner: Statement | None, place: Int) -> Any:
         """An item at a place, if Python knows it; what stands for one otherwise."""
@@ -304,7 +304,7 @@ class Buffer(Contents):
     def part_at(self, place: Int, part: int) -> Any:
         """A part of an item, which is a tuple, at a place that there is."""
         if self._room is not None:
-            return self._read(self._room.part_at(place, part))
+            return self.at(place, part)
         owner = self.awaited_by()
         return (self.item(place) if owner is None else self.any_item(owner))[part]
 
@@ -314,7 +314,7 @@ class Buffer(Contents):
             return Bounded((0, number), 0, number, lambda place: item, (self,))
         if self._room is None:
             return None
-        if self._known is None and current().in_loop(self.home):
+        if self._known is None and self.session.in_loop(self.home):
             number = self.number()
             return Bounded((0, number), 0, number, self.at, (self,))
         return Counted(self.size_here(), self.at, of=(self,))

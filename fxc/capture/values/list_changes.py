@@ -12,11 +12,11 @@ from fxc.ir.graph import Operand
 
 from ..refusing import refuse
 from ..session import current
-from .list_room import Int, bounds_among, checked_place, is_unknown
+from .list_room import Int, WithLength, bounds_among, checked_place, is_unknown
 from .operands import Traced, operand, settled
 
 
-class ChangedList(Traced):
+class ChangedList(WithLength):
     """What lists of the graph have in common that are changed in place, item by item."""
 
     __slots__ = ()
@@ -27,7 +27,6 @@ class ChangedList(Traced):
     any_item: Callable[[], Any]
     place_of: Callable[[Int], Any]  # of which is checked that there is an item
     at: Callable[[Int], Any]  # the item at a place that there is
-    length: Callable[[], Any]
     index: Callable[[object], Any]
     copy: Callable[[], Any]
     append: Callable[[object], None]
@@ -46,9 +45,6 @@ class ChangedList(Traced):
 
     def _operand(self) -> Operand:
         return operand(self.as_array())
-
-    def __len__(self) -> int:
-        return int(self.length())
 
     def __bool__(self) -> bool:
         return bool(self._is_filled())
@@ -72,7 +68,7 @@ class ChangedList(Traced):
         if (items := self._known_items(key)) is not None:
             del items[key]
         elif self.begin_change():
-            self._staged(deleted, *self._part_of(key))
+            self._staged(deleted, *self._bounds_of(key))
 
     def pop(self, place: object = -1) -> Any:
         """As ``list.pop``."""
@@ -80,7 +76,7 @@ class ChangedList(Traced):
             return items.pop(place)
         if not self.begin_change():
             return self.any_item()
-        start, stop = self._part_of(place)
+        start, stop = self._bounds_of(place)
         found = self.at(start)
         self._staged(deleted, start, stop)
         return found
@@ -123,7 +119,7 @@ class ChangedList(Traced):
     def _staged(self, change: Callable[..., None], *args: object) -> None:
         current().door.staged(change)(self, *args)
 
-    def _part_of(self, key: object) -> tuple[Any, Any]:
+    def _bounds_of(self, key: object) -> tuple[Any, Any]:
         """The bounds of a part of the items: of a slice, or an item that there is."""
         if not isinstance(key, slice):
             place = self.place_of(checked_place(key))

@@ -5,8 +5,7 @@ See Note [Lists of counted length].
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Container, Iterable, Sequence
 from typing import Any
 
 from fxc.ir.graph import Value
@@ -30,14 +29,14 @@ class Contents(Traced):
     """Items, the length, and what is known of it."""
 
     __slots__ = (
-        *("_borrowed", "_changing", "_depth", "home", "_items", "_known", "_most", "_room"),
-        *("_size", "_spare", "_turns", "changes", "of"),
+        *("_borrowed", "_changing", "_depth", "_items", "_known", "_most", "_room", "_size"),
+        *("_spare", "_turns", "changes", "home", "of", "session"),
     )
 
     def __init__(
         self, items: object = None, *, outermost: bool = False, most: int | None = None
     ) -> None:
-        session = current()
+        self.session = session = current()
         self._most = most  # items where their number is not known
         self._items: Any = [] if items is None else items
         self.of: type = type(self._items)  # list or deque
@@ -80,7 +79,7 @@ class Contents(Traced):
     def borrow(self, items: Sequence[object]) -> None:
         """Note that it has arrays of the caller's: these, which it begins with, or others."""
         self._borrowed = items
-        current().aliases.borrowers.append(self)
+        self.session.aliases.borrowers.append(self)
 
     @property
     def borrowed(self) -> Sequence[Any]:
@@ -88,7 +87,7 @@ class Contents(Traced):
         if self._borrowed is None:
             return ()
         if not self._borrowed:
-            raise current().aliases.refuse_borrowed(
+            raise self.session.aliases.refuse_borrowed(
                 "a list that began with an array of the caller's, and has changed, or has a part "
                 "of another array, cannot be captured as a result; begin with or append a copy"
             )
@@ -104,7 +103,7 @@ class Contents(Traced):
         """The length as a size."""
         if self._known is not None:
             return self._known
-        session, room = current(), self.room
+        session, room = self.session, self.room
         written = session.aliases.written.get(room.length, 0)
         if self._size is None or self._size[0] < written or self._size[1] != session.region:
             number = operand(wrap(room.length)[0])
@@ -126,10 +125,33 @@ class Contents(Traced):
 
     # -------------------------------------------------------- items
 
-    def put(self, place: Int, x: object, lent: Container[Value] = ()) -> None:
-        """Store an item."""
-        with self._taking(x, lent):
-            self.room.put(place, x)
+    def put(
+        self, place: Int, x: object, *, part: int | None = None, lent: Container[Value] = ()
+    ) -> None:
+        """Store an item, or a part of one: arrays, dicts and objects in it are taken over, but for
+        arrays of the caller's, which are lent.
+        """
+        session = self.session
+        given = [value for value in arrays_in(x) if value not in lent]
+        for value in given:
+            check_gift(session, self, value)
+        records, places = list(records_in(x)), session.door.places
+        for each in records:
+            places.check_item(each)
+        self.room.put(place, x, part)
+        for each in records:
+            places.note_item(each)
+        for value in given:
+            give(session, self, value)
+
+    def at(self, place: Int, part: int | None = None) -> Any:
+        """The item at a place that there is, or a part of it: what has been read is noted."""
+        found, session = self.room.at(place, part), self.session
+        for value in arrays_in(found):
+            give(session, self, value)
+        for each in records_in(found):
+            session.door.places.note_item(each)
+        return found
 
     def put_again(self, place: Int, x: object) -> None:
         """Store an item that the list has already."""
@@ -138,35 +160,6 @@ class Contents(Traced):
     def move(self, place: Int, source: Int) -> None:
         """Have the item at another place at this one, too."""
         self.room.move(place, source)
-
-    @contextmanager
-    def _taking(self, x: object, lent: Container[Value] = ()) -> Iterator[None]:
-        """Take over what is stored in the body."""
-        session = current()
-        given = [value for value in arrays_in(x) if value not in lent]
-        for value in given:
-            check_gift(session, self, value)
-        records, places = list(records_in(x)), session.door.places
-        for each in records:
-            places.check_item(each)
-        yield
-        for each in records:
-            places.note_item(each)
-        for value in given:
-            give(session, self, value)
-
-    def at(self, place: Int) -> Any:
-        """The item at a place that there is."""
-        return self._read(self.room.at(place))
-
-    def _read(self, x: object) -> Any:
-        """An item, or a part of one, that has been read: this is noted."""
-        session = current()
-        for value in arrays_in(x):
-            give(session, self, value)
-        for each in records_in(x):
-            session.door.places.note_item(each)
-        return x
 
     @property
     def is_exact(self) -> bool:

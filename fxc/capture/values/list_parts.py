@@ -31,7 +31,7 @@ from .operands import Traced, TracedValue, kind_of, operand, record, wrap
 from .python_numbers import to_python
 from .traced_array import TracedArray
 from .traced_int import wrap_dim
-from .truths import flag_of
+from .truths import demand
 from .variables import is_number
 
 _Key = Callable[[object], object]
@@ -46,23 +46,43 @@ class ListParts(Buffer):
     # -------------------------------------------------------- new lists
 
     @classmethod
-    def in_room(cls, room: Room, known: Dim | None) -> Self:
-        """A list of the items that stand in arrays, of which the length may be known."""
-        found = cls([])
-        found._room, found._known = room, known
-        return found
-
-    @classmethod
     def sized(cls, form: Form, arrays: Sequence[Value]) -> Self:
         """A new list of the items that stand in arrays, which it takes over: see Note [Lists of a
         size].
         """
-        return cls.in_room(*_sized(form, arrays))
+        found, (size,) = cls([]), kind_of(arrays[0]).shape
+        found.session.door.lists.sized |= {by_python()}
+        found._room = Room(form, tuple(arrays), new_number(wrap_dim(size)), size, None)
+        found._known = size
+        return found
 
     @classmethod
     def of_columns(cls, form: Form, columns: Sequence[TracedArray], most: Dim) -> Self:
         """A new list of items that stand in these arrays, of which there are at most so many."""
-        return cls.in_room(*_of_columns(form, columns, most))
+        size = columns[0]._type.shape[0]
+        if not counted_in(size):
+            return cls.sized(form, [column.copy()._value for column in columns])
+        found = cls([])
+        arrays: list[Value] = []
+        for column, kind in zip(columns, types_of(form), strict=True):
+            shape = most, *kind.shape
+            arrays.append(found.session.value("empty", shape, kind.dtype, layout=None))
+            wrap(arrays[-1])[: column.shape[0]] = column
+        found._room = Room(form, tuple(arrays), new_number(wrap_dim(size)), most, None)
+        return found
+
+    @classmethod
+    def copied(cls, x: Buffer) -> Self:
+        """A list with the same items, for a text."""
+        form, arrays = x.arrays()
+        if may_change(form):
+            raise refuse(
+                "the text of a list whose length depends on data, and whose items are dicts, "
+                "objects or lists that may change, cannot be captured"
+            )
+        found = cls.of_columns(form, [wrap(array)[:] for array in arrays], x.room.most)
+        found.of = x.of
+        return found
 
     @classmethod
     def joined(cls, left: object, right: object) -> Self:
@@ -108,12 +128,12 @@ class ListParts(Buffer):
         form, arrays = self.arrays()
         if is_of_arrays(form):
             raise self.unclear(f"{what} of arrays, which would be in two lists,")
-        current().door.places.note_shared(classes_in(form))
+        self.session.door.places.note_shared(classes_in(form))
         return form, arrays, self.room.most
 
     def _keys(self, form: Form, key: _Key | None) -> Self:
         """What the items are sorted by."""
-        session, items = current(), self._counted()
+        session, items = self.session, self._counted()
         if key is None:
             objects = class_of_objects(form)
             if objects is None:
@@ -165,10 +185,10 @@ class ListParts(Buffer):
             return self._items.index(x)
         if self._is_looked_at("index()", x):
             place = self._looked(place_of, x)
-            current().record("try_demand", flag_of(place >= 0))
+            demand(place >= 0)
             return place
         same = self._numbers() == x
-        current().record("try_demand", same.any()._value)
+        demand(same.any())
         return to_python(same.argmax())
 
     def _is_looked_at(self, what: str, x: object) -> bool:
@@ -181,11 +201,11 @@ class ListParts(Buffer):
             raise self.unclear(f"{what} for arrays")
         if not isinstance(room.form, Number) or not is_number(x):
             return True
-        current().record("try_demand", flag_of(x == x))
-        return room.head is not None and current().in_loop(self.home)
+        demand(x == x)
+        return room.head is not None and self.session.in_loop(self.home)
 
     def _looked(self, function: Callable[..., Any], x: object) -> Any:
-        door = current().door
+        door = self.session.door
         return door.staged(function)(self, x, door.is_same_item)
 
     def _numbers(self) -> Any:
@@ -210,7 +230,7 @@ class ListParts(Buffer):
             raise self.unclear("an assignment of other items to a slice")
         equal = found.shape[0] == count
         if equal is not True:
-            current().record("try_demand", operand(equal))
+            self.session.record("try_demand", operand(equal))
         if count != 0:
             found[...] = source
 
@@ -224,36 +244,6 @@ class ListParts(Buffer):
 def by_python() -> Request:
     """The request to leave lists that are made here to Python."""
     return Request(f"list at {user_location()}", How.BY_PYTHON)
-
-
-def _sized(form: Form, arrays: Sequence[Value]) -> tuple[Room, Dim]:
-    (size,) = kind_of(arrays[0]).shape
-    current().door.lists.sized |= {by_python()}
-    return Room(form, tuple(arrays), new_number(wrap_dim(size)), size, None), size
-
-
-def _of_columns(form: Form, columns: Sequence[TracedArray], most: Dim) -> tuple[Room, Dim | None]:
-    size = columns[0]._type.shape[0]
-    if not counted_in(size):
-        return _sized(form, [column.copy()._value for column in columns])
-    arrays = []
-    for column, part in zip(columns, types_of(form), strict=True):
-        shape = most, *column._type.shape[1:]
-        array = current().value("empty", shape, part.dtype, layout=None)
-        wrap(array)[: column.shape[0]] = column
-        arrays.append(array)
-    return Room(form, tuple(arrays), new_number(wrap_dim(size)), most, None), None
-
-
-def copied(x: Buffer) -> tuple[Room, Dim | None]:
-    """Room with the same items, and its length if that is known, for a text."""
-    form, arrays = x.arrays()
-    if may_change(form):
-        raise refuse(
-            "the text of a list whose length depends on data, and whose items are dicts, objects "
-            "or lists that may change, cannot be captured"
-        )
-    return _of_columns(form, [wrap(array)[:] for array in arrays], x.room.most)
 
 
 def _joint_form(left: Form, right: Form) -> Form:
@@ -284,7 +274,7 @@ def _filled(form: Form, before: Form, arrays: list[Value]) -> list[Value]:
 def array_in_order(x: TracedArray, reverse: bool) -> Any:
     """An array of numbers in the order that Python sorts them into."""
     if x.dtype.kind in "fc":  # equal ones stay in their order, which zeros show
-        current().record("try_demand", np.logical_not(np.isnan(x).any())._value)
+        demand(np.logical_not(np.isnan(x).any()))
     found = np.sort(x[::-1] if reverse else x, kind="stable")
     return found[::-1] if reverse else found
 
@@ -293,7 +283,7 @@ def places_in_order(columns: list[TracedArray], reverse: bool) -> Any:
     """The places of the rows of some columns of numbers in their order."""
     for column in columns:
         if column.dtype.kind == "f":
-            current().record("try_demand", np.logical_not(np.isnan(column).any())._value)
+            demand(np.logical_not(np.isnan(column).any()))
     columns = [column[::-1] for column in columns] if reverse else columns
     if len(columns) == 1:
         found: Any = np.argsort(columns[0], kind="stable")

@@ -23,7 +23,7 @@ from .records import Pooled
 from .sized_lists import list_of_vector, tuples_of
 from .traced_array import TracedArray
 from .traced_lists import TracedList
-from .truths import flag_of
+from .truths import demand
 
 # Note [Pools of lists]
 # A list that an item of another one, or the value of a dict, is, and whose length depends on data
@@ -119,7 +119,7 @@ class ListPool:
     def set_end(self, end: Any) -> None:
         """Take so many places."""
         room = self.arena.room
-        current().record("try_demand", flag_of(end <= room.most))
+        demand(end <= room.most)
         room.set_count(end)
 
     def put(self, place: Int, x: object) -> None:
@@ -202,15 +202,13 @@ class PooledList(ChangedList, Pooled):
     def _snapshot(self, of: Callable[[object], Any]) -> Any:
         return of(self.copy())
 
-    def is_(self, other: PooledList) -> Any:
-        """``self is other``."""
+    def is_(self, other: Pooled) -> Any:
         self.pool.check_ours("'is'")
-        return self.pool is other.pool and self.number == other.number
+        return super().is_(other)
 
     # -------------------------------------------------------- reads
 
     def length(self) -> Any:
-        """``len(self)``."""
         return self.pool.count(self.number)
 
     def _is_filled(self) -> Any:
@@ -244,7 +242,7 @@ class PooledList(ChangedList, Pooled):
         count = self.length()
         return Bounded((0, count), 0, count, self.at, of=(self,))
 
-    def _part(self) -> tuple[Form, list[Any]]:
+    def _columns(self) -> tuple[Form, list[Any]]:
         """The form of the items, and arrays of them."""
         room = self.pool.arena.room
         begin = self.pool.begin(self.number)
@@ -255,14 +253,14 @@ class PooledList(ChangedList, Pooled):
         """As ``list.copy``: a list of its own."""
         if self.pool.form is None:
             return TracedList([])
-        form, arrays = self._part()
+        form, arrays = self._columns()
         return TracedList.of_columns(form, arrays, self.pool.arena.room.most)
 
     def as_array(self, dtype: Any = None) -> Any:
         """``np.array(self, dtype)``."""
         if self.pool.form is None:
             return np.empty(0, dtype)
-        form, arrays = self._part()
+        form, arrays = self._columns()
         copies = [array.copy()._value for array in arrays]
         return array_of_list(form, copies, dtype, self._is_filled)
 
@@ -307,7 +305,7 @@ class PooledList(ChangedList, Pooled):
                 same = self.is_(x)
                 if same is True or operand(same) is operand(x.is_(x)):
                     raise refuse("a change to a list while a loop runs over it cannot be captured")
-                current().record("try_demand", flag_of(self.number != x.number))
+                demand(self.number != x.number)
 
     def begin_change(self, *more: object) -> bool:
         """Before a change that moves items, or takes in more of them: whether there is room."""
@@ -361,16 +359,12 @@ class PooledList(ChangedList, Pooled):
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") or not hasattr(list, name):
             raise AttributeError(name)
-        if name == "count":
-            return self.copy().count
+        if name in ("count", "index"):
+            return getattr(self.copy(), name)
         raise self.refused(f".{name}()")
 
     sort = ChangedList._sort
     reverse = ChangedList._reverse
-
-    def index(self, x: object) -> Any:
-        """As ``list.index``."""
-        return self.copy().index(x)
 
     def __hash__(self) -> NoReturn:
         raise TypeError("unhashable type: 'list'")

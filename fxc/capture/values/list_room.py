@@ -24,7 +24,7 @@ from .above import above
 from .operands import Traced, operand, record, variable_of, wrap
 from .python_numbers import to_int
 from .traced_int import TracedInt, wrap_dim
-from .truths import flag_of
+from .truths import demand
 
 # Note [Lists of counted length]
 # A list that a branch or a loop of the graph changes (``if x[i] > 0: found.append(i)``) is a
@@ -61,6 +61,19 @@ class Int(Protocol):
     def __index__(self) -> int: ...
 
 
+class WithLength(Traced):
+    """What has a length that may be a number of the graph."""
+
+    __slots__ = ()
+
+    def length(self) -> Any:
+        """``len(self)``."""
+        raise NotImplementedError
+
+    def __len__(self) -> int:
+        return int(self.length())
+
+
 @frozen(eq=False)
 class Room:
     """Arrays for up to ``most`` items, and the length; ``owner`` is the statement that appends.
@@ -88,42 +101,33 @@ class Room:
     def check_not_full(self, number: Int) -> None:
         """Look whether there is room for another item, where the arrays do not say so."""
         if self.head is not None:
-            current().record("try_demand", flag_of(number < wrap_dim(self.most)))
+            demand(number < wrap_dim(self.most))
 
-    def put(self, place: Int, x: object) -> None:
-        """Store an item."""
-        there = self._turned(place)
-        for array, part in zip(self.arrays, pack(self.form, x), strict=True):
-            wrap(array)[there] = variable_of(part)
+    def put(self, place: Int, x: object, part: int | None = None) -> None:
+        """Store an item, or a part of one."""
+        (form, arrays), there = self._part(part), self._turned(place)
+        for array, each in zip(arrays, pack(form, x), strict=True):
+            wrap(array)[there] = variable_of(each)
 
-    def at(self, place: Int) -> Any:
-        """The item at a place."""
-        there = self._turned(place)
-        return item_of(self.form, [operand(wrap(array)[there]) for array in self.arrays])
+    def at(self, place: Int, part: int | None = None) -> Any:
+        """The item at a place, or a part of it."""
+        (form, arrays), there = self._part(part), self._turned(place)
+        return item_of(form, [operand(wrap(array)[there]) for array in arrays])
+
+    def _part(self, part: int | None) -> tuple[Form, tuple[Value, ...]]:
+        """The form of the items, or of a part of them, and where it stands."""
+        if part is None:
+            return self.form, self.arrays
+        assert self.head is None
+        columns = columns_of(self.form)
+        begin = sum(len(types_of(each)) for each in columns[:part])
+        return columns[part], self.arrays[begin : begin + len(types_of(columns[part]))]
 
     def move(self, place: Int, source: Int) -> None:
         """Store the item at one place at another one, too."""
         to, there = self._turned(place), self._turned(source)
         for array in self.arrays:
             wrap(array)[to] = wrap(array)[there]
-
-    def put_part(self, place: Int, part: int, x: object) -> None:
-        """Store a part of an item that consists of several."""
-        form, arrays = self._part(part)
-        for array, each in zip(arrays, pack(form, x), strict=True):
-            wrap(array)[place] = variable_of(each)
-
-    def part_at(self, place: Int, part: int) -> Any:
-        """A part of the item at a place."""
-        form, arrays = self._part(part)
-        return item_of(form, [operand(wrap(array)[place]) for array in arrays])
-
-    def _part(self, part: int) -> tuple[Form, tuple[Value, ...]]:
-        """The form of a part of the items, and where it stands."""
-        assert self.head is None
-        columns = columns_of(self.form)
-        begin = sum(len(types_of(each)) for each in columns[:part])
-        return columns[part], self.arrays[begin : begin + len(types_of(columns[part]))]
 
     def turn(self, by: int) -> None:
         """Begin with another item: the next one, or the one before."""
@@ -180,6 +184,14 @@ def new_arrays(form: Form, size: Dim) -> tuple[Value, ...]:
     )
 
 
+def filled_arrays(form: Form, x: object, shape: tuple[Dim, ...]) -> tuple[Value, ...]:
+    """Arrays of such items, all of which are this one."""
+    return tuple(
+        current().value("full", shape, part, kind.dtype, layout=None)
+        for part, kind in zip(pack(form, x), types_of(form), strict=True)
+    )
+
+
 def new_number(number: Int) -> Value:
     """An array of one element that holds a number."""
     made = current().value("empty", (1,), np.dtype("i8"), layout=None)
@@ -227,7 +239,7 @@ def place_among(key: Int, number: Any) -> Any:
         place = above().chosen(session.door, key < 0, lambda: number + key, lambda: key)
     for test in (place >= 0, place < number):
         if test is not True:
-            session.record("try_demand", flag_of(test))
+            demand(test)
     return place
 
 

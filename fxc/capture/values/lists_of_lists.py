@@ -20,7 +20,7 @@ from ..refusing import How, Request, Respecialise
 from ..session import current
 from ..statements.counted import Counted
 from . import sequences
-from .list_room import Int, checked_place
+from .list_room import Int, WithLength, checked_place, filled_arrays
 from .mixed import number_form, scalar_kinds
 from .operands import Limited, Traced, kind_of, operand, settled, variable_of, wrap
 from .traced_int import wrap_dim
@@ -58,7 +58,8 @@ def _of_numbers(by_python: Request, rows: Sequence[Sequence[object]]) -> Any:
     if form is None:
         return NotImplemented
     if all(x is flat[0] for x in flat):
-        return _filled(by_python, form, flat[0], (len(rows), len(rows[0])))
+        shape = len(rows), len(rows[0])
+        return ListOfLists(by_python, form, filled_arrays(form, flat[0], shape))
     parts = [[pack(form, x) for x in row] for row in rows]
     arrays = [
         sequences.array_of(
@@ -81,18 +82,9 @@ def repeated(by_python: Request, count: Dim, row: object) -> Any:
     else:
         return NotImplemented
     form = None if isinstance(number, Traced) else _form_of(by_python.about, [number])
-    return NotImplemented if form is None else _filled(by_python, form, number, (count, size))
-
-
-def _filled(
-    by_python: Request, form: _Numbers, number: object, shape: tuple[Dim, ...]
-) -> ListOfLists:
-    session = current()
-    arrays = [
-        session.record("full", shape, part, each.dtype, layout=None)
-        for part, each in zip(pack(form, number), types_of(form), strict=True)
-    ]
-    return ListOfLists(by_python, form, arrays)
+    if form is None:
+        return NotImplemented
+    return ListOfLists(by_python, form, filled_arrays(form, number, (count, size)))
 
 
 def _form_of(label: str, numbers: Sequence[object]) -> _Numbers | None:
@@ -114,7 +106,7 @@ def _place(key: object, count: Int, what: str) -> Any:
     return place
 
 
-class _AlongAxis(Limited):
+class _AlongAxis(WithLength, Limited):
     """A list of what stands along an axis of arrays."""
 
     __slots__ = ()
@@ -132,11 +124,7 @@ class _AlongAxis(Limited):
         return kind_of(self.whole.arrays[0]).shape[self._axis]
 
     def length(self) -> Any:
-        """``len``."""
         return wrap_dim(self._size())
-
-    def __len__(self) -> int:
-        return int(self.length())
 
     def __iter__(self) -> Iterator[Any]:
         return (self[place] for place in range(len(self)))
@@ -158,7 +146,7 @@ class ListOfLists(_AlongAxis):
     __slots__ = ("arrays", "by_python", "form")
     _axis = 0
 
-    def __init__(self, by_python: Request, form: _Numbers, arrays: list[Value]) -> None:
+    def __init__(self, by_python: Request, form: _Numbers, arrays: Sequence[Value]) -> None:
         self.by_python = by_python
         self.form = form
         self.arrays = arrays

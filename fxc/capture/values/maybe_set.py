@@ -20,9 +20,9 @@ class MaybeSet(Traced):
 
     __slots__ = ("by_class", "flag", "value")
 
-    def __init__(self, flag: Any, value: Any, *, by_class: bool = False) -> None:
-        self.flag = flag
-        self.value = value
+    def __init__(self, flag: object, value: object, *, by_class: bool = False) -> None:
+        self.flag: Any = flag
+        self.value: Any = value
         self.by_class = by_class
 
     def _operand(self) -> Operand:
@@ -47,12 +47,12 @@ class MaybeSet(Traced):
         )
 
 
-def given(x: Any) -> Any:
+def given(x: object) -> Any:
     """What a read of a place gives that holds ``x``."""
     return x.given() if type(x) is MaybeSet else x
 
 
-def check_sure(held: Iterable[Any]) -> None:
+def check_sure(held: Iterable[object]) -> None:
     """Refuse code that would see which of these are there."""
     for x in held:
         if type(x) is MaybeSet:

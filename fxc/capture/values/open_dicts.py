@@ -42,7 +42,7 @@ class OpenDict(ExternalDict):
             )
         return dict(zip(dict.keys(self), dict.values(self), strict=True))
 
-    def get(self, key: Any, default: Any = None, /) -> Any:
+    def get(self, key: object, default: object = None, /) -> Any:
         """As ``dict.get``."""
         found = self._find(key)
         if type(found) is not MaybeSet:

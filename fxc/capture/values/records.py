@@ -184,6 +184,10 @@ class Pooled(Limited):
         (pool,), (number,) = keys, items
         return cls(pool, number)
 
+    def is_(self, other: Pooled) -> Any:
+        """``self is other``."""
+        return self.pool is other.pool and self.number == other.number
+
     @staticmethod
     def _structure_items(x: Any) -> tuple[Any, ...]:
         return (x.number,)
@@ -201,10 +205,6 @@ class Record(Pooled):
 
     def _holds(self) -> Iterable[Any]:
         return (self.pool.table,)
-
-    def is_(self, other: Record) -> Any:
-        """``self is other``."""
-        return self.pool is other.pool and self.number == other.number
 
     def copy(self) -> Record:
         """A new record with the same fields."""
@@ -266,19 +266,20 @@ class Record(Pooled):
         self.pool.write(self.number, self._place(key), value)
 
     def __contains__(self, key: object) -> bool:
-        if self.pool.label.kind is not dict or isinstance(key, Traced):
+        if isinstance(key, Traced):
             raise self.refused("'in'")
-        return key in self.pool.label.keys
+        return key in self._keys_of_dict("'in'")
 
     def __iter__(self) -> Iterator[str]:
-        if self.pool.label.kind is not dict:
-            raise self.refused("iteration")
-        return iter(self.pool.label.keys)
+        return iter(self._keys_of_dict("iteration"))
 
     def __len__(self) -> int:
+        return len(self._keys_of_dict("len()"))
+
+    def _keys_of_dict(self, what: str) -> tuple[str, ...]:
         if self.pool.label.kind is not dict:
-            raise self.refused("len()")
-        return len(self.pool.label.keys)
+            raise self.refused(what)
+        return self.pool.label.keys
 
     def __bool__(self) -> bool:
         return True  # it has fields, and its class no method that says otherwise

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -71,19 +70,23 @@ def as_number(element: Operand, kind: ScalarType) -> Operand:
     return current().value(names[kind.dtype.kind], element) if kind.weak else element
 
 
-def row_of(x: Any) -> Row | None:
+def _later_of(x: object) -> object:
+    return getattr(x, "_later", None) if hasattr(type(x), "_later") else None
+
+
+def row_of(x: object) -> Row | None:
     """The row that a traced value is, if it has not been read yet as an array of its own."""
-    row = x._later if hasattr(type(x), "_later") else None
+    row = _later_of(x)
     return row if type(row) is Row else None
 
 
-def list_array_of(x: Any) -> ListArray | None:
+def list_array_of(x: object) -> ListArray | None:
     """The array of a list that a traced array is, if that it has elements has not been asked."""
-    found = x._later if hasattr(type(x), "_later") else None
+    found = _later_of(x)
     return found if type(found) is ListArray else None
 
 
-def rows_in(items: Sequence[Any]) -> Rows | None:
+def rows_in(items: Sequence[object]) -> Rows | None:
     """The array whose items these are, all of them, in order and not read yet; else None."""
     first = row_of(items[0]) if items else None
     if first is None or len(items) != first.rows.count:

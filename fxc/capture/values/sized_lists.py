@@ -10,23 +10,21 @@ from typing import Any
 
 import numpy as np
 
-from fxc.ir.graph import Value
 from fxc.ir.size_functions import maximum
 from fxc.ir.size_guards import guard
 from fxc.ir.symbols import Dim, counted_in
 from fxc.ir.types import ScalarType
 
-from ..forms.carrying import pack
-from ..forms.form import Form, Number, of_tuple, types_of
+from ..forms.form import Form, Number, of_tuple
 from ..forms.items import form_of_items
 from ..refusing import refuse
 from ..session import current
 from ..statements.counted import FEW, Counted
 from .dims import dim_of
 from .list_parts import by_python
-from .list_room import new_arrays
+from .list_room import filled_arrays, new_arrays
 from .mixed import scalar_kinds
-from .operands import Traced, array_value, record
+from .operands import Traced, array_value, record, wrap
 from .traced_array import TracedArray
 from .traced_lists import TracedList
 
@@ -43,9 +41,7 @@ def _may_be_sized(size: Dim, *, from_array: bool = False) -> bool:
     """Whether a list of that length is one of the graph; those made of arrays always, but for a few
     items.
     """
-    if not from_array and isinstance(size, int):
-        return False
-    if isinstance(size, int) and size <= FEW:
+    if isinstance(size, int) and (not from_array or size <= FEW):
         return False
     return by_python() not in current().requests
 
@@ -56,16 +52,11 @@ def repeated(items: Sequence[object], count: Dim) -> Any:
         return NotImplemented
     form = form_of_items(items, None)
     assert form is not None
-    session = current()
     if counted_in(count):
         size = maximum(count, 0)
     else:
         size = count if guard(count, ">=", 0) else 0
-    arrays = (
-        session.record("full", (size,), part, wanted.dtype, layout=None)
-        for part, wanted in zip(pack(form, items[0]), types_of(form), strict=True)
-    )
-    return TracedList.sized(form, tuple(arrays))
+    return TracedList.sized(form, filled_arrays(form, items[0], (size,)))
 
 
 def _is_plain(x: object) -> bool:
@@ -95,9 +86,7 @@ def of_ints(x: Counted) -> Any:
     """``list(range(…))``; None where Python makes it."""
     if x.steps is None or not _may_be_sized(x.count):
         return None
-    form = form_of_items([0], None)
-    assert form is not None
-    return TracedList.sized(form, (array_value(x),))
+    return list_of_vector(wrap(array_value(x)))
 
 
 def of_elements(x: TracedArray) -> Any:
@@ -105,7 +94,7 @@ def of_elements(x: TracedArray) -> Any:
     kind = x._type
     if kind.rank != 1 or not _may_be_sized(kind.shape[0], from_array=True):
         return None
-    return _of_array(record("copy", x._value, order="C")._value, weak=False)
+    return list_of_vector(record("copy", x._value, order="C"), weak=False)
 
 
 def to_list(x: TracedArray) -> Any:
@@ -115,7 +104,7 @@ def to_list(x: TracedArray) -> Any:
     if wanted is None or kind.dtype == np.uint64:
         raise refuse(f"x.tolist() of {kind.dtype} cannot be captured; use list(x)")
     if kind.rank == 1 and _may_be_sized(kind.shape[0], from_array=True):
-        return _of_array(x.astype(wanted)._value, weak=True)
+        return list_of_vector(x.astype(wanted))
     if kind.size == 0 and kind.rank == 1:
         return []
     if not isinstance(kind.size, int) or kind.size > MOST_LISTED:
@@ -126,21 +115,21 @@ def to_list(x: TracedArray) -> Any:
     return _items(x)
 
 
-def list_of_vector(array: TracedArray) -> TracedList:
-    """The list of the numbers of a new vector."""
-    return _of_array(array._value, weak=True)
+def list_of_vector(array: TracedArray, *, weak: bool = True) -> TracedList:
+    """The list of the numbers of a new vector, which are Python's if they are weak."""
+    return TracedList.sized(_form_of_elements(array, weak=weak), (array._value,))
 
 
 def list_of(array: TracedArray) -> Any:
     """The list of the items of a new vector; None where Python has to make it."""
-    if not _may_be_sized(array._value.type.shape[0], from_array=True):
+    if not _may_be_sized(array._type.shape[0], from_array=True):
         return None
-    return _of_array(array._value, weak=True)
+    return list_of_vector(array)
 
 
 def tuples_of(columns: Sequence[TracedArray]) -> TracedList:
     """The list of the tuples whose items stand in new vectors."""
-    form = of_tuple(_form_of_elements(each._value, weak=True) for each in columns)
+    form = of_tuple(map(_form_of_elements, columns))
     return TracedList.sized(form, tuple(each._value for each in columns))
 
 
@@ -154,12 +143,8 @@ def _items(x: TracedArray) -> Any:
     return [_items(x[k]) if x.ndim > 1 else x[k].item() for k in range(x.shape[0])]
 
 
-def _of_array(array: Value, *, weak: bool) -> TracedList:
-    return TracedList.sized(_form_of_elements(array, weak=weak), (array,))
-
-
-def _form_of_elements(array: Value, *, weak: bool) -> Form:
-    return Number(ScalarType(array.type.dtype, weak=weak))
+def _form_of_elements(array: TracedArray, *, weak: bool = True) -> Form:
+    return Number(ScalarType(array._type.dtype, weak=weak))
 
 
 def in_order(x: Any, reverse: object) -> Any:

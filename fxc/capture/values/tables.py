@@ -1,4 +1,4 @@
-"""Tuples and lists whose items are known, at a place that is not: ``(0, 1, 0, -1)[d]``.
+"""Tuples and lists whose items are known, at a place, or in an order, that is not: ``(0, 1)[d]``.
 
 See Note [Tables].
 """
@@ -32,8 +32,8 @@ from .several import Several
 from .traced_int import TracedInt, scalar_of_int
 from .traced_lists import TracedList
 from .traced_scalar import TracedScalar
-from .truths import flag_of
-from .unknown_items import OneOfItems, got_by_key, item_by_key
+from .truths import demand, flag_of
+from .unknown_items import OneOfItems, item_by_key
 from .unknown_keys import is_unknown_key
 from .variables import is_number
 from .varying import place_in_bounds
@@ -156,22 +156,22 @@ class KeyedTable:
 
     def get(self, key: object, default: object = None) -> Any:
         """``owner.get(key, default)``."""
-        if is_unknown_key(key):
-            found = got_by_key(_item_at, self._owner, key, default)
-            if found is not NotImplemented:
-                return found
-            current().door.dicts.ask(self._owner)
-        return self._owner.get(key, default)
+        found = self._at(key, default)
+        return self._owner.get(key, default) if found is NotImplemented else found
 
     def __getitem__(self, key: object) -> Any:
-        if is_unknown_key(key):
-            if isinstance(self._owner, External):
-                self._owner.settle()
-            found = item_by_key(_item_at, self._owner, key)
-            if found is not NotImplemented:
-                return found
+        if isinstance(self._owner, External) and is_unknown_key(key):
+            self._owner.settle()
+        found = self._at(key)
+        return self._owner[key] if found is NotImplemented else found
+
+    def _at(self, key: object, *default: object) -> Any:
+        if not is_unknown_key(key):
+            return NotImplemented
+        found = item_by_key(_item_at, self._owner, key, *default)
+        if found is NotImplemented:
             current().door.dicts.ask(self._owner)
-        return self._owner[key]
+        return found
 
     def __setitem__(self, key: object, value: object) -> None:
         self._owner[key] = value
@@ -288,6 +288,6 @@ def _demand_place(key: object, count: int) -> Any:
     if type(place) is TracedInt and place_in_bounds(session, place._dim, count) is not None:
         return place
     number = scalar_of_int(place)
-    session.record("try_demand", flag_of(number >= -count))
-    session.record("try_demand", flag_of(number < count))
+    demand(number >= -count)
+    demand(number < count)
     return number

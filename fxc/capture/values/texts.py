@@ -13,14 +13,14 @@ from ..forms.form import Constant, Form, Items, Union
 from ..refusing import Respecialise, refuse
 from ..session import current
 from ..statements.counted import Bounded, Counted
-from .list_room import Int
-from .operands import Traced, constant, operand, record, wrap
+from .list_room import Int, WithLength
+from .operands import constant, operand, wrap
 from .python_numbers import logical_not, to_bool, to_int, to_python
 from .several import Several, united
 from .traced_array import TracedArray
 from .traced_int import TracedInt
 from .traced_lists import TracedList
-from .truths import flag_of
+from .truths import demand
 
 # Note [Texts of the graph]
 # A text argument is a constant at first. When it changes from call to call the guard program makes
@@ -66,7 +66,7 @@ def refused(what: str) -> Exception:
     return refuse(f"{what} of a text that is known at run time only cannot be captured")
 
 
-class UnknownText(Traced):
+class UnknownText(WithLength):
     """What texts and characters have in common."""
 
     __slots__ = ()
@@ -161,10 +161,6 @@ class Char(UnknownText):
         return True
 
     def length(self) -> int:
-        """``len(self)``."""
-        return 1
-
-    def __len__(self) -> int:
         return 1
 
     def __iter__(self) -> Iterator[Any]:
@@ -218,11 +214,7 @@ class Text(UnknownText):
         return self._codes
 
     def length(self) -> Any:
-        """``len(self)``."""
         return self.codes().shape[0]
-
-    def __len__(self) -> int:
-        return int(self.length())
 
     def _is_filled(self) -> Any:
         found: Any = self.length() != 0
@@ -268,8 +260,8 @@ def char_of(code: Any) -> Char:
     """``chr(code)``."""
     if not isinstance(code, TracedInt):
         code = to_int(code)
-    current().record("try_demand", flag_of(code >= 0))
-    current().record("try_demand", flag_of(code <= _LAST))
+    demand(code >= 0)
+    demand(code <= _LAST)
     return Char(code)
 
 
@@ -344,5 +336,5 @@ def decoded(x: TracedArray) -> Any:
     if codes.dtype.itemsize != 1:
         raise refuse("the text in the bytes of an array of numbers cannot be captured")
     codes = codes.view(np.uint8)
-    record("try_demand", (codes < 128).all()._value)
+    demand((codes < 128).all())
     return Text(codes.astype(np.int32))

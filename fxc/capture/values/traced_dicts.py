@@ -16,16 +16,17 @@ from ..statements.choices import chosen
 from ..statements.counted import Bounded, Counted
 from .dict_tables import KeyedBuffer, sure
 from .list_buffers import any_number
+from .list_room import WithLength
 from .mixed import scalar_kinds
 from .operands import Limited, settled
-from .truths import flag_of
+from .truths import demand
 
 _Key = TypeVar("_Key")
 _Value = TypeVar("_Value")
 _Pairs = Iterable[tuple[_Key, _Value]]
 
 
-class Keyed(Limited):
+class Keyed(WithLength, Limited):
     """A dict or a set of the graph."""
 
     __slots__ = ("of", "table")
@@ -59,11 +60,7 @@ class Keyed(Limited):
         return bool(self.has(key))
 
     def length(self) -> Any:
-        """``len(self)``."""
         return self.table.length()
-
-    def __len__(self) -> int:
-        return int(self.length())
 
     def _is_filled(self) -> Any:
         return self.length() > 0
@@ -99,7 +96,7 @@ class Keyed(Limited):
         table = self.table
         if table.awaited_by() is not None:
             return table.any_item()[0]
-        current().record("try_demand", flag_of(self._is_filled()))  # else Python raises
+        demand(self._is_filled())  # else Python raises
         first = table.at(0)[0] if table.items is None else table.items[0][0]
         return self._staged(best, self.in_any_order(), first, key, largest)
 
@@ -137,7 +134,7 @@ class TracedDict(Keyed):
 
     __slots__ = ("_default", "_label", "factory")
 
-    def __init__(self, items: dict[Any, Any], label: str) -> None:
+    def __init__(self, items: dict[object, object], label: str) -> None:
         super().__init__(type(items), KeyedBuffer(label))
         self._label = label
         self.factory = factory_of(items) if isinstance(items, defaultdict) else None
@@ -145,7 +142,7 @@ class TracedDict(Keyed):
         for key, x in items.items():
             self.table.append((self.table.as_key(key), x))
 
-    def _snapshot(self, of: Callable[[Any], Any]) -> Any:
+    def _snapshot(self, of: Callable[[object], object]) -> Any:
         found = object.__new__(TracedDict)
         found.of, found.factory, found.table = self.of, self.factory, self.table.snapshot(of)
         return found
@@ -173,7 +170,7 @@ class TracedDict(Keyed):
         if not table.is_readable():
             return table.any_item()[1]
         _, number = table.find(key)
-        current().record("try_demand", flag_of(number > 0))  # else Python raises a KeyError
+        demand(number > 0)  # else Python raises a KeyError
         return table.at(number - 1)[1]
 
     def _made_by_a_read(self, key: object) -> Any:

@@ -17,13 +17,12 @@ from fxc.ir.symbols import Dim
 from ..forms.form import types_of
 from ..forms.items import arrays_in, takes, widened
 from ..forms.leaving import array_of_list, dtype_as_places
-from ..session import current
 from ..statements.structured import Statement
 from .above import above
 from .list_buffers import any_number, any_of
 from .list_changes import ChangedList
 from .list_contents import SPARE, is_wide
-from .list_parts import ListParts, copied
+from .list_parts import ListParts
 from .list_room import Room, checked_place
 from .mixed import scalar_kinds
 from .operands import Traced, settled, wrap
@@ -47,9 +46,7 @@ class TracedList(ListParts, ChangedList):
     def _snapshot(self, of: Callable[[object], Any]) -> Any:
         if self.items is not None:
             return self.of(map(of, self.items))
-        found = self.in_room(*copied(self))
-        found.of = self.of
-        return found
+        return self.copied(self)
 
     # -------------------------------------------------------- changes
 
@@ -72,7 +69,7 @@ class TracedList(ListParts, ChangedList):
     @property
     def _is_here(self) -> bool:
         """Whether no statement has begun since the list was made."""
-        return self.is_made_in(current().region)
+        return self.is_made_in(self.session.region)
 
     def __setitem__(self, key: object, x: object) -> None:
         x, room = settled(x), self._room
@@ -197,9 +194,9 @@ class TracedList(ListParts, ChangedList):
         return len(self._plain_items("a use in Python, or a change while it is run over,"))
 
     def __getitem__(self, key: object) -> Any:
-        return self._part(key) if isinstance(key, slice) else self.item(key)
+        return self._slice(key) if isinstance(key, slice) else self.item(key)
 
-    def _part(self, key: slice) -> Any:
+    def _slice(self, key: slice) -> Any:
         if self._is_asked_late(key):
             owner = self.owner()
             if owner is not None:
@@ -228,7 +225,7 @@ class TracedList(ListParts, ChangedList):
 
     def repeats(self) -> tuple[Literal, Dim] | None:
         """The number that all items are, and how many, if that is so where the list is made."""
-        room, session = self._room, current()
+        room, session = self._room, self.session
         if room is None or self._known is None or len(room.arrays) > 1:
             return None
         call = session.made.get(room.arrays[0])

@@ -66,12 +66,12 @@ class TracedSet(Keyed):
 
     __slots__ = ()
 
-    def __init__(self, items: Iterable[Any], label: str) -> None:
+    def __init__(self, items: Iterable[object], label: str) -> None:
         super().__init__(set, KeyedBuffer(label))
         for key in items:
             self.table.append((self.table.as_key(key),))
 
-    def _snapshot(self, of: Callable[[Any], Any]) -> Any:
+    def _snapshot(self, of: Callable[[object], object]) -> Any:
         found = object.__new__(TracedSet)
         found.of, found.table = set, self.table.snapshot(of)
         return found

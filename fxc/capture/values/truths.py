@@ -65,3 +65,8 @@ def flag_of(test: object) -> Operand:
     if operand(test).type.dtype.kind != "b":
         test = test != 0
     return of_numpy(operand(test))
+
+
+def demand(test: object) -> None:
+    """Have native code send a call back to Python in which a test does not hold."""
+    current().record("try_demand", flag_of(test))

@@ -18,7 +18,7 @@ from ..session import current
 from ..statements.choices import chosen
 from .list_room import Int
 from .operands import Limited, Traced
-from .truths import flag_of
+from .truths import demand
 from .unknown_keys import keys_of, place_of_key
 
 Table = Callable[[tuple[Any, ...], Any], Any]  # the item at a place, of these
@@ -123,31 +123,25 @@ class OneOfItems(Limited):
         )
 
 
-def item_by_key(at: Table, items: dict[Any, Any], key: object) -> Any:
-    """``items[key]`` for a key that is not known; NotImplemented where it is not computed."""
+def item_by_key(at: Table, items: dict[object, object], key: object, *default: object) -> Any:
+    """``items[key]`` for a key that is not known, or ``items.get(key, default)``; NotImplemented
+    where it is not computed.
+    """
     keys = keys_of(items)
     found = place_of_key(keys, key)
     if found is None:
         return NotImplemented
     place, is_there = found
-    current().record("try_demand", flag_of(is_there))  # else Python raises a KeyError
-    values = tuple(items[each] for each in keys)
+    values = (*(items[each] for each in keys), *default)
+    if default:
+        place = chosen(current().door, is_there, lambda: found[0], lambda: len(keys))
+    else:
+        demand(is_there)  # else Python raises a KeyError
     return at(values, place) if len(values) > 1 else values[0]
 
 
-def got_by_key(at: Table, items: dict[Any, Any], key: object, default: object) -> Any:
-    """``items.get(key, default)``; likewise."""
-    keys = keys_of(items)
-    found = place_of_key(keys, key)
-    if found is None:
-        return NotImplemented
-    place, is_there = found
-    values = (*(items[each] for each in keys), default)
-    return at(values, chosen(current().door, is_there, lambda: place, lambda: len(keys)))
-
-
 def store_by_key(
-    items: dict[Any, Any], key: object, value: object, store: Callable[..., object]
+    items: dict[object, object], key: object, value: object, store: Callable[..., object]
 ) -> bool:
     """``items[key] = value`` for a key that is not known, of those that there are: each item is
     what it was, or the value. False where that cannot be had.
@@ -157,7 +151,7 @@ def store_by_key(
     if found is None:
         return False
     place, is_there = found
-    current().record("try_demand", flag_of(is_there))  # else there is one key more
+    demand(is_there)  # else there is one key more
     for number, each in enumerate(keys):
         old = items[each]
         new = chosen(door, place == number, partial(_itself, value), partial(_itself, old))

@@ -53,7 +53,7 @@ def is_int(x: object) -> bool:
     return isinstance(x, np.integer | TracedScalar) and operand(x).type.dtype.kind in "iu"
 
 
-def keys_of(items: dict[Any, Any]) -> list[Any]:
+def keys_of(items: dict[object, object]) -> list[Any]:
     """The keys that a dict has in any case; none if it has some by a condition."""
     by_condition = any(type(x) is MaybeSet for x in dict.values(items))
     return [] if by_condition else list(dict.keys(items))
@@ -86,7 +86,7 @@ def place_of_key(keys: Sequence[Any], key: object) -> tuple[Any, Any] | None:
     return to_python(same.argmax()), to_python(same.any())
 
 
-def _place_of_text(keys: Sequence[Any], key: Several) -> tuple[Any, Any]:
+def _place_of_text(keys: Sequence[object], key: Several) -> tuple[Any, Any]:
     """The same of one text or another, of which the flags are known at run time."""
     places = {each: place for place, each in enumerate(keys)}
     found = [(flag, places.get(text, 0)) for flag, text in key.options]
