@@ -311,3 +311,28 @@ def test_unpacking(fn: Callable[..., Any], n: int) -> None:
     for k in range(3):
         args = [x[k:].copy(), x[k:].copy()]
         assert difference(run(fn, args[:1]), run(compiled, args[1:])) == ""
+
+
+# ------------------------------------------------------------------ what they are asked for
+
+
+def kinds_by_their_methods(x):
+    found, counts = [], {}
+    for v in x:
+        if v > 0:
+            found.append(v)
+        counts[int(v)] = counts.get(int(v), 0) + 1
+    asked = ["items", "keys", "append", "at", "table", "session", "extend", "of", "length", "room"]
+    return [[hasattr(each, name) for name in asked] for each in (found, counts)], len(found)
+
+
+def the_items_of_either(x):
+    found = [v for v in x if v > 0]
+    return sum(getattr(found, "items", lambda: found)())
+
+
+@pytest.mark.parametrize("fn", [kinds_by_their_methods, the_items_of_either])
+def test_lists_and_dicts_have_the_attributes_of_pythons(fn: Callable[..., Any]) -> None:
+    x = np.random.default_rng(3).normal(size=40)
+    compiled = fxc.compile(fn, fullgraph=True)
+    assert difference(run(fn, [x.copy()]), run(compiled, [x.copy()])) == ""

@@ -6,6 +6,7 @@ See Note [The call door] and Note [Effects].
 from __future__ import annotations
 
 import functools
+import sys
 from types import (
     BuiltinFunctionType,
     CellType,
@@ -17,6 +18,7 @@ from types import (
 from typing import Any
 
 from ..guards import Source
+from ..locations import is_users
 from ..outside.containers import External
 from ..outside.objects import (
     MISSING,
@@ -30,6 +32,7 @@ from ..outside.shadows import class_of, is_shadow, real_class
 from ..refusing import refuse
 from ..session import Session, label_of
 from ..values.differing import Differing
+from ..values.list_room import WithLength
 from ..values.maybe_set import check_sure, given
 from ..values.operands import Traced
 from ..values.records import Record
@@ -160,6 +163,8 @@ class Reads:
         owner = owner.record() if type(owner) is Several else owner
         if type(owner) is Record:
             return owner.attribute(self, name)
+        if isinstance(owner, WithLength) and is_users(sys._getframe(1)):
+            owner.check_attribute(name)
         if isinstance(owner, Traced):
             return owner.attribute(name) if type(owner) is Differing else getattr(owner, name)
         try:

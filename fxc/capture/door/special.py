@@ -147,6 +147,8 @@ def _getattr(door: PlainCalls, owner: object, name: str, *default: object) -> An
     if default and (flag := door.given_if(owner, name)) is not None:
         return chosen(door, flag, lambda: door.held_attribute(owner, name), lambda: default[0])
     try:
+        if isinstance(owner, WithLength):
+            owner.check_attribute(plain_key(name))
         return door.attr(owner, plain_key(name))
     except AttributeError:
         if default:

@@ -73,6 +73,12 @@ class WithLength(Traced):
     def __len__(self) -> int:
         return int(self.length())
 
+    def check_attribute(self, name: str) -> None:
+        """Raise what Python raises for an attribute that only we have, where the program asks."""
+        kind = self.__class__
+        if not hasattr(kind, name):
+            raise AttributeError(f"{kind.__name__!r} object has no attribute {name!r}")
+
 
 @frozen(eq=False)
 class Room:
