@@ -13,7 +13,16 @@ from collections.abc import Iterable, Iterator
 from fxc.ir.records import mutable
 
 from .liveness import assigned, free_names, stored
-from .nodes import at, change_blocks, children, evaluated_in_any_case, flag_name, set_flag, walk
+from .nodes import (
+    at,
+    change_blocks,
+    children,
+    evaluated_in_any_case,
+    flag_name,
+    is_endless,
+    set_flag,
+    walk,
+)
 
 # Note [Variables without a value]
 # After ``if x[i] > t: found = i`` the node of the branch gives a number for ``found`` in any case;
@@ -209,19 +218,8 @@ class _Reads:
             case ast.If(test, body, orelse):
                 then, other = self._test(test, state)
                 return self._either(self.block(body, then), self.block(orelse, other))
-            case ast.For(target, iterable, body, orelse):
-                self._read(iterable, state)
-                self._read(target, state)
-                done, left = self._loop(body, state | stored(target))
-                self._note_by_turns(statement, done, state)
-                return self._either(self.block(orelse, self._ended(done, state)), left)
-            case ast.While(test, body, orelse):
-                then, state = self._test(test, state)
-                done, left = self._loop(body, then)
-                self._note_by_turns(statement, done, state)
-                if isinstance(test, ast.Constant) and test.value:
-                    return left
-                return self._either(self.block(orelse, self._ended(done, state)), left)
+            case ast.For() | ast.While():
+                return self._after_loop(statement, state)
             case ast.Break():
                 self._loops[-1].left = self._either(self._loops[-1].left, state)
                 return None
@@ -256,6 +254,19 @@ class _Reads:
             case _:
                 self._read(statement, state)
                 return state
+
+    def _after_loop(self, loop: ast.For | ast.While, state: _State) -> _State | None:
+        if isinstance(loop, ast.For):
+            self._read(loop.iter, state)
+            self._read(loop.target, state)
+            inside = state | stored(loop.target)
+        else:
+            inside, state = self._test(loop.test, state)
+        done, left = self._loop(loop.body, inside)
+        self._note_by_turns(loop, done, state)
+        if is_endless(loop):
+            return left
+        return self._either(self.block(loop.orelse, self._ended(done, state)), left)
 
     def _loop(self, body: list[ast.stmt], state: _State) -> tuple[_State | None, _State | None]:
         """The states at the end of the last iteration, and where the loop is left before."""

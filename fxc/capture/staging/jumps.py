@@ -24,7 +24,7 @@ from typing import Any
 from fxc.ir.records import mutable
 
 from .leaving import Returned, always_jumps, is_kept, is_plain, jumps_in, jumps_of_loop, mark_plain
-from .nodes import FUNCTIONS, assign, at, change_blocks, not_name, set_flag, walk
+from .nodes import FUNCTIONS, assign, at, change_blocks, is_endless, not_name, set_flag, walk
 
 RESULT = "__fxc_result__"  # what the function returns
 
@@ -276,7 +276,7 @@ class _Jumps:
         unset = [set_flag(node, flag, False) for flag in flags]
         body = [*unset, *block.body] or [at(node, ast.Pass())]
         after: list[ast.stmt] = []
-        if returns and not breaks and _is_endless(node):
+        if returns and not breaks and is_endless(node):
             after.append(at(node, Returned()))
         elif returns:
             test = at(node, ast.Name(returned, ast.Load()))
@@ -303,13 +303,6 @@ class Raising(ast.stmt):
     def __init__(self, statement: ast.Raise) -> None:
         super().__init__()
         self.statement = statement
-
-
-def _is_endless(node: ast.For | ast.While) -> bool:
-    """Whether a loop ends by a jump only."""
-    if not isinstance(node, ast.While):
-        return False
-    return isinstance(node.test, ast.Constant) and bool(node.test.value)
 
 
 def _raising_if_not(node: ast.Assert) -> ast.stmt:

@@ -59,30 +59,8 @@ class _Liveness:
                 self._note(statement, live, renamed=renamed - live)
                 arms = self.before(body, live) | self.before(orelse, live)
                 return arms | self._read(test)
-            case ast.For(target, iterable, body, orelse):
-                behind = self.before(orelse, live)
-                stop = _flag(statement)
-                head = behind
-                while True:
-                    again = self.before(body, head | behind | stop) - stored(target) | self._read(
-                        target
-                    )
-                    if again <= head:
-                        break
-                    head |= again
-                self._note(statement, behind, again)
-                return head | self._read(iterable)
-            case ast.While(test, body, orelse):
-                behind = self.before(orelse, live) | self._read(test)
-                stop = _flag(statement)
-                head = behind
-                while True:
-                    again = self.before(body, head | stop)
-                    if again <= head:
-                        break
-                    head |= again
-                self._note(statement, self.before(orelse, live), again | self._read(test))
-                return head
+            case ast.For() | ast.While():
+                return self._before_loop(statement, live)
             case ast.With(items, body):
                 inner = self.before(body, live)
                 return inner.union(*(self._read(item) for item in items))
@@ -95,8 +73,6 @@ class _Liveness:
                 return live
             case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
                 return (live - {statement.name}) | self._read(statement)
-            case ast.AugAssign():
-                return live | self._read(statement)
             case ast.Assign(targets):
                 kills = frozenset[str]().union(*(stored(target) for target in targets))
                 return (live - kills) | self._read(statement)
@@ -104,6 +80,23 @@ class _Liveness:
                 return (live - stored(target)) | self._read(statement)
             case _:
                 return live | self._read(statement)
+
+    def _before_loop(self, loop: ast.For | ast.While, live: Names) -> Names:
+        behind, own, once = self.before(loop.orelse, live), _NONE, _NONE
+        if isinstance(loop, ast.For):
+            own, once, each_time = stored(loop.target), self._read(loop.iter), loop.target
+        else:
+            each_time = loop.test
+        read_each_time, stop = self._read(each_time), getattr(loop, "stop", None)
+        flag = frozenset((stop,)) if stop else _NONE
+        head = behind | read_each_time
+        while True:
+            again = self.before(loop.body, head | flag) - own | read_each_time
+            if again <= head:
+                break
+            head |= again
+        self._note(loop, behind, again)
+        return head | once
 
     def _note(
         self,
@@ -142,11 +135,6 @@ def _renamed(body: Iterable[ast.stmt]) -> Names:
                     if isinstance(target, ast.Name) and isinstance(value, ast.Name):
                         found |= {value.id}
     return found
-
-
-def _flag(loop: ast.stmt) -> Names:
-    stop = getattr(loop, "stop", None)
-    return frozenset((stop,)) if stop else _NONE
 
 
 def read(node: ast.AST) -> Names:

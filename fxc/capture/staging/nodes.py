@@ -118,6 +118,15 @@ def own_statements(nodes: Iterable[ast.AST]) -> Iterator[ast.stmt]:
             yield from own_statements(children(node))
 
 
+def is_endless(loop: ast.For | ast.While) -> bool:
+    """Whether a loop ends by a jump only."""
+    match loop:
+        case ast.While(ast.Constant(value)):
+            return bool(value)
+        case _:
+            return False
+
+
 def loops_in(node: ast.AST) -> int:
     """How deep loops stand in each other, this node included."""
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.expr):

@@ -74,15 +74,13 @@ class Rewriter(Comprehensions):
         variables = self._variables(node, scope.rebound & scope.bound)
         if variables is None:
             return []
-        sharing = self._door("sharing", node, self._text(node, node.name), variables)
-        return [at(node, ast.Expr(sharing))]
+        return [self._statement("sharing", node, self._text(node, node.name), variables)]
 
     def _keywords(self, node: ast.FunctionDef) -> list[ast.stmt]:
         """At the begin of a function: ``**kwargs`` is a dict of its own."""
         if node.args.kwarg is None:
             return []
-        given = at(node, ast.Name(node.args.kwarg.arg, ast.Load()))
-        return [at(node, ast.Expr(self._door("made", node, given)))]
+        return [self._statement("made", node, name_of(node.args.kwarg.arg))]
 
     # -------------------------------------------------------- scopes
 
@@ -123,8 +121,8 @@ class Rewriter(Comprehensions):
         own = [name for name in node.names if self._place_of(name) == "local"]
         if not own:
             return at(node, ast.Pass())
-        rebinding = self._door("rebinding", node, self._variables(node, own))
-        return [at(node, ast.Nonlocal(own)), at(node, ast.Expr(rebinding))]
+        rebinding = self._statement("rebinding", node, self._variables(node, own))
+        return [at(node, ast.Nonlocal(own)), rebinding]
 
     # -------------------------------------------------------- doors
 
@@ -157,8 +155,7 @@ class Rewriter(Comprehensions):
             node.value = self._door("settled", node.value, node.value)
         if not variable:
             return node
-        change = self._door("changing", node, at(node, ast.Name(name, ast.Load())))
-        return [at(node, ast.Expr(change)), node]
+        return [self._statement("changing", node, name_of(name)), node]
 
     # -------------------------------------------------------- structured statements
 
@@ -331,13 +328,12 @@ class Rewriter(Comprehensions):
     # -------------------------------------------------------- imports
 
     def visit_Import(self, node: ast.Import) -> Any:
-        checks = []
+        checks: list[ast.stmt] = []
         for alias in node.names:
             name = (alias.asname or alias.name).split(".")[0]
             if self._place_of(name) != "local":
                 raise self._refuse(node, f"an import of {name}, a variable from outside,")
-            check = self._door("importing", node, self._text(node, alias.name))
-            checks.append(at(node, ast.Expr(check)))
+            checks.append(self._statement("importing", node, self._text(node, alias.name)))
         return [*checks, node]
 
     def visit_ImportFrom(self, node: ast.ImportFrom) -> Any:
