@@ -51,7 +51,7 @@ class Cells:
         return any(name == text or name.startswith(f"{text}.") for text in self._new)
 
     def knows(self, number: int) -> bool:
-        """Whether this of the new places is one that a pass through the body has found before."""
+        """Whether an earlier pass through the body has found the new place of this number."""
         return self._loop is not None and self.first_mark <= number < self._mark
 
     def may_set(self, owner: object, part: object = None) -> bool:

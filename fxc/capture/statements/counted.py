@@ -340,9 +340,9 @@ _CONSTANTS = (type(None), bool, str, TracedArray)  # of numbers loops may make l
 
 
 def of_one_thing(x: Any) -> Any:
-    """A list or tuple whose items are all one constant or array, ``[None] * n``, as what is
-    counted: no iteration need know which it is at. Anything else itself, as are lists that the
-    program changes in a loop, which are the graph's by then.
+    """A list or tuple of which all items are one constant or array, such as ``[None] * n``, as
+    something counted: then no iteration need know its place. Anything else is given back. (Lists
+    that the program changes in a loop are lists of the graph by then.)
     """
     if type(x) not in (list, tuple) or len(x) < 2 or type(x[0]) not in _CONSTANTS:
         return x
@@ -350,8 +350,9 @@ def of_one_thing(x: Any) -> Any:
 
 
 def over_numbers(found: object) -> Any:
-    """What is counted, by numbers of the graph, if the count of this call, which follows from data
-    and is no more than a guess, is none: nothing can be said of counters that there are not.
+    """What is counted; with a counter that is a number of the graph if the count follows from data
+    and is taken to be 0. That is no more than a guess, but no symbol can stand for a counter of
+    which there is no value.
     """
     if type(found) is not Counted or not counted_in(found.count) or hint(found.count) > 0:
         return found

@@ -163,8 +163,9 @@ class ForLoop(CapturedLoop):
 
     @property
     def elsewhere(self) -> Requests:
-        # Of two in ``k`` the middle one has none of ``for i in range(k + 1, n)``; an array that
-        # grows is, the first time that the body is recorded, what it is in the first iteration.
+        # The middle iteration may be unlike the others: ``for i in range(k + 1, n)`` has none if it
+        # is the last. And when the body is recorded for the first time, an array that grows still
+        # has the size of the first iteration.
         several = type(self.over) is Counted and hint(self.over.count) > 1
         return self._to(How.BY_FIRST) if several else frozenset()
 
@@ -363,8 +364,8 @@ class ForLoop(CapturedLoop):
                 self._items = (self.over.item(k) for k in self._indices(done))
 
     def _last_items(self, first: Dim) -> Iterator[Any]:
-        """The items behind the last round, each for an iteration under a condition. Its place is a
-        number of the graph: that it is one of those of the loop holds under the condition alone.
+        """The items behind the last round, each for an iteration under a condition. The place of an
+        item is a number of the graph, as there is such an item under the condition alone.
         """
         left = self.over.count - first
         for k in range(self._every - 1):

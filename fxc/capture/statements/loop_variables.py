@@ -91,8 +91,8 @@ class LoopVariables(Statement):
         return True
 
     def start_of(self, value: Value) -> Value | None:
-        """What a variable is before the loop that is this array before an iteration. One that has
-        not been seen to change is awaited to.
+        """The array that a variable is before the loop, if the variable is this one at the begin of
+        an iteration. If it has not been seen to change, note that it has to.
         """
         for name, start in self.values.items():
             if self.carried.params.get(name, ())[-1:] == [value] and self.carried.is_pure(name):

@@ -101,8 +101,8 @@ class Outcome:
         return Held(tuple(dict.fromkeys((*options, taken))), kind_of(value))
 
     def _taken_over(self, name: str, value: Value) -> Value | None:
-        """What ``name`` is after the first iteration, and after no other: the array before the loop
-        of another variable, which it takes over from that.
+        """The array that another variable is before the loop, if this one takes over the other's
+        array in each iteration: it is that array after the first iteration, and after no other.
         """
         for other, params in self._carried.params.items():
             if other == name or not self._carried.is_pure(other) or params[-1] is not value:

@@ -27,21 +27,20 @@ from .recording import Recording
 # Staged code has its branches and loops in this form (rewriting.py; jumps.py has replaced break,
 # continue and return before):
 #
-#     part = __fxc__.branch(test, names, locals())         part = __fxc__.loop(iterable, …)
+#     part = __fxc__.branch(test, plan, …)                 part = __fxc__.loop(iterable, plan, …)
 #     for arm, x, y in part:                               for item, x, y in part:
 #         if arm: …                                            target = item
 #         else: …                                              …
 #         part.step(locals())                                  part.step(locals())
 #     x, y = part.state                                    x, y = part.state
 #
-# ``x, y`` are the variables that the statement assigns and hands on (liveness.py). The object
-# decides what runs: one arm, or the iterations one by one, where the condition or the iterable is
-# known to Python; otherwise both arms, or the body once, each in a region of its own. Then ``step``
-# looks at what became of the variables, and ``state`` holds them for the code behind: what differs
-# is a result of the node. If that cannot be done, ``Respecialise`` starts the capture again with
-# the loop run by Python, or with the numbers that the condition follows from as constants.
-# A variable without a value is UNBOUND meanwhile.
-
+# ``x, y`` are the variables that the statement assigns and hands on (liveness.py), which the plan
+# names (plans.py). The object decides what runs: one arm, or the iterations one by one, where the
+# condition or the iterable is known to Python; otherwise both arms, or the body once, each in a
+# region of its own. Then ``step`` looks at what became of the variables, and ``state`` holds them
+# for the code behind: what differs is a result of the node. If that cannot be done,
+# ``Respecialise`` starts the capture again with the loop run by Python, or with the numbers that
+# the condition follows from as constants. A variable without a value is UNBOUND meanwhile.
 
 Variables = dict[str, Any]  # of a statement, by their names
 
