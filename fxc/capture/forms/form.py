@@ -11,7 +11,6 @@ from fxc.ir.records import frozen
 from fxc.ir.types import PY_INT, ArrayType, ScalarType
 
 from ..refusing import refuse
-from ..values.late import Late
 from .structures import Structure
 
 # Note [Forms]
@@ -83,6 +82,27 @@ class Union:
 Form = Number | MixedNumber | Array | Constant | Items | Union
 
 
+# What things have in common that are one option of a union: their form, or one of these two.
+
+
+@frozen
+class Arrays:
+    """Arrays of one dtype and rank."""
+
+    dtype: str
+    rank: int
+
+
+@frozen
+class Length:
+    """Tuples of as many items."""
+
+    items: int
+
+
+Key = Number | Constant | Items | Arrays | Length
+
+
 def plain_form(kind: ScalarType | ArrayType) -> Form:
     """The form of what one operand of this type stands for."""
     return Array(kind) if isinstance(kind, ArrayType) else Number(kind)
@@ -120,30 +140,26 @@ def numbers_in(form: Form) -> frozenset[ScalarType]:
             assert_never(form)
 
 
-def key_of(form: Form) -> Any:
+def key_of(form: Form) -> Key:
     """What tells the options of a union apart."""
     match form:
-        case Number(kind):
-            return kind
         case Array(kind):
-            return "array", kind.dtype.str, kind.rank
-        case Constant(value):
-            return "constant", value
-        case Items(structure, items) if structure.kind is Late:
-            return "text", structure.keys[0], items
-        case Items(structure, items):
-            return ("tuple", len(items)) if structure.pool is None else ("record", structure.pool)
+            return Arrays(kind.dtype.str, kind.rank)
+        case Items(structure, items) if not structure.is_traced:
+            return Length(len(items))
+        case Number() | Constant() | Items():
+            return form
         case MixedNumber() | Union():
             raise AssertionError(f"{form} is no option of a union")
         case _:
             assert_never(form)
 
 
-def keys_of(form: Form) -> set[Any]:
+def keys_of(form: Form) -> set[Key]:
     """The keys of all that it may be."""
     match form:
         case Number() | MixedNumber():
-            return set(numbers_in(form))
+            return set(map(Number, numbers_in(form)))
         case Union(options):
             return set(map(key_of, options))
         case Array() | Constant() | Items():

@@ -26,6 +26,7 @@ from .form import (
     Constant,
     Form,
     Items,
+    Key,
     MixedNumber,
     Number,
     Union,
@@ -124,7 +125,7 @@ def _zero(kind: ScalarType | ArrayType) -> Any:
     return kind.zero
 
 
-def _options_of(form: Form, given: list[Any]) -> Iterator[tuple[Any, list[Any]]]:
+def _options_of(form: Form, given: list[Any]) -> Iterator[tuple[Key, list[Any]]]:
     """What a list held, by the keys of what may stand beside it now: flags, and what they say is
     there.
     """
@@ -135,8 +136,8 @@ def _options_of(form: Form, given: list[Any]) -> Iterator[tuple[Any, list[Any]]]
                 yield key_of(each), [next(left) for _ in types_of(Union((each,)))]
         case MixedNumber(first, other):
             number, flag, *whole = given
-            yield first, [flag, number]
-            yield other, [~flag, *(whole or [number])]
+            yield Number(first), [flag, number]
+            yield Number(other), [~flag, *(whole or [number])]
         case _:
             yield key_of(form), [True, *given]
 
@@ -214,7 +215,7 @@ def _form_of_numbers(items: Sequence[Any], before: Form | None) -> Form:
     if None not in known and not isinstance(before, Union | Items):
         found = number_form(kinds)
     if found is None:
-        keys = kinds if before is None else keys_of(before)
+        keys = () if before is None else keys_of(before)
         tuples = _tuples_in(items, before)
         found = union_of([*keys, *(key for x in items for key in keys_in(x))], tuples)
     if found is None or isinstance(before, Array):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import Any, assert_never
 
 from fxc.ir.types import PY_INT, ArrayType, ScalarType
 from fxc.ops.metas.layout import is_c_ordered
@@ -12,11 +12,25 @@ from fxc.ops.metas.shapes import same_shape
 from ..session import current
 from ..values.late import Late
 from ..values.mixed import graph_type, mixed_form
-from ..values.operands import array_of, operand
+from ..values.operands import array_of, kind_of, operand
 from ..values.options import is_of_one_type, is_record, things_in
 from ..values.traced_int import TracedInt
-from .form import Array, Constant, Form, Items, Number, Union, is_of_arrays, plain_form
-from .structures import Structure, items_of
+from .form import (
+    Array,
+    Arrays,
+    Constant,
+    Form,
+    Items,
+    Key,
+    Length,
+    Number,
+    Union,
+    is_of_arrays,
+    key_of,
+    of_tuple,
+    plain_form,
+)
+from .structures import Structure
 
 _MOST = 6  # things that a variable may be
 _MOST_IN_LISTS = 12  # that an item of a list may be
@@ -70,62 +84,47 @@ def _union(left: Any, right: Any, joint: _Join, *, arrays: bool = False) -> Form
     """The form of what is one of several things; ``joint`` gives that of two items of tuples.
     Arrays may be among them if asked for.
     """
-    found: dict[Any, list[Any]] = {}
+    found: dict[Key | None, list[Any]] = {}
     for each in (*things_in(left), *things_in(right)):
         found.setdefault(key(each), []).append(each)
     if all(type(x) is str for x in (left, right)):
         current().door.texts.ask()
-    has_items = any(type(each) is tuple and each[0] in ("record", "text") for each in found)
-    if None in found or not (has_items or len(found) > 1) or len(found) > _MOST:
+    has_items = any(isinstance(each, Items) for each in found)
+    if not (has_items or len(found) > 1) or len(found) > _MOST:
         return None
-    options: list[Form] = []
-    for each in sorted(found, key=repr):
-        option = _option(each, found[each], joint, arrays)
-        if option is None:
-            return None
-        options.append(option)
-    return Union(tuple(options))
+    options = [_option(each, found[each], joint, arrays) for each in sorted(found, key=repr)]
+    known = tuple(each for each in options if each is not None)
+    return Union(known) if len(known) == len(options) else None
 
 
-def _option(what: Any, alike: list[Any], joint: _Join, arrays: bool) -> Form | None:
-    """The form of values with one key."""
-    if isinstance(what, ScalarType):
-        return Number(what)
+def _option(what: Key | None, alike: list[Any], joint: _Join, arrays: bool) -> Form | None:
+    """The form of values with one key; None for what can be no option."""
     match what:
-        case ("constant", value):
-            return Constant(value)
-        case ("array", *_):
+        case Number() | Constant() | Items() | None:
+            return what
+        case Arrays():
             kinds = [each._value.type for each in alike]
             return Array(kinds[0]) if arrays and _may_be_carried(kinds) else None
-        case ("text", _, items):
-            return Items(structure_of_option(alike[0]), items)
-        case _:
-            structure = structure_of_option(alike[0])
-            both = zip(*(items_of(x, structure) for x in (alike[0], alike[-1])), strict=True)
-            forms = [joint(one, other) for one, other in both]
+        case Length():
+            forms = [joint(one, other) for one, other in zip(alike[0], alike[-1], strict=True)]
             items = tuple(each for each in forms if each is not None)
             plain = arrays or not any(map(is_of_arrays, items))
-            return Items(structure, items) if len(items) == len(forms) and plain else None
+            return of_tuple(items) if len(items) == len(forms) and plain else None
+        case _:
+            assert_never(what)
 
 
-def union_of(keys: Iterable[Any], tuples: Mapping[int, Items] | None = None) -> Union | None:
+def union_of(keys: Iterable[Key | None], tuples: Mapping[int, Items] | None = None) -> Union | None:
     """The form of what is one of these numbers, constants, records, texts and ``tuples`` by their
     lengths, as an item of a list; None if that cannot be.
     """
     found: list[Form] = []
     known = tuples or {}
     for each in sorted(set(keys), key=repr):
-        if isinstance(each, ScalarType):
-            found.append(Number(each))
-            continue
         match each:
-            case ("constant", value):
-                found.append(Constant(value))
-            case ("record", pool):
-                found.append(Items(structure_of_option(pool.at(0)), (Number(PY_INT),)))
-            case ("text", template, items):
-                found.append(Items(Structure(Late, (template, *range(1, len(items)))), items))
-            case ("tuple", length) if length in known:
+            case Number() | Constant() | Items():
+                found.append(each)
+            case Length(length) if length in known:
                 found.append(known[length])
             case _:
                 return None
@@ -147,31 +146,27 @@ def _may_be_carried(kinds: Iterable[ArrayType]) -> bool:
     )
 
 
-def key(x: Any) -> Any:
+def key(x: Any) -> Key | None:
     """What two options have in common that are one option; None for what cannot be one."""
     if x is None or type(x) is str:
-        return "constant", x
+        return Constant(x)
     if type(x) is TracedInt:
-        return PY_INT
+        return Number(PY_INT)
     if is_of_one_type(x):
         kind = operand(x).type
-        return None if kind.weak and kind.dtype.kind == "c" else kind
-    if array_of(x) is not None:
-        return "array", x._value.type.dtype.str, x._value.type.rank
+        assert isinstance(kind, ScalarType)
+        return None if kind.weak and kind.dtype.kind == "c" else Number(kind)
+    if (value := array_of(x)) is not None:
+        return key_of(Array(kind_of(value)))
     if is_record(x):
-        return "record", x.pool
+        return Items(structure_of_option(x), (Number(PY_INT),))
     if type(x) is Late and x.has_template:
-        forms = _forms_of_parts(x)
-        return None if None in forms else ("text", x.template, forms)
-    return ("tuple", len(x)) if type(x) is tuple and x else None
+        forms = tuple(map(form_of, x.template.parts_of(x)))
+        known = tuple(each for each in forms if each is not None and not is_of_arrays(each))
+        return Items(structure_of_option(x), known) if len(known) == len(forms) else None
+    return Length(len(x)) if type(x) is tuple and x else None
 
 
-def _forms_of_parts(x: Late) -> tuple[Any, ...]:
-    """The forms of the numbers in a text; None for what is none."""
-    forms = map(form_of, x.template.parts_of(x))
-    return tuple(None if each is None or is_of_arrays(each) else each for each in forms)
-
-
-def keys_in(x: object) -> set[Any]:
+def keys_in(x: object) -> set[Key | None]:
     """The keys of what ``x`` may be; None for what cannot be one of several things."""
     return set(map(key, things_in(x)))

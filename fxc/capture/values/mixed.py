@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from fxc.ir.graph import Literal, Operand, Value
+from fxc.ir.graph import Literal, Operand
 from fxc.ir.types import PY_FLOAT, PY_INT, ArrayType, ScalarType
 from fxc.ops.table import TABLE
 
@@ -19,7 +19,7 @@ from ..session import current
 from .operands import Traced, operand, variable_of
 from .options import Option, holds_not
 from .protocols import TakesUfuncs
-from .python_numbers import to_int, to_python
+from .python_numbers import cast_to, number_of_kind, to_int, to_python
 from .traced_int import TracedInt
 from .traced_scalar import TracedScalar
 
@@ -274,7 +274,8 @@ def _fitting(x: Operand, dtype: np.dtype) -> Operand:
         x = current().record("try_fit", x, *bounds)
     number = cast_to(x, dtype)
     if dtype == np.float32:
-        same = variable_of(_float64(number)) == variable_of(_float64(x))
+        wide = np.dtype(np.float64)
+        same = variable_of(cast_to(number, wide)) == variable_of(cast_to(x, wide))
         current().record("try_demand", operand(same))
     return number
 
@@ -307,9 +308,7 @@ def select(flag: object, given: object, other: object) -> Any:
     """``given`` if the flag holds, else ``other`` as a number of its type."""
     kind = _kind(given)
     choice = operand(flag), of_numpy(operand(given)), operand(other)
-    found: Value = current().record("where", *choice)
-    number = variable_of(cast_to(found, kind.dtype))
-    return to_python(number) if kind.weak else number
+    return number_of_kind(current().value("where", *choice), kind)
 
 
 def or_one(flag: object, x: object) -> Any:
@@ -330,20 +329,6 @@ def of_numpy(x: Operand) -> Operand:
     if isinstance(x.type, ArrayType) or not x.type.weak:
         return x
     return cast_to(x, x.type.dtype)
-
-
-def _float64(x: Operand) -> Operand:
-    return cast_to(x, np.dtype(np.float64))
-
-
-def cast_to(x: Operand, dtype: np.dtype) -> Operand:
-    """A number as NumPy's scalar of that dtype."""
-    if isinstance(x, Literal):
-        return Literal(dtype.type(x.value))
-    found: Value = current().record("astype", x, dtype, casting="unsafe")
-    if isinstance(found.type, ArrayType):
-        found = current().record("item", found)
-    return found
 
 
 def is_weak(x: object) -> bool:

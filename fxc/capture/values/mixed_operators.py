@@ -15,7 +15,6 @@ from .mixed import (
     Mixed,
     as_dtype,
     beside_strong,
-    cast_to,
     decides_dtype,
     is_strong,
     is_weak,
@@ -30,7 +29,7 @@ from .mixed import (
 from .one_dtype import of_one_dtype
 from .operands import Traced, operand, variable_of
 from .operator_methods import BINARY, COMPARISONS, give_methods, operator_of
-from .python_numbers import arithmetic, to_float, to_int
+from .python_numbers import arithmetic, cast_to, to_float, to_int
 from .several import for_each
 
 

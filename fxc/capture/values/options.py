@@ -9,7 +9,7 @@ import numpy as np
 
 from fxc.ir.graph import Literal, Operand, Value
 
-from .operands import Traced, array_of, operand, record, wrap
+from .operands import Traced, array_of, operand, record
 from .traced_int import TracedInt
 from .traced_scalar import TracedScalar
 
@@ -46,13 +46,6 @@ def sides_of(x: object) -> tuple[Any, ...]:
 def flag_operand(flag: object) -> Operand:
     """A flag as an operand."""
     return Literal(np.bool_(flag)) if type(flag) in (bool, np.bool_) else operand(flag)
-
-
-def wrapped(x: object) -> Any:
-    """A flag as the program sees it."""
-    if isinstance(x, Value):
-        return wrap(x)
-    return x.value if isinstance(x, Literal) else x
 
 
 def both_hold(left: object, right: object) -> Any:

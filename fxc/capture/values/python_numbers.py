@@ -11,12 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from fxc.ir.graph import Literal, Operand
-from fxc.ir.types import ScalarType
+from fxc.ir.graph import Literal, Operand, Value
+from fxc.ir.types import ArrayType, ScalarType
 from fxc.ops.python_numbers import PYTHON_OPERATORS
 
+from ..session import current
 from .derived import int_of
-from .operands import Traced, TracedValue, operand, record
+from .operands import Traced, TracedValue, operand, record, variable_of
 
 _NAMES = {
     "add": "add",
@@ -121,6 +122,24 @@ def scalar_of(x: object) -> Any:
     if isinstance(kind, ScalarType):
         return x
     return None if kind.shape else record("item", x._value)
+
+
+def as_scalar(x: Value) -> Value:
+    """A number, or an array of rank 0, as a number."""
+    return current().value("item", x) if isinstance(x.type, ArrayType) else x
+
+
+def cast_to(x: Operand, dtype: np.dtype) -> Operand:
+    """A number, or an array of rank 0, as NumPy's scalar of that dtype."""
+    if isinstance(x, Literal):
+        return Literal(dtype.type(x.value))
+    return as_scalar(current().value("astype", x, dtype, casting="unsafe"))
+
+
+def number_of_kind(x: Value, kind: ScalarType) -> Any:
+    """The number of this type that a number, or an array of rank 0, is."""
+    number = variable_of(cast_to(x, kind.dtype))
+    return to_python(number) if kind.weak else number
 
 
 def to_int(x: Any) -> Any:

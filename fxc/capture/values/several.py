@@ -8,22 +8,22 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, assert_never
 
 import numpy as np
 
-from fxc.ir.graph import Operand, Value
-from fxc.ir.types import ArrayType, ScalarType
+from fxc.ir.graph import Operand
 
-from ..forms.form import MixedNumber
-from ..forms.joining import key
+from ..forms.form import Arrays, Constant, Items, Key, Length, MixedNumber, Number
+from ..forms.joining import key, structure_of_option
+from ..forms.structures import items_of
 from ..numpy_api.ufuncs import call_ufunc
 from ..refusing import refuse
 from ..session import current
 from .alternatives import either
 from .late import OF_TEXTS, Late, late
 from .mixed import Mixed, mixed_form, or_one
-from .operands import Traced, array_of, operand, record, wrap
+from .operands import Traced, array_of, operand, variable_of, wrap
 from .operator_methods import BINARY, COMPARISONS, UNARY, give_methods, operator_of
 from .options import (
     Option,
@@ -34,10 +34,9 @@ from .options import (
     is_record,
     one_holds,
     options_in,
-    wrapped,
 )
 from .protocols import TakesUfuncs
-from .python_numbers import to_python
+from .python_numbers import as_scalar, number_of_kind, to_python
 from .truths import flag_of, going_on
 
 # Note [Several things]
@@ -57,11 +56,6 @@ from .truths import flag_of, going_on
 _LOOKS = "upper lower title strip lstrip rstrip startswith endswith replace isdigit isalpha count"
 _LOOK = frozenset(_LOOKS.split())  # methods that only look at the text
 _SAME_IN_PYTHON = frozenset(np.dtype(code) for code in "?qd")
-
-
-def _items_in(x: Any) -> Sequence[Any]:
-    """The items of an option that has some."""
-    return x if type(x) is tuple else x._structure_items(x)
 
 
 class Several(TakesUfuncs, Traced):
@@ -86,7 +80,7 @@ class Several(TakesUfuncs, Traced):
     def is_(self, constant: object) -> Any:
         """Whether it is this constant, Python's bool."""
         flags = [flag for flag, x in self.options if x is constant]
-        return to_python(wrapped(one_holds(flags))) if flags else False
+        return to_python(one_holds(flags)) if flags else False
 
     def only(self, what: Callable[[Any], bool]) -> Any:
         """The options that ``what`` holds for, as one value; it is checked here that it is one."""
@@ -113,11 +107,11 @@ class Several(TakesUfuncs, Traced):
         for flag, x in self.options:
             for one, y in options_in(other):
                 if is_record(x) and is_record(y):
-                    flags.append(both_hold(both_hold(flag, one), wrapped(operand(x.is_(y)))))
+                    flags.append(both_hold(both_hold(flag, one), variable_of(operand(x.is_(y)))))
                 elif x is y is None:
                     flags.append(both_hold(flag, one))
         found = one_holds(flags)
-        return found if type(found) is bool else to_python(wrapped(found))
+        return found if type(found) is bool else to_python(found)
 
     @property
     def text(self) -> str:
@@ -133,7 +127,7 @@ class Several(TakesUfuncs, Traced):
             if test is True:
                 flags.append(flag)
             elif test is not False:
-                flags.append(both_hold(flag, wrapped(flag_of(test))))
+                flags.append(both_hold(flag, variable_of(flag_of(test))))
         return one_holds(flags)
 
     @property
@@ -287,9 +281,9 @@ def united(options: Sequence[Option]) -> Any:
     return Several(merged)
 
 
-def options_by_key(options: Sequence[Option]) -> dict[Any, Option]:
+def options_by_key(options: Sequence[Option]) -> dict[Key | None, Option]:
     """One option of each kind."""
-    found: dict[Any, list[Option]] = {}
+    found: dict[Key | None, list[Option]] = {}
     for flag, x in options:
         if type(flag) not in (bool, np.bool_) or flag:
             found.setdefault(key(x), []).append((flag, x))
@@ -298,49 +292,47 @@ def options_by_key(options: Sequence[Option]) -> dict[Any, Option]:
 
 def _mixed(flag: object, left: object, other: object, right: object, form: MixedNumber) -> Any:
     """A mixed number of two numbers."""
-    if key(left) != form.given:
+    if key(left) != Number(form.given):
         flag, left, right = other, right, left
     if form.has_whole:
         return Mixed(left, flag, right)
-    cast = current().record("astype", operand(right), form.given.dtype, casting="unsafe")
-    number = record("where", operand(flag), operand(left), _scalar(cast))
-    return Mixed(wrap(_scalar(number._value)), flag)
+    cast = current().value("astype", operand(right), form.given.dtype, casting="unsafe")
+    number = current().value("where", operand(flag), operand(left), as_scalar(cast))
+    return Mixed(wrap(as_scalar(number)), flag)
 
 
-def _scalar(x: object) -> Any:
-    """A value of rank 0 as NumPy's scalar."""
-    if isinstance(x, Value) and isinstance(x.type, ArrayType):
-        return current().record("item", x)
-    return x
-
-
-def _merged(what: Any, alike: Sequence[Option]) -> Option:
+def _merged(what: Key | None, alike: Sequence[Option]) -> Option:
     """One option for several with one key."""
     flag, x = alike[0]
     for other, y in alike[1:]:
-        if isinstance(what, ScalarType):
-            x = _select(what, flag, x, y)
-        elif what is None:
-            raise refuse("a variable that is one array or another here cannot be captured")
-        elif what[0] == "array":
-            x = wrap(either(current(), flag_operand(flag), x._value, y._value))
-        elif what[0] in ("tuple", "record", "text"):
-            both = zip(_items_in(x), _items_in(y), strict=True)
-            items = [united([(flag, one), (holds_not(flag), two)]) for one, two in both]
-            x = tuple(items) if what[0] == "tuple" else what[1].at(*items)
+        x = _either(what, flag, x, y)
         flag = one_holds([flag, other])
     return flag, x
 
 
-def _select(kind: ScalarType, flag: object, left: object, right: object) -> Any:
-    chosen = record("where", operand(flag), operand(left), operand(right))
-    found = _scalar(current().record("astype", chosen._value, kind.dtype, casting="unsafe"))
-    return to_python(wrap(found)) if kind.weak else wrap(found)
+def _either(what: Key | None, flag: object, x: Any, y: Any) -> Any:
+    """``x`` if the flag holds, else ``y``, which has the same key."""
+    match what:
+        case Number(kind):
+            chosen = current().value("where", operand(flag), operand(x), operand(y))
+            return number_of_kind(chosen, kind)
+        case Constant():
+            return x
+        case Arrays():
+            return wrap(either(current(), flag_operand(flag), x._value, y._value))
+        case Items() | Length():
+            structure = structure_of_option(x)
+            both = zip(items_of(x, structure), items_of(y, structure), strict=True)
+            return structure.of(united([(flag, a), (holds_not(flag), b)]) for a, b in both)
+        case None:
+            raise refuse("a variable that is one array or another here cannot be captured")
+        case _:
+            assert_never(what)
 
 
 def _as_scalar(x: object, dtype: np.dtype) -> Any:
-    found = current().record("astype", operand(x), dtype, casting="unsafe")
-    return wrap(_scalar(found))
+    found = current().value("astype", operand(x), dtype, casting="unsafe")
+    return wrap(as_scalar(found))
 
 
 # ------------------------------------------------------------------ operators

@@ -34,7 +34,7 @@ from .operands import (
 )
 from .operator_methods import BINARY, COMPARISONS, UNARY, give_methods
 from .protocols import as_numpys
-from .python_numbers import arithmetic, rounded, to_int, to_python
+from .python_numbers import arithmetic, as_scalar, cast_to, rounded, to_int, to_python
 from .traced_int import TracedInt
 
 # Note [Python scalars]
@@ -190,10 +190,7 @@ def astype(
     wanted = dtype_of(dtype)
     if wanted == x._value.type.dtype and not x._value.type.weak:
         return x
-    result = record("astype", x._value, wanted, casting=casting)
-    if isinstance(result._value.type, ArrayType):
-        return record("item", result._value)
-    return result
+    return record("astype", x._value, wanted, casting=casting)
 
 
 def _item(x: TracedScalar, *args: object) -> Any:
@@ -260,16 +257,6 @@ def _sample(kind: Any) -> Any:
     return kind.python_type(0) if kind.weak else kind.dtype
 
 
-def _cast(x: Any, dtype: np.dtype) -> Any:
-    """A scalar as NumPy's of that dtype, which operators on two of them take it for."""
-    if x.type == ScalarType(dtype):
-        return x
-    if isinstance(x, Literal):
-        return Literal(dtype.type(x.value))
-    found = current().record("astype", x, dtype, casting="unsafe")
-    return current().record("item", found) if isinstance(found.type, ArrayType) else found
-
-
 def _is_complex(x: object) -> bool:
     return type(x) is TracedScalar and x._type.dtype.kind == "c" and not x._type.weak
 
@@ -278,8 +265,8 @@ def _square(x: TracedScalar) -> Any:
     """``x**2`` of a complex number, which NumPy multiplies by itself if it is not zero."""
     zero = Literal(x._type.dtype.type(0))
     product = operator.mul(x, x)
-    found = record("where", operand(x == zero.value), zero, operand(product))
-    return record("item", found._value) if isinstance(found._value.type, ArrayType) else found
+    found = current().value("where", operand(x == zero.value), zero, operand(product))
+    return wrap(as_scalar(found))
 
 
 def _compute(name: str, left: Any, right: Any) -> Any:
@@ -303,9 +290,8 @@ def _compute(name: str, left: Any, right: Any) -> Any:
         items, scalar = (left, right) if isinstance(left, list | tuple) else (right, left)
         if name == "mul":
             return _repeated(items, scalar)
-        return (
-            NotImplemented if _is_python_scalar(scalar) else call_ufunc(_NUMPYS[name], left, right)
-        )
+        if _is_python_scalar(scalar):
+            return NotImplemented
     if name == "pow" and type(right) in (int, float) and right == 2 and _is_complex(left):
         return _square(left)
     if _is_python_complex(left) and _is_float64(right):  # which is a float to Python
@@ -315,7 +301,8 @@ def _compute(name: str, left: Any, right: Any) -> Any:
     if name == "mul" and _are_complex_scalars(left, right):
         parts = operand(left), operand(right)
         dtype = np.result_type(*(_sample(x.type) for x in parts))
-        return record("py_multiply", *(_cast(x, dtype) for x in parts))
+        cast = (x if x.type == ScalarType(dtype) else cast_to(x, dtype) for x in parts)
+        return record("py_multiply", *cast)
     return call_ufunc(_NUMPYS[name], left, right)
 
 
