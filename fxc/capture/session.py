@@ -116,9 +116,10 @@ class Session(Sizes):
 
     def record(self, name: str, *args: Any, **kwargs: Any) -> Any:
         """Call an operator on operands; returns Values. See ``wrap``."""
+        operands = (*args, *kwargs.values())
         if self._made_in or self.aliases.given_up:
-            self._check_operands((*args, *kwargs.values()))
-        if self.alternatives and (either := first_of(self, args, kwargs)) is not None:
+            self._check_operands(operands)
+        if self.alternatives and (either := first_of(self, operands)) is not None:
             return record_either(self, either, name, args, kwargs)
         if self._is_left(name):
             raise LeftToPython

@@ -21,7 +21,7 @@ from .form import Array, Constant, Form, Items, MixedNumber, Number, Union, key_
 from .structures import items_of
 
 
-def pack(form: Form, x: Any) -> list[Operand]:
+def pack(form: Form, x: object) -> list[Operand]:
     """The operands that stand for a value of this form, recorded here."""
     match form:
         case Number() | Array():

@@ -55,12 +55,12 @@ from .structures import Structure, item_structure, items_of, joint_structure
 # ------------------------------------------------------------------ in and out of arrays
 
 
-def takes(form: Form, *items: Any) -> bool:
+def takes(form: Form, *items: object) -> bool:
     """Whether these are items of this form."""
     return all(_takes(form, x) for x in items)
 
 
-def _takes(form: Form, x: Any) -> bool:
+def _takes(form: Form, x: object) -> bool:
     match form:
         case Number() | MixedNumber():
             found = scalar_kinds(x)
@@ -96,7 +96,7 @@ def widened(form: Form, before: Form, arrays: Sequence[Value]) -> list[Any]:
     return _widened(form, before, list(map(wrap, arrays)))
 
 
-def _widened(form: Form, before: Form, given: list[Any]) -> list[Any]:
+def _widened(form: Form, before: Form, given: list[object]) -> list[Any]:
     match form, before:
         case _ if form == before:
             return given
@@ -145,7 +145,7 @@ def _options_of(form: Form, given: list[Any]) -> Iterator[tuple[Key, list[Any]]]
 # ------------------------------------------------------------------ what is alike
 
 
-def form_of_items(items: Sequence[Any], before: Form | None) -> Form | None:
+def form_of_items(items: Sequence[object], before: Form | None) -> Form | None:
     """The form of all these items, of a list that held items of a form before; None if there are
     none.
     """
@@ -182,7 +182,7 @@ def form_of_items(items: Sequence[Any], before: Form | None) -> Form | None:
     return _form_of_structure(structure, items, before)
 
 
-def _ask_for_one_pool(items: Sequence[Any], before: Form | None) -> None:
+def _ask_for_one_pool(items: Sequence[object], before: Form | None) -> None:
     """Capture again with one pool for lists of several, see Note [Pools of lists]."""
     pool = None if before is None else pool_of(before)
     known = [] if pool is None else [pool.at(0)]
@@ -191,7 +191,7 @@ def _ask_for_one_pool(items: Sequence[Any], before: Form | None) -> None:
         current().door.lists.ask_pool(*(x for x in found if isinstance(x, list)))
 
 
-def _form_of_structure(structure: Structure, items: Sequence[Any], before: Form | None) -> Form:
+def _form_of_structure(structure: Structure, items: Sequence[object], before: Form | None) -> Form:
     columns = list(zip(*(_fields_of(x, structure) for x in items), strict=True))
     known = before.items if isinstance(before, Items) else (None,) * len(columns)
     forms = map(form_of_items, columns, known)
@@ -201,7 +201,7 @@ def _form_of_structure(structure: Structure, items: Sequence[Any], before: Form 
     return found
 
 
-def _form_of_numbers(items: Sequence[Any], before: Form | None) -> Form:
+def _form_of_numbers(items: Sequence[object], before: Form | None) -> Form:
     """Of numbers, and of constants: what one kind of numbers does not hold is one of several
     things.
     """
@@ -224,7 +224,7 @@ def _form_of_numbers(items: Sequence[Any], before: Form | None) -> Form:
     return found
 
 
-def _tuples_in(items: Iterable[Any], before: Form | None) -> dict[int, Items] | None:
+def _tuples_in(items: Iterable[object], before: Form | None) -> dict[int, Items] | None:
     """The forms of the tuples of numbers among items, or before, by their length; None if tuples of
     one length differ, or hold other things.
     """
@@ -243,7 +243,7 @@ def _tuples_in(items: Iterable[Any], before: Form | None) -> dict[int, Items] | 
     return found
 
 
-def arrays_in(x: Any) -> Iterator[Value]:
+def arrays_in(x: object) -> Iterator[Value]:
     """The arrays that an item is, or holds."""
     if (structure := item_structure(x)) is not None:
         for each in _fields_of(x, structure):
@@ -252,7 +252,7 @@ def arrays_in(x: Any) -> Iterator[Value]:
         yield value
 
 
-def records_in(x: Any) -> Iterator[Any]:
+def records_in(x: object) -> Iterator[Any]:
     """The dicts and objects that an item is, or holds."""
     structure = item_structure(x)
     if structure is not None and (structure.kind is Differing or not structure.is_traced):
@@ -262,7 +262,7 @@ def records_in(x: Any) -> Iterator[Any]:
             yield from records_in(each)
 
 
-def _fields_of(x: Any, structure: Structure) -> Sequence[Any]:
+def _fields_of(x: object, structure: Structure) -> Sequence[Any]:
     if structure.is_traced:
         return items_of(x, structure)
     if isinstance(x, tuple | list):
@@ -270,7 +270,7 @@ def _fields_of(x: Any, structure: Structure) -> Sequence[Any]:
     return tuple((x if type(x) is dict else vars_of(x)).values())
 
 
-def _refused(x: Any) -> Exception:
+def _refused(x: object) -> Exception:
     current().door.lists.ask_pool(x)
     what = class_of(x).__name__
     is_apart = OBJECTS_APART in current().requests and not isinstance(x, Traced | str | None)

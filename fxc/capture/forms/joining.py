@@ -37,7 +37,7 @@ _MOST_IN_LISTS = 12  # that an item of a list may be
 _Join = Callable[[Any, Any], Form | None]
 
 
-def joint_form(left: Any, right: Any) -> Form | None:
+def joint_form(left: object, right: object) -> Form | None:
     """The form of a variable which is either of two values, an array being the one or the other;
     None for what cannot be.
     """
@@ -47,13 +47,13 @@ def joint_form(left: Any, right: Any) -> Form | None:
     return mixed_form(left, right) or _union(left, right, joint_form)
 
 
-def carried_form(left: Any, right: Any) -> Form | None:
+def carried_form(left: object, right: object) -> Form | None:
     """As ``joint_form``, of what a loop carries: arrays by their elements."""
     found = joint_form(left, right)
     return found or _union(left, right, carried_form, arrays=True)
 
 
-def form_of(x: Any) -> Form | None:
+def form_of(x: object) -> Form | None:
     """The form of a value; None if it has none."""
     return joint_form(x, x)
 
@@ -80,7 +80,7 @@ def hold_alike(left: ArrayType, right: ArrayType) -> bool:
     return not any(map(varies, (*left.shape, *right.shape))) and same_shape(left.shape, right.shape)
 
 
-def _union(left: Any, right: Any, joint: _Join, *, arrays: bool = False) -> Form | None:
+def _union(left: object, right: object, joint: _Join, *, arrays: bool = False) -> Form | None:
     """The form of what is one of several things; ``joint`` gives that of two items of tuples.
     Arrays may be among them if asked for.
     """
@@ -146,7 +146,7 @@ def _may_be_carried(kinds: Iterable[ArrayType]) -> bool:
     )
 
 
-def key(x: Any) -> Key | None:
+def key(x: object) -> Key | None:
     """What two options have in common that are one option; None for what cannot be one."""
     if x is None or type(x) is str:
         return Constant(x)

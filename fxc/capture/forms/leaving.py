@@ -61,7 +61,7 @@ def dtype_as_places(form: Form) -> np.dtype | None:
     return np.dtype(np.intp) if is_int else None
 
 
-def as_array(form: Form, arrays: Sequence[Value], dtype: Any) -> Any:
+def as_array(form: Form, arrays: Sequence[Value], dtype: object) -> Any:
     """The array of items that stand in these arrays."""
     match form:
         case Items(structure, items) if structure.kind in (tuple, list):
@@ -81,7 +81,7 @@ def as_array(form: Form, arrays: Sequence[Value], dtype: Any) -> Any:
 
 
 def array_of_list(
-    form: Form, arrays: Sequence[Value], dtype: Any, is_filled: Callable[[], Any]
+    form: Form, arrays: Sequence[Value], dtype: object, is_filled: Callable[[], object]
 ) -> Any:
     """The same of a list that may be empty, whose array would be one of floats, with one axis."""
     found = as_array(form, arrays, dtype)
@@ -94,7 +94,7 @@ def array_of_list(
     return type(found)._later_read(made) if not current().region else wrap(made.read())
 
 
-def _array_of_rows(items: Sequence[Form], arrays: Iterator[Value], dtype: Any) -> Any:
+def _array_of_rows(items: Sequence[Form], arrays: Iterator[Value], dtype: object) -> Any:
     """The same of tuples or lists."""
     if any(isinstance(each, Items | Array) for each in items):
         raise refuse("an array of a list of tuples that hold more cannot be captured")
@@ -106,7 +106,7 @@ def _array_of_rows(items: Sequence[Form], arrays: Iterator[Value], dtype: Any) -
     return record("stack", tuple(columns), axis=1)
 
 
-def _array_of_either(items: Sequence[Form], arrays: Iterator[Value], dtype: Any) -> Any:
+def _array_of_either(items: Sequence[Form], arrays: Iterator[Value], dtype: object) -> Any:
     """The same of items that are one thing or another by a flag."""
     flag, left, right = (
         as_array(each, [next(arrays) for _ in types_of(each)], dtype) for each in items
@@ -119,7 +119,7 @@ def _array_of_either(items: Sequence[Form], arrays: Iterator[Value], dtype: Any)
     return record("where", flags._value, left._value, right._value)
 
 
-def _array_of_numbers(options: Sequence[Form], arrays: Iterator[Value], dtype: Any) -> Any:
+def _array_of_numbers(options: Sequence[Form], arrays: Iterator[Value], dtype: object) -> Any:
     """The same of items each of which is a number, or another thing: native code leaves where it is
     that.
     """
@@ -135,7 +135,7 @@ def _array_of_numbers(options: Sequence[Form], arrays: Iterator[Value], dtype: A
     return as_array(number, [values], dtype)
 
 
-def _array_of_kinds(form: Number | MixedNumber, arrays: Sequence[Value], dtype: Any) -> Any:
+def _array_of_kinds(form: Number | MixedNumber, arrays: Sequence[Value], dtype: object) -> Any:
     """The same of numbers of one type or two."""
     dtypes = {kind.dtype for kind in numbers_in(form)}
     if isinstance(form, Number) or not form.has_whole:

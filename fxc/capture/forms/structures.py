@@ -51,11 +51,11 @@ class Structure:
         """Of records the pool, see Note [Records]; None for other things."""
         return self.keys[0] if self.is_traced and self.kind._in_pool else None  # type: ignore[attr-defined]
 
-    def takes(self, x: Any) -> bool:
+    def takes(self, x: object) -> bool:
         """Whether something else may stand for what has this structure."""
         return self.is_traced and self.kind._has_structure(x)  # type: ignore[attr-defined]
 
-    def of(self, items: Iterable[Any]) -> Any:
+    def of(self, items: Iterable[object]) -> Any:
         """The same with these items, which nobody else has."""
         if self.is_traced:
             return self.kind._of_structure(self.keys, items)  # type: ignore[attr-defined]
@@ -78,7 +78,7 @@ class Structure:
         return made
 
 
-def structure_of(x: Any, name: str) -> Structure | None:
+def structure_of(x: object, name: str) -> Structure | None:
     """As ``_structure_of``; an item of a list that has none may have one as a record."""
     found = _structure_of(x, name)
     if found is None:
@@ -121,12 +121,12 @@ def _traced_structure(x: Traced) -> Structure | None:
     return _of_keys(x, x._structure_keys())
 
 
-def _of_keys(x: Traced, keys: tuple[Any, ...] | None) -> Structure | None:
+def _of_keys(x: Traced, keys: tuple[object, ...] | None) -> Structure | None:
     return None if keys is None else Structure(type(x), keys)
 
 
 def joint_structure(
-    items: Iterable[Any], structures: Iterable[Structure | None]
+    items: Iterable[object], structures: Iterable[Structure | None]
 ) -> Structure | None:
     """The structure that all of these have, or may stand for, of which ``structures`` are theirs;
     None if there is none.
@@ -156,7 +156,7 @@ _LONGEST = 32  # items of a list that is joined, or an item
 _DEEPEST = 4  # objects in objects; what holds itself has no end
 
 
-def _list_structure(x: Any, name: str) -> Structure | None:
+def _list_structure(x: object, name: str) -> Structure | None:
     """The structure of a list: it is joined as objects are, whoever made it."""
     if OBJECTS_APART in current().requests or type(x) is not list or rows_in(x) is not None:
         return None
@@ -168,7 +168,7 @@ def _list_structure(x: Any, name: str) -> Structure | None:
     return Structure(list, tuple(range(len(x))), joined=not is_ours)
 
 
-def common_structure(x: Any, y: Any, name: str) -> Structure | None:
+def common_structure(x: object, y: object, name: str) -> Structure | None:
     """The structure of what two arms give to a variable; None if it has none that is theirs."""
     both = [each for each in (x, y) if each is not UNBOUND]
     structures = {structure_of(each, name) for each in both}
@@ -226,7 +226,7 @@ def item_structure(x: Any) -> Structure | None:
     return Structure(kind, tuple(vars_of(x)), joined=True) if plain and vars_of(x) else None
 
 
-def _may_be_read(x: Any) -> bool:
+def _may_be_read(x: object) -> bool:
     """Whether an attribute is of a kind that may be joined, and read for that."""
     kind = type(x)
     plain = kind is np.ndarray or kind is tuple or x is None or kind in (str, bytes)
@@ -242,7 +242,7 @@ def names_of(name: str, structure: Structure) -> list[str]:
     return [f"{name}.{k}" for k in range(len(structure.keys))]
 
 
-def items_of(x: Any, structure: Structure | None = None) -> Sequence[Any]:
+def items_of(x: object, structure: Structure | None = None) -> Sequence[Any]:
     """The items of what has a structure."""
     if structure is not None and structure.is_traced:
         return structure.kind._structure_items(x)  # type: ignore[attr-defined,no-any-return]
@@ -286,7 +286,7 @@ def parts_in(x: object, name: str) -> Iterator[Any]:
         yield from parts_in(part, each)
 
 
-def rebuilt(x: object, parts: Iterator[Any], name: str) -> Any:
+def rebuilt(x: object, parts: Iterator[object], name: str) -> Any:
     """The same with other parts, in the order of ``parts_in``."""
     found = _consists_of(x, name)
     if found is None:

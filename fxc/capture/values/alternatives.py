@@ -5,7 +5,7 @@ See Note [Conditional aliases].
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -122,15 +122,12 @@ def is_plain(kind: ArrayType) -> bool:
     return kind.rank < 2 or is_c_ordered(kind) or is_f_ordered(kind)
 
 
-def first_of(session: Recorder, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Value | None:
+def first_of(session: Recorder, args: Iterable[object]) -> Value | None:
     """The first argument that is one array or another."""
-    for value in _values((*args, *kwargs.values())):
-        if value in session.alternatives:
-            return value
-    return None
+    return next((value for value in _values(args) if value in session.alternatives), None)
 
 
-def _values(args: tuple[Any, ...]) -> Iterator[Value]:
+def _values(args: Iterable[object]) -> Iterator[Value]:
     for arg in args:
         if type(arg) is Value:
             yield arg
@@ -139,29 +136,25 @@ def _values(args: tuple[Any, ...]) -> Iterator[Value]:
 
 
 def record_either(
-    session: Recorder, value: Value, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]
+    session: Recorder, value: Value, name: str, args: tuple[object, ...], kwargs: dict[str, object]
 ) -> Any:
     """Record an operator one of whose arguments is ``value``, which is one array or another."""
     op, found = TABLE[name], session.alternatives[value]
+
+    def recorded(array: Value) -> Any:
+        named = zip(kwargs, _replaced(tuple(kwargs.values()), value, array), strict=True)
+        return session.record(name, *_replaced(args, value, array), **dict(named))
+
     if op.schema.is_view:
-        left, right = (
-            session.record(name, *_replaced(args, value, array), **kwargs)
-            for array in (found.left, found.right)
-        )
-        return either(session, found.test, left, right)
+        return either(session, found.test, recorded(found.left), recorded(found.right))
     if _is_read_whole(session, op, value, args, kwargs):
-        held = content_of(session, value)
-        return session.record(
-            name, *_replaced(args, value, held), **_replaced_by_name(kwargs, value, held)
-        )
+        return recorded(content_of(session, value))
     arms: list[Region] = []
     results: Any = None
     for array in (found.left, found.right):
         session.enter_region("arm", session.now)
         session.builder.open()
-        results = session.record(
-            name, *_replaced(args, value, array), **_replaced_by_name(kwargs, value, array)
-        )
+        results = recorded(array)
         given = () if results is None else results if type(results) is tuple else (results,)
         arms.append(Region((), session.builder.close(), given))
         session.leave_region()
@@ -170,7 +163,11 @@ def record_either(
 
 
 def _is_read_whole(
-    session: Recorder, op: Operator, value: Value, args: tuple[Any, ...], kwargs: dict[str, Any]
+    session: Recorder,
+    op: Operator,
+    value: Value,
+    args: tuple[object, ...],
+    kwargs: dict[str, object],
 ) -> bool:
     """Whether an operator is to be given what ``value`` holds, in an array of its own."""
     written = [
@@ -190,12 +187,8 @@ def _is_read_whole(
     return (reads_all or any(each in session.alternatives for each in others)) and is_plain(kind)
 
 
-def _replaced(args: tuple[Any, ...], old: Value, new: Value) -> tuple[Any, ...]:
+def _replaced(args: tuple[object, ...], old: Value, new: Value) -> tuple[Any, ...]:
     return tuple(
         new if arg is old else _replaced(arg, old, new) if type(arg) is tuple else arg
         for arg in args
     )
-
-
-def _replaced_by_name(kwargs: dict[str, Any], old: Value, new: Value) -> dict[str, Any]:
-    return dict(zip(kwargs, _replaced(tuple(kwargs.values()), old, new), strict=True))

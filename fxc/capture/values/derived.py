@@ -40,7 +40,7 @@ def int_of(name: str, *args: Operand) -> Any:
     return record(name, *args) if found is None else found
 
 
-def derived(function: Callable[..., Any], *args: Operand) -> Any:
+def derived(function: Callable[..., object], *args: Operand) -> Any:
     """The int that a function makes of scalars, as the guard program computes it; else None."""
     session = current()
     outside = session.door.outside
@@ -93,7 +93,7 @@ class _Computation:
         self.values: dict[Value, Any] = {}  # in that order
 
     @staticmethod
-    def of(session: Session, args: Sequence[Any]) -> _Computation | None:
+    def of(session: Session, args: Sequence[object]) -> _Computation | None:
         """What ``args`` need; None if something cannot be computed by guards, or that is long."""
         found = _Computation(session)
         pending = [x for x in args if isinstance(x, Value)]
@@ -124,12 +124,12 @@ class _Computation:
             return not computed_in(x) and symbols_of(x).keys() <= symbols.keys()
         return not isinstance(x, tuple | Region)
 
-    def result(self, function: Callable[..., Any], args: Sequence[Any]) -> Any:
+    def result(self, function: Callable[..., object], args: Sequence[object]) -> Any:
         """What a function makes of arguments in this call; raises what it raises."""
         with np.errstate(all="ignore"):
             return function(*map(self._value, args))
 
-    def _value(self, x: Any) -> Any:
+    def _value(self, x: object) -> Any:
         match x:
             case Value():
                 return self.values[x] if x in self.values else self.numbers[x][1]
@@ -140,7 +140,7 @@ class _Computation:
             case _:
                 return x
 
-    def expression(self, function: Callable[..., Any], args: Sequence[Any]) -> str:
+    def expression(self, function: Callable[..., object], args: Sequence[object]) -> str:
         """The same in the guard program."""
         given = ", ".join(map(self.expression_of, args))
         return f"{self.guards.constant(function)}({given})"

@@ -44,7 +44,7 @@ class Differing(TakesFunctions, Traced):
     __array_priority__ = 1003.0
     _is_number = True
 
-    def __init__(self, flag: Any, left: Any, right: Any, reason: str) -> None:
+    def __init__(self, flag: object, left: object, right: object, reason: str) -> None:
         self.flag = flag
         self.left = left
         self.right = right
@@ -84,7 +84,7 @@ class Differing(TakesFunctions, Traced):
     def _parts(self) -> tuple[Any, ...]:
         return self.flag, self.left, self.right
 
-    def _with_parts(self, parts: Sequence[Any]) -> Any:
+    def _with_parts(self, parts: Sequence[object]) -> Any:
         flag, left, right = parts
         return Differing(flag, left, right, self.reason)
 
@@ -102,7 +102,7 @@ class Differing(TakesFunctions, Traced):
     def _structure_items(x: Any) -> tuple[Any, ...]:
         return x.flag, x.left, x.right
 
-    def _run(self, name: str, inputs: tuple[Any, ...]) -> Any:
+    def _run(self, name: str, inputs: tuple[object, ...]) -> Any:
         return each_way(lambda *xs: call_ufunc(name, *xs), *inputs)
 
     def _is_filled(self) -> Any:
@@ -233,13 +233,13 @@ def _with(x: Any, old: Differing, new: object) -> Any:
     return type(x)([_with(each, old, new) for each in x])
 
 
-def each_way(function: Callable[..., Any], *inputs: object) -> Any:
+def each_way(function: Callable[..., object], *inputs: object) -> Any:
     """What a function gives for inputs among which something differs."""
     found = differing_in(inputs)
     if found is None:
         return function(*inputs)
 
-    def given(side: Any) -> Callable[[], Any]:
+    def given(side: object) -> Callable[[], Any]:
         return lambda: each_way(function, *_with(inputs, found, side))
 
     return above().one_way(current().door, found, given(found.left), given(found.right))

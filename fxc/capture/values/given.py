@@ -137,7 +137,7 @@ def _check_layout(session: Session, value: Value) -> None:
         )
 
 
-def check_kept(session: Session, region: int, variables: Iterable[Any]) -> None:
+def check_kept(session: Session, region: int, variables: Iterable[object]) -> None:
     """Refuse variables that hand on what has been given, or read, in this region."""
     for x in variables:
         if type(x) is tuple:

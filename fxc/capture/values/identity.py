@@ -16,7 +16,7 @@ class Identity(Traced):
 
     __slots__ = ("of",)
 
-    def __init__(self, of: Any) -> None:
+    def __init__(self, of: object) -> None:
         self.of = of
 
     def _operand(self) -> Operand:

@@ -54,7 +54,7 @@ class Mixed(TakesUfuncs, Traced):
     def _parts(self) -> Sequence[Any]:
         return self.given, self.flag, self.whole
 
-    def _with_parts(self, parts: Sequence[Any]) -> Any:
+    def _with_parts(self, parts: Sequence[object]) -> Any:
         return Mixed(*parts)
 
     def _options(self) -> Sequence[Option]:
@@ -125,7 +125,7 @@ class Mixed(TakesUfuncs, Traced):
             return to_int(self.number) if isinstance(self.number, Traced) else int(self.number)
         return self.number
 
-    def _run(self, name: str, inputs: tuple[Any, ...]) -> Any:
+    def _run(self, name: str, inputs: tuple[object, ...]) -> Any:
         """A ufunc: its result is NumPy's."""
         return call_ufunc(name, *_for_ufunc(TABLE[name].numpy, inputs))
 
@@ -168,7 +168,7 @@ class Mixed(TakesUfuncs, Traced):
             raise AttributeError(name)
         raise unclear(f".{name}")
 
-    def is_instance(self, kinds: Any) -> bool:
+    def is_instance(self, kinds: type | tuple[type, ...]) -> bool:
         """``isinstance(self, kinds)``, which must be the same in both cases."""
         found = {issubclass(each, kinds) for each in (self.kind, _type_of(_kind(self.given)))}
         if len(found) > 1:
@@ -223,7 +223,7 @@ def number_form(kinds: frozenset[ScalarType]) -> Number | MixedNumber | None:
     return MixedNumber(strong, weak) if is_mixed else None
 
 
-def _kind(x: Any) -> ScalarType:
+def _kind(x: object) -> ScalarType:
     kind = operand(x).type
     assert isinstance(kind, ScalarType)
     return kind
@@ -348,7 +348,7 @@ def unclear(what: str) -> Exception:
 # ------------------------------------------------------------------ beside other numbers
 
 
-def beside_strong(x: object, among: Iterable[Any]) -> Any:
+def beside_strong(x: object, among: Iterable[object]) -> Any:
     """The number to compute with, beside arrays or numbers of NumPy's."""
     if type(x) is not Mixed:
         return x
@@ -373,7 +373,7 @@ def decides_dtype(x: Mixed, other: object) -> bool:
     return np.result_type(dtype, given[0]) != np.result_type(dtype, given[1])
 
 
-def _for_ufunc(ufunc: object, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+def _for_ufunc(ufunc: object, inputs: tuple[object, ...]) -> tuple[Any, ...]:
     """The numbers to compute a ufunc of, or ``np.where``."""
     if ufunc is np.where:
         test, *sides = inputs
@@ -394,7 +394,7 @@ def _ufunc_types(x: object) -> tuple[Any, ...]:
     return (kind.python_type,) if isinstance(kind, ScalarType) and kind.weak else ()
 
 
-def _loop_of(ufunc: Any, types: tuple[Any, ...]) -> tuple[np.dtype, ...] | None:
+def _loop_of(ufunc: Any, types: tuple[object, ...]) -> tuple[np.dtype, ...] | None:
     try:
         found: tuple[np.dtype, ...] = ufunc.resolve_dtypes((*types, *(None,) * ufunc.nout))
     except TypeError:

@@ -113,7 +113,7 @@ def _compute(name: str, left: object, right: object) -> Any:
     return _of_one_type(name, kinds, both)
 
 
-def _of_one_type(name: str, kinds: set[type], both: tuple[Any, Any]) -> Any:
+def _of_one_type(name: str, kinds: set[type], both: tuple[object, object]) -> Any:
     """What Python gives for numbers of its own, and NumPy for those of one dtype."""
     mixed = [x for x in both if type(x) is Mixed]
     dtype, flag = mixed[0].dtype, _flag_of(mixed)
@@ -149,7 +149,7 @@ def _as(dtype: type, x: object) -> Any:
     return x.number if type(x) is Mixed else as_dtype(x, np.dtype(dtype))
 
 
-def _by_cases(name: str, both: tuple[Any, Any]) -> Any:
+def _by_cases(name: str, both: tuple[object, object]) -> Any:
     """What an operator gives for each thing that the two may be."""
     return for_each(operator_of(name), both)
 

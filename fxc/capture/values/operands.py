@@ -80,7 +80,7 @@ class Traced:
         return self._structure_keys() if self._of_item is not None or self._in_pool else None
 
     @classmethod
-    def _of_structure(cls, keys: tuple[Any, ...], items: object) -> Any:
+    def _of_structure(cls, keys: tuple[object, ...], items: object) -> Any:
         """The value of this structure with these items."""
         raise NotImplementedError
 
@@ -115,7 +115,7 @@ class Traced:
         """What this is made of, if flags say what it is; else nothing."""
         return ()
 
-    def _with_parts(self, parts: Sequence[Any]) -> Any:
+    def _with_parts(self, parts: Sequence[object]) -> Any:
         """The same of other parts."""
         raise NotImplementedError
 
@@ -127,7 +127,7 @@ class Traced:
         """The type of the one operand that stands for this in any case; None if there is none."""
         return None
 
-    def _snapshot(self, of: Callable[[Any], Any]) -> Any:
+    def _snapshot(self, of: Callable[[object], object]) -> Any:
         """What it is now, whatever is changed later; ``of`` gives this for what it holds."""
         parts = self._parts()
         return self._with_parts(list(map(of, parts))) if parts else self
@@ -242,11 +242,9 @@ def variable_of(part: Operand) -> Any:
     return wrap(part) if isinstance(part, Value) else part.value
 
 
-def wrap_all(result: Any) -> Any:
+def wrap_all(result: Value | tuple[Value, ...]) -> Any:
     """What a recorded operator gives to the user: one traced value or a tuple of them."""
-    if type(result) is Value:
-        return wrap(result)
-    return tuple(map(wrap, result))
+    return wrap(result) if isinstance(result, Value) else tuple(map(wrap, result))
 
 
 def record(name: str, *args: object, **kwargs: object) -> Any:
@@ -300,7 +298,7 @@ def is_derived(x: object) -> bool:
     return isinstance(x, int | float)
 
 
-def plain_number(x: Any) -> Any:
+def plain_number(x: int | float) -> Any:
     """Such a number as Python's operators see it."""
     return int(x) if isinstance(x, int) else float(x)
 
@@ -404,7 +402,7 @@ def _recorded(name: str, *args: object, **kwargs: object) -> Value:
     return current().value(name, *args, **kwargs)
 
 
-def joined(items: Sequence[Any]) -> Value:
+def joined(items: Sequence[object]) -> Value:
     """A new array from a nested list that holds traced values: ``np.array([[a, b], [c, d]])``."""
     if not items:
         raise refuse("an empty list among arrays cannot be captured; use an array of its dtype")

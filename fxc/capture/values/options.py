@@ -56,7 +56,7 @@ def both_hold(left: object, right: object) -> Any:
     return record("logical_and", operand(left), operand(right))
 
 
-def one_holds(flags: Sequence[Any]) -> Any:
+def one_holds(flags: Sequence[object]) -> Any:
     """Whether one of some flags holds."""
     found: Any = False
     for flag in flags:

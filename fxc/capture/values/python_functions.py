@@ -20,7 +20,7 @@ def _math_function(name: str) -> Callable[..., Any]:
     op = f"math_{name}"
     count = PYTHON_OPERATORS[op][0]
 
-    def call(*args: Any) -> Any:
+    def call(*args: object) -> Any:
         if len(args) != count:
             return NotImplemented
         return int_of(op, *map(operand, args))
@@ -47,7 +47,7 @@ def _trunc(x: object) -> Any:
     return to_int(x) if hasattr(x.__class__, "__trunc__") else NotImplemented
 
 
-def _log(x: Any, *base: Any) -> Any:
+def _log(x: object, *base: Any) -> Any:
     found = record("math_log", operand(x))
     if not base:
         return found
@@ -78,7 +78,7 @@ _FUNCTIONS: dict[Any, Callable[..., Any]] = {
 }
 
 
-def call_function(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def call_function(function: object, args: tuple[object, ...], kwargs: dict[str, object]) -> Any:
     """A function of Python's on traced scalars, or NotImplemented."""
     if kwargs:
         return NotImplemented

@@ -88,7 +88,7 @@ def _beside(x: Operand, other: Operand) -> Operand:
     return x
 
 
-def _value(x: Any) -> Operand:
+def _value(x: TracedValue) -> Operand:
     found: Operand = x._value
     return found
 
@@ -182,7 +182,7 @@ def flag(x: Operand) -> Operand:
     return _value(record("not_equal", x, Literal(0)))
 
 
-def to_python(x: Any) -> Any:
+def to_python(x: TracedValue) -> Any:
     """``x.item()`` of a traced scalar of NumPy's; None for one that is complex."""
     kind = x._value.type
     made = {"b": to_bool, "i": to_int, "u": to_int, "f": to_float}.get(kind.dtype.kind)
@@ -200,7 +200,7 @@ def rounded(x: Any) -> Any:
 # ------------------------------------------------------------------ functions
 
 
-def extremum(name: str, items: Sequence[Any]) -> Any:
+def extremum(name: str, items: Sequence[object]) -> Any:
     """``max`` or ``min`` of numbers; NotImplemented unless all are of one type."""
     operands = [operand(x) for x in items]
     kinds = {x.type for x in operands}

@@ -74,7 +74,7 @@ class Several(TakesUfuncs, Traced):
     def _parts(self) -> Sequence[Any]:
         return [part for option in self.options for part in option]
 
-    def _with_parts(self, parts: Sequence[Any]) -> Any:
+    def _with_parts(self, parts: Sequence[object]) -> Any:
         return Several(list(zip(parts[::2], parts[1::2], strict=True)))
 
     def is_(self, constant: object) -> Any:
@@ -82,7 +82,7 @@ class Several(TakesUfuncs, Traced):
         flags = [flag for flag, x in self.options if x is constant]
         return to_python(one_holds(flags)) if flags else False
 
-    def only(self, what: Callable[[Any], bool]) -> Any:
+    def only(self, what: Callable[[object], bool]) -> Any:
         """The options that ``what`` holds for, as one value; it is checked here that it is one."""
         kept = [option for option in self.options if what(option[1])]
         if not kept:
@@ -173,10 +173,10 @@ class Several(TakesUfuncs, Traced):
     def _beside(self, other: object) -> Any:
         return self._plain()
 
-    def _run(self, name: str, inputs: tuple[Any, ...]) -> Any:
+    def _run(self, name: str, inputs: tuple[object, ...]) -> Any:
         return for_each(lambda *xs: call_ufunc(name, *xs), inputs)
 
-    def converted(self, function: Callable[[Any], Any]) -> Any:
+    def converted(self, function: Callable[[object], object]) -> Any:
         """``int(self)`` and its like."""
         return for_each(function, (self,))
 
@@ -338,7 +338,7 @@ def _as_scalar(x: object, dtype: np.dtype) -> Any:
 # ------------------------------------------------------------------ operators
 
 
-def for_each(function: Callable[..., Any], inputs: Sequence[Any]) -> Any:
+def for_each(function: Callable[..., object], inputs: Sequence[object]) -> Any:
     """The function of what numbers may be."""
     if any(array_of(x) is not None for x in inputs):
         return function(*(x._plain() if type(x) is Several else x for x in inputs))

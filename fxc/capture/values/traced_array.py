@@ -131,7 +131,7 @@ class TracedArray(TracedValue):
     def imag(self) -> Any:
         return self._part("imag", parts.imaginary_part(self))
 
-    def _part(self, name: str, part: Any) -> Any:
+    def _part(self, name: str, part: TracedArray) -> Any:
         if part is not self:
             part._place = (self._value, name)
         return part
@@ -227,7 +227,7 @@ class TracedArray(TracedValue):
         key = tuple(map(int, np.unravel_index(place % size, shape))) if shape else ()
         return self[key] if key else record("item", self._value)
 
-    def tobytes(self, order: Any = "C") -> Any:
+    def tobytes(self, order: object = "C") -> Any:
         """The memory of a copy of the elements in C order."""
         if order not in ("C", None):
             raise refuse(
@@ -315,7 +315,7 @@ class TracedArray(TracedValue):
         known = getattr(self, "_place", None)
         return known is not None and known[0] is base and known[1] == place
 
-    def fill(self, value: Any) -> None:
+    def fill(self, value: object) -> None:
         """As ``ndarray.fill``."""
         if operand(value).type.rank:
             raise refuse("x.fill with an array cannot be captured; use x[...] = value")
@@ -328,7 +328,7 @@ class TracedArray(TracedValue):
 
     def astype(
         self,
-        dtype: Any,
+        dtype: object,
         order: str = "K",
         casting: str = "unsafe",
         subok: bool = True,
@@ -339,7 +339,7 @@ class TracedArray(TracedValue):
             return self
         return record("astype", self._value, wanted, casting=casting, order=order)
 
-    def reshape(self, *shape: object, order: str = "C", copy: Any = None) -> Any:
+    def reshape(self, *shape: object, order: str = "C", copy: object = None) -> Any:
         wanted = shape[0] if len(shape) == 1 else shape
         return shaping.reshape(self, wanted, order, copy)
 
@@ -358,7 +358,7 @@ class TracedArray(TracedValue):
 
     # -------------------------------------------------------- computations
 
-    def put(self, indices: Any, values: object, mode: str = "raise") -> None:
+    def put(self, indices: object, values: object, mode: str = "raise") -> None:
         as_numpys("put")(self, indices, values, mode)
 
     def compress(self, condition: object, axis: object = None, out: object = None) -> Any:
@@ -384,7 +384,7 @@ class TracedArray(TracedValue):
     def sort(self, axis: object = -1, *args: object, **options: object) -> None:
         sorting.sort_in_place(self, axis, *args, **options)
 
-    def partition(self, kth: Any, axis: object = -1, *args: Any, **options: Any) -> None:
+    def partition(self, kth: object, axis: object = -1, *args: Any, **options: Any) -> None:
         sorting.partition_in_place(self, kth, axis, *args, **options)
 
 

@@ -377,17 +377,17 @@ give_methods(TracedInt, _bitwise, ("and", "or", "xor", "lshift", "rshift"))
 give_methods(TracedInt, _divided, ("truediv",))
 
 
-def smallest(ints: list[Any]) -> Any:
+def smallest(ints: list[object]) -> Any:
     """``min`` of ints of which some are traced."""
     return _extreme("minimum", minimum, ints)
 
 
-def largest(ints: list[Any]) -> Any:
+def largest(ints: list[object]) -> Any:
     """``max`` of ints of which some are traced."""
     return _extreme("maximum", maximum, ints)
 
 
-def _extreme(name: str, of_dims: Callable[[Dim, Dim], Dim], ints: list[Any]) -> Any:
+def _extreme(name: str, of_dims: Callable[[Dim, Dim], Dim], ints: list[object]) -> Any:
     dims = [dim for each in ints if (dim := int_dim(each)) is not None]
     if are_heavy(*dims):
         return extremum(name, ints)

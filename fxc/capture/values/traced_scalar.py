@@ -179,7 +179,7 @@ class TracedScalar(TracedValue):
 
 
 def astype(
-    x: Any,
+    x: TracedScalar,
     dtype: Any,
     order: str = "K",
     casting: str = "unsafe",
@@ -188,7 +188,7 @@ def astype(
 ) -> Any:
     """The scalar as another dtype; still a scalar."""
     wanted = dtype_of(dtype)
-    if wanted == x._value.type.dtype and not x._value.type.weak:
+    if wanted == x._type.dtype and not x._type.weak:
         return x
     return record("astype", x._value, wanted, casting=casting)
 
@@ -306,7 +306,7 @@ def _compute(name: str, left: Any, right: Any) -> Any:
     return call_ufunc(_NUMPYS[name], left, right)
 
 
-def _repeated(items: Any, times: Any) -> Any:
+def _repeated(items: object, times: Any) -> Any:
     """``items * times`` of a list or tuple; NotImplemented where Python has to make it."""
     if type(items) is not list or times._type.dtype.kind not in "iu":
         return NotImplemented
@@ -357,7 +357,7 @@ give_methods(TracedScalar, _compute_of_one, UNARY)
 TracedValue._wrappers[ScalarType] = TracedScalar
 
 
-def numpy_scalar(dtype: Any, x: object) -> Any:
+def numpy_scalar(dtype: type[np.generic], x: object) -> Any:
     """``np.float32(x)`` of a traced scalar or rank-0 array."""
     value = operand(x._stored_as(dtype_of(dtype)) if isinstance(x, Traced) else x)
     if isinstance(value, Literal):

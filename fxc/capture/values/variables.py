@@ -48,7 +48,7 @@ def is_same(left: Any, right: Any) -> bool:
     return is_constant(left) and bool(left == right)
 
 
-def _are_same(left: Sequence[Any], right: Sequence[Any]) -> bool:
+def _are_same(left: Sequence[object], right: Sequence[object]) -> bool:
     return len(left) == len(right) and all(map(is_same, left, right))
 
 
