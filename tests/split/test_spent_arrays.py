@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import fxc
-from tests.split.test_splits import _quiet, check, outcome, same  # noqa: F401  (a fixture for all tests here)
+from tests.splitting import alike, compared, outcome
 
 
 @pytest.fixture(autouse=True)
@@ -147,7 +147,7 @@ def in_while(u, n):
 )
 def test_nothing_else_sees_it(program):
     for n in (30, 17, 0):
-        check(program, lambda n=n: (np.linspace(0.0, 1.0, 40), n), parts=0 if n == 0 else 1)
+        compared(program, lambda n=n: (np.linspace(0.0, 1.0, 40), n), parts=0 if n == 0 else 1)
 
 
 def weak(u, n, seen):
@@ -179,7 +179,7 @@ def test_calls_in_threads_have_their_own():
     for each in threads:
         each.join()
     for each in found:
-        same(each, expected)
+        alike(each, expected)
 
 
 def test_calls_within_calls_have_their_own():
@@ -195,4 +195,4 @@ def test_calls_within_calls_have_their_own():
     compiled = fxc.compile(nested)
     for _ in range(3):
         given = np.linspace(0.0, 1.0, 40)
-        same(outcome(compiled, given.copy(), 5, 2), outcome(nested, given.copy(), 5, 2))
+        alike(outcome(compiled, given.copy(), 5, 2), outcome(nested, given.copy(), 5, 2))

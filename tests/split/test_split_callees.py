@@ -1,21 +1,10 @@
 """What a split function calls: classes, objects, methods and recursion that are split in turn."""
 
-import warnings
-
 import numpy as np
 import pytest
 from scipy import integrate, optimize
 
-import fxc
-from tests.split.test_splits import SEEN, check, unknown
-
-
-@pytest.fixture(autouse=True)
-def _quiet():
-    SEEN.clear()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", fxc.CaptureWarning)
-        yield
+from tests.splitting import compared, unknown
 
 
 class Layer:
@@ -131,11 +120,11 @@ PROGRAMS = [made_and_called, wrongly_made, recursive, by_methods, one_or_another
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda each: each.__name__)
 def test_what_is_called_is_split_in_turn(program):
-    check(program, lambda: (np.linspace(-1.0, 1.0, 40), 5))
+    compared(program, lambda: (np.linspace(-1.0, 1.0, 40), 5))
 
 
 def test_a_method_of_an_argument_that_no_graph_takes():
-    check(of_a_list, lambda: (np.linspace(-1.0, 1.0, 40), 5, Pipeline([plus, minus, small])))
+    compared(of_a_list, lambda: (np.linspace(-1.0, 1.0, 40), 5, Pipeline([plus, minus, small])))
 
 
 def decay(y, t, rate):
@@ -192,7 +181,7 @@ def with_a_callback_that_raises(u, n):
     ids=lambda each: each.__name__,
 )
 def test_functions_that_scipy_calls_are_compiled(program):
-    compiled = check(program, lambda: (np.linspace(-1.0, 1.0, 40), 5), parts=0)
+    compiled = compared(program, lambda: (np.linspace(-1.0, 1.0, 40), 5), parts=0)
     if program is with_callbacks:
         assert compiled.cache_info().part_calls > 40
 
@@ -205,13 +194,13 @@ def test_a_call_alone_is_a_part():
         unknown(n)
         return v
 
-    check(f, lambda: (np.linspace(-1.0, 1.0, 40), 5))
+    compared(f, lambda: (np.linspace(-1.0, 1.0, 40), 5))
 
 
 def test_functions_that_a_comprehension_calls_count_as_parts():
     def f(u, n):
         return {name: g(u) for name, g in TABLE.items()}
 
-    info = check(f, lambda: (np.linspace(-1.0, 1.0, 40), 5)).cache_info()
+    info = compared(f, lambda: (np.linspace(-1.0, 1.0, 40), 5)).cache_info()
     assert info.parts >= 3  # plus, and two of minus
     assert info.part_calls >= 14

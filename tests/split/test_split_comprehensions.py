@@ -1,31 +1,13 @@
 """Comprehensions and conditional expressions of which a part cannot be captured."""
 
 import gc
-import warnings
 import weakref
 
 import numpy as np
 import pytest
 
 import fxc
-from tests.split.test_splits import check, outcome, same
-
-SEEN: list = []
-
-
-def unknown(x, *others):
-    """What fxc cannot capture: it runs source that is only known then."""
-    names = {"SEEN": SEEN, "others": (repr(x), *map(repr, others))}
-    eval("SEEN.append(others)", names)
-    return x
-
-
-@pytest.fixture(autouse=True)
-def _quiet():
-    SEEN.clear()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", fxc.CaptureWarning)
-        yield
+from tests.splitting import SEEN, alike, compared, outcome, unknown
 
 
 def smooth(row):
@@ -149,7 +131,7 @@ def test_what_is_computed_for_each_item_is_compiled(program):
         for fn in (program, compiled):
             SEEN.clear()
             found.append((outcome(fn, np.linspace(0.0, 1.0, 40), n), [*SEEN]))
-        same(*found)
+        alike(*found)
     assert compiled.cache_info().part_calls
 
 
@@ -170,6 +152,6 @@ def test_an_item_is_let_go_of_as_soon_as_in_python():
 
     gc.disable()
     try:
-        check(f, lambda: (np.linspace(0.0, 1.0, 40), 3, []))
+        compared(f, lambda: (np.linspace(0.0, 1.0, 40), 3, []))
     finally:
         gc.enable()

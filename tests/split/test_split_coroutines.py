@@ -5,21 +5,13 @@ import contextlib
 import gc
 import inspect
 import traceback
-import warnings
 import weakref
 
 import numpy as np
 import pytest
 
 import fxc
-from tests.split.test_splits import same
-
-
-@pytest.fixture(autouse=True)
-def _quiet():
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", fxc.CaptureWarning)
-        yield
+from tests.splitting import alike
 
 
 async def scaled(x, n=0):
@@ -87,7 +79,7 @@ def test_what_stands_between_waits_is_compiled(program):
         expected, found = (
             asyncio.run(finished(fn, np.linspace(0.0, 1.0, 40), n)) for fn in (program, compiled)
         )
-        same(expected, found)
+        alike(expected, found)
     assert compiled.cache_info().part_calls > 8
 
 
@@ -98,7 +90,7 @@ def test_coroutines_take_turns():
         return await asyncio.gather(*(fn(np.arange(3.0) + k, k) for k in range(6)))
 
     for _ in range(2):
-        same(asyncio.run(several(between)), asyncio.run(several(compiled)))
+        alike(asyncio.run(several(between)), asyncio.run(several(compiled)))
 
 
 def test_sending_to_and_closing_asynchronous_generators():
@@ -112,7 +104,7 @@ def test_sending_to_and_closing_asynchronous_generators():
         await other.aclose()
         return found
 
-    same(asyncio.run(used(values)), asyncio.run(used(fxc.compile(values))))
+    alike(asyncio.run(used(values)), asyncio.run(used(fxc.compile(values))))
 
 
 def test_a_coroutine_is_one_and_its_errors_show_its_lines():

@@ -7,24 +7,7 @@ import numpy as np
 import pytest
 
 import fxc
-from tests.split.test_splits import check, same
-
-SEEN: list = []
-
-
-def unknown(x, *others):
-    """What fxc cannot capture: it runs source that is only known then."""
-    names = {"SEEN": SEEN, "others": (repr(x), *map(repr, others))}
-    eval("SEEN.append(others)", names)
-    return x
-
-
-@pytest.fixture(autouse=True)
-def _quiet():
-    SEEN.clear()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", fxc.CaptureWarning)
-        yield
+from tests.splitting import SEEN, alike, compared, unknown
 
 
 def mixed(a, x):
@@ -178,7 +161,7 @@ def test_the_rest_of_an_expression_is_compiled(program):
                 outcomes.append((fn(u, n), u))
             except Exception as error:
                 outcomes.append((type(error), error.args, u))
-        same(*outcomes)
+        alike(*outcomes)
         assert seen[-1] == seen[-2]
     assert compiled.cache_info().part_calls >= 3 * (program not in NO_PARTS)
 
@@ -200,7 +183,7 @@ def test_what_stands_left_of_a_call_is_evaluated_before_it():
         for fn in (f, compiled):
             SEEN.clear()
             found.append((fn(Tracked(), np.arange(4.0)), [*SEEN]))
-        same(*found)
+        alike(*found)
     assert compiled.cache_info().part_calls
 
 
@@ -212,7 +195,7 @@ def test_a_name_that_a_call_binds_again():
     expected = scope["f"](np.arange(4.0), lambda v: v + 5)
     compiled = fxc.compile(scope["f"])
     for _ in range(3):
-        same(expected, compiled(np.arange(4.0), lambda v: v + 5))
+        alike(expected, compiled(np.arange(4.0), lambda v: v + 5))
 
 
 def test_lines_of_exceptions_and_warnings():
@@ -253,7 +236,7 @@ def test_nothing_is_kept_behind_the_statement():
 
     gc.disable()
     try:
-        check(f, lambda: (np.arange(4.0), 3))
+        compared(f, lambda: (np.arange(4.0), 3))
     finally:
         gc.enable()
     assert SEEN[-1] != ("False",)
@@ -387,8 +370,8 @@ INNER = [
 
 @pytest.mark.parametrize("program", INNER, ids=lambda each: each.__name__)
 def test_inner_functions_are_split(program):
-    check(program, lambda: (np.linspace(0.0, 1.0, 40), 5), parts=0)
-    check(program, lambda: (np.linspace(0.0, 1.0, 40), 2), parts=0)
+    compared(program, lambda: (np.linspace(0.0, 1.0, 40), 5), parts=0)
+    compared(program, lambda: (np.linspace(0.0, 1.0, 40), 2), parts=0)
 
 
 def bound_in_an_index(u, n):
@@ -410,7 +393,7 @@ def bound_in_an_index_of_a_loop(u, n):
 @pytest.mark.parametrize("program", [bound_in_an_index, bound_in_an_index_of_a_loop])
 @pytest.mark.parametrize("n", [5, 2])
 def test_a_target_that_may_bind_another_variable(program, n):
-    check(program, lambda: (np.linspace(0.0, 1.0, 40), n), parts=0)
+    compared(program, lambda: (np.linspace(0.0, 1.0, 40), n), parts=0)
 
 
 def test_an_inner_function_is_compiled_once(monkeypatch):
@@ -429,7 +412,7 @@ def test_an_inner_function_is_compiled_once(monkeypatch):
         return u
 
     monkeypatch.setattr(parts, "_inner", {})
-    check(f, lambda: (np.linspace(0.0, 1.0, 40), 5), calls=6)
+    compared(f, lambda: (np.linspace(0.0, 1.0, 40), 5), calls=6)
     (split,) = parts._inner.values()
     found = [each for part in split.compiled for each in part._state.variants]
     assert [each.all_calls > 20 for each in found] == [True] * 2
@@ -452,7 +435,7 @@ def test_operations_on_an_argument_that_no_graph_takes():
         table = np.array([("1.5", 1)], dtype=[("name", "U3"), ("n", "i4")])
         return np.linspace(0.0, 1.0, 40), 5, table
 
-    compiled = check(of_records, make)
+    compiled = compared(of_records, make)
     assert "np.sqrt(u * u + 1) *" not in compiled.inspect(*make()).driver
 
 
@@ -490,7 +473,7 @@ def f(u, n):
         spec = importlib.util.spec_from_file_location("written_again", path)
         module = importlib.util.module_from_spec(spec)
         exec(compile(source, str(path), "exec"), module.__dict__)
-        check(module.f, lambda: (np.linspace(0.0, 1.0, 40), 5))
+        compared(module.f, lambda: (np.linspace(0.0, 1.0, 40), 5))
 
 
 def coarser(u, n):
@@ -511,14 +494,14 @@ class Levels:
 
 
 def test_a_function_that_calls_itself_calls_its_own_driver():
-    compiled = check(coarser, lambda: (np.linspace(0.0, 1.0, 40), 4), calls=5)
+    compiled = compared(coarser, lambda: (np.linspace(0.0, 1.0, 40), 4), calls=5)
     assert compiled.cache_info().part_calls > 4 * 5 * 3
 
 
 def test_methods_that_call_themselves():
     levels = Levels()
-    check(levels.coarser, lambda: (np.linspace(0.0, 1.0, 40), 4))
-    check(Levels.coarser, lambda: (levels, np.linspace(0.0, 1.0, 40), 4), parts=0)
+    compared(levels.coarser, lambda: (np.linspace(0.0, 1.0, 40), 4))
+    compared(Levels.coarser, lambda: (levels, np.linspace(0.0, 1.0, 40), 4), parts=0)
 
 
 def test_an_inner_function_that_calls_itself():
@@ -530,7 +513,7 @@ def test_an_inner_function_that_calls_itself():
 
         return level(u, n) * 2 + u
 
-    check(f, lambda: (np.linspace(0.0, 1.0, 40), 4), parts=0)
+    compared(f, lambda: (np.linspace(0.0, 1.0, 40), 4), parts=0)
 
 
 def test_a_branch_by_what_a_call_gives_is_compiled_for_true_and_false():
@@ -542,6 +525,6 @@ def test_a_branch_by_what_a_call_gives_is_compiled_for_true_and_false():
 
     compiled = fxc.compile(f)
     for table in ([], [1], ["a", 2.5], {"a": 1}, "text", 7.5, 0, None, np.ones(1), (1, 2), 8, 9):
-        same(f(np.arange(4.0), table), compiled(np.arange(4.0), table))
+        alike(f(np.arange(4.0), table), compiled(np.arange(4.0), table))
     parts = compiled._state.split.compiled
     assert [len(each._state.variants) for each in parts] == [1, 2]

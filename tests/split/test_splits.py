@@ -5,70 +5,13 @@ import dataclasses
 import gc
 import itertools
 import traceback
-import warnings
 import weakref
 
 import numpy as np
 import pytest
 
 import fxc
-
-SEEN: list = []
-
-
-def unknown(x):
-    """What fxc cannot capture: it runs source that is only known then."""
-    eval("SEEN.append(1)")
-    return x
-
-
-@pytest.fixture(autouse=True)
-def _quiet():
-    SEEN.clear()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", fxc.CaptureWarning)
-        yield
-
-
-def outcome(fn, *args):
-    """Result or exception of a call, the arguments afterwards, and how often ``unknown`` ran."""
-    SEEN.clear()
-    try:
-        result = fn(*args)
-        result = list(result) if hasattr(result, "send") else result
-        found = ("returned", result)
-    except Exception as error:
-        found = (type(error).__name__, str(error))
-    return found, args, len(SEEN)
-
-
-def same(a, b):
-    if isinstance(a, np.ndarray):
-        assert type(a) is type(b)
-        assert a.dtype == b.dtype
-        np.testing.assert_array_equal(a, b)
-    elif isinstance(a, tuple | list):
-        assert type(a) is type(b)
-        assert len(a) == len(b)
-        for x, y in zip(a, b, strict=True):
-            same(x, y)
-    elif isinstance(a, dict):
-        assert [*a] == [*b]
-        same([*a.values()], [*b.values()])
-    else:
-        assert type(a) is type(b)
-        assert a == b or a != a
-
-
-def check(fn, make, calls=4, parts=1):
-    """Compare with Python, call by call; ``parts`` are compiled at least."""
-    compiled = fxc.compile(fn)
-    for _ in range(calls):
-        same(outcome(fn, *make()), outcome(compiled, *make()))
-    info = compiled.cache_info()
-    assert info.parts >= parts, info
-    assert info.part_calls >= parts, info
-    return compiled
+from tests.splitting import SEEN, alike, compared, outcome, unknown
 
 
 def vector():
@@ -372,7 +315,9 @@ PROGRAMS = [
 def test_a_split_function_does_what_python_does(program, n):
     # Without the statement, or with what is read before it is bound, nothing is left to a part.
     whole = n != 5 and program in (in_a_branch, with_match, early_return)
-    check(program, lambda: (np.linspace(0.0, 1.0, 40), n), 4, program not in NO_PARTS and not whole)
+    compared(
+        program, lambda: (np.linspace(0.0, 1.0, 40), n), 4, program not in NO_PARTS and not whole
+    )
 
 
 def by_a_condition(u, n):
@@ -434,11 +379,11 @@ def test_what_a_statement_may_bind_is_missed_where_it_is_read(program):
     compiled = fxc.compile(program)
     for n in (5, 2, 5, 2, 3):
         args = np.linspace(0.0, 1.0, 40), n
-        same(outcome(program, *args), outcome(compiled, *args))
+        alike(outcome(program, *args), outcome(compiled, *args))
 
 
 def test_a_body_in_a_python_loop_is_compiled_once():
-    compiled = check(in_a_loop, lambda: (np.linspace(0.0, 1.0, 40_000), 300))
+    compiled = compared(in_a_loop, lambda: (np.linspace(0.0, 1.0, 40_000), 300))
     info = compiled.cache_info()
     assert info.variants == info.parts
     assert info.part_calls >= 4 * 2 * 299
@@ -463,7 +408,7 @@ def test_a_part_that_does_not_pay_is_left_to_python(monkeypatch):
 
 
 def test_parts_keep_their_code_when_the_driver_is_written_again():
-    compiled = check(several_unknown, vector, calls=6)
+    compiled = compared(several_unknown, vector, calls=6)
     info = compiled.cache_info()
     assert info.variants == info.parts
 
@@ -476,7 +421,7 @@ def test_a_refusal_is_remembered_by_what_it_depended_on():
 
     compiled = fxc.compile(f)
     for debug in (True, True, False, True, False, False):
-        same(f(np.ones(3), debug), compiled(np.ones(3), debug))
+        alike(f(np.ones(3), debug), compiled(np.ones(3), debug))
     info = compiled.cache_info()
     assert (info.native_calls, info.eager_calls) == (3, 3)
 
@@ -522,8 +467,8 @@ def test_methods_and_their_private_names():
         one, other = kind(), kind()
         for n in range(1, 5):
             plain = getattr(kind.step, "__fxc_original__", None)
-            same(plain(one, n), other.step(n))
-        same(one._Model__u, other._Model__u)
+            alike(plain(one, n), other.step(n))
+        alike(one._Model__u, other._Model__u)
         assert one.steps == other.steps
 
 
@@ -543,7 +488,7 @@ def test_variables_of_enclosing_functions():
         factor, count = np.arange(4.0), 0
         expected = (f(np.ones(4)), factor, count)
         factor, count = np.arange(4.0), 0
-        same(expected, (compiled(np.ones(4)), factor, count))
+        alike(expected, (compiled(np.ones(4)), factor, count))
 
 
 def test_arguments_of_every_kind():
@@ -555,7 +500,7 @@ def test_arguments_of_every_kind():
     compiled = fxc.compile(f)
     for _ in range(3):
         args, named = (np.ones(3), 2.0, 3, 4.5), {"d": np.arange(3.0)}
-        same(f(*args, **named), compiled(*args, **named))
+        alike(f(*args, **named), compiled(*args, **named))
     with pytest.raises(TypeError, match="missing"):
         compiled()
 
@@ -569,7 +514,7 @@ def test_an_argument_that_no_graph_takes_is_left_to_python():
     table = np.array([("a", 1)], dtype=[("name", "U1"), ("n", "i4")])
     compiled = fxc.compile(f)
     for _ in range(3):
-        same(f(table, np.arange(3.0)), compiled(table, np.arange(3.0)))
+        alike(f(table, np.arange(3.0)), compiled(table, np.arange(3.0)))
     assert compiled.cache_info().part_calls >= 3
 
 
@@ -602,9 +547,9 @@ def test_a_generator_in_python_between_parts():
     plain, compiled = generator, fxc.compile(generator)
     for _ in range(3):
         one, other = plain(np.arange(4.0), 4), compiled(np.arange(4.0), 4)
-        same(next(one), next(other))
-        same(one.send(np.float64(2.0)), other.send(np.float64(2.0)))
-        same(one.send(3), other.send(3))
+        alike(next(one), next(other))
+        alike(one.send(np.float64(2.0)), other.send(np.float64(2.0)))
+        alike(one.send(3), other.send(3))
         for iterator in (one, other):
             with pytest.raises(KeyError):
                 iterator.throw(KeyError("x"))
@@ -615,7 +560,7 @@ def test_sizes_and_kinds_that_change():
     compiled = fxc.compile(in_a_loop)
     for size, kind in itertools.product((4, 5, 6, 40), (np.float64, np.float32)):
         one, other = (np.linspace(0, 1, size).astype(kind) for _ in range(2))
-        same(outcome(in_a_loop, one, 4), outcome(compiled, other, 4))
+        alike(outcome(in_a_loop, one, 4), outcome(compiled, other, 4))
     assert compiled.cache_info().variants <= 4 * compiled.cache_info().parts
 
 
@@ -637,7 +582,7 @@ def test_the_key_by_which_a_list_is_sorted_is_called_once():
     def make():
         return np.linspace(0.0, 1.0, 40), [3.0, -50.0]
 
-    check(sorts, make, parts=0)
+    compared(sorts, make, parts=0)
 
 
 def steps(u, n, raises):
@@ -653,7 +598,7 @@ def steps(u, n, raises):
 def test_a_driver_calls_the_native_function_of_a_part(monkeypatch):
     monkeypatch.setattr(fxc.variants, "OFTEN", 60)
     x = np.linspace(0, 9, 3000)
-    compiled = check(steps, lambda: (x.copy(), 40, -1))
+    compiled = compared(steps, lambda: (x.copy(), 40, -1))
     driver = compiled._state.split.driver.function
 
     def called():
@@ -664,11 +609,11 @@ def test_a_driver_calls_the_native_function_of_a_part(monkeypatch):
     assert called() == {"builtin_function_or_method"}
     for u in (x, x[:5], x.astype(np.float32), np.ones((3, 2)), x[:0]):
         for n, raises in ((30, -1), (30, 7), (3, 2)):
-            same(outcome(steps, *_copied(u, n, raises)), outcome(compiled, *_copied(u, n, raises)))
+            alike(outcome(steps, *_copied(u, n, raises)), outcome(compiled, *_copied(u, n, raises)))
     for part in compiled._state.split.parts.values():
         part.cache_clear()
     assert called() <= {"Part", "method"}
-    same(outcome(steps, x.copy(), 9, -1), outcome(compiled, x.copy(), 9, -1))
+    alike(outcome(steps, x.copy(), 9, -1), outcome(compiled, x.copy(), 9, -1))
 
 
 def _copied(u, *others):
@@ -717,7 +662,7 @@ def test_values_that_vary_and_are_constants_are_left_to_python(fn):
         name = str(next(count) // 2)
         return np.linspace(0.0, 1.0, 40), Named(name) if fn is by_attribute else name
 
-    compiled = check(fn, make, calls=22)
+    compiled = compared(fn, make, calls=22)
     before = compiled.cache_info()
     for _ in range(4):
         compiled(*make())
@@ -728,7 +673,9 @@ def test_values_that_vary_and_are_constants_are_left_to_python(fn):
 def test_where_captures_are_dear_there_are_two_with_values_that_vary(monkeypatch):
     monkeypatch.setattr(fxc.decisions, "_DEAR", 0.0)
     count = itertools.count()
-    compiled = check(by_text, lambda: (np.linspace(0.0, 1.0, 40), str(next(count) // 2)), calls=5)
+    compiled = compared(
+        by_text, lambda: (np.linspace(0.0, 1.0, 40), str(next(count) // 2)), calls=5
+    )
     (captures,) = compiled._state.captures.values()
     assert captures.count == 2
     floats = fxc.compile(lambda x, a: x * a)  # what is an input from then on is no such value
@@ -779,6 +726,6 @@ def test_what_makes_no_part_a_constant_or_small(fn):
         others = {with_iterator: k, with_keys: {str(k): 1}, with_own_names: "np.cos(u)"}
         return np.linspace(0.0, 1.0, 40), others[fn]
 
-    compiled = check(fn, make, calls=12)
+    compiled = compared(fn, make, calls=12)
     assert compiled._state.split.cuts.borders == set() or fn is with_iterator
     assert "__fxc_part1__(" in compiled._state.split.driver.text
