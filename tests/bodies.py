@@ -1,6 +1,6 @@
 """Programs given as text, run on arrays in every layout: compiled code against plain NumPy.
 
-A program is the body of ``f(x)``. ``check`` compares everything a caller sees (see ``outcomes``),
+A program is the body of ``f(x)``. ``check_body`` compares everything a caller sees (see ``outcomes``),
 in two calls, the second on what the first left behind: in C order, and in some other layouts, not
 the same ones for each program (``tests/scenarios`` has each kind of view and write in every layout).
 """
@@ -78,7 +78,7 @@ def _frozen(x: np.ndarray) -> np.ndarray:
     return x
 
 
-def check(text: str, rank: int, dtype: Any = "f8", *, eager: bool = False) -> None:
+def check_body(text: str, rank: int, dtype: Any = "f8", *, eager: bool = False) -> None:
     """Compare a program on several layouts. ``eager`` says that NumPy does without an error what fxc
     takes for one, which it then leaves to NumPy; with ``fullgraph=True`` that is an error.
     """

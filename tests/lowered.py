@@ -77,7 +77,7 @@ def same_layout(array: np.ndarray) -> np.ndarray:
     return np.ndarray(array.shape, array.dtype, copy, start, array.strides)
 
 
-def check(
+def check_native(
     build: Build, *arrays: np.ndarray, dynamic: bool = False, boxed: Sequence[str] = ()
 ) -> Native:
     """Native code against NumPy's kernels: results, and the inputs afterwards."""

@@ -17,7 +17,7 @@ import fxc
 import fxc.assemble
 import fxc.stages
 from fxc.ops.kernels import kernel_of
-from tests.bodies import check
+from tests.bodies import check_body
 from tests.outcomes import Outcome, difference, leaves, run
 
 
@@ -258,7 +258,7 @@ SCALARS = ["x.sum()", "x[0]", "x.max() * 2"]
 @pytest.mark.parametrize("method", [m.strip() for m in METHODS.replace("\n", ";").split(";") if m])
 @pytest.mark.parametrize("scalar", SCALARS)
 def test_methods_of_numpy_scalars(scalar, method):
-    check(f"x = {scalar}; return {method or None}", 1)
+    check_body(f"x = {scalar}; return {method or None}", 1)
 
 
 # ------------------------------------------------------------------ results

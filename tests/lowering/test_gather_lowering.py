@@ -12,7 +12,7 @@ from expecttest import TestCase
 
 from fxc.ir.graph import SliceSpec, Value
 from fxc.ir.symbols import Dim
-from tests.lowered import OPS, check, check_raises, filled, loops
+from tests.lowered import OPS, check_native, check_raises, filled, loops
 
 
 def wrap(index: Value, size: Dim) -> Value:
@@ -278,9 +278,9 @@ def indices(size: int, shape: tuple[int, ...], dtype: str = "i8", seed: int = 1)
 @pytest.mark.parametrize("kind", ["i8", "i4", "u1", "i2", "u8"])
 def test_dtypes_of_elements_and_indices(dtype: str, kind: str) -> None:
     x, y = filled(dtype, (50,)), indices(50, (37,), kind)
-    check(lambda x, y: take(x, y), x, y)
-    check(lambda x, y, z: {"x": put(x, z, y)}, x, y, filled("f4", (37,), 5))
-    check(lambda x, y: {"x": put(x, OPS.add(take(x, y), take(x, y)), y)}, x, y)
+    check_native(lambda x, y: take(x, y), x, y)
+    check_native(lambda x, y, z: {"x": put(x, z, y)}, x, y, filled("f4", (37,), 5))
+    check_native(lambda x, y: {"x": put(x, OPS.add(take(x, y), take(x, y)), y)}, x, y)
 
 
 @pytest.mark.parametrize("number", range(4))
@@ -296,8 +296,8 @@ def test_layouts(number: int) -> None:
             def write(x: Value, y: Value, a: int = axis, p: int = place) -> dict[str, Value]:
                 return {"x": put(x, 7.0, y, axes=(a,), place=p)}
 
-            check(get, x, y)
-            check(write, x, y)
+            check_native(get, x, y)
+            check_native(write, x, y)
 
 
 @pytest.mark.parametrize(
@@ -315,15 +315,15 @@ def test_layouts(number: int) -> None:
 def test_several_index_arrays(axes: Any, place: int, shapes: Any) -> None:
     x = filled("f8", CUBE)
     given = [indices(CUBE[a], s, seed=a) for a, s in zip(axes, shapes, strict=True)]
-    found = check(lambda x, *y: take(x, *y, axes=axes, place=place), x, *given)
+    found = check_native(lambda x, *y: take(x, *y, axes=axes, place=place), x, *given)
     shape = found.decomposed.outputs[0].type.shape
-    check(lambda x, *y: {"x": put(x, 7.0, *y, axes=axes, place=place)}, x, *given)
+    check_native(lambda x, *y: {"x": put(x, 7.0, *y, axes=axes, place=place)}, x, *given)
     for source in (filled("f4", shape), filled("f8", shape[1:], 2), filled("f8", (1, *shape), 2)):
 
         def write(x: Value, z: Value, *y: Value) -> dict[str, Value]:
             return {"x": put(x, z, *y, axes=axes, place=place)}
 
-        check(write, x, source, *given)
+        check_native(write, x, source, *given)
 
 
 @pytest.mark.parametrize("shape", [(40,), (3, 16, 2), (2, 5, 9), (64, 3)])
@@ -332,9 +332,9 @@ def test_of_equal_places_the_last_one_stays(shape: tuple[int, ...], rest: tuple[
     """Also where a loop around a short one has the lanes."""
     x, y = filled("f8", (4, *rest)), indices(4, shape)
     source = np.arange(float(np.prod((*shape, *rest)))).reshape(*shape, *rest)
-    check(lambda x, y, z: {"x": put(x, z, y)}, x, y, source)
-    check(lambda x, y, z: {"x": put(x, OPS.sqrt(OPS.multiply(z, 3.0)), y)}, x, y, source)
-    check(lambda x, y, z: {"x": reduce_at("subtract", x, z, y)}, x, y, source)
+    check_native(lambda x, y, z: {"x": put(x, z, y)}, x, y, source)
+    check_native(lambda x, y, z: {"x": put(x, OPS.sqrt(OPS.multiply(z, 3.0)), y)}, x, y, source)
+    check_native(lambda x, y, z: {"x": reduce_at("subtract", x, z, y)}, x, y, source)
 
 
 @pytest.mark.parametrize("ufunc", ["add", "multiply", "maximum", "divide", "logical_or", "fmod"])
@@ -343,41 +343,41 @@ def test_of_equal_places_the_last_one_stays(shape: tuple[int, ...], rest: tuple[
 )
 def test_updates(ufunc: str, dtype: str, given: str) -> None:
     x, y, z = filled(dtype, (9,)), indices(9, (50,)), filled(given, (50,), 3)
-    check(lambda x, y, z: {"x": reduce_at(ufunc, x, z, y)}, x, y, z)
-    check(lambda x, y: {"x": reduce_at(ufunc, x, 2.0, y)}, x, y)
+    check_native(lambda x, y, z: {"x": reduce_at(ufunc, x, z, y)}, x, y, z)
+    check_native(lambda x, y: {"x": reduce_at(ufunc, x, 2.0, y)}, x, y)
 
 
 def test_updates_without_native_code_are_left_to_numpy() -> None:
     def build(x: Value, y: Value) -> dict[str, Value]:
         return {"x": reduce_at("negative", x, None, y)}
 
-    check(build, filled("f8", (9,)), indices(9, (5,)), boxed=("index_reduce",))
+    check_native(build, filled("f8", (9,)), indices(9, (5,)), boxed=("index_reduce",))
 
 
 def test_source_and_target_overlap() -> None:
     x, y, z = filled("f8", (30,)), indices(30, (20,)), indices(30, (20,), seed=4)
-    check(lambda x, y, z: {"x": put(x, take(x, z), y)}, x, y, z)
-    check(lambda x, y, z: {"x": reduce_at("add", x, take(x, z), y)}, x, y, z)
-    check(lambda x, y: {"x": OPS.add(take(x, y), 1.0)}, x[:20], y % 20)
+    check_native(lambda x, y, z: {"x": put(x, take(x, z), y)}, x, y, z)
+    check_native(lambda x, y, z: {"x": reduce_at("add", x, take(x, z), y)}, x, y, z)
+    check_native(lambda x, y: {"x": OPS.add(take(x, y), 1.0)}, x[:20], y % 20)
     spec = (SliceSpec(3, 23, 1),)
-    check(lambda x, y: {"x": OPS.slice_scatter(x, take(x, y), spec)}, x, y)
-    check(lambda x, y: {"x": put(x, OPS.slice_copy(x, spec), y)}, x, y)
+    check_native(lambda x, y: {"x": OPS.slice_scatter(x, take(x, y), spec)}, x, y)
+    check_native(lambda x, y: {"x": put(x, OPS.slice_copy(x, spec), y)}, x, y)
 
 
 def test_the_index_is_the_target() -> None:
     """``y[y] = 3``: the old values say where."""
     y = indices(20, (20,))
-    check(lambda x: {"x": put(x, 3, x)}, y)
-    check(lambda x: {"x": put(x, OPS.add(x, 1), x)}, y)
-    check(lambda x: {"x": reduce_at("add", x, 0, x)}, y)
+    check_native(lambda x: {"x": put(x, 3, x)}, y)
+    check_native(lambda x: {"x": put(x, OPS.add(x, 1), x)}, y)
+    check_native(lambda x: {"x": reduce_at("add", x, 0, x)}, y)
 
 
 def test_gathers_of_gathers() -> None:
     x, y, z = filled("f8", (30,)), indices(30, (12, 2)), indices(12, (7,))
-    check(lambda x, y, z: take(x, take(y, z)), x, y, z)
-    check(lambda x, y, z: take(take(x, y), z), x, y, z)
-    check(lambda x, y, z: {"x": put(x, 1.0, take(y, z))}, x, y, z)
-    check(lambda x, y: take(x, OPS.floor_divide(OPS.multiply(y, y), 31)), x, y)
+    check_native(lambda x, y, z: take(x, take(y, z)), x, y, z)
+    check_native(lambda x, y, z: take(take(x, y), z), x, y, z)
+    check_native(lambda x, y, z: {"x": put(x, 1.0, take(y, z))}, x, y, z)
+    check_native(lambda x, y: take(x, OPS.floor_divide(OPS.multiply(y, y), 31)), x, y)
 
 
 @pytest.mark.parametrize("axis", [None, (0,), (1,)])
@@ -388,19 +388,19 @@ def test_reductions_of_gathers(axis: Any, dtype: str) -> None:
     def build(x: Value, y: Value) -> Value:
         return OPS.sum(take(x, y), axis=axis, keepdims=False, dtype=None)  # type: ignore[no-any-return]
 
-    check(build, x, y)
-    check(lambda x, y: OPS.max(take(x, y), axis=axis, keepdims=False), x, y)
-    check(lambda x, y: OPS.argmax(take(x, y), axis=None, keepdims=False), x, y)
-    check(lambda x, y: OPS.cumsum(take(x, y), axis=0, dtype=None), x, y)
+    check_native(build, x, y)
+    check_native(lambda x, y: OPS.max(take(x, y), axis=axis, keepdims=False), x, y)
+    check_native(lambda x, y: OPS.argmax(take(x, y), axis=None, keepdims=False), x, y)
+    check_native(lambda x, y: OPS.cumsum(take(x, y), axis=0, dtype=None), x, y)
 
 
 @pytest.mark.parametrize("size", [1, 3, 4, 5, 8, 11, 16, 31, 33, 100])
 def test_lanes_and_the_rest(size: int) -> None:
     x, y, z = filled("f8", (50,)), indices(50, (size,)), filled("f8", (size,), 2)
     for dynamic in (False, True):
-        check(lambda x, y, z: OPS.add(take(x, y), z), x, y, z, dynamic=dynamic)
-        check(lambda x, y, z: {"x": put(x, z, y)}, x, y, z, dynamic=dynamic)
-        check(lambda x, y: take(OPS.square(x), y), x, y, dynamic=dynamic)
+        check_native(lambda x, y, z: OPS.add(take(x, y), z), x, y, z, dynamic=dynamic)
+        check_native(lambda x, y, z: {"x": put(x, z, y)}, x, y, z, dynamic=dynamic)
+        check_native(lambda x, y: take(OPS.square(x), y), x, y, dynamic=dynamic)
 
 
 @pytest.mark.parametrize("place", [0, 7, 8, 20, 36])
@@ -418,9 +418,9 @@ def test_out_of_bounds(place: int, index: int) -> None:
 
 def test_one_index() -> None:
     x, y = filled("f8", (5, 4)), np.array(-2)
-    check(lambda x, y: take(x, y), x, y)
-    check(lambda x, y: {"x": put(x, 1.0, y)}, x, y)
-    check(lambda x, y: {"x": put(x, OPS.square(take(x, y)), y)}, x, y)
+    check_native(lambda x, y: take(x, y), x, y)
+    check_native(lambda x, y: {"x": put(x, 1.0, y)}, x, y)
+    check_native(lambda x, y: {"x": put(x, OPS.square(take(x, y)), y)}, x, y)
     check_raises(lambda x, y: take(x, y), x, np.array(5))
     check_raises(lambda x, y: {"x": put(x, 1.0, y)}, x, np.array([-6]))
 
@@ -443,8 +443,8 @@ def test_an_index_as_a_view(axis: int, at: int) -> None:
         at = wrap(y, x.type.shape[axis])
         return {"x": OPS.dynamic_select_scatter(x, OPS.multiply(part, 2.0), at, axis=axis)}
 
-    check(read, x, y)
-    check(shift, x, y, z)
+    check_native(read, x, y)
+    check_native(shift, x, y, z)
     check_raises(read, x, np.array(6))
     check_raises(shift, x, np.array(6), z)
 
@@ -454,11 +454,13 @@ def test_nothing_to_index() -> None:
     none = np.zeros((0,), np.int64)
     check_raises(lambda x, y: take(x, y), empty, some)
     check_raises(lambda x, y: {"x": put(x, 1.0, y)}, empty, some)
-    check(lambda x, y: {"x": put(x, 1.0, y)}, np.ones(3), none)
-    check(lambda x, y: take(x, y), np.ones(3), none)
+    check_native(lambda x, y: {"x": put(x, 1.0, y)}, np.ones(3), none)
+    check_native(lambda x, y: take(x, y), np.ones(3), none)
 
 
 def test_a_put_touches_what_it_writes_alone() -> None:
     """100 elements of a large input."""
-    found = check(lambda x, y: {"x": put(x, 1.0, y)}, np.zeros(200_000), indices(200_000, (100,)))
+    found = check_native(
+        lambda x, y: {"x": put(x, 1.0, y)}, np.zeros(200_000), indices(200_000, (100,))
+    )
     assert "bytes moved 2400; copies 0" in str(found.assembled.module.program)

@@ -13,7 +13,7 @@ from expecttest import TestCase
 import fxc
 from fxc.ir.graph import SliceSpec, Value
 from tests.covering import pairs
-from tests.lowered import OPS, check, check_raises, filled, loops
+from tests.lowered import OPS, check_native, check_raises, filled, loops
 from tests.outcomes import difference, run
 
 SHAPES = [(1,), (5,), (64,), (65,), (300,), (3, 70), (70, 3), (4, 5, 6), (130, 1), (0,), (3, 0)]
@@ -65,9 +65,9 @@ def test_shapes_and_layouts(share: float) -> None:
         x, mask = filled(dtype, shape), filled("f8", shape[:rank], 5) < 20 * share
         kind = "f4" if dtype == "f8" else dtype
         source = filled(kind, (int(mask.sum()), *shape[rank:]), 3)
-        check(put, x, mask, source)
-        check(put, x, mask, source[:1] if len(source) else filled(kind, (1, *shape[rank:])))
-        check(put, np.asfortranarray(x), mask[::-1], source)
+        check_native(put, x, mask, source)
+        check_native(put, x, mask, source[:1] if len(source) else filled(kind, (1, *shape[rank:])))
+        check_native(put, np.asfortranarray(x), mask[::-1], source)
 
 
 @pytest.mark.parametrize("size", [20, 300])
@@ -79,7 +79,7 @@ def test_another_number_of_elements(size: int, more: int) -> None:
 
 def test_symbolic_sizes() -> None:
     x, mask = filled("f8", (300,)), filled("?", (300,))
-    check(put, x, mask, filled("f8", (int(mask.sum()),)), dynamic=True)
+    check_native(put, x, mask, filled("f8", (int(mask.sum()),)), dynamic=True)
 
 
 def test_the_mask_and_the_source_are_read_before() -> None:
@@ -91,9 +91,11 @@ def test_the_mask_and_the_source_are_read_before() -> None:
         """``x[x > 10] = x[:count]``."""
         return put(x, OPS.greater(x, 10.0), OPS.slice_copy(x, first))
 
-    check(above, x)
+    check_native(above, x)
     flags = filled("?", (200,))
-    check(lambda x: put(x, x, OPS.slice_copy(x, (SliceSpec(0, int(flags.sum()), 1),))), flags)
+    check_native(
+        lambda x: put(x, x, OPS.slice_copy(x, (SliceSpec(0, int(flags.sum()), 1),))), flags
+    )
 
 
 def test_no_input_is_written_before_the_check() -> None:
@@ -111,9 +113,9 @@ def test_no_input_is_written_before_the_check() -> None:
         return {**put(x, mask, source), "u": OPS.add(u, 1.0)}
 
     count = int(mask.sum())
-    check(part, x, mask, filled("f8", (count,)))
+    check_native(part, x, mask, filled("f8", (count,)))
     check_raises(part, x, mask, filled("f8", (count + 1,)), **COUNT)
-    check(two, x[:8], mask, filled("f8", (count,)), x)
+    check_native(two, x[:8], mask, filled("f8", (count,)), x)
     check_raises(two, x[:8], mask, filled("f8", (count + 1,)), x, **COUNT)
 
 

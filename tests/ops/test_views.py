@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tests.bodies import check
+from tests.bodies import check_body
 
 Groups = dict[int, list[str]]
 
@@ -357,46 +357,46 @@ def _cases(groups: Groups) -> list[tuple[int, str]]:
 
 @pytest.mark.parametrize(("rank", "text"), _cases(SPLIT))
 def test_split(rank: int, text: str) -> None:
-    check(text, rank)
+    check_body(text, rank)
 
 
 @pytest.mark.parametrize(("rank", "text"), _cases(TURNED))
 def test_turned(rank: int, text: str) -> None:
-    check(text, rank)
+    check_body(text, rank)
 
 
 @pytest.mark.parametrize(("rank", "text"), _cases(RANK))
 def test_axes_of_size_one(rank: int, text: str) -> None:
-    check(text, rank)
+    check_body(text, rank)
 
 
 @pytest.mark.parametrize(("rank", "text"), _cases(FLAT_COPIES))
 def test_views_or_copies_in_another_shape(rank: int, text: str) -> None:
-    check(text, rank)
+    check_body(text, rank)
 
 
 @pytest.mark.parametrize(("rank", "text"), _cases(CONVERTED))
 def test_conversions_and_copies(rank: int, text: str) -> None:
-    check(text, rank)
+    check_body(text, rank)
 
 
 @pytest.mark.parametrize(("rank", "text"), _cases(DIAGONALS))
 def test_diagonals(rank: int, text: str) -> None:
-    check(text, rank)
+    check_body(text, rank)
 
 
 # NumPy says so of the flags of what np.broadcast_arrays gives.
 @pytest.mark.filterwarnings("ignore:future versions will not create a writeable array")
 @pytest.mark.parametrize(("rank", "text"), _cases(BROADCAST))
 def test_broadcast(rank: int, text: str) -> None:
-    check(text, rank)
+    check_body(text, rank)
 
 
 @pytest.mark.parametrize(("rank", "text"), _cases(FLAT))
 def test_flat(rank: int, text: str) -> None:
-    check(text, rank)
+    check_body(text, rank)
 
 
 @pytest.mark.parametrize(("rank", "text"), _cases(COMPUTED))
 def test_functions_that_numpy_writes_in_python(rank: int, text: str) -> None:
-    check(text, rank)
+    check_body(text, rank)

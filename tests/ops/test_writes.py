@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.bodies import check
+from tests.bodies import check_body
 
 IN_PLACE = {
     0: ["x[...] = 3", "x[()] = 3", "x += 1", "x.fill(2)", "x[...] *= x", "x[None][0] = 4"],
@@ -334,39 +334,39 @@ def _cases(groups: dict[int, list[str]]) -> list[tuple[int, str]]:
 
 @pytest.mark.parametrize(("rank", "text"), _cases(IN_PLACE))
 def test_in_place(rank: int, text: str) -> None:
-    check(text, rank)
+    check_body(text, rank)
 
 
 @pytest.mark.parametrize(("rank", "text"), _cases(OUT))
 def test_outputs_of_ufuncs(rank: int, text: str) -> None:
-    check(text, rank)
+    check_body(text, rank)
 
 
 @pytest.mark.parametrize(("rank", "text"), _cases(REDUCTIONS))
 def test_reductions_and_scans(rank: int, text: str) -> None:
-    check(text, rank)
+    check_body(text, rank)
 
 
 @pytest.mark.parametrize(("rank", "text"), _cases(FUNCTIONS))
 def test_functions_that_write(rank: int, text: str) -> None:
-    check(text, rank)
+    check_body(text, rank)
 
 
 @pytest.mark.parametrize(("rank", "text"), _cases(JOINS))
 def test_joins(rank: int, text: str) -> None:
-    check(text, rank)
+    check_body(text, rank)
 
 
 @pytest.mark.parametrize(("rank", "text"), UNCHECKED)
 def test_what_numpy_does_not_check(rank: int, text: str) -> None:
-    check(text, rank, eager=True)
+    check_body(text, rank, eager=True)
 
 
 @pytest.mark.parametrize("text", INTEGERS)
 def test_integers(text: str) -> None:
-    check(text, 1, "i4")
+    check_body(text, 1, "i4")
 
 
 @pytest.mark.parametrize("text", BOOLS)
 def test_bools(text: str) -> None:
-    check(text, 1, "?")
+    check_body(text, 1, "?")
