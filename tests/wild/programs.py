@@ -16,16 +16,21 @@ from . import (
     images,
     learners,
     learning,
+    models,
     neurons,
     oceans,
     optimisation,
+    particles,
     physics,
     robots,
     schedules,
+    series,
     signals,
     simulations,
+    solvers,
     statistics,
     texts,
+    toolkits,
 )
 from .registry import PROGRAMS
 
@@ -43,16 +48,21 @@ FIELDS = (
     images,
     learners,
     learning,
+    models,
     neurons,
     oceans,
     optimisation,
+    particles,
     physics,
     robots,
     schedules,
+    series,
     signals,
     simulations,
+    solvers,
     statistics,
     texts,
+    toolkits,
 )
 
 # What is captured whole; all others run partly, or wholly, as plain NumPy.
@@ -181,6 +191,24 @@ CAPTURED = frozenset(
     around.muscl
     around.viterbi
     around.swallowed
+    solvers.bfgs
+    solvers.gauss_seidel
+    particles.sph
+    particles.lbm_cavity
+    particles.hmc
+    series.garch_fit
+    series.baum_welch
+    series.local_level
+    series.irls
+    models.transformer
+    models.boosting
+    models.fictitious
+    models.policy_search
+    models.circuit
+    toolkits.formula
+    toolkits.glcm
+    toolkits.route
+    toolkits.arm_path
     """.split()
 )
 
