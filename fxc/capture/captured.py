@@ -11,8 +11,8 @@ from fxc.ir.tree import TreeSpec
 
 from .guards import GuardProgram
 from .outside.epilogue import Epilogue
+from .outside.inputs import GraphInput, SymbolSource
 from .outside.leaves import CapturedLeaf
-from .outside.outside import GraphInput, SymbolSource
 from .overlaps import Overlaps
 from .refusing import Requests
 

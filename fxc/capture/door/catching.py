@@ -27,13 +27,10 @@ from .reads import name_of
 _NUMPYS = os.path.dirname(os.path.abspath(np.__file__)) + os.sep
 # In these, the program's own Python operations are carried out as they are.
 _DOORS = (
-    *("door/reads", "door/attributes", "door/catching", "door/formats", "door/items"),
-    *("door/comparisons", "door/stores", "door/staged", "door/plain_calls", "door/instances"),
-    *("door/conversions", "door/new_containers", "door/extremes", "door/special"),
-    *("door/container_methods", "door/door", "values/traced_int"),
-    *("outside/dicts", "outside/lists", "outside/sets", "values/tables", "statements/unpacking"),
+    *(("door", ""), ("outside", "")),
+    *(("values", "traced_int.py"), ("values", "tables.py"), ("statements", "unpacking.py")),
 )
-_DOOR_FILES = frozenset(os.path.join(OURS, "capture", *f"{name}.py".split("/")) for name in _DOORS)
+_AS_THEY_ARE = tuple(os.path.join(OURS, "capture", *parts) for parts in _DOORS)
 _PLAIN_ERRORS = (
     *(KeyError, IndexError, StopIteration, ZeroDivisionError, OverflowError, AssertionError),
     *(AttributeError, ValueError, UnboundLocalError),
@@ -69,7 +66,7 @@ class Catching(Attributes):
         if error is not None:
             self.check_caught(error, around)
 
-    def raising(self, error: Any) -> Any:
+    def raising(self, error: object) -> Any:
         """``error`` in ``raise error``."""
         if isinstance(error, type) and issubclass(error, BaseException):
             error = self.call(error)
@@ -115,7 +112,7 @@ class Catching(Attributes):
 class Manager:
     """A context manager whose methods are Python functions, called through the door."""
 
-    def __init__(self, door: Catching, manager: Any, around: int) -> None:
+    def __init__(self, door: Catching, manager: object, around: int) -> None:
         self._door = door
         self._manager = manager
         self._around = around
@@ -123,7 +120,7 @@ class Manager:
     def __enter__(self) -> Any:
         return self._door.call(self._door.attr(self._manager, "__enter__"))
 
-    def __exit__(self, kind: Any, error: object, traceback: Any) -> bool:
+    def __exit__(self, kind: object, error: object, traceback: object) -> bool:
         if error is not None and (self._door.session.error or not isinstance(error, Exception)):
             return False
         leave = self._door.attr(self._manager, "__exit__")
@@ -145,4 +142,4 @@ def is_from_program(error: BaseException) -> bool:
     if traceback is None:
         return False
     file = traceback.tb_frame.f_code.co_filename
-    return file in _DOOR_FILES or not file.startswith((OURS, _NUMPYS, "<"))
+    return file.startswith(_AS_THEY_ARE) or not file.startswith((OURS, _NUMPYS, "<"))

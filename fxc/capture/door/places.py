@@ -11,10 +11,9 @@ from typing import Any
 
 from fxc.ir.records import frozen
 
-from ..outside.containers import MISSING
 from ..outside.dicts import ExternalDict
 from ..outside.lists import ExternalList
-from ..outside.objects import put_attribute
+from ..outside.objects import MISSING, put_attribute
 from ..outside.shadows import class_of
 from ..refusing import refuse
 from ..values.maybe_set import MaybeSet

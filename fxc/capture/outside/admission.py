@@ -22,6 +22,7 @@ from .deques import ExternalDeque
 from .dicts import ExternalDict
 from .files import TracedFile
 from .generators import TracedGenerator, check_apart, source_kind
+from .inputs import EAGER
 from .lists import ExternalList
 from .objects import has_owner, is_by_identity, is_namedtuple, stand_in
 from .outside import Known, Outside
@@ -37,7 +38,7 @@ class Admission(Outside):
 
     def admit(
         self,
-        value: Any,
+        value: object,
         source: Source,
         name: str,
         *,
@@ -73,7 +74,7 @@ class Admission(Outside):
         if isinstance(value, np.ndarray):
             advice = "; pass np.asarray of it" if kind is np.memmap else ""
             raise refuse(
-                f"{source.text} is a {kind.__name__}, a subclass of arrays, {_EAGER}{advice}"
+                f"{source.text} is a {kind.__name__}, a subclass of arrays, {EAGER}{advice}"
             )
         if isinstance(value, np.dtype):
             self.guards.check_value(source, value)
@@ -93,9 +94,11 @@ class Admission(Outside):
         if kind is BuiltinFunctionType and has_owner(value):
             return self._builtin_method(value, source, name)
         if source_kind(value) is not None:
-            return self._generator(value, kind, source)
+            self._check_type(source, kind)
+            return TracedGenerator(value, source, self)
         if isinstance(value, io.IOBase):
-            return self._file(value, kind, source)
+            self._check_type(source, kind)
+            return TracedFile(value, source, self.session.door)
         return self._object(value, kind, source)
 
     def _plain(
@@ -142,7 +145,9 @@ class Admission(Outside):
 
     # -------------------------------------------------------- containers
 
-    def _container(self, value: Any, kind: type, source: Source, name: str, argument: bool) -> Any:
+    def _container(
+        self, value: object, kind: type, source: Source, name: str, argument: bool
+    ) -> Any:
         """A list, dict or set, read and guarded as far as the program looks."""
         self._check_type(source, kind)
         seen = _CONTAINERS[kind](Held(self, value, source, name, argument))
@@ -151,7 +156,7 @@ class Admission(Outside):
 
     def _tuple(self, value: Any, kind: type, source: Source, name: str, argument: bool) -> Any:
         if kind is not tuple and getattr(value, "__dict__", None):
-            raise refuse(f"{source.text} is a named tuple with other attributes, {_EAGER}")
+            raise refuse(f"{source.text} is a named tuple with other attributes, {EAGER}")
         type_name = self.guards.constant(kind)
         if not argument and is_plain(value) and name not in self.varying:
             self._constants.add(name)
@@ -190,10 +195,10 @@ class Admission(Outside):
         ]
         return slice(*parts)
 
-    def _frozenset(self, value: frozenset[Any], source: Source) -> Any:
+    def _frozenset(self, value: frozenset[object], source: Source) -> Any:
         """A set of plain values, or of classes of C; the order counts, too."""
         if not all(is_plain((x,)) or _is_class_of_c(x) for x in value):
-            raise refuse(f"{source.text} holds objects, {_EAGER}")
+            raise refuse(f"{source.text} holds objects, {EAGER}")
         items = self.guards.constant(tuple(value))
         self.guards.check(
             f"type({source.var}) is frozenset and same_items(tuple({source.var}), {items})",
@@ -203,7 +208,7 @@ class Admission(Outside):
 
     # -------------------------------------------------------- objects
 
-    def _object(self, value: Any, kind: type, source: Source) -> Any:
+    def _object(self, value: object, kind: type, source: Source) -> Any:
         if is_by_identity(value):
             self.guards.check_identity(source, value)
             self.remember(Known(value, value, source, True, is_fixed=True))
@@ -212,14 +217,6 @@ class Admission(Outside):
         self._check_type(source, kind)
         self.remember(Known(value, seen, source, True))
         return seen
-
-    def _generator(self, value: Any, kind: type, source: Source) -> Any:
-        self._check_type(source, kind)
-        return TracedGenerator(value, source, self)
-
-    def _file(self, value: Any, kind: type, source: Source) -> Any:
-        self._check_type(source, kind)
-        return TracedFile(value, source, self.session.door)
 
     def _method(self, value: MethodType, source: Source, name: str) -> Any:
         self.guards.check(f"type({source.var}) is {self.guards.constant(MethodType)}", source.text)
@@ -241,7 +238,7 @@ class Admission(Outside):
         )
         return getattr(self._part(value.__self__, source, "__self__", name), value.__name__)
 
-    def _partial(self, value: Any, source: Source, name: str, argument: bool) -> Any:
+    def _partial(self, value: object, source: Source, name: str, argument: bool) -> Any:
         self._check_type(source, functools.partial)
         func, args, keywords = (
             self._part(getattr(value, part), source, part, name, argument)
@@ -250,7 +247,7 @@ class Admission(Outside):
         return functools.partial(func, *args, **keywords)
 
     def _part(
-        self, value: Any, source: Source, part: str, name: str, argument: bool = False
+        self, value: object, source: Source, part: str, name: str, argument: bool = False
     ) -> Any:
         fetched = self.guards.fetch(f"{source.var}.{part}", f"{source.text}.{part}")
         return self.admit(value, fetched, f"{name}.{part.strip('_')}", argument=argument)
@@ -299,7 +296,6 @@ class Admission(Outside):
                 self.guards.check(f"{space} is not {var}", f"{known.source.text} is no namespace")
 
 
-_EAGER = "which runs as plain NumPy"
 _CONTAINERS: dict[type, Any] = {
     list: ExternalList,
     dict: ExternalDict,
@@ -310,7 +306,7 @@ _CONTAINERS: dict[type, Any] = {
 }
 
 
-def _is_class_of_c(x: Any) -> bool:
+def _is_class_of_c(x: object) -> bool:
     """Whether it is a class that no stand-in has in its place."""
     return isinstance(x, type) and not x.__flags__ & _MADE_AT_RUN_TIME
 

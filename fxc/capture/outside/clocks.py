@@ -25,7 +25,7 @@ def is_clock(f: object) -> bool:
     return True
 
 
-def read_clock(outside: Outside, f: Any, args: object, kwargs: Any) -> Any:
+def read_clock(outside: Outside, f: Any, args: object, kwargs: object) -> Any:
     """What a clock shows, in order with all else that has an effect; NotImplemented for others."""
     if args or kwargs or not is_clock(f):
         return NotImplemented

@@ -16,11 +16,12 @@ from fxc.ir.records import frozen
 from ..guards import Source
 from ..refusing import refuse
 from ..session import ITEM
+from ..values.maybe_set import MaybeSet, given
 from ..values.operands import Traced
 from ..values.traced_int import TracedInt
+from .objects import MISSING
 from .outside import Outside
 
-MISSING: Any = object()
 PLAIN = frozenset({type(None), bool, int, float, complex, str, bytes, type(Ellipsis), range})
 
 
@@ -39,7 +40,7 @@ class Held:
     name: str
     argument: bool
 
-    def part(self, value: Any, suffix: str, name: str, key: str | None = None) -> Any:
+    def part(self, value: object, suffix: str, name: str, key: str | None = None) -> Any:
         """What the program sees of an element; ``suffix`` gets it from the container. For the
         ``key`` of a dict that makes what is missing the guards do not ask it.
         """
@@ -64,18 +65,18 @@ class Held:
         """Demand something of the container, which is ``{0}`` in the condition."""
         self.outside.guards.check(condition.format(self.source.var), f"{self.source.text} {text}")
 
-    def constant(self, value: Any) -> str:
+    def constant(self, value: object) -> str:
         return self.outside.guards.constant(value)
 
     def check_allowed(self) -> None:
         """Refuse a change here, if it has to be."""
         self.outside.effects.check_allowed(type(self.real).__name__)
 
-    def change(self, action: str, key: Any = None, value: Any = None) -> None:
+    def change(self, action: str, key: object = None, value: object = None) -> None:
         """Record a change."""
         self.outside.effects.add(self.source, action, key, value)
 
-    def store(self, key: Any, value: Any, label: str, flag: Any = None) -> None:
+    def store(self, key: object, value: object, label: str, flag: object = None) -> None:
         """Record a new element; ``label`` is the name of the one before."""
         self.outside.stored(f"{self.name}{label}", self.name)
         self.outside.effects.store(self.source, "setitem", key, value, flag)
@@ -135,7 +136,7 @@ class ExternalSequence(External):
         self._held.check_allowed()
         self._held.outside.stored(self._held.name, f"{self._held.name}.len")
 
-    def append(self, value: Any, /) -> None:
+    def append(self, value: object, /) -> None:
         self._changing()
         self._held.change("append", value=value)
         if self._whole:
@@ -143,7 +144,7 @@ class ExternalSequence(External):
         else:
             self._added.append(value)
 
-    def extend(self, values: Iterable[Any], /) -> None:
+    def extend(self, values: Iterable[object], /) -> None:
         for value in list(values):
             self.append(value)
 
@@ -161,16 +162,51 @@ class ExternalSequence(External):
 class ExternalMapping(External):
     """What dicts from outside and namespaces of objects have in common."""
 
-    def update(self, *others: Any, **items: Any) -> None:
+    def _find(self, key: object) -> Any:
+        """What the program sees at a key, or MISSING."""
+        raise NotImplementedError
+
+    def _when_missing(self, key: object) -> Any:
+        raise KeyError(key)
+
+    def __getitem__(self, key: object) -> Any:
+        value = given(self._find(key))
+        return self._when_missing(key) if value is MISSING else value
+
+    def get(self, key: object, default: object = None, /) -> Any:
+        """As ``dict.get``."""
+        value = given(self._find(key))
+        return default if value is MISSING else value
+
+    def __contains__(self, key: object) -> bool:
+        found = self._find(key)
+        if type(found) is MaybeSet:
+            raise found.unclear()
+        return found is not MISSING
+
+    def setdefault(self, key: object, default: object = None, /) -> Any:
+        """As ``dict.setdefault``."""
+        value = given(self._find(key))
+        if value is MISSING:
+            self[key] = value = default  # type: ignore[index]
+        return value
+
+    def __ror__(self, other: object) -> Any:
+        return {**other, **self.copy()} if type(other) is dict else NotImplemented  # type: ignore[attr-defined]
+
+    def update(self, *others: object, **items: object) -> None:
         for key, value in dict(*others, **items).items():
             self[key] = value  # type: ignore[index]
 
-    def __ior__(self, other: Any) -> Any:
+    def __ior__(self, other: object) -> Any:
         self.update(other)
         return self
 
 
-def settle_all(values: Iterable[Any]) -> None:
+MAPPING_READS = "__iter__ __reversed__ __len__ __eq__ __ne__ __or__ __repr__ keys values items"
+
+
+def settle_all(values: Iterable[object]) -> None:
     """Read all of the containers among these values: code of C looks into them directly."""
     for value in values:
         if isinstance(value, External):
@@ -181,7 +217,7 @@ def settled(base: type, name: str) -> Callable[..., Any]:
     """A method that looks at all of a container: it is read first."""
     method = getattr(base, name)
 
-    def run(self: Any, *args: Any, **kwargs: Any) -> Any:
+    def run(self: Any, *args: object, **kwargs: object) -> Any:
         self.settle()
         settle_all(args)
         return method(self, *args, **kwargs)
@@ -191,30 +227,37 @@ def settled(base: type, name: str) -> Callable[..., Any]:
 
 def give_reads(kind: type, names: str) -> None:
     """Give a stand-in the methods of its class that look at all of it."""
-    (base,) = (each for each in (list, dict, set, deque) if issubclass(kind, each))
     for name in names.split():
-        setattr(kind, name, settled(base, name))
+        setattr(kind, name, settled(_base(kind), name))
 
 
-def refuse_methods(kind: type, names: str, what: str) -> None:
-    """Refuse other methods of what a message calls so."""
+def _base(kind: type) -> type:
+    (base,) = (each for each in (list, dict, set, deque) if issubclass(kind, each))
+    return base
+
+
+def refuse_others(kind: type, what: str) -> None:
+    """Refuse the other methods of a stand-in that its class has, and a message calls so."""
 
     def refusing(name: str) -> Callable[..., Any]:
-        def run(self: Any, *args: Any) -> Any:
+        def run(self: Any, *args: object) -> Any:
             raise refuse(f"{name} of {what}")
 
         return run
 
-    for name in names.split():
-        setattr(kind, name, refusing(name))
+    ours = [each for each in kind.__mro__ if issubclass(each, External)]
+    for name, method in vars(_base(kind)).items():
+        known = hasattr(object, name) or any(name in vars(each) for each in ours)
+        if callable(method) and not known:
+            setattr(kind, name, refusing(name))
 
 
-def is_number(value: Any) -> bool:
+def is_number(value: object) -> bool:
     """Whether a value may be the same object and stand for another number."""
     return isinstance(value, bool | int | float | complex)
 
 
-def plain_key(key: Any) -> Any:
+def plain_key(key: object) -> Any:
     """A key as a value of its own: a traced number is known from here on."""
     if isinstance(key, Traced):
         return key._known() if type(key) is TracedInt else key._known("a key")  # type: ignore[attr-defined]

@@ -6,7 +6,7 @@ from collections import deque
 from typing import Any
 
 from ..refusing import refuse
-from .containers import ExternalSequence, Held, give_reads, refuse_methods
+from .containers import ExternalSequence, Held, give_reads, refuse_others
 
 _MOST = 64  # items that are read
 _MOST_FILLING = 8  # of one that is not full: there may be one more in the next call
@@ -49,7 +49,7 @@ class ExternalDeque(ExternalSequence, deque[Any]):
         self.settle()
         return deque.__len__(self) > 0
 
-    def __add__(self, other: Any, /) -> Any:
+    def __add__(self, other: object, /) -> Any:
         if not isinstance(other, deque):
             return NotImplemented
         return deque([*self, *other], self.maxlen)
@@ -59,7 +59,7 @@ class ExternalDeque(ExternalSequence, deque[Any]):
 
     # -------------------------------------------------------- changes
 
-    def appendleft(self, value: Any, /) -> None:
+    def appendleft(self, value: object, /) -> None:
         self.settle()
         self._changing()
         self._held.change("appendleft", value=value)
@@ -83,11 +83,6 @@ _READS = (
     "__len__ __iter__ __reversed__ __contains__ __getitem__ __eq__ __ne__ __lt__ __le__ __gt__ "
     "__ge__ count index"
 )
-_OTHERS = (
-    "__setitem__ __delitem__ __imul__ __mul__ __rmul__ __copy__ __deepcopy__ __reduce__ copy "
-    "extendleft insert remove reverse rotate"
-)
-
 
 give_reads(ExternalDeque, _READS)
-refuse_methods(ExternalDeque, _OTHERS, "a deque from outside cannot be captured; use a list")
+refuse_others(ExternalDeque, "a deque from outside cannot be captured; use a list")

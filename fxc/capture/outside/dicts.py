@@ -8,7 +8,16 @@ from typing import Any
 from ..refusing import refuse
 from ..values.maybe_set import MaybeSet, check_sure, given
 from ..values.unbound import UNBOUND
-from .containers import MISSING, ExternalMapping, Held, give_reads, is_number, is_plain, plain_key
+from .containers import (
+    MAPPING_READS,
+    ExternalMapping,
+    Held,
+    give_reads,
+    is_number,
+    is_plain,
+    plain_key,
+)
+from .objects import MISSING
 
 
 class ExternalDict(ExternalMapping, dict[Any, Any]):
@@ -53,20 +62,20 @@ class ExternalDict(ExternalMapping, dict[Any, Any]):
             else:
                 dict.__setitem__(self, key, value)
 
-    def _check_key(self, key: Any) -> None:
+    def _check_key(self, key: object) -> None:
         if not is_plain((key,)):
             raise refuse(
                 f"{self._held.source.text} has a key of type {type(key).__name__}, which runs as "
                 "plain NumPy"
             )
 
-    def _label(self, key: Any) -> str:
+    def _label(self, key: object) -> str:
         if isinstance(key, str) and key.isidentifier():
             return key
         real = self._held.real
         return f"item{list(real).index(key) if key in real else ''}"
 
-    def _original(self, key: Any) -> Any:
+    def _original(self, key: object) -> Any:
         """What the dict had at a key when the call began, or MISSING."""
         seen = self._seen.get(key, MISSING)
         if seen is not MISSING or key in self._seen:
@@ -82,21 +91,18 @@ class ExternalDict(ExternalMapping, dict[Any, Any]):
         self._seen[key] = seen
         return seen
 
-    def _find(self, key: Any) -> Any:
+    def _find(self, key: object) -> Any:
         """What the program sees at a key, or MISSING."""
         key = plain_key(key)
         if self._whole:
             return dict.get(self, key, MISSING)
         return self._now[key] if key in self._now else self._original(key)
 
-    def __getitem__(self, key: Any) -> Any:
-        value = given(self._find(key))
-        if value is not MISSING:
-            return value
-        if self.kind is defaultdict and self.default_factory is not None:
-            self[key] = value = self._held.outside.session.door.call(self.default_factory)
-            return value
-        raise KeyError(key)
+    def _when_missing(self, key: object) -> Any:
+        if self.kind is not defaultdict or self.default_factory is None:
+            raise KeyError(key)
+        self[key] = value = self._held.outside.session.door.call(self.default_factory)
+        return value
 
     @property
     def default_factory(self) -> Any:
@@ -104,37 +110,23 @@ class ExternalDict(ExternalMapping, dict[Any, Any]):
         name = "default_factory"
         return self._held.part(self._held.real.default_factory, f".{name}", name)
 
-    def get(self, key: Any, default: Any = None, /) -> Any:
-        value = given(self._find(key))
-        return default if value is MISSING else value
-
-    def presence(self, key: Any) -> Any:
+    def presence(self, key: object) -> Any:
         """Whether it has a key, as the program sees it: a bool, or one that is known at run
         time.
         """
         found = self._find(key)
         return found.flag if type(found) is MaybeSet else found is not MISSING
 
-    def held(self, key: Any) -> Any:
+    def held(self, key: object) -> Any:
         """What it has at a key, or may have; UNBOUND for nothing."""
         found = self._find(key)
         if type(found) is MaybeSet:
             return found.value
         return UNBOUND if found is MISSING else found
 
-    def __contains__(self, key: object) -> bool:
-        found = self._find(key)
-        if type(found) is MaybeSet:
-            raise found.unclear()
-        return found is not MISSING
-
-    def __ror__(self, other: Any) -> Any:
-        self.settle()
-        return {**other, **dict.copy(self)} if type(other) is dict else NotImplemented
-
     # -------------------------------------------------------- changes
 
-    def see(self, key: Any, value: Any) -> None:
+    def see(self, key: object, value: object) -> None:
         """Let the program see a change, and nobody else."""
         if not self._whole:
             self._now[key] = value
@@ -144,7 +136,7 @@ class ExternalDict(ExternalMapping, dict[Any, Any]):
         else:
             dict.__setitem__(self, key, value)
 
-    def __setitem__(self, key: Any, value: Any, /) -> None:
+    def __setitem__(self, key: object, value: object, /) -> None:
         held, key = self._held, plain_key(key)
         self._check_key(key)
         if held.outside.session.door.places.takes_item(self, key):
@@ -158,21 +150,21 @@ class ExternalDict(ExternalMapping, dict[Any, Any]):
         if value is not before or is_number(value):
             held.store(key, value, f".{self._label(key)}")
 
-    def store_if(self, flag: Any, key: Any, value: Any) -> None:
+    def store_if(self, flag: object, key: object, value: object) -> None:
         """Set an item if the flag holds."""
         self._check_key(key)
         self._is_unordered |= type(self._find(key)) is MaybeSet
         self.see(key, MaybeSet(flag, value))
         self._held.store(key, value, f".{self._label(key)}", flag)
 
-    def __delitem__(self, key: Any, /) -> None:
+    def __delitem__(self, key: object, /) -> None:
         if given(self._find(key)) is MISSING:
             raise KeyError(key)
         self._held.check_allowed()
         self.see(plain_key(key), MISSING)
         self._held.change("delitem", plain_key(key))
 
-    def pop(self, key: Any, *default: Any) -> Any:
+    def pop(self, key: object, *default: object) -> Any:
         value = given(self._find(key))
         if value is MISSING:
             if default:
@@ -181,7 +173,7 @@ class ExternalDict(ExternalMapping, dict[Any, Any]):
         del self[key]
         return value
 
-    def popitem(self, *last: Any) -> Any:
+    def popitem(self, *last: object) -> Any:
         if last or self.kind is OrderedDict:
             raise refuse("popitem of an OrderedDict from outside cannot be captured; use pop")
         self.settle()
@@ -190,12 +182,6 @@ class ExternalDict(ExternalMapping, dict[Any, Any]):
         key = next(reversed(dict.keys(self)))
         return key, self.pop(key)
 
-    def setdefault(self, key: Any, default: Any = None, /) -> Any:
-        value = given(self._find(key))
-        if value is MISSING:
-            self[key] = value = default
-        return value
-
     def clear(self) -> None:
         self._held.check_allowed()
         self._held.change("clear")
@@ -203,5 +189,4 @@ class ExternalDict(ExternalMapping, dict[Any, Any]):
         dict.clear(self)
 
 
-_DICT_READS = "__iter__ __reversed__ __len__ __eq__ __ne__ __or__ __repr__ copy keys values items"
-give_reads(ExternalDict, _DICT_READS)
+give_reads(ExternalDict, f"{MAPPING_READS} copy")

@@ -31,13 +31,14 @@ from .effects import Effect, show_notes
 from .expressions import ExpressionBuilder
 from .leaves import ArrayLeaf
 from .listed import arena_places, rows_of, share_out
+from .objects import Args, Kwargs
 from .outside import Outside
 
 
 class Epilogue:
     """The function ``finish`` and its source."""
 
-    def __init__(self, source: str, constants: dict[str, Any]) -> None:
+    def __init__(self, source: str, constants: dict[str, object]) -> None:
         self.source = source
         self._constants = constants
 
@@ -147,7 +148,7 @@ class NoteBuilder(ExpressionBuilder):
         self.constants = self._constants
         self._prefix = ""
 
-    def function(self, number: int, shows: Any, args: Any, kwargs: Any) -> str:
+    def function(self, number: int, shows: object, args: Args, kwargs: Kwargs) -> str:
         """``def n3(x0, x1): print(x0, x1)``."""
         self._prefix = f"note{number}_"
         call = self._called(shows, args, kwargs)
@@ -167,7 +168,7 @@ class NoteBuilder(ExpressionBuilder):
         return name
 
 
-def rebuild(kind: type, held: dict[str, Any], slots: dict[str, Any] | None = None) -> Any:
+def rebuild(kind: type, held: dict[str, object], slots: dict[str, object] | None = None) -> Any:
     """A new object of a class with these attributes."""
     made: Any = object.__new__(kind)
     if held:
@@ -177,7 +178,7 @@ def rebuild(kind: type, held: dict[str, Any], slots: dict[str, Any] | None = Non
     return made
 
 
-def dict_of(kind: type, items: dict[Any, Any], held: dict[str, Any] | None) -> Any:
+def dict_of(kind: type, items: dict[object, object], held: dict[str, object] | None) -> Any:
     """A new dict of a class with these items and attributes; None: which are its items."""
     made: Any = dict.__new__(kind)
     dict.update(made, items)

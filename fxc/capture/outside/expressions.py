@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable, Iterator
+from functools import partial
+from itertools import product
 from types import SimpleNamespace
 from typing import Any
 
@@ -24,7 +26,7 @@ from ..values.mixed import Mixed
 from ..values.open_dicts import OpenDict
 from ..values.operands import Traced, TracedValue, has_traced, wrap
 from ..values.records import Pool, Record
-from ..values.rows import ListArray, Rows, list_array_of, rows_in
+from ..values.rows import ListArray, list_array_of, rows_in
 from ..values.several import Several
 from ..values.texts import Char, Text
 from ..values.traced_dicts import Keyed, TracedDict
@@ -36,6 +38,8 @@ from .generators import TracedGenerator
 from .leaves import CapturedLeaf, output_leaf
 from .listed import Lists
 from .objects import (
+    Args,
+    Kwargs,
     is_dict_class,
     is_made_by_object,
     is_namedtuple,
@@ -62,7 +66,7 @@ class ExpressionBuilder:
         self._dicts: list[Any] = []  # those that have keys by a condition
         self._sealed: list[tuple[Any, type]] = []  # objects that are joined, of those that leave
 
-    def _place(self, x: Any) -> str:
+    def _place(self, x: object) -> str:
         """The expression for something that leaves the function."""
         if x is None or x is True or x is False:
             return repr(x)
@@ -78,11 +82,7 @@ class ExpressionBuilder:
         return self._leaf(x) if isinstance(x, Traced) else self._object(x)
 
     def _differing(self, x: Differing) -> str:
-        return self._either(
-            lambda: self._place(x.left),
-            lambda: self._place(x.flag),
-            lambda: self._place(x.right),
-        )
+        return self._either(*(partial(self._place, each) for each in (x.left, x.flag, x.right)))
 
     def _several(self, x: Several) -> str:
         *options, (_, last) = x.options
@@ -100,7 +100,7 @@ class ExpressionBuilder:
             return self._once(x, lambda: self._list_array(of_list))
         return self._traced(x._object)
 
-    def _object(self, x: Any) -> str:
+    def _object(self, x: object) -> str:
         """The expression for an object or a container, from outside or made anew."""
         door = self._outside.session.door
         door.places.check_not_replaced(x)
@@ -156,7 +156,7 @@ class ExpressionBuilder:
 
     def _listed(self, form: Form, arrays: Iterator[str]) -> str:
         """The expression for the list of items of a form that stand in arrays of these names."""
-        return Lists(self._constant, self._any_pool).of(form, arrays)
+        return Lists(self._constant, self._pool).of(form, arrays)
 
     def _rows(self, x: ListOfLists) -> str:
         """The expression for a list of lists of numbers that are all of one length."""
@@ -165,34 +165,37 @@ class ExpressionBuilder:
         made = self._listed(x.form, numbers)
         return f"rows_of({made}, *{leaves[0]}.shape)"
 
-    def _pool(self, pool: Pool) -> str:
-        """The list of all records of a pool."""
+    def _pool(self, pool: Pool | ListPool) -> str:
+        """The list of all records of a pool, or of all its lists."""
         if id(pool) not in self._made:
-            name, table = f"p{len(self._made)}", pool.table
-            self._made[id(pool)] = (name, pool)
-            known = self._known_records(pool)
-            if known is not None:
-                self._lines.append(f"{name} = {known}")
-                return name
-            if table.items is not None:
-                table.make_room((), 0, None)
-            form, arrays, count = table.contents()
-            assert isinstance(form, Items)
-            end = self._place(count)
-            names = iter([f"{self._leaf(wrap(array))}[:{end}]" for array in arrays])
-            made = self._listed(pool.form_of_fields(form), names)
-            self._lines.append(f"{name} = {made}")
-            self._outside.session.aliases.returned.append(table)
-            for number, key, x in pool.of_callers():
-                record = f"{name}[{number}]"
-                held = record if pool.label.kind is dict else f"vars({record})"
-                self._lines.append(f"{held}[{key!r}] = {self._place(x)}")
-            for held, other in pool.links(form):
-                found = f"{self._any_pool(other)}[{held}]"
-                self._lines.append(
-                    f"for x in {name}: {held} = {found} if type({held}) is int else {held}"
-                )
+            name = f"p{len(self._made)}"
+            self._made[id(pool)] = name, pool
+            if isinstance(pool, ListPool):
+                self._make_lists(name, pool)
+            else:
+                self._make_records(name, pool)
         return self._made[id(pool)][0]
+
+    def _make_records(self, name: str, pool: Pool) -> None:
+        table, known = pool.table, self._known_records(pool)
+        if known is not None:
+            self._lines.append(f"{name} = {known}")
+            return
+        if table.items is not None:
+            table.make_room((), 0, None)
+        form, arrays, count = table.contents()
+        assert isinstance(form, Items)
+        end = self._place(count)
+        names = iter([f"{self._leaf(wrap(array))}[:{end}]" for array in arrays])
+        self._lines.append(f"{name} = {self._listed(pool.form_of_fields(form), names)}")
+        self._outside.session.aliases.returned.append(table)
+        for number, key, x in pool.of_callers():
+            record = f"{name}[{number}]"
+            held = record if pool.label.kind is dict else f"vars({record})"
+            self._lines.append(f"{held}[{key!r}] = {self._place(x)}")
+        for held, other in pool.links(form):
+            linked = f"{self._pool(other)}[{held}] if type({held}) is int else {held}"
+            self._lines.append(f"for x in {name}: {held} = {linked}")
 
     def _known_records(self, pool: Pool) -> str | None:
         """The same of records whose fields Python knows, if none of them is a record."""
@@ -207,13 +210,10 @@ class ExpressionBuilder:
             made.append(f"{of_class}{{{held}}}{')' if of_class else ''}")
         return f"[{', '.join(made)}]"
 
-    def _list_pool(self, pool: ListPool) -> str:
-        """The list of all lists of a pool; they are there before their items."""
-        if id(pool) in self._made:
-            return self._made[id(pool)][0]
+    def _make_lists(self, name: str, pool: ListPool) -> None:
+        """Make the lists of a pool; they are there before their items."""
         pool.check_ours("a result that is a part")
-        name, heads, arena = f"p{len(self._made)}", pool.heads, pool.arena
-        self._made[id(pool)] = (name, pool)
+        heads, arena = pool.heads, pool.arena
         if heads.items is not None:
             heads.make_room((), 0, None)
         _, (begins, counts, _), number = heads.contents()
@@ -226,10 +226,6 @@ class ExpressionBuilder:
             made = self._listed(arena.form, names)
             self._lines.append(f"share_out({name}, {of_lists[1]}, {made})")
         self._outside.session.aliases.returned += [heads, arena]
-        return name
-
-    def _any_pool(self, pool: Any) -> str:
-        return self._list_pool(pool) if type(pool) is ListPool else self._pool(pool)
 
     def _list_array(self, of_list: ListArray) -> str:
         """The expression for the array of a list, which may be empty."""
@@ -249,9 +245,9 @@ class ExpressionBuilder:
         if found is None:
             return self._leaf(wrap(value))
         return self._either(
-            lambda: self._traced(found.left),
-            lambda: self._place(wrap(found.test)),
-            lambda: self._traced(found.right),
+            partial(self._traced, found.left),
+            partial(self._place, wrap(found.test)),
+            partial(self._traced, found.right),
         )
 
     def _either(
@@ -262,8 +258,7 @@ class ExpressionBuilder:
         one = left()
         middle = len(self.leaves)
         other = right()
-        rest = range(middle, len(self.leaves))
-        self.apart.update((x, y) for x in range(begin, middle) for y in rest)
+        self.apart.update(product(range(begin, middle), range(middle, len(self.leaves))))
         return f"({one} if {test()} else {other})"
 
     def _leaf(self, x: object) -> str:
@@ -290,8 +285,10 @@ class ExpressionBuilder:
         if kind is tuple:
             return f"({self._items(x)})"
         if kind is list:
-            rows = rows_in(x)
-            return f"[{self._items(x)}]" if rows is None else self._grown(rows)
+            rows = rows_in(x)  # see Note [Lists that grow]
+            if rows is None:
+                return f"[{self._items(x)}]"
+            return self._listed(plain_form(rows.kind), iter([self._leaf(wrap(rows.array))]))
         if is_namedtuple(kind):
             if vars_of(x):
                 raise refuse(f"a {kind.__name__} with other attributes cannot be captured")
@@ -322,17 +319,11 @@ class ExpressionBuilder:
             return f"rebuild({parts}{f', {self._dict(slots)}' if slots else ''})"
         return None
 
-    def _grown(self, rows: Rows) -> str:
-        """The list of the items of an array. See Note [Lists that grow]."""
-        arrays = iter([self._leaf(wrap(rows.array))])
-        return self._listed(plain_form(rows.kind), arrays)
-
     def _is_own(self, x: object, kind: type) -> bool:
         """Whether ``x`` is an object that the program made of a class of the user's."""
         return (
             id(x) not in self._outside.shown
             and is_made_by_object(kind)
-            and kind.__module__ != "builtins"
             and is_python_class(kind)
             and not hasattr(kind, "__fxc_original__")
         )
@@ -351,7 +342,7 @@ class ExpressionBuilder:
         parts = [f"{self._key(key)}: {self._place(value)}" for key, value in items.items()]
         return f"{{{', '.join(parts)}}}"
 
-    def _dict_if(self, items: dict[Any, Any]) -> str:
+    def _dict_if(self, items: dict[object, object]) -> str:
         """The same of a dict that has some keys by a condition."""
         name = f"d{len(self._dicts)}"
         self._dicts.append(items)
@@ -368,13 +359,12 @@ class ExpressionBuilder:
         if type(key) is str:
             return repr(key)
         if type(key) is Late:
-            key = key._known()
-            return repr(key)
+            return repr(key._known())
         if isinstance(key, Traced):
             raise refuse("a number that varies cannot be captured as a key; use a constant")
         return self._constant(key) if is_plain((key,)) else self._place(key)
 
-    def _called(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
+    def _called(self, function: object, args: Args, kwargs: Kwargs) -> str:
         """The expression for a call."""
         parts = [self._part(x) for x in args]
         parts += [f"{name}={self._part(x)}" for name, x in kwargs.items()]
@@ -406,7 +396,7 @@ _EXPRESSIONS: dict[type, Callable[[Any, Any], str]] = {
     **dict.fromkeys((TracedDict, TracedSet), lambda self, x: self._once(x, lambda: self._keyed(x))),
     Char: lambda self, x: f"chr({self._place(x.code)})",
     Record: lambda self, x: f"{self._pool(x.pool)}[{self._place(x.number)}]",
-    PooledList: lambda self, x: f"{self._list_pool(x.pool)}[{self._place(x.number)}]",
+    PooledList: lambda self, x: f"{self._pool(x.pool)}[{self._place(x.number)}]",
     TracedGenerator: lambda self, x: self._reference(x._var()),
     TracedFile: lambda self, x: self._reference(x._source.var),
     Late: lambda self, x: self._called(x._function, x._args, x._kwargs),

@@ -15,7 +15,7 @@ class TracedFile(Traced):
 
     __slots__ = ("_door", "_real", "_source")
 
-    def __init__(self, real: Any, source: Source, door: Any) -> None:
+    def __init__(self, real: object, source: Source, door: Any) -> None:
         self._real = real
         self._source = source
         self._door = door

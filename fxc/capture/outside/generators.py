@@ -6,7 +6,7 @@ See Note [Operators with effects].
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MethodType
 from typing import Any
 
@@ -25,6 +25,7 @@ from ..refusing import refuse
 from ..values.dims import dim_of, dims_of, known_int
 from ..values.operands import Traced, array_value, operand, record, settled, type_of
 from .containers import settle_all
+from .objects import Args, Kwargs
 from .outside import Outside
 
 Shape = tuple[Dim, ...]
@@ -44,7 +45,7 @@ class TracedGenerator(Traced):
 
     __slots__ = ("_handle", "_kind", "_like", "_outside", "_source")
 
-    def __init__(self, like: Any, source: Source | None, outside: Outside, made: Any = None):
+    def __init__(self, like: object, source: Source | None, outside: Outside, made: Any = None):
         self._like = like  # the generator, or another one of its class
         self._source = source
         self._outside = outside
@@ -96,7 +97,11 @@ class TracedGenerator(Traced):
         return f"{self._source.var}{self._bits}"
 
     def _drawn(
-        self, call: str, xs: tuple[Any, ...], size: Shape | None = None, shape: Shape | None = None
+        self,
+        call: str,
+        xs: tuple[object, ...],
+        size: Shape | None = None,
+        shape: Shape | None = None,
     ) -> Any:
         """What a draw gives; ``call`` as in Note [Operators with effects]."""
         return record(
@@ -113,7 +118,7 @@ def check_apart(generators: Iterable[TracedGenerator]) -> None:
         raise refuse("random generators that share a bit generator cannot be captured")
 
 
-def made_by(outside: Outside, f: Any, args: Any, kwargs: Any) -> Any:
+def made_by(outside: Outside, f: object, args: Args, kwargs: Kwargs) -> Any:
     """What a function or class that makes generators gives, or one that seeds NumPy's own;
     NotImplemented for others.
     """
@@ -141,18 +146,10 @@ def made_by(outside: Outside, f: Any, args: Any, kwargs: Any) -> Any:
 
 
 _NO_DRAWS = frozenset(
-    [
-        "spawn",
-        "bytes",
-        "bit_generator",
-        "get_state",
-        "set_state",
-        "getstate",
-        "setstate",
-        "random_integers",
-        "randbytes",
-        "tomaxint",
-    ]
+    (
+        *("spawn", "bytes", "bit_generator", "get_state", "set_state", "getstate", "setstate"),
+        *("random_integers", "randbytes", "tomaxint"),
+    )
 )
 
 
@@ -167,16 +164,20 @@ def _method(name: str) -> Callable[..., Any]:
     return draw
 
 
-def drawn(generator: TracedGenerator, name: str, args: object, kwargs: object) -> Any:
+def drawn(
+    generator: TracedGenerator, name: str, args: Sequence[object], kwargs: Mapping[str, object]
+) -> Any:
     """What ``generator.name(*args, **kwargs)`` gives."""
-    given = _bound(generator, name, args, kwargs)
+    signature = _signature(generator, name)
+    settle_all((*args, *kwargs.values()))
+    given = dict(signature.bind(*args, **kwargs).arguments)
     size = given.pop("size", None)
     sizes = None if size is None else dims_of(settled(size))
     out = given.pop("out", None)
     parts: list[str] = []
     xs: dict[str, Any] = {}
     gap = False
-    for each, parameter in _parameters(generator, name).items():
+    for each, parameter in signature.parameters.items():
         gap = gap or parameter.kind is parameter.KEYWORD_ONLY
         if each == "size" and sizes is not None:
             parts.append("size=size" if gap else "size")
@@ -195,7 +196,7 @@ def drawn(generator: TracedGenerator, name: str, args: object, kwargs: object) -
 
 
 def _into(
-    generator: TracedGenerator, name: str, parts: list[str], xs: Any, out: object, sizes: Any
+    generator: TracedGenerator, name: str, parts: list[str], xs: Any, out: object, sizes: object
 ) -> Any:
     """A draw into an array."""
     target = settled(out)
@@ -207,9 +208,8 @@ def _into(
     return out
 
 
-def _bound(generator: TracedGenerator, name: str, args: Any, kwargs: Any) -> dict[str, Any]:
-    """The arguments by name; without those that are not given."""
-    settle_all((*args, *kwargs.values()))
+def _signature(generator: TracedGenerator, name: str) -> inspect.Signature:
+    """The signature of a method that draws."""
     try:
         signature = inspect.signature(getattr(generator._like, name))
     except (TypeError, ValueError):
@@ -217,11 +217,7 @@ def _bound(generator: TracedGenerator, name: str, args: Any, kwargs: Any) -> dic
     kinds = {each.kind for each in signature.parameters.values()}
     if kinds & {inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD}:
         raise refuse(f"{name} of a random generator cannot be captured")
-    return dict(signature.bind(*args, **kwargs).arguments)
-
-
-def _parameters(generator: TracedGenerator, name: str) -> Mapping[str, inspect.Parameter]:
-    return inspect.signature(getattr(generator._like, name)).parameters
+    return signature
 
 
 def _text(name: str, x: Any) -> str | None:
@@ -267,12 +263,12 @@ def _shape(
     return dims or None
 
 
-def _permuted(given: Any, xs: dict[str, Any], sizes: Shape | None) -> Shape:
+def _permuted(given: Any, xs: dict[str, object], sizes: Shape | None) -> Shape:
     (x,) = list(xs.values())[:1]
     return _dims(x) or (dim_of(given["x"]),)
 
 
-def _chosen(given: Any, xs: dict[str, Any], sizes: Shape | None) -> Shape:
+def _chosen(given: Any, xs: dict[str, object], sizes: Shape | None) -> Shape:
     dims = _dims(xs["a"])
     axis = known_int(given.get("axis", 0), "an axis")
     place = axis % len(dims) if dims else 0
@@ -282,7 +278,7 @@ def _chosen(given: Any, xs: dict[str, Any], sizes: Shape | None) -> Shape:
 def _rows(counted: str, items: str) -> Callable[..., Shape]:
     """Of draws of a row of numbers each."""
 
-    def shape(given: Any, xs: dict[str, Any], sizes: Shape | None) -> Shape:
+    def shape(given: object, xs: dict[str, object], sizes: Shape | None) -> Shape:
         *more, last = _dims(xs[items])
         if sizes is None:
             sizes = broadcast_shapes(_dims(xs[counted]), tuple(more)) if counted else tuple(more)

@@ -111,12 +111,12 @@ def arena_places(begins: np.ndarray, counts: np.ndarray) -> np.ndarray:
     return np.repeat(begins - before, counts) + np.arange(counts.sum())
 
 
-def rows_of(items: list[Any], count: int, size: int) -> list[list[Any]]:
+def rows_of(items: list[object], count: int, size: int) -> list[list[Any]]:
     """So many lists of that many items each."""
     return [items[row * size : (row + 1) * size] for row in range(count)]
 
 
-def share_out(lists: list[list[Any]], counts: np.ndarray, items: list[Any]) -> None:
+def share_out(lists: list[list[object]], counts: np.ndarray, items: list[object]) -> None:
     """Give so many of the items to each of these lists; called by epilogues."""
     rest = iter(items)
     for place in np.flatnonzero(counts).tolist():

@@ -12,7 +12,8 @@ from ..refusing import How, Request, Respecialise, refuse
 from ..session import current
 from ..values.above import above
 from ..values.operands import Traced
-from .containers import MISSING, ExternalSequence, Held, give_reads, is_number, is_plain, settled
+from .containers import ExternalSequence, Held, give_reads, is_number, is_plain, settled
+from .objects import MISSING
 
 # Note [Lists of numbers]
 # A list argument of more than a few ints, or floats, is read item by item where the program asks
@@ -86,7 +87,7 @@ class ExternalList(ExternalSequence, list[Any]):
             seen = self._seen[place] = held.part(held.real[place], f"[{place}]", name)
         return seen
 
-    def _open_place(self, key: Any) -> int | None:
+    def _open_place(self, key: object) -> int | None:
         """The index in the original list that ``key`` means, if nothing else has to be read."""
         self._check_not_growing()
         if self._whole or not isinstance(key, int | np.integer) or isinstance(key, bool):
@@ -133,7 +134,7 @@ class ExternalList(ExternalSequence, list[Any]):
     def __bool__(self) -> bool:
         return bool(self.length() != 0)
 
-    def __radd__(self, other: Any) -> Any:
+    def __radd__(self, other: object) -> Any:
         if type(other) is not list:
             return NotImplemented
         self.settle()
@@ -219,7 +220,7 @@ class ExternalList(ExternalSequence, list[Any]):
                 "otherwise, cannot be captured; use a list of the function"
             )
 
-    def _grow(self, value: Any) -> None:
+    def _grow(self, value: object) -> None:
         """Append in a call in which nobody looks at the list."""
         held = self._held
         held.outside.session.door.lists.note_outside_changed()
@@ -237,7 +238,7 @@ class ExternalList(ExternalSequence, list[Any]):
             raise Respecialise(self._to(How.BY_ITEMS))
         self._held.outside.session.door.lists.note_outside_changed()
 
-    def append(self, value: Any, /) -> None:
+    def append(self, value: object, /) -> None:
         if self._is_growing:
             self._grow(value)
             return
@@ -279,27 +280,27 @@ class ExternalList(ExternalSequence, list[Any]):
         if value is not before or is_number(value):
             held.store(place, value, f"_{place}")
 
-    def see(self, key: int, value: Any) -> None:
+    def see(self, key: int, value: object) -> None:
         """Let the program see another element, and nobody else."""
         self._note_change()
         self.settle()
         list.__setitem__(self, key, value)
 
-    def insert(self, index: Any, value: Any, /) -> None:
+    def insert(self, index: Any, value: object, /) -> None:
         self.settle()
         self._changing()
         place = operator.index(index)
         list.insert(self, place, value)
         self._held.change("insert", place, value)
 
-    def __delitem__(self, key: Any, /) -> None:
+    def __delitem__(self, key: object, /) -> None:
         self.settle()
         self._changing()
         where = _plain_slice(key) if isinstance(key, slice) else _plain_place(self, key)
         list.__delitem__(self, where)
         self._held.change("delitem", where)
 
-    def pop(self, index: Any = -1, /) -> Any:
+    def pop(self, index: object = -1, /) -> Any:
         self.settle()
         if not list.__len__(self):
             raise IndexError("pop from empty list")
@@ -307,7 +308,7 @@ class ExternalList(ExternalSequence, list[Any]):
         del self[index]
         return value
 
-    def remove(self, value: Any, /) -> None:
+    def remove(self, value: object, /) -> None:
         items = list(self)
         if value not in items:
             raise ValueError("list.remove(x): x not in list")
@@ -322,7 +323,7 @@ class ExternalList(ExternalSequence, list[Any]):
     def sort(self, *, key: Any = None, reverse: Any = False) -> None:
         self[:] = sorted(self, key=current().door.runnable(key), reverse=reverse)
 
-    def __add__(self, other: Any, /) -> Any:
+    def __add__(self, other: object, /) -> Any:
         if isinstance(other, Traced):  # NumPy's numbers take a list for an array
             return NotImplemented
         return _add(self, other)

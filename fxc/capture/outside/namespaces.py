@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import keyword
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 from ..refusing import refuse
-from .containers import ExternalMapping, Held, give_reads, plain_key
-from .objects import MISSING, class_attribute, is_data_descriptor
+from .containers import MAPPING_READS, ExternalMapping, Held, give_reads, plain_key
+from .objects import class_attribute, is_data_descriptor
 
 
 class Namespace(ExternalMapping, dict[str, Any]):
@@ -20,9 +20,9 @@ class Namespace(ExternalMapping, dict[str, Any]):
         self,
         held: Held,
         kind: type,
-        items: Callable[[], dict[str, Any]],
-        find: Callable[[str], Any],
-        store: Callable[[str, Any], None],
+        items: Callable[[], dict[str, object]],
+        find: Callable[[str], object],
+        store: Callable[[str, object], None],
     ) -> None:
         super().__init__()
         self._held = held
@@ -32,11 +32,9 @@ class Namespace(ExternalMapping, dict[str, Any]):
         self._store = store
 
     def settle(self) -> None:
-        items = self._items()
-        dict.clear(self)
-        dict.update(self, items)
+        dict.update(self, self._items())
 
-    def _checked(self, key: Any) -> str:
+    def _checked(self, key: object) -> str:
         key = plain_key(key)
         found = class_attribute(self._kind, key) if type(key) is str else None
         plain = type(key) is str and key.isidentifier() and not keyword.iskeyword(key)
@@ -47,61 +45,20 @@ class Namespace(ExternalMapping, dict[str, Any]):
             )
         return str(key)
 
-    def _find(self, key: Any) -> Any:
+    def _find(self, key: object) -> Any:
         return self._found(self._checked(key))
-
-    def __getitem__(self, key: Any) -> Any:
-        value = self._find(key)
-        if value is MISSING:
-            raise KeyError(key)
-        return value
-
-    def get(self, key: Any, default: Any = None, /) -> Any:
-        """As ``dict.get``."""
-        value = self._find(key)
-        return default if value is MISSING else value
-
-    def __contains__(self, key: object) -> bool:
-        return self._find(key) is not MISSING
-
-    def __setitem__(self, key: Any, value: Any, /) -> None:
-        self._store(self._checked(key), value)
-
-    def setdefault(self, key: Any, default: Any = None, /) -> Any:
-        """As ``dict.setdefault``."""
-        if key not in self:
-            self[key] = default
-        return self[key]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._items())
-
-    def __len__(self) -> int:
-        return len(self._items())
-
-    def keys(self) -> Any:
-        """As ``dict.keys``, of what is there now."""
-        return self._items().keys()
-
-    def values(self) -> Any:
-        """As ``dict.values``, likewise."""
-        return self._items().values()
-
-    def items(self) -> Any:
-        """As ``dict.items``, likewise."""
-        return self._items().items()
-
-    def __delitem__(self, key: Any, /) -> None:
-        raise refuse(
-            f"'del' of an item of {self._held.source.text} cannot be captured; use delattr"
-        )
-
-    def __ror__(self, other: Any) -> Any:
-        return {**other, **self._items()} if type(other) is dict else NotImplemented
 
     def copy(self) -> dict[str, Any]:
         """As ``dict.copy``."""
         return self._items()
 
+    def __setitem__(self, key: object, value: object, /) -> None:
+        self._store(self._checked(key), value)
 
-give_reads(Namespace, "__reversed__ __eq__ __ne__ __or__ __repr__")
+    def __delitem__(self, key: object, /) -> None:
+        raise refuse(
+            f"'del' of an item of {self._held.source.text} cannot be captured; use delattr"
+        )
+
+
+give_reads(Namespace, MAPPING_READS)

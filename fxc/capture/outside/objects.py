@@ -20,6 +20,9 @@ import numpy as np
 from ..refusing import refuse
 from .shadows import shadow_of
 
+Args = tuple[object, ...]  # what a call of the program is given
+Kwargs = dict[str, object]
+
 # Note [Stand-ins]
 # The program does not get an object from outside but an empty object of the same class. Its
 # attributes are read and stored through the door; code that gets at them in another way finds

@@ -7,55 +7,20 @@ the program sees stand-ins (containers.py, objects.py), whose parts come here wh
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
-
-import numpy as np
 
 from fxc.ir.graph import Value
 from fxc.ir.handles import HANDLE, handle
 from fxc.ir.records import frozen
-from fxc.ir.symbols import Dim, symbol
-from fxc.ir.types import (
-    DTYPE_NAMES,
-    PY_INT,
-    ArrayType,
-    array_type,
-    c_strides,
-    is_known,
-    scalar_type_of,
-)
 
-from ..guard_builder import GuardBuilder, flags_of
-from ..guards import Fetch, Source
-from ..refusing import How, Requests, refuse
+from ..guards import Source
+from ..refusing import Requests
 from ..session import Session
 from ..values.derived import known_result
 from ..values.operands import Traced
 from ..values.traced_array import TracedArray
-from ..values.traced_int import TracedInt
-from ..values.traced_scalar import TracedScalar
 from .effects import Effects
-
-_C_CONTIGUOUS, _F_CONTIGUOUS, _ALIGNED, _WRITEABLE = 0x1, 0x2, 0x100, 0x400
-
-
-@frozen
-class GraphInput:
-    """One input of the graph and where it comes from; hidden ones are no arguments."""
-
-    value: Value
-    text: str
-    hidden: bool
-
-
-@frozen
-class SymbolSource:
-    """What a symbol is: the size or stride of an axis of an input, or an int input itself."""
-
-    input: int
-    kind: str  # "size", "stride" or "value"
-    axis: int = 0
+from .inputs import Inputs
 
 
 @frozen
@@ -69,15 +34,7 @@ class Known:
     is_fixed: bool = False  # guarded by identity
 
 
-# Note [Numbers from outside]
-# A number that is no argument is a constant of the capture, guarded by its value: most of them
-# never change, and constants make better code. One that changes is a run-time input, like an
-# argument: if the program itself stores to it the capture starts again, if its guard fails the next
-# capture has it so. Each such number, the length of a list too, has a label that is the same in
-# every attempt; ``varying`` holds those of the run-time inputs.
-
-
-class Outside:
+class Outside(Inputs):
     """All that one capture has read from outside."""
 
     def __init__(
@@ -88,22 +45,12 @@ class Outside:
         derives: bool = True,
         of_part: bool = False,
     ) -> None:
-        self.session = session
-        self.dynamic = dynamic
-        self.varying = varying
+        super().__init__(session, dynamic, varying)
         self.derives = derives  # see Note [Derived ints]
         self.of_part = of_part  # whether a part of a function is captured
-        self.placed: dict[
-            Value, Value
-        ] = {}  # views that are returned, see Note [Views behind loops]
-        self.numbers: dict[Value, tuple[str, Any]] = {}  # inputs: in the guard program, and now
-        self.guards = GuardBuilder()
         self.effects = Effects(session)
-        self.inputs: list[GraphInput] = []
-        self.input_sources: list[Source] = []
-        self.arrays = session.aliases.input_arrays
-        self.with_flags: set[str] = set()  # variables of the guards, of arrays from outside
-        self.symbols: dict[str, SymbolSource] = {}
+        # Views that are returned, see Note [Views behind loops].
+        self.placed: dict[Value, Value] = {}
         self.known: dict[int, Known] = {}  # by the object from outside
         self.shown: dict[int, Known] = {}  # by what the program sees in its place
         self.drawn: dict[int, Any] = {}  # by the input that is the handle
@@ -113,37 +60,29 @@ class Outside:
         self.refuses_data = False  # what is refused is something from outside
         self.texts = Requests()  # to have texts that vary as constants
         self.given_texts: dict[int, tuple[Traced, str]] = {}  # and these, with variables of guards
-        self._derived: dict[str, Any] = {}
-        self._labels: set[str] = set()
-        self._constants: set[str] = set()
-        self._stored: set[str] = set()
 
     def forget(self) -> None:
         """Let go of what the caller has, at the end: until the garbage collector comes round."""
         for each in (self.known, self.shown, self.arrays, self.numbers):
             each.clear()
 
-    def is_constant(self, label: str) -> bool:
-        """Whether an input is a constant even if it may vary: Python needs its value."""
-        return How.CONSTANT in self.session.asked(label)
-
-    def guard_distinct(self, a: Any, b: Any) -> None:
+    def guard_distinct(self, a: object, b: object) -> None:
         """Rely on two objects from outside being different ones, if both are from outside."""
         left, right = self.source_of(a), self.source_of(b)
         if left is not None and right is not None:
             self.guards.check(f"{left.var} is not {right.var}", f"{left.text} is not {right.text}")
 
-    def real(self, x: Any) -> Any:
+    def real(self, x: object) -> Any:
         """The object from outside that something stands for; another one itself."""
         known = self.shown.get(id(x))
         return x if known is None else known.object
 
-    def is_stand_in(self, x: Any) -> bool:
+    def is_stand_in(self, x: object) -> bool:
         """See Note [Stand-ins]."""
         known = self.shown.get(id(x))
         return known is not None and known.is_object and not known.is_fixed
 
-    def source_of(self, x: Any) -> Source | None:
+    def source_of(self, x: object) -> Source | None:
         """How a call gets at something from outside; None for what is not."""
         if isinstance(x, TracedArray):
             for each, source in zip(self.inputs, self.input_sources, strict=True):
@@ -158,234 +97,15 @@ class Outside:
         if not isinstance(known.seen, Traced):
             self.shown[id(known.seen)] = known
 
-    def _label(self, name: str) -> str:
-        """A label for a number that no other number has. See Note [Numbers from outside]."""
-        label, count = name, 1
-        while label in self._labels:
-            count += 1
-            label = f"{name}_{count}"
-        self._labels.add(label)
-        return label
-
-    def stored(self, *names: str) -> None:
-        """Note that the program stores to places of these names."""
-        self._stored.update(names)
-
-    @property
-    def changing(self) -> set[str]:
-        """The labels of constants that the program stores to."""
-        return self._stored & self._constants
-
-    def check_constant(self, condition: str, text: str, label: str) -> None:
-        """Demand a fact that may change from call to call; ``label`` names it."""
-        self._constants.add(label)
-        self.guards.check(condition, text, label)
-
-    def array_of_list(
-        self, items: np.ndarray, source: Source, name: str, beside: Any = None
-    ) -> Any:
-        """The array that the guard program makes of a list, as an input of any size, or of the size
-        of the one ``beside`` it.
-        """
-        self.guards.check(f"type({source.var}) is ndarray", f"{source.text} holds such numbers")
-        value = self.add_input(array_type(items.dtype, ()), source, f"{name}.items", True)
-        dims = self._dims(items, source, value.name) if beside is None else beside._type.shape
-        value.type = array_type(items.dtype, dims)
-        self.arrays[value] = items
-        return TracedArray(value)
-
-    def length_of(self, items: Sequence[Any], source: Source, name: str) -> Any:
-        """The length of a list of this name as a run-time input."""
-        length = self.guards.fetch(f"len({source.var})", f"len({source.text})")
-        return self._int(len(items), length, self._label(f"{name}.len"), True, True)
-
-    # -------------------------------------------------------- inputs of the graph
-
-    def derived(self, expression: str, number: int, text: str) -> Any:
-        """An int that the guard program computes; see Note [Derived ints]."""
-        found = self._derived.get(expression)
-        if found is None:
-            source, label = self.guards.fetch(expression, text), self._label("int")
-            if self.dynamic is False or self.is_constant(label):
-                self.guards.check_value(source, number)
-                found = number
-            else:
-                found = self._int(number, source, label, hidden=True, free=True)
-            self._derived[expression] = found
-        return found
-
-    def demand(self, expression: str, number: Any, text: str) -> None:
-        """Rely on what the guard program computes."""
-        if expression not in self._derived:
-            self._derived[expression] = number
-            self.guards.check_value(self.guards.fetch(expression, text), number)
-
     def known_result(self, x: Value) -> Any:
         """What a scalar is in this call, from here on a constant; None if guards cannot say."""
         return known_result(x)
-
-    def add_input(self, kind: Any, source: Source, name: str, hidden: bool) -> Value:
-        """A new input of the graph."""
-        value = self.session.builder.value(kind, name)
-        self.inputs.append(GraphInput(value, source.text, hidden))
-        self.input_sources.append(source)
-        return value
-
-    def _int(
-        self, value: int, source: Source, name: str, hidden: bool, free: bool, container: str = ""
-    ) -> Any:
-        """An int as a symbol, positive if it is so now; ``free`` for any int. In the next capture
-        all ints of the container are free if one of this is not positive any more.
-        """
-        if not -(2**63) <= value < 2**63:
-            raise refuse(f"{source.text} = {value} does not fit in 64 bits and cannot be captured")
-        low = 1 if value >= 1 and not free else None
-        text = f"{source.text} is an int" + (", 1 or more" if low else "")
-        bound = "1" if low else "-9223372036854775808"
-        self.guards.check(
-            f"type({source.var}) is int and {bound} <= {source.var} < 9223372036854775808",
-            text,
-            container if low else "",
-        )
-        graph_value = self.add_input(PY_INT, source, name, hidden)
-        self.session.labels[graph_value.name] = name
-        dim = symbol(graph_value.name, hint=value, lower=low)
-        self.guards.symbols[graph_value.name] = source.var
-        self.symbols[graph_value.name] = SymbolSource(len(self.inputs) - 1, "value")
-        return TracedInt(dim)
-
-    def _scalar(self, value: Any, source: Source, name: str, hidden: bool) -> Any:
-        self.guards.check(
-            f"type({source.var}) is {type(value).__name__}",
-            f"{source.text} is a {type(value).__name__}",
-        )
-        graph_value = self.add_input(scalar_type_of(value), source, name, hidden)
-        self.numbers[graph_value] = source.var, value
-        self.session.origins[graph_value] = frozenset((name,))
-        return TracedScalar(graph_value)
-
-    def _numpy_scalar(
-        self, value: np.generic, source: Source, name: str, argument: bool, varies: bool
-    ) -> Any:
-        if not is_known(value.dtype):
-            raise refuse(f"{source.text} is a {type(value).__name__}, {_EAGER}")
-        label = self._label(name)
-        if not (argument or varies or label in self.varying) or self.is_constant(label):
-            self._constants.add(label)
-            stays = argument and value.dtype.kind == "b"
-            self.guards.check_value(source, value, "" if stays else label)
-            return value
-        self._check_type(source, type(value))
-        graph_value = self.add_input(scalar_type_of(value), source, label, not argument)
-        self.numbers[graph_value] = source.var, value
-        self.session.origins[graph_value] = frozenset((label,))
-        return TracedScalar(graph_value)
-
-    def _array(self, array: np.ndarray, source: Source, name: str, hidden: bool) -> Any:
-        if not is_known(array.dtype):
-            raise refuse(f"{source.text} has dtype {array.dtype}, {_EAGER}")
-        if not array.flags.aligned:
-            raise refuse(f"{source.text} is not aligned in memory, {_EAGER}")
-        value = self.add_input(array_type(array.dtype, ()), source, name, hidden)
-        value.type = self._array_type(array, source, value.name)
-        self.arrays[value] = array
-        return TracedArray(value)
-
-    def _array_type(self, array: np.ndarray, source: Source, name: str) -> ArrayType:
-        flags, var, guards = array.flags, source.var, self.guards
-        mask, wanted = _ALIGNED | _WRITEABLE, _ALIGNED | (_WRITEABLE if flags.writeable else 0)
-        if flags.c_contiguous:
-            mask, wanted = mask | _C_CONTIGUOUS, wanted | _C_CONTIGUOUS
-        elif flags.f_contiguous:
-            mask, wanted = mask | _F_CONTIGUOUS, wanted | _F_CONTIGUOUS
-        dtype = guards.constant(array.dtype)
-        checks = [
-            f"type({var}) is ndarray",
-            f"({var}.dtype is {dtype} or same_value({var}.dtype, {dtype}))",
-        ]
-        label = f"{name}.shape"
-        dynamic = label in self.varying if self.dynamic is None else self.dynamic
-        if dynamic:
-            checks.append(f"{var}.ndim == {array.ndim}")
-        known = f"({flags_of(source)} := {var}.flags)"
-        self.with_flags.add(var)
-        if flags.carray:
-            checks.append(f"{known}.carray")
-        else:
-            checks.append(f"{known}.num & {mask} == {wanted}")
-        packed = flags.c_contiguous or flags.f_contiguous
-        shown = f"{DTYPE_NAMES[array.dtype]}{list(array.shape)}"
-        text = f"{source.text} is {shown} of this layout"
-        if dynamic:
-            guards.check(" and ".join(checks), text)
-        else:
-            same_shape = f"{var}.shape == {array.shape}"
-            checks += [same_shape, *([] if packed else [f"{var}.strides == {array.strides}"])]
-            guards.check(" and ".join(checks), text, label, same_shape)
-        if 0 in array.shape:  # programs have branches for that: a refusal may be there alone
-            guards.check(f"{var}.size == 0", f"{source.text} has no elements", is_of_value=True)
-        shape = self._dims(array, source, name) if dynamic else array.shape
-        strides = self._strides(array, shape, source, name, dynamic)
-        made = array_type(array.dtype, shape, strides)
-        return ArrayType(made.dtype, made.shape, made.strides, bool(flags.writeable))
-
-    def _check_type(self, source: Source, kind: type) -> None:
-        is_kind = f"type({source.var}) is {self.guards.constant(kind)}"
-        self.guards.check(is_kind, f"{source.text} is a {kind.__name__}")
-
-    def _dims(self, array: np.ndarray, source: Source, name: str) -> tuple[Dim, ...]:
-        """A symbol for each size of 2 or more; other sizes are guarded."""
-        if not array.ndim:
-            return ()
-        names = [self.guards.name("n") for _ in array.shape]
-        self.guards.steps.append(_unpack(names, f"{source.var}.shape"))
-        dims: list[Dim] = []
-        for axis, (size, var) in enumerate(zip(array.shape, names, strict=True)):
-            text = f"{name}.{axis}"
-            if size < 2 or self.is_constant(text):
-                self.guards.check(f"{var} == {size}", f"size {axis} of {source.text} is {size}")
-                dims.append(size)
-                continue
-            self.guards.check(f"{var} >= 2", f"size {axis} of {source.text} is 2 or more")
-            self.guards.symbols[text] = var
-            self.symbols[text] = SymbolSource(len(self.inputs) - 1, "size", axis)
-            dims.append(symbol(text, hint=size, lower=2))
-        return tuple(dims)
-
-    def _strides(
-        self, array: np.ndarray, shape: tuple[Dim, ...], source: Source, name: str, dynamic: bool
-    ) -> tuple[Dim, ...]:
-        itemsize = array.dtype.itemsize
-        if array.flags.c_contiguous:
-            return c_strides(shape, itemsize)
-        if array.flags.f_contiguous:
-            return tuple(reversed(c_strides(shape[::-1], itemsize)))
-        if not dynamic:
-            return array.strides
-        names = [self.guards.name("s") for _ in shape]
-        self.guards.steps.append(_unpack(names, f"{source.var}.strides"))
-        strides: list[Dim] = []
-        for axis, (stride, var) in enumerate(zip(array.strides, names, strict=True)):
-            if shape[axis] == 1 or shape[axis] == 0:
-                strides.append(stride)
-            elif abs(stride) <= itemsize or self.is_constant(f"{name}.s{axis}"):
-                self.guards.check(f"{var} == {stride}", f"stride {axis} of {source.text}")
-                strides.append(stride)
-            else:
-                text = f"{name}.s{axis}"
-                self.guards.symbols[text] = var
-                self.symbols[text] = SymbolSource(len(self.inputs) - 1, "stride", axis)
-                low = itemsize if stride > 0 else None
-                if low is not None:
-                    self.guards.check(f"{var} >= {low}", f"stride {axis} of {source.text}")
-                strides.append(symbol(text, hint=stride, lower=low))
-        return tuple(strides)
 
     # -------------------------------------------------------- the way in, see admission.py
 
     def admit(
         self,
-        value: Any,
+        value: object,
         source: Source,
         name: str,
         *,
@@ -398,7 +118,7 @@ class Outside:
         """
         raise NotImplementedError
 
-    def generator(self, value: Any) -> Any:
+    def generator(self, value: object) -> Any:
         """What the program sees for a random generator that it has by a method of it."""
         known = self.known.get(id(value))
         if known is not None:
@@ -418,13 +138,6 @@ class Outside:
             self._keeper = self.add_input(HANDLE, source, "made", hidden=True)
         return self._keeper
 
-    def root(self, value: Any, text: str) -> Source:
+    def root(self, value: object, text: str) -> Source:
         """The source of an object that the program itself keeps: a module, a namespace."""
         return Source(self.guards.constant(value), text)
-
-
-_EAGER = "which runs as plain NumPy"
-
-
-def _unpack(names: list[str], expression: str) -> Fetch:
-    return Fetch("".join(f"{name}, " for name in names).rstrip(), expression)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from ..refusing import refuse
-from .containers import External, Held, give_reads, is_plain, plain_key, refuse_methods, settled
+from .containers import External, Held, give_reads, is_plain, plain_key, refuse_others, settled
 
 
 class ExternalSet(External, set[Any]):
@@ -40,10 +40,7 @@ class ExternalSet(External, set[Any]):
         )
         set.update(self, held.real)
         for value, there in self._seen.items():
-            if there:
-                set.add(self, value)
-            else:
-                set.discard(self, value)
+            (set.add if there else set.discard)(self, value)
 
     def __contains__(self, value: object) -> bool:
         value = plain_key(value)
@@ -59,31 +56,35 @@ class ExternalSet(External, set[Any]):
             held.check(f"{held.constant(value)} {word} {{0}}", f"has {value!r} {word} it")
         return known
 
-    def __iter__(self) -> Iterator[Any]:
+    def check_unchanged(self) -> None:
+        """Refuse to read all of it where its order is not known any more."""
         if self._changed:
             raise refuse(
                 "reading all of a set after changing it cannot be captured; read it before"
             )
+
+    def __iter__(self) -> Iterator[Any]:
+        self.check_unchanged()
         self.settle()
         return iter(tuple(self._held.real))
 
     # -------------------------------------------------------- changes
 
-    def add(self, value: Any, /) -> None:
+    def add(self, value: object, /) -> None:
         value = plain_key(value)
         if not is_plain((value,)):
             raise refuse("adding an object to a set from outside cannot be captured")
         self._note("add", value, True)
 
-    def discard(self, value: Any, /) -> None:
+    def discard(self, value: object, /) -> None:
         self._note("discard", plain_key(value), False)
 
-    def remove(self, value: Any, /) -> None:
+    def remove(self, value: object, /) -> None:
         if value not in self:
             raise KeyError(value)
         self.discard(value)
 
-    def _note(self, action: str, value: Any, there: bool) -> None:
+    def _note(self, action: str, value: object, there: bool) -> None:
         hash(value)
         self._changing()
         self._held.change(action, value=value)
@@ -92,7 +93,7 @@ class ExternalSet(External, set[Any]):
         else:
             self._seen[value] = there
 
-    def update(self, *others: Iterable[Any]) -> None:
+    def update(self, *others: Iterable[object]) -> None:
         for other in others:
             for value in list(other):
                 self.add(value)
@@ -122,20 +123,13 @@ _SET_ALGEBRA = (
     "__and__ __or__ __sub__ __xor__ __rand__ __ror__ __rsub__ __rxor__ copy union intersection "
     "difference symmetric_difference"
 )
-_SET_CHANGES = (
-    "pop difference_update intersection_update symmetric_difference_update __iand__ __isub__ "
-    "__ixor__"
-)
 
 
 def _unchanged(name: str) -> Callable[..., Any]:
     method = settled(set, name)
 
-    def run(self: ExternalSet, *args: Any) -> Any:
-        if self._changed:
-            raise refuse(
-                "reading all of a set after changing it cannot be captured; read it before"
-            )
+    def run(self: ExternalSet, *args: object) -> Any:
+        self.check_unchanged()
         return method(self, *args)
 
     return run
@@ -144,6 +138,4 @@ def _unchanged(name: str) -> Callable[..., Any]:
 give_reads(ExternalSet, _SET_READS)
 for _name in _SET_ALGEBRA.split():
     setattr(ExternalSet, _name, _unchanged(_name))
-refuse_methods(
-    ExternalSet, _SET_CHANGES, "a set from outside cannot be captured; use add and discard"
-)
+refuse_others(ExternalSet, "a set from outside cannot be captured; use add and discard")

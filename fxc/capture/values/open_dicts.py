@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ..outside.containers import MISSING
 from ..outside.dicts import ExternalDict
+from ..outside.objects import MISSING
 from ..refusing import refuse
 from ..session import current
 from ..statements.choices import chosen
