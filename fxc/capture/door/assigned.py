@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from ast import literal_eval
-from types import CellType
+from collections.abc import Collection, Iterable
+from types import CellType, FunctionType
 from typing import Any
 
 from ..outside.containers import External
@@ -14,7 +15,8 @@ from ..statements.cells import unordered
 from ..values.variables import is_same
 from .attributes import Attributes
 from .creations import Creations
-from .places import Attribute, Enclosing, Global, Item, Place, Rebound
+from .outer import Outer
+from .places import Attribute, Item, OuterPlace, Place, Rebound
 
 # The last step of a text: an attribute or an item.
 _STEP = re.compile(r"(.+?)(?:\.(\w+)|\[('(?:[^'\\]|\\.)*'|-?\d+)\])")
@@ -28,28 +30,25 @@ class Places(Creations):
         self._door = door
         self._variables: dict[int, Rebound] = {}  # by the cell's id
         self._wanted: set[Request] = set()  # places that this attempt has found
-        self._assigned: set[int] = set()  # owners of places that statements have taken
         # New places, with the ids of their owners, in the order in which they are assigned.
         self.begun: list[tuple[str, int]] = []
 
     # -------------------------------------------------------- what is made
 
-    def is_assigned(self, x: object) -> bool:
-        """Whether branches or loops have changed what it holds: it is another thing in each arm."""
-        return id(x) in self._assigned
-
-    def note_variables(self, function: str, cells: tuple[CellType, ...], names: Any) -> None:
+    def note_variables(
+        self, function: str, cells: tuple[CellType, ...], names: Iterable[str]
+    ) -> None:
         """Note the variables of a function, which begins here, that inner functions rebind."""
         for name, cell in zip(names, cells, strict=True):
             text = self._numbered(f"{name} of {function}")
             self._variables[id(cell)] = Rebound(cell, text, self._session.region)
 
-    def outer_text(self, name: str, function: str, found: object) -> str:
-        """The text for a variable from outside, a cell or a namespace."""
+    def outer_text(self, variable: Outer) -> str:
+        """By what a variable from outside is known from one attempt to the next."""
         known = self._session.outer
-        same = (text for text, x in known.items() if x is found and text.startswith(f"{name} "))
-        text = next(same, None) or _fresh(f"{name} of {function}", known)
-        known[text] = found
+        same = (text for text, x in known.items() if x.key == variable.key)
+        text = next(same, None) or _fresh(variable.text, known)
+        known[text] = variable
         return text
 
     def _owner_of(self, text: str) -> Any:
@@ -57,13 +56,9 @@ class Places(Creations):
         for known in self._door.outside.shown.values():
             if known.source.text == text and (known.is_object or isinstance(known.seen, External)):
                 return known.seen
-        for home, made, known_text in self._made.values():
-            if known_text == text and self._session.is_open(home):
-                return made
-        for made in self._door.lists.known:
-            home, known_text = self._lists[id(made)]
-            if known_text == text and self._session.is_open(home):
-                return made
+        for each in self._known.values():
+            if each.text == text and each.home is not None and self._session.is_open(each.home):
+                return each.object
         owner, key = self._step(text)
         if isinstance(owner, ExternalList):
             inside = type(key) is int and -len(owner._held.real) <= key < len(owner._held.real)
@@ -93,10 +88,8 @@ class Places(Creations):
         """The place of a text, if it is there."""
         found: Place | None
         outer = self._session.outer.get(text)
-        if type(outer) is dict:
-            found = Global(self._door, outer, text.partition(" ")[0], text)
-        elif outer is not None:
-            found = Enclosing(self._door, outer, text)
+        if outer is not None:
+            found = OuterPlace(self._door, outer, text)
         else:
             known = (each for each in self._variables.values() if each.text == text)
             variables = (each for each in known if self._session.is_open(each.home))
@@ -105,11 +98,11 @@ class Places(Creations):
 
     # -------------------------------------------------------- what statements assign
 
-    def carried(self, variables: Any) -> dict[str, Place]:
+    def carried(self, variables: FunctionType | None) -> dict[str, Place]:
         """The places that a statement takes for variables, by their texts: what it rebinds itself
         (``variables`` is a function of them, or None), and what earlier attempts have found.
         """
-        cells = () if variables is None else variables.__closure__
+        cells = () if variables is None else variables.__closure__ or ()
         found: dict[str, Place] = {}
         for cell in cells:
             place = self._variables[id(cell)]
@@ -121,7 +114,9 @@ class Places(Creations):
                 found[text] = known
         return found
 
-    def assign(self, place: Place, before: tuple[Any, Any], value: Any, flag: object) -> None:
+    def assign(
+        self, place: Place, before: tuple[object, object], value: object, flag: object
+    ) -> None:
         """Assign what a statement has made of a place, and of its flag. When it began they were
         ``before``.
         """
@@ -152,7 +147,7 @@ class Places(Creations):
             if each.cells.has(place) and each.recording is not None
         }
         if carrying >= self._inside(home):
-            self._assigned.add(id(place.base))
+            self._note(place.base).is_assigned = True
             if place.flag is not True:
                 if type(place.flag) is not bool:
                     self._check_order(place, text)
@@ -162,7 +157,7 @@ class Places(Creations):
         if request in session.requests or not _may_be_carried(place):
             return False
         self._wanted.add(request)
-        self._assigned.add(id(place.base))
+        self._note(place.base).is_assigned = True
         return True
 
     def _check_order(self, place: Place, text: str) -> None:
@@ -178,7 +173,7 @@ class Places(Creations):
         if id(place.base) in others:
             raise unordered()
 
-    def takes_item(self, owner: dict[Any, Any] | list[Any], key: object) -> bool:
+    def takes_item(self, owner: dict[object, object] | list[object], key: object) -> bool:
         """As ``takes``."""
         return self.takes(Item(self._door, owner, key))
 
@@ -200,7 +195,7 @@ def _may_be_carried(place: Place) -> bool:
     return place.flag is not False or place.may_begin
 
 
-def _fresh(text: str, known: Any) -> str:
+def _fresh(text: str, known: Collection[str]) -> str:
     count, found = 1, text
     while found in known:
         count += 1

@@ -22,7 +22,8 @@ from ..values.made_dicts import MadeDicts
 from ..values.made_lists import MadeLists
 from ..values.maybe_set import MaybeSet, check_sure, given
 from ..values.unbound import UNBOUND
-from .reads import DELETED, Reads, name_of
+from .outer import DELETED
+from .reads import Reads, name_of
 
 
 class Attributes(Reads):
@@ -38,7 +39,7 @@ class Attributes(Reads):
         known = self.outside.shown.get(id(owner))
         return known is not None and known.is_object
 
-    def _seen(self, owner: Any, name: Any) -> Any:
+    def _seen(self, owner: object, name: str) -> Any:
         """What the program has stored in an attribute, or MISSING."""
         seen = self._attributes.get((id(owner), name), MISSING)
         return vars_of(owner).get(name, MISSING) if seen is MISSING else seen
@@ -131,7 +132,7 @@ class Attributes(Reads):
         plain = {name: value for name, value in found.items() if name not in slots}
         return plain, {name: value for name, value in found.items() if name in slots}
 
-    def given_if(self, owner: object, name: object) -> Any:
+    def given_if(self, owner: object, name: str) -> Any:
         """By which condition an object has an attribute, if it is one; else None."""
         seen = self._seen(owner, name)
         return seen.flag if type(seen) is MaybeSet and not seen.by_class else None

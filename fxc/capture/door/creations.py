@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from fxc.ir.records import mutable
+
 from ..outside.containers import External
 from ..outside.outside import Outside
 from ..outside.shadows import class_of
@@ -14,6 +16,26 @@ from ..values.made_lists import MadeLists
 from ..values.records import label_of
 
 
+@mutable
+class _Creation:
+    """What is known of an object, a dict, a list or an iterator, mostly of the program's own."""
+
+    object: Any
+    home: int | None = None  # the region in which the program has made it
+    text: str | None = None  # tells it apart in all attempts
+    is_made: bool = False  # by the program, and no list
+    is_joined: bool = False  # made by the end of a branch or loop
+    is_sealed: bool = False  # others stand for it, or it for others
+    is_replaced: bool = False  # a record stands for it
+    is_listed: bool = False  # an item of a list of the graph
+    is_item: bool = False  # a list that another one holds
+    is_assigned: bool = False  # branches or loops change what it holds
+    place: str | None = None  # among the results of a branch or loop
+
+
+_UNKNOWN = _Creation(None)
+
+
 class Creations:
     """The objects, dicts, lists and iterators that the program of one capture makes."""
 
@@ -21,34 +43,47 @@ class Creations:
         self._session = session
         self._outside = outside
         self._made_lists = lists
-        # Each by its id. A region is where it was made; a text tells it apart in all attempts.
-        self._made: dict[int, tuple[int, Any, str]] = {}  # region, object and text
-        self._lists: dict[int, tuple[int, str]] = {}  # region and text of lists that others hold
-        self._item_lists: dict[int, tuple[int, Any]] = {}  # region of lists that are items
-        self._joined: dict[int, Any] = {}  # made by the end of a branch or loop
-        self._sealed: dict[int, Any] = {}  # others stand for these, or these for others
-        self._replaced: dict[int, Any] = {}  # records stand for these
+        self._known: dict[int, _Creation] = {}  # by the object's id
         self._shared: set[type] = set()  # classes of objects that several lists of the graph hold
-        self._listed: dict[int, Any] = {}  # items of lists of the graph
-        self._returned: dict[int, tuple[Any, str]] = {}  # at which place of a branch's results
         self._counts: dict[tuple[int, str], int] = {}  # of texts, by region
+
+    def _note(self, x: object) -> _Creation:
+        """The record of an object, from now on."""
+        return self._known.setdefault(id(x), _Creation(x))
+
+    def _of(self, x: object) -> _Creation:
+        """What is known of an object."""
+        return self._known.get(id(x), _UNKNOWN)
 
     def note_made(self, x: object) -> None:
         """Note an object, a dict or an iterator that the program makes here."""
-        region = self._session.region
-        self._made[id(x)] = region, x, self._numbered(f"{class_of(x).__name__}()")
+        found = self._note(x)
+        found.is_made, found.home = True, self._session.region
+        found.text = self._numbered(f"{class_of(x).__name__}()")
 
     def is_made(self, x: object) -> bool:
         """Whether the program made an object, or a dict."""
-        return id(x) in self._made
+        return self._of(x).is_made
 
-    def note_list(self, x: list[Any]) -> None:
+    def is_assigned(self, x: object) -> bool:
+        """Whether branches or loops have changed what it holds: it is another thing in each arm."""
+        return self._of(x).is_assigned
+
+    def note_list(self, x: object) -> None:
         """Note a list that the program makes here, and that is held elsewhere."""
-        self._lists[id(x)] = self._session.region, self._numbered("list()")
+        found = self._note(x)
+        found.home, found.text = self._session.region, self._numbered("list()")
 
-    def note_item_list(self, x: list[Any]) -> None:
+    def note_item_list(self, x: object) -> None:
         """Note a list that the program makes here, and that another list alone holds."""
-        self._item_lists[id(x)] = self._session.region, x
+        found = self._note(x)
+        found.home, found.is_item = self._session.region, True
+
+    def keeps_alone(self, x: object) -> bool:
+        """Whether the program's list is known here, and not for being held by something else."""
+        each = self._of(x)
+        held = each.is_sealed or each.is_listed or each.is_replaced or each.is_joined
+        return each is not _UNKNOWN and not (held or each.is_item or each.place is not None)
 
     def _numbered(self, text: str) -> str:
         """A text for something that is made here, which nothing else has that is still there."""
@@ -61,10 +96,7 @@ class Creations:
         """The region that something was made in; None for what is not followed."""
         if id(owner) in self._outside.shown:
             return 0
-        for known in (self._lists, self._item_lists):
-            if id(owner) in known:
-                return known[id(owner)][0]
-        return self._made[id(owner)][0] if id(owner) in self._made else None
+        return self._of(owner).home
 
     def text_of(self, owner: object) -> str | None:
         """By what an object or container is known from one attempt to the next."""
@@ -72,20 +104,21 @@ class Creations:
         if known is not None:
             followed = known.is_object or isinstance(owner, External)
             return known.source.text if followed else None
-        if id(owner) in self._lists:
-            return self._lists[id(owner)][1]
-        return self._made[id(owner)][2] if id(owner) in self._made else None
+        return self._of(owner).text
 
     def seal(self, x: object) -> None:
         """Note an object for which another one stands, or that stands for some. See Note [Objects
         that are joined].
         """
-        self._sealed[id(x)] = x
+        self._note(x).is_sealed = True
+
+    def _sealed(self) -> list[Any]:
+        return [each.object for each in self._known.values() if each.is_sealed]
 
     def check_apart(self, *objects: object) -> None:
         """Begin again with objects that are not joined, if one of these is."""
         for x in objects:
-            if id(x) in self._sealed:
+            if self._of(x).is_sealed:
                 raise self._apart(x)
 
     def _apart(self, *objects: object) -> Respecialise:
@@ -107,41 +140,41 @@ class Creations:
     def ask_records(self, *found: object) -> None:
         """The same for those of these that are items of lists, or stand for others."""
         for x in found:
-            if id(x) in self._sealed:
+            if self._of(x).is_sealed:
                 self.ask_record(x)
         if len(found) > 1 and all(isinstance(x, list) for x in found):
             self._made_lists.ask_pool(*found)
 
     def replace(self, x: object) -> None:
         """Note an object in whose place the program has a record from now on."""
-        self._replaced[id(x)] = x
+        self._note(x).is_replaced = True
 
     def check_not_replaced(self, x: object) -> None:
         """Refuse an object that the program has beside the record of it."""
-        if id(x) in self._replaced:
+        if self._of(x).is_replaced:
             raise refuse(
                 f"a {class_of(x).__name__} that stands in arrays, and is held besides since it was "
                 "made, cannot be captured"
             )
 
-    def check_returned(self, x: object, others: list[tuple[Any, type]]) -> None:
+    def check_returned(self, x: object, others: list[tuple[object, type]]) -> None:
         """The same for results among which it shows which object is which; ``others`` are those so
         far, by class.
         """
-        if id(x) not in self._sealed:
+        if not self._of(x).is_sealed:
             return
         kind, shown = class_of(x), self._outside.shown
-        foreign = [(y, class_of(y)) for y in self._sealed.values() if id(y) in shown]
+        foreign = [(y, class_of(y)) for y in self._sealed() if id(y) in shown]
         if any(y is not x and each is kind for y, each in (*others, *foreign)):
             raise self._apart(x)
         others.append((x, kind))
 
-    def check_returned_list(self, kinds: Iterable[type], others: list[tuple[Any, type]]) -> None:
+    def check_returned_list(self, kinds: Iterable[type], others: list[tuple[object, type]]) -> None:
         """The same for a list of the graph whose items hold objects of these classes."""
         for kind in kinds:
             shared = kind in self._shared
             if any(each is kind and (shared or y is not None) for y, each in others):
-                raise self._apart(*(x for x in self._sealed.values() if class_of(x) is kind))
+                raise self._apart(*(x for x in self._sealed() if class_of(x) is kind))
             others.append((None, kind))
 
     def note_shared(self, kinds: Iterable[type]) -> None:
@@ -153,7 +186,7 @@ class Creations:
         [Records in lists].
         """
         home = self.home_of(x)
-        if home is None or id(x) in self._listed or self._session.in_loop(home):
+        if home is None or self._of(x).is_listed or self._session.in_loop(home):
             self.ask_record(x)
             raise refuse(
                 "a dict, an object or a list that is no new one, in a list whose length depends on "
@@ -164,21 +197,21 @@ class Creations:
         """Note a dict, an object or a list that a list of the graph has taken over, or that has
         been read from one.
         """
-        self._listed[id(x)] = x
+        self._note(x).is_listed = True
         self.seal(x)
 
     def note_joined(self, x: object) -> None:
         """Note a dict or an object that stands behind a branch or loop for those made in it."""
-        self._joined[id(x)] = x
+        self._note(x).is_joined = True
         self.note_made(x)
 
     def is_new(self, x: object, name: str) -> bool:
         """Whether a dict or an object was made in a branch or loop that ends here, and is returned
         at one place alone.
         """
-        home, region = self.home_of(x), self._session.region
+        home, region, known = self.home_of(x), self._session.region, self._of(x)
         made_here = home and (home == region or not self._session.is_open(home))
-        if (not made_here and id(x) not in self._joined) or id(x) in self._listed:
+        if not (made_here or known.is_joined) or known.is_listed:
             return False
         return self.is_alone(x, name)
 
@@ -186,17 +219,17 @@ class Creations:
         """Whether a dict or an object is at no other place that a branch or loop joins, as far as
         is known so far.
         """
-        _, known = self._returned.setdefault(id(x), (x, name))
-        return known == name
+        found = self._note(x)
+        found.place = name if found.place is None else found.place
+        return found.place == name
 
-    def is_ours(self, x: list[Any], name: str) -> bool:
+    def is_ours(self, x: list[object], name: str) -> bool:
         """Whether a list was made in a branch that has ended, whose variable of that name alone has
         it.
         """
         home = self.home_of(x)
-        if home is None or self._session.is_open(home) or id(x) in self._sealed:
+        if home is None or self._session.is_open(home) or self._of(x).is_sealed:
             return False
-        _, known = self._returned.setdefault(id(x), (x, name))
-        if known != name:
+        if not self.is_alone(x, name):
             raise Respecialise(OBJECTS_APART)
         return True

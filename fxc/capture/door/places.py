@@ -20,6 +20,7 @@ from ..values.maybe_set import MaybeSet
 from ..values.open_dicts import OpenDict
 from ..values.unbound import UNBOUND
 from .attributes import Attributes
+from .outer import Outer
 
 # Note [Assigned places]
 # What ``self.t += dt`` assigns in a loop is no variable of the function, so that the statement does
@@ -100,7 +101,7 @@ class Attribute(_Part):
     def held(self) -> Any:
         return self.door.held_attribute(self.owner, self.name)
 
-    def put(self, value: Any, flag: object = True) -> None:
+    def put(self, value: object, flag: object = True) -> None:
         if self.door.is_foreign(self.owner):
             self.door.see_attribute(self.owner, self.name, value, flag)
         elif flag is not False:
@@ -165,7 +166,7 @@ class Item(_Part):
             return self.owner.held(self.key)
         return self.owner[self.key] if self.flag else UNBOUND
 
-    def put(self, value: Any, flag: object = True) -> None:
+    def put(self, value: object, flag: object = True) -> None:
         if isinstance(self.owner, ExternalDict):
             maybe = value if type(flag) is bool else MaybeSet(flag, value)
             if flag is not False or self.flag is not False:
@@ -224,7 +225,7 @@ class Rebound:
 
     held = read
 
-    def put(self, value: Any, flag: object = True) -> None:
+    def put(self, value: object, flag: object = True) -> None:
         if value is UNBOUND:
             del self.cell.cell_contents
         else:
@@ -234,64 +235,33 @@ class Rebound:
 
 
 @frozen
-class Enclosing:
-    """A variable of a function around a function from outside."""
+class OuterPlace:
+    """A global variable, or one of a function around a function from outside."""
 
     door: Attributes
-    cell: CellType
+    variable: Outer
     text: str
     home: int = 0
     may_begin: bool = False
 
     @property
     def base(self) -> Any:
-        return self.cell
+        return self.variable.holder
 
     @property
     def flag(self) -> bool:
-        return self.door.has_cell(self.cell)
+        return self.door.has_outer(self.variable)
 
     def read(self) -> Any:
-        return self.door.cell_contents(self.cell, self.text.partition(" ")[0])
+        return self.door.outer_value(self.variable)
 
     held = read
 
-    def put(self, value: Any, flag: object = True) -> None:
-        self.door.see_cell(self.cell, value)
+    def put(self, value: object, flag: object = True) -> None:
+        self.door.see_outer(self.variable, value)
 
     def store(self, value: object, flag: object = True) -> None:
-        self.door.store_in_cell(self.cell, self.text.partition(" ")[0], value)
+        self.door.store_outer(self.variable, value)
 
 
-@frozen
-class Global:
-    """A global variable."""
-
-    door: Attributes
-    space: dict[str, Any]
-    name: str
-    text: str
-    home: int = 0
-    may_begin: bool = False
-
-    @property
-    def base(self) -> Any:
-        return self.space
-
-    @property
-    def flag(self) -> bool:
-        return self.door.has_global(self.space, self.name)
-
-    def read(self) -> Any:
-        return self.door.global_value(self.space, self.name)
-
-    held = read
-
-    def put(self, value: Any, flag: object = True) -> None:
-        self.door.see_global(self.space, self.name, value)
-
-    def store(self, value: object, flag: object = True) -> None:
-        self.door.store_global(self.space, self.name, value)
-
-
-Place = Attribute | Item | Rebound | Enclosing | Global
+Place = Attribute | Item | Rebound | OuterPlace

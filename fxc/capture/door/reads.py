@@ -9,7 +9,6 @@ import functools
 import sys
 from types import (
     BuiltinFunctionType,
-    CellType,
     FunctionType,
     MethodType,
     MethodWrapperType,
@@ -39,6 +38,7 @@ from ..values.records import Record
 from ..values.several import Several
 from . import purity
 from .creations import Creations
+from .outer import CONTENTS, DELETED, Outer
 
 
 class Reads:
@@ -49,10 +49,10 @@ class Reads:
     def __init__(self, session: Session, outside: Outside) -> None:
         self.session = session
         self.outside = outside
-        # What the program sees now, by the owner's id (of its stand-in, of a namespace) and name.
+        # What the program sees now, by the owner's id (of its stand-in, of a namespace or a cell)
+        # and name.
         self._attributes: dict[tuple[int, str], Any] = {}
         self._names: dict[tuple[int, str], Any] = {}
-        self._cells: dict[int, Any] = {}
         # Whether an object has an attribute of its own, where the program has made it so.
         self._present: dict[tuple[int, str], Any] = {}
         self._unordered: set[int] = set()  # objects whose attributes come up in unknown order
@@ -60,11 +60,11 @@ class Reads:
         self._opened: set[int] = set()
         self._owners: dict[int, Any] = {}
 
-    def call(self, f: Any, /, *args: object, **kwargs: Any) -> Any:
+    def call(self, f: object, /, *args: object, **kwargs: object) -> Any:
         """Call ``f`` through the door."""
         raise NotImplementedError
 
-    def staged(self, f: Any) -> Any:
+    def staged(self, f: object) -> Any:
         """The staged form of a Python function in this capture."""
         raise NotImplementedError
 
@@ -72,12 +72,8 @@ class Reads:
         """``owner.name = value``."""
         raise NotImplementedError
 
-    def store_global(self, space: dict[str, Any], name: str, value: object, text: str = "") -> None:
-        """``global name; name = value``."""
-        raise NotImplementedError
-
-    def store_in_cell(self, cell: CellType, name: str, value: object) -> None:
-        """Assign a variable of a function around one from outside."""
+    def store_outer(self, variable: Outer, value: object, text: str = "") -> None:
+        """Assign a variable from outside."""
         raise NotImplementedError
 
     def namespace(self, owner: object, known: Known) -> Any:
@@ -94,67 +90,45 @@ class Reads:
 
     def read_global(self, function: FunctionType, name: str) -> Any:
         """A name that is no local of ``function``: a global or Python's own."""
-        space = function.__globals__
-        if (id(space), name) in self._names or name in space:
-            return self.global_value(space, name)
+        variable = Outer(function.__globals__, name)
+        if self.has_outer(variable) or variable.key in self._names:
+            return self.outer_value(variable)
         builtins = getattr(function, "__builtins__")  # noqa: B009
         if name not in builtins:
-            raise NameError(f"name {name!r} is not defined", name=name)
-        root = self.outside.guards.constant(space, "globals")
+            raise variable.unset()
+        root = self.root_of(variable)
         self.outside.guards.check(f"{name!r} not in {root}", f"{name} is Python's own")
-        self.see_global(space, name, builtins[name])
+        self.see_outer(variable, builtins[name])
         return builtins[name]
-
-    def global_value(self, space: dict[str, Any], name: str) -> Any:
-        """What the program sees of a global variable that is there."""
-        seen = self._names.get((id(space), name), MISSING)
-        if seen is MISSING:
-            root = self.outside.guards.constant(space, "globals")
-            seen = self.read(space[name], f"{root}[{name!r}]", name, name)
-            self.see_global(space, name, seen)
-        if seen is DELETED:
-            raise NameError(f"name {name!r} is not defined", name=name)
-        return seen
-
-    def has_global(self, space: dict[str, Any], name: str) -> bool:
-        """Whether there is a global variable of this name."""
-        return self._names.get((id(space), name), space.get(name, DELETED)) is not DELETED
-
-    def see_global(self, space: dict[str, Any], name: str, value: object) -> None:
-        """Let the program see a global variable, and nobody else."""
-        self._names[id(space), name] = value
-
-    def _cell(self, function: FunctionType, name: str) -> CellType:
-        closure: tuple[CellType, ...] = function.__closure__ or ()
-        return closure[function.__code__.co_freevars.index(name)]
 
     def read_cell(self, function: FunctionType, name: str) -> Any:
         """A variable of an enclosing function of ``function``."""
-        return self.cell_contents(self._cell(function, name), name)
+        return self.outer_value(Outer.free(function, name))
 
-    def cell_contents(self, cell: CellType, name: str) -> Any:
-        """What the program sees of a variable of a function around one from outside."""
-        seen = self._cells.get(id(cell), MISSING)
-        if seen is MISSING:
-            try:
-                value = cell.cell_contents
-            except ValueError:
-                raise NameError(f"variable {name!r} has no value yet", name=name) from None
-            root = self.outside.guards.constant(cell, "cell")
-            seen = self.read(value, f"{root}.cell_contents", name, name)
-            self.see_cell(cell, seen)
+    def root_of(self, variable: Outer) -> str:
+        """What the guard program calls the namespace or the cell of a variable."""
+        stem = "globals" if variable.is_global else "cell"
+        return self.outside.guards.constant(variable.holder, stem)
+
+    def outer_value(self, variable: Outer) -> Any:
+        """What the program sees of a variable that is there."""
+        seen = self._names.get(variable.key, MISSING)
+        if seen is MISSING and (value := variable.value()) is not DELETED:
+            name, root = variable.name, self.root_of(variable)
+            part = f"[{name!r}]" if variable.is_global else f".{CONTENTS}"
+            seen = self.read(value, f"{root}{part}", name, name)
+            self.see_outer(variable, seen)
+        if seen is MISSING or seen is DELETED:
+            raise variable.unset()
         return seen
 
-    def has_cell(self, cell: CellType) -> bool:
-        """Whether a variable of a function around one from outside has a value."""
-        try:
-            return id(cell) in self._cells or cell.cell_contents is not self
-        except ValueError:
-            return False
+    def has_outer(self, variable: Outer) -> bool:
+        """Whether a variable has a value."""
+        return self._names.get(variable.key, variable.value()) is not DELETED
 
-    def see_cell(self, cell: CellType, value: object) -> None:
-        """Let the program see a variable of a function around it, and nobody else."""
-        self._cells[id(cell)] = value
+    def see_outer(self, variable: Outer, value: object) -> None:
+        """Let the program see a variable, and nobody else."""
+        self._names[variable.key] = value
 
     # -------------------------------------------------------- attributes
 
@@ -189,7 +163,7 @@ class Reads:
             return self._super_attr(owner, name)
         return self.own_attr(owner, class_of(owner), name)
 
-    def own_attr(self, owner: Any, kind: type, name: str) -> Any:
+    def own_attr(self, owner: object, kind: type, name: str) -> Any:
         """An attribute of an object made inside; what its class has is from outside."""
         if name == "__class__":
             return kind
@@ -372,7 +346,6 @@ class Reads:
 
 # ------------------------------------------------------------------ small questions
 
-DELETED: Any = object()
 _C_METHODS = (BuiltinFunctionType, MethodType, MethodWrapperType)
 _OF_PYTHON = (
     FunctionType,

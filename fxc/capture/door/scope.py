@@ -20,38 +20,21 @@ from ..statements.unpacking import starred
 from ..statements.while_loops import WhileLoop
 from ..values.unbound import UNBOUND
 from .by_places import at_place, has_place, list_to_change
+from .outer import Outer
 from .stores import Names, Stores
 
-# What staged code finds there by name: methods of the door, what takes the door first, the rest.
-_OF_DOOR = (
-    *("call", "attr", "indexed", "stored", "owned", "iterable", "made"),
-    *("changing", "context", "same", "equal", "unequal", "compared", "text", "percent"),
-    *("settled", "trying", "caught", "raising", "rebinding", "sharing", "item_list"),
-    *("held_list", "new_item", "importing", "set_of"),
+# What staged code finds there by name: what takes the door first, what does not; the rest are
+# methods of the door.
+_FUNCTIONS: tuple[Callable[..., Any], ...] = (
+    *(fold, nest, nested, list_to_change, has_place, at_place, filtered, mapped, row, starred),
+    *(bound, raises, choices.both, choices.either, choices.both_true, choices.either_true),
+    *(choices.negated, choices.contained, choices.chosen),
 )
 _FOR_DOOR: dict[str, Callable[..., Any]] = {
-    "fold": fold,
-    "nest": nest,
-    "nested": nested,
-    "list_to_change": list_to_change,
-    "has_place": has_place,
-    "at_place": at_place,
-    "filtered": filtered,
-    "mapped": mapped,
-    "row": row,
-    "starred": starred,
-    "bound": bound,
-    "raises": raises,
+    **{function.__name__: function for function in _FUNCTIONS},
     "branch": Branch,
     "loop": ForLoop,
     "while_loop": WhileLoop,
-    "both": choices.both,
-    "either": choices.either,
-    "both_true": choices.both_true,
-    "either_true": choices.either_true,
-    "negated": choices.negated,
-    "contained": choices.contained,
-    "chosen": choices.chosen,
 }
 _PLAIN = {
     "taking": taking,
@@ -71,8 +54,6 @@ class Scope:
     def __init__(self, door: Stores, function: FunctionType) -> None:
         self._function = function
         self._door = door
-        for name in _OF_DOOR:
-            setattr(self, name, getattr(door, name))
         for name, made in _FOR_DOOR.items():
             setattr(self, name, functools.partial(made, door))
         vars(self).update(_PLAIN)
@@ -82,12 +63,18 @@ class Scope:
         space = function.__globals__
         self.globals = Names(
             self.outer,
-            functools.partial(door.store_global, space),
+            lambda name, value: door.store_outer(Outer(space, name), value),
             functools.partial(door.delete_global, space),
         )
         self.cells = Names(
-            self.free, functools.partial(door.store_cell, function), self._delete_cell
+            self.free,
+            lambda name, value: door.store_outer(Outer.free(function, name), value),
+            self._delete_cell,
         )
+
+    def __getattr__(self, name: str) -> Any:
+        found = vars(self)[name] = getattr(self._door, name)
+        return found
 
     def outer(self, name: str) -> Any:
         """A global or builtin, as the function sees it."""

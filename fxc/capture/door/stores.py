@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
-from types import CellType, FunctionType, ModuleType
+from types import FunctionType, ModuleType
 from typing import Any
 
 from ..guards import Source
@@ -33,8 +33,9 @@ from ..values.records import Record
 from ..values.several import Several
 from . import purity
 from .comparisons import Comparisons
-from .places import Attribute, Enclosing, Global
-from .reads import DELETED, Reads, name_of, no_attribute
+from .outer import DELETED, Outer
+from .places import Attribute, OuterPlace
+from .reads import Reads, name_of, no_attribute
 
 _OF_PYTHON = ("__class__", "__dict__", "__code__", "__defaults__", "__kwdefaults__")
 
@@ -44,57 +45,42 @@ class Stores(Comparisons):
 
     # -------------------------------------------------------- names
 
-    def store_global(self, space: dict[str, Any], name: str, value: object, text: str = "") -> None:
-        """``global name; name = value``."""
-        module = str(space.get("__name__"))
-        place = Global(self, space, name, self.places.outer_text(name, module, space))
+    def store_outer(self, variable: Outer, value: object, text: str = "") -> None:
+        """``global name; name = value``, or of a variable of a function around."""
+        place = OuterPlace(self, variable, self.places.outer_text(variable))
         if self.places.takes(place):
-            self.see_global(space, name, value)
+            self.see_outer(variable, value)
             return
-        self._store_name(space, name, value)
-        owner = Source(self.outside.guards.constant(space, "globals"), text or name)
-        self.outside.effects.store(owner, "setitem", name, value)
+        self._store_name(variable, value)
+        owner = Source(self.root_of(variable), text or variable.name)
+        action = "setitem" if variable.is_global else "setattr"
+        self.outside.effects.store(owner, action, variable.part, value)
 
-    def delete_global(self, space: dict[str, Any], name: str) -> None:
+    def delete_global(self, space: dict[str, object], name: str) -> None:
         """``global name; del name``."""
-        root = self.outside.guards.constant(space, "globals")
-        known = (id(space), name) in self._names
-        if self._names.get((id(space), name), space.get(name, DELETED)) is DELETED:
-            raise NameError(f"name {name!r} is not defined", name=name)
-        if not known:
+        variable = Outer(space, name)
+        root = self.root_of(variable)
+        if not self.has_outer(variable):
+            raise variable.unset()
+        if variable.key not in self._names:
             self.outside.guards.check(f"{name!r} in {root}", f"{name} is a global")
-        self._store_name(space, name, DELETED)
+        self._store_name(variable, DELETED)
         self.outside.effects.add(Source(root, name), "delitem", name)
 
-    def _store_name(self, space: dict[str, Any], name: str, value: object) -> None:
-        self.outside.effects.check_allowed("global")
-        self.outside.stored(name)
-        self._names[id(space), name] = value
+    def _store_name(self, variable: Outer, value: object) -> None:
+        kind = "global" if variable.is_global else "variable of an enclosing function"
+        self.outside.effects.check_allowed(kind)
+        self.outside.stored(variable.name)
+        self.see_outer(variable, value)
 
-    def store_cell(self, function: FunctionType, name: str, value: object) -> None:
-        """``nonlocal name; name = value``."""
-        self.store_in_cell(self._cell(function, name), name, value)
-
-    def store_in_cell(self, cell: CellType, name: str, value: object) -> None:
-        """Assign a variable of a function around one from outside."""
-        place = Enclosing(self, cell, self.places.outer_text(name, "an enclosing function", cell))
-        if self.places.takes(place):
-            self.see_cell(cell, value)
-            return
-        self.outside.effects.check_allowed("variable of an enclosing function")
-        self.outside.stored(name)
-        self.see_cell(cell, value)
-        owner = Source(self.outside.guards.constant(cell, "cell"), name)
-        self.outside.effects.store(owner, "setattr", "cell_contents", value)
-
-    def rebinding(self, variables: Any) -> None:
+    def rebinding(self, variables: FunctionType) -> None:
         """At the begin of a function that rebinds variables, which ``variables`` reads."""
-        self.places.rebinding(variables.__closure__)
+        self.places.rebinding(variables.__closure__ or ())
 
-    def sharing(self, function: str, variables: Any) -> None:
+    def sharing(self, function: str, variables: FunctionType) -> None:
         """At the begin of a function of which inner functions rebind these variables."""
         names = variables.__code__.co_freevars
-        self.places.note_variables(function, variables.__closure__, names)
+        self.places.note_variables(function, variables.__closure__ or (), names)
 
     # -------------------------------------------------------- attributes
 
@@ -223,7 +209,7 @@ class Stores(Comparisons):
         if module.__name__.partition(".")[0] in purity.TRUSTED_MODULES:
             raise refuse(f"an assignment to {module.__name__}.{name} cannot be captured")
         self.outside.stored(label_of(f"{module.__name__}.{name}"))
-        self.store_global(vars(module), name, value, module.__name__)
+        self.store_outer(Outer(vars(module), name), value, module.__name__)
 
     def delete_attr(self, owner: object, name: str) -> None:
         """``del owner.name``."""
@@ -257,7 +243,7 @@ class Stores(Comparisons):
 class _Storing:
     """Takes the place of an object in ``object.name = value``."""
 
-    def __init__(self, door: Reads, owner: Any) -> None:
+    def __init__(self, door: Reads, owner: object) -> None:
         object.__setattr__(self, "_parts", (door, owner))
 
     def __getattribute__(self, name: str) -> Any:
@@ -278,8 +264,8 @@ class Names:
 
     def __init__(
         self,
-        read: Callable[[str], Any],
-        store: Callable[[str, Any], None],
+        read: Callable[[str], object],
+        store: Callable[[str, object], None],
         delete: Callable[[str], None],
     ) -> None:
         object.__setattr__(self, "_parts", (read, store, delete))

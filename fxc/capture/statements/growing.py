@@ -90,7 +90,8 @@ def _is_shared(session: Session, name: str, held: list[object]) -> bool:
     snapshots = {id(each): each for each in session.snapshots}.values()
     kept = [id(x) for each in snapshots for x in each.values()]
     kept += map(id, session.door.lists.known)
-    return not _is_in_frame(name) or sys.getrefcount(held) > _OWN + kept.count(id(held))
+    own = _OWN + kept.count(id(held)) + session.door.places.keeps_alone(held)
+    return not _is_in_frame(name) or sys.getrefcount(held) > own
 
 
 def _is_in_frame(name: str) -> bool:
