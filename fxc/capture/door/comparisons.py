@@ -101,7 +101,7 @@ class Comparisons(ItemAccess):
         self.outside.guard_distinct(a, b)
         return False
 
-    def equal(self, a: Any, b: Any) -> Any:
+    def equal(self, a: object, b: object) -> Any:
         """``a == b``; the ``__eq__`` of a class of the user's goes through the door."""
         if self._has_own_equality(a) or self._has_own_equality(b):
             if type(a) is not type(b) or self._fields_for("eq", class_of(a)) is None:
@@ -183,7 +183,7 @@ class Comparisons(ItemAccess):
             return both_true(self, same, rest)
         return chosen(self, same, rest, partial(self.compared, name, a[place], b[place]))
 
-    def is_same_item(self, x: Any, y: object) -> Any:
+    def is_same_item(self, x: object, y: object) -> Any:
         """Whether two items are equal, or one object, as ``in`` asks it."""
         if x is y:
             return True
@@ -224,7 +224,7 @@ class Comparisons(ItemAccess):
     def _fields_of(self, names: tuple[str, ...], x: object) -> tuple[Any, ...]:
         return tuple(self.attr(x, name) for name in names)
 
-    def _equal_fields(self, left: tuple[Any, ...], right: tuple[Any, ...]) -> Any:
+    def _equal_fields(self, left: tuple[object, ...], right: tuple[object, ...]) -> Any:
         """What the ``__eq__`` that dataclass has written says of the fields: from Python 3.13 on it
         is ``a is b or a.x == b.x and a.y == b.y``.
         """
@@ -255,7 +255,7 @@ def _is_written(kind: type, name: str) -> bool:
     return found.__code__.co_filename in ("<string>", dataclasses.__file__)
 
 
-def _kind(x: Any) -> type:
+def _kind(x: object) -> type:
     return x.__class__ if type(x) in _OBJECTS else class_of(x)
 
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import BuiltinFunctionType
 from typing import Any
 
 from ..outside.containers import settle_all
+from ..outside.objects import Args, Kwargs
 from ..staging.nodes import KEEPERS
 from ..statements import choices
 from ..statements.comprehensions import list_of_items
@@ -29,7 +31,7 @@ def is_plain_owner(door: PlainCalls, owner: object) -> bool:
     return isinstance(owner, purity.OWN_CONTAINERS) and not door.is_foreign(owner)
 
 
-def call_method(door: PlainCalls, f: Any, args: Any, kwargs: Any) -> Any:
+def call_method(door: PlainCalls, f: BuiltinFunctionType, args: Args, kwargs: Kwargs) -> Any:
     """Call a method of such an owner."""
     owner, name = f.__self__, f.__name__
     writes = name in purity.CONTAINER_WRITES
@@ -52,7 +54,7 @@ def call_method(door: PlainCalls, f: Any, args: Any, kwargs: Any) -> Any:
     return door.made(door.run_plain(f, args, kwargs))
 
 
-def _has_open_members(door: PlainCalls, owner: object, name: str, args: Any) -> bool:
+def _has_open_members(door: PlainCalls, owner: object, name: str, args: Args) -> bool:
     """Whether a method gives a dict or a set keys that are not known."""
     if name in ("add", "setdefault") and isinstance(owner, set | dict):
         return any(map(is_unknown_key, args[:1]))
@@ -63,7 +65,7 @@ def _has_open_members(door: PlainCalls, owner: object, name: str, args: Any) -> 
 # What follows gives NotImplemented where Python's own method does.
 
 
-def _join(door: PlainCalls, between: str, *args: Any, **kwargs: Any) -> Any:
+def _join(door: PlainCalls, between: str, *args: object, **kwargs: object) -> Any:
     if not between and len(args) == 1:
         items = settled(args[0])
         if type(items) in (Counted, Bounded):
@@ -77,31 +79,31 @@ def _join(door: PlainCalls, between: str, *args: Any, **kwargs: Any) -> Any:
     return door.run_plain(between.join, args, kwargs)
 
 
-def _format(door: PlainCalls, text: str, *args: Any, **kwargs: Any) -> Any:
+def _format(door: PlainCalls, text: str, *args: object, **kwargs: object) -> Any:
     if is_unknown((args, kwargs)):
         return late(str, str.format, text, *args, **kwargs)
     return NotImplemented
 
 
 def _searched(name: str) -> Callable[..., Any]:
-    def searched(door: PlainCalls, owner: Any, *args: Any, **kwargs: Any) -> Any:
+    def searched(door: PlainCalls, owner: Any, *args: Any, **kwargs: object) -> Any:
         return choices.searched(door, owner, name, *args) if len(args) == 1 else NotImplemented
 
     return searched
 
 
-def _get(door: PlainCalls, owner: dict[Any, Any], *args: Any, **kwargs: Any) -> Any:
+def _get(door: PlainCalls, owner: dict[object, object], *args: object, **kwargs: object) -> Any:
     return NotImplemented if kwargs else KeyedTable(owner).get(*args)
 
 
-def _sort(door: PlainCalls, owner: list[Any], *args: Any, **kwargs: Any) -> None:
+def _sort(door: PlainCalls, owner: list[object], *args: object, **kwargs: object) -> None:
     items = sorted_of(door, owner, *args, **kwargs)
     door.lists.note_change(owner)
     door.check_change(owner)
     owner[:] = items
 
 
-def _append(door: PlainCalls, owner: list[Any], *args: Any, **kwargs: Any) -> Any:
+def _append(door: PlainCalls, owner: list[object], *args: object, **kwargs: object) -> Any:
     """In a loop that is being captured, see Note [Lists that grow]."""
     if not door.session.region or not door.session.statements or len(args) != 1:
         return NotImplemented
@@ -110,7 +112,7 @@ def _append(door: PlainCalls, owner: list[Any], *args: Any, **kwargs: Any) -> An
     return None if is_taken else NotImplemented
 
 
-def _update(door: PlainCalls, owner: dict[Any, Any], *args: Any, **kwargs: Any) -> Any:
+def _update(door: PlainCalls, owner: dict[object, object], *args: object, **kwargs: object) -> Any:
     if not door.session.region:
         return NotImplemented
     for key, value in dict(*args, **kwargs).items():

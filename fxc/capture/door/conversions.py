@@ -24,7 +24,7 @@ from ..values.truths import flag_of, going_on
 from .plain_calls import PlainCalls
 
 
-def of_number(name: str, convert: Callable[..., Any]) -> Callable[..., Any]:
+def of_number(name: str, convert: Callable[..., object]) -> Callable[..., Any]:
     """``int(x)`` and its like, of an object that says itself which number it is."""
 
     def converted(door: PlainCalls, *args: object, **kwargs: object) -> Any:
@@ -144,7 +144,7 @@ def _is_python_int(x: object) -> bool:
     return isinstance(kind, ScalarType) and kind.weak and kind.dtype.kind in "bi"
 
 
-def _power_modulo(x: Any, n: Any, modulus: Any) -> Any:
+def _power_modulo(x: int, n: int, modulus: int) -> Any:
     result, x = 1 % modulus, x % modulus
     while n > 0:
         if n & 1:
@@ -155,7 +155,7 @@ def _power_modulo(x: Any, n: Any, modulus: Any) -> Any:
     return result
 
 
-def _inverse(x: Any, modulus: Any) -> Any:
+def _inverse(x: int, modulus: int) -> Any:
     """By what to multiply for a remainder of 1, and the greatest common divisor."""
     left, right, one, other = modulus, x % modulus, 0, 1
     while right > 0:
@@ -174,7 +174,7 @@ def is_close(
     return door.staged(_is_close)(*(float_of(door, x) for x in (a, b, rel_tol, abs_tol)))
 
 
-def _is_close(a: Any, b: Any, rel_tol: Any, abs_tol: Any) -> Any:
+def _is_close(a: float, b: float, rel_tol: float, abs_tol: float) -> Any:
     if rel_tol < 0 or abs_tol < 0:
         raise ValueError("tolerances must be non-negative")
     if a == b:

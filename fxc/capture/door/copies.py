@@ -86,7 +86,7 @@ def deep(door: Stores, x: Any, memo: Any = None) -> Any:
     return memo[key]
 
 
-def _kind(x: Any) -> type:
+def _kind(x: object) -> type:
     kind: type = x.kind if isinstance(x, External) else class_of(x)
     return x.__class__ if isinstance(x, Traced) else kind
 
@@ -97,7 +97,7 @@ def _is_shared(x: object) -> bool:
     return type(x) in PLAIN or isinstance(x, (*_SHARED, np.generic))
 
 
-def _object(door: Stores, x: Any, kind: type, part: _Copy, memo: dict[Any, Any]) -> Any:
+def _object(door: Stores, x: object, kind: type, part: _Copy, memo: dict[object, object]) -> Any:
     """A new object of a class of the user's with copies of the attributes."""
     plain = not isinstance(x, Traced | External) and is_python_class(kind)
     if not plain or not is_made_by_object(kind) or _says_how(kind):

@@ -13,6 +13,7 @@ import weakref
 from collections.abc import Callable, Iterable
 from types import (
     BuiltinFunctionType,
+    CodeType,
     FunctionType,
     GeneratorType,
     MethodDescriptorType,
@@ -32,6 +33,7 @@ from ..numpy_api.protocol import FUNCTIONS, array_function
 from ..outside.containers import PLAIN
 from ..outside.generators import TracedGenerator, made_by, source_kind
 from ..outside.lists import ExternalList
+from ..outside.objects import Args, Kwargs
 from ..outside.outside import Outside
 from ..session import Session
 from ..statements.control import CONTROL
@@ -71,7 +73,7 @@ class Door(PlainCalls):
         super().__init__(session, outside)
         self._recursion = Recursion(session)
 
-    def call(self, f: Any, /, *args: object, **kwargs: Any) -> Any:
+    def call(self, f: object, /, *args: object, **kwargs: object) -> Any:
         """Call ``f`` in the only way it may be called here."""
         try:
             differs = self.session.has_differing and differing_in((args, kwargs)) is not None
@@ -83,7 +85,7 @@ class Door(PlainCalls):
             note(error, f, (*owner, *args), kwargs)
             raise
 
-    def _call(self, f: Any, args: Any, kwargs: Any) -> Any:
+    def _call(self, f: Any, args: Args, kwargs: Kwargs) -> Any:
         kind = type(f)
         if kind is np.ufunc:
             return self.call_ufunc(f, "__call__", args, kwargs)
@@ -108,7 +110,7 @@ class Door(PlainCalls):
             return self._call_builtin(f, args, kwargs)
         return self._call_object(f, kind, args, kwargs)
 
-    def _call_method(self, f: MethodType, args: Any, kwargs: Any) -> Any:
+    def _call_method(self, f: MethodType, args: Args, kwargs: Kwargs) -> Any:
         owner = f.__self__
         if source_kind(owner) is not None:
             return getattr(self.outside.generator(owner), f.__name__)(*args, **kwargs)
@@ -123,7 +125,7 @@ class Door(PlainCalls):
                 return found
         return self.call(f.__func__, owner, *args, **kwargs)
 
-    def _call_builtin(self, f: Any, args: Any, kwargs: Any) -> Any:
+    def _call_builtin(self, f: Any, args: Args, kwargs: Kwargs) -> Any:
         owner = f.__self__
         if owner is None or isinstance(owner, ModuleType):
             return self.builtin(f, args, kwargs)
@@ -137,7 +139,7 @@ class Door(PlainCalls):
             return self.made(f(*args, **kwargs))
         return self.unknown(f, args, kwargs)
 
-    def _call_function(self, f: FunctionType, args: Any, kwargs: Any) -> Any:
+    def _call_function(self, f: FunctionType, args: Args, kwargs: Kwargs) -> Any:
         function: Any = f
         if function in FUNCTIONS:
             return self.call_numpy(f, args, kwargs)
@@ -174,7 +176,7 @@ class Door(PlainCalls):
                 return found
         return self._run(self.staged(f), f.__code__, args, kwargs)
 
-    def _run(self, f: Callable[..., Any], code: Any, args: Any, kwargs: Any) -> Any:
+    def _run(self, f: Callable[..., object], code: CodeType, args: Args, kwargs: Kwargs) -> Any:
         """Run a function of the program; one that calls itself, as long as that is not too much."""
         is_outermost = self._recursion.begins(code, args)
         try:
@@ -186,7 +188,7 @@ class Door(PlainCalls):
             self.session.generators.append(weakref.ref(result))
         return result
 
-    def _call_object(self, f: Any, kind: type, args: Any, kwargs: Any) -> Any:
+    def _call_object(self, f: Any, kind: type, args: Any, kwargs: Kwargs) -> Any:
         if kind is functools.partial:
             return self.call(f.func, *f.args, *args, **{**f.keywords, **kwargs})
         if kind is MethodDescriptorType and f.__objclass__ is np.ndarray and has_traced(args):
@@ -244,7 +246,7 @@ def _sees_types(f: object) -> bool:
 _CONVERTING = (tuple, set, frozenset, np.bool_)
 
 
-def _are_texts(xs: Iterable[Any]) -> bool:
+def _are_texts(xs: Iterable[object]) -> bool:
     """Whether these are texts and constants."""
     kinds = (UnknownText, re.Pattern, re.RegexFlag)
     return all(type(x) in PLAIN or isinstance(x, kinds) for x in xs)

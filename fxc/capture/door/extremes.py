@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import ItemsView, Iterable, Iterator, KeysView, ValuesView
+from collections.abc import Callable, ItemsView, Iterable, Iterator, KeysView, ValuesView
 from functools import partial
 from typing import Any
 
@@ -25,7 +25,7 @@ from .new_containers import is_counted
 from .plain_calls import PlainCalls
 
 
-def of_items(function: Any) -> Any:
+def of_items(function: Callable[..., object]) -> Any:
     def found_of(door: PlainCalls, *args: Any, **kwargs: object) -> Any:
         if len(args) == 1 and not kwargs and is_counted(args[0]):
             return fold_items(door, function, settled(args[0]))
@@ -53,7 +53,9 @@ def _has_open(x: Any) -> bool:
     return type(x) in (tuple, list) and any(isinstance(item, Traced) for item in x)
 
 
-def extreme(name: str, plain: Any, symbolic: Any, order: str) -> Any:
+def extreme(
+    name: str, plain: Callable[..., object], symbolic: Callable[..., object], order: str
+) -> Any:
     def found_of(door: PlainCalls, *args: Any, **kwargs: Any) -> Any:
         sooner = partial(door.compared, order)
         if len(args) == 1 and isinstance(args[0], Keyed):
@@ -100,7 +102,9 @@ _TRACED = {TracedScalar, TracedInt, Mixed, Several}
 _NUMBERS = _TRACED.union((bool, int, float), (np.dtype(code).type for code in "?bhilBHILfd"))
 
 
-def _one_of(door: PlainCalls, sooner: Any, items: Iterable[Any]) -> Any:
+def _one_of(
+    door: PlainCalls, sooner: Callable[[object, object], object], items: Iterable[object]
+) -> Any:
     """The first of the items than which none is ``sooner``, of the type that it has."""
     found, *rest = items
     for x in rest:
@@ -109,7 +113,12 @@ def _one_of(door: PlainCalls, sooner: Any, items: Iterable[Any]) -> Any:
     return found
 
 
-def _first_by(door: PlainCalls, sooner: Any, items: Iterable[Any], key: object) -> Any:
+def _first_by(
+    door: PlainCalls,
+    sooner: Callable[[object, object], object],
+    items: Iterable[object],
+    key: object,
+) -> Any:
     """The first item for which ``key`` gives the number than which none is ``sooner``."""
     found, *rest = items
     best = door.call(key, found)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import operator
 import warnings
+from collections.abc import Callable
 from types import BuiltinFunctionType, MethodType
 from typing import Any
 
@@ -21,6 +22,7 @@ from ..noted import noted
 from ..numpy_api.creation import CREATION
 from ..numpy_api.protocol import FUNCTIONS
 from ..outside.containers import PLAIN, External
+from ..outside.objects import Args, Kwargs
 from ..values.operands import Traced, TracedValue
 from ..values.traced_int import TracedInt
 from . import purity
@@ -53,7 +55,7 @@ class _UnknownError(Exception):
     """There is nothing that NumPy could be given in place of a value."""
 
 
-def _raised(function: Any, args: Any, kwargs: Any) -> Exception | None:
+def _raised(function: Callable[..., object], args: Args, kwargs: Kwargs) -> Exception | None:
     try:
         args, kwargs = _real(args), _real(kwargs)
     except _UnknownError:
@@ -70,7 +72,7 @@ def _raised(function: Any, args: Any, kwargs: Any) -> Exception | None:
     return None
 
 
-def _may_be_tried(function: Any, args: Any) -> bool:
+def _may_be_tried(function: object, args: Args) -> bool:
     """Whether a call does nothing but compute, and writes nothing before it raises."""
     if isinstance(function, MethodType):
         return bool(args) and isinstance(args[0], np.ndarray) and function.__name__ not in _WRITING

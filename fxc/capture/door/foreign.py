@@ -30,6 +30,7 @@ from fxc.ops.foreign_updates import update_of
 from fxc.ops.table import Operator
 
 from ..numpy_api.indexing import assign
+from ..outside.objects import Args, Kwargs
 from ..refusing import Respecialise, constants
 from ..session import current
 from ..values.operands import Traced, TracedValue, as_constants, constant, wrap
@@ -38,7 +39,7 @@ from ..values.traced_int import TracedInt, known_ints
 _PLAIN = (type(None), bool, int, float, complex, str, bytes, type(Ellipsis))
 
 
-def call_foreign(function: Callable[..., Any], args: tuple[Any, ...], kwargs: Any) -> Any:
+def call_foreign(function: Callable[..., object], args: Args, kwargs: Kwargs) -> Any:
     """Record a call as one operator.
 
     Raises ``Unlearnable`` if it is not known what that gives.
@@ -51,17 +52,14 @@ def call_foreign(function: Callable[..., Any], args: tuple[Any, ...], kwargs: An
     op, call = _operator(function, given, options, [value.type for value in operands])
     if session.region and any(result.strides for result in call.varying):
         raise Unlearnable("what it gives in a branch or a loop has gaps in memory")
-    guards = session.door.outside.guards
-    guards.check(f"{guards.constant(call)}.holds is True", f"{call.__name__} gives what it did")
-    found = session.record(op.name, *operands)
-    parts = (found,) if type(found) is Value else found
+    parts = _recorded(op, call, operands, "gives")
     session.aliases.with_gaps.update(
         part for part, result in zip(parts, call.varying, strict=True) if result.strides
     )
     return call.made([wrap(part) for part in parts])
 
 
-def call_update(function: Callable[..., Any], args: tuple[Any, ...], kwargs: Any) -> None:
+def call_update(function: Callable[..., object], args: Args, kwargs: Kwargs) -> None:
     """Record a call of a function that writes into arrays: they become what it makes of them.
 
     Raises ``Unlearnable`` if it is not known which.
@@ -75,12 +73,17 @@ def call_update(function: Callable[..., Any], args: tuple[Any, ...], kwargs: Any
         is_other = target is not other and isinstance(other.type, ArrayType)
         if is_other and session.aliases.may_share_memory(target, other):
             raise Unlearnable("what it writes shares memory with another argument")
-    guards = session.door.outside.guards
-    guards.check(f"{guards.constant(call)}.holds is True", f"{call.__name__} writes what it did")
-    found = session.record(op.name, *operands)
-    parts = (found,) if type(found) is Value else found
-    for target, part in zip(targets, parts, strict=True):
+    for target, part in zip(targets, _recorded(op, call, operands, "writes"), strict=True):
         assign(target, wrap(part), "same_kind")
+
+
+def _recorded(op: Operator, call: ForeignCall, operands: list[Value], does: str) -> Sequence[Value]:
+    """The results of a call that does in each call of the program what it did on samples."""
+    session = current()
+    guards = session.door.outside.guards
+    guards.check(f"{guards.constant(call)}.holds is True", f"{call.__name__} {does} what it did")
+    found = session.record(op.name, *operands)
+    return (found,) if type(found) is Value else found
 
 
 def _as_operand(x: object) -> Any:
@@ -121,9 +124,9 @@ def _hole(value: Value, operands: list[Value]) -> Hole:
 
 
 def _operator(
-    function: Callable[..., Any],
-    args: tuple[Any, ...],
-    kwargs: dict[str, Any],
+    function: Callable[..., object],
+    args: Args,
+    kwargs: Kwargs,
     kinds: Sequence[Type],
 ) -> tuple[Operator, ForeignCall]:
     """The operator; sizes become constants if nothing else can be learnt."""
@@ -189,7 +192,7 @@ def _merged(kinds: Sequence[Type], groups: Sequence[Group]) -> list[Group]:
     return list(found.values())
 
 
-def call_known(function: Callable[..., Any], args: tuple[Any, ...], kwargs: Any) -> Any:
+def call_known(function: Callable[..., object], args: Args, kwargs: Kwargs) -> Any:
     """What a call without traced arguments gives, now: its arrays are constants of the graph.
 
     Raises ``Unlearnable`` if it may give something else, or do something, at each call.
@@ -219,9 +222,7 @@ def _is_plain(x: Any) -> bool:
     return type(x) is np.ndarray and is_known(x.dtype)
 
 
-def attempt(
-    function: Callable[..., Any], args: tuple[Any, ...], kwargs: Any, error: CaptureError
-) -> Any:
+def attempt(function: Callable[..., Any], args: Args, kwargs: Kwargs, error: CaptureError) -> Any:
     """The call of a function that cannot be captured otherwise, which ``error`` says.
 
     Raises ``error`` if it is not known what it gives.

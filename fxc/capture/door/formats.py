@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import operator
+from collections.abc import Iterable
 from types import FunctionType
 from typing import Any
 
@@ -48,7 +49,7 @@ class Formats(Catching):
         self.check_text((given,))
         return late(str, operator.mod, text, given)
 
-    def check_text(self, parts: Any) -> None:
+    def check_text(self, parts: Iterable[object]) -> None:
         """Refuse objects whose text is where they lie in memory, or code that we do not see."""
         if isinstance(parts, dict):
             parts = (*parts, *parts.values())

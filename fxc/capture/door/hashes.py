@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from types import FunctionType, ModuleType
 from typing import Any
 
@@ -21,12 +22,12 @@ def hash_of(x: object) -> int:
     return hash(x)
 
 
-def frozen(items: Any) -> frozenset[Any]:
+def frozen(items: Iterable[object]) -> frozenset[Any]:
     """``frozenset(items)``: numbers in it are constants, as their hashes are."""
     return items if type(items) is frozenset else frozenset(map(_known, items))
 
 
-def _known(x: Any) -> Any:
+def _known(x: object) -> Any:
     return tuple(map(_known, x)) if type(x) is tuple else plain_key(x)
 
 

@@ -10,7 +10,14 @@ from typing import Any
 import numpy as np
 
 from ..outside.generators import made_by
-from ..outside.objects import class_attribute, is_dict_class, is_plain_enum, is_python_class
+from ..outside.objects import (
+    Args,
+    Kwargs,
+    class_attribute,
+    is_dict_class,
+    is_plain_enum,
+    is_python_class,
+)
 from ..outside.shadows import shadow_of
 from ..refusing import refuse
 from ..values.operands import has_traced
@@ -20,7 +27,7 @@ from . import purity
 from .plain_calls import PlainCalls
 
 
-def made_of(door: PlainCalls, f: type, args: Any, kwargs: Any) -> Any:
+def made_of(door: PlainCalls, f: type, args: Args, kwargs: Kwargs) -> Any:
     """``f(*args, **kwargs)`` of a class that means here what it means anywhere."""
     if issubclass(f, np.generic):
         return numpy_scalar(f, *args) if has_traced(args) else f(*args, **kwargs)
@@ -31,7 +38,7 @@ def made_of(door: PlainCalls, f: type, args: Any, kwargs: Any) -> Any:
     if issubclass(f, BaseException):
         if f.__init__ is Exception.__init__ or f.__module__ in ("builtins", "numpy.exceptions"):
             return f(*args, **kwargs)
-    elif f.__new__ is object.__new__ and f.__module__ != "builtins" and is_python_class(f):
+    elif f.__new__ is object.__new__ and is_python_class(f):
         return _construct(door, f, args, kwargs)
     elif is_dict_class(f):
         return _construct_dict(door, f, args, kwargs)
@@ -44,7 +51,7 @@ def made_of(door: PlainCalls, f: type, args: Any, kwargs: Any) -> Any:
     raise door.refuse_call(f)
 
 
-def _construct(door: PlainCalls, f: type, args: Any, kwargs: Any) -> Any:
+def _construct(door: PlainCalls, f: type, args: Args, kwargs: Kwargs) -> Any:
     """An instance of a class of the user's, its ``__init__`` staged."""
     if getattr(f, "__abstractmethods__", None):
         return f(*args, **kwargs)  # Python says what is missing
@@ -64,7 +71,7 @@ def _construct(door: PlainCalls, f: type, args: Any, kwargs: Any) -> Any:
     return door.pools.taken(made)
 
 
-def _construct_dict(door: PlainCalls, f: type, args: Any, kwargs: Any) -> Any:
+def _construct_dict(door: PlainCalls, f: type, args: Args, kwargs: Kwargs) -> Any:
     """An instance of a class of the user's that is a dict."""
     made = door.made(dict.__new__(shadow_of(f)))
     init = class_attribute(f, "__init__")
@@ -77,7 +84,12 @@ def _construct_dict(door: PlainCalls, f: type, args: Any, kwargs: Any) -> Any:
 
 
 def _fill(
-    door: PlainCalls, f: Any, made: object, init: FunctionType, args: Any, kwargs: Any
+    door: PlainCalls,
+    f: Any,
+    made: object,
+    init: FunctionType,
+    args: Args,
+    kwargs: Kwargs,
 ) -> None:
     """What the ``__init__`` that dataclass wrote does."""
     given = inspect.signature(init).bind(made, *args, **kwargs).arguments

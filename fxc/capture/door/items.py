@@ -83,7 +83,7 @@ class ItemAccess(Formats):
         self.check_change(owner)
         return owner
 
-    def store_item(self, owner: Any, key: object, value: Any) -> None:
+    def store_item(self, owner: Any, key: object, value: object) -> None:
         """``owner[key] = value`` of a dict or a list that the program has made."""
         self.places.check_apart(owner)
         if isinstance(owner, dict) and is_unknown_key(key):

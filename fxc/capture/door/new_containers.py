@@ -7,6 +7,7 @@ from typing import Any
 
 from ..numpy_api.creation import is_array
 from ..outside.containers import settle_all
+from ..outside.objects import Args
 from ..statements.comprehensions import list_of_items
 from ..statements.counted import Bounded, Counted, of_one_thing
 from ..statements.folds import fold_items
@@ -39,7 +40,7 @@ def deque_of(door: PlainCalls, *args: object, **kwargs: object) -> Any:
     return made
 
 
-def _list_of_graph(door: PlainCalls, args: tuple[Any, ...]) -> Any:
+def _list_of_graph(door: PlainCalls, args: Args) -> Any:
     """A new list of the graph with the items of the only argument; None if it is to be none."""
     if len(args) != 1:
         return None
@@ -55,10 +56,10 @@ def _list_of_graph(door: PlainCalls, args: tuple[Any, ...]) -> Any:
     return of_ints(x) if type(x) is Counted else of_elements(x) if is_array(x) else None
 
 
-def dict_or_set(kind: Any) -> Any:
+def dict_or_set(kind: type) -> Any:
     """``dict`` or ``set``."""
 
-    def made(door: PlainCalls, *args: Any, **kwargs: object) -> Any:
+    def made(door: PlainCalls, *args: object, **kwargs: object) -> Any:
         (x,) = args if len(args) == 1 and not kwargs else (None,)
         if type(x) is TracedSet and kind is set:
             return x.copy()
@@ -117,7 +118,7 @@ def _is_late(x: object) -> bool:
     )
 
 
-def run_over(door: PlainCalls, args: tuple[Any, ...]) -> list[Any]:
+def run_over(door: PlainCalls, args: Args) -> list[Any]:
     """What an iterator runs over; it sees changes to a list of the program's."""
     settle_all(args)
     return [door.iterated(door.runnable(of_one_thing(arg))) for arg in args]

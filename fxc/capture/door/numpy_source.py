@@ -24,6 +24,7 @@ from fxc.ops.metas.shapes import broadcast_shapes
 
 from ..numpy_api import creation, shaping
 from ..numpy_api.creation import CREATION
+from ..outside.objects import Args, Kwargs
 from ..refusing import refuse
 from ..session import current
 from ..values.mixed import Mixed
@@ -77,7 +78,7 @@ def has_source(function: object) -> bool:
     return isinstance(inner, FunctionType) and only_computes(function)
 
 
-def run_source(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], name: str = "") -> Any:
+def run_source(function: Any, args: Args, kwargs: Kwargs, name: str = "") -> Any:
     """What NumPy's own code of ``function`` makes of traced arguments.
 
     Raises ``CaptureError`` where it needs the elements of an array. Where it asks them only for
@@ -102,7 +103,7 @@ def run_source(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], nam
     return as_constants(result)
 
 
-def run_unlisted(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def run_unlisted(function: Any, args: Args, kwargs: Kwargs) -> Any:
     """As ``run_source``, for a function that nobody has looked at.
 
     Its code may ask for sizes that depend on data, where one answer is taken to be the usual one
@@ -193,7 +194,9 @@ def _divide_by_count(a: Any, b: Any, out: Any = None) -> Any:
     return astype(a / b, a.dtype)
 
 
-def _isin(ar1: Any, ar2: Any, assume_unique: Any = False, invert: Any = False) -> Any:
+def _isin(
+    ar1: np.ndarray, ar2: np.ndarray, assume_unique: bool = False, invert: bool = False
+) -> Any:
     return np.isin(ar1, ar2, assume_unique=assume_unique, invert=invert)
 
 
@@ -289,7 +292,7 @@ def _of_numbers(function: object) -> Any:
     if not callable(function):
         return function
 
-    def call(*args: Any) -> Any:
+    def call(*args: object) -> Any:
         found = call_function(function, args, {})
         return function(*args) if found is NotImplemented else found
 
@@ -315,7 +318,7 @@ def _taking_lists(function: Any) -> Callable[..., Any]:
 
 
 def _helper(function: FunctionType) -> Callable[..., Any]:
-    def call(*args: Any, **kwargs: object) -> Any:
+    def call(*args: object, **kwargs: object) -> Any:
         return _ours(function)(*args, **kwargs)
 
     return call
@@ -334,7 +337,7 @@ def _making(function: Any) -> Callable[..., Any]:
 class _Broadcast:
     """``np.broadcast``, of which only the shape is asked for."""
 
-    def __init__(self, *arrays: Any) -> None:
+    def __init__(self, *arrays: object) -> None:
         shapes = (operand(x).type.shape for x in arrays)
         self.shape = shaping.wrap_dims(broadcast_shapes(*shapes))
         self.ndim = self.nd = len(self.shape)
@@ -350,7 +353,7 @@ class _ScalarTypes:
 class _ArrayConverter:
     """NumPy's helper that gives arrays for arguments, and results in the arguments' class."""
 
-    def __init__(self, *arrays: Any) -> None:
+    def __init__(self, *arrays: object) -> None:
         self._arrays = tuple(map(creation.asarray, arrays))
 
     def __getitem__(self, place: int) -> Any:

@@ -18,6 +18,7 @@ from ..numpy_api.creation import CREATION
 from ..numpy_api.protocol import FUNCTIONS, array_function
 from ..numpy_api.ufunc_methods import array_ufunc
 from ..outside.clocks import read_clock
+from ..outside.objects import Args, Kwargs
 from ..outside.shadows import is_shadow
 from ..refusing import refuse, run_now
 from ..session import label_of
@@ -40,7 +41,7 @@ _KEYS = (bool, int, float, complex, str, bytes, type(None))
 class PlainCalls(Staged):
     """Such calls in one capture."""
 
-    def call_ufunc(self, f: np.ufunc, method: str, args: Any, kwargs: Any) -> Any:
+    def call_ufunc(self, f: np.ufunc, method: str, args: Args, kwargs: Kwargs) -> Any:
         args, kwargs = as_numpy(args, kwargs)
         self._check_operands(args)
         if has_traced(args) or (kwargs and has_traced(kwargs)):
@@ -49,7 +50,7 @@ class PlainCalls(Staged):
             raise self.refuse_call(f)
         return self.eager(f if method == "__call__" else getattr(f, method), args, kwargs)
 
-    def call_numpy(self, f: Any, args: Any, kwargs: Any) -> Any:
+    def call_numpy(self, f: object, args: Args, kwargs: Kwargs) -> Any:
         if f is np.array or f is np.asarray:
             found = array_of_list(args, kwargs)
             if found is not None:
@@ -75,11 +76,11 @@ class PlainCalls(Staged):
                     "it holds"
                 )
 
-    def eager(self, f: Any, args: Any, kwargs: Any) -> Any:
+    def eager(self, f: Any, args: Args, kwargs: Kwargs) -> Any:
         """Run a pure function now; arrays that come out are constants of the graph."""
         return as_constants(run_now(f, args, kwargs))
 
-    def builtin(self, f: Any, args: Any, kwargs: Any) -> Any:
+    def builtin(self, f: Any, args: Args, kwargs: Kwargs) -> Any:
         """Call a builtin function that means here what it means anywhere."""
         if f in CREATION or f in FUNCTIONS:
             return self.call_numpy(f, args, kwargs)
@@ -96,7 +97,7 @@ class PlainCalls(Staged):
             return self.eager(f, args, kwargs)
         return self.unknown(f, args, kwargs)
 
-    def unknown(self, f: Any, args: Any, kwargs: Any) -> Any:
+    def unknown(self, f: object, args: Args, kwargs: Kwargs) -> Any:
         """A call of a function that is no Python code, or none that is to be staged."""
         twin = twin_of(f)
         if twin is not None:
@@ -108,7 +109,7 @@ class PlainCalls(Staged):
             raise self.refuse_call(f, found if purity.only_computes(f) else None)
         return found
 
-    def foreign(self, f: Any, args: Any, kwargs: Any) -> Any:
+    def foreign(self, f: Any, args: Args, kwargs: Kwargs) -> Any:
         """What a function gives that only computes; why that is not known."""
         try:
             if purity.only_writes_arguments(f):
@@ -123,7 +124,7 @@ class PlainCalls(Staged):
         except Unlearnable as reason:
             return reason
 
-    def method_of_library(self, f: MethodType, args: Any, kwargs: Any) -> Any:
+    def method_of_library(self, f: MethodType, args: Args, kwargs: Kwargs) -> Any:
         """What a method gives of an object that SciPy defines, ``scipy.stats.norm.cdf``: by a call
         of it as it is. NotImplemented if that is not known.
         """
@@ -140,7 +141,7 @@ class PlainCalls(Staged):
         self.outside.guards.check_identity(source, owner)
         return found
 
-    def remembered(self, f: Any, args: Any, kwargs: Any) -> Any:
+    def remembered(self, f: Any, args: Args, kwargs: Kwargs) -> Any:
         """What a function with a memory (``functools.lru_cache``) gives for known arguments.
 
         It is asked at each call, with the guards, and is read from outside like a global: what it
@@ -176,7 +177,7 @@ class PlainCalls(Staged):
 
     # -------------------------------------------------------- what the program shows
 
-    def show(self, what: str, function: Callable[..., Any], *args: Any) -> None:
+    def show(self, what: str, function: Callable[..., object], *args: object) -> None:
         """Record that ``function(*args)`` is to be called; ``what`` is its name."""
         show(self, what, function, *args)
 

@@ -116,9 +116,8 @@ def only_computes(f: object) -> bool:
 
     Others need not look at their arguments: of a sample they might read what is no memory of it.
     """
-    parts, name = _home_of(f), getattr(f, "__name__", "")
-    public = ".".join(itertools.takewhile(lambda part: not part.startswith("_"), parts))
-    found = getattr(sys.modules.get(public), name, None)
+    name = getattr(f, "__name__", "")
+    found = getattr(_public(_home_of(f)), name, None)
     is_named = found is f is not None and not name.startswith("_")
     return is_named and f not in NUMPY_WITH_EFFECTS
 
@@ -135,13 +134,19 @@ def only_writes_arguments(f: Any) -> bool:
 
 def _home_of(f: object) -> list[str]:
     """The module of a function of these packages, name by name; nothing of another one."""
-    module = getattr(f, "__module__", None)
-    if not isinstance(module, str) or not callable(f) or isinstance(f, type):
-        return []
-    parts = module.split(".")
-    if parts[0] not in _COMPUTING or any(parts[:2] == each.split(".") for each in _BUT):
-        return []
-    return parts
+    return _parts(getattr(f, "__module__", None)) if callable(f) and not isinstance(f, type) else []
+
+
+def _parts(module: object) -> list[str]:
+    """A module of these packages, name by name; nothing of another one."""
+    parts = module.split(".") if isinstance(module, str) else [""]
+    computing = parts[0] in _COMPUTING and all(parts[:2] != each.split(".") for each in _BUT)
+    return parts if computing else []
+
+
+def _public(parts: list[str]) -> types.ModuleType | None:
+    """The module of which one is a part that has no public name; itself, if it has one."""
+    return sys.modules.get(".".join(itertools.takewhile(lambda x: not x.startswith("_"), parts)))
 
 
 # Of these modules, those whose functions compute with the items of a list as they are: of an array
@@ -167,11 +172,8 @@ def public_method(owner: object, f: MethodType) -> MethodType | None:
     """A method of an object that is a public name of one of these packages, if it is a public one
     itself.
     """
-    parts = type(owner).__module__.split(".")
-    if parts[0] not in _COMPUTING or any(parts[:2] == each.split(".") for each in _BUT):
-        return None
-    public = ".".join(itertools.takewhile(lambda part: not part.startswith("_"), parts))
-    names = vars(sys.modules.get(public, types))
+    module = _public(_parts(type(owner).__module__))
+    names = {} if module is None else vars(module)
     if f.__name__.startswith("_") or not any(x is owner for x in names.values()):
         return None
     return _methods.setdefault((id(owner), f.__name__), getattr(owner, f.__name__, None))

@@ -10,7 +10,6 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 from types import CodeType
-from typing import Any
 
 from fxc.ir.records import frozen
 from fxc.ir.symbols import Dim, symbols_of
@@ -35,7 +34,7 @@ class Recursion:
         self._session = session
         self._outermost: dict[CodeType, _Outermost] = {}
 
-    def begins(self, code: CodeType, args: Sequence[Any]) -> bool:
+    def begins(self, code: CodeType, args: Sequence[object]) -> bool:
         """Whether a call is the outermost one of a function, which then has to end; refuse it if
         the function calls itself and that comes to too much.
         """
@@ -50,7 +49,7 @@ class Recursion:
         """The outermost call of a function has ended."""
         del self._outermost[code]
 
-    def _called_again(self, outermost: _Outermost, args: Sequence[Any]) -> None:
+    def _called_again(self, outermost: _Outermost, args: Sequence[object]) -> None:
         session = self._session
         if session.operations - outermost.operations > MOST_UNROLLED:
             raise refuse(
@@ -69,7 +68,7 @@ class Recursion:
             raise Respecialise(*constants(session.labels_of(changed)))
 
 
-def _sizes(args: Sequence[Any]) -> tuple[tuple[Dim, ...], ...]:
+def _sizes(args: Sequence[object]) -> tuple[tuple[Dim, ...], ...]:
     """The shapes of the arrays among the arguments."""
     arrays = (each for each in args if isinstance(each, TracedArray) and each._later is None)
     return tuple(each._type.shape for each in arrays)

@@ -9,7 +9,8 @@ import logging
 import sys
 import warnings
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from types import FunctionType
 from typing import Any
 
 from fxc.ir.graph import Value
@@ -20,6 +21,7 @@ from ..guards import Source
 from ..locations import is_users, runs_ours, user_frame
 from ..outside.epilogue import NoteBuilder
 from ..outside.files import TracedFile
+from ..outside.objects import Args, Kwargs
 from ..outside.outside import Outside
 from ..refusing import refuse
 from ..values.late import Held, snapshot
@@ -49,7 +51,9 @@ class Notes:
     marks: list[set[int]]  # statements that are shown at one place of the epilogue
 
 
-def show(door: Formats, what: str, function: Callable[..., Any], *args: Any, **kwargs: Any) -> None:
+def show(
+    door: Formats, what: str, function: Callable[..., object], *args: object, **kwargs: object
+) -> None:
     """Record that ``function(*args, **kwargs)`` is to be called; ``what`` is its name."""
     given, options = snapshot(args), snapshot(kwargs)
     effects = door.outside.effects
@@ -96,25 +100,17 @@ def show_print(door: Formats, *args: object, **kwargs: object) -> None:
 # ---------------------------------------------------------------- logging
 
 
-_LEVELS = {
-    "debug": 10,
-    "info": 20,
-    "warning": 30,
-    "warn": 30,
-    "error": 40,
-    "critical": 50,
-    "fatal": 50,
-}
+_LEVELS = {name.lower(): level for name, level in logging.getLevelNamesMapping().items()}
 
 
-def is_logging(f: Any) -> bool:
+def is_logging(f: FunctionType) -> bool:
     """Whether a function is one of ``logging`` that makes a record."""
     if f.__module__ != "logging" or f.__name__ not in (*_LEVELS, "log"):
         return False
     return f in (getattr(logging.Logger, f.__name__, None), getattr(logging, f.__name__, None))
 
 
-def show_log(door: Formats, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+def show_log(door: Formats, f: FunctionType, args: Args, kwargs: Kwargs) -> None:
     """``logger.info(…)`` and its kin, and the functions of ``logging``."""
     of_module = getattr(logging, f.__name__, None) is f
     logger: Any = logging.root if of_module else args[0]
@@ -149,7 +145,12 @@ def show_log(door: Formats, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any
 
 
 def _log(
-    logger: Any, level: int, where: tuple[str, int, str], message: Any, args: Any, extra: object
+    logger: logging.Logger,
+    level: int,
+    where: tuple[str, int, str],
+    message: object,
+    args: Args,
+    extra: Mapping[str, object] | None,
 ) -> None:
     if logger.isEnabledFor(level):
         path, line, name = where
@@ -159,7 +160,7 @@ def _log(
         logger.handle(record)
 
 
-def _log_root(logger: Any, *more: Any) -> None:
+def _log_root(logger: object, *more: Any) -> None:
     if not logging.root.handlers:
         logging.basicConfig()
     _log(logging.root, *more)
@@ -170,11 +171,11 @@ def _log_root(logger: Any, *more: Any) -> None:
 
 def show_warning(
     door: Formats,
-    message: Any,
-    category: Any = None,
-    stacklevel: Any = 1,
-    *more: Any,
-    **options: Any,
+    message: object,
+    category: object = None,
+    stacklevel: object = 1,
+    *more: object,
+    **options: object,
 ) -> None:
     """``warnings.warn``."""
     if more or options or type(stacklevel) is not int:
@@ -214,7 +215,7 @@ class Caller:
         self.space = space
 
 
-def _warn(message: Any, category: object, where: Any) -> None:
+def _warn(message: str, category: type[Warning], where: Caller | int) -> None:
     place = where if isinstance(where, Caller) else _caller(where)
     registry = place.space.setdefault("__warningregistry__", {})
     name = place.space.get("__name__") or "<string>"

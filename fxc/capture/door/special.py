@@ -9,7 +9,7 @@ import math
 import operator
 import warnings
 from collections import Counter, deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from types import BuiltinFunctionType, GeneratorType, MethodType, ModuleType
 from typing import Any
@@ -112,7 +112,7 @@ class _Sized:
         return self._length  # type: ignore[no-any-return]
 
 
-def _type(door: PlainCalls, x: Any, *rest: Any) -> Any:
+def _type(door: PlainCalls, x: Any, *rest: object) -> Any:
     if rest:
         raise refuse("making a class with type() cannot be captured")
     if type(x) is Several:
@@ -223,7 +223,7 @@ def _next(door: PlainCalls, iterator: object, *default: object) -> Any:
     return next(door.iterable(iterator), *default)
 
 
-def _reduce(door: PlainCalls, function: Any, items: Any, *initial: Any) -> Any:
+def _reduce(door: PlainCalls, function: Any, items: Any, *initial: object) -> Any:
     if initial:
         return door.staged(_reduced)(function, items, *initial)
     if is_array(items) or type(items) in (list, tuple, TracedList):
@@ -233,7 +233,9 @@ def _reduce(door: PlainCalls, function: Any, items: Any, *initial: Any) -> Any:
     return functools.reduce(*door.runnables((function, items)))
 
 
-def _reduced(function: Any, items: Any, so_far: Any) -> Any:
+def _reduced(
+    function: Callable[[object, object], object], items: Iterable[object], so_far: object
+) -> Any:
     """What ``functools.reduce`` does; it is staged like the user's own code."""
     for item in items:
         so_far = function(so_far, item)

@@ -5,13 +5,14 @@ from __future__ import annotations
 import builtins
 import functools
 import opcode
+from collections.abc import Callable
 from types import BuiltinFunctionType, CellType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 import numpy as np
 
 from ..outside.containers import settle_all
-from ..outside.objects import MISSING, has_owner
+from ..outside.objects import MISSING, Args, Kwargs, has_owner
 from ..outside.outside import Outside
 from ..refusing import refuse
 from ..session import Session
@@ -98,7 +99,7 @@ class Staged(Stores):
             return f.__code__ in self._inner_codes
         return isinstance(f, BuiltinFunctionType) and has_owner(f)
 
-    def runnable(self, f: Any) -> Any:
+    def runnable(self, f: object) -> Any:
         """``f`` for code that calls it without the door: as a function that goes through it."""
         if type(f) is Late:
             return f._known()
@@ -106,14 +107,14 @@ class Staged(Stores):
             return functools.partial(self.call, f)
         return f
 
-    def runnables(self, args: tuple[Any, ...]) -> list[Any]:
+    def runnables(self, args: Args) -> list[Any]:
         settle_all(args)
         return [self.iterated(self.runnable(plain_list(arg))) for arg in args]
 
-    def runnable_options(self, kwargs: dict[str, Any]) -> dict[str, Any]:
+    def runnable_options(self, kwargs: Kwargs) -> dict[str, Any]:
         return {name: self.runnable(value) for name, value in kwargs.items()}
 
-    def run_plain(self, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def run_plain(self, f: Callable[..., object], args: Args, kwargs: Kwargs) -> Any:
         """Run code of C that calls, and iterates over, what it is given without the door."""
         return f(*self.runnables(args), **self.runnable_options(kwargs))
 
