@@ -7,9 +7,9 @@ from typing import Any
 from ..outside.objects import (
     MISSING,
     class_attribute,
-    is_data_descriptor,
     is_python_class,
     is_slot,
+    is_watched,
     slot_names,
     slots_of,
     vars_of,
@@ -36,8 +36,7 @@ class Attributes(Reads):
 
     def is_foreign(self, owner: object) -> bool:
         """Whether this stands for an object from outside, or is one."""
-        known = self.outside.shown.get(id(owner))
-        return known is not None and known.is_object
+        return self.outside.object_of(owner) is not None
 
     def _seen(self, owner: object, name: str) -> Any:
         """What the program has stored in an attribute, or MISSING."""
@@ -146,7 +145,6 @@ class Attributes(Reads):
         """Whether an object may be given an attribute that it has not, and nobody watches."""
         kind = class_of(owner)
         found = class_attribute(kind, name)
-        watched = is_data_descriptor(found) and not is_slot(found)
         computed = any(
             class_attribute(kind, each) is not vars(object).get(each, MISSING)
             for each in ("__getattr__", "__getattribute__", "__setattr__", "__delattr__")
@@ -155,7 +153,7 @@ class Attributes(Reads):
         has_room = is_slot(found) or hasattr(owner if known is None else known.object, "__dict__")
         deleted = self._attributes.get((id(owner), name)) is DELETED
         seen = deleted or id(owner) in self._opened
-        return has_room and not (watched or computed or seen) and is_python_class(kind)
+        return has_room and not (is_watched(found) or computed or seen) and is_python_class(kind)
 
     def names_behind(self, owner: object, name: str) -> list[str]:
         """The names of the attributes of an object that stand behind one."""

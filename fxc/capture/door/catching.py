@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib.util
 import os
 import sys
-from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,7 @@ from fxc.ir.errors import FxcError
 
 from ..bugs import check_no_bug
 from ..locations import OURS, Ignoring
-from ..outside.objects import class_attribute
+from ..outside.objects import has_python_method
 from ..outside.outside import Outside
 from ..outside.shadows import class_of
 from ..refusing import refuse
@@ -48,7 +47,7 @@ class Catching(Attributes):
         """``manager`` in ``with manager:``."""
         if type(manager) is Ignoring:
             return manager
-        if isinstance(class_attribute(class_of(manager), "__enter__"), FunctionType):
+        if has_python_method(class_of(manager), "__enter__"):
             return Manager(self, manager, self.trying())
         raise refuse(f"a with statement over a {name_of(manager)} cannot be captured")
 

@@ -13,6 +13,7 @@ from ..outside.containers import PLAIN, External
 from ..outside.objects import (
     MISSING,
     class_attribute,
+    has_python_method,
     is_made_by_object,
     is_namedtuple,
     is_python_class,
@@ -48,8 +49,7 @@ def shallow(door: Stores, x: Any) -> Any:
         return door.call(kind, x)
     if type(x) in (OrderedDict, defaultdict, deque) or (type(x) is TracedList and kind is list):
         return door.call(door.attr(x, "copy"))
-    found = class_attribute(kind, "__copy__")
-    if isinstance(found, types.FunctionType):
+    if has_python_method(kind, "__copy__"):
         return door.special(x, "__copy__")
     return _object(door, x, kind, lambda part: part, {})
 
@@ -79,7 +79,7 @@ def deep(door: Stores, x: Any, memo: Any = None) -> Any:
         memo[key] = x if same else tuple.__new__(kind, items)
     elif kind in (set, frozenset) and (isinstance(x, External) or type(x) is kind):
         memo[key] = x if kind is frozenset else door.call(set, x)
-    elif isinstance(class_attribute(kind, "__deepcopy__"), types.FunctionType):
+    elif has_python_method(kind, "__deepcopy__"):
         memo[key] = door.special(x, "__deepcopy__", memo)
     else:
         return _object(door, x, kind, lambda part: deep(door, part, memo), memo)
@@ -114,7 +114,5 @@ def _object(door: Stores, x: object, kind: type, part: _Copy, memo: dict[object,
 
 
 def _says_how(kind: type) -> bool:
-    methods = (class_attribute(kind, f"__{name}__") for name in _PICKLING)
-    return any(isinstance(each, types.FunctionType) for each in methods) or (
-        class_attribute(kind, "__del__") is not MISSING
-    )
+    is_pickled = any(has_python_method(kind, f"__{name}__") for name in _PICKLING)
+    return is_pickled or class_attribute(kind, "__del__") is not MISSING

@@ -78,15 +78,10 @@ def _may_be_tried(function: object, args: Args) -> bool:
         return bool(args) and isinstance(args[0], np.ndarray) and function.__name__ not in _WRITING
     if function is np.put or function in purity.NUMPY_WITH_EFFECTS:
         return False
-    return (
-        isinstance(function, np.ufunc | type(np.sum))
-        or function in FUNCTIONS
-        or function in CREATION
-        or function in purity.PURE_BUILTINS
-        or function in purity.PURE_NUMPY
-        or function in _PLAIN
-        or (isinstance(function, BuiltinFunctionType) and function in _OPERATORS)
-    )
+    known = (FUNCTIONS, CREATION, purity.PURE_BUILTINS, purity.PURE_NUMPY, _PLAIN)
+    is_operator = isinstance(function, BuiltinFunctionType) and function in _OPERATORS
+    is_numpys = isinstance(function, np.ufunc | type(np.sum))
+    return is_operator or is_numpys or any(function in each for each in known)
 
 
 _WRITING = frozenset({"put", "resize", "tofile", "dump", "setfield", "partition", "sort"})

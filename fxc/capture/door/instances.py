@@ -14,6 +14,7 @@ from ..outside.objects import (
     Args,
     Kwargs,
     class_attribute,
+    has_python_method,
     is_dict_class,
     is_plain_enum,
     is_python_class,
@@ -55,7 +56,7 @@ def _construct(door: PlainCalls, f: type, args: Args, kwargs: Kwargs) -> Any:
     """An instance of a class of the user's, its ``__init__`` staged."""
     if getattr(f, "__abstractmethods__", None):
         return f(*args, **kwargs)  # Python says what is missing
-    if isinstance(class_attribute(f, "__del__"), FunctionType):
+    if has_python_method(f, "__del__"):
         raise refuse(f"{f.__name__} defines __del__, and its objects cannot be made here")
     init = class_attribute(f, "__init__")
     made: Any = object.__new__(shadow_of(f))

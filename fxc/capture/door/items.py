@@ -61,8 +61,8 @@ class ItemAccess(Formats):
 
     def _is_closed(self, owner: object) -> bool:
         """Whether this is an object of C from outside, in which code of C would look."""
-        known = self.outside.shown.get(id(owner))
-        return known is not None and known.is_object and known.is_fixed
+        known = self.outside.object_of(owner)
+        return known is not None and known.is_fixed
 
     def stored(self, owner: object) -> Any:
         """``owner`` in ``owner[key] = value``."""

@@ -22,8 +22,10 @@ from ..outside.containers import External
 from ..outside.objects import (
     MISSING,
     class_attribute,
+    has_python_method,
     is_data_descriptor,
     is_slot,
+    is_watched,
     vars_of,
 )
 from ..outside.outside import Known, Outside
@@ -156,8 +158,8 @@ class Reads:
             return owner.attribute(name)
         if isinstance(owner, type):
             return self._type_attr(owner, name)
-        known = self.outside.shown.get(id(owner))
-        if known is not None and known.is_object:
+        known = self.outside.object_of(owner)
+        if known is not None:
             return self._object_attr(owner, name, known)
         if kind is super:
             return self._super_attr(owner, name)
@@ -171,21 +173,15 @@ class Reads:
         if name == "__dict__":
             self._open(owner)
         found = class_attribute(kind, name)
-        watched = is_data_descriptor(found) and not is_slot(found)
-        plain = found is MISSING or (name in vars_of(owner) and not watched)
+        plain = found is MISSING or (name in vars_of(owner) and not is_watched(found))
         if plain or kind.__module__ == "builtins" or kind in purity.PURE_CLASSES:
             return given(getattr(owner, name))
         if not hasattr(type(found), "__get__"):
             return self.attr(kind, name)
         if kind.__module__.partition(".")[0] == "numpy":
             return self.call(found.fget, owner) if type(found) is property else getattr(owner, name)
-        if isinstance(found, property | functools.cached_property | classmethod) or (
-            isinstance(class_attribute(type(found), "__get__"), FunctionType)
-        ):
+        if isinstance(found, _COMPUTED) or has_python_method(type(found), "__get__"):
             return self._computed(owner, name, kind, found)
-        if isinstance(found, FunctionType):
-            self.guard_class_attribute(kind, name, found)
-            return MethodType(found, owner)
         return given(getattr(owner, name))
 
     def _open(self, owner: object) -> None:
@@ -291,7 +287,7 @@ class Reads:
         if name in held and not is_data_descriptor(found):
             return self._plain_attr(owner, name, source, held[name])
         if found is MISSING or (is_slot(found) and not hasattr(real, name)):
-            if isinstance(class_attribute(kind, "__getattr__"), FunctionType):
+            if has_python_method(kind, "__getattr__"):
                 if hasattr(real, "__dict__"):
                     self.outside.guards.check(
                         f"{name!r} not in {source.var}.__dict__",
@@ -309,7 +305,7 @@ class Reads:
     def _described(self, owner: object, name: str, known: Known, found: object) -> Any:
         """An attribute that the class defines by a function or another descriptor."""
         kind, source = type(known.object), known.source
-        own_get = isinstance(class_attribute(type(found), "__get__"), FunctionType)
+        own_get = has_python_method(type(found), "__get__")
         if not (isinstance(found, _OF_PYTHON) or own_get or _is_compiled(found)):
             value = getattr(owner, name)
             if isinstance(value, _C_METHODS):  # a method of C: calls are checked
@@ -337,7 +333,7 @@ class Reads:
             given = self.read(found.args, f"{root}.args", f"{name}.args")
             options = self.read(found.keywords, f"{root}.keywords", f"{name}.keywords")
             return functools.partial(_bound(found.func, owner, kind), *given, **options)
-        if isinstance(class_attribute(type(found), "__get__"), FunctionType):
+        if has_python_method(type(found), "__get__"):
             return self.special(
                 self.read(found, root, f"{kind.__name__}.{name}"), "__get__", owner, kind
             )
@@ -347,14 +343,8 @@ class Reads:
 # ------------------------------------------------------------------ small questions
 
 _C_METHODS = (BuiltinFunctionType, MethodType, MethodWrapperType)
-_OF_PYTHON = (
-    FunctionType,
-    property,
-    classmethod,
-    staticmethod,
-    functools.cached_property,
-    functools.partialmethod,
-)
+_COMPUTED = (FunctionType, property, classmethod, functools.cached_property)
+_OF_PYTHON = (*_COMPUTED, staticmethod, functools.partialmethod)
 
 
 def _is_compiled(found: object) -> bool:

@@ -23,8 +23,8 @@ from .by_places import at_place, has_place, list_to_change
 from .outer import Outer
 from .stores import Names, Stores
 
-# What staged code finds there by name: what takes the door first, what does not; the rest are
-# methods of the door.
+# What staged code finds by name: functions that are given the door first (these), others
+# (``_PLAIN``), the methods of ``Scope``, and those of the door.
 _FUNCTIONS: tuple[Callable[..., Any], ...] = (
     *(fold, nest, nested, list_to_change, has_place, at_place, filtered, mapped, row, starred),
     *(bound, raises, choices.both, choices.either, choices.both_true, choices.either_true),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
+from functools import partial
 from types import FunctionType, ModuleType
 from typing import Any
 
@@ -14,11 +15,11 @@ from ..outside.objects import (
     MISSING,
     class_attribute,
     has_c_method,
-    has_setter,
-    is_data_descriptor,
+    has_python_method,
     is_dict_class,
     is_frozen,
     is_slot,
+    is_watched,
     put_attribute,
     sets_by_python,
     vars_of,
@@ -35,7 +36,7 @@ from . import purity
 from .comparisons import Comparisons
 from .outer import DELETED, Outer
 from .places import Attribute, OuterPlace
-from .reads import Reads, name_of, no_attribute
+from .reads import name_of, no_attribute
 
 _OF_PYTHON = ("__class__", "__dict__", "__code__", "__defaults__", "__kwdefaults__")
 
@@ -88,7 +89,8 @@ class Stores(Comparisons):
         """``owner`` in ``owner.name = value``."""
         owner = owner.record() if type(owner) is Several else owner
         plain = isinstance(owner, Traced) and type(owner) is not Record
-        return owner if plain else _Storing(self, owner)
+        parts = (self.attr, self.store_attr, self.delete_attr)
+        return owner if plain else Names(*(partial(part, owner) for part in parts))
 
     def store_attr(self, owner: Any, name: str, value: Any) -> None:
         """``owner.name = value``."""
@@ -104,8 +106,7 @@ class Stores(Comparisons):
             return
         if isinstance(owner, External):
             raise no_attribute(owner.original, name)
-        known = self.outside.shown.get(id(owner))
-        foreign = known is not None and known.is_object
+        foreign = self.is_foreign(owner)
         if name == "__dict__" and value is owner and is_dict_class(class_of(owner)) and not foreign:
             self.check_change(owner)
             owner.__dict__ = owner  # the items are the attributes
@@ -125,22 +126,21 @@ class Stores(Comparisons):
     def store_plain_attr(self, owner: object, name: str, value: object) -> None:
         """``object.__setattr__(owner, name, value)``."""
         self.places.check_apart(owner)
-        known = self.outside.shown.get(id(owner))
+        known = self.outside.object_of(owner)
         text = f"an assignment to .{name} of a {name_of(owner)}"
-        foreign = known is not None and known.is_object
         kind = class_of(owner)
         found = class_attribute(kind, name)
         if isinstance(found, property) and found.fset is not None:
             self.guard_class_attribute(kind, name, found)
             self.call(found.fset, owner, value)
             return
-        if isinstance(class_attribute(type(found), "__set__"), FunctionType):
+        if has_python_method(type(found), "__set__"):
             self.guard_class_attribute(kind, name, found)
             root = self.outside.guards.constant(found)
             descriptor = self.read(found, root, f"{kind.__name__}.{name}")
             self.special(descriptor, "__set__", owner, value)
             return
-        if not foreign:
+        if known is None:
             if not self.places.takes(Attribute(self, owner, name)):
                 self.check_change(owner)
                 if self._is_unsure(owner, name) and self.names_behind(owner, name):
@@ -148,13 +148,12 @@ class Stores(Comparisons):
                         f"{text}, which is there by a condition and would come up before others or "
                         "behind them, cannot be captured; give it a value before"
                     )
-            if is_data_descriptor(found) and not is_slot(found):
+            if is_watched(found):
                 raise refuse(f"{text}, which a {type(found).__name__} watches, cannot be captured")
             put_attribute(owner, name, value)
             return
-        assert known is not None
-        watched = is_data_descriptor(found) and not is_slot(found)
-        if watched or not (has_setter(kind) or has_c_method(kind, "__setattr__")):
+        is_set = has_python_method(kind, "__setattr__") or has_c_method(kind, "__setattr__")
+        if is_watched(found) or not is_set:
             raise refuse(
                 f"{text} from outside of the compiled function, whose class watches assignments, "
                 "cannot be captured; return the new value instead"
@@ -181,7 +180,7 @@ class Stores(Comparisons):
         self.outside.stored(label_of(f"{known.source.text}.{name}"))
         self._note_order(owner, name)
         self.see_attribute(owner, name, value)
-        action = "put" if has_setter(class_of(owner)) else "setattr"
+        action = "put" if has_python_method(class_of(owner), "__setattr__") else "setattr"
         self.outside.effects.store(known.source, action, name, value)
 
     def namespace(self, owner: object, known: Known) -> Any:
@@ -219,16 +218,15 @@ class Stores(Comparisons):
         seen = self._seen(owner, name)
         if type(seen) is MaybeSet and seen.by_class:
             raise seen.unclear()
-        known = self.outside.shown.get(id(owner))
-        if known is None and not isinstance(owner, type | ModuleType | External):
+        is_own = id(owner) not in self.outside.shown
+        if is_own and not isinstance(owner, type | ModuleType | External):
             self.check_change(owner)
             given(vars_of(owner).get(name))
             delattr(owner, name)
             return
-        plain = has_c_method(class_of(owner), "__delattr__")
-        found = class_attribute(class_of(owner), name)
-        watched = is_data_descriptor(found) and not is_slot(found)
-        if known is None or not known.is_object or not plain or watched:
+        known, kind = self.outside.object_of(owner), class_of(owner)
+        found = class_attribute(kind, name)
+        if known is None or not has_c_method(kind, "__delattr__") or is_watched(found):
             raise refuse(f"'del' of .{name} of a {name_of(owner)} from outside cannot be captured")
         self.outside.effects.check_allowed(name_of(owner))
         own = name in vars_of(known.object) or is_slot(found)
@@ -240,27 +238,10 @@ class Stores(Comparisons):
         self.outside.effects.add(known.source, "delattr", name)
 
 
-class _Storing:
-    """Takes the place of an object in ``object.name = value``."""
-
-    def __init__(self, door: Reads, owner: object) -> None:
-        object.__setattr__(self, "_parts", (door, owner))
-
-    def __getattribute__(self, name: str) -> Any:
-        door, owner = object.__getattribute__(self, "_parts")
-        return door.attr(owner, name)
-
-    def __setattr__(self, name: str, value: object) -> None:
-        door, owner = object.__getattribute__(self, "_parts")
-        door.store_attr(owner, name, value)
-
-    def __delattr__(self, name: str) -> None:
-        door, owner = object.__getattribute__(self, "_parts")
-        door.delete_attr(owner, name)
-
-
 class Names:
-    """Takes the place of global or free variables in stores: ``__fxc__.globals.name = value``."""
+    """Takes the place of global or free variables, or of an object, in stores:
+    ``__fxc__.globals.name = value``.
+    """
 
     def __init__(
         self,

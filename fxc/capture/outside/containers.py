@@ -61,6 +61,11 @@ class Held:
             container=self.name,
         )
 
+    @property
+    def door(self) -> Any:
+        """The door of the capture."""
+        return self.outside.session.door
+
     def check(self, condition: str, text: str) -> None:
         """Demand something of the container, which is ``{0}`` in the condition."""
         self.outside.guards.check(condition.format(self.source.var), f"{self.source.text} {text}")

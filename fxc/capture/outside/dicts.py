@@ -101,7 +101,7 @@ class ExternalDict(ExternalMapping, dict[Any, Any]):
     def _when_missing(self, key: object) -> Any:
         if self.kind is not defaultdict or self.default_factory is None:
             raise KeyError(key)
-        self[key] = value = self._held.outside.session.door.call(self.default_factory)
+        self[key] = value = self._held.door.call(self.default_factory)
         return value
 
     @property
@@ -139,7 +139,7 @@ class ExternalDict(ExternalMapping, dict[Any, Any]):
     def __setitem__(self, key: object, value: object, /) -> None:
         held, key = self._held, plain_key(key)
         self._check_key(key)
-        if held.outside.session.door.places.takes_item(self, key):
+        if held.door.places.takes_item(self, key):
             self.see(key, value)
             return
         held.check_allowed()

@@ -189,20 +189,12 @@ def dict_of(kind: type, items: dict[object, object], held: dict[str, object] | N
     return made
 
 
+_BY_NAME: tuple[Any, ...] = (
+    *(Counter, OrderedDict, SimpleNamespace, defaultdict, deque, np.empty, text_of),
+    *(arena_places, rows_of, share_out, rebuild, dict_of, show_notes),
+)
 _NAMESPACE: dict[str, Any] = {
-    "arena_places": arena_places,
-    "Counter": Counter,
-    "OrderedDict": OrderedDict,
-    "SimpleNamespace": SimpleNamespace,
-    "defaultdict": defaultdict,
-    "empty": np.empty,
-    "deque": deque,
-    "dict_of": dict_of,
-    "text_of": text_of,
+    **{each.__name__: each for each in _BY_NAME},
     "new_tuple": tuple.__new__,
     "put": object.__setattr__,
-    "rebuild": rebuild,
-    "rows_of": rows_of,
-    "share_out": share_out,
-    "show_notes": show_notes,
 }

@@ -9,7 +9,6 @@ import numpy as np
 
 from ..listed_numbers import Columns, Numbers, Ragged, form_of_items
 from ..refusing import How, Request, Respecialise, refuse
-from ..session import current
 from ..values.above import above
 from ..values.operands import Traced
 from .containers import ExternalSequence, Held, give_reads, is_number, is_plain, settled
@@ -155,7 +154,7 @@ class ExternalList(ExternalSequence, list[Any]):
         if self._numbers is None:
             held, form = self._held, self._form
             outside = held.outside
-            outside.session.door.lists.sized |= {self._to(How.BY_ITEMS)}
+            held.door.lists.sized |= {self._to(How.BY_ITEMS)}
             var, source = outside.guards.constant(form), held.source
             made = outside.guards.fetch(f"{var}.arrays({source.var})", source.text)
             found: list[Any] = []
@@ -191,7 +190,7 @@ class ExternalList(ExternalSequence, list[Any]):
         if form is None:
             return None
         if type(form) is Ragged:
-            lists = self._held.outside.session.door.lists
+            lists = self._held.door.lists
             if lists.is_outside_changed:
                 return None
             lists.outside |= {self._to(How.BY_ITEMS)}
@@ -223,7 +222,7 @@ class ExternalList(ExternalSequence, list[Any]):
     def _grow(self, value: object) -> None:
         """Append in a call in which nobody looks at the list."""
         held = self._held
-        held.outside.session.door.lists.note_outside_changed()
+        held.door.lists.note_outside_changed()
         if self._grown is None:
             self._grown = above().list_to_grow()
             held.outside.session.retries |= {self._to(How.BY_PYTHON)}
@@ -236,7 +235,7 @@ class ExternalList(ExternalSequence, list[Any]):
         self._is_changed = True
         if self._numbers is not None:
             raise Respecialise(self._to(How.BY_ITEMS))
-        self._held.outside.session.door.lists.note_outside_changed()
+        self._held.door.lists.note_outside_changed()
 
     def append(self, value: object, /) -> None:
         if self._is_growing:
@@ -256,7 +255,7 @@ class ExternalList(ExternalSequence, list[Any]):
         self._note_change()
         if held.outside.session.region and type(key) is int:
             known = _plain_place(list(self), key)
-            if held.outside.session.door.places.takes_item(self, known):
+            if held.door.places.takes_item(self, known):
                 self.see(known, value)
                 return
         place = self._open_place(key)
@@ -321,7 +320,7 @@ class ExternalList(ExternalSequence, list[Any]):
         self._held.change("reverse")
 
     def sort(self, *, key: Any = None, reverse: Any = False) -> None:
-        self[:] = sorted(self, key=current().door.runnable(key), reverse=reverse)
+        self[:] = sorted(self, key=self._held.door.runnable(key), reverse=reverse)
 
     def __add__(self, other: object, /) -> Any:
         if isinstance(other, Traced):  # NumPy's numbers take a list for an array

@@ -181,6 +181,11 @@ def is_data_descriptor(found: object) -> bool:
     return hasattr(type(found), "__set__") or hasattr(type(found), "__delete__")
 
 
+def is_watched(found: object) -> bool:
+    """Whether a class attribute is told of each assignment, and is no slot."""
+    return is_data_descriptor(found) and not is_slot(found)
+
+
 def sets_by_python(kind: type) -> bool:
     """Whether a class has a ``__setattr__`` of its own, in Python; what a frozen dataclass has only
     raises.
@@ -189,9 +194,9 @@ def sets_by_python(kind: type) -> bool:
     return isinstance(setter, FunctionType) and setter.__code__.co_filename != "<string>"
 
 
-def has_setter(kind: type) -> bool:
-    """Whether a class has a ``__setattr__`` in Python, be it that of a frozen dataclass."""
-    return isinstance(class_attribute(kind, "__setattr__"), FunctionType)
+def has_python_method(kind: type, name: str) -> bool:
+    """Whether a special method of a class is Python code, be it that of a frozen dataclass."""
+    return isinstance(class_attribute(kind, name), FunctionType)
 
 
 def is_frozen(kind: type, name: str) -> bool:
@@ -207,7 +212,7 @@ def is_frozen(kind: type, name: str) -> bool:
 
 def put_attribute(owner: object, name: str, value: object) -> None:
     """Set an attribute of an object that the program has made; nobody watches it."""
-    if has_setter(type(owner)):
+    if has_python_method(type(owner), "__setattr__"):
         object.__setattr__(owner, name, value)
     else:
         setattr(owner, name, value)

@@ -79,8 +79,13 @@ class Outside(Inputs):
 
     def is_stand_in(self, x: object) -> bool:
         """See Note [Stand-ins]."""
+        known = self.object_of(x)
+        return known is not None and not known.is_fixed
+
+    def object_of(self, x: object) -> Known | None:
+        """The object from outside for which something stands, or which it is; None for others."""
         known = self.shown.get(id(x))
-        return known is not None and known.is_object and not known.is_fixed
+        return known if known is not None and known.is_object else None
 
     def source_of(self, x: object) -> Source | None:
         """How a call gets at something from outside; None for what is not."""
