@@ -85,45 +85,54 @@ class _Jumps:
         return f"{self._prefix}{kind}{self._count}__"
 
     def _block(self, statements: list[ast.stmt], around: _Around) -> _Block:
-        made = _Block([])
+        body: list[ast.stmt] = []
         for place, statement in enumerate(statements):
             rest = statements[place + 1 :]
-            match statement:
-                case ast.Return() if self._returns:
-                    value = statement.value or at(statement, ast.Constant(None))
-                    made.body.append(assign(statement, RESULT, value))
-                    return self._leave(made, statement, around.of_return)
-                case Returned():
-                    return self._leave(made, statement, around.of_return)
-                case ast.Break() if around.stop is not None:
-                    return self._leave(made, statement, (*around.skips, around.stop))
-                case ast.Continue() if around.stop is not None:
-                    return self._leave(made, statement, around.skips)
-                case ast.Raise() if around.raises and statement.exc is not None:
-                    made.body.append(at(statement, Raising(statement)))
-                    made.always = True
-                    return made
-                case ast.Assert() if __debug__:
-                    return self._append(made, [_raising_if_not(statement), *rest], around)
-                case ast.If(test=test) if _decides(test):
-                    before, statement.test = self._spelled_out(test)
-                    return self._append(made, [*before, statement, *rest], around)
-                case ast.If() if not is_plain(statement) and self._jumps(statement, around):
-                    return self._branch(made, statement, rest, around)
-                case ast.With() if self._jumps(statement, around):
-                    return self._with(made, statement, rest, around)
-                case ast.Try() if not is_kept(statement) and self._jumps(
-                    statement, around, raises=False
-                ):
-                    return self._try(made, statement, rest, around)
-                case ast.For() | ast.While() if not is_plain(statement):
-                    before, after = self._loop(statement)
-                    made.body += before
-                    if after:
-                        return self._append(made, [*after, *rest], around)
-                case _:
-                    made.body.append(self._inside(statement))
-        return made
+            if isinstance(statement, ast.For | ast.While) and not is_plain(statement):
+                before, after = self._loop(statement)
+                body += before
+                if not after:
+                    continue
+                end: _Block | None = self._block([*after, *rest], around)
+            else:
+                end = self._with_rest(statement, rest, around)
+            if end is not None:
+                return _Block([*body, *end.body], end.always)
+            body.append(self._inside(statement))
+        return _Block(body)
+
+    def _with_rest(
+        self, statement: ast.stmt, rest: list[ast.stmt], around: _Around
+    ) -> _Block | None:
+        """A statement, and the rest of its block behind it; None if the rest does not depend on
+        it.
+        """
+        match statement:
+            case ast.Return() if self._returns:
+                value = statement.value or at(statement, ast.Constant(None))
+                result = assign(statement, RESULT, value)
+                return _Block([result, *_set_flags(statement, around.of_return)], True)
+            case Returned():
+                return _Block(_set_flags(statement, around.of_return), True)
+            case ast.Break() if around.stop is not None:
+                return _Block(_set_flags(statement, (*around.skips, around.stop)), True)
+            case ast.Continue() if around.stop is not None:
+                return _Block(_set_flags(statement, around.skips), True)
+            case ast.Raise() if around.raises and statement.exc is not None:
+                return _Block([at(statement, Raising(statement))], True)
+            case ast.Assert() if __debug__:
+                return self._block([_raising_if_not(statement), *rest], around)
+            case ast.If(test=test) if _decides(test):
+                before, statement.test = self._spelled_out(test)
+                return self._block([*before, statement, *rest], around)
+            case ast.If() if not is_plain(statement) and self._jumps(statement, around):
+                return self._branch(statement, rest, around)
+            case ast.With() if self._jumps(statement, around):
+                return self._with(statement, rest, around)
+            case ast.Try() if not is_kept(statement) and self._leaves(statement, around):
+                return self._try(statement, rest, around)
+            case _:
+                return None
 
     def _spelled_out(self, test: ast.expr) -> tuple[list[ast.stmt], ast.expr]:
         """Statements that make the decisions of a test one by one, and what is left of it."""
@@ -163,64 +172,50 @@ class _Jumps:
             change_blocks(statement, lambda body: self._block(body, _Around()).body)
         return statement
 
-    def _jumps(self, statement: ast.stmt, around: _Around, *, raises: bool = True) -> bool:
-        """Whether a statement has jumps that are replaced; those of ``raise`` count, too, or do
-        not.
-        """
-        for each in jumps_in(statement):
-            match each:
-                case ast.Raise(exc):
-                    found = raises and exc is not None
-                case ast.Return() | Returned():
-                    found = self._returns
-                case _:
-                    found = around.stop is not None
-            if found:
-                return True
-        return False
+    def _jumps(self, statement: ast.stmt, around: _Around) -> bool:
+        """Whether a statement has jumps that are replaced."""
+        raising = (each.exc for each in jumps_in(statement) if isinstance(each, ast.Raise))
+        return self._leaves(statement, around) or any(exc is not None for exc in raising)
 
-    def _append(self, made: _Block, rest: list[ast.stmt], around: _Around) -> _Block:
-        block = self._block(rest, around)
-        return _Block(made.body + block.body, block.always)
+    def _leaves(self, statement: ast.stmt, around: _Around) -> bool:
+        """The same without ``raise``."""
+        return any(
+            self._returns if isinstance(each, ast.Return | Returned) else around.stop is not None
+            for each in jumps_in(statement)
+            if not isinstance(each, ast.Raise)
+        )
 
-    def _leave(self, made: _Block, place: ast.stmt, flags: Iterable[str]) -> _Block:
-        made.body += [set_flag(place, name, True) for name in dict.fromkeys(flags)]
-        made.always = True
-        return made
-
-    def _branch(self, made: _Block, node: ast.If, rest: list[ast.stmt], around: _Around) -> _Block:
+    def _branch(self, node: ast.If, rest: list[ast.stmt], around: _Around) -> _Block:
         outer, around = around, around.in_branch()
+        then, orelse = node.body, node.orelse
         if all(isinstance(each, ast.Raise) for each in jumps_in(node)):
-            blocks = self._block(node.body, around), self._block(node.orelse, around)
-            made.body.append(_branch_of(node, *blocks))
-            made.always = blocks[0].always and blocks[1].always
-            return made if made.always else self._append(made, rest, outer)
-        if always_jumps(node.body) or always_jumps(node.orelse):
-            then, orelse = node.body, node.orelse
-            if not always_jumps(then):
-                then = [*then, *rest]
-            elif not always_jumps(orelse):
-                orelse = [*orelse, *rest]
-            blocks = self._block(then, around), self._block(orelse, around)
-            made.body.append(_branch_of(node, *blocks))
-            made.always = blocks[0].always and blocks[1].always
-            return made
+            made = self._arms(node, then, orelse, around)
+            behind = _Block([], True) if made.always else self._block(rest, outer)
+            return _Block([*made.body, *behind.body], behind.always)
+        ends = always_jumps(then), always_jumps(orelse)
+        if any(ends):
+            then = then if ends[0] else [*then, *rest]
+            orelse = orelse if ends[1] else [*orelse, *rest]
+            return self._arms(node, then, orelse, around)
         flag = self._flag("skip")
-        inner = around.marked(flag)
-        blocks = self._block(node.body, inner), self._block(node.orelse, inner)
-        made.body += [set_flag(node, flag, False), _branch_of(node, *blocks)]
-        return self._under(flag, made, node, rest, around)
+        (branch,) = self._arms(node, then, orelse, around.marked(flag)).body
+        return self._under(flag, branch, False, rest, around)
 
-    def _with(self, made: _Block, node: ast.With, rest: list[ast.stmt], around: _Around) -> _Block:
+    def _arms(
+        self, node: ast.If, then: list[ast.stmt], orelse: list[ast.stmt], around: _Around
+    ) -> _Block:
+        """A branch with these arms."""
+        one, other = self._block(then, around), self._block(orelse, around)
+        body = one.body or [at(node, ast.Pass())]
+        return _Block([at(node, ast.If(node.test, body, other.body))], one.always and other.always)
+
+    def _with(self, node: ast.With, rest: list[ast.stmt], around: _Around) -> _Block:
         flag = self._flag("skip")
         inner = self._block(node.body, around.marked(flag))
-        made.body += [set_flag(node, flag, False), at(node, ast.With(node.items, inner.body))]
-        if inner.always:
-            made.always = True
-            return made
-        return self._under(flag, made, node, rest, around)
+        made = at(node, ast.With(node.items, inner.body))
+        return self._under(flag, made, inner.always, rest, around)
 
-    def _try(self, made: _Block, node: ast.Try, rest: list[ast.stmt], around: _Around) -> _Block:
+    def _try(self, node: ast.Try, rest: list[ast.stmt], around: _Around) -> _Block:
         """``else`` is for a body that ends without an exception and without a jump."""
         flag = self._flag("skip")
         inner = around.marked(flag)
@@ -232,24 +227,21 @@ class _Jumps:
         for handler, block in zip(node.handlers, handlers, strict=True):
             handler.body = block.body
         final = self._block(node.finalbody, _Around()).body
-        made.body += [
-            set_flag(node, flag, False),
-            at(node, ast.Try(body.body, node.handlers, otherwise, final)),
-        ]
-        if (body.always or orelse.always) and all(block.always for block in handlers):
-            made.always = True
-            return made
-        return self._under(flag, made, node, rest, around)
+        made = at(node, ast.Try(body.body, node.handlers, otherwise, final))
+        always = (body.always or orelse.always) and all(block.always for block in handlers)
+        return self._under(flag, made, always, rest, around)
 
     def _under(
-        self, flag: str, made: _Block, node: ast.stmt, rest: list[ast.stmt], around: _Around
+        self, flag: str, made: ast.stmt, always: bool, rest: list[ast.stmt], around: _Around
     ) -> _Block:
-        """What follows a statement, to be run unless the flag is set."""
-        under = self._block(rest, around)
+        """A statement, and what follows it, to be run unless the statement sets the flag, which it
+        does if it ``always`` jumps.
+        """
+        body = [set_flag(made, flag, False), made]
+        under = _Block([], True) if always else self._block(rest, around)
         if under.body:
-            made.body.append(at(node, ast.If(not_name(node, flag), under.body, [])))
-        made.always = under.always
-        return made
+            body.append(at(made, ast.If(not_name(made, flag), under.body, [])))
+        return _Block(body, under.always)
 
     def _loop(self, node: ast.For | ast.While) -> tuple[list[ast.stmt], list[ast.stmt]]:
         """The loop with what is before it, and statements for behind it."""
@@ -315,10 +307,8 @@ def _raising_if_not(node: ast.Assert) -> ast.stmt:
     return made
 
 
-def _branch_of(node: ast.If, then: _Block, orelse: _Block) -> ast.stmt:
-    body = then.body or [at(node, ast.Pass())]
-    made: ast.stmt = at(node, ast.If(node.test, body, orelse.body))
-    return made
+def _set_flags(place: ast.stmt, names: Iterable[str]) -> list[ast.stmt]:
+    return [set_flag(place, name, True) for name in dict.fromkeys(names)]
 
 
 def assigns(test: ast.expr) -> bool:
