@@ -172,7 +172,7 @@ class Carried:
         if known is None and is_alike and after not in self._session.aliases.bases:
             return False
         params = {param for each in self.params.values() for param in each}
-        found = resized(self._session, region.number, params, known, before, after, count)
+        found = resized(region, params, known, before, after, count)
         if found is None:
             return False
         self.ways[name] = found

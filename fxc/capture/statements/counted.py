@@ -147,7 +147,8 @@ class Bounded(_Items):
     """A range whose bounds, or whose step, are known at run time only: a loop runs from ``low`` to
     ``high``, and ``item(k)`` is what it runs over; the counter itself if there is no ``item``.
     It begins at the end of the range ``asked`` for if it is ``turned``. What Python runs over is
-    the range, or what ``iterator`` gives.
+    the range, or what ``iterator`` gives. (There are so many parameters because Python and a loop
+    of the graph run over it in ways of their own.)
     """
 
     def __init__(
@@ -200,10 +201,10 @@ class Bounded(_Items):
         self.taken()
         if self._iterator is not None:
             return self._iterator()
-        places = range(*self._asked)[:: -1 if self._turned else 1]
+        places = range(*self._asked)
         if self.item is None or not self.of:
-            return iter(places)
-        return self._in_python(places, self.item)
+            return iter(places[:: -1 if self._turned else 1])
+        return self._in_python(places, self.item)  # which begins at the end by itself
 
     def __getitem__(self, key: object) -> Any:
         if self.once:

@@ -16,6 +16,7 @@ from ..numpy_api.counting import bound_size
 from ..session import Session
 from ..values.operands import kind_of, operand
 from ..values.traced_int import wrap_dim
+from .recording import Recording
 
 # Note [Arrays that change their shape]
 # A variable that is an array of another shape after an iteration, in C order, or a view of a new
@@ -128,8 +129,7 @@ def _most(session: Session, size: Dim) -> Dim | None:
 
 
 def resized(
-    session: Session,
-    number: int,
+    region: Recording,
     params: Container[Value],
     known: Resized | None,
     seen: Value,
@@ -137,15 +137,15 @@ def resized(
     count: Dim | None,
 ) -> Resized | None:
     """How to carry an array that is ``seen`` before an iteration and ``after`` behind it, which is
-    recorded in the region of that ``number`` with these parameters; None if it cannot be so.
+    recorded in this region with these parameters; None if it cannot be so.
 
     ``known`` is how it has been carried, ``count`` the number of iterations, if that is known.
     """
-    before, kind = kind_of(seen), kind_of(after)
+    session, before, kind = region.session, kind_of(seen), kind_of(after)
     if (before.dtype, before.rank) != (kind.dtype, kind.rank) or after in session.alternatives:
         return None
     root = session.aliases.root(after)
-    if session.made_in(root) < number:
+    if session.made_in(root) < region.number:
         return None
     is_new = root not in params
     if not (is_c_ordered(before) and is_c_ordered(kind)):
