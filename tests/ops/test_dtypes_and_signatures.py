@@ -103,6 +103,8 @@ def test_python_numbers_do_not_widen_what_is_joined_flat(left):
 REFUSED_BY_NUMPY = {
     "std, both": lambda x: np.std(x, ddof=1, correction=1),
     "std of a method": lambda x: x.std(ddof=1, correction=1),
+    "sum of a method": lambda x: x.sum(ddof=1),
+    "searchsorted of a method": lambda x: x[0].searchsorted(3, "left", None, 4),
     "putmask": lambda x: np.putmask(x, x > 0, 3, foo=1),
     "where by keywords": lambda x: np.where(condition=x > 1, x=x, y=0),
     "where of two": lambda x: np.where(x > 1, x),

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..numpy_api.signatures import check_call
 from .above import above
 
 
@@ -43,6 +44,7 @@ def as_numpys(name: str) -> Callable[..., Any]:
     function = getattr(np, name)
 
     def method(self: object, *args: object, **kwargs: object) -> Any:
+        check_call(function, (self, *args), kwargs)
         return above().functions[function](self, *args, **kwargs)
 
     method.__name__ = name  # by which failures are looked at again
