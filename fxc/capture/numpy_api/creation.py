@@ -36,6 +36,7 @@ from ..values.traced_int import check_fits, exact, int_dim, wrap_dim
 from ..values.traced_scalar import known_number
 from .counting import size_of
 from .measured import size_from
+from .shaping import is_in_order
 
 
 def is_array(x: object) -> bool:
@@ -229,7 +230,7 @@ def linspace(
     count, closed = dim_of(_as_size(num)), bool(endpoint)
     if not isinstance(count, int) and guard(count, "<", 0):
         count = num.__index__()  # for NumPy's message
-    found = _linspace_dtype(low, high)
+    found = np.linspace(_sample(low), _sample(high), 2).dtype
     wanted = dtype_of(dtype) if dtype is not None else found
     result = record("linspace", low, high, num=count, endpoint=closed, dtype=wanted)
     return (result, _step(low, high, count - closed, found)) if retstep else result
@@ -249,12 +250,6 @@ def _step(low: Operand, high: Operand, parts: Dim, dtype: np.dtype) -> Any:
         raise refuse(f"np.linspace with retstep= for {dtype} cannot be captured")
     ends = [operand(record("astype", x, dtype, casting="unsafe", order="K")) for x in (high, low)]
     return record("subtract", *ends) / wrap_dim(parts)
-
-
-def _linspace_dtype(low: Operand, high: Operand) -> np.dtype:
-    """The dtype NumPy finds from samples of the bounds."""
-    dtype: np.dtype = np.linspace(_sample(low), _sample(high), 2).dtype
-    return dtype
 
 
 def eye(N: object, M: object = None, k: Any = 0, dtype: object = float, order: str = "C") -> Any:
@@ -304,11 +299,7 @@ def _converted(array: Any, dtype: object, order: str) -> Any:
     wanted = kind.dtype if dtype is None else dtype_of(dtype)
     if wanted != kind.dtype:
         return array.astype(wanted, order=order)
-    if order == "C" and not is_c_ordered(kind):
-        return array.copy("C")
-    if order == "F" and not is_f_ordered(kind):
-        return array.copy("F")
-    return array
+    return array if order == "A" or is_in_order(kind, order) else array.copy(order)
 
 
 def array(
@@ -330,16 +321,14 @@ def array(
     return result.reshape((1,) * missing + result.shape) if missing > 0 else result
 
 
-def ascontiguousarray(a: object, dtype: object = None) -> Any:
-    """As ``np.ascontiguousarray``: of rank 1 at least."""
-    result = asarray(a, dtype, "C")
-    return result.reshape(1) if result.ndim == 0 else result
+def _contiguous(order: str) -> Callable[..., Any]:
+    """``np.ascontiguousarray`` or ``np.asfortranarray``: of rank 1 at least."""
 
+    def convert(a: object, dtype: object = None) -> Any:
+        result = asarray(a, dtype, order)
+        return result.reshape(1) if result.ndim == 0 else result
 
-def asfortranarray(a: object, dtype: object = None) -> Any:
-    """As ``np.asfortranarray``."""
-    result = asarray(a, dtype, "F")
-    return result.reshape(1) if result.ndim == 0 else result
+    return convert
 
 
 def copy(a: object, order: str = "K", subok: bool = False) -> Any:
@@ -363,8 +352,8 @@ _CREATION: dict[Any, Callable[..., Any]] = {
     np.array: array,
     np.asarray: asarray,
     np.asanyarray: asarray,
-    np.ascontiguousarray: ascontiguousarray,
-    np.asfortranarray: asfortranarray,
+    np.ascontiguousarray: _contiguous("C"),
+    np.asfortranarray: _contiguous("F"),
     np.copy: copy,
 }
 CREATION = {function: _with_options(function, ours) for function, ours in _CREATION.items()}

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from fxc.ir.size_guards import guard
+from fxc.ops.metas.probing import fail_in_numpy
 from fxc.ops.metas.shapes import normalize_axis
 
 from ..history import known_array
@@ -33,11 +34,7 @@ def nonzero(a: object) -> tuple[Any, ...]:
     """As ``np.nonzero``: views of one array, a column for each axis."""
     mask = as_mask(a)
     if not mask.type.rank:
-        raise ValueError(
-            "Calling nonzero on 0d arrays is not allowed. Use np.atleast_1d(scalar).nonzero() "
-            "instead. If the context of this error is of the form `arr[nonzero(cond)]`, just use "
-            "`arr[cond]`."
-        )
+        fail_in_numpy(np.nonzero, mask.type)
     return tuple(map(wrap, places(mask)))
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from fxc.ir.graph import Operand, Value
 from fxc.ir.types import ArrayType
 from fxc.ops.metas.layout import is_c_ordered
+from fxc.ops.metas.probing import fail_in_numpy
 
 from ..refusing import refuse
 from ..session import current
@@ -171,10 +172,7 @@ def _single(key: object) -> Any:
     if not isinstance(key, tuple) or isinstance(key, Traced) or not key:
         return key
     if len(key) > 1:
-        raise IndexError(
-            f"too many indices for flat iterator: flat iterator is 1-dimensional, but {len(key)} "
-            "were indexed"
-        )
+        fail_in_numpy(np.zeros(1).flat.__getitem__, (0,) * len(key))
     return key[0]
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from types import EllipsisType
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
 from fxc.ir.graph import Value
 from fxc.ir.records import frozen
 from fxc.ir.types import ArrayType, ScalarType
+from fxc.ops.metas.probing import fail_in_numpy
 
 from ..history import known_array
 from ..session import current
@@ -75,7 +76,7 @@ def _parsed(entry: object) -> Any:
     if isinstance(entry, Traced | np.ndarray | list | tuple | range | bool | np.bool_):
         return _parsed_array(entry)
     if not hasattr(entry, "__index__"):
-        raise _bad_index()
+        _fail_of_kind()
     return At(entry.__index__())
 
 
@@ -84,7 +85,7 @@ def _parsed_scalar(entry: TracedValue) -> At | Array:
     if kind.dtype == np.bool_:
         return Array(array_value(entry), None)
     if kind.dtype.kind not in "iu":
-        raise _bad_index()
+        _fail_of_kind()
     session = current()
     is_open = bool(session.region) and session.stays_open(entry._value)  # it may be out of bounds
     if not is_open and session.origins.get(entry._value):
@@ -111,11 +112,9 @@ def _parsed_array(entry: Any) -> At | Array:
     return At(index, from_array=True)
 
 
-def _bad_index() -> IndexError:
-    return IndexError(
-        "only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and integer or "
-        "boolean arrays are valid indices"
-    )
+def _fail_of_kind() -> NoReturn:
+    """Raise what NumPy raises for what is no index of any kind."""
+    fail_in_numpy(np.zeros(1).__getitem__, "")
 
 
 def _with_all_axes(kind: ArrayType, entries: list[Any]) -> list[Entry]:
@@ -125,9 +124,7 @@ def _with_all_axes(kind: ArrayType, entries: list[Any]) -> list[Entry]:
         raise IndexError("an index can only have a single ellipsis ('...')")
     used = sum(map(_axes_used, entries))
     if used > kind.rank:
-        raise IndexError(
-            f"too many indices for array: array is {kind.rank}-dimensional, but {used} were indexed"
-        )
+        fail_in_numpy(np.zeros((1,) * kind.rank).__getitem__, (0,) * used)
     at = places[0] + 1 if places else len(entries)
     return [*entries[:at], *[slice(None)] * (kind.rank - used), *entries[at:]]
 

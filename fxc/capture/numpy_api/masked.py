@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from fxc.ir.errors import CaptureError
 from fxc.ir.graph import Literal, Operand, Value
 from fxc.ir.records import frozen
 from fxc.ops.metas.layout import is_c_ordered
@@ -232,13 +231,6 @@ class MaskedRead(TakesFunctions, Traced):
 _NEUTRAL = {"any": 0, "all": 1, "sum": 0, "prod": 1}
 
 
-def _refusal(what: str) -> CaptureError:
-    return refuse(
-        "an array read by a mask has a size that depends on the data, and cannot be captured "
-        f"{what}; use np.where(mask, x, other), or arithmetic and a write by the same mask"
-    )
-
-
 def _is_same_mask(read: MaskedRead, mask: Value, at: int) -> bool:
     return hold_same(read.mask, read.at, mask, at)
 
@@ -323,7 +315,11 @@ def write(view: Value, mask: Mask, source: object) -> None:
         _put(view, mask, given, given.type.shape[at])
         return
     if mask.place != mask.axis and given.type.rank:
-        raise _refusal("in this write")
+        raise refuse(
+            "an array read by a mask has a size that depends on the data, and cannot be captured "
+            "in this write; use np.where(mask, x, other), or arithmetic and a write by the same "
+            "mask"
+        )
     _write_where(view, mask, beside)
 
 

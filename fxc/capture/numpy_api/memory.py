@@ -18,6 +18,7 @@ from fxc.ir.size_guards import guard
 from fxc.ir.symbols import Dim, product
 from fxc.ir.types import ArrayType, is_known, normal_strides
 from fxc.ops.metas.layout import is_c_ordered, reshape_strides, resolve_shape
+from fxc.ops.metas.probing import fail_in_numpy
 from fxc.ops.metas.shapes import normalize_axes_tuple
 
 from ..refusing import refuse
@@ -37,15 +38,13 @@ def view(value: Value, dtype: Any = None, kind: Any = None) -> Any:
     if not is_known(new) or (new.kind == "b" and old.kind != "b"):
         raise refuse(f"x.view({new}) of {old} cannot be captured; use x.astype")
     if not isinstance(value.type, ArrayType):
-        return record("reinterpret", value, new) if new.itemsize == old.itemsize else _no_scalar()
+        if new.itemsize != old.itemsize:
+            raise refuse("x.view of a scalar with a dtype of another size cannot be captured")
+        return record("reinterpret", value, new)
     if new == old:
         return record("slice", value, tuple(SliceSpec(0, dim, 1) for dim in value.type.shape))
     same = new.itemsize == old.itemsize
     return record("bitcast" if same else "regroup_bytes", value, new)
-
-
-def _no_scalar() -> Any:
-    raise refuse("x.view of a scalar with a dtype of another size cannot be captured")
 
 
 # ------------------------------------------------------------------ strides
@@ -116,27 +115,17 @@ def sliding_window_view(
     value = array_value(x)
     kind = kind_of(value)
     windows = dims_of(window_shape)
-    if any(guard(size, "<", 0) for size in windows):
-        raise ValueError("`window_shape` cannot contain negative values")
     if axis is None:
         axes = tuple(range(kind.rank))
-        if len(windows) != len(axes):
-            raise ValueError(
-                "Since axis is `None`, must provide window_shape for all dimensions of `x`; got "
-                f"{len(windows)} window_shape elements and `x.ndim` is {kind.rank}."
-            )
     else:
         axes = normalize_axes_tuple(axis if isinstance(axis, tuple | list) else (axis,), kind.rank)
-        if len(windows) != len(axes):
-            raise ValueError(
-                "Must provide matching length window_shape and axis; got "
-                f"{len(windows)} window_shape elements and {len(axes)} axes elements."
-            )
+    fits = len(windows) == len(axes) and not any(guard(size, "<", 0) for size in windows)
     starts = list(kind.shape)
-    for along, size in zip(axes, windows, strict=True):
-        if guard(starts[along], "<", size):
-            raise ValueError("window shape cannot be larger than input array shape")
+    for along, size in zip(axes, windows, strict=fits):
+        fits = fits and not guard(starts[along], "<", size)
         starts[along] = starts[along] - size + 1
+    if not fits:
+        fail_in_numpy(np.lib.stride_tricks.sliding_window_view, kind, windows, axis)
     steps = [
         int(along == each) for each in range(kind.rank) for along in (*range(kind.rank), *axes)
     ]

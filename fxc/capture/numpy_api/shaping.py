@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,11 +17,11 @@ from fxc.ops.metas.layout import (
     reshape_strides,
     resolve_shape,
 )
+from fxc.ops.metas.probing import fail_in_numpy
 from fxc.ops.metas.shapes import (
     broadcast_shapes,
     is_one,
     normalize_axes_tuple,
-    normalize_axis,
     same_shape,
 )
 
@@ -125,15 +125,11 @@ def transpose(x: object, axes: object = None) -> Any:
     if axes is None:
         return record("transpose", value, tuple(reversed(range(rank))))
     given = axes if isinstance(axes, tuple | list | np.ndarray) else (axes,)
-    wanted = [axis_number(axis) for axis in given]
-    if len(wanted) != rank:
-        raise ValueError("axes don't match array")
-    try:
-        return record("transpose", value, normalize_axes_tuple(wanted, rank))
-    except ValueError as error:
-        if "duplicate" not in str(error):
-            raise
-        raise ValueError("repeated axis in transpose") from None
+    wanted = tuple(map(axis_number, given))
+    is_order = len(wanted) == rank == len({axis % rank for axis in wanted})
+    if not is_order or not _are_axes(wanted, rank):
+        fail_in_numpy(np.transpose, value.type, wanted)
+    return record("transpose", value, tuple(axis % rank for axis in wanted))
 
 
 def swapaxes(x: object, axis1: object, axis2: object) -> Any:
@@ -141,19 +137,15 @@ def swapaxes(x: object, axis1: object, axis2: object) -> Any:
     value = array_value(x)
     rank = kind_of(value).rank
     axes = list(range(rank))
-    first = _axis(axis1, rank, "axis1")
-    second = _axis(axis2, rank, "axis2")
-    axes[first], axes[second] = second, first
+    first, second = axis_number(axis1), axis_number(axis2)
+    if not _are_axes((first, second), rank):
+        fail_in_numpy(np.swapaxes, value.type, first, second)
+    axes[first], axes[second] = axes[second], axes[first]
     return record("transpose", value, tuple(axes))
 
 
-def _axis(axis: object, rank: int, name: str | None = None) -> int:
-    from numpy.exceptions import AxisError
-
-    try:
-        return normalize_axis(axis_number(axis), rank)
-    except AxisError:
-        raise AxisError(axis_number(axis), rank, name) from None
+def _are_axes(numbers: Iterable[int], rank: int) -> bool:
+    return all(-rank <= number < rank for number in numbers)
 
 
 def _axes(axes: object, rank: int) -> tuple[int, ...]:

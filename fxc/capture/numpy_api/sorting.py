@@ -71,22 +71,13 @@ def _axis(axis: object) -> int | None:
     return None if axis is None else axis_number(axis)
 
 
-def _kind(kind: object, order: object, stable: object) -> str | None:
-    """The one name for how to sort."""
-    if order is not None:
-        raise ValueError("Cannot specify order when the array has no fields.")
-    if stable is not None and kind is not None:
-        raise ValueError(
-            "`kind` and `stable` keyword parameters can't be provided at the same time"
-        )
-    if kind is not None and not isinstance(kind, str):
-        raise TypeError("sort kind must be a str")
+def _kind(kind: Any, order: Any, stable: Any) -> str | None:
+    """The one name for how to sort; raises what NumPy raises for others."""
+    np.sort(np.zeros(1), kind=kind, order=order, stable=stable)
     return "stable" if stable else kind
 
 
-def _places(kth: object, kind: Any, order: object) -> tuple[int, ...]:
-    if order is not None:
-        raise ValueError("Cannot specify order when the array has no fields.")
-    np.partition(np.zeros(1), 0, kind=kind)  # raises what NumPy raises for another kind
+def _places(kth: object, kind: Any, order: Any) -> tuple[int, ...]:
+    np.partition(np.zeros(1), 0, kind=kind, order=order)  # raises what NumPy raises for others
     given = kth if isinstance(kth, tuple | list | np.ndarray) and np.ndim(kth) else (kth,)
     return tuple(axis_number(place) for place in given)

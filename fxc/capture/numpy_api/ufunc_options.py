@@ -11,6 +11,7 @@ import numpy as np
 from fxc.ir.graph import Literal, Operand, Value
 from fxc.ir.types import ArrayType
 from fxc.ops.metas.layout import is_f_ordered
+from fxc.ops.metas.probing import fail_in_numpy
 from fxc.ops.metas.shapes import broadcast_shapes, broadcasts_to, show_shape
 from fxc.ops.table import TABLE
 
@@ -75,10 +76,7 @@ def _split_outputs(
     """The inputs, and for each output the array it goes into or None."""
     inputs, outs = args[: ufunc.nin], args[ufunc.nin :]
     if len(inputs) < ufunc.nin or len(args) > ufunc.nargs:
-        raise TypeError(
-            f"{ufunc.__name__}() takes from {ufunc.nin} to {ufunc.nargs} positional arguments but "
-            f"{len(args)} were given"
-        )
+        fail_in_numpy(ufunc, *[1] * len(args))
     if outs and out is not None:
         raise TypeError("cannot specify 'out' as both a positional and keyword argument")
     if out is not None:
@@ -139,10 +137,7 @@ def _mask(name: str, operands: Sequence[Operand], where: object) -> Operand:
     """The operand for ``where=``."""
     mask = operand(where if has_traced(where) else np.array(where, _BOOL, copy=None))
     if mask.type.dtype != _BOOL:
-        raise TypeError(
-            f"Cannot cast array data from {mask.type.dtype!r} to dtype('bool') according to the "
-            "rule 'safe'"
-        )
+        fail_in_numpy(np.negative, 1.0, where=mask.type)
     if TABLE[name].raises and all(x.type.dtype.kind in "iub" for x in operands):
         raise refuse(
             f"np.{name} of integers with where= cannot be captured: elements that are not chosen "

@@ -11,13 +11,13 @@ from fxc.ir.types import PY_BOOL
 from fxc.ops.metas.shapes import normalize_slice
 
 from ..history import hold_same, known_array
-from ..session import current
+from ..session import Session, current
 from ..values.dims import dim_of
 from ..values.operands import Traced, TracedValue, operand
 from ..values.python_numbers import arithmetic, scalar_of, to_int
 from ..values.traced_int import TracedInt, decide_in_loops, exact
 from ..values.varying import may_leave
-from .counting import bound_size, size_of
+from .counting import size_of
 from .measured import known_size
 
 # Note [Windows]
@@ -56,29 +56,31 @@ class Stride:
 
 def window(start: object, stop: object, step: object, size: Dim) -> SliceSpec | None:
     """The slice of an axis of that size; None if its bounds do not depend on data."""
-    if step is not None and _is_data(step):
-        by = _step(step, size)
+    session = current()
+    if step is not None and _is_data(session, step):
+        by = _step(session, step, size)
         between = window(start, stop, None, size)
         if between is None:
             low, high = (None if x is None else dim_of(x, "a slice bound") for x in (start, stop))
             between = normalize_slice(low, high, None, size)
         return SliceSpec(between.start, between.stop, by)
-    if not _is_data(start, size) and not _is_data(stop, size):
+    if not _is_data(session, start, size) and not _is_data(session, stop, size):
         return None
     by = 1 if step is None else dim_of(step, "a slice step")
     if by == 0:
         raise ValueError("slice step cannot be zero")
     if not isinstance(by, int) and not decide_in_loops(by, ">", 0):
-        by = _step(step, size)
-    bounds, backwards = (_bound(start, size), _bound(stop, size)), isinstance(by, int) and by < 0
-    found = _known(bounds, backwards, size) or _made(bounds, backwards, size)
+        by = _step(session, step, size)
+    bounds = _bound(session, start, size), _bound(session, stop, size)
+    backwards = isinstance(by, int) and by < 0
+    found = _known(session, bounds, backwards, size) or _made(session, bounds, backwards, size)
     first, last = found.first, found.first + found.span
     return SliceSpec(last - 1, first - 1, by) if backwards else SliceSpec(first, last, by)
 
 
-def _step(step: object, size: Dim) -> Dim:
+def _step(session: Session, step: object, size: Dim) -> Dim:
     """A step of at least one; beyond the size of the axis all are alike: there is one element."""
-    session, at = current(), current().now
+    at = session.now
     given = step if type(step) is TracedInt else to_int(scalar_of(step))
     number = _as_value(operand(given))
     strides: list[Stride] = session.strides
@@ -88,15 +90,14 @@ def _step(step: object, size: Dim) -> Dim:
             return each.step
     session.record("try_demand", operand(arithmetic("gt", given, 0)))
     more = session.record("py_subtract", number, Literal(1))
-    found = bound_size(session.record("py_minimum", more, _operand(size)), size) + 1
+    found = session.bind_size(session.record("py_minimum", more, _operand(session, size)), size) + 1
     strides.append(Stride(number, size, at, found))
     return found
 
 
-def _is_data(bound: object, size: Dim | None = None) -> bool:
+def _is_data(session: Session, bound: object, size: Dim | None = None) -> bool:
     """Whether a number is read from arrays; or, as a bound, goes beyond an axis of that size."""
     bound = bound._plain() if isinstance(bound, Traced) else bound
-    session = current()
     if type(bound) is TracedInt:
         dim = bound._dim
         if size is None or session.is_unbounded(dim):
@@ -111,18 +112,18 @@ def _is_data(bound: object, size: Dim | None = None) -> bool:
     return known_array(value) is None and size_of(value) is None
 
 
-def _bound(bound: object, size: Dim) -> _Bound:
+def _bound(session: Session, bound: object, size: Dim) -> _Bound:
     bound = exact(bound)
     if bound is None:
         return None
-    if _is_data(bound, size):
+    if _is_data(session, bound, size):
         number = bound if type(bound) is TracedInt else to_int(scalar_of(bound))
         return _as_value(operand(number))
     dim = dim_of(bound, "a slice bound")
     inside = decide_in_loops(dim, ">=", 0) and decide_in_loops(dim, "<=", size)
-    if inside or not current().varies(dim):
+    if inside or not session.varies(dim):
         return dim
-    return _as_value(current().size_operand(dim))
+    return _as_value(session.size_operand(dim))
 
 
 def _as_value(x: Operand) -> Value:
@@ -130,9 +131,10 @@ def _as_value(x: Operand) -> Value:
     return x
 
 
-def _known(bounds: tuple[_Bound, _Bound], backwards: bool, size: Dim) -> Window | None:
+def _known(
+    session: Session, bounds: tuple[_Bound, _Bound], backwards: bool, size: Dim
+) -> Window | None:
     """The slice if it was taken before."""
-    session = current()
     windows: list[Window] = session.windows
     for each in windows:
         values = [x for x in each.bounds if isinstance(x, Value)]
@@ -140,7 +142,7 @@ def _known(bounds: tuple[_Bound, _Bound], backwards: bool, size: Dim) -> Window 
         alive = alive and all(map(session.is_alive, values))
         alike = each.backwards == backwards and alive
         if not alike or not all(
-            _are_one(x, each.at, y) for x, y in zip(each.bounds, bounds, strict=True)
+            _are_one(session, x, each.at, y) for x, y in zip(each.bounds, bounds, strict=True)
         ):
             continue
         if each.size == size:
@@ -151,44 +153,44 @@ def _known(bounds: tuple[_Bound, _Bound], backwards: bool, size: Dim) -> Window 
     return None
 
 
-def _are_one(x: _Bound, at: int, y: _Bound) -> bool:
+def _are_one(session: Session, x: _Bound, at: int, y: _Bound) -> bool:
     if isinstance(x, Value) and isinstance(y, Value):
-        return hold_same(x, at, y, current().now)
+        return hold_same(x, at, y, session.now)
     return not isinstance(x, Value) and not isinstance(y, Value) and x == y
 
 
-def _made(bounds: tuple[_Bound, _Bound], backwards: bool, size: Dim) -> Window:
-    session, at = current(), current().now
+def _made(session: Session, bounds: tuple[_Bound, _Bound], backwards: bool, size: Dim) -> Window:
+    at = session.now
     low, high = reversed(bounds) if backwards else bounds
-    begin: Dim | Value = 0 if low is None else _clamped(low, backwards, size)
-    end: Dim | Value = size if high is None else _clamped(high, backwards, size)
-    number = session.record("py_subtract", _operand(end), _operand(begin))
+    begin: Dim | Value = 0 if low is None else _clamped(session, low, backwards, size)
+    end: Dim | Value = size if high is None else _clamped(session, high, backwards, size)
+    number = session.record("py_subtract", _operand(session, end), _operand(session, begin))
     number = session.record("py_maximum", number, Literal(0))
     if not isinstance(end, Value):
-        span = bound_size(number, end)
+        span = session.bind_size(number, end)
         first = end - span
     elif not isinstance(begin, Value):
-        span, first = bound_size(number, size - begin), begin
+        span, first = session.bind_size(number, size - begin), begin
     else:
-        span = bound_size(number, size)
-        first = bound_size(session.record("py_minimum", begin, end), size - span)
+        span = session.bind_size(number, size)
+        first = session.bind_size(session.record("py_minimum", begin, end), size - span)
     made = Window(bounds, backwards, size, at, first, span)
     session.windows.append(made)
     return made
 
 
-def _clamped(bound: Dim | Value, backwards: bool, size: Dim) -> Dim | Value:
+def _clamped(session: Session, bound: Dim | Value, backwards: bool, size: Dim) -> Dim | Value:
     """A bound counted from the front, between 0 and ``size``; backwards, one more than it is."""
     low = -1 if backwards else 0
     if not isinstance(bound, Value):
         return normalize_slice(bound, None, -1 if backwards else 1, size).start - low
-    record = current().record
+    record = session.record
     is_negative = record("py_int", record("py_less", bound, Literal(0)))
-    wrapped = record("py_add", bound, record("py_multiply", is_negative, _operand(size)))
+    wrapped = record("py_add", bound, record("py_multiply", is_negative, _operand(session, size)))
     least = record("py_maximum", wrapped, Literal(low))
-    found: Value = record("py_minimum", least, _operand(size + low))
+    found: Value = record("py_minimum", least, _operand(session, size + low))
     return record("py_subtract", found, Literal(low)) if low else found
 
 
-def _operand(x: Dim | Value) -> Operand:
-    return x if isinstance(x, Value) else current().size_operand(x)
+def _operand(session: Session, x: Dim | Value) -> Operand:
+    return x if isinstance(x, Value) else session.size_operand(x)
