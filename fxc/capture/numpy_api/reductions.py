@@ -214,24 +214,19 @@ def reducing(name: str) -> Callable[..., Any]:
 def deviating(name: str) -> Callable[..., Any]:
     """``np.var`` or ``np.std``, which call ``ddof`` by another name, too."""
 
-    def call(
-        a: object,
-        axis: object = None,
-        dtype: object = None,
-        out: object = None,
-        ddof: object = 0,
-        keepdims: object = False,
-        *,
-        correction: object = np._NoValue,
-        **options: object,
-    ) -> Any:
+    def call(a: object, *args: object, **options: Any) -> Any:
+        given = {**dict(zip(_OF_VARIANCES, args, strict=False)), **options}
+        correction = given.pop("correction", np._NoValue)
         if correction is not np._NoValue:
-            if ddof != 0:
+            if given.get("ddof", 0) != 0:
                 raise ValueError("ddof and correction can't be provided simultaneously.")
-            ddof = correction
-        return reduce(name, a, Asked(axis, dtype, out, keepdims, ddof=ddof, **options))
+            given["ddof"] = correction
+        return reduce(name, a, Asked(**given))
 
     return call
+
+
+_OF_VARIANCES = ("axis", "dtype", "out", "ddof", "keepdims")
 
 
 def demand_more(kind: ArrayType, axis: tuple[int, ...] | None, least: int) -> None:
