@@ -33,7 +33,7 @@ from .dropped_parts import CASTS, of_real_parts
 from .locations import outermost_line, user_location
 from .recorder import Call
 from .refusing import LeftToPython, Requests, Respecialise, constants, refuse, thread
-from .sizes import Sizes
+from .sizes import CountedSizes
 from .values.alternatives import first_of, record_either
 
 # Note [The budget]
@@ -67,7 +67,7 @@ class Budget:
         return Budget(time.thread_time() + seconds, operations)
 
 
-class Session(Sizes):
+class Session(CountedSizes):
     """The state of one capture."""
 
     def __init__(

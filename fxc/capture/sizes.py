@@ -37,7 +37,7 @@ class CountedSize:
         return counted_size(self.name, self.most, self.guess)
 
 
-class Sizes(Recorder):
+class CountedSizes(Recorder):
     """What records operators, and knows of each size whether it is known where the program is."""
 
     def __init__(self, demanded: Iterable[Guard]) -> None:

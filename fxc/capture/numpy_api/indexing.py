@@ -40,7 +40,7 @@ from ..values.operands import (
 )
 from ..values.traced_int import check_fits
 from ..values.varying import in_bounds_from_either_end, place_in_bounds
-from .keys import Array, At, Entry, entries_of
+from .keys import ArrayEntry, At, Entry, entries_of
 from .windows import window
 
 Steps = tuple[ViewStep, ...]
@@ -118,7 +118,7 @@ class _Walk:
 
     def take(self, entry: Entry) -> None:
         """The next entry."""
-        is_advanced = isinstance(entry, At | Array)
+        is_advanced = isinstance(entry, At | ArrayEntry)
         if is_advanced and not self.in_run:
             self.runs.append(self.at - self.gone)
         self.in_run = is_advanced

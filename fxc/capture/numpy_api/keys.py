@@ -36,7 +36,7 @@ class At:
 
 
 @frozen
-class Array:
+class ArrayEntry:
     """An index array or a mask, with its elements if they are known."""
 
     value: Value
@@ -52,7 +52,7 @@ class Array:
         return self.value.type.rank if self.is_mask else 1
 
 
-Entry = slice | EllipsisType | At | Array | None
+Entry = slice | EllipsisType | At | ArrayEntry | None
 
 
 def entries_of(key: object, kind: ArrayType) -> list[Entry]:
@@ -80,10 +80,10 @@ def _parsed(entry: object) -> Any:
     return At(entry.__index__())
 
 
-def _parsed_scalar(entry: TracedValue) -> At | Array:
+def _parsed_scalar(entry: TracedValue) -> At | ArrayEntry:
     kind = entry._value.type
     if kind.dtype == np.bool_:
-        return Array(array_value(entry), None)
+        return ArrayEntry(array_value(entry), None)
     if kind.dtype.kind not in "iu":
         _fail_of_kind()
     session = current()
@@ -95,7 +95,7 @@ def _parsed_scalar(entry: TracedValue) -> At | Array:
     return At(entry._value if known is None else int(known))
 
 
-def _parsed_array(entry: Any) -> At | Array:
+def _parsed_array(entry: Any) -> At | ArrayEntry:
     entry = entry._as_places() if isinstance(entry, Traced) else entry
     if not has_traced(entry) and not isinstance(entry, np.ndarray) and not np.size(entry):
         entry = np.zeros(np.shape(entry), np.intp)  # an empty list is of no dtype
@@ -105,7 +105,7 @@ def _parsed_array(entry: Any) -> At | Array:
     if kind.dtype == np.bool_ or kind.rank:
         if kind.dtype.kind not in "biu":
             raise IndexError("arrays used as indices must be of integer (or boolean) type")
-        return Array(value, known)
+        return ArrayEntry(value, known)
     if kind.dtype.kind not in "iu":
         raise IndexError("arrays used as indices must be of integer (or boolean) type")
     index = current().record("item", value) if known is None else int(known)
@@ -130,6 +130,6 @@ def _with_all_axes(kind: ArrayType, entries: list[Any]) -> list[Entry]:
 
 
 def _axes_used(entry: object) -> int:
-    if isinstance(entry, Array):
+    if isinstance(entry, ArrayEntry):
         return entry.axes
     return 0 if entry is None or entry is Ellipsis else 1
