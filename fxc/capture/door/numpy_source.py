@@ -27,8 +27,9 @@ from ..numpy_api.creation import CREATION
 from ..outside.objects import Args, Kwargs
 from ..refusing import refuse
 from ..session import current
+from ..values.dtypes import result_type
 from ..values.mixed import Mixed
-from ..values.operands import as_constants, has_traced, operand, result_type
+from ..values.operands import as_constants, has_traced, operand
 from ..values.python_functions import call_function
 from ..values.traced_int import TracedInt, known_ints
 from ..values.traced_scalar import TracedScalar, astype

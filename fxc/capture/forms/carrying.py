@@ -9,10 +9,11 @@ from typing import Any, assert_never
 import numpy as np
 
 from fxc.ir.graph import Literal, Operand, Value
+from fxc.ir.types import PY_INT
 
 from ..session import current
 from ..values.alternatives import content_of
-from ..values.mixed import mixed, mixed_parts
+from ..values.mixed import Mixed, fitting, is_weak
 from ..values.operands import operand, variable_of
 from ..values.options import Option, arrays_of, flag_operand, options_in
 from ..values.several import Several, options_by_key, united
@@ -27,7 +28,7 @@ def pack(form: Form, x: object) -> list[Operand]:
         case Number() | Array():
             return [operand(x)]
         case MixedNumber():
-            return mixed_parts(x, form)
+            return _parts_of_mixed(x, form)
         case Constant():
             return []
         case Items(structure, items):
@@ -39,6 +40,19 @@ def pack(form: Form, x: object) -> list[Operand]:
             return [part for each in options for part in _option(each, given.get(key_of(each)))]
         case _:
             assert_never(form)
+
+
+def _parts_of_mixed(x: object, form: MixedNumber) -> list[Operand]:
+    """The parts of what may be mixed, recorded here."""
+    if type(x) is Mixed:
+        return [operand(part) for part in (x.given, x.flag, x.whole) if part is not None]
+    if form.has_whole:
+        if operand(x).type == PY_INT:
+            return [Literal(form.given.zero), Literal(np.False_), operand(x)]
+        return [operand(x), Literal(np.True_), Literal(0)]
+    weak = is_weak(x)
+    given = fitting(operand(x), form.given.dtype) if weak else operand(x)
+    return [given, Literal(np.bool_(not weak))]
 
 
 def _option(form: Form, given: Option | None) -> Iterator[Operand]:
@@ -76,7 +90,7 @@ def _entered(form: Form, given: Iterator[Operand]) -> Any:
         case Number() | Array():
             return variable_of(next(given))
         case MixedNumber():
-            return mixed(*islice(given, len(types_of(form))))
+            return _mixed(*islice(given, len(types_of(form))))
         case Constant(value):
             return value
         case Items(structure, items):
@@ -85,6 +99,17 @@ def _entered(form: Form, given: Iterator[Operand]) -> Any:
             return _one_of(options, list(islice(given, len(types_of(form)))))
         case _:
             assert_never(form)
+
+
+def _mixed(given: Operand, flag: Operand, whole: Operand | None = None) -> Any:
+    """The variable for these parts."""
+    if isinstance(flag, Literal) and (flag.value or whole is not None):
+        return variable_of(given if flag.value or whole is None else whole)
+    return Mixed(
+        variable_of(given),
+        variable_of(flag),
+        None if whole is None else variable_of(whole),
+    )
 
 
 def _one_of(forms: tuple[Form, ...], operands: list[Operand]) -> Any:

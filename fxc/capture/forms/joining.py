@@ -11,9 +11,9 @@ from fxc.ops.metas.shapes import same_shape
 
 from ..session import current
 from ..values.late import Late
-from ..values.mixed import graph_type, mixed_form
+from ..values.mixed import mixed_form
 from ..values.operands import array_of, kind_of, operand
-from ..values.options import is_of_one_type, is_record, things_in
+from ..values.options import graph_type, is_of_one_type, is_record, things_in
 from ..values.traced_int import TracedInt
 from .form import (
     Array,

@@ -18,7 +18,8 @@ from fxc.ops.metas.shapes import broadcast_shapes, hints, is_known_one, is_one
 
 from ..refusing import refuse
 from ..session import current
-from ..values.operands import Traced, check_real, constant, has_traced, kind_of, operand
+from ..values.dtypes import check_real
+from ..values.operands import Traced, constant, has_traced, kind_of, operand
 from ..values.traced_int import check_fits
 from .indexing import IndexArrays, as_stored, check_masked_source, checked
 

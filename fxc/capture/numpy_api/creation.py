@@ -20,13 +20,13 @@ from ..refusing import refuse
 from ..session import current
 from ..values.derived import derived
 from ..values.dims import dim_of, dims_of
+from ..values.dtypes import order_of
 from ..values.operands import (
     Traced,
     TracedValue,
     array_value,
     dtype_of,
     operand,
-    order_of,
     record,
     settled,
     wrap,

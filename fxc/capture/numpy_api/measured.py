@@ -17,9 +17,9 @@ from fxc.ir.types import ScalarType
 from fxc.ops.python_numbers import stem
 
 from ..session import Session, current
+from ..values.magnitudes import fits
 from ..values.operands import wrap
 from ..values.python_numbers import to_int
-from ..values.traced_int import fits
 
 # Note [Measured sizes]
 # An int that a loop carries, or that is computed from data, may be a size: it is bound to a symbol

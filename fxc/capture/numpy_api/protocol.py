@@ -22,7 +22,8 @@ from ..door.numpy_source import SOURCES, has_source, run_source, run_unlisted
 from ..door.purity import only_computes
 from ..refusing import refuse
 from ..values.dims import axis_number
-from ..values.operands import array_value, result_type
+from ..values.dtypes import result_type
+from ..values.operands import array_value
 from ..values.traced_int import wrap_dim
 from . import (
     agreement,

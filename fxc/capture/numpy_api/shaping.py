@@ -28,7 +28,8 @@ from fxc.ops.metas.shapes import (
 from ..refusing import refuse
 from ..session import current
 from ..values.dims import axis_number, dims_of
-from ..values.operands import Traced, TracedValue, array_value, kind_of, order_of, record, wrap
+from ..values.dtypes import order_of
+from ..values.operands import Traced, TracedValue, array_value, kind_of, record, wrap
 from ..values.traced_int import wrap_dim
 
 # Note [Views or copies]

@@ -18,11 +18,11 @@ from fxc.ops.table import TABLE
 from ..noted import note, noting
 from ..refusing import refuse
 from ..session import current
+from ..values.magnitudes import guard_range
 from ..values.operands import (
     Traced,
     TracedValue,
     array_value,
-    guard_range,
     kind_of,
     numpys_operand,
     record,

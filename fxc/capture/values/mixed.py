@@ -73,7 +73,7 @@ class Mixed(TakesUfuncs, Traced):
         if self.whole is None:
             return self.given
         exact = self.dtype == np.float32
-        whole = variable_of(_fitting(operand(self.whole), self.dtype)) if exact else self.whole
+        whole = variable_of(fitting(operand(self.whole), self.dtype)) if exact else self.whole
         return select(self.flag, self.given, whole)
 
     @property  # type: ignore[misc]
@@ -249,20 +249,7 @@ _MAY_BE_MIXED = frozenset(
 )
 
 
-def mixed_parts(x: object, form: MixedNumber) -> list[Operand]:
-    """The parts of what may be mixed, recorded here."""
-    if type(x) is Mixed:
-        return [operand(part) for part in (x.given, x.flag, x.whole) if part is not None]
-    if form.has_whole:
-        if _kind(x) == PY_INT:
-            return [Literal(_type_of(form.given)(0)), Literal(np.False_), operand(x)]
-        return [operand(x), Literal(np.True_), Literal(0)]
-    weak = is_weak(x)
-    given = _fitting(operand(x), form.given.dtype) if weak else operand(x)
-    return [given, Literal(np.bool_(not weak))]
-
-
-def _fitting(x: Operand, dtype: np.dtype) -> Operand:
+def fitting(x: Operand, dtype: np.dtype) -> Operand:
     """Python's number as NumPy's; one that is not the same number there leaves native code."""
     if isinstance(x, Literal):
         if not _holds(dtype, x.value):
@@ -291,17 +278,6 @@ def _holds(dtype: np.dtype, x: Any) -> bool:
         with np.errstate(over="ignore"):
             return bool(x != x or float(np.float32(x)) == x)
     return True
-
-
-def mixed(given: Operand, flag: Operand, whole: Operand | None = None) -> Any:
-    """The variable for these parts."""
-    if isinstance(flag, Literal) and (flag.value or whole is not None):
-        return variable_of(given if flag.value or whole is None else whole)
-    return Mixed(
-        variable_of(given),
-        variable_of(flag),
-        None if whole is None else variable_of(whole),
-    )
 
 
 def select(flag: object, given: object, other: object) -> Any:
@@ -400,11 +376,3 @@ def _loop_of(ufunc: Any, types: tuple[object, ...]) -> tuple[np.dtype, ...] | No
     except TypeError:
         return None
     return found
-
-
-def graph_type(x: object) -> ArrayType | ScalarType | None:
-    """The type of a variable's value in a graph; None if it has none."""
-    if isinstance(x, Traced):
-        return x._graph_type()
-    is_number = type(x) in (bool, int, float, complex) or isinstance(x, np.generic)
-    return operand(x).type if is_number else None

@@ -8,8 +8,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from fxc.ir.graph import ArrayConstant, Literal, Operand, Value
-from fxc.ir.size_guards import guard
-from fxc.ir.symbols import Dim, Symbol, SymExpr, SymFunc
 from fxc.ir.types import ArrayType, ScalarType, is_known
 from fxc.ops.metas.layout import is_c_ordered
 
@@ -321,20 +319,6 @@ def dtype_of(dtype: Any) -> np.dtype:
     return found
 
 
-def order_of(order: object, default: str = "C") -> str:
-    """An order as NumPy reads it: of either case, or none.
-
-    Raises NumPy's exceptions for what is none.
-    """
-    if order is None:
-        return default
-    if not isinstance(order, str):
-        raise TypeError(f"order must be str, not {type(order).__name__}")
-    if order.upper() not in ("C", "F", "A", "K"):
-        raise ValueError(f"order must be one of 'C', 'F', 'A', or 'K' (got '{order}')")
-    return order.upper()
-
-
 def constant(array: np.ndarray) -> Value:
     """The node that makes, at each call, a fresh array with these elements."""
     if not is_known(array.dtype):
@@ -356,18 +340,6 @@ def as_constants(result: Any) -> Any:
         return made[id(x)]
 
     return seen(result)
-
-
-def result_type(*arrays_and_dtypes: Any) -> np.dtype:
-    """As ``np.result_type``."""
-    given = (_promoting(x) if isinstance(x, Traced) else x for x in arrays_and_dtypes)
-    found: np.dtype = np.result_type(*given)
-    return found
-
-
-def _promoting(x: Any) -> Any:
-    kind = x._operand().type
-    return kind.python_type(1) if isinstance(kind, ScalarType) and kind.weak else kind.dtype
 
 
 def of_list(x: Any) -> Any:
@@ -433,48 +405,6 @@ def kind_of(value: Value) -> ArrayType:
 def type_of(x: Operand) -> ArrayType | ScalarType:
     """The type of an operand."""
     return x.type
-
-
-def check_real(x: Operand, dtype: np.dtype) -> None:
-    """Raise what Python raises where a complex number of its own becomes a real one."""
-    kind = type_of(x)
-    is_pythons = isinstance(kind, ScalarType) and kind.weak
-    if is_pythons and kind.dtype.kind == "c" and dtype.kind in "iuf":
-        raise TypeError("float() argument must be a string or a real number, not 'complex'")
-
-
-def guard_range(dim: Dim, low: int, high: int) -> bool:
-    """Whether ``low <= dim <= high``, by guards."""
-    return guard(dim, ">=", low) and guard(dim, "<=", high)
-
-
-def guard_magnitude(
-    dim: Dim, limit: int, within: Callable[[Dim, int, int], bool] = guard_range
-) -> bool:
-    """Whether no part of ``dim`` is beyond ``limit``, by guards on its symbols alone, or by what
-    ``within`` says of them.
-    """
-    if isinstance(dim, int):
-        return abs(dim) <= limit
-    degree = max(len(monomial) for monomial, _ in dim.terms)
-    total = sum(abs(coefficient) for _, coefficient in dim.terms)
-    if degree == 1 and total == 1 and isinstance(dim.terms[0][0][0], Symbol):
-        return limit >= _MOST or within(dim, -limit, limit)
-    bound = int((limit / total) ** (1 / degree))
-    while bound**degree * total > limit:  # for floats round
-        bound -= 1
-    for monomial, _ in dim.terms:
-        for atom in monomial:
-            if isinstance(atom, SymFunc):
-                parts: tuple[Dim, ...] = (atom.left, atom.right)
-            else:
-                parts = (SymExpr((((atom,), 1),)),)
-            if not all(guard_magnitude(part, bound, within) for part in parts):
-                return False
-    return True
-
-
-_MOST = 2**63 - 1
 
 
 def array_of(x: object) -> Value | None:

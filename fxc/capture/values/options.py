@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from fxc.ir.graph import Literal, Operand, Value
+from fxc.ir.types import ArrayType, ScalarType
 
 from .operands import Traced, array_of, operand, record
 from .traced_int import TracedInt
@@ -27,6 +28,14 @@ def is_record(x: object) -> bool:
 def is_of_one_type(x: object) -> bool:
     """Whether this is a number, and of which type is known."""
     return isinstance(x, np.generic) or type(x) in _NUMBERS
+
+
+def graph_type(x: object) -> ArrayType | ScalarType | None:
+    """The type of a variable's value in a graph; None if it has none."""
+    if isinstance(x, Traced):
+        return x._graph_type()
+    is_number = type(x) in (bool, int, float, complex) or isinstance(x, np.generic)
+    return operand(x).type if is_number else None
 
 
 def arrays_of(x: Any) -> list[Value]:

@@ -16,10 +16,10 @@ from fxc.ir.types import ArrayType, ScalarType
 from ..numpy_api.ufuncs import call_ufunc
 from ..refusing import refuse
 from ..session import current
+from .dtypes import check_real
 from .operands import (
     Traced,
     TracedValue,
-    check_real,
     constant,
     has_traced,
     of_list,

@@ -19,8 +19,9 @@ from ..numpy_api.ufuncs import call_ufunc, give_operators, write_in_place
 from ..refusing import refuse
 from ..session import ITEM, current, current_or_none
 from .above import above
+from .dtypes import order_of
 from .late import bytes_of, late
-from .operands import TracedValue, dtype_of, kind_of, operand, order_of, record, wrap
+from .operands import TracedValue, dtype_of, kind_of, operand, record, wrap
 from .protocols import as_numpys
 from .python_numbers import to_python
 from .rows import list_array_of

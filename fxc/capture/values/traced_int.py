@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from functools import partial, reduce
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -18,27 +18,14 @@ from fxc.ir.symbols import Dim, SymExpr, SymFunc, are_heavy, counted_in, symbols
 from fxc.ir.types import PY_INT, ScalarType
 
 from ..refusing import refuse
-from ..session import Session, current
+from ..session import current
 from .above import above
 from .derived import int_of
-from .operands import (
-    Traced,
-    guard_magnitude,
-    guard_range,
-    is_scalar,
-    operand,
-    record,
-    variable_of,
-    wrap,
-)
+from .magnitudes import MOST, fits, guard_range
+from .operands import Traced, is_scalar, operand, record, variable_of, wrap
 from .operator_methods import give_methods, operator_of
 from .protocols import TakesUfuncs
 from .python_numbers import arithmetic, extremum
-from .varying import stays_within
-
-MOST = 2**63 - 1
-MANY = 2**16  # iterations
-MEMORY = 2**56  # more than elements in any axis, or iterations of any loop that ends
 
 
 class TracedInt(TakesUfuncs, Traced):
@@ -160,23 +147,6 @@ class TracedInt(TakesUfuncs, Traced):
         if not hasattr(int, name):  # NumPy asks for its protocols, and whether it is an array
             raise AttributeError(f"'int' object has no attribute {name!r}", name=name, obj=0)
         return getattr(self._known(), name)
-
-
-def fits(dim: Dim) -> bool:
-    """Whether 64 bits hold each part of a dim, in every iteration of the loops around."""
-    return guard_magnitude(dim, MOST, partial(_lies_within, current()))
-
-
-def _lies_within(session: Session, part: SymExpr, low: int, high: int) -> bool:
-    """Whether a symbol is from ``low`` to ``high``: for what it stands for, or by guards."""
-    (name,) = symbols_of(part)
-    if low <= -MEMORY and high >= MEMORY:
-        first, _ = session.counters.get(name, (None, None))
-        if session.is_size(name) or (isinstance(first, int) and abs(first) < MEMORY // 2):
-            return True
-    if session.varies(part) and not (high >= MANY and stays_within(session, part, low, high)):
-        return False  # in some iteration, or it would with a few more of them
-    return guard_range(part, low, high)
 
 
 def _in_64_bits(dim: Dim) -> Any:

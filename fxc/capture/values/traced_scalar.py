@@ -21,10 +21,10 @@ from ..session import current
 from .above import above
 from .derived import int_of
 from .dims import dim_of
+from .dtypes import check_real
 from .operands import (
     Traced,
     TracedValue,
-    check_real,
     dtype_of,
     is_derived,
     operand,

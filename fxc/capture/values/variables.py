@@ -13,9 +13,8 @@ from fxc.ops.metas.layout import layout_of
 
 from ..session import Session
 from .differing import Differing
-from .mixed import graph_type
 from .operands import Traced
-from .options import Option
+from .options import Option, graph_type
 from .several import Several
 from .unbound import UNBOUND
 
