@@ -120,9 +120,14 @@ def types_of(form: Form) -> Types:
         case Items(_, items):
             return tuple(kind for each in items for kind in types_of(each))
         case Union(options):
-            return tuple(kind for each in options for kind in (FLAG, *types_of(each)))
+            return tuple(kind for each in options for kind in types_of_option(each))
         case _:
             assert_never(form)
+
+
+def types_of_option(form: Form) -> Types:
+    """The types of the operands of a form that is an option: a flag comes first."""
+    return FLAG, *types_of(form)
 
 
 def numbers_in(form: Form) -> frozenset[ScalarType]:

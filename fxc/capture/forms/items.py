@@ -21,7 +21,6 @@ from ..values.rows import as_number
 from ..values.variables import is_number
 from .carrying import enter
 from .form import (
-    FLAG,
     Array,
     Constant,
     Form,
@@ -36,6 +35,7 @@ from .form import (
     of_tuple,
     pool_of,
     types_of,
+    types_of_option,
 )
 from .joining import form_of, hold_alike, keys_in, union_of
 from .structures import Structure, item_structure, items_of, joint_structure
@@ -109,7 +109,7 @@ def _widened(form: Form, before: Form, given: list[object]) -> list[Any]:
             return [
                 part
                 for each in options
-                for part in known.get(key_of(each)) or map(_zero, (FLAG, *types_of(each)))
+                for part in known.get(key_of(each)) or map(_zero, types_of_option(each))
             ]
         case MixedNumber(), Number(kind):
             (array,), first = given, kind == form.given
@@ -133,7 +133,7 @@ def _options_of(form: Form, given: list[Any]) -> Iterator[tuple[Key, list[Any]]]
         case Union(options):
             left = iter(given)
             for each in options:
-                yield key_of(each), [next(left) for _ in types_of(Union((each,)))]
+                yield key_of(each), [next(left) for _ in types_of_option(each)]
         case MixedNumber(first, other):
             number, flag, *whole = given
             yield Number(first), [flag, number]
@@ -155,28 +155,26 @@ def form_of_items(items: Sequence[object], before: Form | None) -> Form | None:
         return before
     arrays = [array_of(x) for x in items]
     if arrays[0] is not None:
-        found = Array(kind_of(arrays[0]))
-        if not takes(found, *items):
+        of_arrays = Array(kind_of(arrays[0]))
+        if not takes(of_arrays, *items):
             raise _refused(items[-1])
         if before is not None:
             raise _refused(items[0])
-        return found
+        return of_arrays
     known = before.structure if isinstance(before, Items) else None
     structures = {item_structure(x) for x in items} | ({known} if before is not None else set())
     structure = joint_structure(items, structures)
     if structure is None:
         _ask_for_one_pool(items, before)
-    if None in structures and all(each is None or each.pool is not None for each in structures):
+    found = [each for each in structures if each is not None]
+    are_records = None in structures and all(each.pool is not None for each in found)
+    # Texts of several templates, None or a tuple.
+    are_options = len(structures) > 1 and all(each.kind in (Late, tuple) for each in found)
+    if are_records or are_options:
         return _form_of_numbers(items, before)
-    if len(structures) > 1 and all(
-        each is None or each.kind in (Late, tuple) for each in structures
-    ):
-        return _form_of_numbers(items, before)  # texts of several templates, None or a tuple
-    if structure is None and len(structures) > 1:
+    if structure is None:
         # With a default: StopIteration would end the statement that is being captured.
         raise _refused(next((x for x in reversed(items) if item_structure(x) is None), items[-1]))
-    if structure is None:
-        return _form_of_numbers(items, before)
     if before is not None and known is None:
         raise _refused(items[-1])
     return _form_of_structure(structure, items, before)

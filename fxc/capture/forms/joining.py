@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, assert_never
 
 from fxc.ir.types import PY_INT, ArrayType, ScalarType
 from fxc.ops.metas.layout import is_c_ordered
 from fxc.ops.metas.shapes import same_shape
 
+from ..refusing import refuse
 from ..session import current
+from ..values.alternatives import either
 from ..values.late import Late
 from ..values.mixed import mixed_form
-from ..values.operands import array_of, kind_of, operand
-from ..values.options import graph_type, is_of_one_type, is_record, things_in
+from ..values.operands import array_of, kind_of, operand, wrap
+from ..values.options import (
+    Option,
+    flag_operand,
+    graph_type,
+    holds_not,
+    is_of_one_type,
+    is_record,
+    things_in,
+)
+from ..values.python_numbers import number_of_kind
 from ..values.traced_int import TracedInt
 from .form import (
     Array,
@@ -30,10 +41,11 @@ from .form import (
     of_tuple,
     plain_form,
 )
-from .structures import Structure
+from .structures import Structure, items_of
 
 _MOST = 6  # things that a variable may be
 _MOST_IN_LISTS = 12  # that an item of a list may be
+_Unite = Callable[[Sequence[Option]], Any]
 _Join = Callable[[Any, Any], Form | None]
 
 
@@ -170,3 +182,25 @@ def key(x: object) -> Key | None:
 def keys_in(x: object) -> set[Key | None]:
     """The keys of what ``x`` may be; None for what cannot be one of several things."""
     return set(map(key, things_in(x)))
+
+
+def one_of_two(what: Key | None, flag: object, x: Any, y: Any, united: _Unite) -> Any:
+    """``x`` if the flag holds, else ``y``, which has the same key; ``united`` makes one value of
+    options.
+    """
+    match what:
+        case Number(kind):
+            chosen = current().value("where", operand(flag), operand(x), operand(y))
+            return number_of_kind(chosen, kind)
+        case Constant():
+            return x
+        case Arrays():
+            return wrap(either(current(), flag_operand(flag), x._value, y._value))
+        case Items() | Length():
+            structure = structure_of_option(x)
+            both = zip(items_of(x, structure), items_of(y, structure), strict=True)
+            return structure.of(united([(flag, a), (holds_not(flag), b)]) for a, b in both)
+        case None:
+            raise refuse("a variable that is one array or another here cannot be captured")
+        case _:
+            assert_never(what)

@@ -28,6 +28,7 @@ from .form import (
     numbers_in,
     pool_of,
     types_of,
+    types_of_option,
 )
 
 
@@ -125,7 +126,7 @@ def _array_of_numbers(options: Sequence[Form], arrays: Iterator[Value], dtype: o
     """
     found: list[tuple[Number, Value, Value]] = []
     for each in options:
-        flags, *parts = [next(arrays) for _ in types_of(Union((each,)))]
+        flags, *parts = [next(arrays) for _ in types_of_option(each)]
         if isinstance(each, Number):
             found.append((each, flags, parts[0]))
     if len(found) != 1:

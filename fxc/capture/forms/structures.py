@@ -36,6 +36,11 @@ class Structure:
     keys: tuple[Any, ...]
     joined: bool = False  # see Note [Objects that are joined]
 
+    @staticmethod
+    def of_row(kind: type, x: Sequence[object], joined: bool = False) -> Structure:
+        """The structure of a tuple or a list."""
+        return Structure(kind, tuple(range(len(x))), joined)
+
     @property
     def text(self) -> str:
         """What a message calls it."""
@@ -86,7 +91,7 @@ def structure_of(x: object, name: str) -> Structure | None:
     return found
 
 
-def _structure_of(x: Any, name: str) -> Structure | None:
+def _structure_of(x: Any, name: str = "") -> Structure | None:
     """The structure of what the variable of that name holds, if it may be joined item by item.
 
     A tuple may always be, and an object of a frozen dataclass that the program made; of a dict or
@@ -94,13 +99,10 @@ def _structure_of(x: Any, name: str) -> Structure | None:
     objects may be joined where nobody changes them, see Note [Objects that are joined].
     """
     if isinstance(x, Traced):
-        return _traced_structure(x)
+        return _of_keys(x, x._structure_keys())
     kind, places = class_of(x), current().door.places
-    if kind is tuple:
-        return Structure(kind, tuple(range(len(x))))
     if isinstance(x, tuple):
-        plain = is_namedtuple(kind) and not vars_of(x)
-        return Structure(kind, tuple(range(len(x)))) if plain else None
+        return _tuple_structure(x, kind)
     if kind is list:
         return _list_structure(x, name)
     frozen_one = getattr(getattr(kind, "__dataclass_params__", None), "frozen", False)
@@ -112,13 +114,19 @@ def _structure_of(x: Any, name: str) -> Structure | None:
         is_apart = deep or not (name.isidentifier() or places.is_alone(x, name))
         return None if is_apart else _joined_structure(x, kind)
     if kind is dict:
-        return Structure(kind, tuple(x)) if all(type(key) is str for key in x) else None
+        return _dict_structure(x)
     plain = is_made_by_object(kind) and is_python_class(kind) and not slots_of(x)
     return Structure(kind, tuple(vars(x))) if plain else None
 
 
-def _traced_structure(x: Traced) -> Structure | None:
-    return _of_keys(x, x._structure_keys())
+def _tuple_structure(x: tuple[object, ...], kind: type) -> Structure | None:
+    plain = kind is tuple or (is_namedtuple(kind) and not vars_of(x))
+    return Structure.of_row(kind, x) if plain else None
+
+
+def _dict_structure(x: dict[object, object], joined: bool = False) -> Structure | None:
+    """The structure of a dict whose keys are texts; None for another."""
+    return Structure(dict, tuple(x), joined) if all(type(key) is str for key in x) else None
 
 
 def _of_keys(x: Traced, keys: tuple[object, ...] | None) -> Structure | None:
@@ -136,9 +144,7 @@ def joint_structure(
     if len(plain) == 1 and len(found) == 2:
         (structure,) = plain
         assert structure is not None
-        others = (
-            x for x in items if not (isinstance(x, Traced) and _traced_structure(x) == structure)
-        )
+        others = (x for x in items if not (isinstance(x, Traced) and _structure_of(x) == structure))
         return structure if all(map(structure.takes, others)) else None
     return found.pop() if len(found) == 1 else None
 
@@ -165,7 +171,7 @@ def _list_structure(x: object, name: str) -> Structure | None:
     if len(x) > _LONGEST or name.count(".") > _DEEPEST:
         return None
     is_ours = current().door.places.is_ours(x, name)
-    return Structure(list, tuple(range(len(x))), joined=not is_ours)
+    return Structure.of_row(list, x, joined=not is_ours)
 
 
 def common_structure(x: object, y: object, name: str) -> Structure | None:
@@ -184,9 +190,9 @@ def _joined_structure(x: Any, kind: type) -> Structure | None:
     if OBJECTS_APART in current().requests or isinstance(x, Traced | External):
         return None
     if kind is dict:
-        plain = all(type(key) is str and type(x[key]) is not MaybeSet for key in x)
-        joins = plain and door.places.is_made(x) and not door.places.is_assigned(x)
-        return Structure(dict, tuple(x), joined=True) if joins else None
+        joins = door.places.is_made(x) and not door.places.is_assigned(x)
+        is_set = all(type(item) is not MaybeSet for item in x.values())
+        return _dict_structure(x, joined=True) if joins and is_set else None
     if not is_python_class(kind):
         return None
     known = door.places.is_made(x) or door.outside.is_stand_in(x)
@@ -207,21 +213,18 @@ def item_structure(x: Any) -> Structure | None:
         return _of_keys(x, x._item_keys())
     if isinstance(x, External):
         return None
-    kind = class_of(x)
-    if kind is tuple or (isinstance(x, tuple) and is_namedtuple(kind) and not vars_of(x)):
-        return Structure(kind, tuple(range(len(x))))
-    places = current().door.places
+    kind, places = class_of(x), current().door.places
+    if isinstance(x, tuple):
+        return _tuple_structure(x, kind)
     if OBJECTS_APART in current().requests:
         return None
     if type(x) is list:
         is_row = 0 < len(x) <= _LONGEST and places.home_of(x) is not None
-        return Structure(list, tuple(range(len(x))), joined=True) if is_row else None
+        return Structure.of_row(list, x, joined=True) if is_row else None
     if not places.is_made(x):
         return None
     if kind is dict:
-        return (
-            Structure(dict, tuple(x), joined=True) if all(type(key) is str for key in x) else None
-        )
+        return _dict_structure(x, joined=True)
     plain = is_python_class(kind) and is_made_by_object(kind) and not slot_names(kind)
     return Structure(kind, tuple(vars_of(x)), joined=True) if plain and vars_of(x) else None
 

@@ -169,17 +169,10 @@ class Differing(TakesFunctions, Traced):
     def __round__(self, digits: int | None = None) -> Any:
         return each_way(lambda x: round(x, digits), self)
 
-    def __index__(self) -> int:
+    def _refused(self) -> Any:
         raise refuse(self.reason)
 
-    def __len__(self) -> int:
-        raise refuse(self.reason)
-
-    def __hash__(self) -> int:
-        raise refuse(self.reason)
-
-    def __repr__(self) -> str:
-        raise refuse(self.reason)
+    __index__ = __len__ = __hash__ = __repr__ = _refused
 
 
 def _store(x: object, key: object, value: object) -> None:

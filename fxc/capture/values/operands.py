@@ -370,10 +370,6 @@ def array_value(x: object) -> Value:
     return current().value("copy", value, order="K")
 
 
-def _recorded(name: str, *args: object, **kwargs: object) -> Value:
-    return current().value(name, *args, **kwargs)
-
-
 def joined(items: Sequence[object]) -> Value:
     """A new array from a nested list that holds traced values: ``np.array([[a, b], [c, d]])``."""
     if not items:
@@ -381,18 +377,18 @@ def joined(items: Sequence[object]) -> Value:
     grown = next((place for place, x in enumerate(items) if row_of(x)), None)
     rows = rows_in(items[grown:]) if grown is not None else None
     if rows is not None and grown == 0:
-        return _recorded("copy", rows.array, order="K")
+        return current().value("copy", rows.array, order="K")
     if rows is not None:
         first = joined(items[:grown])
         if first.type.rank == rows.array.type.rank:
-            return _recorded("concatenate", (first, rows.array), axis=0)
+            return current().value("concatenate", (first, rows.array), axis=0)
     among = next((x._among for x in items if isinstance(x, Traced) and x._among is not None), None)
     parts = tuple(
         joined(item) if isinstance(item, tuple | list) else numpys_operand(item)
         for item in (items if among is None else among(items))
     )
-    result = _recorded("stack", parts, axis=0)
-    return result if is_c_ordered(kind_of(result)) else _recorded("copy", result, order="C")
+    result = current().value("stack", parts, axis=0)
+    return result if is_c_ordered(kind_of(result)) else current().value("copy", result, order="C")
 
 
 def kind_of(value: Value) -> ArrayType:

@@ -8,19 +8,17 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import Any, assert_never
+from typing import Any
 
 import numpy as np
 
 from fxc.ir.graph import Operand
 
-from ..forms.form import Arrays, Constant, Items, Key, Length, MixedNumber, Number
-from ..forms.joining import key, structure_of_option
-from ..forms.structures import items_of
+from ..forms.form import Key, MixedNumber, Number
+from ..forms.joining import key, one_of_two
 from ..numpy_api.ufuncs import call_ufunc
 from ..refusing import refuse
 from ..session import current
-from .alternatives import either
 from .late import OF_TEXTS, Late, late
 from .mixed import Mixed, mixed_form, or_one
 from .operands import Traced, array_of, operand, variable_of, wrap
@@ -36,7 +34,7 @@ from .options import (
     options_in,
 )
 from .protocols import TakesUfuncs
-from .python_numbers import as_scalar, number_of_kind, to_python
+from .python_numbers import as_scalar, to_python
 from .truths import flag_of, going_on
 
 # Note [Several things]
@@ -305,29 +303,9 @@ def _merged(what: Key | None, alike: Sequence[Option]) -> Option:
     """One option for several with one key."""
     flag, x = alike[0]
     for other, y in alike[1:]:
-        x = _either(what, flag, x, y)
+        x = one_of_two(what, flag, x, y, united)
         flag = one_holds([flag, other])
     return flag, x
-
-
-def _either(what: Key | None, flag: object, x: Any, y: Any) -> Any:
-    """``x`` if the flag holds, else ``y``, which has the same key."""
-    match what:
-        case Number(kind):
-            chosen = current().value("where", operand(flag), operand(x), operand(y))
-            return number_of_kind(chosen, kind)
-        case Constant():
-            return x
-        case Arrays():
-            return wrap(either(current(), flag_operand(flag), x._value, y._value))
-        case Items() | Length():
-            structure = structure_of_option(x)
-            both = zip(items_of(x, structure), items_of(y, structure), strict=True)
-            return structure.of(united([(flag, a), (holds_not(flag), b)]) for a, b in both)
-        case None:
-            raise refuse("a variable that is one array or another here cannot be captured")
-        case _:
-            assert_never(what)
 
 
 def _as_scalar(x: object, dtype: np.dtype) -> Any:

@@ -201,11 +201,10 @@ class TracedArray(TracedValue):
     def __contains__(self, element: object) -> bool:
         return bool(self._need("'in'"))
 
-    def __copy__(self) -> Any:
+    def __copy__(self, memo: object = None) -> Any:
         return self.copy()
 
-    def __deepcopy__(self, memo: object) -> Any:
-        return self.copy()
+    __deepcopy__ = __copy__
 
     def item(self, *args: Any) -> Any:
         size = self._type.size
@@ -347,11 +346,8 @@ class TracedArray(TracedValue):
     def view(self, dtype: object = None, type: object = None) -> Any:
         return memory.view(self._value, dtype, type)
 
-    def resize(self, *new_shape: object, refcheck: bool = True) -> None:
-        memory.resize(self, *new_shape, refcheck=refcheck)
-
-    def flatten(self, order: str = "C") -> Any:
-        return shaping.flatten(self, order)
+    resize = memory.resize
+    flatten = shaping.flatten
 
     def transpose(self, *axes: object) -> Any:
         wanted = axes[0] if len(axes) == 1 else axes or None
@@ -370,11 +366,10 @@ class TracedArray(TracedValue):
     ) -> Any:
         return as_numpys("clip")(self, min, max, out, **options)
 
-    def conj(self) -> Any:
-        return self.conjugate()
-
     def conjugate(self) -> Any:
         return self if self._type.dtype.kind != "c" else call_ufunc("conjugate", self)
+
+    conj = conjugate
 
     def __divmod__(self, other: object) -> Any:
         return call_ufunc("divmod", self, other)
