@@ -85,8 +85,9 @@ class Buffer(Contents):
         return self.takes_in(*more)
 
     def takes_in(self, *more: object, spare: Dim | None = SPARE, often: bool = False) -> bool:
-        """Whether there is room for these; asks for it where there is none, as a statement stores
-        so many of them in each run of its region, or does so ``often``.
+        """Whether there is room for these items. A statement that has made none will be recorded
+        again with room for them: as many in each run of its region, or more if it stores them
+        ``often``. Where no statement is recorded, room is made here, for some ``spare`` items, too.
         """
         owner = self.owner()
         if owner is None:
@@ -128,11 +129,13 @@ class Buffer(Contents):
         return self.any_item(owner)
 
     def form_awaited(self, owner: Statement) -> Form | None:
-        """What is known of items that a statement will store; None for nothing."""
+        """The form of the items that there are, and of those that a statement will store; None if
+        nothing is known of any.
+        """
         return form_of_items([*self._items, *owner.wishes.samples(self)], None)
 
     def any_item(self, owner: Statement | None = None) -> Any:
-        """What stands for an item of a buffer without room."""
+        """What stands for an item that a statement will read when it is recorded again."""
         owner = self.owner() if owner is None else owner
         assert owner is not None
         form = self.form_awaited(owner)
@@ -290,7 +293,7 @@ class Buffer(Contents):
             return self.not_yet(owner)
 
     def _is_asked_late(self, key: object) -> bool:
-        """Whether a place, or a slice, of items that Python knows is none that it knows."""
+        """Whether Python knows the items, but not the place, or the bounds of the slice."""
         return (
             self._room is None
             and is_unknown(key)

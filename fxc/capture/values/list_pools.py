@@ -29,9 +29,9 @@ from .truths import demand
 # A list that an item of another one, or the value of a dict, is, and whose length depends on data
 # (``neighbours[i].append(j)``, ``groups[key].append(v)``), is a *pooled* list, as a dict or an
 # object may be a record (Note [Records]): the number of a list in a pool. A pool has all lists that
-# are made at one place of the program. Its arena, a list of the graph, has the items of all of
-# them, and its heads, another one, where in the arena the items of each list begin, how many there
-# are, and how many there is room for. A list that is full goes on where it is, if it is the last in
+# are made at one place of the program. Its arena, a buffer, has the items of all of them, and its
+# heads, another one, say where in the arena the items of each list begin, how many there are, and
+# how many there is room for. A list that is full goes on where it is, if it is the last in
 # the arena; else it moves to the end, with room for twice as many. So variables, lists and dicts
 # hold numbers, and two lists are one if the numbers are equal. The capture starts again with a pool
 # where a list is asked for that no other way serves, and without it where that does not help.
@@ -131,45 +131,6 @@ class ListPool:
         if self.form is not None:
             self.arena.move(place, source)
 
-    def head(self, number: Int) -> tuple[Any, Any, Any]:
-        """Where the items of a list begin, how many there are, and room for how many."""
-        return self.begin(number), self.count(number), self.heads.part_at(number, _ROOM)
-
-    def set_head(self, number: Int, begin: Int, room: Int) -> None:
-        """Have the items of a list begin elsewhere."""
-        self.heads.set_part(number, _BEGIN, begin)
-        self.heads.set_part(number, _ROOM, room)
-
-    def count(self, number: Int) -> Any:
-        """The length of a list."""
-        return self.heads.part_at(number, _COUNT)
-
-    def set_count(self, number: Int, count: Int) -> None:
-        """Set the length of a list."""
-        self.heads.set_part(number, _COUNT, count)
-
-    def begin(self, number: Int) -> Any:
-        """Where the items of a list begin."""
-        return self.heads.part_at(number, _BEGIN)
-
-
-def appended(pool: ListPool, number: Int, x: object) -> None:
-    begin, count, room = pool.head(number)
-    if count == room:
-        end = pool.end()
-        if begin + room == end:
-            pool.set_end(end + 1)
-            pool.set_head(number, begin, room + 1)
-        else:
-            room = 2 * count + 4
-            pool.set_end(end + room)
-            for k in range(count):
-                pool.move(end + k, begin + k)
-            pool.set_head(number, end, room)
-            begin = end
-    pool.put(begin + count, x)
-    pool.set_count(number, count + 1)
-
 
 def rows_of(
     label: str, begins: TracedArray, counts: TracedArray, numbers: TracedArray
@@ -208,8 +169,15 @@ class PooledList(ChangedList, Pooled):
 
     # -------------------------------------------------------- reads
 
+    def _head(self, part: int) -> Any:
+        return self.pool.heads.part_at(self.number, part)
+
+    def head(self) -> tuple[Any, Any, Any]:
+        """Where the items begin in the arena, how many there are, and room for how many."""
+        return self._head(_BEGIN), self._head(_COUNT), self._head(_ROOM)
+
     def length(self) -> Any:
-        return self.pool.count(self.number)
+        return self._head(_COUNT)
 
     def _is_filled(self) -> Any:
         return self.length() > 0
@@ -224,7 +192,7 @@ class PooledList(ChangedList, Pooled):
         """The item at a place that there is."""
         arena = self.pool.arena
         if arena.form is not None:
-            return arena.at(self.pool.begin(self.number) + place)
+            return arena.at(self._head(_BEGIN) + place)
         owner = arena.awaited_by()
         current().record("try_demand", Literal(False))
         return 0 if owner is None else arena.any_item(owner)
@@ -245,7 +213,7 @@ class PooledList(ChangedList, Pooled):
     def _columns(self) -> tuple[Form, list[Any]]:
         """The form of the items, and arrays of them."""
         room = self.pool.arena.room
-        begin = self.pool.begin(self.number)
+        begin = self._head(_BEGIN)
         part = slice(begin, begin + self.length())
         return room.form, [wrap(array)[part] for array in room.arrays]
 
@@ -325,21 +293,26 @@ class PooledList(ChangedList, Pooled):
         """As ``list.append``."""
         x = settled(x)
         if self.begin_change(x):
-            current().door.staged(appended)(self.pool, self.number, x)
+            self._staged(appended, x)
 
     def move(self, place: Int, source: Int) -> None:
         """Have the item at another place at this one, too."""
-        begin = self.pool.begin(self.number)
+        begin = self._head(_BEGIN)
         self.pool.move(begin + place, begin + source)
 
     def put_again(self, place: Int, x: object) -> None:
         """Store an item that the list has already."""
         if self.pool.form is not None:
-            self.pool.arena.put_again(self.pool.begin(self.number) + place, x)
+            self.pool.arena.put_again(self._head(_BEGIN) + place, x)
 
     def shorten(self, number: Int) -> None:
         """Leave so many items."""
-        self.pool.set_count(self.number, number)
+        self.pool.heads.set_part(self.number, _COUNT, number)
+
+    def place(self, begin: Int, room: Int) -> None:
+        """Have the items begin elsewhere, or have room for more of them."""
+        self.pool.heads.set_part(self.number, _BEGIN, begin)
+        self.pool.heads.set_part(self.number, _ROOM, room)
 
     def __setitem__(self, key: Any, x: object) -> None:
         x = settled(x)
@@ -347,7 +320,7 @@ class PooledList(ChangedList, Pooled):
         if isinstance(key, slice):
             raise self.refused("an assignment to a slice")
         if self.pool.has_room(x):
-            self.pool.put(self.pool.begin(self.number) + self.place_of(key), x)
+            self.pool.put(self._head(_BEGIN) + self.place_of(key), x)
 
     def clear(self) -> None:
         """As ``list.clear``."""
@@ -374,3 +347,22 @@ class PooledList(ChangedList, Pooled):
             f"{what} of a list in another one, whose length depends on data, cannot be captured; "
             "use a loop over the items"
         )
+
+
+def appended(items: PooledList, x: object) -> None:  # staged
+    pool = items.pool
+    begin, count, room = items.head()
+    if count == room:
+        end = pool.end()
+        if begin + room == end:
+            pool.set_end(end + 1)
+            items.place(begin, room + 1)
+        else:
+            room = 2 * count + 4
+            pool.set_end(end + room)
+            for k in range(count):
+                pool.move(end + k, begin + k)
+            items.place(end, room)
+            begin = end
+    pool.put(begin + count, x)
+    items.shorten(count + 1)

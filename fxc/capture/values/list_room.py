@@ -74,7 +74,7 @@ class WithLength(Traced):
         return int(self.length())
 
     def check_attribute(self, name: str) -> None:
-        """Raise what Python raises for an attribute that only we have, where the program asks."""
+        """Raise what Python raises if only our class has the attribute that the program reads."""
         kind = self.__class__
         if not hasattr(kind, name):
             raise AttributeError(f"{kind.__name__!r} object has no attribute {name!r}")

@@ -34,8 +34,8 @@ from .options import is_record
 # A dict or an object that a list of the graph has taken over, and that changes afterwards, is
 # compared by identity, or is reached in another way, too, is no copy of what stands in the arrays
 # of the list (Note [Records in lists]). The capture then starts again with all dicts of these keys,
-# or objects of the class with these attributes, in a *pool*: a list of the graph of their fields,
-# to which one is added where the program makes one, and of which none is ever taken away. The
+# or objects of the class with these attributes, in a *pool*: a buffer of tuples of their fields, to
+# which one is added where the program makes one, and of which none is ever taken away. The
 # program has a *record*, the number of an item of the pool. So variables, lists and other records
 # hold numbers, two records are one object if the numbers are equal, and what is stored by one name
 # is read by all others. What leaves the function is made of all items of the pool, each once.

@@ -27,8 +27,8 @@ from .truths import demand
 # an array of its code points, whose size is a symbol: a ``Text``, one compilation for all texts.
 # Its items, what ``chr`` gives and what loops run over are ``Char``: a code point, an int. That is
 # what branches join, loops carry and lists of the graph hold; ``"".join`` of such a list is a Text.
-# A text to which a loop adds (``s += c``) is ``Grown``: a number of code points of a list of the
-# graph, which the next one has in common with it. That none has been added to it before is checked
+# A text to which a loop adds (``s += c``) is ``Grown``: a number of code points of a buffer, which
+# the next one has in common with it. That none has been added to it before is checked
 # where one is (else Python runs the call). Such variables are found in the program's source
 # (staging/grown_texts.py), and their texts made so when the capture has seen that it matters.
 # What else the program does with a Text or Char (a method, a format) needs the characters: the

@@ -84,7 +84,7 @@ class Keyed(WithLength, Limited):
         return iter(self.in_order(0))
 
     def in_order(self, part: int | None) -> Any:
-        """The same in their order."""
+        """The same where the order shows."""
         return self.in_any_order(part)
 
     def _counted(self) -> Any:
