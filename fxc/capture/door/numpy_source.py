@@ -205,6 +205,11 @@ def _makearray(a: object) -> tuple[Any, Callable[[Any], Any]]:
     return creation.asarray(a), creation.asarray
 
 
+def _equal_to(number: float) -> Callable[[Any], Any]:
+    """``np.isposinf`` or ``np.isneginf``, which take more steps to say so."""
+    return lambda x: np.equal(x, x.dtype.type(number))
+
+
 def _taken(a: Any, indices: Any, *args: Any, **kwargs: Any) -> Any:
     """``np.take``, for which sizes would become the elements of an array."""
     if type(a) is tuple:
@@ -217,6 +222,8 @@ _OURS = {
     "_divide_by_count": _divide_by_count,
     "_isin": _isin,
     "_makearray": _makearray,
+    "isneginf": _equal_to(-math.inf),
+    "isposinf": _equal_to(math.inf),
     "take": _taken,
 }
 
