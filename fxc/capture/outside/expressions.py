@@ -95,8 +95,7 @@ class ExpressionBuilder:
         return f"({number} if {self._leaf(x.flag)} else {python})"
 
     def _of_value(self, x: TracedValue) -> str:
-        of_list = list_array_of(x)
-        if of_list is not None:
+        if (of_list := list_array_of(x)) is not None:
             return self._once(x, lambda: self._list_array(of_list))
         return self._traced(x._object)
 
@@ -161,8 +160,7 @@ class ExpressionBuilder:
     def _rows(self, x: ListOfLists) -> str:
         """The expression for a list of lists of numbers that are all of one length."""
         leaves = [self._leaf(wrap(each)) for each in x.arrays]
-        numbers = iter([f"{leaf}.ravel()" for leaf in leaves])
-        made = self._listed(x.form, numbers)
+        made = self._listed(x.form, iter([f"{leaf}.ravel()" for leaf in leaves]))
         return f"rows_of({made}, *{leaves[0]}.shape)"
 
     def _pool(self, pool: Pool | ListPool) -> str:
