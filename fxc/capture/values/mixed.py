@@ -16,8 +16,8 @@ from ..forms.form import MixedNumber, Number
 from ..numpy_api.ufuncs import call_ufunc
 from ..refusing import refuse
 from ..session import current
-from .operands import Traced, operand, variable_of
-from .options import Option, holds_not
+from .operands import Traced, is_scalar, operand, variable_of
+from .options import Option, graph_type, holds_not
 from .protocols import TakesUfuncs
 from .python_numbers import cast_to, number_of_kind, to_int, to_python
 from .traced_int import TracedInt
@@ -231,11 +231,11 @@ def _kind(x: object) -> ScalarType:
 
 def kinds_of(x: object) -> set[ScalarType]:
     """What a number may be."""
-    if type(x) is TracedInt:
-        return {PY_INT}
-    if type(x) is not Mixed:
-        return {_kind(x)}
-    return {_kind(x.given), ScalarType(np.dtype(x.kind), weak=True)}
+    if type(x) is Mixed:
+        return {_kind(x.given), ScalarType(np.dtype(x.kind), weak=True)}
+    kind = graph_type(x)
+    assert isinstance(kind, ScalarType)
+    return {kind}
 
 
 def _type_of(kind: ScalarType) -> Any:
@@ -289,7 +289,7 @@ def select(flag: object, given: object, other: object) -> Any:
 
 def or_one(flag: object, x: object) -> Any:
     """A number where the flag holds, else one: nothing that is asked of ``x`` raises there."""
-    if type(x) is not TracedScalar or type(flag) in (bool, np.bool_):
+    if not is_scalar(x) or type(flag) in (bool, np.bool_):
         return x
     kind = _kind(x)
     return select(flag, x, kind.python_type(1) if kind.weak else kind.dtype.type(1))

@@ -14,7 +14,7 @@ import numpy as np
 
 from fxc.ir.graph import Operand
 
-from ..forms.form import Key, MixedNumber, Number
+from ..forms.form import Key, MixedNumber
 from ..forms.joining import key, one_of_two
 from ..numpy_api.ufuncs import call_ufunc
 from ..refusing import refuse
@@ -27,6 +27,7 @@ from .options import (
     Option,
     both_hold,
     flag_operand,
+    graph_type,
     holds_not,
     is_of_one_type,
     is_record,
@@ -290,7 +291,7 @@ def options_by_key(options: Sequence[Option]) -> dict[Key | None, Option]:
 
 def _mixed(flag: object, left: object, other: object, right: object, form: MixedNumber) -> Any:
     """A mixed number of two numbers."""
-    if key(left) != Number(form.given):
+    if graph_type(left) != form.given:
         flag, left, right = other, right, left
     if form.has_whole:
         return Mixed(left, flag, right)
