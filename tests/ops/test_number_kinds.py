@@ -242,6 +242,30 @@ def test_code_points_and_indices_of_arrays_that_are_no_ints() -> None:
             assert difference(run(fn, [x]), run(fxc.compile(fn), [x])) == ""
 
 
+def test_an_array_has_no_integral_part() -> None:
+    def fn(x: Any) -> Any:
+        return math.trunc(x[0]), math.trunc(x[1, ...])
+
+    x = np.array([2.5, -1.5])
+    assert difference(run(fn, [x]), run(fxc.compile(fn), [x])) == ""
+
+
+@pytest.mark.skipif(np.lib.NumpyVersion(np.__version__) < "2.4.0", reason="NumPy wraps around, too")
+@pytest.mark.parametrize("dtype", ["u1", "u8", "i1", "i8", "?"])
+def test_rolled_by_ints_of_numpy(dtype: str) -> None:
+    """The negative of an unsigned one is no number of places."""
+    known = np.array([1]).astype(dtype)[0]
+
+    def fn(x: Any, by: Any) -> Any:
+        return np.roll(x, by[0]), np.roll(x, (by[0], by[1]), (0, 0)), np.roll(x, known), x
+
+    compiled = fxc.compile(fn, fullgraph=True)
+    for size in (3, 3, 5, 6):
+        x, by = np.arange(size) + 0.5, np.array([1, 100]).astype(dtype)
+        assert difference(run(fn, [x, by]), run(compiled, [x, by])) == ""
+    assert compiled.cache_info().eager_calls == 0
+
+
 def test_parts_of_bools_and_elements_as_bounds() -> None:
     def fn(x: Any) -> Any:
         s, t = bool(x[1]), x[1] > 1

@@ -15,6 +15,7 @@ from ..refusing import refuse
 from ..session import current
 from ..values.dims import axis_number, dim_of
 from ..values.operands import Traced, array_value, dtype_of, has_traced, operand, record, wrap
+from ..values.python_numbers import scalar_of, to_int
 from ..values.traced_int import wrap_dim
 from . import creation, shaping
 from .ufuncs import writable
@@ -146,11 +147,19 @@ def roll(a: object, shift: object, axis: object = None) -> Any:
     by_axis: dict[int, Any] = {}
     for place in range(count):
         along = normalize_axis(axis_number(axes[place % len(axes)]), array.ndim)
-        by = shifts[place % len(shifts)]
+        by = _python_int(shifts[place % len(shifts)])
         by_axis[along] = by_axis[along] + by if along in by_axis else by
     for along, by in by_axis.items():
         array = _rolled(array, by, along)
     return array if by_axis else array.copy("K")
+
+
+def _python_int(x: Any) -> Any:
+    """An int of NumPy's as one of Python's: its negative has a sign."""
+    if isinstance(x, np.integer | np.bool):
+        return int(x)
+    scalar = scalar_of(x)
+    return x if scalar is None or scalar._type.dtype.kind not in "biu" else to_int(scalar)
 
 
 def _rolled(array: Any, by: Any, axis: int) -> Any:

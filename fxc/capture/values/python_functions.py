@@ -7,6 +7,7 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
+from fxc.ir.types import ArrayType
 from fxc.ops.python_numbers import PYTHON_OPERATORS
 
 from ..refusing import refuse
@@ -41,7 +42,7 @@ def _whole(name: str) -> Callable[..., Any]:
     return call
 
 
-def _trunc(x: object) -> Any:
+def _trunc(x: Any) -> Any:
     if type(x) is TracedInt:
         return x
     return to_int(x) if hasattr(x.__class__, "__trunc__") else NotImplemented
@@ -85,11 +86,15 @@ def call_function(function: object, args: tuple[object, ...], kwargs: dict[str, 
     if getattr(function, "__self__", None) is math and any(map(_is_complex, args)):
         raise refuse("a real number from a complex one, of which NumPy warns; use z.real")
     found = _FUNCTIONS.get(function)
-    if found is None:
+    if found is None or (found is _trunc and any(map(_is_array, args))):
         return NotImplemented
     given = [_scalar_or_number(x) for x in args]
     traced = any(isinstance(x, TracedValue | TracedInt) for x in given)
     return found(*given) if traced and None not in given else NotImplemented
+
+
+def _is_array(x: object) -> bool:
+    return isinstance(x, TracedValue) and isinstance(x._value.type, ArrayType)
 
 
 def _is_complex(x: object) -> bool:
