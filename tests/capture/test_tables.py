@@ -150,6 +150,16 @@ def test_the_list_changes_outside() -> None:
         assert difference(run(program, (x,)), run(compiled, (x,))) == ""
 
 
+def test_bools_as_places() -> None:
+    def fn(x: Any) -> Any:
+        big = bool(x[0] > 2)
+        return "abc"[big], ("no", "yes")[big], [1.5, 2.5][big], (STEPS[0], STEPS[1])[big]
+
+    compiled = fxc.compile(fn, fullgraph=True)
+    for x in (np.arange(3.0), np.arange(3.0) + 3, np.zeros(1)):
+        assert difference(run(fn, [x]), run(compiled, [x])) == ""
+
+
 def test_rows_of_lists_from_outside_are_only_read() -> None:
     def program(x, rows):
         for k in range(len(x)):

@@ -27,6 +27,7 @@ from .list_parts import array_in_order, places_in_order
 from .list_room import checked_place
 from .mixed import Mixed, number_form, scalar_kinds
 from .operands import Limited, Traced, array_of, operand, variable_of, wrap
+from .python_numbers import to_int
 from .records import record_at
 from .several import Several
 from .traced_int import TracedInt, scalar_of_int
@@ -63,6 +64,7 @@ class Table:
         key = key._plain() if type(key) is Mixed or type(key) is Several else key
         if not _is_unknown(key):
             return self._owner[key]
+        key = _place_of(key)
         if isinstance(self._owner, External):
             if (
                 isinstance(self._owner, ExternalList)
@@ -235,6 +237,12 @@ def _ask_for_rows(owner: object) -> None:
     label = session.door.lists.label_of(owner)
     if label is not None and How.AS_ROWS not in session.asked(label):
         raise Respecialise(Request(label, How.AS_ROWS))
+
+
+def _place_of(key: Any) -> Any:
+    """The int that a bool of Python's is as a place."""
+    is_bool = type(key) is TracedScalar and key._type.weak and key._type.dtype.kind == "b"
+    return to_int(key) if is_bool else key
 
 
 def _is_unknown(key: object) -> bool:
