@@ -390,3 +390,14 @@ def test_refused(fn: Callable[..., Any]) -> None:
     with pytest.raises(fxc.CaptureError, match=REFUSED[fn]) as caught:
         fxc.compile(fn, fullgraph=True)(VALUES[0])
     assert fn.__name__ in caught.value.__notes__[0]
+
+
+@pytest.mark.filterwarnings("ignore::fxc.CaptureWarning")
+def test_whether_one_of_several_things_is_a_scalar() -> None:
+    def fn(x: Any) -> Any:
+        one, text = None if x[0] > 2 else 1, "a" if x[0] > 2 else None
+        return np.isscalar(one), np.isscalar(text), x * 2
+
+    compiled = fxc.compile(fn)
+    for x in (np.arange(3.0), np.arange(3.0) + 3):
+        assert difference(run(fn, [x]), run(compiled, [x])) == ""

@@ -41,6 +41,7 @@ from ..values.differing import differing_in, each_way
 from ..values.late import Late
 from ..values.operands import Traced, TracedValue, has_traced
 from ..values.records import Record
+from ..values.several import Several
 from ..values.texts import UnknownText
 from ..values.traced_int import known_ints
 from ..values.unknown_items import OneOfItems
@@ -147,6 +148,8 @@ class Door(PlainCalls):
             return f(*args, **kwargs)
         module = f.__module__ or ""
         if module.partition(".")[0] == "numpy":
+            if f is np.isscalar and any(type(x) is Several for x in args):
+                raise self.refuse_call(f)  # it asks for a type, which is another in each case
             if (function in SOURCES or has_source(function)) and has_traced((args, kwargs)):
                 return array_function(function, args, kwargs)
             if f in purity.PURE_NUMPY and not has_traced(known := known_ints((args, kwargs))):
