@@ -18,8 +18,8 @@ from fxc.ir.records import frozen
 from fxc.ir.size_guards import guard
 from fxc.ir.types import PART_DTYPES, ArrayType, ScalarType, Type
 
-from ..emission.scalar_rules import DTypes, Typed, cast_types, where_types
 from ..nests.buffers import BOOL, Atom, Const, Element, Pair
+from ..operators.scalar_rules import DTypes, Typed, cast_types, where_types
 from .rule_body import RuleBody
 
 # Note [Complex numbers]

@@ -17,8 +17,8 @@ from fxc.ir.symbols import Dim
 from fxc.ops.metas import indexed as metas
 from fxc.ops.table import TABLE, Operator
 
-from ..emission.scalar_rules import DTypes
 from ..nests.buffers import I64, Atom, Idx
+from ..operators.scalar_rules import DTypes
 from .index_maps import INDEX_MAPS, broadcast, select_index
 from .pointwise import binary_dtypes
 from .rule_body import RuleBody

@@ -13,7 +13,7 @@ from fxc.ir.graph import Node
 from fxc.ir.types import PART_DTYPES, ArrayType, is_c_contiguous
 from fxc.ops.table import Operator, Tag
 
-from ..emission.python_rules import FAILS, SCALAR_RULES
+from ..operators.python_rules import FAILING, SCALAR_RULES
 from . import control, counting
 from .build import visit
 from .complex_rules import COMPLEX_RULES, ComplexRule
@@ -34,7 +34,7 @@ def native_kernel(op: Operator) -> NativeKernel | None:
     if found is not None:
         return found
     match op.tag:
-        case Tag.POINTWISE if op.name in FAILS:
+        case Tag.POINTWISE if op.name in FAILING:
             return _ATTEMPTED
         case Tag.POINTWISE if op.name in SCALAR_RULES or op.name in COMPLEX_RULES:
             return _POINTWISE

@@ -11,9 +11,9 @@ from fxc.ir.types import PART_DTYPES, ArrayType, ScalarType, Type
 from fxc.ops.foreign_ufuncs import PromotionKey, is_foreign
 from fxc.ops.table import TABLE, Tag
 
-from ..emission.python_rules import SCALAR_RULES
-from ..emission.scalar_rules import DTypes, ScalarRule, Typed
 from ..operators.inner_loops import promotion_key
+from ..operators.python_rules import SCALAR_RULES
+from ..operators.scalar_rules import DTypes, ScalarRule, Typed
 from . import complex_rules
 from .complex_rules import ComplexRule
 

@@ -30,7 +30,8 @@ from .emitter import Emitter
 from .frame import is_scalar, leave_vectors
 from .late import checks_late
 from .llvm_text import Lanes
-from .python_rules import LOSSES, SCALAR_RULES
+from .operator_code import SCALAR_CODE
+from .python_failures import LOSSES
 from .registers import Place
 
 BRIEF = 32  # statements of an iteration that may be written down once more
@@ -74,7 +75,7 @@ def _look_closer(emitter: Emitter, stmt: Compute, registers: Sequence[str], pass
     large = f.op(f"fcmp uge double {size}, {code.const(limit, F64)}")
     f.do(f"br i1 {large}, label %{closer}, label %{passed}{f.module.seldom(True)}")
     f.start(closer)
-    return SCALAR_RULES[stmt.op].emit(code, registers, stmt.arg_dtypes, stmt.dtype)
+    return SCALAR_CODE[stmt.op](code, registers, stmt.arg_dtypes, stmt.dtype)
 
 
 def _look_at(emitter: Emitter, place: Place, passed: str, leaving: str) -> None:

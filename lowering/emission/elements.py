@@ -13,10 +13,11 @@ from ..nests.addressing import byte_offset, row_of, split, step_of
 from ..nests.buffers import F64, I64, Atom, Const
 from ..nests.program import Program
 from ..nests.statements import Compute, Index, Load, Loop, Stmt, Store, walk
+from .casts import cast
 from .llvm_text import FunctionText, Lanes, ModuleText, memory_type, scalar_type
-from .python_rules import LOSSES, SCALAR_RULES
+from .operator_code import SCALAR_CODE
+from .python_failures import LOSSES
 from .registers import InLanes, Registers
-from .scalar_rules import cast
 
 # Note [Lanes]
 # Inside a vector loop every name of the loop IR stands for ``lanes`` consecutive iterations of the
@@ -196,7 +197,7 @@ class Elements:
                     self.regs.atoms[name] = (self.regs.wrapped[place], 1)
                     return
                 code.quiet = frozenset() if self.is_ignored else stmt.quiet
-                result = SCALAR_RULES[op].emit(code, registers, arg_dtypes, dtype)
+                result = SCALAR_CODE[op](code, registers, arg_dtypes, dtype)
                 self.regs.atoms[name] = (result, code.count)
                 if op == "out_of_bounds" and code.count == 1 and self.regs.marks:
                     self.regs.tests[result] = place

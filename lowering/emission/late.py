@@ -22,7 +22,7 @@ from fxc.ir.symbols import computed_in
 from ..nests.program import Program
 from ..nests.statements import Check, Compute, For, If, Index, Load, Stmt, Store, walk
 from .emitter import Emitter
-from .python_rules import ROUNDINGS
+from .python_failures import ROUNDINGS
 
 
 def checks_late(emitter: Emitter, stmt: For) -> bool:

@@ -15,10 +15,10 @@ from ..nests.addressing import byte_offset
 from ..nests.buffers import I64, Atom
 from ..nests.statements import Accumulate, Compute, Index, Load, Loop, Stmt, Store
 from ..operators.neutral import nothing
+from ..operators.python_rules import SCALAR_RULES
 from ..operators.reduction_order import PAIRWISE_GROUPS, PAIRWISE_LANES
 from .emitter import Emitter
 from .llvm_text import FunctionText, Lanes, constant, scalar_type
-from .python_rules import SCALAR_RULES
 from .survey import LONG_WORK, VECTOR_BYTES
 from .totals import combined
 

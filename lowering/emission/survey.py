@@ -11,8 +11,8 @@ from fxc.ir.size_functions import hint
 from ..nests.addressing import byte_offset, split, step_of, varies
 from ..nests.program import Program
 from ..nests.statements import Accumulate, Compute, Index, Load, Loop, Stmt, Store, blocks_of, walk
+from ..operators.python_rules import SCALAR_RULES
 from .interleaved import is_unit_step, pair_at
-from .python_rules import SCALAR_RULES
 
 VECTOR_BYTES = 64
 MOST_LANES = 32

@@ -12,13 +12,13 @@ import numpy as np
 from ..nests.buffers import BOOL, I64
 from ..nests.statements import Accumulate
 from .llvm_text import Lanes
-from .python_rules import SCALAR_RULES
+from .operator_code import SCALAR_CODE
 
 
 def combined(stmt: Accumulate, left: str, right: str, code: Lanes) -> str:
     """Two totals as one, lane by lane."""
     both = (stmt.dtype, stmt.dtype)
-    return SCALAR_RULES[stmt.combine].emit(code, (left, right), both, stmt.dtype)
+    return SCALAR_CODE[stmt.combine](code, (left, right), both, stmt.dtype)
 
 
 def is_better(code: Lanes, stmt: Accumulate, value: str, best: str) -> str:

@@ -16,9 +16,9 @@ from ..nests.buffers import Buffer
 from ..nests.statements import Boxed, BufferArg
 from ..operators.inner_loops import loop_for
 from . import sticky
+from .casts import cast
 from .emitter import Emitter
 from .llvm_text import Lanes, constant, memory_type
-from .scalar_rules import cast
 
 UFUNC = "foreign ufunc"  # among the functions of the pointer table
 _I64 = np.dtype(np.int64)

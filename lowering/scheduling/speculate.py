@@ -18,10 +18,10 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
-from ..emission.python_rules import SCALAR_RULES
 from ..nests.buffers import BOOL, Atom
 from ..nests.program import Program
 from ..nests.statements import Check, Compute, If, Load, Stmt, Store, blocks_of, with_blocks
+from ..operators.python_rules import SCALAR_RULES
 
 _PLACES = frozenset({"out_of_bounds", "wrap_index"})  # see ``Emitter.check``
 FEW = 6  # operations that may be made in vain

@@ -16,9 +16,10 @@ from fxc.capture.capture import capture
 from fxc.dispatch import default
 from fxc.ir.graph import walk
 from fxc.lowering.emission.llvm_text import Lanes
-from fxc.lowering.emission.python_rules import SCALAR_RULES
-from fxc.lowering.emission.scalar_rules import ScalarRule
+from fxc.lowering.emission.operator_code import SCALAR_CODE
 from fxc.lowering.nests.traffic import traffic
+from fxc.lowering.operators.python_rules import SCALAR_RULES
+from fxc.lowering.operators.scalar_rules import ScalarRule
 from fxc.ops.table import TABLE, Tag, row
 from tests.levels import cheaply
 from tests.outcomes import difference, run
@@ -355,9 +356,10 @@ def count_bits(code: Lanes, args: Any, dtypes: Any, result: np.dtype) -> str:
 
 @pytest.fixture
 def new_operator(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    """A pointwise operator by schema, NumPy kernel and scalar rule, and nothing else."""
+    """A pointwise operator by schema, NumPy kernel, scalar rule and its code, and nothing else."""
     TABLE.add(row("bitwise_count(Array x) -> Array", Tag.POINTWISE, np.bitwise_count))
-    monkeypatch.setitem(SCALAR_RULES, "bitwise_count", ScalarRule(count_bits))
+    monkeypatch.setitem(SCALAR_RULES, "bitwise_count", ScalarRule())
+    monkeypatch.setitem(SCALAR_CODE, "bitwise_count", count_bits)
     yield "bitwise_count"
     TABLE.remove("bitwise_count")
 

@@ -30,6 +30,28 @@ MAY_IMPORT = {
     "ir": set(),
 }
 TOP_FOLDERS = {"passes", "lowering", "runtime"}
+WITHOUT_FLOORS = {"capture"}  # its folders import each other; no module imports itself by others
+
+# The floors of a room: its folders, and which others each may import, by itself or by way of
+# those. "" are the modules of the room that stand in no folder.
+FLOORS: dict[str, dict[str, set[str]]] = {
+    "lowering": {
+        "vector_math": set(),
+        "nests": set(),
+        "operators": {"nests"},
+        "scheduling": {"operators"},
+        "building": {"operators"},
+        "emission": {"operators", "vector_math"},
+        "calling": {"emission"},
+        "": {"scheduling", "building", "calling"},
+    },
+    "ops": {
+        "": set(),
+        "metas": {""},
+        "kernels": {"metas"},
+        "samples": {"kernels"},
+    },
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,6 +189,56 @@ def test_no_bare_import_of_a_folder_outside_the_sources():
     assert not problems, "\n" + "\n".join(problems)
 
 
+def floor_of(module: str, packages: set[str]) -> str:
+    """The folder of a module inside its room; the file with a folder's docstring is of the folder."""
+    parts = module.split(".")[2:]
+    return ".".join(parts if module in packages else parts[:-1])
+
+
+def floors_below(floors: dict[str, set[str]], floor: str) -> set[str]:
+    """The floors that a floor may import."""
+    return {each for lower in floors[floor] for each in (lower, *floors_below(floors, lower))}
+
+
+def floor_problems(
+    room: str,
+    floors: dict[str, set[str]],
+    sources: dict[str, str],
+    packages: set[str],
+) -> list[str]:
+    """What is wrong with the imports among the folders of one room."""
+    problems = []
+    for module, source in sources.items():
+        own = floor_of(module, packages)
+        allowed = {own, *floors_below(floors, own)}
+        for found in imports_of(module, module in packages, source, set(sources)):
+            if room_of(found.target, packages) == room:
+                floor = floor_of(found.target, packages)
+                if floor not in allowed:
+                    problems.append(f"{module}:{found.line}: {own or room} may not import {floor}")
+    return problems
+
+
+@pytest.mark.parametrize("room", FLOORS)
+def test_imports_follow_the_floors_of_a_room(room: str) -> None:
+    """Imports in functions count, and those for the type checker."""
+    files, packages = project()
+    sources = {
+        name: path.read_text("utf-8")
+        for name, path in files.items()
+        if room_of(name, packages) == room
+    }
+    assert {floor_of(name, packages) for name in sources} == FLOORS[room].keys()
+    problems = floor_problems(room, FLOORS[room], sources, packages)
+    assert not problems, "\n" + "\n".join(problems)
+
+
+def test_each_room_with_folders_has_floors() -> None:
+    files, packages = project()
+    folders = {room_of(name, packages) for name in files if floor_of(name, packages)}
+    assert folders - {FRONT} == FLOORS.keys() | WITHOUT_FLOORS
+
+
 def test_no_module_imports_itself_by_way_of_others():
     """Imports in functions count, and those for the type checker."""
     files, packages = project()
@@ -247,6 +319,28 @@ def test_export_is_a_front_module_until_it_is_a_folder():
     without = PACKAGES - {"fxc.export"}
     assert check("fxc.export", "from fxc.debug.logs import log", without) == []
     assert check("fxc.export", "from fxc.debug.logs import log") != []
+
+
+FLOORS_OF_IR = {"low": set[str](), "middle": {"low"}, "": {"middle"}}
+
+
+@pytest.mark.parametrize(
+    "module, source, allowed",
+    [
+        ("fxc.ir.middle.a", "from ..low.b import b", True),
+        ("fxc.ir.middle.a", "from .c import c", True),
+        ("fxc.ir.top", "from .low.b import b", True),
+        ("fxc.ir.low.b", "from ..middle.a import a", False),
+        ("fxc.ir.low.b", "def f():\n    from ..middle.a import a", False),
+        ("fxc.ir.low.b", "if TYPE_CHECKING:\n    from ..middle.a import a", False),
+        ("fxc.ir.low.b", "from .. import top", False),
+    ],
+)
+def test_the_floors_of_a_room(module: str, source: str, allowed: bool) -> None:
+    modules = ("fxc.ir", "fxc.ir.top", "fxc.ir.low", "fxc.ir.low.b", "fxc.ir.middle.a")
+    sources = {**dict.fromkeys(modules, ""), module: source}
+    packages = {"fxc", "fxc.ir", "fxc.ir.low", "fxc.ir.middle"}
+    assert (floor_problems("ir", FLOORS_OF_IR, sources, packages) == []) is allowed
 
 
 # Notes

@@ -14,7 +14,7 @@ import pytest
 
 import fxc
 from fxc.ir.errors import CaptureError
-from fxc.ops.kernels import strided_copy
+from fxc.ops.kernels.copies import strided_copy
 from tests.capturing import array, graph_of, through_capture
 from tests.compiling import check
 from tests.outcomes import difference, run

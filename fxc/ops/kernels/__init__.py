@@ -1,0 +1,268 @@
+"""Eager NumPy kernels: what each operator does on real arrays.
+
+``kernel_of(name)`` gives a callable that takes the canonical arguments of the schema as real
+arrays, scalars and ints, regions as Python functions from a tuple of arrays to a tuple of arrays.
+It returns what NumPy returns, scalars included; kernels that write return None.
+
+Most kernels follow by rule from the row's NumPy callable and its schema; ``_KERNELS`` holds the
+rest, by operator name.
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from fxc.ir.errors import WouldRaise
+
+from .. import ufunc_methods
+from ..foreign_ufuncs import guarded
+from ..library import plain
+from ..table import TABLE, Operator, Tag
+from . import control, factories, indices, views
+from .copies import strided_copy, unshared
+
+Kernel = Callable[..., Any]
+
+
+def kernel_of(name: str) -> Kernel:
+    """The eager NumPy kernel of the operator ``name``.
+
+    Raises ``KeyError`` if there is no such operator, or nothing says what it means in NumPy.
+
+    >>> kernel_of("add")(np.arange(3), 1)
+    array([1, 2, 3])
+    """
+    op = TABLE[name]
+    found = _cache.get(name)
+    if found is None or found[0] is not op:
+        found = _cache[name] = (op, _make_kernel(op))
+    return found[1]
+
+
+_cache: dict[str, tuple[Operator, Kernel]] = {}
+
+
+def writing_kernel_of(name: str) -> Kernel | None:
+    """A kernel that takes the array for the result, or a tuple of those, too, as ``out``."""
+    op = TABLE[name]
+    if op.name == "ufunc_accumulate":
+        return ufunc_methods.accumulate_into
+    if op.name in _KERNELS or op.role or not isinstance(op.numpy, np.ufunc):
+        return None
+    return guarded(op.numpy)
+
+
+def compiled_kernel_of(name: str) -> Kernel:
+    """The kernel that compiled code calls: where NumPy would warn at the program's line, the call
+    is left to it.
+    """
+    return (_warned if name in _WARNS else kernel_of)(name)
+
+
+_WARNS = frozenset({"mean", "var", "std", "median", "nanmedian"})
+
+
+def _warned(name: str) -> Kernel:
+    kernel = kernel_of(name)
+
+    def average(x: np.ndarray, axis: Any, *rest: Any) -> Any:
+        if axis is None:
+            count = x.size
+        elif type(axis) is tuple:
+            count = math.prod([x.shape[each] for each in axis])
+        else:
+            count = x.shape[axis]
+        if count <= (rest[-1] if name in ("var", "std") else 0):
+            raise WouldRaise(f"NumPy warns of the {name} of too few elements")
+        if name == "nanmedian" and np.isnan(x).all(axis).any():
+            raise WouldRaise("NumPy warns of the median of nothing but nans")
+        return kernel(x, axis, *rest)
+
+    return average
+
+
+def called_by(name: str) -> tuple[Kernel, tuple[str, ...]]:
+    """What ``kernel_of(name)`` calls for plain arrays, and the names of the last arguments."""
+    op = TABLE[name]
+    if name in _WARNS:
+        return compiled_kernel_of(name), ()
+    if op.name in _KERNELS or op.role or op.numpy is None:
+        return kernel_of(name), ()
+    names = tuple(param.name for param in op.schema.params[op.schema.positional :])
+    return plain(guarded(op.numpy)), names
+
+
+def _make_kernel(op: Operator) -> Kernel:
+    if op.name in _KERNELS:
+        return _KERNELS[op.name]
+    match op.role:
+        case "inplace":
+            return _in_place(op)
+        case "out":
+            return _with_out(op)
+        case "copy":
+            return _copying(kernel_of(op.group))
+        case "scatter":
+            return _scattering(kernel_of(op.group))
+    if op.numpy is None:
+        raise KeyError(f"no eager kernel says what {op.name!r} means")
+    return _by_name(op, guarded(op.numpy))
+
+
+def _by_name(op: Operator, function: Kernel) -> Kernel:
+    """Call ``function`` with the keyword parameters of the schema by name."""
+    count = op.schema.positional
+    names = tuple(param.name for param in op.schema.params[count:])
+    if not names:
+        return function
+
+    first = [f"_{place}" for place in range(count)]
+    given = ", ".join([*first, *(f"{name}={name}" for name in names)])
+    source = f"lambda {', '.join([*first, *names])}: _function({given})"
+    kernel: Kernel = eval(source, {"_function": function})  # a third of the time of **kwargs
+    return kernel
+
+
+# ---------------------------------------------------------------- writers
+
+# Functions of C that take ``out`` and have no signature to say so in every NumPy 2.
+_TAKE_OUT = frozenset({np.dot})
+
+
+def _takes_out(function: Kernel | None) -> bool:
+    if isinstance(function, np.ufunc) or function in _TAKE_OUT:
+        return True
+    try:
+        return function is not None and "out" in inspect.signature(function).parameters
+    except (TypeError, ValueError):
+        return False
+
+
+def _in_place(op: Operator) -> Kernel:
+    function = op.numpy
+    if isinstance(function, np.ufunc):
+
+        def kernel(x: np.ndarray, *rest: object) -> None:
+            function(x, *rest, out=x)
+
+        return kernel
+    compute = kernel_of(op.group)
+    if op.tag is Tag.WRITE and op.schema.returns:
+
+        def run(*args: object) -> Any:
+            _, found = compute(*args)  # the first operand has been written
+            return found
+
+        return run
+
+    def write_back(x: np.ndarray, *rest: object) -> None:
+        np.copyto(x, compute(x, *rest), casting="same_kind")
+
+    return write_back
+
+
+def _with_out(op: Operator) -> Kernel:
+    if op.group not in _KERNELS and _takes_out(op.numpy):
+        call = _by_name(op, op.numpy)  # type: ignore[arg-type]
+
+        def kernel(*args: object) -> None:
+            call(*args)
+
+        return kernel
+    compute = kernel_of(op.group)
+
+    def write_out(*args: Any) -> None:
+        np.copyto(args[-1], compute(*args[:-1]), casting="same_kind")
+
+    return write_out
+
+
+def _copy_(x: np.ndarray, y: object, casting: str) -> None:
+    # 'unsafe' is what an assignment does, and an assignment is not quite a copyto: it takes
+    # sequences, and casts Python scalars as Python's item assignment does.
+    if casting == "unsafe":
+        x[...] = y
+    else:
+        np.copyto(x, y, casting=casting)  # type: ignore[arg-type]
+
+
+def _copying(view: Kernel) -> Kernel:
+    def kernel(x: object, *rest: object) -> np.ndarray:
+        return strided_copy(view(np.asarray(x), *rest))
+
+    return kernel
+
+
+def _scattering(view: Kernel) -> Kernel:
+    def kernel(x: Any, source: object, *rest: object) -> np.ndarray:
+        result = unshared(x)
+        region = view(result, *rest)
+        if not region.flags.writeable:
+            region.flags.writeable = True  # the inverse of a read-only view writes all the same
+        region[...] = source
+        return result
+
+    return kernel
+
+
+# ---------------------------------------------------------------- the rest
+
+
+def _astype(x: Any, dtype: np.dtype, casting: str, order: str) -> Any:
+    if not isinstance(x, np.ndarray | np.generic):
+        x = np.asarray(x)[()]  # a Python scalar
+    return x.astype(dtype, casting=casting, order=order)
+
+
+def _bind_size(number: Any, symbol: str, most: int) -> int:
+    return int(number)
+
+
+def _nonzero(mask: np.ndarray, count: int) -> np.ndarray:
+    return np.stack(np.nonzero(mask), 1)
+
+
+def _unique(
+    x: np.ndarray,
+    index: bool,
+    inverse: bool,
+    counts: bool,
+    equal_nan: bool,
+    symbol: str,
+    most: int,
+) -> tuple[np.ndarray, ...]:
+    options = {"return_index": index, "return_inverse": inverse, "return_counts": counts}
+    unique: Any = np.unique
+    found = unique(x, equal_nan=equal_nan, **options)
+    return found if isinstance(found, tuple) else (found,)
+
+
+def _power(x: Any, y: Any) -> Any:
+    """Of two scalars the operator: see Note [Powers that NumPy computes otherwise]."""
+    kinds = type(x), type(y)
+    if any(issubclass(kind, np.generic) for kind in kinds) and all(
+        issubclass(kind, (np.generic, int, float, complex)) for kind in kinds
+    ):
+        return x**y
+    return np.power(x, y)
+
+
+_KERNELS: dict[str, Kernel] = {
+    "power": _power,
+    "bind_size": _bind_size,
+    "nonzero": _nonzero,
+    "unique": _unique,
+    "copy_": _copy_,
+    "astype": _astype,
+    "int_value": int,
+    **views.KERNELS,
+    **indices.KERNELS,
+    **factories.KERNELS,
+    **control.KERNELS,
+    **ufunc_methods.KERNELS,
+}

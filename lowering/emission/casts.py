@@ -1,0 +1,84 @@
+"""Conversions between the dtypes of elements, as LLVM code."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from ..nests.buffers import BOOL, I64
+from ..operators.scalar_rules import DTypes
+from .llvm_text import INVALID, Lanes
+
+# (code, argument registers, their dtypes, the result's dtype) -> result register
+Emit = Callable[[Lanes, Sequence[str], DTypes, np.dtype], str]
+
+I32 = np.dtype(np.int32)
+
+
+def truth(code: Lanes, arg: str, dtype: np.dtype) -> str:
+    """Whether the element counts as true."""
+    if dtype.kind == "b":
+        return arg
+    return code.compare("une" if dtype.kind == "f" else "ne", dtype, arg, code.const(0, dtype))
+
+
+def cast(code: Lanes, args: Sequence[str], dtypes: DTypes, result: np.dtype) -> str:
+    """NumPy's unsafe cast. Floats out of an integer's range give what the processor gives."""
+    (x,), (source,) = args, dtypes
+    if source == result:
+        return x
+    if result.kind == "b":
+        return truth(code, x, source)
+    if source.kind == "f":
+        if result.kind == "f":
+            name = "fptrunc" if result.itemsize < source.itemsize else "fpext"
+            return code.convert(name, x, source, result)
+        return _float_to_int(code, x, source, result)
+    if result.kind == "f":
+        return code.convert("sitofp" if source.kind == "i" else "uitofp", x, source, result)
+    if source.kind != "b" and result.itemsize == source.itemsize:
+        return x
+    if source.kind != "b" and result.itemsize < source.itemsize:
+        return code.convert("trunc", x, source, result)
+    return code.convert("sext" if source.kind == "i" else "zext", x, source, result)
+
+
+def _float_to_int(code: Lanes, x: str, source: np.dtype, result: np.dtype) -> str:
+    """Through int32 for narrow results and int64 else, whose lowest value marks 'out of range'."""
+    wide = I32 if result.itemsize < 4 or result == I32 else I64
+    limit = code.const(2.0 ** (8 * wide.itemsize - 1), source)
+    if result == np.dtype(np.uint64):
+        return _float_to_uint64(code, x, source, limit)
+    whole = _checked_to_int(code, x, source, wide, limit)
+    return whole if wide.itemsize == result.itemsize else code.convert("trunc", whole, wide, result)
+
+
+def _checked_to_int(code: Lanes, x: str, source: np.dtype, wide: np.dtype, limit: str) -> str:
+    lowest = code.const(-(2.0 ** (8 * wide.itemsize - 1)), source)
+    if wide == I32:  # there are floats between the lowest int32 and the integer below
+        x = code.intrinsic("trunc", source, (x,))
+    inside = code.binary(
+        "and", BOOL, code.compare("oge", source, x, lowest), code.compare("olt", source, x, limit)
+    )
+    safe = code.select(inside, source, x, lowest)
+    code.report(code.binary("xor", BOOL, inside, code.const(True, BOOL)), INVALID)
+    return code.convert("fptosi", safe, source, wide)
+
+
+def _float_to_uint64(code: Lanes, x: str, source: np.dtype, limit: str) -> str:
+    is_large = code.compare("oge", source, x, limit)
+    reduced = code.select(is_large, source, code.binary("fsub", source, x, limit), x)
+    whole = _checked_to_int(code, reduced, source, I64, limit)
+    top = code.const(int(np.iinfo(np.int64).min), I64)
+    return code.select(is_large, I64, code.binary("xor", I64, whole, top), whole)
+
+
+def reinterpret(code: Lanes, args: Sequence[str], dtypes: DTypes, result: np.dtype) -> str:
+    """Integers of one size are one type of LLVM's."""
+    (x,), (source,) = args, dtypes
+    if source.kind == "b":
+        return cast(code, args, dtypes, result)
+    if source.kind != "f" and result.kind != "f":
+        return x
+    return x if source == result else code.convert("bitcast", x, source, result)

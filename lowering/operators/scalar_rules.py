@@ -1,0 +1,120 @@
+"""What there is native code for among pointwise operators: for which operands, at what cost.
+
+The code itself is in ``emission/scalar_code.py``, under the same names; the rules of Python's own
+numbers, and the table of all rules, are in ``python_rules``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from fxc.ir.records import frozen
+
+from ..nests.buffers import BOOL, I64
+
+DTypes = tuple[np.dtype, ...]
+
+# (dtypes of the operands, that of the result) -> those of the loop
+Typed = Callable[[DTypes, np.dtype], tuple[DTypes, np.dtype]]
+
+
+def anything(args: Sequence[object], dtypes: DTypes) -> bool:
+    """Every operand is supported."""
+    return True
+
+
+def floats(args: Sequence[object], dtypes: DTypes) -> bool:
+    """Only float loops are supported."""
+    return all(dtype.kind == "f" for dtype in dtypes)
+
+
+def _float_first(args: Sequence[object], dtypes: DTypes) -> bool:
+    return dtypes[0].kind == "f"
+
+
+def _no_bools(args: Sequence[object], dtypes: DTypes) -> bool:
+    return all(dtype.kind != "b" for dtype in dtypes)
+
+
+@frozen
+class ScalarRule:
+    """What is known of an operator that native code computes, without its code.
+
+    ``cost`` is a rough number of machine operations. ``supports`` says for which operands and loop
+    dtypes there is code. ``typed`` gives the dtypes of the loop for operators that are not ufuncs.
+    """
+
+    cost: int = 1
+    supports: Callable[[Sequence[object], DTypes], bool] = anything
+    typed: Typed | None = None
+
+
+def cast_types(dtypes: DTypes, result: np.dtype) -> tuple[DTypes, np.dtype]:
+    """The dtypes of an operator that takes its operand as it is."""
+    return dtypes, result
+
+
+def where_types(dtypes: DTypes, result: np.dtype) -> tuple[DTypes, np.dtype]:
+    """The dtypes of a choice: the condition as a bool."""
+    return (BOOL, result, result), result
+
+
+def _index_types(dtypes: DTypes, result: np.dtype) -> tuple[DTypes, np.dtype]:
+    return (I64,), I64
+
+
+_USUAL = (
+    *("add", "subtract", "multiply", "negative", "absolute", "square"),
+    *("add of scalars", "subtract of scalars", "multiply of scalars", "negative of scalars"),
+    *("rint", "floor", "ceil", "trunc", "fabs"),
+    *("equal", "not_equal", "less", "less_equal", "greater", "greater_equal"),
+    *("isnan", "isinf", "isfinite"),
+    *("logical_and", "logical_or", "logical_xor", "logical_not"),
+    *("bitwise_and", "bitwise_or", "bitwise_xor", "invert"),
+    "fused_multiply_add",  # of complex_rules; no operator
+    "out_of_bounds",
+)
+# The functions of ``vector_math``.
+_MATH_COSTS = {
+    **dict.fromkeys(("exp", "exp2"), 20),
+    **dict.fromkeys(("log", "log2"), 24),
+    **dict.fromkeys(("sin", "cos", "tanh"), 30),
+    **dict.fromkeys(("expm1", "log10", "log1p", "tan", "sinh", "cosh", "cbrt", "hypot"), 40),
+    **dict.fromkeys(("arcsin", "arccos", "arctan", "arctan2"), 40),
+    **dict.fromkeys(("arcsinh", "arccosh", "arctanh"), 40),
+}
+
+NUMPY_RULES: dict[str, ScalarRule] = {
+    **{name: ScalarRule() for name in _USUAL},
+    **{name: ScalarRule(cost, floats) for name, cost in _MATH_COSTS.items()},
+    "divide": ScalarRule(5),
+    "floor_divide": ScalarRule(20, _no_bools),
+    "remainder": ScalarRule(20, _no_bools),
+    "fmod": ScalarRule(20, _no_bools),
+    "power": ScalarRule(60, _float_first),
+    "power_by_one": ScalarRule(72, _float_first),
+    "power_of_scalars": ScalarRule(60, _float_first),
+    "float_power": ScalarRule(60, _float_first),
+    "positive": ScalarRule(0),
+    "conjugate": ScalarRule(0),
+    "copy": ScalarRule(0, typed=cast_types),
+    "item": ScalarRule(0, typed=cast_types),
+    "astype": ScalarRule(typed=cast_types),
+    "reinterpret": ScalarRule(0, typed=cast_types),
+    "sign": ScalarRule(3, _no_bools),
+    "reciprocal": ScalarRule(5, floats),
+    "maximum": ScalarRule(2),
+    "minimum": ScalarRule(2),
+    "fmax": ScalarRule(3),
+    "fmin": ScalarRule(3),
+    "copysign": ScalarRule(supports=floats),
+    "heaviside": ScalarRule(3, floats),
+    "sqrt": ScalarRule(6),
+    "signbit": ScalarRule(supports=floats),
+    "left_shift": ScalarRule(3, _no_bools),
+    "right_shift": ScalarRule(3, _no_bools),
+    "where": ScalarRule(typed=where_types),
+    "wrap_index": ScalarRule(4, typed=_index_types),  # 0 if out of bounds
+}
