@@ -16,26 +16,23 @@ import numpy as np
 from fxc.ir.errors import WouldRaise
 from fxc.ir.size_functions import evaluate as number
 from fxc.ir.symbols import Dim, computed_in, plain_symbol
-from fxc.lowering.loops import (
+from fxc.lowering.nests.buffers import Atom, Buffer, Const
+from fxc.lowering.nests.program import Param, Program
+from fxc.lowering.nests.statements import (
     Accumulate,
     Allocate,
     Apply,
-    Atom,
     Bind,
     Boxed,
-    Buffer,
     BufferArg,
     Check,
     Compute,
-    Const,
     For,
     If,
     Index,
     Load,
     Loop,
     Matmul,
-    Param,
-    Program,
     Stmt,
     Store,
     While,

@@ -13,7 +13,9 @@ from fxc.ir.evaluate import call
 from fxc.ir.evaluate import evaluate as mean
 from fxc.ir.graph import Graph
 from fxc.lowering.building.build import build_loops
-from fxc.lowering.loops import Buffer, Program, Role, Stmt
+from fxc.lowering.nests.buffers import Buffer, Role
+from fxc.lowering.nests.program import Program
+from fxc.lowering.nests.statements import Stmt
 from fxc.ops.kernels import kernel_of
 from fxc.passes.reinplace import reinplace
 from fxc.stages import decomposed_graph, llvm_index

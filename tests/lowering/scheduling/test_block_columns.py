@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from expecttest import assert_expected_inline
 
-from fxc.lowering.loops import Program
+from fxc.lowering.nests.program import Program
 from fxc.lowering.scheduling import block_columns as module
 from fxc.lowering.scheduling.block_columns import block_columns
 from fxc.lowering.scheduling.fuse import fuse

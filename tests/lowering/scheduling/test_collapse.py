@@ -7,7 +7,9 @@ import pytest
 from expecttest import assert_expected_inline
 
 from fxc.ir.symbols import symbol
-from fxc.lowering.loops import F64, Accumulate, Compute, Const, Load, Loop, Program, Stmt, Store
+from fxc.lowering.nests.buffers import F64, Const
+from fxc.lowering.nests.program import Program
+from fxc.lowering.nests.statements import Accumulate, Compute, Load, Loop, Stmt, Store
 from fxc.lowering.scheduling.collapse import collapse
 from tests.scheduled import after, after_building, body, buffer, program
 

@@ -6,7 +6,9 @@ import numpy as np
 from expecttest import assert_expected_inline
 
 from fxc.ir.symbols import symbol
-from fxc.lowering.loops import F64, Compute, Const, If, Load, Loop, Program, Stmt, Store
+from fxc.lowering.nests.buffers import F64, Const
+from fxc.lowering.nests.program import Program
+from fxc.lowering.nests.statements import Compute, If, Load, Loop, Stmt, Store
 from fxc.lowering.scheduling.forward import forward
 from tests.scheduled import after, body, buffer, program
 

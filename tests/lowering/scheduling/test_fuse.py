@@ -4,7 +4,8 @@ import numpy as np
 from expecttest import assert_expected_inline
 
 from fxc.ir.symbols import symbol
-from fxc.lowering.loops import F64, Load, Loop, Store
+from fxc.lowering.nests.buffers import F64
+from fxc.lowering.nests.statements import Load, Loop, Store
 from fxc.lowering.scheduling.fuse import fuse
 from tests.scheduled import after, after_building, body, buffer, program, text
 

@@ -5,7 +5,8 @@ from dataclasses import replace
 import numpy as np
 from expecttest import assert_expected_inline
 
-from fxc.lowering.loops import Loop, Program
+from fxc.lowering.nests.program import Program
+from fxc.lowering.nests.statements import Loop
 from fxc.lowering.scheduling.over_parts import over_parts
 from tests.scheduled import after_building, body
 

@@ -3,7 +3,7 @@
 import numpy as np
 from expecttest import assert_expected_inline
 
-from fxc.lowering.loops import Program
+from fxc.lowering.nests.program import Program
 from fxc.lowering.scheduling.fuse import fuse
 from fxc.lowering.scheduling.same_sizes import same_sizes
 from tests.passed import parsed

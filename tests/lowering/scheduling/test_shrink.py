@@ -4,21 +4,9 @@ import numpy as np
 from expecttest import assert_expected_inline
 
 from fxc.ir.symbols import symbol
-from fxc.lowering.loops import (
-    BOOL,
-    F64,
-    I64,
-    Compute,
-    Const,
-    For,
-    If,
-    Index,
-    Load,
-    Loop,
-    Program,
-    Stmt,
-    Store,
-)
+from fxc.lowering.nests.buffers import BOOL, F64, I64, Const
+from fxc.lowering.nests.program import Program
+from fxc.lowering.nests.statements import Compute, For, If, Index, Load, Loop, Stmt, Store
 from fxc.lowering.scheduling.shrink import drop_dead, shrink
 from tests.scheduled import after, buffer, program, text
 

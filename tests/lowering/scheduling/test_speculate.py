@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 from expecttest import assert_expected_inline
 
-from fxc.lowering.loops import BOOL, I64, Check, Compute, If, Load, Program, Stmt, Store
+from fxc.lowering.nests.buffers import BOOL, I64
+from fxc.lowering.nests.program import Program
+from fxc.lowering.nests.statements import Check, Compute, If, Load, Stmt, Store
 from fxc.lowering.scheduling.speculate import FEW, speculate
 from tests.scheduled import after, body, buffer, program
 
