@@ -196,6 +196,7 @@ class SymExpr:
 
 Dim = int | SymExpr
 _HEAVY = 1000  # factors, times the terms of products
+_DEEP = 40  # functions in one another: Python reads 200 parentheses in one another
 _NO_SYMBOLS: Mapping[str, Symbol] = MappingProxyType({})
 _NONE_COMPUTED: Mapping[str, Computed] = MappingProxyType({})
 
@@ -328,9 +329,27 @@ def are_heavy(*dims: Dim) -> bool:
     """Whether an expression of these is more than it is worth to reason about.
 
     An expression is taken apart wherever it is looked at. Where each step of a program takes a
-    number twice (``n += n * (n % 7)``), it doubles with each. The graph computes such ints.
+    number twice (``n += n * (n % 7)``), it doubles with each. The graph computes such ints. So it
+    does those of functions in functions (``n = (n * 3 + 1) % 8``, again and again).
     """
-    return math.prod(len(terms_of(dim)) for dim in dims) * sum(map(weight, dims)) > _HEAVY
+    size = math.prod(len(terms_of(dim)) for dim in dims) * sum(map(weight, dims))
+    return size > _HEAVY or any(weight(dim) > _DEEP and _depth(dim) > _DEEP for dim in dims)
+
+
+def _depth(dim: Dim) -> int:
+    """How many functions stand in one another."""
+    atoms = (atom for monomial, _ in terms_of(dim) for atom in monomial)
+    return max(map(_atom_depth, atoms), default=0)
+
+
+def _atom_depth(atom: Atom) -> int:
+    match atom:
+        case SymFunc(_, left, right):
+            return 1 + max(_depth(left), _depth(right))
+        case Computed(_, over):
+            return 1 + max(map(_depth, over), default=0)
+        case _:
+            return 0
 
 
 def _atom_weight(atom: Atom) -> int:

@@ -141,3 +141,16 @@ def test_no_range_follows_from_what_is_not_checked() -> None:
         a = np.array([1, -5, most, 2])
         assert difference(run(narrowed, (a, 4)), run(compiled, (a, 4))) == ""
     assert compiled.cache_info().eager_calls == 2
+
+
+@pytest.mark.parametrize("length", [30, 60, 400])
+def test_a_chain_of_remainders_without_a_loop(length: int) -> None:
+    """So many functions of functions are no size that guards and plan write out."""
+    lines = ["def chain(x, y):", *["    x = (x * 1664525 + 1013904223) & 0xFFFFFFFF"] * length]
+    names: dict[str, Any] = {}
+    exec("\n".join([*lines, "    return x, y + x"]), names)
+    chain, y = names["chain"], np.arange(3.0)
+    compiled = fxc.compile(chain, fullgraph=True)
+    for x in (100, 101, 2**31, 7):
+        assert difference(run(chain, (x, y)), run(compiled, (x, y))) == ""
+    assert compiled.cache_info().eager_calls == 0

@@ -197,6 +197,10 @@ class Template:
     def __hash__(self) -> int:
         return hash(self._key)
 
+    def __repr__(self) -> str:
+        """The same in each run: the options of a union are in the order of their texts."""
+        return f"Template({self._kind.__name__}, {self._function!r}, {self._tree!r})"
+
     def parts_of(self, text: Late) -> list[Any]:
         """The numbers in a text of this template."""
         parts: list[Any] = []
