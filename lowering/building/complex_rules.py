@@ -30,9 +30,10 @@ from .rule_body import RuleBody
 # - ufuncs multiply with one rounding less, re = fma(ar, br, -(ai * bi)), im = fma(ar, bi, ai * br),
 #   if the processor can; ``absolute`` and ``square`` likewise. ``fused()`` asks NumPy itself.
 # - Python's ``*`` on NumPy's complex scalars (py_multiply) rounds each product, as C would, and so
-#   does the loop for complex64 if an operand is walked backwards. ``rule_of`` follows that for
-#   arrays of rank 1; for the rest, and for ``absolute``, which then calls hypot, docs/numerics.md
-#   has the bound.
+#   does the loop for complex64 if an operand is walked backwards; ``absolute`` then calls hypot,
+#   on some processors.
+#   ``rule_of`` follows that for arrays of rank 1; docs/numerics.md has the bound for the rest, and
+#   for ``absolute`` of complex64.
 
 COMPLEX128 = np.dtype(np.complex128)
 
@@ -51,6 +52,14 @@ class ComplexRule:
     cost: int = 2
     typed: Typed | None = None
     supports: Callable[[Sequence[Type]], bool] | None = None
+
+
+@cache
+def calls_hypot_backwards() -> bool:
+    """Whether this NumPy, on this processor, has another loop for what goes backwards."""
+    parts = np.arange(1.0, 65.0)
+    z = parts + 1j * parts[::-1] / 3
+    return bool((np.abs(z[::-1])[::-1] != np.abs(z)).any())
 
 
 @cache
@@ -440,10 +449,18 @@ COMPLEX_RULES: dict[str, ComplexRule] = {
     "py_multiply": ComplexRule(_multiply_scalars, 6, _as_result, _multiplies_as_c),
 }
 
-_ROUNDED = {
-    "multiply": COMPLEX_RULES["py_multiply"].make,
-    "square": lambda body, args, *kinds: _multiply_scalars(body, (*args, *args), *kinds),
-}
+
+@cache
+def _backwards() -> dict[tuple[str, np.dtype], Make]:
+    """What NumPy computes backwards, by operator and dtype of the result."""
+    single, double = np.dtype(np.complex64), np.dtype(np.float64)
+    made: dict[tuple[str, np.dtype], Make] = {
+        ("multiply", single): _multiply_scalars,
+        ("square", single): lambda body, args, *kinds: _multiply_scalars(
+            body, (*args, *args), *kinds
+        ),
+    }
+    return made | ({("absolute", double): _absolute_scalar} if calls_hypot_backwards() else {})
 
 
 def is_complex(node: Node) -> bool:
@@ -454,9 +471,10 @@ def is_complex(node: Node) -> bool:
 def rule_of(node: Node) -> ComplexRule | None:
     """The rule for a pointwise node on complex numbers."""
     rule = COMPLEX_RULES.get(node.op)
-    if rule is None or node.op not in _ROUNDED or node.output.type.dtype != np.complex64:
+    backwards = _backwards().get((node.op, node.output.type.dtype))
+    if rule is None or backwards is None or not _goes_backwards(node):
         return rule
-    return replace(rule, make=_ROUNDED[node.op]) if _goes_backwards(node) else rule
+    return replace(rule, make=backwards)
 
 
 def _types(node: Node) -> list[Type]:

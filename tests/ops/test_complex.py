@@ -202,13 +202,28 @@ def test_bounds_of_products_walked_backwards() -> None:
         assert (np.abs(part - given) <= eps * sizes).all()
 
 
+def test_sizes_walked_backwards() -> None:
+    """NumPy calls hypot; what is gathered first, it does not walk backwards."""
+
+    def every(z: Any) -> list[Any]:
+        sizes = [
+            np.abs(z[::-1]),
+            np.abs(z[::-3]),
+            np.abs(z * 2)[::-1],
+            np.abs(z[::-1] * 2),
+            abs(z[1::-1]),
+        ]
+        return [*sizes, np.sqrt(np.abs(z[::-1])), np.abs(z[:1][::-1])]
+
+    check(every, lambda: [numbers("c16", (500,))])
+
+
 def test_bounds_of_sizes_walked_backwards() -> None:
-    """NumPy calls hypot."""
-    for dtype in DTYPES:
-        z = numbers(dtype, (500,))
-        found = fxc.compile(lambda z: np.abs(z[::-1]), fullgraph=True)(z)
+    """Of complex64, and of several axes, NumPy calls hypot."""
+    for z in (numbers("c8", (500,)), numbers("c16", (9, 70)), numbers("c8", (9, 70))):
+        found = fxc.compile(lambda z: np.abs(z[..., ::-1]), fullgraph=True)(z)
         with np.errstate(all="ignore"):
-            assert ulps_apart(np.abs(z[::-1]), found) <= 2
+            assert ulps_apart(np.abs(z[..., ::-1]), found) <= 2
 
 
 def test_products_are_fused_as_numpys() -> None:
