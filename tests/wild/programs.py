@@ -72,12 +72,15 @@ CAPTURED = frozenset(
     astronomy.n_body
     astronomy.lomb_scargle
     astronomy.stretch_moves
+    astronomy.orbital_elements
+    astronomy.find_stars
     biology.game_of_life
     biology.life_by_slices
     biology.boids
     biology.needleman_wunsch
     biology.smith_waterman
     biology.wright_fisher
+    biology.gillespie
     chemistry.verlet
     chemistry.neighbour_list
     chemistry.reactor
@@ -103,14 +106,19 @@ CAPTURED = frozenset(
     finance.implied_volatility
     finance.heston_price
     finance.stationary_values
+    finance.greeks
+    finance.indicators
     graphs.pagerank
     graphs.floyd_warshall
     graphs.breadth_first
+    graphs.sparse_power
+    graphs.schelling
     images.canny
     images.otsu
     images.flood_fill
     images.rgb_to_hsv
     images.point_spread
+    images.label_regions
     learners.adaboost
     learners.replay
     learning.train_step
@@ -121,6 +129,9 @@ CAPTURED = frozenset(
     learning.hmm_forward
     learning.viterbi
     learning.char_rnn_step
+    learning.fit_minibatches
+    learning.gaussian_mixture
+    learning.regression_tree
     neurons.step_averages
     neurons.izhikevich
     neurons.band_powers
@@ -134,6 +145,9 @@ CAPTURED = frozenset(
     optimisation.particle_swarm
     optimisation.conjugate_gradient
     optimisation.levenberg_marquardt
+    optimisation.nelder_mead
+    optimisation.cma_es
+    optimisation.genetic
     physics.lattice_boltzmann
     physics.finite_volume
     physics.ising
@@ -141,9 +155,13 @@ CAPTURED = frozenset(
     physics.heat_implicit
     physics.beam_fem
     physics.mass_properties
+    physics.raytrace
     robots.rotations
     robots.inverse_kinematics
     robots.pure_pursuit
+    robots.rrt
+    robots.icp
+    robots.occupancy
     schedules.scaled_by_levels
     schedules.real_spectrum
     signals.mfcc
@@ -160,6 +178,7 @@ CAPTURED = frozenset(
     statistics.principal_components
     statistics.gibbs_poisson
     statistics.autocorrelation_time
+    statistics.sobol_indices
     simulations.heat_run
     simulations.run_swe
     simulations.train
@@ -171,6 +190,9 @@ CAPTURED = frozenset(
     simulations.mcmc
     simulations.pfilter
     simulations.tank
+    simulations.kalman_run
+    simulations.genetic
+    simulations.run_machine
     texts.hill
     texts.lev
     texts.needleman_wunsch
@@ -180,6 +202,7 @@ CAPTURED = frozenset(
     around.lazy
     texts.caesar
     texts.molmass
+    texts.table
     around.finals
     around.loopctl
     around.staged
@@ -191,6 +214,7 @@ CAPTURED = frozenset(
     around.muscl
     around.viterbi
     around.swallowed
+    around.frozen_params
     solvers.bfgs
     solvers.gauss_seidel
     particles.sph

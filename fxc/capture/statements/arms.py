@@ -104,8 +104,12 @@ def may_differ(left: object, right: object, name: str) -> bool:
 
 
 def ask_one_pool(door: StatementDoor, left: object, right: object) -> None:
-    """Begin again with one pool for the lists of two arms, see Note [Pools of lists]."""
-    door.lists.ask_pool(*(x for x in (*things_in(left), *things_in(right)) if isinstance(x, list)))
+    """Begin again with one pool for the lists of two arms, see Note [Pools of lists]. A list or a
+    tuple (``[y, x] if steep else (x, y)``) is one of two things by their items instead.
+    """
+    found = (*things_in(left), *things_in(right))
+    if not any(isinstance(x, tuple) for x in found):
+        door.lists.ask_pool(*(x for x in found if isinstance(x, list)))
 
 
 def _may_be_part(x: object) -> bool:
