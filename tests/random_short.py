@@ -95,7 +95,7 @@ LOOPS = (
 )  # fmt: skip
 LOOPS_THAT_WAIT = ("async for s in turns({F}, 3):", "async for s in turns({F}, 3):", *LOOPS[:3])
 CONTEXTS = (
-    "with np.errstate(all='ignore'):", "with Context({F}) as s:", "with Context({F}) as s, Context({I}):",
+    "with np.errstate(all='ignore'):", "with Context({F}) as s:", "with Context({F}) as s, Leaving({I}):",
     "with contextlib.suppress(ValueError, IndexError):", "with swallowing({F}) as s:", "with warnings.catch_warnings():",
 )  # fmt: skip
 CONTEXTS_THAT_WAIT = ("async with Waiting({F}) as s:", "async with Waiting({F}):", *CONTEXTS[:3])

@@ -42,7 +42,12 @@ class World:
         return {
             **{"RNG": self.rng, "RS": self.rs, "PY": self.py, "OUT": self.out, "LOG": LOG},
             **{"warnings": warnings, "contextlib": contextlib, "random": random, "crc": crc},
-            **{"Context": self.context, "swallowing": self.swallowing, "items": self.items},
+            **{
+                "Context": self.context,
+                "Leaving": Leaving,
+                "swallowing": self.swallowing,
+                "items": self.items,
+            },
             **{"note": self.note, "through": self.through, "halved": self.halved},
             **{"failing": self.failing, "turn": turn, "waited": self.waited, "turns": self.turns},
             **{"Waiting": self.waiting, "Thing": self.thing},
@@ -174,6 +179,21 @@ class _Context:
     def __exit__(self, kind: Any, error: Any, traceback: Any) -> bool:
         self.world.note("leaves", repr(error))
         return kind is KeyError
+
+
+class Leaving:
+    """What may raise, or swallow an exception, where it is left, and does nothing else."""
+
+    def __init__(self, n: Any) -> None:
+        self.n = n
+
+    def __enter__(self) -> Any:
+        return self
+
+    def __exit__(self, *error: Any) -> bool:
+        if self.n % 3 == 0:
+            raise ValueError("left")
+        return bool(self.n % 3 == 1)
 
 
 class _Waiting(_Context):

@@ -314,8 +314,10 @@ def _blocks(
             head = _head(node, after, flow)
             yield node.body, head, replace(flow, on_break=after, on_continue=head)
             yield node.orelse, after, flow
-        case ast.With() | ast.AsyncWith():  # which may swallow exceptions
-            yield node.body, after, replace(flow, on_error=flow.on_error | after)
+        case ast.With() | ast.AsyncWith():  # which may swallow exceptions, or raise one at its end
+            on_error = flow.on_error
+            left = _Flow(*(names | on_error for names in _exits(flow)))
+            yield node.body, after | on_error, replace(left, on_error=on_error | after)
         case ast.Try() | ast.TryStar():
             yield from _blocks_of_try(node, after, flow)
         case _:

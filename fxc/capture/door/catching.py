@@ -123,10 +123,11 @@ class Manager:
         if error is not None and (self._door.session.error or not isinstance(error, Exception)):
             return False
         leave = self._door.attr(self._manager, "__exit__")
-        handled = bool(self._door.call(leave, kind, error, traceback))
-        if handled:
-            self._door.check_caught(error, self._around)
-        return handled
+        handled = self._door.call(leave, kind, error, traceback)
+        if error is None or not handled:
+            return False
+        self._door.check_caught(error, self._around)
+        return True
 
 
 def is_from_program(error: BaseException) -> bool:

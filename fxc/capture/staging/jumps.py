@@ -23,7 +23,16 @@ from typing import Any
 
 from fxc.ir.records import mutable
 
-from .leaving import Returned, always_jumps, is_kept, is_plain, jumps_in, jumps_of_loop, mark_plain
+from .leaving import (
+    Returned,
+    always_jumps,
+    is_kept,
+    is_plain,
+    jumps_behind_exits,
+    jumps_in,
+    jumps_of_loop,
+    mark_plain,
+)
 from .nodes import FUNCTIONS, assign, at, change_blocks, is_endless, not_name, set_flag, walk
 
 RESULT = "__fxc_result__"  # what the function returns
@@ -50,6 +59,12 @@ class _Around:
     def marked(self, flag: str) -> _Around:
         """The same with one more flag that each jump sets."""
         return _Around((*self.skips, flag), self.stop, (*self.of_return, flag), self.raises)
+
+    @property
+    def flags(self) -> list[str]:
+        """All flags that a jump may set; none is set where no jump was made."""
+        stop = () if self.stop is None else (self.stop,)
+        return list(dict.fromkeys((*self.skips, *stop, *self.of_return)))
 
     def in_branch(self) -> _Around:
         """The same within a branch."""
@@ -199,7 +214,7 @@ class _Jumps:
             return self._arms(node, then, orelse, around)
         flag = self._flag("skip")
         (branch,) = self._arms(node, then, orelse, around.marked(flag)).body
-        return self._under(flag, branch, False, rest, around)
+        return self._under(flag, [branch], False, rest, around)
 
     def _arms(
         self, node: ast.If, then: list[ast.stmt], orelse: list[ast.stmt], around: _Around
@@ -210,37 +225,49 @@ class _Jumps:
         return _Block([at(node, ast.If(node.test, body, other.body))], one.always and other.always)
 
     def _with(self, node: ast.With, rest: list[ast.stmt], around: _Around) -> _Block:
+        """What follows may be come to in any case: a context manager may swallow an exception."""
         flag = self._flag("skip")
-        inner = self._block(node.body, around.marked(flag))
-        made = at(node, ast.With(node.items, inner.body))
-        return self._under(flag, made, inner.always, rest, around)
+        marked = around.marked(flag)
+        item, *others = node.items
+        body = [at(node, ast.With(others, node.body))] if others else node.body
+        before: list[ast.stmt] = []
+        ends: list[ast.stmt] = []
+        behind: list[ast.stmt] = []
+        if jumps_behind_exits(body):
+            ended = self._flag("ended")
+            before, ends = [set_flag(node, ended, False)], [set_flag(node, ended, True)]
+            behind = [at(node, ast.If(not_name(node, ended), _unset(node, marked.flags), []))]
+        inside = [*self._block(body, marked).body, *ends]
+        made = [*before, at(node, ast.With([item], inside)), *behind]
+        return self._under(flag, made, False, rest, around)
 
     def _try(self, node: ast.Try, rest: list[ast.stmt], around: _Around) -> _Block:
         """``else`` is for a body that ends without an exception and without a jump."""
         flag = self._flag("skip")
         inner = around.marked(flag)
         inner.raises = False  # what is raised here may be handled here
+        dropped = _unset(node, inner.flags) if jumps_behind_exits(node.body) else []
         body = self._block(node.body, inner)
         handlers = [self._block(handler.body, inner) for handler in node.handlers]
         orelse = self._block(node.orelse, inner)
         otherwise = [at(node, ast.If(not_name(node, flag), orelse.body, []))] if orelse.body else []
         for handler, block in zip(node.handlers, handlers, strict=True):
-            handler.body = block.body
+            handler.body = [*dropped, *block.body]
         final = self._block(node.finalbody, _Around()).body
-        made = at(node, ast.Try(body.body, node.handlers, otherwise, final))
+        made = [at(node, ast.Try(body.body, node.handlers, otherwise, final))]
         always = (body.always or orelse.always) and all(block.always for block in handlers)
         return self._under(flag, made, always, rest, around)
 
     def _under(
-        self, flag: str, made: ast.stmt, always: bool, rest: list[ast.stmt], around: _Around
+        self, flag: str, made: list[ast.stmt], always: bool, rest: list[ast.stmt], around: _Around
     ) -> _Block:
-        """A statement, and what follows it, to be run unless the statement sets the flag, which it
-        does if it ``always`` jumps.
+        """Statements, and what follows them, to be run unless they set the flag, which they do if
+        they ``always`` jump.
         """
-        body = [set_flag(made, flag, False), made]
+        body = [set_flag(made[0], flag, False), *made]
         under = _Block([], True) if always else self._block(rest, around)
         if under.body:
-            body.append(at(made, ast.If(not_name(made, flag), under.body, [])))
+            body.append(at(made[0], ast.If(not_name(made[0], flag), under.body, [])))
         return _Block(body, under.always)
 
     def _loop(self, node: ast.For | ast.While) -> tuple[list[ast.stmt], list[ast.stmt]]:
@@ -309,6 +336,11 @@ def _raising_if_not(node: ast.Assert) -> ast.stmt:
 
 def _set_flags(place: ast.stmt, names: Iterable[str]) -> list[ast.stmt]:
     return [set_flag(place, name, True) for name in dict.fromkeys(names)]
+
+
+def _unset(place: ast.stmt, names: list[str]) -> list[ast.stmt]:
+    """Drop the jump that was under way when an exception was raised behind it."""
+    return [set_flag(place, name, False) for name in names]
 
 
 def assigns(test: ast.expr) -> bool:

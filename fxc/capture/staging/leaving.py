@@ -67,6 +67,18 @@ def _jumps_among(nodes: Iterable[ast.AST]) -> list[ast.stmt]:
     return found
 
 
+def jumps_behind_exits(body: list[ast.stmt]) -> bool:
+    """Whether there are jumps behind which a context manager or a ``finally`` may still raise."""
+    return any(
+        _is_left_by_code(each) and not all(isinstance(x, ast.Raise) for x in jumps_in(each))
+        for each in own_statements(body)
+    )
+
+
+def _is_left_by_code(node: ast.stmt) -> bool:
+    return isinstance(node, ast.With) or (isinstance(node, ast.Try) and bool(node.finalbody))
+
+
 def always_jumps(statements: list[ast.stmt]) -> bool:
     """Whether the statements end with a jump in any case."""
     for each in statements:
