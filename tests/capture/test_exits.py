@@ -5,6 +5,7 @@ import contextlib
 import numpy as np
 import pytest
 
+import fxc
 from tests.splitting import compared, unknown
 from tests.worlds import World, compare
 
@@ -154,3 +155,44 @@ def split_and_handled(x, n):
 
 def test_what_a_handler_reads_behind_a_split_body():
     compared(split_and_handled, lambda: (np.arange(40.0), 3))
+
+
+class Demands:
+    """A context manager that takes it ill if nothing was raised."""
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, *error):
+        if kind is None:
+            raise SystemExit("nothing was raised")
+        return issubclass(kind, ValueError)
+
+
+def is_demanded(x, how):
+    x += 1
+    with Demands():
+        if x.min() < how:
+            raise ValueError("small")
+    return x
+
+
+def ends(x, how):
+    x *= 2
+    if how:
+        raise SystemExit(x.sum())
+    return x
+
+
+@pytest.mark.parametrize("program", [is_demanded, ends])
+@pytest.mark.parametrize("how", [0, 9])
+def test_what_no_handler_of_exceptions_gets(program, how):
+    outcomes = []
+    for fn in (program, fxc.compile(program)):
+        x = np.arange(3.0)
+        try:
+            found = repr(fn(x, how))
+        except SystemExit as error:
+            found = repr(error)
+        outcomes.append((found, x.tolist()))
+    assert outcomes[0] == outcomes[1]

@@ -27,6 +27,24 @@ def sums(x):
     return found, made, [7] + made, found + [1, 2], len(made)  # noqa: RUF005
 
 
+def sums_of_other_kinds(x):
+    """The items of the one are ints or None, those of the other these or something else."""
+    ints, numbers, nones, pairs = [], [], [], []
+    for i in range(len(x)):
+        if x[i] > 0:
+            ints.append(i)
+            nones.append(None)
+        numbers.append(i if x[i] > -1 else 0.5)
+        pairs.append(None if x[i] > 1 else (i, 2.0))
+    mixed, options = ints + numbers, nones + pairs
+    ints.extend(numbers)
+    nones.extend(pairs)
+    total = 0
+    for number in mixed:
+        total += number
+    return mixed, options, ints, nones, total
+
+
 def parts(x):
     found = _places(x)
     last = found[-3:]
@@ -122,7 +140,7 @@ def stored_as_rows(x):
 
 
 PROGRAMS: list[Callable[..., Any]] = [
-    of_two_kinds, stored_as_rows, sums, parts, in_order, in_order_as_floats, merged, different_ones, values_seen, where_it_is,
+    of_two_kinds, stored_as_rows, sums, sums_of_other_kinds, parts, in_order, in_order_as_floats, merged, different_ones, values_seen, where_it_is,
     where_it_has_to_be, copies, by_a_key, of_tuples,
 ]  # fmt: skip
 SIGNAL = np.array([0.5, -1.25, 3.0, 0.25, -0.0, 2.5, 0.0, 2.5, 0.5])

@@ -69,6 +69,9 @@ class Catching(Attributes):
         """``error`` in ``raise error``."""
         if isinstance(error, type) and issubclass(error, BaseException):
             error = self.call(error)
+        if isinstance(error, BaseException) and not isinstance(error, Exception):
+            # Nobody knows yet that the statement is come to: checks before it may be deferred.
+            raise refuse(f"a raise of {type(error).__name__} cannot be captured")
         self.raised.append(error)
         return error
 

@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from fxc.ir.graph import Literal, Value
+from fxc.ir.graph import Literal, Operand, Value
 from fxc.ir.symbols import Dim
+from fxc.ir.types import ScalarType, Type
 
-from ..forms.carrying import nothing
-from ..forms.form import Form, columns_of, is_of_arrays
+from ..forms.form import Form, columns_of, is_of_arrays, types_of
 from ..forms.items import arrays_in, form_of_items, item_of, records_in, takes
 from ..refusing import refuse
 from ..session import current
@@ -24,9 +24,10 @@ from ..statements.structured import Statement
 from .given import lend
 from .list_contents import MOST_APPENDED, MOST_ARRAYS, SPARE, Contents, is_wide
 from .list_room import Int, checked_place, is_unknown, new_room, place_among
-from .operands import settled, wrap
+from .operands import operand, settled, wrap
 from .python_numbers import to_int
 from .traced_int import wrap_dim
+from .variables import placeholder
 
 
 class Buffer(Contents):
@@ -338,5 +339,11 @@ def any_number() -> Any:
 
 
 def any_of(form: Form) -> Any:
-    """What stands for an item of a form."""
-    return item_of(form, nothing(form))
+    """What stands for an item of a form; nobody knows which of its options it is."""
+    return item_of(form, map(_any_operand, types_of(form)))
+
+
+def _any_operand(kind: Type) -> Operand:
+    if isinstance(kind, ScalarType):
+        return operand(wrap(current().record("empty", (1,), kind.dtype, layout=None))[0])
+    return placeholder(current(), kind)

@@ -13,9 +13,8 @@ import numpy as np
 from fxc.ir.graph import Literal, Value
 from fxc.ir.symbols import Dim, counted_in
 
-from ..forms.carrying import nothing
 from ..forms.form import Form, Items, Number, columns_of, is_of_arrays, types_of
-from ..forms.items import form_of_items, item_of, takes, widened
+from ..forms.items import form_of_items, takes, widened
 from ..forms.leaving import class_of_objects, classes_in, may_change
 from ..locations import user_location
 from ..numpy_api.creation import is_array
@@ -24,7 +23,7 @@ from ..refusing import How, Request, refuse
 from ..session import current
 from ..statements.counted import Counted
 from ..statements.structured import recorded
-from .list_buffers import Buffer, any_number
+from .list_buffers import Buffer, any_number, any_of
 from .list_changes import ChangedList
 from .list_room import Room, new_arrays, new_number
 from .operands import Traced, TracedValue, kind_of, operand, record, wrap
@@ -252,7 +251,7 @@ def _joint_form(left: Form, right: Form) -> Form:
         return left
 
     def found() -> Form | None:
-        return form_of_items([item_of(right, nothing(right))], left)
+        return form_of_items([any_of(right)], left)
 
     session = current()
     form: Form
