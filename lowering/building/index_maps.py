@@ -13,7 +13,7 @@ from fxc.ir.graph import Node, SliceSpec
 from fxc.ir.size_functions import hint
 from fxc.ir.symbols import Dim, counted_in, product
 from fxc.ir.types import Type
-from fxc.ops.metas.shapes import stretches
+from fxc.ops.metas.shapes import normalize_axis, stretches
 from fxc.ops.metas.views import rows_of
 from fxc.ops.table import TABLE, Tag
 
@@ -79,7 +79,8 @@ def _is_same(dim: Dim, whole: Dim) -> bool:
 
 
 def diagonal_index(operand: Type, args: tuple[Any, ...], index: Idx) -> Idx:
-    offset, axis1, axis2 = args
+    offset, *axes = args
+    axis1, axis2 = (normalize_axis(axis, operand.rank) for axis in axes)
     along = index[-1]
     result: list[Dim] = list(index[:-1])
     at = {axis1: along + max(-offset, 0), axis2: along + max(offset, 0)}

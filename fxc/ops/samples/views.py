@@ -81,7 +81,8 @@ SAMPLES: dict[str, Source] = {
         over(((2,),), shape=()),
     ),
     "diagonal": chain(
-        over((0, 0, 1), (1, 0, 1), (-1, 1, 0), shape=(3, 4)), over((1, 2, 0), shape=CUBE)
+        over((0, 0, 1), (1, 0, 1), (-1, 1, 0), shape=(3, 4)),
+        over((1, 2, 0), (0, -2, -1), (-1, -1, -3), (1, 0, -1), shape=CUBE),
     ),
     "real": _parts,
     "imag": _parts,
