@@ -467,6 +467,12 @@ def test_samples_in_place(name: str) -> None:
     check_samples(f"{name}_", IN_PLACE[name], 16, ulps=tolerance(name))
 
 
+@pytest.mark.parametrize("name", VIEWS)
+def test_reads_through_views(name: str) -> None:
+    """Loops read by the view's index map what a result shows by its strides."""
+    check_samples(name, lambda *args: np.where(True, VIEWS[name](*args), VIEWS[name](*args)), 32)
+
+
 OVERLAPPING = ("broadcast_to", "broadcast", "diagonal", "as_strided")  # or read-only
 
 
