@@ -536,7 +536,7 @@ def _sampled(
             for kind, shape, order in zip(kinds, shapes, orders, strict=True)
         ]
         try:
-            more = _sampled_once(call, operands)
+            more = _sampled_once(call, operands, may_warn=values is not _regular)
         except Unlearnable:
             raise
         except Exception as raised:
@@ -555,14 +555,22 @@ def _sampled(
 _LONG = 0.1  # seconds: a call that takes longer is not made again to learn more
 
 
-def _sampled_once(call: ForeignCall, operands: Sequence[Any]) -> tuple[Any, list[Any]]:
+def _sampled_once(
+    call: ForeignCall, operands: Sequence[Any], may_warn: bool
+) -> tuple[Any, list[Any]]:
     before = [bytes_of(x) for x in operands]
     began = time.perf_counter()
-    with without_draws(), warnings.catch_warnings(), np.errstate(all="ignore"):
-        warnings.simplefilter("ignore")
+    with (
+        without_draws(),
+        warnings.catch_warnings(record=True) as warned,
+        np.errstate(all="ignore"),
+    ):
+        warnings.simplefilter("always")
         found = call.call(operands)
         is_long = time.perf_counter() - began > _LONG
         again = found if is_long else call.call(operands)
+    if warned and not may_warn:
+        raise Unlearnable("it warns")
     if [bytes_of(x) for x in operands] != before:
         raise Unlearnable("it writes to its arguments")
     container, parts = parts_of(found)

@@ -781,3 +781,38 @@ def test_there_are_64_variants_at_most(monkeypatch):
     strict._state = compiled._state
     with pytest.raises(fxc.CaptureError, match="is not compiled again"):
         strict(array(), b"b")
+
+
+def shown_shortly(x, digits):
+    options = np.get_printoptions()
+    np.set_printoptions(precision=digits)
+    text = str(x + 0.125)
+    np.set_printoptions(**options)
+    return text
+
+
+def shown_within(x, digits):
+    with np.printoptions(precision=digits):
+        return str(x / 3)
+
+
+def leaves_options(x, digits):
+    np.set_printoptions(precision=digits)
+    return x * 2
+
+
+@pytest.mark.filterwarnings("ignore::fxc.CaptureWarning")
+@pytest.mark.parametrize("program", [shown_shortly, shown_within, leaves_options])
+def test_how_arrays_are_printed(program):
+    """The options are those of the process: each call sets them."""
+    before = np.get_printoptions()
+    try:
+        compiled = fxc.compile(program)
+        for digits in (2, 3, 3, 5):
+            outcomes = []
+            for fn in (program, compiled):
+                np.set_printoptions(**before)
+                outcomes.append((repr(fn(np.arange(3.0) / 7, digits)), np.get_printoptions()))
+            assert outcomes[0] == outcomes[1]
+    finally:
+        np.set_printoptions(**before)

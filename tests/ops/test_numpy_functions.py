@@ -323,3 +323,32 @@ REFUSED: list[tuple[Callable[..., Any], str]] = [
 def test_refused(program: Callable[..., Any], text: str) -> None:
     with pytest.raises(CaptureError, match=text):
         fxc.compile(program, fullgraph=True)(np.eye(3))
+
+
+# What NumPy's functions do, or raise, where their arguments are unusual.
+UNUSUAL = {
+    "nanmedian of a number": lambda x: np.nanmedian(x[0] + 0.0),
+    "bins of floats in a list": lambda x: np.bincount([1.0, 2.0]),
+    "a range without bounds": lambda x: np.arange(None),
+    "a shift along no axis": lambda x: (np.fft.fftshift(x[0]), np.roll(x[0], (), ())),
+    "places in too large an array": lambda x: np.ravel_multi_index(([0], [0]), (2**41, 2**41)),
+    "places in a large array": lambda x: np.ravel_multi_index(([5], [3]), (2**40, 2**20)),
+    "None where it holds": lambda x: np.where(x > 1, None, x),
+    "one of two": lambda x: np.where(x > 1, x),
+    "windows along one axis twice": lambda x: (
+        np.lib.stride_tricks.sliding_window_view(x, (2, 2), axis=(0, 0)) + 1
+    ),
+    "days": lambda x: np.arange("2000-01-01", "2000-01-04", dtype="M8[D]"),
+    "the trace of a stack": lambda x: np.linalg.trace(np.stack([np.outer(x, x), np.eye(4)]) + 1),
+}
+
+
+@pytest.mark.filterwarnings("ignore:.*runs as plain NumPy")
+@pytest.mark.filterwarnings("ignore:Non-integer input")
+@pytest.mark.parametrize("name", UNUSUAL)
+def test_unusual_arguments(name):
+    x = np.array([0.5, 2.0, -1.0, 3.0])
+    program = UNUSUAL[name]
+    compiled = fxc.compile(program)
+    for _ in range(2):
+        assert difference(run(program, [x.copy()]), run(compiled, [x.copy()])) == ""

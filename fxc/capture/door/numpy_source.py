@@ -83,18 +83,23 @@ def run_source(function: Any, args: Args, kwargs: Kwargs, name: str = "") -> Any
     """What NumPy's own code of ``function`` makes of traced arguments.
 
     Raises ``CaptureError`` where it needs the elements of an array. Where it asks them only for
-    what it raises or warns of, it is found at run time whether it does.
+    what it raises or warns of, it is found at run time whether it does. It raises it, too, where
+    the code warns now: nobody knows whether it would warn of other arguments.
     """
     session = current()
+    name = name or f"{function.__module__}.{function.__name__}".replace("numpy", "np", 1)
     if function in _OF_KNOWN_INTS:
         args, kwargs = known_ints((args, kwargs))
     session.sources += 1
     session.careful += function in _CAREFUL
     try:
         given = [_callable(session.door, x) for x in args]
-        result = _ours(getattr(function, "__wrapped__", function))(*given, **kwargs)
+        with warnings.catch_warnings(record=True) as shown:
+            warnings.simplefilter("always")
+            result = _ours(getattr(function, "__wrapped__", function))(*given, **kwargs)
+        if shown:
+            raise refuse(f"{name} cannot be captured: it gives a {shown[0].category.__name__}")
     except CaptureError as error:
-        name = name or f"{function.__module__}.{function.__name__}".replace("numpy", "np", 1)
         if not str(error).startswith("np."):
             error.args = (f"{name} cannot be captured: {error}",)
         raise
@@ -108,17 +113,11 @@ def run_unlisted(function: Any, args: Args, kwargs: Kwargs) -> Any:
     """As ``run_source``, for a function that nobody has looked at.
 
     Its code may ask for sizes that depend on data, where one answer is taken to be the usual one
-    and the call goes back to NumPy otherwise. Which one is usual is not known here. Nor is whether
-    it would warn of other arguments if it warns of these.
+    and the call goes back to NumPy otherwise. Which one is usual is not known here.
     """
     session = current()
     before = len(session.assumed)
-    with warnings.catch_warnings(record=True) as shown:
-        warnings.simplefilter("always")
-        found = run_source(function, args, kwargs)
-    if shown:
-        category = shown[0].category.__name__
-        raise refuse(f"np.{function.__name__} cannot be captured: it gives a {category}")
+    found = run_source(function, args, kwargs)
     if len(session.assumed) > before:
         raise refuse(
             f"np.{function.__name__} cannot be captured: it decides by a size that depends on data"

@@ -92,7 +92,8 @@ CONTAINER_WRITES = frozenset(
 _NUMPY_WITH_EFFECTS = (
     "save savez savez_compressed savetxt loadtxt genfromtxt fromfile load fromregex put place "
     "putmask fill_diagonal put_along_axis copyto apply_along_axis apply_over_axes piecewise "
-    "nditer fromiter fromfunction memmap"
+    "nditer fromiter fromfunction memmap set_printoptions printoptions seterr seterrcall "
+    "setbufsize info show_config show_runtime test"
 )
 NUMPY_WITH_EFFECTS: frozenset[Any] = frozenset(
     getattr(np, name) for name in _NUMPY_WITH_EFFECTS.split() if hasattr(np, name)
@@ -108,7 +109,10 @@ PURE_NUMPY: frozenset[Any] = frozenset(
 
 # Packages whose functions do nothing but compute what they return, see Note [Foreign calls].
 _COMPUTING = ("numpy", "scipy", "math", "cmath", "statistics")
-_BUT = ("numpy.random", "numpy.testing", "numpy.f2py", "scipy.io", "scipy.datasets")
+_BUT = (
+    *("numpy.random", "numpy.testing", "numpy.f2py", "numpy.rec", "numpy.ma", "numpy.ctypeslib"),
+    *("scipy.io", "scipy.datasets"),
+)
 
 
 def only_computes(f: object) -> bool:

@@ -143,6 +143,8 @@ def full_like(
 def arange(start: Any, stop: Any = None, step: Any = None, dtype: Any = None) -> Any:
     """As ``np.arange``; the length must be known or follow from sizes and int arguments."""
     alone = stop is None and step is None
+    if start is None:
+        raise refuse("np.arange without a bound cannot be captured")
     if stop is None:
         start, stop = 0, start
     if step is None:
@@ -164,7 +166,7 @@ def arange(start: Any, stop: Any = None, step: Any = None, dtype: Any = None) ->
     if any(isinstance(x, Traced) for x in (start, stop, step)):
         raise refuse("np.arange with bounds that depend on array data cannot be captured")
     sample: np.ndarray = np.arange(*(start, stop, step), dtype=dtype)
-    return record("arange", Literal(start), Literal(step), length=len(sample), dtype=sample.dtype)
+    return record("arange", operand(start), operand(step), length=len(sample), dtype=sample.dtype)
 
 
 def _arange_length(start: Any, stop: object, step: object) -> int:

@@ -38,12 +38,13 @@ def nonzero(a: object) -> tuple[Any, ...]:
     return tuple(map(wrap, places(mask)))
 
 
-def where(condition: object, x: object = None, y: object = None, /) -> Any:
+def where(condition: object, /, *given: object) -> Any:
     """As ``np.where``."""
-    if x is None and y is None:
+    if not given:
         return nonzero(condition)
-    if x is None or y is None:
+    if len(given) != 2:
         raise ValueError("either both or neither of x and y should be given")
+    x, y = given
     return call_ufunc("where", condition, x, y)
 
 

@@ -83,6 +83,7 @@ def ravel_multi_index(
     for place, size in zip(given[1:], sizes[1:], strict=True):
         found = found + place * step
         step = step * size
+    _demand(step <= np.iinfo(np.intp).max)
     return found
 
 

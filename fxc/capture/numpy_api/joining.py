@@ -138,6 +138,8 @@ def roll(a: object, shift: object, axis: object = None) -> Any:
     array = wrap(array_value(a))
     if axis is None:
         return roll(shaping.ravel(array), shift, 0).reshape(array.shape)
+    if not array.ndim:
+        raise refuse("np.roll of an array without axes along one cannot be captured")
     given: Any = shift
     shifts = tuple(given) if isinstance(given, tuple | list) or np.ndim(given) else (given,)
     axes = axis if isinstance(axis, tuple | list) else (axis,)

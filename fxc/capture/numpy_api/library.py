@@ -97,6 +97,8 @@ def lexsort(keys: object, axis: object = -1) -> Any:
 def bincount(x: object, /, weights: object = None, minlength: object = 0) -> Any:
     """As ``np.bincount``: into ``minlength`` bins, or as many as it takes."""
     count, value = dim_of(minlength), array_value(x)
+    if isinstance(x, tuple | list) and value.type.dtype.kind == "f":
+        raise refuse("np.bincount of a list with floats cannot be captured; use ints")
     given = None if weights is None else array_value(weights)
     if type(count) is not int or count != 0:
         return record("bincount", value, given, minlength=count)

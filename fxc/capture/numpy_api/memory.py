@@ -19,11 +19,11 @@ from fxc.ir.symbols import Dim, product
 from fxc.ir.types import ArrayType, is_known, normal_strides
 from fxc.ops.metas.layout import is_c_ordered, reshape_strides, resolve_shape
 from fxc.ops.metas.probing import fail_in_numpy
-from fxc.ops.metas.shapes import normalize_axes_tuple
+from fxc.ops.metas.shapes import normalize_axis
 
 from ..refusing import refuse
 from ..session import current
-from ..values.dims import dims_of
+from ..values.dims import axis_number, dims_of
 from ..values.operands import TracedValue, array_value, kind_of, record
 
 
@@ -118,7 +118,8 @@ def sliding_window_view(
     if axis is None:
         axes = tuple(range(kind.rank))
     else:
-        axes = normalize_axes_tuple(axis if isinstance(axis, tuple | list) else (axis,), kind.rank)
+        given = axis if isinstance(axis, tuple | list) else (axis,)
+        axes = tuple(normalize_axis(axis_number(each), kind.rank) for each in given)
     fits = len(windows) == len(axes) and not any(guard(size, "<", 0) for size in windows)
     starts = list(kind.shape)
     for along, size in zip(axes, windows, strict=fits):

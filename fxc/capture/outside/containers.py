@@ -11,6 +11,8 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from typing import Any
 
+import numpy as np
+
 from fxc.ir.records import frozen
 
 from ..guards import Source
@@ -22,7 +24,8 @@ from ..values.traced_int import TracedInt
 from .objects import MISSING
 from .outside import Outside
 
-PLAIN = frozenset({type(None), bool, int, float, complex, str, bytes, type(Ellipsis), range})
+_SINGLE = (type(None), type(Ellipsis), type(np._NoValue))  # classes of one object
+PLAIN = frozenset({*_SINGLE, bool, int, float, complex, str, bytes, range})
 
 
 def is_plain(value: Any) -> bool:

@@ -70,13 +70,14 @@ _WARNS = frozenset({"mean", "var", "std", "median", "nanmedian"})
 def _warned(name: str) -> Kernel:
     kernel = kernel_of(name)
 
-    def average(x: np.ndarray, axis: Any, *rest: Any) -> Any:
+    def average(x: Any, axis: Any, *rest: Any) -> Any:
+        shape = np.shape(x)  # of a number, too
         if axis is None:
-            count = x.size
+            count = math.prod(shape)
         elif type(axis) is tuple:
-            count = math.prod([x.shape[each] for each in axis])
+            count = math.prod([shape[each] for each in axis])
         else:
-            count = x.shape[axis]
+            count = shape[axis]
         if count <= (rest[-1] if name in ("var", "std") else 0):
             raise WouldRaise(f"NumPy warns of the {name} of too few elements")
         if name == "nanmedian" and np.isnan(x).all(axis).any():

@@ -1,0 +1,112 @@
+"""Functions of NumPy's on one argument of each kind: what they take, and what they raise.
+
+With ``--thorough`` all functions get all kinds.
+"""
+
+from __future__ import annotations
+
+import copy
+import warnings
+import zlib
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import fxc
+from tests.covering import some
+
+NAMES = """
+    all amax angle any append argmax argpartition argsort argwhere array_equal array_split around
+    asarray atleast_1d atleast_2d average bincount broadcast_arrays clip column_stack concatenate
+    conj convolve copy corrcoef correlate count_nonzero cov cross cumprod cumsum delete diag
+    diagflat diagonal diff digitize dot ediff1d expand_dims extract fft.fft fft.fftshift
+    fft.ifftshift fix flatnonzero flip full_like geomspace gradient histogram hstack imag inner
+    insert interp intersect1d isclose iscomplexobj isin isrealobj isscalar ix_ kron lexsort
+    linalg.cond linalg.det linalg.diagonal linalg.inv linalg.matrix_rank linalg.norm linalg.pinv
+    linalg.svdvals linalg.trace linspace logspace max mean median meshgrid min moveaxis nan_to_num
+    nanargmax nancumsum nanmax nanmean nanmedian nanmin nanpercentile nanprod nanstd nansum nanvar
+    ndim nonzero ones_like outer packbits pad partition percentile place prod ptp quantile ravel
+    ravel_multi_index real repeat reshape resize roll rot90 round searchsorted select setdiff1d
+    shape sinc size sort split squeeze stack std sum swapaxes take tensordot tile trace transpose
+    trapezoid tri tril trim_zeros triu union1d unique unpackbits unravel_index unwrap vander var
+    vdot vstack where zeros_like
+"""
+KINDS: dict[str, Any] = {
+    "a float": 0.5,
+    "an int": 3,
+    "a bool": True,
+    "a complex": 1 + 2j,
+    "a scalar of NumPy's": np.float32(2.5),
+    "an array without axes": np.array(2.0),
+    "an empty array": np.array([]),
+    "an empty list": [],
+    "a list": [3.0, 1.0, 2.0],
+    "a list of lists": [[1.0, 2.0], [3.0, 4.0]],
+    "a tuple": (1, 2, 3),
+    "a range": range(4),
+    "a set": {1, 2},
+    "ints": np.array([3, 1, 2]),
+    "bools": np.array([True, False]),
+    "nans": [np.nan, 1.0],
+    "float16": np.arange(3, dtype=np.float16),
+    "longdouble": np.arange(3, dtype=np.longdouble),
+    "objects": np.array([1, None], object),
+    "texts": np.array(["a", "b"]),
+    "days": np.array(["2020-01-01"], "M8[D]"),
+    "records": np.zeros(2, [("a", int)]),
+    "a read-only view": np.broadcast_to(1.0, (2, 2)),
+    "None": None,
+    "a text": "text",
+    "a negative int": -1,
+    "a large int": 2**70,
+}
+# NumPy refuses to dispatch these for a number, and computes with one elsewhere. Or it makes an
+# array as long as the number is large. Or it shows what was in memory.
+NOT_OF: dict[str, tuple[str, ...]] = {
+    "tri": ("a large int",), "diagflat": ("a large int",), "vander": ("a large int",),
+}  # fmt: skip
+
+
+def outcome(fn: Callable[[Any], Any], value: Any) -> tuple[str, Any, list[str]]:
+    """The result or the exception, and what was warned of."""
+    value = copy.deepcopy(value)
+    with warnings.catch_warnings(record=True) as shown:
+        warnings.simplefilter("always")
+        try:
+            found: Any = fn(value)
+            raised = ""
+        except Exception as error:
+            found, raised = None, f"{type(error).__name__}: {error}"
+    told = [f"{each.category.__name__}: {each.message}" for each in shown]
+    return raised, found, [text for text in told if "runs as plain NumPy" not in text]
+
+
+def alike(a: Any, b: Any) -> bool:
+    """Whether two results are equal in type, dtype and shape, and nearly in numbers."""
+    if type(a) is not type(b):
+        return False
+    if isinstance(a, tuple | list):
+        return len(a) == len(b) and all(map(alike, a, b))
+    is_number = isinstance(a, np.ndarray | np.generic | float | complex)
+    if not is_number or np.asarray(a).dtype.kind not in "fc":
+        return repr(a) == repr(b)
+    x, y = np.asarray(a), np.asarray(b)
+    same = x.dtype == y.dtype and x.shape == y.shape
+    return same and np.allclose(x, y, rtol=1e-3 if x.dtype == "e" else 1e-5, equal_nan=True)
+
+
+@pytest.mark.filterwarnings("ignore::fxc.CaptureWarning")
+@pytest.mark.parametrize("name", NAMES.split())
+def test_one_argument(name: str) -> None:
+    function: Any = np
+    for part in name.split("."):
+        function = getattr(function, part)
+    for kind in some(list(KINDS), 6, zlib.crc32(name.encode())):
+        if kind in NOT_OF.get(name, ()):
+            continue
+        expected = outcome(function, KINDS[kind])
+        found = outcome(fxc.compile(lambda value: function(value)), KINDS[kind])
+        assert (expected[0], expected[2]) == (found[0], found[2]), kind
+        assert alike(expected[1], found[1]), f"{kind}: {found[1]!r} for {expected[1]!r}"
