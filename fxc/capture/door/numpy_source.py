@@ -117,7 +117,10 @@ def run_unlisted(function: Any, args: Args, kwargs: Kwargs) -> Any:
     """
     session = current()
     before = len(session.assumed)
-    found = run_source(function, args, kwargs)
+    try:
+        found = run_source(function, args, kwargs)
+    except (AttributeError, TypeError) as error:  # C code may not know what to do with ours
+        raise refuse(f"np.{function.__name__} cannot be captured: it raises {error!r}") from None
     if len(session.assumed) > before:
         raise refuse(
             f"np.{function.__name__} cannot be captured: it decides by a size that depends on data"
