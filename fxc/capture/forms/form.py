@@ -21,7 +21,7 @@ from .structures import Structure
 # them, and then what that consists of. A constant is no operand.
 #
 # ``joint_form`` joins two values of a variable, ``form_of_items`` those that a list is to hold.
-# ``pack`` makes the operands of a value, ``enter`` the value of operands, ``listed`` the expression
+# ``pack`` makes the operands of a value, ``enter`` the value of operands, ``Lists`` the expression
 # by which an epilogue makes the items of a list. Each is a ``match`` over this set. Options of a
 # union that have one ``Key`` are one option; ``one_of_two`` makes one value of two such.
 

@@ -13,6 +13,7 @@ from fxc.ir.graph import Value
 
 from ..forms.form import Form, Items, plain_form
 from ..forms.leaving import classes_in
+from ..forms.listed import Lists
 from ..refusing import refuse
 from ..session import RESULT
 from ..statements.counted import Bounded, Counted
@@ -36,7 +37,6 @@ from .containers import is_plain
 from .files import TracedFile
 from .generators import TracedGenerator
 from .leaves import CapturedLeaf, output_leaf
-from .listed import Lists
 from .objects import (
     Args,
     Kwargs,

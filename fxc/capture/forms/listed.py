@@ -10,10 +10,10 @@ import numpy as np
 
 from fxc.ir.types import ScalarType
 
-from ..forms.form import Array, Constant, Form, Items, MixedNumber, Number, Union, columns_of
-from ..forms.structures import Structure
 from ..values.differing import Differing
 from ..values.late import Late
+from .form import Array, Constant, Form, Items, MixedNumber, Number, Union, columns_of
+from .structures import Structure
 
 
 class Lists:
