@@ -213,6 +213,11 @@ def columns_of(form: Form) -> tuple[Form, ...]:
     return form.items if isinstance(form, Items) else (form,)
 
 
+def are_numbers(form: Form) -> bool:
+    """Whether it is a number of one type, or has such items alone."""
+    return all(isinstance(each, Number) for each in columns_of(form))
+
+
 def of_tuple(items: Iterable[Form]) -> Items:
     """The form of a tuple of such items."""
     found = tuple(items)

@@ -17,12 +17,12 @@ from fxc.ops.metas.shapes import same_dim
 
 from ..session import current
 from ..values.dims import dim_of
-from ..values.operands import array_value, wrap
+from ..values.operands import array_value, is_scalar, wrap
+from ..values.options import is_open_int
 from ..values.python_functions import call_function
 from ..values.python_numbers import extremum, scalar_of, to_float, to_int
 from ..values.traced_array import TracedArray
-from ..values.traced_int import TracedInt, scalar_of_int, wrap_dim
-from ..values.traced_scalar import TracedScalar
+from ..values.traced_int import scalar_of_int, wrap_dim
 from .counted import FEW, Bounded, Counted, Item, counted
 from .needed import StatementDoor
 
@@ -159,7 +159,7 @@ def accumulated(door: StatementDoor, x: object) -> Any:
     if current().varies(found.count) or not guard(found.count, ">", 0):
         return None
     first, items = found.item(0), door.call(np.array, x)
-    if type(first) is not TracedScalar or items.ndim != 1 or items.dtype.kind != "f":
+    if not is_scalar(first) or items.ndim != 1 or items.dtype.kind != "f":
         return None
     sums, is_pythons = door.call(np.cumsum, items), first.__class__ is float
     return Counted(
@@ -217,9 +217,7 @@ def counts(start: Any = 0, step: Any = 1) -> Any:
 
 
 def _is_python_int(x: object) -> bool:
-    if type(x) in (int, TracedInt):
-        return True
-    return type(x) is TracedScalar and x._type.weak and x._type.dtype.kind == "i"
+    return type(x) is int or is_open_int(x)
 
 
 def _as_it_is(x: object) -> Counted | None:

@@ -13,7 +13,7 @@ import numpy as np
 from fxc.ir.graph import Literal, Value
 from fxc.ir.symbols import Dim, counted_in
 
-from ..forms.form import Form, Items, Number, columns_of, is_of_arrays, types_of
+from ..forms.form import Form, Items, Number, are_numbers, is_of_arrays, types_of
 from ..forms.items import form_of_items, takes, widened
 from ..forms.leaving import class_of_objects, classes_in, may_change
 from ..locations import user_location
@@ -150,8 +150,7 @@ class ListParts(Buffer):
     def _order(self, reverse: bool) -> Any:
         """The places of the items in their order, which is that of equal ones."""
         form, arrays = self.arrays()
-        plain = all(isinstance(each, Number) for each in columns_of(form))
-        if class_of_objects(form) is not None or not plain:
+        if class_of_objects(form) is not None or not are_numbers(form):
             raise self.unclear("sorted() by something else than numbers, or tuples of them,")
         columns = [wrap(array) for array in arrays]
         if any(column.dtype.kind == "c" for column in columns):

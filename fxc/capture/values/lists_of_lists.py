@@ -21,7 +21,7 @@ from ..session import current
 from ..statements.counted import Counted
 from . import sequences
 from .list_room import Int, WithLength, checked_place, filled_arrays
-from .mixed import number_form, scalar_kinds
+from .mixed import form_of_numbers, number_form, scalar_kinds
 from .operands import Limited, Traced, kind_of, operand, settled, variable_of, wrap
 from .traced_int import wrap_dim
 from .traced_lists import TracedList
@@ -89,13 +89,8 @@ def repeated(by_python: Request, count: Dim, row: object) -> Any:
 
 def _form_of(label: str, numbers: Sequence[object]) -> _Numbers | None:
     """What all these are, and what is known to be stored later; None if they cannot be mixed."""
-    known = [scalar_kinds(x) for x in numbers]
-    kinds: frozenset[ScalarType] = current().outer.get(label, frozenset())
-    for each in known:
-        if each is None or any(x.weak and x.dtype.kind == "c" for x in each):
-            return None
-        kinds |= each
-    return number_form(kinds) if numbers else None
+    known: frozenset[ScalarType] = current().outer.get(label, frozenset())
+    return form_of_numbers(numbers, known) if numbers else None
 
 
 def _place(key: object, count: Int, what: str) -> Any:

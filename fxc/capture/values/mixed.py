@@ -17,11 +17,9 @@ from ..numpy_api.ufuncs import call_ufunc
 from ..refusing import refuse
 from ..session import current
 from .operands import Traced, is_scalar, operand, variable_of
-from .options import Option, graph_type, holds_not
+from .options import Option, holds_not
 from .protocols import TakesUfuncs
 from .python_numbers import cast_to, number_of_kind, to_int, to_python
-from .traced_int import TracedInt
-from .traced_scalar import TracedScalar
 
 # Note [Mixed scalars]
 # After ``s = 0.0`` and ``if x[i] > 0: s += x[i]``, s is Python's float or NumPy's float64. The
@@ -66,6 +64,9 @@ class Mixed(TakesUfuncs, Traced):
 
     def _things(self) -> Sequence[Any]:
         return self.given, self.kind(0)
+
+    def _kinds(self) -> frozenset[ScalarType]:
+        return frozenset((_kind(self.given), ScalarType(np.dtype(self.kind), weak=True)))
 
     @property
     def number(self) -> Any:
@@ -204,7 +205,30 @@ def mixed_form(left: object, right: object) -> MixedNumber | None:
 
 def scalar_kinds(x: object) -> frozenset[ScalarType] | None:
     """What a number may be; None for what is none, or cannot be mixed with others."""
-    return frozenset(kinds_of(x)) if type(x) in _MAY_BE_MIXED else None
+    if isinstance(x, Traced):
+        return x._kinds()
+    return frozenset((_kind(x),)) if type(x) in _MAY_BE_MIXED else None
+
+
+def listed_kinds(x: object) -> frozenset[ScalarType] | None:
+    """The same of a number that lists of the graph hold: complex numbers of Python's are none."""
+    kinds = scalar_kinds(x)
+    is_complex = kinds is None or any(each.weak and each.dtype.kind == "c" for each in kinds)
+    return None if is_complex else kinds
+
+
+def form_of_numbers(
+    numbers: Iterable[object], kinds: frozenset[ScalarType] = frozenset()
+) -> Number | MixedNumber | None:
+    """The form of what is one of these numbers, or of these kinds, in a list of the graph; None if
+    there is none.
+    """
+    for x in numbers:
+        known = listed_kinds(x)
+        if known is None:
+            return None
+        kinds |= known
+    return number_form(kinds)
 
 
 def number_form(kinds: frozenset[ScalarType]) -> Number | MixedNumber | None:
@@ -229,24 +253,13 @@ def _kind(x: object) -> ScalarType:
     return kind
 
 
-def kinds_of(x: object) -> set[ScalarType]:
-    """What a number may be."""
-    if type(x) is Mixed:
-        return {_kind(x.given), ScalarType(np.dtype(x.kind), weak=True)}
-    kind = graph_type(x)
-    assert isinstance(kind, ScalarType)
-    return {kind}
-
-
 def _type_of(kind: ScalarType) -> Any:
     return kind.python_type if kind.weak else kind.dtype.type
 
 
 _PYTHON_TYPES: dict[str, type] = {"c": complex, "f": float, "i": int, "u": int, "b": bool}
 _DTYPES = frozenset(np.dtype(code) for code in "?bhilBHILfdD")
-_MAY_BE_MIXED = frozenset(
-    (Mixed, complex, float, int, bool, TracedInt, TracedScalar, *(dtype.type for dtype in _DTYPES))
-)
+_MAY_BE_MIXED = frozenset((complex, float, int, bool, *(dtype.type for dtype in _DTYPES)))
 
 
 def fitting(x: Operand, dtype: np.dtype) -> Operand:

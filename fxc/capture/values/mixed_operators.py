@@ -18,7 +18,6 @@ from .mixed import (
     decides_dtype,
     is_strong,
     is_weak,
-    kinds_of,
     mixed_form,
     number_of,
     of_numpy,
@@ -200,7 +199,7 @@ def _of_ints(name: str, left: object, right: object) -> Any:
     mixed = [x for x in (left, right) if type(x) is Mixed]
     if any(isinstance(x, complex) for x in (left, right)):
         raise unclear(f"{name!r}")
-    if any(kinds_of(x) != kinds_of(mixed[0]) for x in mixed):
+    if any(x._kinds() != mixed[0]._kinds() for x in mixed):
         return _by_cases(name, (left, right))
     alone = len(mixed) == 1
     wholes = [x.whole if type(x) is Mixed else x for x in (left, right)]

@@ -125,6 +125,14 @@ class Traced:
         """The type of the one operand that stands for this in any case; None if there is none."""
         return None
 
+    def _kinds(self) -> frozenset[ScalarType] | None:
+        """What this number may be; None for what is none, or cannot be mixed with others."""
+        return None
+
+    def _is_open(self) -> bool:
+        """Whether data, or the iteration of a loop, say what this is as a place or a key."""
+        return True
+
     def _snapshot(self, of: Callable[[object], object]) -> Any:
         """What it is now, whatever is changed later; ``of`` gives this for what it holds."""
         parts = self._parts()

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from fxc.ir.graph import Literal, Operand, Value
-from fxc.ir.types import ArrayType, ScalarType
+from fxc.ir.types import PY_INT, ArrayType, ScalarType
 
 from .operands import Traced, array_of, operand, record
 from .traced_int import TracedInt
@@ -28,6 +28,11 @@ def is_record(x: object) -> bool:
 def is_of_one_type(x: object) -> bool:
     """Whether this is a number, and of which type is known."""
     return isinstance(x, np.generic) or type(x) in _NUMBERS
+
+
+def is_open_int(x: object) -> bool:
+    """Whether this is an int of Python's that is not known."""
+    return isinstance(x, Traced) and x._graph_type() == PY_INT
 
 
 def graph_type(x: object) -> ArrayType | ScalarType | None:

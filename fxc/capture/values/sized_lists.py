@@ -19,11 +19,11 @@ from ..forms.form import Form, Number, of_tuple
 from ..forms.items import form_of_items
 from ..refusing import refuse
 from ..session import current
-from ..statements.counted import FEW, Counted
+from ..statements.counted import FEW
 from .dims import dim_of
 from .list_parts import by_python
 from .list_room import filled_arrays, new_arrays
-from .mixed import scalar_kinds
+from .mixed import listed_kinds
 from .operands import Traced, array_value, record, wrap
 from .traced_array import TracedArray
 from .traced_lists import TracedList
@@ -65,8 +65,7 @@ def _is_plain(x: object) -> bool:
         return True
     if type(x) is tuple:
         return bool(x) and all(map(_is_plain, x))
-    kinds = scalar_kinds(x)
-    return kinds is not None and not any(each.weak and each.dtype.kind == "c" for each in kinds)
+    return listed_kinds(x) is not None
 
 
 def room_for_numbers(value: object, count: object) -> TracedList:
@@ -82,7 +81,7 @@ def room_for_numbers(value: object, count: object) -> TracedList:
     return TracedList.sized(form, new_arrays(form, dim_of(count)))
 
 
-def of_ints(x: Counted) -> Any:
+def of_ints(x: Any) -> Any:
     """``list(range(…))``; None where Python makes it."""
     if x.steps is None or not _may_be_sized(x.count):
         return None

@@ -11,9 +11,10 @@ from itertools import chain
 from typing import Any
 
 from fxc.ir.graph import Value
+from fxc.ir.types import PY_BOOL
 
 from ..forms.carrying import pack
-from ..forms.form import Form, Number, columns_of, types_of
+from ..forms.form import Form, Number, are_numbers, types_of
 from ..forms.items import form_of_items, item_of
 from ..forms.joining import keys_in, union_of
 from ..outside.containers import External
@@ -25,18 +26,17 @@ from . import sequences
 from .alternatives import one_of
 from .list_parts import array_in_order, places_in_order
 from .list_room import checked_place
-from .mixed import Mixed, number_form, scalar_kinds
+from .mixed import form_of_numbers, scalar_kinds
 from .operands import Limited, Traced, array_of, operand, variable_of, wrap
+from .options import graph_type
 from .python_numbers import to_int
 from .records import record_at
-from .several import Several
-from .traced_int import TracedInt, scalar_of_int
+from .traced_int import int_dim, scalar_of_int
 from .traced_lists import TracedList
-from .traced_scalar import TracedScalar
 from .truths import demand, flag_of
 from .unknown_items import OneOfItems, item_by_key
 from .unknown_keys import is_unknown_key
-from .variables import is_number
+from .variables import is_number, is_open_number
 from .varying import place_in_bounds
 
 # Note [Tables]
@@ -60,8 +60,8 @@ class Table:
     def __init__(self, owner: Any) -> None:
         self._owner = owner
 
-    def __getitem__(self, key: object) -> Any:
-        key = key._plain() if type(key) is Mixed or type(key) is Several else key
+    def __getitem__(self, key: Any) -> Any:
+        key = key._plain() if is_open_number(key) else key
         if not _is_unknown(key):
             return self._owner[key]
         key = _place_of(key)
@@ -135,7 +135,7 @@ def _columns(items: Sequence[object]) -> tuple[Form, list[Any]] | None:
     if len({len(row) if type(x) is tuple else 0 for x, row in zip(items, rows, strict=True)}) > 1:
         return None
     form = form_of_items(items, None)
-    if form is None or not all(isinstance(each, Number) for each in columns_of(form)):
+    if form is None or not are_numbers(form):
         return None
     both = zip(zip(*rows, strict=True), types_of(form), strict=True)
     return form, [sequences.array_of([*column], each.dtype) for column, each in both]
@@ -241,16 +241,12 @@ def _ask_for_rows(owner: object) -> None:
 
 def _place_of(key: Any) -> Any:
     """The int that a bool of Python's is as a place."""
-    is_bool = type(key) is TracedScalar and key._type.weak and key._type.dtype.kind == "b"
-    return to_int(key) if is_bool else key
+    return to_int(key) if graph_type(key) == PY_BOOL else key
 
 
 def _is_unknown(key: object) -> bool:
     """Whether a place depends on data, or on the iteration of a loop."""
-    session = current()
-    if type(key) is TracedInt:
-        return session.varies(key._dim)
-    return type(key) is TracedScalar and session.stays_open(key._value)
+    return isinstance(key, Traced) and key._kinds() is not None and key._is_open()
 
 
 def _are_numbers(items: Sequence[Any]) -> bool:
@@ -263,11 +259,7 @@ def _are_numbers(items: Sequence[Any]) -> bool:
         return len(sizes) == 1 and sizes != {0} and all(map(_are_numbers, zip(*rows, strict=True)))
     if any(x is None or type(x) is str for x in items):
         return union_of(key for x in items for key in keys_in(x)) is not None
-    kinds = [scalar_kinds(x) for x in items]
-    known = [each for each in kinds if each is not None]
-    if len(known) < len(kinds) or any(k.weak and k.dtype.kind == "c" for x in known for k in x):
-        return False
-    return number_form(frozenset[Any]().union(*known)) is not None
+    return form_of_numbers(items) is not None
 
 
 def _number_at(items: Sequence[object], key: object) -> Any:
@@ -292,8 +284,9 @@ def _array_at(arrays: Sequence[Value], key: object) -> Any:
 
 def _demand_place(key: object, count: int) -> Any:
     """An index of which is checked that it is in bounds."""
-    session, place = current(), checked_place(key)
-    if type(place) is TracedInt and place_in_bounds(session, place._dim, count) is not None:
+    place = checked_place(key)
+    dim = int_dim(place)
+    if dim is not None and place_in_bounds(current(), dim, count) is not None:
         return place
     number = scalar_of_int(place)
     demand(number >= -count)

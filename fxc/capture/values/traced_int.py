@@ -59,6 +59,12 @@ class TracedInt(TakesUfuncs, Traced):
     def _graph_type(self) -> ScalarType:
         return PY_INT
 
+    def _kinds(self) -> frozenset[ScalarType]:
+        return frozenset((PY_INT,))
+
+    def _is_open(self) -> bool:
+        return current().varies(self._dim)
+
     def _exact(self) -> Any:
         """The same number in a form that is right as a size, a place or a bound.
 

@@ -62,6 +62,12 @@ class TracedScalar(TracedValue):
     def __class__(self) -> type:
         return self._type.python_type if self._type.weak else self._type.dtype.type
 
+    def _kinds(self) -> frozenset[ScalarType]:
+        return frozenset((self._type,))
+
+    def _is_open(self) -> bool:
+        return current().stays_open(self._value)
+
     def __array__(self, *args: object, **kwargs: object) -> np.ndarray:
         return np.asarray(self._known("numpy.asarray"))
 

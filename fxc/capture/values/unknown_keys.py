@@ -12,29 +12,23 @@ import numpy as np
 
 from fxc.ir.symbols import counted_in
 
-from ..session import current
 from .maybe_set import MaybeSet
-from .mixed import Mixed, number_of
-from .operands import constant, operand, wrap
-from .python_numbers import to_int, to_python
+from .mixed import scalar_kinds
+from .operands import Traced, constant, wrap
+from .python_numbers import scalar_of, to_int, to_python
 from .several import Several, united
 from .texts import Char, place_of_char
-from .traced_int import TracedInt
-from .traced_scalar import TracedScalar
+from .traced_int import int_dim
 
 _MOST = 64  # keys
 
 
 def is_unknown_key(key: object) -> bool:
     """Whether a key is an int that is not known, or one text or another, or a tuple with such."""
-    session, parts = current(), key if type(key) is tuple else (key,)
+    parts = key if type(key) is tuple else (key,)
 
     def is_open(x: object) -> bool:
-        if type(x) in (Char, Several):
-            return True
-        if type(x) is TracedInt:
-            return session.varies(x._dim) or bool(counted_in(x._dim))
-        return type(x) is Mixed or (type(x) is TracedScalar and session.stays_open(x._value))
+        return isinstance(x, Traced) and (x._is_open() or bool(counted_in(int_dim(x) or 0)))
 
     known = all(is_int(x) or type(x) is Char or is_text(x) for x in parts)
     return known and any(map(is_open, parts))
@@ -46,11 +40,10 @@ def is_text(x: object) -> bool:
 
 
 def is_int(x: object) -> bool:
-    if type(x) in (int, TracedInt):
+    if type(x) is int:
         return True
-    if type(x) is Mixed:
-        return x.kind is int and x.whole is None
-    return isinstance(x, np.integer | TracedScalar) and operand(x).type.dtype.kind in "iu"
+    kinds = scalar_kinds(x)
+    return kinds is not None and all(each.dtype.kind in "iu" for each in kinds)
 
 
 def keys_of(items: dict[object, object]) -> list[Any]:
@@ -80,7 +73,8 @@ def place_of_key(keys: Sequence[Any], key: object) -> tuple[Any, Any] | None:
         return None
     same: Any = None
     for column, part in zip(zip(*rows, strict=True), parts, strict=True):
-        number = to_int(number_of(part)) if isinstance(part, TracedScalar | Mixed) else part
+        scalar = scalar_of(part)
+        number = part if scalar is None else to_int(scalar)
         test = wrap(constant(np.array(column))) == number
         same = test if same is None else np.logical_and(same, test)
     return to_python(same.argmax()), to_python(same.any())

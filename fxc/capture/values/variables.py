@@ -26,6 +26,11 @@ def is_number(x: object) -> bool:
     return isinstance(x, np.generic) or type(x) in (bool, int, float, complex)
 
 
+def is_open_number(x: object) -> bool:
+    """Whether ``x`` is a number of the graph, of one type or of several, but none that differs."""
+    return isinstance(x, Traced) and x._is_number and not x._sides
+
+
 def is_constant(x: object) -> bool:
     """Whether ``x`` is the same in each call, and nothing that a node may carry."""
     return x is None or type(x) in (str, bytes)
