@@ -7,7 +7,7 @@ from typing import Any
 from ..outside.lists import ExternalList
 from ..refusing import refuse
 from ..values.list_room import Int
-from ..values.traced_lists import TracedList
+from ..values.traced_lists import TracedList, is_in_arrays
 from .stores import Stores
 
 
@@ -25,8 +25,8 @@ def has_place(door: Stores, items: object, place: object) -> Any:
     return place < door.call(len, items)
 
 
-def at_place(door: Stores, items: object, place: Int) -> Any:
+def at_place(door: Stores, items: Any, place: Int) -> Any:
     """The item there."""
-    if type(items) is TracedList and items.items is None:
+    if is_in_arrays(items):
         return items.at(place)
     return door.indexed(items)[place]

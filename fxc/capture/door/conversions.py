@@ -16,11 +16,13 @@ from ..refusing import refuse, run_now
 from ..values.late import Late, is_unknown, late
 from ..values.mixed import Mixed, number_of
 from ..values.operands import Traced, operand, record
+from ..values.options import is_open_int
 from ..values.python_numbers import scalar_of, to_bool, to_complex, to_float, to_int
 from ..values.several import Several
-from ..values.texts import Char, char_of
-from ..values.traced_int import TracedInt, scalar_of_int
+from ..values.texts import char_of, code_of, is_char
+from ..values.traced_int import scalar_of_int
 from ..values.truths import flag_of, going_on
+from ..values.unknown_keys import is_text
 from .plain_calls import PlainCalls
 
 
@@ -46,7 +48,7 @@ def _number(kind: type, args: Any, kwargs: Any) -> Any:
 
 def int_of(door: PlainCalls, *args: Any, **kwargs: object) -> Any:
     if len(args) == 1 and not kwargs:
-        if type(args[0]) is TracedInt:
+        if is_open_int(args[0]):
             return args[0]
         if type(args[0]) is Several:
             return args[0].converted(partial(int_of, door))
@@ -63,7 +65,7 @@ def float_of(door: PlainCalls, *args: Any) -> Any:
         return args[0].converted(partial(float_of, door))
     if len(args) == 1:
         x = number_of(args[0])
-        if type(x) is TracedInt:
+        if is_open_int(x):
             return record("py_float", operand(x))
         scalar = scalar_of(x)
         if scalar is not None and scalar._type.dtype.kind != "c":
@@ -73,7 +75,7 @@ def float_of(door: PlainCalls, *args: Any) -> Any:
 
 def complex_of(door: PlainCalls, *args: Any, **kwargs: Any) -> Any:
     parts = [number_of(x) for x in args] if not kwargs else []
-    numbers = [x if type(x) is TracedInt else scalar_of(x) for x in parts]
+    numbers = [x if is_open_int(x) else scalar_of(x) for x in parts]
     if not any(x is not None for x in numbers):
         return complex(*args, **kwargs)
     if len(parts) == 1:
@@ -108,10 +110,10 @@ def text_of(kind: Any) -> Any:
 
 
 def ord_of(door: PlainCalls, *args: Any) -> Any:
-    if len(args) == 1 and type(args[0]) is Char:
-        return args[0].code
-    if len(args) == 1 and type(args[0]) is Several and args[0].is_text:
-        return args[0].of_each(ord)
+    if len(args) == 1 and isinstance(args[0], Traced) and is_char(args[0]):
+        return code_of(args[0])
+    if len(args) == 1 and isinstance(args[0], Traced) and is_text(args[0]):
+        return args[0].of_each(ord)  # type: ignore[attr-defined]
     return ord(*args)
 
 
@@ -119,8 +121,9 @@ def chr_of(door: PlainCalls, *args: Any) -> Any:
     x = scalar_of(number_of(args[0])) if len(args) == 1 else None
     if x is not None and x._type.dtype.kind not in ("iu" if not x._type.weak else "bi"):
         return chr(*args)  # it raises
-    is_open = x is not None or (len(args) == 1 and type(args[0]) is TracedInt)
-    return char_of(args[0] if x is None else x) if is_open else chr(*args)
+    if x is None and not (len(args) == 1 and is_open_int(args[0])):
+        return chr(*args)
+    return char_of(args[0] if x is None else to_int(x))
 
 
 def pow_of(door: PlainCalls, *args: object, **kwargs: object) -> Any:

@@ -12,14 +12,12 @@ import numpy as np
 from ..statements.choices import chosen
 from ..statements.folds import fold_few, fold_items
 from ..statements.sums import CORRECTS, sum_of_known
-from ..values.mixed import Mixed
 from ..values.operands import Traced, settled
 from ..values.python_numbers import extremum
-from ..values.several import Several
 from ..values.traced_dicts import Keyed
-from ..values.traced_int import TracedInt
+from ..values.traced_int import int_dim
 from ..values.traced_lists import plain_list
-from ..values.traced_scalar import TracedScalar
+from ..values.variables import is_open_number
 from .comparisons import is_compared
 from .new_containers import is_counted
 from .plain_calls import PlainCalls
@@ -73,15 +71,16 @@ def extreme(
             return _first_by(door, sooner, given, key) if given else plain(given, **kwargs)
         is_given = len(args) == 1 and isinstance(args[0], tuple | list | deque)
         items = list(args[0]) if is_given else args
-        if len(args) == 1 and type(args[0]) in _NUMBERS:
+        if len(args) == 1 and _is_number(args[0]):
             iter(args[0])  # raises
         if items and kwargs.keys() == {"default"}:
             kwargs = {}
-        kinds = set(map(type, items))
-        if not kwargs and TracedInt in kinds and kinds <= {int, TracedInt}:
+        is_open = not kwargs and any(isinstance(x, Traced) for x in items)
+        if is_open and all(int_dim(x) is not None and type(x) is not bool for x in items):
             return symbolic(list(items))
-        if not kwargs and kinds & _TRACED and kinds <= _NUMBERS:
-            found = NotImplemented if kinds & {Mixed, Several} else extremum(name, list(items))
+        if is_open and all(map(_is_number, items)):
+            plain_ones = all(x._graph_type() for x in items if isinstance(x, Traced))
+            found = extremum(name, list(items)) if plain_ones else NotImplemented
             return _one_of(door, sooner, items) if found is NotImplemented else found
         if not kwargs and len(items) > 1 and any(map(is_compared, items)):
             return _one_of(door, sooner, items)
@@ -96,10 +95,12 @@ _OF_EXTREMES = frozenset({"key", "default"})
 _ONCE = (Iterator, KeysView, ValuesView, ItemsView)  # whose items are taken up, in this order
 
 
-_TRACED = {TracedScalar, TracedInt, Mixed, Several}
+_NUMBERS = frozenset((bool, int, float, *(np.dtype(code).type for code in "?bhilBHILfd")))
 
 
-_NUMBERS = _TRACED.union((bool, int, float), (np.dtype(code).type for code in "?bhilBHILfd"))
+def _is_number(x: object) -> bool:
+    """Whether this is a number, or may be one or another, that has a place in an order."""
+    return type(x) in _NUMBERS or is_open_number(x)
 
 
 def _one_of(

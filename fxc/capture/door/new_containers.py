@@ -11,15 +11,14 @@ from ..outside.objects import Args
 from ..statements.comprehensions import list_of_items
 from ..statements.counted import Bounded, Counted, of_one_thing
 from ..statements.folds import fold_items
-from ..values.list_pools import PooledList
+from ..values.list_changes import is_list
 from ..values.operands import Traced, has_traced, settled
 from ..values.sized_lists import in_order, of_elements, of_ints
 from ..values.tables import few_in_order
 from ..values.texts import Text
-from ..values.traced_dicts import Keyed, TracedDict
+from ..values.traced_dicts import Keyed, any_order
 from ..values.traced_int import known_ints
-from ..values.traced_lists import TracedList
-from ..values.traced_sets import TracedSet
+from ..values.traced_lists import is_in_arrays, is_in_graph
 from .comparisons import is_compared
 from .plain_calls import PlainCalls
 
@@ -46,10 +45,8 @@ def _list_of_graph(door: PlainCalls, args: Args) -> Any:
         return None
     x = settled(args[0])
     x = x._counted() if isinstance(x, Keyed) else x
-    if type(x) is PooledList:
-        return x.copy()
-    if type(x) is TracedList and x.items is None:
-        return x.part(slice(None))
+    if is_in_graph(x):
+        return x.as_list()
     is_late = type(x) is Counted and x.steps is None and not isinstance(x.count, int)
     if is_late or type(x) is Bounded:
         return list_of_items(door, x)
@@ -61,10 +58,8 @@ def dict_or_set(kind: type) -> Any:
 
     def made(door: PlainCalls, *args: object, **kwargs: object) -> Any:
         (x,) = args if len(args) == 1 and not kwargs else (None,)
-        if type(x) is TracedSet and kind is set:
-            return x.copy()
-        if type(x) is TracedDict and kind is dict:
-            return x.as_dict()
+        if isinstance(x, Keyed) and issubclass(x.of, kind):
+            return x.renewed()
         if kind is set and x is not None and is_run_over(x) and type(settled(x)) is not Text:
             return fold_items(door, set, settled(x))
         if kind is set and x is not None:
@@ -78,18 +73,17 @@ def counter_of(door: PlainCalls, *args: object, **kwargs: object) -> Any:
     if kwargs or len(args) != 1 or not (_is_late(args[0]) or is_run_over(args[0])):
         return door.made(door.run_plain(Counter, args, kwargs))
     made = door.made(Counter())
-    if type(made) is not TracedDict:
+    if not isinstance(made, Keyed):
         door.dicts.ask(made)
     made.update(args[0])
     return made
 
 
-def sorted_of(door: PlainCalls, *args: object, key: Any = None, reverse: object = False) -> Any:
+def sorted_of(door: PlainCalls, *args: Any, key: Any = None, reverse: object = False) -> Any:
     if len(args) == 1 and _is_late(args[0]):
-        x = args[0].in_any_order() if isinstance(args[0], Keyed) else args[0]
-        made = _list_of_graph(door, (x,))
+        made = _list_of_graph(door, (any_order(args[0]),))
         args = args if made is None else (made,)
-    if len(args) == 1 and type(args[0]) is TracedList and args[0].items is None:
+    if len(args) == 1 and is_in_arrays(args[0]):
         return args[0].in_order(key, reverse)
     if len(args) == 1 and key is None and is_array(x := settled(args[0])):
         found = in_order(x, reverse)
@@ -113,9 +107,9 @@ def _few_sorted(door: PlainCalls, items: list[Any], key: object, reverse: bool) 
 
 def _is_late(x: object) -> bool:
     """Whether this is no list yet, of as many items as data say."""
-    return isinstance(x, Keyed | PooledList) or (
-        type(x) is Counted and not isinstance(x.count, int)
-    )
+    is_pooled = is_in_graph(x) and not is_in_arrays(x)
+    is_counted = type(x) is Counted and not isinstance(x.count, int)
+    return isinstance(x, Keyed) or is_pooled or is_counted
 
 
 def run_over(door: PlainCalls, args: Args) -> list[Any]:
@@ -126,9 +120,9 @@ def run_over(door: PlainCalls, args: Args) -> list[Any]:
 
 def is_counted(x: Any) -> bool:
     x = settled(x)
-    if type(x) is TracedList:
-        return x.is_run_over
-    return type(x) in (Counted, Bounded, PooledList) or (is_array(x) and x.ndim == 1)
+    if is_list(x):
+        return x.is_run_over  # type: ignore[no-any-return]
+    return type(x) in (Counted, Bounded) or (is_array(x) and x.ndim == 1)
 
 
 def is_run_over(x: object) -> bool:

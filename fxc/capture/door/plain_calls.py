@@ -22,7 +22,8 @@ from ..outside.objects import Args, Kwargs
 from ..outside.shadows import is_shadow
 from ..refusing import refuse, run_now
 from ..session import label_of
-from ..values.list_arguments import array_of_list, as_numpy, is_list, joined_list
+from ..values.list_arguments import array_of_list, as_numpy, joined_list
+from ..values.list_changes import is_list
 from ..values.operands import TracedValue, as_constants, has_traced
 from ..values.python_functions import call_function
 from ..values.several import for_each, is_of_several_types

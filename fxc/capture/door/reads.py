@@ -36,8 +36,8 @@ from ..values.differing import Differing
 from ..values.list_room import WithLength
 from ..values.maybe_set import check_sure, given
 from ..values.operands import Traced
+from ..values.options import record_of
 from ..values.records import Record
-from ..values.several import Several
 from . import purity
 from .creations import Creations
 from .outer import CONTENTS, DELETED, Outer
@@ -136,7 +136,7 @@ class Reads:
 
     def attr(self, owner: object, name: str) -> Any:
         """``owner.name``."""
-        owner = owner.record() if type(owner) is Several else owner
+        owner = record_of(owner)
         if type(owner) is Record:
             return owner.attribute(self, name)
         if isinstance(owner, WithLength) and is_users(sys._getframe(1)):

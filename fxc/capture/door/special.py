@@ -40,15 +40,13 @@ from ..statements.iterators import (
 from ..statements.runs import runs_of
 from ..values.identity import Identity
 from ..values.list_room import WithLength
-from ..values.mixed import Mixed, unclear
-from ..values.operands import Traced, settled
-from ..values.options import arrays_of
+from ..values.operands import Traced, is_scalar, settled
+from ..values.options import record_of
 from ..values.rows import list_array_of
-from ..values.several import Several
-from ..values.traced_int import TracedInt, largest, smallest, wrap_dim
+from ..values.traced_int import int_dim, largest, smallest
 from ..values.traced_lists import TracedList
-from ..values.traced_scalar import TracedScalar
 from ..values.truths import flag_of
+from ..values.unknown_keys import is_text
 from .conversions import (
     bool_of,
     chr_of,
@@ -70,19 +68,16 @@ from .shows import show_print, show_warning
 
 
 def _len(door: PlainCalls, x: Any) -> Any:
-    if type(x) is Several:
-        x = x._plain() if arrays_of(x) else x.record()
-        if type(x) is Several and x.is_text:
-            return x.of_each(len)
+    x = record_of(x)
+    if isinstance(x, Traced) and is_text(x):
+        return x.of_each(len)  # type: ignore[attr-defined]
     if list_array_of(x) is not None:
         return x.size
     if is_array(x) and x.ndim:
         return x.shape[0]
     if isinstance(x, External | WithLength):
         return x.length()
-    if type(x) is Counted and not x.once:
-        return wrap_dim(x.count)
-    if type(x) is Bounded and not x.once:
+    if isinstance(x, Counted | Bounded) and not x.once:
         return x.length()
     if has_method(x, "__len__"):
         return _length_by_python(door, x)
@@ -92,11 +87,11 @@ def _len(door: PlainCalls, x: Any) -> Any:
 def _length_by_python(door: PlainCalls, x: object) -> Any:
     found: Any = door.special(x, "__len__")
     kind: Any = found.__class__
-    if type(found) is TracedScalar and kind is int:
+    if is_scalar(found) and kind is int:
         door.session.record("try_demand", flag_of(operator.ge(found, 0)))
         return found
-    if type(found) is not TracedInt:
-        return operator.index(found) if type(found) is int and found >= 0 else len(_Sized(found))
+    if type(found) is bool or int_dim(found) is None:
+        return len(_Sized(found))
     if operator.lt(found, 0):
         raise ValueError("__len__() should return >= 0")
     return found
@@ -115,12 +110,8 @@ class _Sized:
 def _type(door: PlainCalls, x: Any, *rest: object) -> Any:
     if rest:
         raise refuse("making a class with type() cannot be captured")
-    if type(x) is Several:
-        raise refuse("type() of one of several things cannot be captured")
-    if type(x) is Mixed:
-        raise unclear("type()")
     if isinstance(x, Traced):
-        kind: Any = x.__class__
+        kind: Any = x._class()
     else:
         kind = x.kind if isinstance(x, External) else class_of(x)
     if kind is MethodType and isinstance(x.__self__, Traced):
@@ -174,20 +165,7 @@ def _isinstance(door: PlainCalls, x: Any, kinds: Any) -> bool:
     for kind in kinds if isinstance(kinds, tuple) else (kinds,):
         if getattr(kind, "_is_protocol", False) or not _is_plain_check(type(kind)):
             raise refuse(f"isinstance of {kind} runs code of its own and cannot be captured")
-    if type(x) is Several:
-        raise refuse("isinstance() of one of several things cannot be captured")
-    if type(x) is Mixed:
-        return x.is_instance(kinds)
-    if type(x) in (Counted, Bounded):
-        if x.once or not _is_range(x):
-            raise refuse("isinstance() of an iterator of unknown numbers cannot be captured")
-        return issubclass(range, kinds)
-    return isinstance(x, kinds)
-
-
-def _is_range(x: Counted | Bounded) -> bool:
-    """Whether this stands for a range."""
-    return x.steps is not None if isinstance(x, Counted) else x.item is None
+    return x._is_instance(kinds) if isinstance(x, Traced | Bounded) else isinstance(x, kinds)
 
 
 def _is_plain_check(metaclass: type) -> bool:

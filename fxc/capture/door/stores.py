@@ -30,8 +30,8 @@ from ..refusing import refuse
 from ..session import label_of
 from ..values.maybe_set import MaybeSet, given
 from ..values.operands import Traced
+from ..values.options import record_of
 from ..values.records import Record
-from ..values.several import Several
 from . import purity
 from .comparisons import Comparisons
 from .outer import DELETED, Outer
@@ -87,7 +87,7 @@ class Stores(Comparisons):
 
     def owned(self, owner: object) -> Any:
         """``owner`` in ``owner.name = value``."""
-        owner = owner.record() if type(owner) is Several else owner
+        owner = record_of(owner)
         plain = isinstance(owner, Traced) and type(owner) is not Record
         parts = (self.attr, self.store_attr, self.delete_attr)
         return owner if plain else Names(*(partial(part, owner) for part in parts))

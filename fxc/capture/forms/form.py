@@ -174,6 +174,22 @@ def keys_of(form: Form) -> set[Key]:
             assert_never(form)
 
 
+def key_shape(form: Form) -> object:
+    """What tells keys of dicts of the graph apart that are never equal: texts, characters, ints,
+    and tuples of these.
+    """
+    match form:
+        case Union(options):
+            is_text = all(isinstance(x, Constant) and type(x.value) is str for x in options)
+            return "text" if is_text else form
+        case Items(structure, items):
+            return True if structure.is_traced else tuple(map(key_shape, items))
+        case Number() | MixedNumber() | Array() | Constant():
+            return False
+        case _:
+            assert_never(form)
+
+
 def pool_of(form: Form) -> Any:
     """The pool of the records that it is, or may be; None for none. See Note [Records]."""
     match form:

@@ -81,6 +81,26 @@ def as_array(form: Form, arrays: Sequence[Value], dtype: object) -> Any:
             assert_never(form)
 
 
+def codes_of_items(form: Form, arrays: Sequence[Any]) -> Any:
+    """The code points of items that stand in these arrays; None if they are no characters."""
+    match form:
+        case Items(structure, _) if structure.is_traced and structure.kind._of_item is chr:  # type: ignore[attr-defined]
+            return arrays[0].astype(np.int32)
+        case Union(options):
+            texts = [each.value for each in options if isinstance(each, Constant) and each.value]
+            if len(texts) < len(options) or any(len(text) > 1 for text in texts):
+                return None
+            *rest, last = zip(arrays, texts, strict=True)
+            found: Any = ord(last[1])
+            for flag, text in rest:
+                found = np.where(flag, ord(text), found)
+            return None if type(found) is int else found.astype(np.int32)
+        case Number() | MixedNumber() | Array() | Constant() | Items():
+            return None
+        case _:
+            assert_never(form)
+
+
 def array_of_list(
     form: Form, arrays: Sequence[Value], dtype: object, is_filled: Callable[[], object]
 ) -> Any:

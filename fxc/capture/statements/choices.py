@@ -16,6 +16,7 @@ import numpy as np
 
 from fxc.ir.errors import CaptureError
 from fxc.ir.graph import Literal
+from fxc.ir.types import ScalarType
 
 from ..bugs import check_no_bug
 from ..forms.form import Form
@@ -27,17 +28,24 @@ from ..outside.shadows import has_method
 from ..refusing import refuse
 from ..session import current
 from ..values.differing import Differing, demand
-from ..values.operands import Traced, has_traced, operand, record, variable_of, wrap
+from ..values.operands import (
+    Traced,
+    array_of,
+    has_traced,
+    is_scalar,
+    operand,
+    record,
+    variable_of,
+    wrap,
+)
+from ..values.options import record_of
 from ..values.python_numbers import logical_not, to_bool, to_int, to_python
 from ..values.several import Several
 from ..values.texts import Char
-from ..values.traced_array import TracedArray
-from ..values.traced_int import TracedInt
-from ..values.traced_lists import TracedList
-from ..values.traced_scalar import TracedScalar
+from ..values.traced_lists import plain_list
 from ..values.truths import flag_of, truth
 from ..values.unbound import UNBOUND
-from ..values.unknown_keys import is_unknown_key, keys_of, place_of_key
+from ..values.unknown_keys import is_text, is_unknown_key, keys_of, place_of_key
 from ..values.variables import is_same, kind_text
 from .arms import Arms, Either, ask_one_pool, may_differ, paired, record_cond
 from .needed import StatementDoor
@@ -82,12 +90,13 @@ def negated(door: StatementDoor, x: object) -> Any:
 
 def contained(door: StatementDoor, x: object, items: Any) -> Any:
     """``x in items``; a number that is not known is compared with one item after the other."""
-    items = items.record() if type(items) is Several else items
+    items = record_of(items)
     if has_method(items, "__contains__"):
         test = truth(door.special(items, "__contains__", x))
         return test if type(test) is bool else to_bool(test)
-    if isinstance(items, Traced) and hasattr(type(items), "has") and isinstance(items, dict | set):
-        return items.has(x)  # type: ignore[union-attr]
+    is_there = items._has(x) if isinstance(items, Traced) else NotImplemented
+    if is_there is not NotImplemented:
+        return is_there
     if type(x) is Char and _may_hold(items):
         return x.is_one_of(items)
     if isinstance(items, dict) and (is_there := _has_key(items, x)) is not None:
@@ -96,16 +105,11 @@ def contained(door: StatementDoor, x: object, items: Any) -> Any:
         return x.of_each(lambda text: contained(door, text, items))
     if isinstance(items, ExternalDict):
         return items.presence(x)
-    if isinstance(items, Traced) and items._in_pool and isinstance(items, list):
-        return items.has(x)  # type: ignore[attr-defined]
-    if type(items) is TracedList:
-        if items.items is None:
-            return items.has(x)
-        items = items.items
-    if isinstance(items, TracedArray) and isinstance(x, Traced | bool | int | float | complex):
+    items = plain_list(items)
+    if isinstance(x, Traced | bool | int | float | complex) and array_of(items) is not None:
         same: Any = items == x
         return to_bool(same.any())
-    if type(items) is range and type(x) is TracedScalar and x._value.type.dtype.kind in "iub":
+    if type(items) is range and is_scalar(x) and operand(x).type.dtype.kind in "iub":
         return _in_range(to_int(x), items)
     if type(items) is set and is_unknown_key(x):
         door.dicts.ask(items)
@@ -147,7 +151,7 @@ def _may_hold(items: Any) -> bool:
 
 def searched(door: StatementDoor, items: Sequence[object], name: str, x: object) -> Any:
     """``items.index(x)`` or ``items.count(x)``, by ``name``; what Python says of known numbers."""
-    if type(x) is str and any(type(each) is Several and each.is_text for each in items):
+    if type(x) is str and any(isinstance(each, Traced) and is_text(each) for each in items):
         same: Any = asarray([each == x for each in items])
     elif not items or not _are_compared(x, items):
         return getattr(items, name)(x)
@@ -173,9 +177,7 @@ def _in_range(number: Any, items: range) -> Any:
 def _are_compared(x: Any, items: Any) -> bool:
     """Whether ``x`` is a number and the items are, and one of them is not known."""
     numbers = [each for each in items if type(each) not in (str, bytes, NoneType)]
-    if not all(
-        isinstance(each, TracedInt | TracedScalar) or type(each) in PLAIN for each in (x, *numbers)
-    ):
+    if not all(type(each) in PLAIN or _is_traced_number(each) for each in (x, *numbers)):
         return False
     if type(x) in (str, bytes, NoneType) or not any(
         isinstance(each, Traced) for each in (x, *numbers)
@@ -183,6 +185,10 @@ def _are_compared(x: Any, items: Any) -> bool:
         return False
     kind = operand(x).type.dtype  # sets go by hashes
     return type(items) in (tuple, list) or kind.kind in "iub" or kind == np.float64
+
+
+def _is_traced_number(x: object) -> bool:
+    return isinstance(x, Traced) and isinstance(x._graph_type(), ScalarType)
 
 
 def chosen(door: StatementDoor, test: object, then: Later, orelse: Later) -> Any:

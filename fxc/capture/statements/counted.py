@@ -57,6 +57,16 @@ class _Items:
             if [_changes(x) for x in self.of] != before:
                 raise refuse("a change to a list while a loop runs over it cannot be captured")
 
+    def _is_range(self) -> bool:
+        """Whether this stands for a range."""
+        raise NotImplementedError
+
+    def _is_instance(self, kinds: type | tuple[type, ...]) -> bool:
+        """``isinstance(self, kinds)`` in the program."""
+        if self.once or not self._is_range():
+            raise refuse("isinstance() of an iterator of unknown numbers cannot be captured")
+        return issubclass(range, kinds)
+
     def length(self) -> Any:
         """How many items there are, a Python int of the graph."""
         raise NotImplementedError
@@ -99,6 +109,9 @@ class Counted(_Items, Traced):
         self.item = item
         self.of = of
         self.steps = steps
+
+    def _is_range(self) -> bool:
+        return self.steps is not None
 
     def length(self) -> Any:
         return wrap_dim(self.count)
@@ -171,6 +184,9 @@ class Bounded(_Items):
         self.item = item
         self.of = of
         self._turned = turned
+
+    def _is_range(self) -> bool:
+        return self.item is None
 
     def length(self) -> Any:
         low, high = map(_python_int, (self.low, self.high))

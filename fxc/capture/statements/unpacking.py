@@ -6,7 +6,7 @@ from typing import Any
 
 from ..values.operands import settled
 from ..values.traced_array import TracedArray
-from ..values.traced_lists import TracedList
+from ..values.traced_lists import is_in_arrays
 from .needed import StatementDoor
 
 
@@ -17,7 +17,7 @@ def starred(door: StatementDoor, x: Any, before: int, after: int) -> tuple[Any, 
     """
     found = settled(x)
     is_array = isinstance(found, TracedArray) and found.ndim > 0
-    if is_array or (type(found) is TracedList and found.items is None):
+    if is_array or is_in_arrays(found):
         size = door.call(len, found)
         if isinstance(size, int):
             _check(size, before + after)

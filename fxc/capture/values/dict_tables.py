@@ -13,7 +13,7 @@ import numpy as np
 from fxc.ir.graph import Value
 from fxc.ir.symbols import Dim
 
-from ..forms.form import Constant, Form, Items, Union, columns_of, types_of
+from ..forms.form import Form, columns_of, key_shape, types_of
 from ..forms.items import item_of
 from ..refusing import How, Request, Respecialise, refuse
 from ..session import current
@@ -27,7 +27,7 @@ from .options import options_in
 from .python_numbers import to_int
 from .several import Several, united
 from .texts import Char, code_of, is_char
-from .traced_int import TracedInt, scalar_of_int, wrap_dim
+from .traced_int import scalar_of_int, wrap_dim
 from .traced_lists import TracedList
 from .truths import demand
 from .unknown_keys import is_int, is_text
@@ -139,12 +139,12 @@ class KeyedBuffer(Buffer):
     def key_at(self, place: Int) -> list[Any]:
         """The ints of the key of an item."""
         form, places = self._key_form, iter(self.room.arrays)
-        is_tuple = type(_shape_of_form(form)) is tuple
+        is_tuple = type(key_shape(form)) is tuple
         found = []
         for each in columns_of(form) if is_tuple else (form,):
             read = [operand(wrap(next(places))[place]) for _ in types_of(each)]
-            is_text = isinstance(each, Union)
-            found.append(_plain_int(item_of(each, read) if is_text else variable_of(read[0])))
+            is_one = len(read) == 1  # a number that is of one type, or a character
+            found.append(_plain_int(variable_of(read[0]) if is_one else item_of(each, read)))
         return found
 
     @property
@@ -163,7 +163,7 @@ class KeyedBuffer(Buffer):
         """The place in the table of a key, or for it, and the number of its item, from 1."""
         key = sure(key)
         numbers = self.numbers(key)
-        if _shape_of_form(self._key_form) != _shape_of(self.as_key(key)):
+        if key_shape(self._key_form) != _shape_of(self.as_key(key)):
             raise refuse("keys of several kinds in a dict of the graph cannot be captured")
         return self.looked_up(numbers)
 
@@ -254,22 +254,10 @@ def sure(key: object) -> Any:
 
 
 def _shape_of(key: object) -> Any:
-    """What tells keys apart that are never equal."""
+    """As ``key_shape``."""
     if type(key) is tuple:
         return tuple(map(_shape_of, key))
     return "text" if is_text(key) else type(key) is Char
-
-
-def _shape_of_form(form: Form) -> Any:
-    """The same of all keys of a form."""
-    match form:
-        case Union(options):
-            is_text = all(isinstance(x, Constant) and type(x.value) is str for x in options)
-            return "text" if is_text else form
-        case Items(structure, items):
-            return True if structure.is_traced else tuple(map(_shape_of_form, items))
-        case _:
-            return False
 
 
 def _plain_int(x: Any) -> Any:
@@ -278,8 +266,7 @@ def _plain_int(x: Any) -> Any:
     if is_text(x):
         number = current().door.dicts.number_of_text
         x = united([(flag, number(text)) for flag, text in options_in(x)])
-    if type(x) is TracedInt:
-        return scalar_of_int(x)
+    x = scalar_of_int(x)
     return to_int(number_of(x)) if isinstance(x, Traced) else int(x)
 
 

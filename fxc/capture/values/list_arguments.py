@@ -11,25 +11,18 @@ from fxc.ir.graph import Value
 from fxc.ops.metas.shapes import normalize_axis
 
 from ..forms.form import Array
-from .list_pools import PooledList
+from .list_changes import is_list
 from .lists_of_lists import ListOfLists
 from .operands import Traced, has_traced, operand, wrap
 from .traced_array import TracedArray
-from .traced_lists import TracedList
-
-_LISTS = (TracedList, PooledList)
-
-
-def is_list(x: Any) -> bool:
-    """Whether this is a list of the graph."""
-    return type(x) in _LISTS
+from .traced_lists import is_in_arrays, is_in_graph
 
 
 def as_numpy(
-    args: tuple[object, ...], kwargs: dict[str, object]
+    args: tuple[Any, ...], kwargs: dict[str, object]
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """The arguments of a function of NumPy's, with arrays in place of lists."""
-    if not any(type(x) in _LISTS or _is_deque(x) for x in (*args, *kwargs.values())):
+    if not any(is_list(x) or _is_deque(x) for x in (*args, *kwargs.values())):
         return args, kwargs
     return tuple(map(_array, args)), {name: _array(x) for name, x in kwargs.items()}
 
@@ -37,7 +30,7 @@ def as_numpy(
 def _array(x: Any) -> Any:
     if _is_deque(x):
         return list(x)
-    return x.as_array() if type(x) in _LISTS else x
+    return x.as_array() if is_list(x) else x
 
 
 def _is_deque(x: object) -> bool:
@@ -48,16 +41,15 @@ def array_of_list(args: tuple[Any, ...], kwargs: dict[str, object]) -> Any:
     """What ``np.array(list, dtype)`` gives; None for other arguments."""
     if len(args) not in (1, 2) or not kwargs.keys() <= {"dtype"}:
         return None
-    is_ours = type(args[0]) in (ListOfLists, PooledList)
-    if not is_ours and (type(args[0]) is not TracedList or args[0].items is not None):
+    if not (is_in_graph(args[0]) or type(args[0]) is ListOfLists):
         return None
     return args[0].as_array(args[1] if len(args) == 2 else kwargs.get("dtype"))
 
 
-def joined_list(f: Any, args: tuple[object, ...], kwargs: dict[str, object]) -> Any:
+def joined_list(f: Any, args: tuple[Any, ...], kwargs: dict[str, object]) -> Any:
     """What ``np.stack(list)`` and its like give; None for other arguments."""
     join = _joins.get(f)
-    if join is None or not args or type(args[0]) is not TracedList:
+    if join is None or not args or not is_in_arrays(args[0]):
         return None
     if has_traced(args[1:]) or has_traced(kwargs):
         return None

@@ -132,6 +132,11 @@ class ChangedList(WithLength):
         return bounds_among(key, self.length())
 
 
+def is_list(x: object) -> bool:
+    """Whether this is a list of the graph."""
+    return isinstance(x, ChangedList)
+
+
 # ------------------------------------------------------------------ in Python, to be staged
 
 

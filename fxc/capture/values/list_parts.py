@@ -108,6 +108,10 @@ class ListParts(Buffer):
         found.make_room([], 0, None, form if takes(form, *items) else None)
         return found
 
+    def as_list(self) -> Self:
+        """A new list with the same items."""
+        return self.part(slice(None))
+
     def part(self, key: slice) -> Self:
         """``self[key]``."""
         form, arrays, most = self._contents("a slice")
@@ -159,10 +163,9 @@ class ListParts(Buffer):
 
     # -------------------------------------------------------- what is in it
 
-    def has(self, x: object) -> Any:
-        """``x in self``."""
+    def _has(self, x: object) -> Any:
         if self._room is None:
-            return x in self._items
+            return NotImplemented
         if self._is_looked_at("'in'", x):
             return self._looked(place_of, x) >= 0
         return to_python((self._numbers() == x).any())
@@ -217,7 +220,7 @@ class ListParts(Buffer):
         if len(self.room.arrays) > 1:
             raise self.unclear("an assignment to a slice")
         found = wrap(self.room.arrays[0])[key]
-        if isinstance(items, Buffer) and items.items is None:
+        if isinstance(items, ListParts) and items.items is None:
             other, (given,) = items.arrays()
             source, count, same = wrap(given), items.length(), other == form
         elif isinstance(items, list | tuple):

@@ -151,6 +151,7 @@ class PooledList(ChangedList, Pooled):
     """A list of a pool."""
 
     __slots__ = ()
+    is_run_over = True  # by loops of the graph
     pool: ListPool
 
     @property  # type: ignore[misc]
@@ -224,6 +225,8 @@ class PooledList(ChangedList, Pooled):
         form, arrays = self._columns()
         return TracedList.of_columns(form, arrays, self.pool.arena.room.most)
 
+    as_list = copy
+
     def as_array(self, dtype: Any = None) -> Any:
         """``np.array(self, dtype)``."""
         if self.pool.form is None:
@@ -240,12 +243,11 @@ class PooledList(ChangedList, Pooled):
         """Whether ``as_array`` gives an array, see Note [Lists of numbers]."""
         return True
 
-    def has(self, x: object) -> Any:
-        """``x in self``."""
-        return self.copy().has(x) if self.pool.form is not None else False
+    def _has(self, x: object) -> Any:
+        return self.copy()._has(x) if self.pool.form is not None else False
 
     def __contains__(self, x: object) -> bool:
-        return bool(self.has(x))
+        return bool(self._has(x))
 
     def __add__(self, other: object) -> Any:
         return self.copy() + (other.copy() if type(other) is PooledList else other)

@@ -169,8 +169,11 @@ class Mixed(TakesUfuncs, Traced):
             raise AttributeError(name)
         raise unclear(f".{name}")
 
-    def is_instance(self, kinds: type | tuple[type, ...]) -> bool:
-        """``isinstance(self, kinds)``, which must be the same in both cases."""
+    def _class(self) -> type:
+        raise unclear("type()")
+
+    def _is_instance(self, kinds: type | tuple[type, ...]) -> bool:
+        """It must be the same in both cases."""
         found = {issubclass(each, kinds) for each in (self.kind, _type_of(_kind(self.given)))}
         if len(found) > 1:
             raise unclear("isinstance()")

@@ -129,6 +129,22 @@ class Traced:
         """What this number may be; None for what is none, or cannot be mixed with others."""
         return None
 
+    def _class(self) -> type:
+        """``type(self)`` in the program."""
+        return self.__class__
+
+    def _is_instance(self, kinds: type | tuple[type, ...]) -> bool:
+        """``isinstance(self, kinds)`` in the program."""
+        return isinstance(self, kinds)
+
+    def _record(self) -> Any:
+        """The record that this is, if it is one of several things; else this."""
+        return self
+
+    def _has(self, x: object) -> Any:
+        """``x in self``, of a list, a dict or a set whose items are in the graph."""
+        return NotImplemented
+
     def _is_open(self) -> bool:
         """Whether data, or the iteration of a loop, say what this is as a place or a key."""
         return True

@@ -91,7 +91,7 @@ class Several(TakesUfuncs, Traced):
             current().record("try_demand", operand(holds))
         return united(kept)
 
-    def record(self) -> Any:
+    def _record(self) -> Any:
         """The record that it is, see Note [Records]; itself, if it is none in any case."""
         return self.only(is_record) if self.may_be_record else self
 
@@ -144,6 +144,12 @@ class Several(TakesUfuncs, Traced):
         is_text = all(type(x) in (str, Late) and isinstance(x, str) for _, x in self.options)
         return str if is_text else Several
 
+    def _class(self) -> type:
+        raise refuse("type() of one of several things cannot be captured")
+
+    def _is_instance(self, kinds: object) -> bool:
+        raise refuse("isinstance() of one of several things cannot be captured")
+
     def _number(self) -> Any:
         return self.only(is_of_one_type)
 
@@ -192,7 +198,7 @@ class Several(TakesUfuncs, Traced):
         return iter(found)
 
     def _counted(self) -> Any:
-        found = self.record()
+        found = self._record()
         return None if type(found) is Several else found._counted()
 
     def __getitem__(self, key: object) -> Any:
@@ -220,7 +226,7 @@ class Several(TakesUfuncs, Traced):
         return self.of_each(lambda x: getattr(x, name)(*args, **kwargs))
 
     def __setitem__(self, key: object, value: object) -> None:
-        found = self.record()
+        found = self._record()
         (self._plain() if found is self else found)[key] = value
 
     def __getattr__(self, name: str) -> Any:

@@ -9,7 +9,7 @@ import numpy as np
 
 from fxc.ir.graph import Operand
 
-from ..forms.form import Constant, Form, Items, Union
+from ..forms.leaving import codes_of_items
 from ..refusing import Respecialise, refuse
 from ..session import current
 from ..statements.counted import Bounded, Counted
@@ -18,8 +18,7 @@ from .operands import constant, operand, wrap
 from .python_numbers import logical_not, to_bool, to_int, to_python
 from .several import Several, united
 from .traced_array import TracedArray
-from .traced_int import TracedInt
-from .traced_lists import TracedList
+from .traced_lists import is_in_arrays, plain_list
 from .truths import demand
 
 # Note [Texts of the graph]
@@ -258,8 +257,6 @@ def _are_equal(x: TracedArray, y: TracedArray, one: Int, other: object) -> Any:
 
 def char_of(code: Any) -> Char:
     """``chr(code)``."""
-    if not isinstance(code, TracedInt):
-        code = to_int(code)
     demand(code >= 0)
     demand(code <= _LAST)
     return Char(code)
@@ -294,33 +291,17 @@ def _together(parts: Sequence[object]) -> Any:
 
 def joined(items: Any) -> Any:
     """``"".join(items)``; None where Python does it."""
-    if type(items) is TracedList and items.items is None:
+    if is_in_arrays(items):
         form, arrays = items.arrays()
-        codes = _codes_of_items(form, [wrap(array) for array in arrays])
+        codes = codes_of_items(form, [wrap(array) for array in arrays])
         return None if codes is None else Text(codes)
     if isinstance(items, Text | Char):
         return items
-    if type(items) is TracedList:
-        items = items.items
+    items = plain_list(items)
     if type(items) not in (list, tuple) or not any(isinstance(x, UnknownText) for x in items):
         return None
     parts = [codes_in(x) for x in items]
     return None if any(part is None for part in parts) else Text(_together(parts))
-
-
-def _codes_of_items(form: Form, arrays: Sequence[TracedArray]) -> Any:
-    """The code points of items that stand in arrays; None if they are no characters."""
-    if isinstance(form, Items) and form.structure.kind is Char:
-        return arrays[0].astype(np.int32)
-    options = form.options if isinstance(form, Union) else ()
-    texts = [each.value for each in options if isinstance(each, Constant) and each.value]
-    if not options or len(texts) < len(options) or any(len(text) > 1 for text in texts):
-        return None
-    *rest, last = zip(arrays, texts, strict=True)
-    found: Any = ord(last[1])
-    for flag, text in rest:
-        found = np.where(flag, ord(text), found)
-    return None if type(found) is int else found.astype(np.int32)
 
 
 def place_of_char(keys: Sequence[str], key: Char) -> tuple[Any, Any]:

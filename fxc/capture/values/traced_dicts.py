@@ -47,8 +47,7 @@ class Keyed(WithLength, Limited):
 
     # -------------------------------------------------------- reads
 
-    def has(self, key: object) -> Any:
-        """``key in self``."""
+    def _has(self, key: object) -> Any:
         table = self.table
         if table.is_empty():
             return False
@@ -57,7 +56,7 @@ class Keyed(WithLength, Limited):
         return table.find(key)[1] > 0
 
     def __contains__(self, key: object) -> bool:
-        return bool(self.has(key))
+        return bool(self._has(key))
 
     def length(self) -> Any:
         return self.table.length()
@@ -90,6 +89,10 @@ class Keyed(WithLength, Limited):
     def _counted(self) -> Any:
         found = self.in_order(0)
         return None if type(found) is list else found
+
+    def renewed(self) -> Any:
+        """A new dict, or a new set, with the same items."""
+        raise NotImplementedError
 
     def best(self, key: object, largest: bool) -> Any:
         """``max(self, key=key)`` or ``min``."""
@@ -208,8 +211,7 @@ class TracedDict(Keyed):
             raise self.refused("a copy")
         return self._staged(counter_of if self.of is Counter else copied, self.items())
 
-    def as_dict(self) -> Any:
-        """``dict(self)``."""
+    def renewed(self) -> Any:
         return self._staged(copied, self.items())
 
     # -------------------------------------------------------- changes
@@ -254,8 +256,8 @@ def factory_of(items: defaultdict[Any, Any]) -> Any:
 
 
 def any_order(items: object) -> Any:
-    """What a loop runs over in whose order a set does not show."""
-    return items.in_any_order() if isinstance(items, Keyed) and items.of is set else items
+    """What a loop runs over in whose order that of a dict or a set does not show."""
+    return items.in_any_order() if isinstance(items, Keyed) else items
 
 
 # ------------------------------------------------------------------ in Python, to be staged

@@ -20,7 +20,7 @@ from ..forms.leaving import array_of_list, dtype_as_places
 from ..statements.structured import Statement
 from .above import above
 from .list_buffers import any_number, any_of
-from .list_changes import ChangedList
+from .list_changes import ChangedList, is_list
 from .list_contents import SPARE, is_wide
 from .list_parts import ListParts
 from .list_room import Room, checked_place
@@ -104,7 +104,7 @@ class TracedList(ListParts, ChangedList):
 
     def extend(self, more: Any) -> None:
         """As ``list.extend``."""
-        if self._is_here and type(more) is TracedList and more.items is None:
+        if self._is_here and is_in_arrays(more):
             self._take_over(self.joined(self, more))
         else:
             super().extend(more)
@@ -287,7 +287,7 @@ class TracedList(ListParts, ChangedList):
         return x in self._plain_items("'in'")
 
     def __add__(self, other: object) -> Any:
-        if self.items is None or (type(other) is TracedList and other.items is None):
+        if self.items is None or is_in_arrays(other):
             if other.__class__ is not list or self.of is not list:
                 raise self.unclear("'+'")
             return self.joined(self, other)
@@ -305,6 +305,16 @@ class TracedList(ListParts, ChangedList):
 def list_to_grow() -> TracedList:
     """An empty list, as if made where the program begins."""
     return TracedList([], outermost=True)
+
+
+def is_in_arrays(x: Any) -> bool:
+    """Whether this is a list whose items stand in arrays of its own."""
+    return type(x) is TracedList and x.items is None
+
+
+def is_in_graph(x: object) -> bool:
+    """Whether this is a list of which Python does not know the items."""
+    return is_list(x) and plain_list(x) is x
 
 
 def plain_list(x: object) -> Any:

@@ -92,6 +92,8 @@ class TracedSet(Keyed):
         """As ``set.copy``."""
         return self | set()
 
+    renewed = copy
+
     def __getitem__(self, key: object) -> Any:
         raise TypeError("'set' object is not subscriptable")
 
