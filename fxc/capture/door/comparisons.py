@@ -12,35 +12,24 @@ from typing import Any
 
 import numpy as np
 
+from ..forms.identity import identity
 from ..outside.containers import PLAIN, External
 from ..outside.lists import ExternalList
 from ..outside.objects import class_attribute
 from ..outside.shadows import class_of, has_method
 from ..refusing import refuse
 from ..statements.choices import both, both_true, chosen, either_true, negated
-from ..values.differing import Differing
+from ..values.list_changes import is_list
 from ..values.list_parts import are_equal
-from ..values.list_pools import PooledList
-from ..values.mixed import Mixed
 from ..values.operands import Traced, has_traced, operand
+from ..values.options import is_open_int, is_unknown_number
 from ..values.python_numbers import to_bool
-from ..values.records import Record
-from ..values.several import Several
-from ..values.texts import UnknownText, refused
-from ..values.traced_array import TracedArray
-from ..values.traced_int import TracedInt, known_ints
-from ..values.traced_lists import TracedList
-from ..values.traced_scalar import TracedScalar
+from ..values.traced_lists import is_in_graph
 from ..values.truths import flag_of, truth
-from ..values.unknown_items import OneOfItems
-from ..values.variables import is_same
 from .items import ItemAccess
 from .reads import name_of
 
-_ONE_OBJECT = range(-5, 257)  # the ints of which CPython has one object each
-_OBJECTS = (Record, OneOfItems)
 _BY_FIELDS: bool = sys.version_info >= (3, 13)
-_NUMBERS = (TracedScalar, TracedInt, Mixed)
 
 # Note [Order of tuples]
 # Python compares two tuples by their first items that differ: it asks each pair for equality, where
@@ -55,41 +44,11 @@ class Comparisons(ItemAccess):
 
     def same(self, a: Any, b: Any) -> Any:
         """``a is b``; what is two objects now may be one in another call."""
-        if type(a) is Differing or type(b) is Differing:
-            return a.is_(b) if type(a) is Differing else b.is_(a)
-        if b is None:
-            return a.is_(None) if type(a) is Several else a is None
-        if isinstance(a, Traced) and isinstance(b, Traced) and a._in_pool and b._in_pool:
-            return a.is_(b)  # type: ignore[attr-defined]
-        for one, other in ((a, b), (b, a)):
-            if type(one) is Several and one.may_be_record:
-                return one.is_one(other)
-        if type(a) is Several or type(b) is Several:
-            raise refuse("'is' of one of several things cannot be captured; use ==")
-        if isinstance(a, bool) and isinstance(b, bool):
-            return bool(a) is bool(b)
-        if TracedInt in (type(a), type(b)) and a is not b:
-            left, right = known_ints((a, b))
-            if type(left) is not type(right) or left != right:
-                return False
-            if left not in _ONE_OBJECT:
-                raise refuse("'is' of two equal ints cannot be captured; use ==")
-            return True
-        if a is b or (isinstance(a, TracedArray) and is_same(a, b)):
-            return True
-        if isinstance(a, UnknownText) or isinstance(b, UnknownText):
-            raise refused("'is'")
+        found = identity(a, b)
+        if found is not NotImplemented:
+            return found
         if self.outside.real(a) is self.outside.real(b):
             return True  # NumPy's code, say, has the object itself
-        if isinstance(a, TracedArray) and isinstance(b, TracedArray):
-            self.session.aliases.check_distinct(a._value, b._value)
-        kinds = {type(a), type(b)}
-        if OneOfItems in kinds:
-            for x in (a, b):
-                self.lists.ask_pool(*(x._holds() if type(x) is OneOfItems else (x,)))
-            raise refuse("'is' of one of several objects cannot be captured; compare the places")
-        if Mixed in kinds or (TracedScalar in kinds and a.__class__ is b.__class__):
-            raise refuse("'is' of two numbers that are not known cannot be captured; use ==")
         are_tuples = isinstance(a, tuple) and isinstance(b, tuple) and len(a) == len(b)
         are_made = any(self.outside.real(x) is x for x in (a, b))
         if are_tuples and are_made and has_traced((a, b)):
@@ -157,8 +116,8 @@ class Comparisons(ItemAccess):
 
     def _tuples_of(self, name: str, a: Any, b: Any) -> tuple[Any, Any] | None:
         """Tuples or lists to compare in place of two things; None where Python compares them."""
-        a, b = (x.few_items() if type(x) is TracedList else x for x in (a, b))
-        if isinstance(a, External) or (isinstance(a, Traced) and type(a) not in _OBJECTS):
+        a, b = (x.few_items() if is_list(x) else x for x in (a, b))
+        if isinstance(a, External) or (isinstance(a, Traced) and not a._is_object):
             return None
         if _is_plain_sequence(name, a) and _is_plain_sequence(name, b):
             alike = isinstance(a, tuple) == isinstance(b, tuple)
@@ -187,7 +146,8 @@ class Comparisons(ItemAccess):
         """Whether two items are equal, or one object, as ``in`` asks it."""
         if x is y:
             return True
-        if any(type(one) in _NUMBERS and not _is_number(other) for one, other in ((x, y), (y, x))):
+        both = ((x, y), (y, x))
+        if any(is_unknown_number(one) and not _is_number(other) for one, other in both):
             return False
         self._demand_one_number(x, y)
         return truth(self.equal(x, y))
@@ -242,7 +202,7 @@ class Comparisons(ItemAccess):
 
 def is_compared(x: object) -> bool:
     """Whether it is a tuple, or an object like one, with numbers that are not known."""
-    if type(x) not in _OBJECTS and isinstance(x, Traced | tuple):
+    if isinstance(x, Traced | tuple) and not _is_object(x):
         return isinstance(x, tuple) and has_traced(x)
     return not has_method(x, "__lt__") and _is_written(_kind(x), "lt")
 
@@ -256,14 +216,17 @@ def _is_written(kind: type, name: str) -> bool:
 
 
 def _kind(x: object) -> type:
-    return x.__class__ if type(x) in _OBJECTS else class_of(x)
+    return x.__class__ if _is_object(x) else class_of(x)
+
+
+def _is_object(x: object) -> bool:
+    return isinstance(x, Traced) and x._is_object
 
 
 def _lists_of_the_graph(a: object, b: object) -> tuple[Any, Any] | None:
     """Two lists, of which the length of the first one depends on data; None for others."""
     for one, other in ((a, b), (b, a)):
-        is_counted = type(one) is PooledList or (type(one) is TracedList and one.items is None)
-        if is_counted and isinstance(one, list) and isinstance(other, list):
+        if is_in_graph(one) and isinstance(one, list) and isinstance(other, list):
             made = other.as_list() if type(other) is ExternalList else other
             return None if made is None else (one, made)
     return None
@@ -280,12 +243,12 @@ def _is_item(x: object) -> bool:
     """Whether it is a number or a constant, or a tuple of these."""
     if type(x) is tuple:
         return all(map(_is_item, x))
-    return type(x) in (*_NUMBERS, *PLAIN) or isinstance(x, np.generic)
+    return type(x) in PLAIN or is_unknown_number(x) or isinstance(x, np.generic)
 
 
 def _may_be_nan(x: object) -> bool:
-    if type(x) in (TracedScalar, Mixed):
-        return operand(x).type.dtype.kind in "fc"
+    if is_unknown_number(x):
+        return not is_open_int(x) and operand(x).type.dtype.kind in "fc"
     return isinstance(x, float | complex) and not isinstance(x, Traced) and x != x
 
 

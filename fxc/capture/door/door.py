@@ -31,16 +31,15 @@ from ..locations import OURS
 from ..noted import note
 from ..numpy_api.protocol import FUNCTIONS, array_function
 from ..outside.containers import PLAIN
-from ..outside.generators import TracedGenerator, made_by, source_kind
+from ..outside.generators import made_by, source_kind
 from ..outside.lists import ExternalList
 from ..outside.objects import Args, Kwargs
 from ..outside.outside import Outside
 from ..session import Session
 from ..statements.control import CONTROL
 from ..values.differing import differing_in, each_way
-from ..values.late import Late
+from ..values.late import of_this_call
 from ..values.operands import Traced, TracedValue, has_traced
-from ..values.records import Record
 from ..values.several import Several
 from ..values.texts import UnknownText
 from ..values.traced_int import known_ints
@@ -98,7 +97,7 @@ class Door(PlainCalls):
             return f.called(*args, **kwargs)
         is_class = isinstance(f, type)
         if is_class and f is not str:
-            args = tuple(x._known() if type(x) is Late else x for x in args)
+            args = tuple(map(of_this_call, args))
         if is_class or kind is FunctionType or kind is BuiltinFunctionType:
             special = SPECIAL.get(f)
             if special is not None:
@@ -115,9 +114,9 @@ class Door(PlainCalls):
         owner = f.__self__
         if source_kind(owner) is not None:
             return getattr(self.outside.generator(owner), f.__name__)(*args, **kwargs)
-        of_generator = type(owner) is TracedGenerator and f.__func__.__module__ == "random"
+        of_generator = isinstance(owner, Traced) and f.__func__.__module__ == "random"
         if not of_generator:
-            if isinstance(owner, Traced) and type(owner) is not Record:
+            if isinstance(owner, Traced) and not owner._is_object:
                 return f(*args, **kwargs)
             if f.__name__ in ("_replace", "_asdict") and is_plain_namedtuple(type(owner)):
                 return self.made(f(*args, **kwargs))

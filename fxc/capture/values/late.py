@@ -147,7 +147,7 @@ class Late(Traced):
         begin, end = self._ends()
         if type(other) is str and not (other.startswith(begin) and other.endswith(end)):
             return False
-        return self._known() == (other._known() if type(other) is Late else other)
+        return self._known() == of_this_call(other)
 
     def _ends(self) -> tuple[str, str]:
         """The text that it begins and the one that it ends with, before and after all numbers."""
@@ -291,6 +291,11 @@ def _known(x: object) -> Any:
 def _known_part(x: object) -> object:
     if type(x) is not Late and isinstance(x, Traced) and isinstance(x, str):
         raise refuse("a text of parts that conditions choose cannot be looked at while capturing")
+    return of_this_call(x)
+
+
+def of_this_call(x: object) -> Any:
+    """What a text of numbers is in this call; anything else itself."""
     return x._known() if type(x) is Late else x
 
 

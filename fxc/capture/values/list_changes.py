@@ -43,6 +43,10 @@ class ChangedList(WithLength):
         """The items, where Python changes them; None where the graph does."""
         return None
 
+    def few_items(self) -> list[Any] | None:
+        """The items, if there are few of them and Python knows how many."""
+        return None
+
     def _operand(self) -> Operand:
         return operand(self.as_array())
 

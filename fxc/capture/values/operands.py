@@ -27,6 +27,7 @@ class Traced:
     # What makes such a value of the only item of its structure, where lists may hold it.
     _of_item: ClassVar[Callable[..., Any] | None] = None
     _in_pool: ClassVar[bool] = False  # whether they are records: Note [Records]
+    _is_object: ClassVar[bool] = False  # whether it stands for an object of the program's
     _is_number: ClassVar[bool] = False  # whether it may be a number, which a node carries
     # What stands for the items of an array, this one among them; None: the items do.
     _among: ClassVar[Callable[..., Any] | None] = None

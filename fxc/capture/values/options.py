@@ -30,6 +30,11 @@ def is_of_one_type(x: object) -> bool:
     return isinstance(x, np.generic) or type(x) in _NUMBERS
 
 
+def is_unknown_number(x: object) -> bool:
+    """Whether this is a number that is not known, of one type or two."""
+    return isinstance(x, Traced) and x._kinds() is not None
+
+
 def is_open_int(x: object) -> bool:
     """Whether this is an int of Python's that is not known."""
     return isinstance(x, Traced) and x._graph_type() == PY_INT

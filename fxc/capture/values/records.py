@@ -197,6 +197,7 @@ class Record(Pooled):
     """A dict or an object that is an item of a pool."""
 
     __slots__ = ()
+    _is_object = True
     pool: Pool
 
     @property  # type: ignore[misc]

@@ -28,7 +28,7 @@ from .list_parts import array_in_order, places_in_order
 from .list_room import checked_place
 from .mixed import form_of_numbers, scalar_kinds
 from .operands import Limited, Traced, array_of, operand, variable_of, wrap
-from .options import graph_type
+from .options import graph_type, is_unknown_number
 from .python_numbers import to_int
 from .records import record_at
 from .traced_int import int_dim, scalar_of_int
@@ -244,9 +244,9 @@ def _place_of(key: Any) -> Any:
     return to_int(key) if graph_type(key) == PY_BOOL else key
 
 
-def _is_unknown(key: object) -> bool:
+def _is_unknown(key: Any) -> bool:
     """Whether a place depends on data, or on the iteration of a loop."""
-    return isinstance(key, Traced) and key._kinds() is not None and key._is_open()
+    return is_unknown_number(key) and key._is_open()
 
 
 def _are_numbers(items: Sequence[Any]) -> bool:

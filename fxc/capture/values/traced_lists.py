@@ -165,7 +165,6 @@ class TracedList(ListParts, ChangedList):
     # -------------------------------------------------------- reads
 
     def few_items(self) -> list[Any] | None:
-        """The items, if there are few of them and Python knows how many."""
         if self._room is None:
             return None if self.awaited_by() else self._items
         if isinstance(self._known, int) and self._known <= _FEW:

@@ -34,6 +34,7 @@ class OneOfItems(Limited):
     """
 
     __slots__ = ("_at", "_items", "_place")
+    _is_object = True
     _items: tuple[Any, ...]
 
     def __init__(self, at: Table, items: Sequence[object], place: Int) -> None:
