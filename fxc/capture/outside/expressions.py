@@ -1,42 +1,20 @@
-"""The expressions by which an epilogue makes what leaves the function."""
+"""The expressions by which an epilogue makes containers and objects, and calls functions."""
 
 from __future__ import annotations
 
 from collections import Counter, OrderedDict, defaultdict, deque
-from collections.abc import Callable, Iterator
-from functools import partial
-from itertools import product
 from types import SimpleNamespace
 from typing import Any
 
-from fxc.ir.graph import Value
-
-from ..forms.form import Form, Items, plain_form
-from ..forms.leaving import classes_in
-from ..forms.listed import Lists
+from ..forms.expressions import ValueExpressions
+from ..forms.form import plain_form
 from ..refusing import refuse
-from ..session import RESULT
-from ..statements.counted import Bounded, Counted
-from ..values.differing import Differing
 from ..values.late import Held, Late
-from ..values.list_buffers import Buffer
-from ..values.list_pools import ListPool, PooledList
-from ..values.lists_of_lists import ListOfLists, ListRow
 from ..values.maybe_set import MaybeSet
-from ..values.mixed import Mixed
 from ..values.open_dicts import OpenDict
-from ..values.operands import Traced, TracedValue, has_traced, wrap
-from ..values.records import Pool, Record
-from ..values.rows import ListArray, list_array_of, rows_in
-from ..values.several import Several
-from ..values.texts import Char, Text
-from ..values.traced_dicts import Keyed, TracedDict
-from ..values.traced_lists import TracedList
-from ..values.traced_sets import TracedSet
+from ..values.operands import Traced, has_traced, wrap
+from ..values.rows import rows_in
 from .containers import is_plain
-from .files import TracedFile
-from .generators import TracedGenerator
-from .leaves import CapturedLeaf, output_leaf
 from .objects import (
     Args,
     Kwargs,
@@ -51,53 +29,13 @@ from .outside import Outside
 from .shadows import class_of
 
 
-class ExpressionBuilder:
-    """Collects the leaves, and the text of the statements that come before an expression."""
+class ExpressionBuilder(ValueExpressions):
+    """Collects the expressions for containers, objects and calls, too."""
 
     def __init__(self, outside: Outside) -> None:
-        self._outside = outside
-        self.leaves: list[CapturedLeaf] = []
-        self.apart: set[tuple[int, int]] = set()  # leaves of which there is one
-        self.objects: dict[str, None] = {}  # variables of the guard program
-        self._lines: list[str] = []
-        self._constants: dict[str, Any] = {}
-        self._made: dict[int, tuple[str, Any]] = {}
+        super().__init__(outside)
         self._open: set[int] = set()
         self._dicts: list[Any] = []  # those that have keys by a condition
-        self._sealed: list[tuple[Any, type]] = []  # objects that are joined, of those that leave
-
-    def _place(self, x: object) -> str:
-        """The expression for something that leaves the function."""
-        if x is None or x is True or x is False:
-            return repr(x)
-        made = _EXPRESSIONS.get(type(x))
-        if made is not None:
-            return made(self, x)
-        if isinstance(x, TracedValue):
-            return self._of_value(x)
-        if id(x) in self._outside.given_texts:
-            return self._reference(self._outside.given_texts[id(x)][1])
-        if isinstance(x, Text):
-            return f"text_of({self._place(x.codes())})"
-        return self._leaf(x) if isinstance(x, Traced) else self._object(x)
-
-    def _differing(self, x: Differing) -> str:
-        return self._either(*(partial(self._place, each) for each in (x.left, x.flag, x.right)))
-
-    def _several(self, x: Several) -> str:
-        *options, (_, last) = x.options
-        cases = [f"{self._place(value)} if {self._place(flag)} else " for flag, value in options]
-        return f"({''.join(cases)}{self._place(last)})"
-
-    def _mixed(self, x: Mixed) -> str:
-        number = self._leaf(x.given)
-        python = f"{number}.item()" if x.whole is None else self._leaf(x.whole)
-        return f"({number} if {self._leaf(x.flag)} else {python})"
-
-    def _of_value(self, x: TracedValue) -> str:
-        if (of_list := list_array_of(x)) is not None:
-            return self._once(x, lambda: self._list_array(of_list))
-        return self._traced(x._object)
 
     def _object(self, x: object) -> str:
         """The expression for an object or a container, from outside or made anew."""
@@ -119,164 +57,6 @@ class ExpressionBuilder:
             expression = self._container(x, class_of(x))
         self._open.discard(id(x))
         return self._leaf(x) if expression is None else self._once(x, lambda: expression)
-
-    def _once(self, x: object, made: Callable[[], str]) -> str:
-        """The variable that holds what is made for ``x``."""
-        if id(x) not in self._made:
-            expression, name = made(), f"c{len(self._made)}"
-            self._lines.append(f"{name} = {expression}")
-            self._made[id(x)] = (name, x)
-        return self._made[id(x)][0]
-
-    def _keyed(self, x: Keyed) -> str:
-        """The expression for a dict or a set of the graph."""
-        items = self._buffer(x.table)
-        made = f"{{key for key, in {items}}}" if x.of is set else f"dict({items})"
-        if isinstance(x, TracedDict) and x.of is defaultdict:
-            return f"defaultdict({self._place(x.factory)}, {made})"
-        return f"{x.of.__name__}({made})" if x.of in (Counter, OrderedDict) else made
-
-    def _buffer(self, x: Buffer) -> str:
-        """The expression for a list of counted length, or one that Python knows."""
-        if x.items is not None:
-            return self._place(x.items)
-        return self._once(x, lambda: self._counted_list(x))
-
-    def _counted_list(self, x: Buffer) -> str:
-        form, arrays, count = x.contents()
-        end = self._place(count)
-        first, begin = self._items(x.borrowed), len(x.borrowed)
-        names = iter([f"{self._leaf(wrap(array))}[{begin or ''}:{end}]" for array in arrays])
-        made = self._listed(form, names)
-        made = f"[{first}*{made}]" if first else made
-        self._outside.session.door.places.check_returned_list(classes_in(form), self._sealed)
-        self._outside.session.aliases.returned.append(x)
-        return f"deque({made})" if x.of is deque else made
-
-    def _listed(self, form: Form, arrays: Iterator[str]) -> str:
-        """The expression for the list of items of a form that stand in arrays of these names."""
-        return Lists(self._constant, self._pool).of(form, arrays)
-
-    def _rows(self, x: ListOfLists) -> str:
-        """The expression for a list of lists of numbers that are all of one length."""
-        leaves = [self._leaf(wrap(each)) for each in x.arrays]
-        made = self._listed(x.form, iter([f"{leaf}.ravel()" for leaf in leaves]))
-        return f"rows_of({made}, *{leaves[0]}.shape)"
-
-    def _pool(self, pool: Pool | ListPool) -> str:
-        """The list of all records of a pool, or of all its lists."""
-        if id(pool) not in self._made:
-            name = f"p{len(self._made)}"
-            self._made[id(pool)] = name, pool
-            if isinstance(pool, ListPool):
-                self._make_lists(name, pool)
-            else:
-                self._make_records(name, pool)
-        return self._made[id(pool)][0]
-
-    def _make_records(self, name: str, pool: Pool) -> None:
-        table, known = pool.table, self._known_records(pool)
-        if known is not None:
-            self._lines.append(f"{name} = {known}")
-            return
-        if table.items is not None:
-            table.make_room((), 0, None)
-        form, arrays, count = table.contents()
-        assert isinstance(form, Items)
-        end = self._place(count)
-        names = iter([f"{self._leaf(wrap(array))}[:{end}]" for array in arrays])
-        self._lines.append(f"{name} = {self._listed(pool.form_of_fields(form), names)}")
-        self._outside.session.aliases.returned.append(table)
-        for number, key, x in pool.of_callers():
-            record = f"{name}[{number}]"
-            held = record if pool.label.kind is dict else f"vars({record})"
-            self._lines.append(f"{held}[{key!r}] = {self._place(x)}")
-        for held, other in pool.links(form):
-            linked = f"{self._pool(other)}[{held}] if type({held}) is int else {held}"
-            self._lines.append(f"for x in {name}: {held} = {linked}")
-
-    def _known_records(self, pool: Pool) -> str | None:
-        """The same of records whose fields Python knows, if none of them is a record."""
-        items = pool.table.items
-        if items is None or any(type(x) is Record for fields in items for x in fields):
-            return None
-        keys = [repr(key) for key in pool.label.keys]
-        of_class = "" if pool.label.kind is dict else f"rebuild({self._constant(pool.label.kind)}, "
-        made = []
-        for fields in items:
-            held = ", ".join(map(": ".join, zip(keys, map(self._place, fields), strict=True)))
-            made.append(f"{of_class}{{{held}}}{')' if of_class else ''}")
-        return f"[{', '.join(made)}]"
-
-    def _make_lists(self, name: str, pool: ListPool) -> None:
-        """Make the lists of a pool; they are there before their items."""
-        pool.check_ours("a result that is a part")
-        heads, arena = pool.heads, pool.arena
-        if heads.items is not None:
-            heads.make_room((), 0, None)
-        _, (begins, counts, _), number = heads.contents()
-        end = self._place(number)
-        of_lists = [f"{self._leaf(wrap(each))}[:{end}]" for each in (begins, counts)]
-        self._lines.append(f"{name} = [[] for _ in range({end})]")
-        if arena.form is not None:
-            self._lines.append(f"{name}i = arena_places({', '.join(of_lists)})")
-            names = iter([f"{self._leaf(wrap(each))}[{name}i]" for each in arena.room.arrays])
-            made = self._listed(arena.form, names)
-            self._lines.append(f"share_out({name}, {of_lists[1]}, {made})")
-        self._outside.session.aliases.returned += [heads, arena]
-
-    def _list_array(self, of_list: ListArray) -> str:
-        """The expression for the array of a list, which may be empty."""
-        array = self._leaf(wrap(of_list.array))
-        dtype = "" if of_list.asked is None else f", {self._constant(of_list.asked)}"
-        return f"{array} if len({array}) else empty(0{dtype})"
-
-    def _traced(self, value: Value) -> str:
-        """The expression for a traced value: see Note [Conditional aliases]."""
-        session = self._outside.session
-        replaced = session.aliases.replaced.get(value)
-        if replaced is not None:
-            session.aliases.told.add(value)
-            new, before = self._leaf(wrap(value)), self._traced(replaced.right)
-            return f"({new} if {self._place(wrap(replaced.test))} else {before})"
-        found = session.alternatives.get(value)
-        if found is None:
-            return self._leaf(wrap(value))
-        return self._either(
-            partial(self._traced, found.left),
-            partial(self._place, wrap(found.test)),
-            partial(self._traced, found.right),
-        )
-
-    def _either(
-        self, left: Callable[[], str], test: Callable[[], str], right: Callable[[], str]
-    ) -> str:
-        """The expression for one thing or another: nobody gets both."""
-        begin = len(self.leaves)
-        one = left()
-        middle = len(self.leaves)
-        other = right()
-        self.apart.update(product(range(begin, middle), range(middle, len(self.leaves))))
-        return f"({one} if {test()} else {other})"
-
-    def _leaf(self, x: object) -> str:
-        self._outside.session.spend(RESULT)
-        self.leaves.append(output_leaf(self._outside, x))
-        return f"r{len(self.leaves) - 1}"
-
-    def _reference(self, var: str) -> str:
-        """A variable of the guard program."""
-        constants = self._outside.guards.constants
-        if var in constants:
-            self._constants[var] = constants[var]
-        else:
-            self.objects[var] = None
-        return var
-
-    def _constant(self, value: object) -> str:
-        name = f"k{len(self._constants)}"
-        self._constants[name] = value
-        return name
 
     def _container(self, x: Any, kind: type) -> str | None:
         """The expression that makes a container anew; None for what is none."""
@@ -331,9 +111,6 @@ class ExpressionBuilder:
         kind = class_of(x)
         return kind is SimpleNamespace or is_dict_class(kind) or self._is_own(x, kind)
 
-    def _items(self, items: Any) -> str:
-        return "".join(f"{self._place(item)}, " for item in items)
-
     def _dict(self, items: dict[Any, Any]) -> str:
         if any(type(value) is MaybeSet for value in items.values()):
             return self._dict_if(items)
@@ -378,25 +155,3 @@ class ExpressionBuilder:
             return f"({''.join(f'{self._part(item)}, ' for item in x)})"
         is_ours = type(x).__module__.startswith("fxc.") and not isinstance(x, Traced)
         return self._constant(x) if is_ours or (type(x) is dict and not x) else self._place(x)
-
-
-def _refuse_range(self: ExpressionBuilder, x: object) -> str:
-    raise refuse("a range or an iterator as a result cannot be captured; return a list")
-
-
-_EXPRESSIONS: dict[type, Callable[[Any, Any], str]] = {
-    Differing: ExpressionBuilder._differing,
-    Several: ExpressionBuilder._several,
-    Mixed: ExpressionBuilder._mixed,
-    TracedList: ExpressionBuilder._buffer,
-    ListOfLists: lambda self, x: self._once(x, lambda: self._rows(x)),
-    ListRow: lambda self, x: f"{self._place(x.whole)}[{self._place(x.place)}]",
-    **dict.fromkeys((TracedDict, TracedSet), lambda self, x: self._once(x, lambda: self._keyed(x))),
-    Char: lambda self, x: f"chr({self._place(x.code)})",
-    Record: lambda self, x: f"{self._pool(x.pool)}[{self._place(x.number)}]",
-    PooledList: lambda self, x: f"{self._pool(x.pool)}[{self._place(x.number)}]",
-    TracedGenerator: lambda self, x: self._reference(x._var()),
-    TracedFile: lambda self, x: self._reference(x._source.var),
-    Late: lambda self, x: self._called(x._function, x._args, x._kwargs),
-    **dict.fromkeys((Counted, Bounded), _refuse_range),
-}
