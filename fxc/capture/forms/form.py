@@ -80,7 +80,8 @@ class Union:
     options: tuple[Form, ...]
 
 
-Form = Number | MixedNumber | Array | Constant | Items | Union
+OfNumbers = Number | MixedNumber
+Form = OfNumbers | Array | Constant | Items | Union
 
 
 # What things have in common that are one option of a union: their form, or one of these two.

@@ -24,6 +24,7 @@ from .form import (
     Items,
     MixedNumber,
     Number,
+    OfNumbers,
     Union,
     numbers_in,
     pool_of,
@@ -57,7 +58,7 @@ def may_change(form: Form) -> bool:
 
 def dtype_as_places(form: Form) -> np.dtype | None:
     """Of which dtype an index of such items is, also of none of them; None for no ints."""
-    is_number = isinstance(form, Number | MixedNumber)
+    is_number = isinstance(form, OfNumbers)
     is_int = is_number and all(kind.dtype.kind == "i" for kind in numbers_in(form))
     return np.dtype(np.intp) if is_int else None
 
@@ -156,7 +157,7 @@ def _array_of_numbers(options: Sequence[Form], arrays: Iterator[Value], dtype: o
     return as_array(number, [values], dtype)
 
 
-def _array_of_kinds(form: Number | MixedNumber, arrays: Sequence[Value], dtype: object) -> Any:
+def _array_of_kinds(form: OfNumbers, arrays: Sequence[Value], dtype: object) -> Any:
     """The same of numbers of one type or two."""
     dtypes = {kind.dtype for kind in numbers_in(form)}
     if isinstance(form, Number) or not form.has_whole:

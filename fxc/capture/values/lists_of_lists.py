@@ -13,7 +13,7 @@ from fxc.ir.symbols import Dim
 from fxc.ir.types import ScalarType
 
 from ..forms.carrying import pack
-from ..forms.form import MixedNumber, Number, numbers_in, types_of
+from ..forms.form import OfNumbers, numbers_in, types_of
 from ..forms.items import item_of, takes
 from ..forms.leaving import as_array
 from ..refusing import How, Request, Respecialise
@@ -33,9 +33,6 @@ from .traced_lists import TracedList
 # number of another kind that is stored later is noted in ``Session.outer``, and the capture starts
 # again with room for both. So it does, with Python's lists, if the program does anything else with
 # the list than to read and write numbers: ``append``, a row that is replaced.
-
-
-_Numbers = Number | MixedNumber
 
 
 def made(by_python: Request, items: Sequence[Any]) -> Any:
@@ -87,7 +84,7 @@ def repeated(by_python: Request, count: Dim, row: object) -> Any:
     return ListOfLists(by_python, form, filled_arrays(form, number, (count, size)))
 
 
-def _form_of(label: str, numbers: Sequence[object]) -> _Numbers | None:
+def _form_of(label: str, numbers: Sequence[object]) -> OfNumbers | None:
     """What all these are, and what is known to be stored later; None if they cannot be mixed."""
     known: frozenset[ScalarType] = current().outer.get(label, frozenset())
     return form_of_numbers(numbers, known) if numbers else None
@@ -141,7 +138,7 @@ class ListOfLists(_AlongAxis):
     __slots__ = ("arrays", "by_python", "form")
     _axis = 0
 
-    def __init__(self, by_python: Request, form: _Numbers, arrays: Sequence[Value]) -> None:
+    def __init__(self, by_python: Request, form: OfNumbers, arrays: Sequence[Value]) -> None:
         self.by_python = by_python
         self.form = form
         self.arrays = arrays

@@ -12,7 +12,7 @@ from fxc.ir.graph import Literal, Operand
 from fxc.ir.types import PY_FLOAT, PY_INT, ArrayType, ScalarType
 from fxc.ops.table import TABLE
 
-from ..forms.form import MixedNumber, Number
+from ..forms.form import MixedNumber, Number, OfNumbers
 from ..numpy_api.ufuncs import call_ufunc
 from ..refusing import refuse
 from ..session import current
@@ -222,7 +222,7 @@ def listed_kinds(x: object) -> frozenset[ScalarType] | None:
 
 def form_of_numbers(
     numbers: Iterable[object], kinds: frozenset[ScalarType] = frozenset()
-) -> Number | MixedNumber | None:
+) -> OfNumbers | None:
     """The form of what is one of these numbers, or of these kinds, in a list of the graph; None if
     there is none.
     """
@@ -234,7 +234,7 @@ def form_of_numbers(
     return number_form(kinds)
 
 
-def number_form(kinds: frozenset[ScalarType]) -> Number | MixedNumber | None:
+def number_form(kinds: frozenset[ScalarType]) -> OfNumbers | None:
     """The form of a number that may be each of these; None if it cannot be."""
     if len(kinds) == 1:
         return Number(*kinds)
