@@ -25,11 +25,11 @@ import numpy as np
 
 from fxc.ir.graph import Operand
 
+from ..forms.expressions import ExpressionBuilder
 from ..forms.listed import arena_places, rows_of, share_out
 from ..values.operands import Traced, operand, settled
 from ..values.texts import text_of
 from .effects import Effect, show_notes
-from .expressions import ExpressionBuilder
 from .leaves import ArrayLeaf
 from .objects import Args, Kwargs
 from .outside import Outside
