@@ -116,6 +116,11 @@ class Recorder:
                 "from the branch or carry it through the loop"
             )
 
+    def wants(self, about: str, how: How = How.IN_GRAPH) -> bool:
+        """Whether this capture is to have it so."""
+        asked = self.asked(about)
+        return how in asked and How.BY_PYTHON not in asked
+
     def asked(self, label: str) -> set[How]:
         """In which ways earlier attempts have asked to capture what has this label."""
         return {each.how for each in self.requests if each.about == label}

@@ -94,6 +94,7 @@ class External:
     """What containers from outside have in common."""
 
     _held: Held
+    _whole = False  # whether all of it has been read
 
     @property
     def kind(self) -> type:
@@ -130,23 +131,36 @@ class External:
         self.settle()
         return len(self)  # type: ignore[arg-type]
 
+    def _changing(self) -> None:
+        """Before a change, of more than one element."""
+        self._held.check_allowed()
+
+    def _change(self, action: str, key: object = None, value: object = None) -> None:
+        """Record a change."""
+        self._changing()
+        self._held.change(action, key, value)
+
+
+def clear(self: Any) -> None:
+    """As ``list.clear``."""
+    self._change("clear")
+    self._whole = True
+    _base(type(self)).clear(self)  # type: ignore[attr-defined]
+
 
 class ExternalSequence(External):
     """What lists and deques from outside have in common: until all of one is read, ``_added`` holds
     what was appended.
     """
 
-    _whole: bool
     _added: list[Any]
 
     def _changing(self) -> None:
-        """Before a change of more than one element."""
-        self._held.check_allowed()
+        super()._changing()
         self._held.outside.stored(self._held.name, f"{self._held.name}.len")
 
     def append(self, value: object, /) -> None:
-        self._changing()
-        self._held.change("append", value=value)
+        self._change("append", value=value)
         if self._whole:
             super().append(value)  # type: ignore[misc]
         else:
@@ -160,11 +174,7 @@ class ExternalSequence(External):
         self.extend(values)
         return self
 
-    def clear(self) -> None:
-        self._changing()
-        self._held.change("clear")
-        self._whole = True
-        super().clear()  # type: ignore[misc]
+    clear = clear
 
 
 class ExternalMapping(External):

@@ -21,7 +21,6 @@ class ExternalDeque(ExternalSequence, deque[Any]):
         most = held.real.maxlen
         super().__init__((), most)
         self._held = held
-        self._whole = False
         self._added: list[Any] = []
         held.check(f"{{0}}.maxlen == {most}", f"holds {most} items at most")
 
@@ -61,8 +60,7 @@ class ExternalDeque(ExternalSequence, deque[Any]):
 
     def appendleft(self, value: object, /) -> None:
         self.settle()
-        self._changing()
-        self._held.change("appendleft", value=value)
+        self._change("appendleft", value=value)
         deque.appendleft(self, value)
 
     def pop(self) -> Any:  # type: ignore[override]
@@ -74,8 +72,7 @@ class ExternalDeque(ExternalSequence, deque[Any]):
     def _taken(self, name: str) -> Any:
         self.settle()
         found = getattr(deque, name)(self)  # raises as Python does
-        self._changing()
-        self._held.change(name)
+        self._change(name)
         return found
 
 

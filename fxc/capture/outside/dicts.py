@@ -12,6 +12,7 @@ from .containers import (
     MAPPING_READS,
     ExternalMapping,
     Held,
+    clear,
     give_reads,
     is_number,
     is_plain,
@@ -31,7 +32,6 @@ class ExternalDict(ExternalMapping, dict[Any, Any]):
     def __init__(self, held: Held) -> None:
         super().__init__()
         self._held = held
-        self._whole = False
         self._is_unordered = False  # keys come up in an order that is not known
         self._seen: dict[Any, Any] = {}
         self._now: dict[Any, Any] = {}
@@ -39,11 +39,7 @@ class ExternalDict(ExternalMapping, dict[Any, Any]):
 
     def settle(self) -> None:
         check_sure(dict.values(self) if self._whole else self._now.values())
-        if self._is_unordered:
-            raise refuse(
-                "the keys of a dict that come up in an order which depends on conditions cannot be "
-                "captured; give them values before"
-            )
+        self.check_ordered()
         if self._whole:
             return
         self._whole = True
@@ -61,6 +57,14 @@ class ExternalDict(ExternalMapping, dict[Any, Any]):
                 dict.pop(self, key, None)
             else:
                 dict.__setitem__(self, key, value)
+
+    def check_ordered(self) -> None:
+        """Refuse what needs the order of the keys where that is not known."""
+        if self._is_unordered:
+            raise refuse(
+                "the keys of a dict that come up in an order which depends on conditions cannot be "
+                "captured; give them values before"
+            )
 
     def _check_key(self, key: object) -> None:
         if not is_plain((key,)):
@@ -132,7 +136,7 @@ class ExternalDict(ExternalMapping, dict[Any, Any]):
             self._now[key] = value
             self._changes.append((key, value))
         elif value is MISSING:
-            dict.__delitem__(self, key)
+            dict.pop(self, key, None)
         else:
             dict.__setitem__(self, key, value)
 
@@ -160,9 +164,8 @@ class ExternalDict(ExternalMapping, dict[Any, Any]):
     def __delitem__(self, key: object, /) -> None:
         if given(self._find(key)) is MISSING:
             raise KeyError(key)
-        self._held.check_allowed()
+        self._change("delitem", plain_key(key))
         self.see(plain_key(key), MISSING)
-        self._held.change("delitem", plain_key(key))
 
     def pop(self, key: object, *default: object) -> Any:
         value = given(self._find(key))
@@ -182,11 +185,7 @@ class ExternalDict(ExternalMapping, dict[Any, Any]):
         key = next(reversed(dict.keys(self)))
         return key, self.pop(key)
 
-    def clear(self) -> None:
-        self._held.check_allowed()
-        self._held.change("clear")
-        self._whole = True
-        dict.clear(self)
+    clear = clear
 
 
 give_reads(ExternalDict, f"{MAPPING_READS} copy")

@@ -47,7 +47,6 @@ class ExternalList(ExternalSequence, list[Any]):
         self._form: Any = None  # see Note [Lists of numbers]
         self._numbers: list[Any] | None = None
         self._is_changed = False
-        self._whole = False
         self._seen: dict[int, Any] = {}
         self._added: list[Any] = []
         self._grown: Any = None
@@ -208,8 +207,7 @@ class ExternalList(ExternalSequence, list[Any]):
 
     @property
     def _is_growing(self) -> bool:
-        asked = self._held.outside.session.asked(self._held.name)
-        return How.GROWS in asked and How.BY_PYTHON not in asked
+        return self._held.outside.session.wants(self._held.name, How.GROWS)
 
     def _check_not_growing(self) -> None:
         if self._is_growing:
@@ -268,10 +266,9 @@ class ExternalList(ExternalSequence, list[Any]):
         else:
             self.settle()
             if isinstance(key, slice):
-                self._changing()
                 where, values = _plain_slice(key), list(value)
+                self._change("replace", where, values)
                 list.__setitem__(self, where, values)
-                held.change("replace", where, values)
                 return
             place = _plain_place(self, key, "assignment ")
             before = list.__getitem__(self, place)
@@ -287,17 +284,15 @@ class ExternalList(ExternalSequence, list[Any]):
 
     def insert(self, index: Any, value: object, /) -> None:
         self.settle()
-        self._changing()
         place = operator.index(index)
+        self._change("insert", place, value)
         list.insert(self, place, value)
-        self._held.change("insert", place, value)
 
     def __delitem__(self, key: object, /) -> None:
         self.settle()
-        self._changing()
         where = _plain_slice(key) if isinstance(key, slice) else _plain_place(self, key)
+        self._change("delitem", where)
         list.__delitem__(self, where)
-        self._held.change("delitem", where)
 
     def pop(self, index: object = -1, /) -> Any:
         self.settle()
@@ -315,9 +310,8 @@ class ExternalList(ExternalSequence, list[Any]):
 
     def reverse(self) -> None:
         self.settle()
-        self._changing()
+        self._change("reverse")
         list.reverse(self)
-        self._held.change("reverse")
 
     def sort(self, *, key: Any = None, reverse: Any = False) -> None:
         self[:] = sorted(self, key=self._held.door.runnable(key), reverse=reverse)

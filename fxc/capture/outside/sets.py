@@ -19,7 +19,6 @@ class ExternalSet(External, set[Any]):
     def __init__(self, held: Held) -> None:
         super().__init__()
         self._held = held
-        self._whole = False
         self._seen: dict[Any, bool] = {}
         self._changed = False
         if held.name not in held.outside.varying:
@@ -86,8 +85,7 @@ class ExternalSet(External, set[Any]):
 
     def _note(self, action: str, value: object, there: bool) -> None:
         hash(value)
-        self._changing()
-        self._held.change(action, value=value)
+        self._change(action, value=value)
         if self._whole:
             (set.add if there else set.discard)(self, value)
         else:
@@ -104,14 +102,8 @@ class ExternalSet(External, set[Any]):
         self.update(other)
         return self
 
-    def clear(self) -> None:
-        self._changing()
-        self._held.change("clear")
-        self._whole = True
-        set.clear(self)
-
     def _changing(self) -> None:
-        self._held.check_allowed()
+        super()._changing()
         self._held.outside.stored(self._held.name)
         self._changed = True
 

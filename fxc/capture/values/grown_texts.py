@@ -27,8 +27,7 @@ class GrownTexts:
     def made(self, text: str, place: int, front: bool) -> Any:
         """A text that a variable begins with."""
         label, session = f"text at {user_location()}:{place}", current()
-        asked = session.asked(label)
-        if How.IN_GRAPH not in asked or How.BY_PYTHON in asked:
+        if not session.wants(label):
             self._wanted |= {Request(label, How.IN_GRAPH)} - session.requests
             return text
         session.retries |= {Request(label, How.BY_PYTHON)}

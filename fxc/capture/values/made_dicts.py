@@ -34,10 +34,9 @@ class MadeDicts:
         if type(items) not in (dict, set, OrderedDict) and not _counts(items):
             return items
         label, session = f"dict at {user_location()}", current()
-        asked = session.asked(label)
-        if type(items) is dict and How.OPEN in asked:
+        if type(items) is dict and How.OPEN in session.asked(label):
             return OpenDict(items)
-        if How.IN_GRAPH in asked and How.BY_PYTHON not in asked and _may_be(items):
+        if session.wants(label) and _may_be(items):
             session.retries |= {Request(label, How.BY_PYTHON)}
             return (TracedSet if type(items) is set else TracedDict)(items, label)
         self._labels[id(items)] = label, items

@@ -50,7 +50,7 @@ class MadeLists:
             found = lists_of_lists.made(Request(label, How.ROWS_BY_PYTHON), items)
             if found is not NotImplemented:
                 return found
-        if How.IN_GRAPH in asked and How.BY_PYTHON not in asked:
+        if self._session.wants(label):
             made = TracedList(items)
             self._traced.append((label, made))
             return made

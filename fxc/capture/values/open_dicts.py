@@ -9,10 +9,9 @@ import numpy as np
 
 from ..outside.dicts import ExternalDict
 from ..outside.objects import MISSING
-from ..refusing import refuse
 from ..session import current
 from ..statements.choices import chosen
-from .maybe_set import MaybeSet, given
+from .maybe_set import MaybeSet
 from .python_numbers import to_bool, to_int
 
 
@@ -35,11 +34,7 @@ class OpenDict(ExternalDict):
 
     def placed(self) -> dict[Any, Any]:
         """The items in their order, those by a condition as ``MaybeSet``."""
-        if self._is_unordered:
-            raise refuse(
-                "the keys of a dict that come up in an order which depends on conditions cannot be "
-                "captured; give them values before"
-            )
+        self.check_ordered()
         return dict(zip(dict.keys(self), dict.values(self), strict=True))
 
     def get(self, key: object, default: object = None, /) -> Any:
@@ -63,12 +58,8 @@ class OpenDict(ExternalDict):
 
     # -------------------------------------------------------- changes
 
-    def see(self, key: object, value: object) -> None:
-        """Let the dict have an item, or none."""
-        if value is MISSING:
-            dict.pop(self, key, None)
-        else:
-            dict.__setitem__(self, key, value)
+    def _change(self, action: str, key: object = None, value: object = None) -> None:
+        current().door.check_change(self)
 
     def _note_order(self, key: object) -> None:
         """Note whether a key that is stored comes up here or where it was: that is not known."""
@@ -86,12 +77,6 @@ class OpenDict(ExternalDict):
         self._note_order(key)
         self.see(key, MaybeSet(flag, value))
 
-    def __delitem__(self, key: object, /) -> None:
-        if given(self._find(key)) is MISSING:
-            raise KeyError(key)
-        current().door.check_change(self)
-        dict.__delitem__(self, key)
-
     def popitem(self, *last: object) -> Any:
         """Which item is the last is known if it is there for sure."""
         if last:
@@ -105,8 +90,7 @@ class OpenDict(ExternalDict):
 
     def clear(self) -> None:
         """As ``dict.clear``."""
-        current().door.check_change(self)
-        dict.clear(self)
+        super().clear()
         self._is_unordered = False
 
 

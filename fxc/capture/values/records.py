@@ -58,8 +58,7 @@ class Label:
     @property
     def is_wanted(self) -> bool:
         """Whether this capture is to have it."""
-        asked = current().asked(self.text)
-        return How.IN_GRAPH in asked and How.BY_PYTHON not in asked
+        return current().wants(self.text)
 
 
 def label_of(x: object) -> Label | None:
