@@ -14,7 +14,7 @@ from fxc.ops.metas.probing import fail_in_numpy
 from ..refusing import refuse
 from ..session import current
 from ..values.above import above
-from ..values.operands import Traced, TracedValue, operand, wrap
+from ..values.operands import Traced, TracedValue, operand, taken_for, wrap
 from ..values.operator_methods import COMPARISONS
 from ..values.traced_int import TracedInt, wrap_dim
 from . import shaping
@@ -46,9 +46,7 @@ class TracedFlat(Traced):
             self._whole = above().elements_in_order(self._array)
         return self._whole
 
-    @property  # type: ignore[misc]
-    def __class__(self) -> type:
-        return np.flatiter
+    __class__ = taken_for(np.flatiter)
 
     def _operand(self) -> Operand:
         return self.copy()._operand()  # type: ignore[no-any-return]

@@ -16,7 +16,7 @@ import numpy as np
 
 from fxc.ir.errors import CaptureError
 from fxc.ir.graph import Literal
-from fxc.ir.types import ScalarType
+from fxc.ir.types import ArrayType, ScalarType
 
 from ..bugs import check_no_bug
 from ..forms.form import Form
@@ -28,17 +28,8 @@ from ..outside.shadows import has_method
 from ..refusing import refuse
 from ..session import current
 from ..values.differing import Differing, demand
-from ..values.operands import (
-    Traced,
-    array_of,
-    has_traced,
-    is_scalar,
-    operand,
-    record,
-    variable_of,
-    wrap,
-)
-from ..values.options import record_of
+from ..values.operands import Traced, has_traced, is_scalar, operand, record, variable_of, wrap
+from ..values.options import graph_type, record_of
 from ..values.python_numbers import logical_not, to_bool, to_int, to_python
 from ..values.several import Several
 from ..values.texts import Char
@@ -106,7 +97,8 @@ def contained(door: StatementDoor, x: object, items: Any) -> Any:
     if isinstance(items, ExternalDict):
         return items.presence(x)
     items = plain_list(items)
-    if isinstance(x, Traced | bool | int | float | complex) and array_of(items) is not None:
+    are_numbers = isinstance(graph_type(items), ArrayType)
+    if are_numbers and isinstance(x, Traced | bool | int | float | complex):
         same: Any = items == x
         return to_bool(same.any())
     if type(items) is range and is_scalar(x) and operand(x).type.dtype.kind in "iub":

@@ -18,7 +18,7 @@ from ..statements.counted import Bounded, Counted
 from .list_buffers import Buffer
 from .list_changes import ChangedList
 from .list_room import Int, place_among
-from .operands import operand, record, settled, wrap
+from .operands import operand, record, settled, taken_for, wrap
 from .records import Pooled
 from .sized_lists import list_of_vector, tuples_of
 from .traced_array import TracedArray
@@ -154,9 +154,7 @@ class PooledList(ChangedList, Pooled):
     is_run_over = True  # by loops of the graph
     pool: ListPool
 
-    @property  # type: ignore[misc]
-    def __class__(self) -> type:
-        return list
+    __class__ = taken_for(list)
 
     def _holds(self) -> Iterable[Any]:
         return self.pool.heads, self.pool.arena

@@ -22,7 +22,7 @@ from ..statements.counted import Counted
 from . import sequences
 from .list_room import Int, WithLength, checked_place, filled_arrays
 from .mixed import form_of_numbers, number_form, scalar_kinds
-from .operands import Limited, Traced, kind_of, operand, settled, variable_of, wrap
+from .operands import Limited, Traced, kind_of, operand, settled, taken_for, variable_of, wrap
 from .traced_int import wrap_dim
 from .traced_lists import TracedList
 
@@ -105,9 +105,7 @@ class _AlongAxis(WithLength, Limited):
     whole: ListOfLists
     _axis: ClassVar[int]
 
-    @property  # type: ignore[misc]
-    def __class__(self) -> type:
-        return list
+    __class__ = taken_for(list)
 
     def __getitem__(self, key: object) -> Any:
         raise NotImplementedError

@@ -160,6 +160,11 @@ class Traced:
         return self._parts()
 
 
+def taken_for(kind: type) -> Any:
+    """The ``__class__`` of what stands for things of a class."""
+    return property(lambda self: kind)
+
+
 class Limited(Traced):
     """What can do no more than its class says: Python's other operators are refused."""
 

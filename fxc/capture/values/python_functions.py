@@ -7,12 +7,11 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
-from fxc.ir.types import ArrayType
 from fxc.ops.python_numbers import PYTHON_OPERATORS
 
 from ..refusing import refuse
 from .derived import int_of
-from .operands import Traced, TracedValue, operand, record
+from .operands import Traced, TracedValue, array_of, operand, record
 from .python_numbers import arithmetic, scalar_of, to_int
 from .traced_int import TracedInt
 
@@ -86,15 +85,11 @@ def call_function(function: object, args: tuple[object, ...], kwargs: dict[str, 
     if getattr(function, "__self__", None) is math and any(map(_is_complex, args)):
         raise refuse("a real number from a complex one, of which NumPy warns; use z.real")
     found = _FUNCTIONS.get(function)
-    if found is None or (found is _trunc and any(map(_is_array, args))):
+    if found is None or (found is _trunc and any(array_of(x) is not None for x in args)):
         return NotImplemented
     given = [_scalar_or_number(x) for x in args]
     traced = any(isinstance(x, TracedValue | TracedInt) for x in given)
     return found(*given) if traced and None not in given else NotImplemented
-
-
-def _is_array(x: object) -> bool:
-    return isinstance(x, TracedValue) and isinstance(x._value.type, ArrayType)
 
 
 def _is_complex(x: object) -> bool:

@@ -27,7 +27,7 @@ from .alternatives import one_of
 from .list_parts import array_in_order, places_in_order
 from .list_room import checked_place
 from .mixed import form_of_numbers, scalar_kinds
-from .operands import Limited, Traced, array_of, operand, variable_of, wrap
+from .operands import Limited, Traced, array_of, operand, taken_for, variable_of, wrap
 from .options import graph_type, is_unknown_number
 from .python_numbers import to_int
 from .records import record_at
@@ -62,9 +62,9 @@ class Table:
 
     def __getitem__(self, key: Any) -> Any:
         key = key._plain() if is_open_number(key) else key
-        if not _is_unknown(key):
+        if not (is_unknown_number(key) and key._is_open()):
             return self._owner[key]
-        key = _place_of(key)
+        key = to_int(key) if graph_type(key) == PY_BOOL else key
         if isinstance(self._owner, External):
             if (
                 isinstance(self._owner, ExternalList)
@@ -206,9 +206,7 @@ class _Row(Limited):
         items = tuple(x)
         return _Row(items, owner) if all(scalar_kinds(item) is not None for item in items) else x
 
-    @property  # type: ignore[misc]
-    def __class__(self) -> type:
-        return list
+    __class__ = taken_for(list)
 
     def __getitem__(self, key: object) -> Any:
         return Table([*self.items])[key] if not isinstance(key, slice) else list(self.items[key])
@@ -237,16 +235,6 @@ def _ask_for_rows(owner: object) -> None:
     label = session.door.lists.label_of(owner)
     if label is not None and How.AS_ROWS not in session.asked(label):
         raise Respecialise(Request(label, How.AS_ROWS))
-
-
-def _place_of(key: Any) -> Any:
-    """The int that a bool of Python's is as a place."""
-    return to_int(key) if graph_type(key) == PY_BOOL else key
-
-
-def _is_unknown(key: Any) -> bool:
-    """Whether a place depends on data, or on the iteration of a loop."""
-    return is_unknown_number(key) and key._is_open()
 
 
 def _are_numbers(items: Sequence[Any]) -> bool:

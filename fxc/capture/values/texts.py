@@ -14,7 +14,7 @@ from ..refusing import Respecialise, refuse
 from ..session import current
 from ..statements.counted import Bounded, Counted
 from .list_room import Int, WithLength
-from .operands import constant, operand, wrap
+from .operands import constant, operand, taken_for, wrap
 from .python_numbers import logical_not, to_bool, to_int, to_python
 from .several import Several, united
 from .traced_array import TracedArray
@@ -70,9 +70,7 @@ class UnknownText(WithLength):
 
     __slots__ = ()
 
-    @property  # type: ignore[misc]
-    def __class__(self) -> type:
-        return str
+    __class__ = taken_for(str)
 
     def _operand(self) -> Operand:
         raise refused("an array")

@@ -21,7 +21,7 @@ from ..session import ITEM, current, current_or_none
 from .above import above
 from .dtypes import order_of
 from .late import bytes_of, late
-from .operands import TracedValue, dtype_of, kind_of, operand, record, wrap
+from .operands import TracedValue, dtype_of, kind_of, operand, record, taken_for, wrap
 from .protocols import as_numpys
 from .python_numbers import to_python
 from .rows import list_array_of
@@ -48,9 +48,7 @@ class TracedArray(TracedValue):
     # Which view of which array this is, for ``x[i] += v``, see __setitem__; a part by its name.
     _place: tuple[Any, Place | str] | None
 
-    @property  # type: ignore[misc]
-    def __class__(self) -> type:
-        return np.ndarray
+    __class__ = taken_for(np.ndarray)
 
     @property
     def _type(self) -> ArrayType:

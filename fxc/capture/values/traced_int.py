@@ -22,7 +22,7 @@ from ..session import current
 from .above import above
 from .derived import int_of
 from .magnitudes import MOST, fits, guard_range
-from .operands import Traced, is_scalar, operand, record, variable_of, wrap
+from .operands import Traced, is_scalar, operand, record, taken_for, variable_of, wrap
 from .operator_methods import give_methods, operator_of
 from .protocols import TakesUfuncs
 from .python_numbers import arithmetic, extremum
@@ -42,9 +42,7 @@ class TracedInt(TakesUfuncs, Traced):
     def __init__(self, dim: SymExpr) -> None:
         self._dim = dim
 
-    @property  # type: ignore[misc]
-    def __class__(self) -> type:
-        return int
+    __class__ = taken_for(int)
 
     def _operand(self) -> Operand:
         session = current()
