@@ -128,6 +128,11 @@ class ScalarType:
         """A number of this type."""
         return self.python_type(0) if self.weak else self.dtype.type(0)
 
+    @property
+    def one(self) -> Any:
+        """Another one."""
+        return self.python_type(1) if self.weak else self.dtype.type(1)
+
     def __str__(self) -> str:
         return f"py.{self.python_type.__name__}" if self.weak else DTYPE_NAMES[self.dtype]
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..statements.choices import chosen
+from ..statements.choices import chosen_of
 from ..statements.folds import fold_few, fold_items
 from ..statements.sums import CORRECTS, sum_of_known
 from ..values.operands import Traced, settled
@@ -110,7 +110,7 @@ def _one_of(
     found, *rest = items
     for x in rest:
         test = sooner(x, found)
-        found = chosen(door, test, partial(_itself, x), partial(_itself, found))
+        found = chosen_of(door, test, x, found)
     return found
 
 
@@ -126,10 +126,6 @@ def _first_by(
     for x in rest:
         rank = door.call(key, x)
         test = sooner(rank, best)
-        found = chosen(door, test, partial(_itself, x), partial(_itself, found))
-        best = chosen(door, test, partial(_itself, rank), partial(_itself, best))
+        found = chosen_of(door, test, x, found)
+        best = chosen_of(door, test, rank, best)
     return found
-
-
-def _itself(x: object) -> Any:
-    return x

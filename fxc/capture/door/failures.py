@@ -95,7 +95,7 @@ def _real(x: Any) -> Any:
         return _size(x._dim)
     if isinstance(x, TracedValue):
         kind = x._operand().type
-        return _scalar(kind) if isinstance(kind, ScalarType) else _array(kind)
+        return kind.one if isinstance(kind, ScalarType) else _array(kind)
     if isinstance(x, Traced | External):
         raise _UnknownError
     if type(x) in (list, tuple):
@@ -114,10 +114,6 @@ def _size(dim: Dim) -> int:
         return hint(dim)
     except InternalError:  # a size that is counted at run time
         raise _UnknownError from None
-
-
-def _scalar(kind: ScalarType) -> Any:
-    return kind.python_type(1) if kind.weak else kind.dtype.type(1)
 
 
 def _array(kind: ArrayType) -> np.ndarray:

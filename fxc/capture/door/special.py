@@ -153,14 +153,6 @@ def _hasattr(door: PlainCalls, owner: object, name: str) -> Any:
     return _getattr(door, owner, name, MISSING) is not MISSING
 
 
-def _setattr(door: PlainCalls, owner: object, name: str, value: object) -> None:
-    door.store_attr(owner, plain_key(name), value)
-
-
-def _delattr(door: PlainCalls, owner: object, name: str) -> None:
-    door.delete_attr(owner, name)
-
-
 def _isinstance(door: PlainCalls, x: Any, kinds: Any) -> bool:
     for kind in kinds if isinstance(kinds, tuple) else (kinds,):
         if getattr(kind, "_is_protocol", False) or not _is_plain_check(type(kind)):
@@ -191,14 +183,6 @@ def _groupby(door: PlainCalls, *args: object, **kwargs: object) -> Any:
     if found is None:
         found = door.run_plain(itertools.groupby, args, kwargs)
     return door.made(found)
-
-
-def _product(door: PlainCalls, *parts: object, repeat: object = 1) -> Any:
-    return door.made(products(*door.runnables(parts), repeat=repeat))
-
-
-def _next(door: PlainCalls, iterator: object, *default: object) -> Any:
-    return next(door.iterable(iterator), *default)
 
 
 def _reduce(door: PlainCalls, function: Any, items: Any, *initial: object) -> Any:
@@ -249,14 +233,14 @@ SPECIAL: dict[Any, Callable[..., Any]] = {
     getattr: _getattr,
     vars: _vars,
     hasattr: _hasattr,
-    setattr: _setattr,
-    delattr: _delattr,
+    setattr: lambda door, owner, name, x: door.store_attr(owner, plain_key(name), x),
+    delattr: lambda door, owner, name: door.delete_attr(owner, name),
     isinstance: _isinstance,
     id: lambda door, x: Identity(settled(x)),
     hash: lambda door, x: hash_of(x),
     frozenset: lambda door, *args: frozen(*door.runnables(args)) if args else frozenset(),
     **{kind: text_of(kind) for kind in (str, repr, ascii, format)},
-    next: _next,
+    next: lambda door, iterator, *default: next(door.iterable(iterator), *default),
     range: lambda door, *args: range_of(*args),
     enumerate: lambda door, *args, **kwargs: door.made(enumerated(*run_over(door, args), **kwargs)),
     zip: lambda door, *args, **kwargs: door.made(zipped(*run_over(door, args), **kwargs)),
@@ -265,7 +249,9 @@ SPECIAL: dict[Any, Callable[..., Any]] = {
     np.ndenumerate: lambda door, array: door.made(elements_of(array)),
     itertools.pairwise: lambda door, *args: door.made(pairs(*door.runnables(args))),
     itertools.count: lambda door, *args, **kwargs: door.made(counts(*args, **kwargs)),
-    itertools.product: _product,
+    itertools.product: lambda door, *parts, repeat=1: door.made(
+        products(*door.runnables(parts), repeat=repeat)
+    ),
     itertools.accumulate: _accumulate,
     itertools.groupby: _groupby,
     itertools.combinations: lambda door, x, r: door.made(pairs_of_two(door.runnables((x,))[0], r)),

@@ -30,12 +30,11 @@ def apply_along_axis(
     def each(row: object) -> Any:
         return door.call(func1d, row, *args, **kwargs)
 
-    found = fold(door, np.array, False, Comprehension(rows, _listed(each), each))
+    def of_all(items: Any) -> list[Any]:
+        return list(map(each, items))
+
+    found = fold(door, np.array, False, Comprehension(rows, of_all, each))
     return found if is_last else np.moveaxis(found, 0, -1)
-
-
-def _listed(each: Callable[[object], object]) -> Callable[[Any], Any]:
-    return lambda items: [each(item) for item in items]
 
 
 FUNCTIONS: dict[Any, Callable[..., Any]] = {

@@ -181,7 +181,7 @@ def _arange_length(start: Any, stop: object, step: object) -> int:
 def _sample(x: Operand) -> Any:
     """A number of the type of a scalar."""
     assert isinstance(x.type, ScalarType)
-    return x.type.python_type(1) if x.type.weak else x.type.dtype.type(1)
+    return x.type.one
 
 
 _COUNTING = tuple(np.dtype(name) for name in ("i8", "i4", "i2", "i1", "u4", "u2", "u1"))

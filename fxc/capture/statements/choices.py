@@ -191,6 +191,11 @@ def chosen(door: StatementDoor, test: object, then: Later, orelse: Later) -> Any
     return _one_of(door, found, then, orelse, "if")
 
 
+def chosen_of(door: StatementDoor, test: object, x: object, y: object) -> Any:
+    """``x if test else y``, of what there is already."""
+    return chosen(door, test, lambda: x, lambda: y)
+
+
 def _recorded(door: StatementDoor, *functions: Later) -> list[tuple[Recording, Any]]:
     """As ``recorded_each``; refuses what raises, as it need not run."""
     try:

@@ -42,8 +42,9 @@ class _Items:
 
     of: tuple[Any, ...]  # the lists that are run over
 
-    def __init__(self, *, once: bool) -> None:
+    def __init__(self, *, once: bool, is_range: bool) -> None:
         self.once = once
+        self._is_range = is_range
         self.used = False
         self._home = current().region
 
@@ -57,13 +58,9 @@ class _Items:
             if [_changes(x) for x in self.of] != before:
                 raise refuse("a change to a list while a loop runs over it cannot be captured")
 
-    def _is_range(self) -> bool:
-        """Whether this stands for a range."""
-        raise NotImplementedError
-
     def _is_instance(self, kinds: type | tuple[type, ...]) -> bool:
         """``isinstance(self, kinds)`` in the program."""
-        if self.once or not self._is_range():
+        if self.once or not self._is_range:
             raise refuse("isinstance() of an iterator of unknown numbers cannot be captured")
         return issubclass(range, kinds)
 
@@ -104,14 +101,11 @@ class Counted(_Items, Traced):
         of: tuple[object, ...] = (),
         steps: tuple[object, object] | None = None,
     ) -> None:
-        super().__init__(once=once)
+        super().__init__(once=once, is_range=steps is not None)
         self.count = count
         self.item = item
         self.of = of
         self.steps = steps
-
-    def _is_range(self) -> bool:
-        return self.steps is not None
 
     def length(self) -> Any:
         return wrap_dim(self.count)
@@ -176,7 +170,7 @@ class Bounded(_Items):
         turned: bool = False,
         iterator: Callable[[], Iterator[Any]] | None = None,
     ) -> None:
-        super().__init__(once=once)
+        super().__init__(once=once, is_range=item is None)
         self._iterator = iterator
         self._asked = asked
         self.low = low
@@ -184,9 +178,6 @@ class Bounded(_Items):
         self.item = item
         self.of = of
         self._turned = turned
-
-    def _is_range(self) -> bool:
-        return self.item is None
 
     def length(self) -> Any:
         low, high = map(_python_int, (self.low, self.high))

@@ -14,6 +14,7 @@ from ..numpy_api.measured import size_from
 from ..session import current
 from .derived import derived
 from .operands import Traced, TracedValue, wrap
+from .traced_int import exact
 
 
 def dim_of(x: object, what: str = "a size") -> Dim:
@@ -24,7 +25,7 @@ def dim_of(x: object, what: str = "a size") -> Dim:
     if type(x) is int:
         return x
     x = x._plain() if isinstance(x, Traced) else x
-    x = x._exact() if isinstance(x, Traced) else x
+    x = exact(x)
     dim = x if type(x) is int else getattr(x, "_dim", None)
     if isinstance(dim, SymExpr):
         return dim
@@ -41,10 +42,8 @@ def dim_of(x: object, what: str = "a size") -> Dim:
             return int(current().specialise(x._value, what)) if known is None else dim_of(known)
         name = "numpy.ndarray" if isinstance(kind, ArrayType) else kind.dtype.type.__name__
         raise TypeError(f"{name!r} object cannot be interpreted as an integer")
-    return int(x.__index__()) if hasattr(x, "__index__") else _not_an_int(x)
-
-
-def _not_an_int(x: object) -> int:
+    if hasattr(x, "__index__"):
+        return int(x.__index__())
     raise TypeError(f"{type(x).__name__!r} object cannot be interpreted as an integer")
 
 

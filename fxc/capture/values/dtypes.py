@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from fxc.ir.graph import Operand
-from fxc.ir.types import ScalarType
+from fxc.ir.types import ArrayType, ScalarType
 
 from .operands import Traced, type_of
 
@@ -28,13 +28,15 @@ def order_of(order: object, default: str = "C") -> str:
 
 def result_type(*arrays_and_dtypes: Any) -> np.dtype:
     """As ``np.result_type``."""
-    given = (_promoting(x) if isinstance(x, Traced) else x for x in arrays_and_dtypes)
+    given = (
+        promoting(x._operand().type) if isinstance(x, Traced) else x for x in arrays_and_dtypes
+    )
     found: np.dtype = np.result_type(*given)
     return found
 
 
-def _promoting(x: Any) -> Any:
-    kind = x._operand().type
+def promoting(kind: ArrayType | ScalarType) -> Any:
+    """What ``np.result_type`` takes for a type."""
     return kind.python_type(1) if isinstance(kind, ScalarType) and kind.weak else kind.dtype
 
 

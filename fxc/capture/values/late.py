@@ -362,7 +362,7 @@ def _sample_of(x: object) -> object:
     found = x._object.type
     if isinstance(found, ArrayType):
         return np.ones((1,) * found.rank, found.dtype)
-    return found.python_type(1) if found.weak else found.dtype.type(1)
+    return found.one
 
 
 def used_up(args: tuple[object, ...]) -> tuple[Any, ...]:

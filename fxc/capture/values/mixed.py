@@ -307,8 +307,7 @@ def or_one(flag: object, x: object) -> Any:
     """A number where the flag holds, else one: nothing that is asked of ``x`` raises there."""
     if not is_scalar(x) or type(flag) in (bool, np.bool_):
         return x
-    kind = _kind(x)
-    return select(flag, x, kind.python_type(1) if kind.weak else kind.dtype.type(1))
+    return select(flag, x, _kind(x).one)
 
 
 def as_dtype(x: object, dtype: np.dtype) -> Any:

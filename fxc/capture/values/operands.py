@@ -50,10 +50,6 @@ class Traced:
         """What stands for this value in arithmetic with ``other``."""
         return self
 
-    def _exact(self) -> Any:
-        """What stands for this value as a size, a place or a bound."""
-        return self
-
     def _plain(self) -> Any:
         """What stands for this value where its number alone matters."""
         return self

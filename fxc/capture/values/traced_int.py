@@ -63,14 +63,6 @@ class TracedInt(TakesUfuncs, Traced):
     def _is_open(self) -> bool:
         return current().varies(self._dim)
 
-    def _exact(self) -> Any:
-        """The same number in a form that is right as a size, a place or a bound.
-
-        Native code computes dims in 64 bits. One with parts beyond them is an operand, computed by
-        Python's arithmetic, if a loop changes it, and the number that it is in this call otherwise.
-        """
-        return self if fits(self._dim) else scalar_of_int(self)
-
     def _known(self) -> int:
         """The number; from here on the capture is good for this number only."""
         if counted_in(self._dim):
@@ -195,8 +187,12 @@ def known_ints(tree: Any) -> Any:
 
 
 def exact(x: object) -> Any:
-    """A size, place or bound as one; see ``TracedInt._exact``."""
-    return x._exact() if type(x) is TracedInt else x
+    """A number in a form that is right as a size, a place or a bound.
+
+    Native code computes dims in 64 bits. One with parts beyond them is an operand, computed by
+    Python's arithmetic, if a loop changes it, and the number that it is in this call otherwise.
+    """
+    return x if type(x) is not TracedInt or fits(x._dim) else scalar_of_int(x)
 
 
 def scalar_of_int(x: object) -> Any:

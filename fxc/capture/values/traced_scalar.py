@@ -21,7 +21,7 @@ from ..session import current
 from .above import above
 from .derived import int_of
 from .dims import dim_of
-from .dtypes import check_real
+from .dtypes import check_real, promoting
 from .operands import (
     Traced,
     TracedValue,
@@ -259,10 +259,6 @@ def _is_python_scalar(x: object) -> bool:
     return type(x) in (bool, int, float, complex) or type(x) is TracedInt
 
 
-def _sample(kind: Any) -> Any:
-    return kind.python_type(0) if kind.weak else kind.dtype
-
-
 def _is_complex(x: object) -> bool:
     return type(x) is TracedScalar and x._type.dtype.kind == "c" and not x._type.weak
 
@@ -306,7 +302,7 @@ def _compute(name: str, left: Any, right: Any) -> Any:
         return arithmetic(name, left, right)
     if name == "mul" and _are_complex_scalars(left, right):
         parts = operand(left), operand(right)
-        dtype = np.result_type(*(_sample(x.type) for x in parts))
+        dtype = np.result_type(*(promoting(x.type) for x in parts))
         cast = (x if x.type == ScalarType(dtype) else cast_to(x, dtype) for x in parts)
         return record("py_multiply", *cast)
     return call_ufunc(_NUMPYS[name], left, right)

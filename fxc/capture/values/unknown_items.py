@@ -15,7 +15,7 @@ import numpy as np
 from ..outside.shadows import class_of
 from ..refusing import refuse
 from ..session import current
-from ..statements.choices import chosen
+from ..statements.choices import chosen, chosen_of
 from .list_room import Int
 from .operands import Limited, Traced
 from .truths import demand
@@ -155,10 +155,6 @@ def store_by_key(
     demand(is_there)  # else there is one key more
     for number, each in enumerate(keys):
         old = items[each]
-        new = chosen(door, place == number, partial(_itself, value), partial(_itself, old))
+        new = chosen_of(door, place == number, value, old)
         store(each, new)
     return True
-
-
-def _itself(x: object) -> Any:
-    return x
