@@ -29,6 +29,7 @@ from ..values.truths import flag_of, truth
 from .items import ItemAccess
 from .reads import name_of
 
+_NUMBERS = (Traced, bool, int, float, complex, np.generic)
 _BY_FIELDS: bool = sys.version_info >= (3, 13)
 
 # Note [Order of tuples]
@@ -147,7 +148,7 @@ class Comparisons(ItemAccess):
         if x is y:
             return True
         both = ((x, y), (y, x))
-        if any(is_unknown_number(one) and not _is_number(other) for one, other in both):
+        if any(is_unknown_number(one) and not isinstance(other, _NUMBERS) for one, other in both):
             return False
         self._demand_one_number(x, y)
         return truth(self.equal(x, y))
@@ -250,7 +251,3 @@ def _may_be_nan(x: object) -> bool:
     if is_unknown_number(x):
         return not is_open_int(x) and operand(x).type.dtype.kind in "fc"
     return isinstance(x, float | complex) and not isinstance(x, Traced) and x != x
-
-
-def _is_number(x: object) -> bool:
-    return isinstance(x, Traced | bool | int | float | complex | np.generic)

@@ -90,11 +90,7 @@ def extreme(
 
 
 _OF_EXTREMES = frozenset({"key", "default"})
-
-
 _ONCE = (Iterator, KeysView, ValuesView, ItemsView)  # whose items are taken up, in this order
-
-
 _NUMBERS = frozenset((bool, int, float, *(np.dtype(code).type for code in "?bhilBHILfd")))
 
 

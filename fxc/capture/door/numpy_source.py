@@ -179,15 +179,11 @@ def _globals(module: str) -> dict[str, Any]:
     """The names of a module of NumPy's as its functions see them here."""
     found = {name: _seen(value) for name, value in vars(sys.modules[module]).items()}
     ours = {name: f for name, f in _OURS.items() if name in found}
-    return {**found, "len": _length, "type": _class_of, **ours}
+    return {**found, "len": _length, "type": operator.attrgetter("__class__"), **ours}
 
 
 def _length(x: Any) -> Any:
     return x.shape[0] if creation.is_array(x) and x.ndim else len(x)
-
-
-def _class_of(x: object) -> type:
-    return x.__class__
 
 
 def _divide_by_count(a: Any, b: Any, out: Any = None) -> Any:

@@ -75,9 +75,7 @@ def _len(door: PlainCalls, x: Any) -> Any:
         return x.size
     if is_array(x) and x.ndim:
         return x.shape[0]
-    if isinstance(x, External | WithLength):
-        return x.length()
-    if isinstance(x, Counted | Bounded) and not x.once:
+    if isinstance(x, External | WithLength) or (isinstance(x, Counted | Bounded) and not x.once):
         return x.length()
     if has_method(x, "__len__"):
         return _length_by_python(door, x)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterator, Sequence
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -32,46 +33,43 @@ _ENDLESS = 2**62  # items: no loop reaches the last
 def enumerated(x: Any, start: Any = 0) -> Any:
     """``enumerate(x, start)``."""
     found = counted(x)
-    if type(found) is Bounded:
-        found.taken()
-        return _together([found], lambda k: (k + start, found.at(k)), lambda: enumerate(x, start))
-    if type(found) is not Counted:
+    if found is None:
         return enumerate(x, start)
-    found.taken()
-    return Counted(found.count, lambda k: (k + start, found.item(k)), once=True, of=found.of)
+    return _together([found], lambda k: (k + start, found.at(k)), lambda: enumerate(x, start))
 
 
 def _together(
     parts: Sequence[Counted | Bounded], item: Item, iterator: Callable[[], Iterator[Any]]
-) -> Bounded:
-    """As many items as the shortest of some parts has, whose lengths are not all known before."""
+) -> Counted | Bounded:
+    """As many items as the shortest of some parts has."""
+    of = tuple(x for part in parts for x in part.taken().of)
+    dims = [part.count for part in parts if type(part) is Counted]
+    if len(dims) == len(parts):
+        return Counted(reduce(minimum, dims), item, once=True, of=of)
     lengths = [x.length() for x in parts]
     count = lengths[0] if len(parts) == 1 else extremum("minimum", tuple(lengths))
-    of = tuple(x for part in parts for x in part.of)
     return Bounded((count,), 0, count, item, of, once=True, iterator=iterator)
 
 
 def zipped(*parts: object, strict: bool = False) -> Any:
     """``zip(*parts)``."""
     found: list[Any] = [counted(part) for part in parts]
-    if not found or any(type(part) not in (Counted, Bounded) for part in found):
+    is_known = found and all(part is not None for part in found)
+    if not is_known or (strict and not _are_as_long(found)):
         return zip(*parts, strict=strict)
-    if any(type(part) is Bounded for part in found):
-        if strict:
-            return zip(*parts, strict=True)
 
-        def each(k: object) -> tuple[Any, ...]:
-            return tuple(x.at(k) for x in found)
+    def each(k: object) -> tuple[Any, ...]:
+        return tuple(x.at(k) for x in found)
 
-        return _together([part.taken() for part in found], each, lambda: zip(*parts, strict=False))
-    count = found[0].count
-    for part in found[1:]:
-        if strict and (current().varies(part.count - count) or not same_dim(part.count, count)):
-            return zip(*parts, strict=True)
-        if part.count != count:
-            count = minimum(count, part.count)
-    of = tuple(x for part in found for x in part.taken().of)
-    return Counted(count, lambda k: tuple(part.item(k) for part in found), once=True, of=of)
+    return _together(found, each, lambda: zip(*parts, strict=False))
+
+
+def _are_as_long(parts: Sequence[Counted | Bounded]) -> bool:
+    """Whether there are as many items in each for sure; sizes that are equal are guarded to be."""
+    dims = [part.count for part in parts if type(part) is Counted]
+    return len(dims) == len(parts) and all(
+        not current().varies(dim - dims[0]) and same_dim(dim, dims[0]) for dim in dims[1:]
+    )
 
 
 def mapped(function: Callable[..., Any], *parts: Any) -> Any:

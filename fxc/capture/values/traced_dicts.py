@@ -30,6 +30,7 @@ class Keyed(WithLength, Limited):
     """A dict or a set of the graph."""
 
     __slots__ = ("of", "table")
+    renewed: Callable[[], Any]  # a new dict, or a new set, with the same items
 
     def __init__(self, of: type, table: KeyedBuffer) -> None:
         self.of = of
@@ -89,10 +90,6 @@ class Keyed(WithLength, Limited):
     def _counted(self) -> Any:
         found = self.in_order(0)
         return None if type(found) is list else found
-
-    def renewed(self) -> Any:
-        """A new dict, or a new set, with the same items."""
-        raise NotImplementedError
 
     def best(self, key: object, largest: bool) -> Any:
         """``max(self, key=key)`` or ``min``."""
