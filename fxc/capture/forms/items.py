@@ -8,7 +8,7 @@ from typing import Any, assert_never
 from fxc.ir.graph import Operand, Value
 from fxc.ir.types import ArrayType, ScalarType
 
-from ..outside.objects import is_python_class, vars_of
+from ..outside.objects import is_python_class
 from ..outside.shadows import class_of
 from ..refusing import OBJECTS_APART, refuse
 from ..session import current
@@ -38,7 +38,7 @@ from .form import (
     types_of_option,
 )
 from .joining import form_of, hold_alike, keys_in, union_of
-from .structures import Structure, item_structure, items_of, joint_structure
+from .structures import Structure, fields_of, item_structure, joint_structure
 
 # Note [Records in lists]
 # An item of a list of the graph is a number, an array, one of several things (a text, None, a
@@ -72,7 +72,7 @@ def _takes(form: Form, x: object) -> bool:
             return x is value
         case Items(structure, items):
             same = item_structure(x) == structure or structure.takes(x)
-            return same and all(map(_takes, items, _fields_of(x, structure)))
+            return same and all(map(_takes, items, fields_of(x, structure)))
         case Union():
             return keys_in(x) <= keys_of(form) and _tuples_in((x,), form) is not None
         case _:
@@ -190,7 +190,7 @@ def _ask_for_one_pool(items: Sequence[object], before: Form | None) -> None:
 
 
 def _form_of_structure(structure: Structure, items: Sequence[object], before: Form | None) -> Form:
-    columns = list(zip(*(_fields_of(x, structure) for x in items), strict=True))
+    columns = list(zip(*(fields_of(x, structure) for x in items), strict=True))
     known = before.items if isinstance(before, Items) else (None,) * len(columns)
     forms = map(form_of_items, columns, known)
     found = Items(structure, tuple(form for form in forms if form is not None))
@@ -244,7 +244,7 @@ def _tuples_in(items: Iterable[object], before: Form | None) -> dict[int, Items]
 def arrays_in(x: object) -> Iterator[Value]:
     """The arrays that an item is, or holds."""
     if (structure := item_structure(x)) is not None:
-        for each in _fields_of(x, structure):
+        for each in fields_of(x, structure):
             yield from arrays_in(each)
     elif (value := array_of(x)) is not None:
         yield value
@@ -256,16 +256,8 @@ def records_in(x: object) -> Iterator[Any]:
     if structure is not None and (structure.kind is Differing or not structure.is_traced):
         if not isinstance(x, tuple | Differing):
             yield x
-        for each in _fields_of(x, structure):
+        for each in fields_of(x, structure):
             yield from records_in(each)
-
-
-def _fields_of(x: object, structure: Structure) -> Sequence[Any]:
-    if structure.is_traced:
-        return items_of(x, structure)
-    if isinstance(x, tuple | list):
-        return x
-    return tuple((x if type(x) is dict else vars_of(x)).values())
 
 
 def _refused(x: object) -> Exception:

@@ -245,19 +245,26 @@ def names_of(name: str, structure: Structure) -> list[str]:
     return [f"{name}.{k}" for k in range(len(structure.keys))]
 
 
-def items_of(x: object, structure: Structure | None = None) -> Sequence[Any]:
-    """The items of what has a structure."""
-    if structure is not None and structure.is_traced:
-        return structure.kind._structure_items(x)  # type: ignore[attr-defined,no-any-return]
-    if isinstance(x, tuple):
-        return x
-    if structure is not None and structure.joined:
+def items_of(x: object, structure: Structure) -> Sequence[Any]:
+    """The items of what has a structure, for something that stands for it: ``x`` is sealed, if it
+    is joined.
+    """
+    if structure.joined and x is not UNBOUND:
         current().door.places.seal(x)
         if type(x) is not dict and type(x) is not list:
             return tuple(current().door.held_by(x)[0].values())
-    if type(x) is list:
+    return fields_of(x, structure)
+
+
+def fields_of(x: object, structure: Structure) -> Sequence[Any]:
+    """The same, only looked at; of a variable that has no value, so have none of the items."""
+    if x is UNBOUND:
+        return (UNBOUND,) * len(structure.keys)
+    if structure.is_traced:
+        return structure.kind._structure_items(x)  # type: ignore[attr-defined,no-any-return]
+    if isinstance(x, tuple | list):
         return x
-    return tuple((x if type(x) is dict else vars(x)).values())
+    return tuple((x if type(x) is dict else vars_of(x)).values())
 
 
 # ------------------------------------------------------------------ parts

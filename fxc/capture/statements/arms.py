@@ -66,10 +66,7 @@ def paired(
     structure = common_structure(left, right, name)
     if structure is not None:
         names = names_of(name, structure)
-        both = [
-            (UNBOUND,) * len(names) if x is UNBOUND else items_of(x, structure)
-            for x in (left, right)
-        ]
+        both = [items_of(x, structure) for x in (left, right)]
         items = [
             paired(one, other, forms, values, item)
             for item, one, other in zip(names, *both, strict=True)

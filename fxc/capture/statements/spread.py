@@ -67,7 +67,7 @@ class Spread:
             return
         if self._structures.setdefault(name, structure) != structure:
             return
-        items = (_items_of(x, structure) for x in (left, right))
+        items = (items_of(x, structure) for x in (left, right))
         for item, one, other in zip(names_of(name, structure), *items, strict=True):
             self._learn(item, one, other)
 
@@ -87,7 +87,7 @@ class Spread:
                 f"{described(name)} is {structure.text} in one iteration of this loop, and "
                 "something else in another, which cannot be captured"
             )
-        for item, part in zip(names_of(name, structure), _items_of(x, structure), strict=True):
+        for item, part in zip(names_of(name, structure), items_of(x, structure), strict=True):
             yield from self._open(item, part)
 
     def close(self, values: Variables) -> Variables:
@@ -100,7 +100,3 @@ class Spread:
             return values[name]
         items = [self._close(item, values) for item in names_of(name, structure)]
         return UNBOUND if items and all(x is UNBOUND for x in items) else structure.of(items)
-
-
-def _items_of(x: object, structure: Structure) -> Sequence[Any]:
-    return (UNBOUND,) * len(structure.keys) if x is UNBOUND else items_of(x, structure)
