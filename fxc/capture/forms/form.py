@@ -23,7 +23,9 @@ from .structures import Structure
 # ``joint_form`` joins two values of a variable, ``form_of_items`` those that a list is to hold.
 # ``pack`` makes the operands of a value, ``enter`` the value of operands, ``Lists`` the expression
 # by which an epilogue makes the items of a list. Each is a ``match`` over this set. Options of a
-# union that have one ``Key`` are one option; ``one_of_two`` makes one value of two such.
+# union that have one ``Key`` are one option; ``one_of_two`` makes one value of two such. Who is
+# elsewhere does not ask which of many it is: a function here, or a method of the classes, answers
+# the question that is behind that.
 
 FLAG = ScalarType(np.dtype(bool))
 Types = tuple[ScalarType | ArrayType, ...]
