@@ -16,7 +16,7 @@ from ..operators.scalar_rules import DTypes
 from ..vector_math import FUNCTIONS
 from .casts import I32, Emit, cast, reinterpret, truth
 from .division_code import divide, floor_divide, fmod, quotient, remainder
-from .llvm_text import OVERFLOW, Lanes
+from .llvm_text import INVALID, OVERFLOW, Lanes
 from .scalar_power import power_of_scalars
 
 
@@ -175,6 +175,30 @@ def _heaviside(code: Lanes, args: Sequence[str], dtypes: DTypes, result: np.dtyp
     return code.select(code.compare("uno", dtype, x, x), dtype, x, step)
 
 
+def _log_of_sum(exponential: str, per_unit: float) -> Emit:
+    """logaddexp and logaddexp2: the larger operand, plus log1p of what the smaller one is of it.
+
+    Equal operands, infinite ones among them, have no difference. NumPy calls a nan invalid.
+    """
+
+    def emit(code: Lanes, args: Sequence[str], dtypes: DTypes, result: np.dtype) -> str:
+        dtype, (x, y) = dtypes[0], args
+        code.report(code.compare("uno", dtype, x, y), INVALID)
+        same = code.compare("oeq", dtype, x, y)
+        zero = code.const(0.0, dtype)
+        left = code.computed(code.select(same, dtype, zero, x), dtype)
+        right = code.computed(code.select(same, dtype, zero, y), dtype)
+        apart = code.intrinsic("fabs", dtype, (code.binary("fsub", dtype, left, right),))
+        part = code.math(exponential, dtype, (code.op(f"fneg {code.type(dtype)} {apart}"),))
+        more = code.math("log1p", dtype, (part,))
+        if per_unit != 1:
+            more = code.binary("fmul", dtype, more, code.const(per_unit, dtype))
+        larger = code.select(code.compare("ogt", dtype, x, y), dtype, x, y)
+        return code.binary("fadd", dtype, larger, more)
+
+    return emit
+
+
 def _intrinsic(name: str) -> Emit:
     def emit(code: Lanes, args: Sequence[str], dtypes: DTypes, result: np.dtype) -> str:
         return code.intrinsic(name, dtypes[0], args) if dtypes[0].kind == "f" else args[0]
@@ -331,6 +355,8 @@ NUMPY_CODE: dict[str, Emit] = {
     "fmin": _numeric_extreme("olt", "slt", "ult"),
     "copysign": _copysign,
     "heaviside": _heaviside,
+    "logaddexp": _log_of_sum("exp", 1),
+    "logaddexp2": _log_of_sum("exp2", float(np.log2(np.e))),
     **{name: _intrinsic(name) for name in ("rint", "floor", "ceil", "trunc", "fabs")},
     "sqrt": _sqrt,
     "equal": _comparison("oeq", "eq"),

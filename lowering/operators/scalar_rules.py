@@ -105,6 +105,8 @@ NUMPY_RULES: dict[str, ScalarRule] = {
     "reinterpret": ScalarRule(0, typed=cast_types),
     "sign": ScalarRule(3, _no_bools),
     "reciprocal": ScalarRule(5, floats),
+    "logaddexp": ScalarRule(70, floats),
+    "logaddexp2": ScalarRule(70, floats),
     "maximum": ScalarRule(2),
     "minimum": ScalarRule(2),
     "fmax": ScalarRule(3),

@@ -348,6 +348,29 @@ def test_what_is_called_often_is_compiled_once(kind: str) -> None:
     assert any(" noinline " in head and " cold " not in head for head in heads)
 
 
+@pytest.mark.skipif(not EXTENDED, reason="longdouble is no wider than float64")
+@pytest.mark.parametrize("name", ["logaddexp", "logaddexp2"])
+@pytest.mark.parametrize("kind", LANES)
+def test_logarithms_of_sums(name: str, kind: str) -> None:
+    """They add to the larger operand: the error is one of what is added, or of the result."""
+    ufunc, dtype = getattr(np, name), DTYPES[kind]
+    compiled = fxc.compile(lambda x, y: ufunc(x, y), fullgraph=True)
+    rng = np.random.default_rng(5)
+    least = dtype(np.log(2) if name == "logaddexp" else 1)
+    for scale in (0.1, 1.0, 10.0, 100.0):
+        x, y = (np.asarray(rng.standard_normal(COUNT) * scale, dtype) for _ in range(2))
+        expected = ufunc(x.astype(np.longdouble), y.astype(np.longdouble))
+        unit = np.spacing(np.maximum(np.abs(expected).astype(dtype), least))
+        assert np.max(np.abs(compiled(x, y) - expected) / unit) < 2.0
+    x, y = (each.ravel() for each in np.meshgrid(special_values(dtype), special_values(dtype)))
+    with np.errstate(all="ignore"):
+        found, expected = compiled(x, y), ufunc(x, y)
+    assert not compiled.cache_info().fallbacks
+    np.testing.assert_array_equal(np.isnan(found), np.isnan(expected))
+    error = 4 * np.finfo(dtype).eps
+    np.testing.assert_allclose(found, expected, rtol=error, atol=error)
+
+
 def test_no_fast_math() -> None:
     names = {(name, kind, LANES[kind]): 1 for name, kind in CASES}
     words = set(vector_math.definitions(names).text.split())

@@ -241,6 +241,7 @@ PROGRAMS: list[tuple[str, tuple[Any, ...]]] = [
     ("return a @ b", (np.array([[INF, 1], [1, 2]]), np.array([[1, -INF], [-INF, 2]]))),
     ("return np.sqrt(a[3]), np.log(a[2])", (A,)),
     ("return np.logaddexp(a, b), np.log(np.abs(a))", (np.array([1, NAN]), np.array([NAN, 0.0]))),
+    ("return np.spacing(a), np.log(np.abs(b))", (np.array([1, INF]), np.array([NAN, 0.0]))),
     ("return np.linalg.inv(a), np.linalg.det(a * 1e308)", (np.array([[5.0, 1], [1, 3]]),)),
     ("s = 0.0\n    for i in range(len(a)):\n        s += 1 / a[i]\n    return s", (A,)),
     ("for i in range(len(a)):\n        a[i] = np.sqrt(a[i])\n    return a", (A,)),
@@ -470,7 +471,8 @@ AROUND = [
     "a /= b\n    a += np.exp(b * 1e4)\n    return a",
     "for i in range(11):\n        a[i] = a[i] / b[i]\n    return a",
     "return a * 1e-300 * 1e-300",
-    "return (a / b).sum(), np.logaddexp(a, b / 0)",
+    "return (a / b).sum(), np.spacing(b / 0)",
+    "return np.logaddexp(a, b / 0)",
 ]
 
 
