@@ -1,7 +1,8 @@
 """Pointwise operators as LLVM code on registers: one function an operator.
 
 It emits code for any number of lanes, without branches, with the bits that NumPy's loops give. A
-new operator needs no more than ``NUMPY_CODE[name] = emit`` and its ``ScalarRule``. The code for
+new operator needs no more than ``NUMPY_CODE[name] = emit`` (see ``casts.Emit``) and its
+``ScalarRule``. An operand of a NumPy function has the dtype of NumPy's loop already. The code for
 Python's own numbers is in ``python_code``, the table of all code in ``operator_code``.
 """
 
