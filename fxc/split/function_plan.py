@@ -34,7 +34,9 @@ LOOP_WEIGHT = 100  # more than the operations of statements without a loop, most
 # Calls that see the variables of the function that makes them, all of which are to be there.
 _OF_FRAMES = frozenset({"locals", "vars", "dir", "eval", "exec", "breakpoint"})
 # Builtins that use up a generator, and are done with a function, before they return.
-_TAKING = frozenset({"sum", "any", "all", "max", "min", "list", "tuple", "set", "dict", "sorted"})
+_TAKING = frozenset(
+    {"sum", "any", "all", "max", "min", "next", "list", "tuple", "set", "dict", "sorted"}
+)
 
 
 @frozen(eq=False)

@@ -106,6 +106,7 @@ class Comprehensions(Expressions):
             again = self._door("comprehension", made, name_of(_ITEMS), over, *rest)
             of_items.args[1] = function_of((_ITEMS,), self._door("filtered", made, again))
         fold = self._door("fold", node, value, flag(node, is_list), of_items)
+        fold.args += [self.visit(default) for default in node.args[1:]]
         fold.keywords = [self.visit(option) for option in node.keywords]
         return fold
 
@@ -198,8 +199,11 @@ def _is_of_lists(node: ast.ListComp) -> bool:
 
 def _is_fold(node: ast.Call) -> bool:
     """Whether a call's argument is a comprehension over one iterable, without ``:=``; beside it
-    there are at most the options of ``max`` and ``min``.
+    there are at most the options of ``max`` and ``min``, and the default of ``next``.
     """
+    match node:
+        case ast.Call(ast.Name("next"), [made, _], []):
+            return isinstance(made, ast.GeneratorExp) and _is_single(made)
     options = {option.arg for option in node.keywords}
     if len(node.args) != 1 or not options <= {"key", "default"}:
         return False

@@ -22,7 +22,7 @@ from .nodes import (
 
 _LISTS = (ast.List, ast.ListComp)
 _WITH_DEFAULT = ("get", "pop", "setdefault")  # methods
-_TAKING = frozenset({"all", "any", "list", "max", "min", "set", "sorted", "sum", "tuple"})
+_TAKING = frozenset({"all", "any", "list", "max", "min", "next", "set", "sorted", "sum", "tuple"})
 
 
 # The functions in ``operator``.

@@ -50,6 +50,26 @@ def comes_up_in_few(items: Items, each: Each, test: Each | None, wanted: bool) -
     return found
 
 
+def first_of(items: Items, each: Each, test: Each | None, *default: object) -> Any:
+    """What ``next`` does."""
+    for item in items:
+        if test is None or test(item):
+            return each(item)
+    if default:
+        return default[0]
+    raise StopIteration
+
+
+def first_of_few(items: Items, each: Each, test: Each, default: object) -> Any:
+    """The same without an end on the way."""
+    found, is_open = default, True
+    for item in items:
+        if is_open and test(item):
+            found = each(item)
+            is_open = False
+    return found
+
+
 def extreme(items: Items, each: Each, test: Each | None, largest: bool) -> Any:
     """What ``max`` does, or ``min``, if there are items, and all of them count."""
     best = each(item_of(items, 0))
@@ -131,6 +151,7 @@ FOLDS: dict[Any, tuple[Each, tuple[object, ...]]] = {
     sum: (TOTAL, ()),
     any: (comes_up, (True,)),
     all: (comes_up, (False,)),
+    next: (first_of, ()),
     max: (extreme, (True,)),
     min: (extreme, (False,)),
     Counter: (counts_of, ()),

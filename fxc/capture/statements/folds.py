@@ -37,6 +37,8 @@ from .folded import (
     comes_up,
     comes_up_in_few,
     extreme,
+    first_of,
+    first_of_few,
 )
 from .needed import StatementDoor
 
@@ -61,20 +63,29 @@ class Fold:
 
 
 def fold(
-    door: StatementDoor, function: object, is_list: bool, made: Comprehension, **options: object
+    door: StatementDoor,
+    function: object,
+    is_list: bool,
+    made: Comprehension,
+    *rest: object,
+    **options: object,
 ) -> Any:
-    """``function(comprehension, **options)``, of which that is a list if it ``is_list``: it may be
-    one of the graph.
+    """``function(comprehension, *rest, **options)``, of which that is a list if it
+    ``is_list``: it may be one of the graph.
     """
     loop, more = entry_of(FOLDS, function) or (None, ())
     found = counted(made.items) if loop is not None else None
     fold = Fold(f"comprehension {user_location()}")
     if loop is None and is_list and made.test is None:
-        return door.call(function, mapped(door, False, made), **options)
+        return door.call(function, mapped(door, False, made), *rest, **options)
     if loop is comes_up and type(made.items) in _KNOWN and len(made.items) <= FEW:
         return _of_known(door, function, fold, made)
+    if loop is first_of:
+        more = rest
+        if rest and made.test and type(made.items) in _KNOWN and len(made.items) <= FEW:
+            return _of_known(door, function, fold, made, *rest)
     if loop is None or found is None or not _is_loop(loop, found, made.test):
-        return door.call(function, _items(fold, made.over, made.items), **options)
+        return door.call(function, _items(fold, made.over, made.items), *rest, **options)
     if loop is extreme and (made.test is not None or options):
         loop, more = best_of, (*more, options.get("key"))
         more += (options["default"],) if "default" in options else ()
@@ -87,13 +98,13 @@ def fold(
         try:
             items = made.items if known else found
             given = _items(Fold(fold.label, began=began), made.over, items)
-            return door.call(function, given, **options)
+            return door.call(function, given, *rest, **options)
         except CaptureError as error:
             if by_python:
                 raise
             raise Respecialise(Request(fold.label, How.AS_LOOP), error=error) from None
     if loop is extreme and not _has_items(found):
-        return door.call(function, _items(fold, made.over, found), **options)
+        return door.call(function, _items(fold, made.over, found), *rest, **options)
     staged = door.staged(comes_up_in_few if loop is comes_up and few else loop)
     in_graph = Fold(fold.label, loop is collected)
     try:
@@ -106,16 +117,19 @@ def fold(
     return door.call(function, result) if function in OF_ARRAYS else result
 
 
-def _of_known(door: StatementDoor, function: object, fold: Fold, made: Comprehension) -> Any:
-    """``any`` and ``all`` of what is computed from a few items that Python has: branches, if what
-    they ask for is not known.
+def _of_known(
+    door: StatementDoor, function: object, fold: Fold, made: Comprehension, *rest: object
+) -> Any:
+    """``any``, ``all`` and ``next`` of what is computed from a few items that Python has: branches,
+    if what they ask for is not known.
     """
     by_item = Request(fold.label, How.ITEM_BY_ITEM)
     if by_item in door.session.requests:
-        return door.call(function, _items(fold, made.over, made.items))
-    few = list(made.items), made.of_item, made.holds, function is any
+        return door.call(function, _items(fold, made.over, made.items), *rest)
+    loop, more = (first_of_few, rest) if function is next else (comes_up_in_few, (function is any,))
+    few = list(made.items), made.of_item, made.holds, *more
     try:
-        return _items(fold, door.staged(comes_up_in_few), *few)
+        return _items(fold, door.staged(loop), *few)
     except CaptureError as error:
         raise Respecialise(by_item, error=error) from None
 

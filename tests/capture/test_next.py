@@ -1,0 +1,119 @@
+"""``next`` of a generator expression with a condition: the first item that holds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import fxc
+from tests.outcomes import difference, run
+
+
+def place(x):
+    return next((i for i, v in enumerate(x) if v > 1), -1), next((v for v in x if v > 1), None)
+
+
+def part(x):
+    k = next((i for i in range(len(x)) if x[i] > 1), len(x))
+    return x[:k].sum()
+
+
+def pair(x):
+    return next(((v, i) for i, v in enumerate(x) if v > 1 and i > 3), (0.0, None))
+
+
+def from_each(x):
+    total = 0
+    for j in range(len(x)):
+        total += next((i for i in range(j, len(x)) if x[i] > x[j] + 1), -1)
+    return total
+
+
+def row(x):
+    y = np.outer(x, x)
+    found = next((r for r in y if r.sum() > 2), None)
+    return 0.0 if found is None else found.max()
+
+
+def default_of_the_data(x):
+    return next((v for v in x if v > 2), x.sum())
+
+
+def handled(x):
+    try:
+        return next(i for i, v in enumerate(x) if v > 1)
+    except StopIteration:
+        return -5
+
+
+def of_few(x):
+    a, b = x.min(), x.max()
+    chosen = next((name for name, v in (("low", a + 2), ("high", b - 2)) if v > 0.3), "none")
+    return chosen, next((2 * v for v in [a, b, a + b] if v > 1), 0.0)
+
+
+def known(x):
+    first = next(i for i in range(5) if i * i > 3)
+    return x * first, next((k for k in (3, 5) if k > 7), 1), next((v * 2 for v in x), 0.0)
+
+
+PROGRAMS = (place, part, pair, from_each, row, default_of_the_data, handled, of_few, known)
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.__name__)
+def test_equals_python(program: Callable[..., Any]) -> None:
+    compiled = fxc.compile(program, fullgraph=True)
+    rng = np.random.default_rng(2)
+    for n in (40, 50, 3, 1):
+        x = rng.normal(size=n)
+        x[n // 2] = 1.5
+        assert difference(run(program, (x,)), run(compiled, (x,))) == "", n
+    assert compiled.cache_info().eager_calls == 0
+    before = compiled.cache_info().variants
+    for n in (90, 130, 300):
+        compiled(rng.normal(size=n))
+    assert compiled.cache_info().variants == before
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.__name__)
+def test_equals_python_where_nothing_is_found(program: Callable[..., Any]) -> None:
+    compiled = fxc.compile(program, fullgraph=True)
+    for n in (40, 50, 3, 1):
+        x = -np.arange(1.0, n + 1)
+        assert difference(run(program, (x,)), run(compiled, (x,))) == "", n
+
+
+def test_without_an_item_or_a_default_python_raises() -> None:
+    def first(x):
+        return next(v for v in x if v > 1)
+
+    compiled = fxc.compile(first, fullgraph=True)
+    for x in (np.arange(30.0), np.zeros(30), np.arange(30.0), np.zeros(0)):
+        assert difference(run(first, (x,)), run(compiled, (x,))) == ""
+
+
+def test_what_stays_of_an_iterator_is_read_later() -> None:
+    def rest(x):
+        items = iter(x)
+        return next((v for v in items if v > 1), 0.0), sum(items)
+
+    x = np.linspace(0, 3, 30)
+    with pytest.warns(fxc.CaptureWarning):
+        assert fxc.compile(rest)(x) == rest(x)
+
+
+def test_a_view_is_found_and_written() -> None:
+    def write(x):
+        found = next((r for r in x if r[0] > 1), None)
+        if found is not None:
+            found += 1
+        return found
+
+    compiled = fxc.compile(write)
+    for size in (20, 25):
+        x = np.random.default_rng(1).normal(size=(size, 3))
+        for given in (x, np.zeros((size, 3))):
+            assert difference(run(write, (given.copy(),)), run(compiled, (given.copy(),))) == ""
