@@ -16,7 +16,7 @@ from fxc.capture.staging.liveness import (
     surely_bound,
 )
 from fxc.capture.staging.names import FunctionNode, parameters, scope_of
-from fxc.capture.staging.nodes import children, run_where_it_stands, walk
+from fxc.capture.staging.nodes import TAKING, children, run_where_it_stands, walk
 from fxc.ir.records import frozen
 
 Names = frozenset[str]
@@ -33,10 +33,6 @@ _REPEATED = (*_LOOPS, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 LOOP_WEIGHT = 100  # more than the operations of statements without a loop, mostly
 # Calls that see the variables of the function that makes them, all of which are to be there.
 _OF_FRAMES = frozenset({"locals", "vars", "dir", "eval", "exec", "breakpoint"})
-# Builtins that use up a generator, and are done with a function, before they return.
-_TAKING = frozenset(
-    {"sum", "any", "all", "max", "min", "next", "list", "tuple", "set", "dict", "sorted"}
-)
 
 
 @frozen(eq=False)
@@ -423,7 +419,7 @@ def closures_in(node: ast.AST) -> Iterator[ast.AST]:
         yield node
         return
     match node:
-        case ast.Call(ast.Name(name), args, keywords) if name in _TAKING:
+        case ast.Call(ast.Name(name), args, keywords) if name in TAKING:
             for part in (*args, *(each.value for each in keywords)):
                 taken = isinstance(part, ast.GeneratorExp | ast.Lambda)
                 for each in children(part) if taken else [part]:

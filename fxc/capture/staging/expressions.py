@@ -9,6 +9,7 @@ from .jumps import assigns
 from .names import Names, given
 from .nodes import (
     KEEPERS,
+    TAKING,
     at,
     bound,
     door_part,
@@ -22,7 +23,6 @@ from .nodes import (
 
 _LISTS = (ast.List, ast.ListComp)
 _WITH_DEFAULT = ("get", "pop", "setdefault")  # methods
-_TAKING = frozenset({"all", "any", "list", "max", "min", "next", "set", "sorted", "sum", "tuple"})
 
 
 # The functions in ``operator``.
@@ -92,7 +92,7 @@ class Expressions(Names):
         for node in walk(*body):
             match node:
                 case ast.Call(ast.Name(name), [ast.GeneratorExp() as made, *_]):
-                    taken = name in _TAKING and self._place_of(name) == "outer"
+                    taken = name in TAKING and self._place_of(name) == "outer"
                     made.is_taken = taken  # type: ignore[attr-defined]
 
     def visit_Call(self, node: ast.Call) -> Any:

@@ -9,6 +9,10 @@ from typing import Any, TypeVar
 _N = TypeVar("_N", bound=ast.AST)
 DOOR = "__fxc__"  # the name by which staged code knows its door
 KEEPERS = frozenset({"append", "appendleft", "insert"})  # methods that keep an argument as it is
+# Builtins that are done with a generator, or a function, before they return.
+TAKING = frozenset(
+    {"all", "any", "dict", "list", "max", "min", "next", "set", "sorted", "sum", "tuple"}
+)
 
 
 def children(node: ast.AST) -> list[ast.AST]:
