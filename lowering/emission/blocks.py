@@ -78,7 +78,7 @@ def _first(emitter: Emitter, loop: Loop, stmt: Load | Store) -> str:
     """The address of the first element, as an argument."""
     offset = byte_offset(emitter.program.buffers[stmt.buffer], stmt.index)
     pointer = emitter.address(stmt.buffer, substitute(offset, {loop.var: 0}))
-    return f"ptr align {stmt.dtype.itemsize} {pointer}"
+    return f"ptr align {stmt.dtype.alignment} {pointer}"
 
 
 def _bytes(emitter: Emitter, loop: Loop, stmt: Store) -> str:

@@ -228,21 +228,21 @@ class Elements:
         return InLanes(start, step, tuple(apart))
 
     def load(self, stmt: Load, code: Lanes) -> tuple[str, int]:
-        dtype, itemsize = stmt.dtype, stmt.dtype.itemsize
+        dtype, itemsize, alignment = stmt.dtype, stmt.dtype.itemsize, stmt.dtype.alignment
         offset = byte_offset(self.program.buffers[stmt.buffer], stmt.index)
         place = self.in_lanes(offset)
         memory, mark = memory_type(dtype), self.mark(stmt.buffer)
         if code.count == 1 or place.step == 0:
             pointer = self.address(stmt.buffer, offset)
-            loaded = code.op(f"load {memory}, ptr {pointer}, align {itemsize}{mark}")
+            loaded = code.op(f"load {memory}, ptr {pointer}, align {alignment}{mark}")
             return self._to_register(loaded, dtype, Lanes(self.function, 1)), 1
         if place.step == itemsize:
             pointer = self.address(stmt.buffer, offset)
-            loaded = code.op(f"load {code.of(memory)}, ptr {pointer}, align {itemsize}{mark}")
+            loaded = code.op(f"load {code.of(memory)}, ptr {pointer}, align {alignment}{mark}")
             return self._to_register(loaded, dtype, code), code.count
         if place.step == -itemsize:
             pointer = self.address(stmt.buffer, offset - (code.count - 1) * itemsize)
-            loaded = code.op(f"load {code.of(memory)}, ptr {pointer}, align {itemsize}{mark}")
+            loaded = code.op(f"load {code.of(memory)}, ptr {pointer}, align {alignment}{mark}")
             loaded = self._reversed(loaded, memory, code)
             return self._to_register(loaded, dtype, code), code.count
         return self._to_register(self.gathered(stmt, place, code), dtype, code), code.count
@@ -252,7 +252,7 @@ class Elements:
         memory, mark = memory_type(stmt.dtype), self.mark(stmt.buffer)
         gathered = "poison"
         for lane, pointer in self.lane_pointers(stmt.buffer, place, code):
-            element = code.op(f"load {memory}, ptr {pointer}, align {stmt.dtype.itemsize}{mark}")
+            element = code.op(f"load {memory}, ptr {pointer}, align {stmt.dtype.alignment}{mark}")
             gathered = code.op(
                 f"insertelement {code.of(memory)} {gathered}, {memory} {element}, i32 {lane}"
             )
@@ -287,7 +287,7 @@ class Elements:
         return code.op(f"icmp ne {code.of('i8')} {loaded}, {zero}")
 
     def store(self, stmt: Store, code: Lanes) -> None:
-        dtype, itemsize = stmt.dtype, stmt.dtype.itemsize
+        dtype, itemsize, alignment = stmt.dtype, stmt.dtype.itemsize, stmt.dtype.alignment
         offset = byte_offset(self.program.buffers[stmt.buffer], stmt.index)
         value = self.atom(stmt.value, dtype, code)
         if dtype.kind == "b":
@@ -296,7 +296,7 @@ class Elements:
         place = self.in_lanes(offset)
         if code.count == 1:
             pointer = self.address(stmt.buffer, offset)
-            self.function.do(f"store {memory} {value}, ptr {pointer}, align {itemsize}{mark}")
+            self.function.do(f"store {memory} {value}, ptr {pointer}, align {alignment}{mark}")
             return
         if place.step in (itemsize, -itemsize):
             if place.step == -itemsize:
@@ -304,11 +304,11 @@ class Elements:
                 offset = offset - (code.count - 1) * itemsize
             pointer = self.address(stmt.buffer, offset)
             kind = code.of(memory)
-            self.function.do(f"store {kind} {value}, ptr {pointer}, align {itemsize}{mark}")
+            self.function.do(f"store {kind} {value}, ptr {pointer}, align {alignment}{mark}")
             return
         for lane, pointer in self.lane_pointers(stmt.buffer, place, code):
             element = code.op(f"extractelement {code.of(memory)} {value}, i32 {lane}")
-            self.function.do(f"store {memory} {element}, ptr {pointer}, align {itemsize}{mark}")
+            self.function.do(f"store {memory} {element}, ptr {pointer}, align {alignment}{mark}")
 
     def index(self, value: Dim, dtype: np.dtype, code: Lanes) -> tuple[str, int]:
         """An integer over loop variables, in the lanes if it moves with them."""
