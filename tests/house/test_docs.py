@@ -42,6 +42,18 @@ def test_pages_name_notes_and_files_that_exist(path: Path) -> None:
     assert not missing
 
 
+def test_the_page_of_the_architecture_names_all_passes() -> None:
+    """Those that a graph goes through, in the table of arrows and by their modules' names."""
+    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    stages = (ROOT / "fxc" / "stages.py").read_text(encoding="utf-8")
+    passes = re.findall(r"^from fxc\.passes\.(\w+) import (\w+)$", stages, re.MULTILINE)
+    section = text[text.index("## Passes") :].split("\n## ")[0]
+    assert len(passes) > 4
+    for module, function in passes:
+        assert f"{module}.{function}`" in text
+        assert f"**{module.replace('_', ' ').capitalize()}**" in section
+
+
 def test_the_worked_example_prints_what_the_page_says(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
