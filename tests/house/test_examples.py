@@ -60,15 +60,17 @@ def test_inputs_are_the_same_every_time(example: ModuleType) -> None:
     assert demo.max_ulps(first, second) == 0
 
 
-def test_numpy_backend_is_short() -> None:
-    assert len((ROOT / "examples" / "numpy_backend.py").read_text().splitlines()) < 60
+@pytest.mark.parametrize("name, lines", [("numpy_backend", 60), ("source_backend", 90)])
+def test_backends_are_short(name: str, lines: int) -> None:
+    assert len((ROOT / "examples" / f"{name}.py").read_text().splitlines()) < lines
 
 
+@pytest.mark.parametrize("own", ["numpy_backend", "source_backend"])
 @pytest.mark.parametrize("name", SYMBOLIC)
-def test_numpy_backend_equals_numpy(name: str) -> None:
+def test_backends_equal_numpy(name: str, own: str) -> None:
     """Every operator is NumPy's own kernel, so every bit is."""
     example = demo.load_example(name)
-    backend = demo.load_example("numpy_backend").numpy_backend
+    backend = getattr(demo.load_example(own), own)
     compiled = fxc.compile(example.PROGRAM, fullgraph=True, backend=backend)
     inputs = example.make_inputs(example.QUICK_SIZE)
     assert difference(example.PROGRAM, compiled, inputs) == 0
@@ -81,6 +83,36 @@ def test_numpy_backend_writes_in_place() -> None:
     random = np.random.default_rng(0)
     inputs = random.random((7, 9)), random.random((7, 9))
     assert difference(module.smooth, compiled, inputs) == 0
+
+
+def of_sizes(x: Any) -> Any:
+    return x.mean(0) + np.arange(len(x[0])), x[x > 0.5] * 2, np.concatenate([x[1:], x[:1]]).T
+
+
+def with_a_loop(x: Any) -> Any:
+    for i in range(1, len(x)):
+        x[i] += 0.5 * x[i - 1]
+    return x.var()
+
+
+@pytest.mark.parametrize("program", [of_sizes, with_a_loop])
+def test_source_backend_runs_any_operator(program: Any) -> None:
+    backend = demo.load_example("source_backend").source_backend
+    compiled = fxc.compile(program, fullgraph=True, dynamic=True, backend=backend)
+    for size in (6, 9):
+        inputs = (np.random.default_rng(size).random((size, size + 1)),)
+        assert difference(program, compiled, inputs) == 0
+    assert (compiled.cache_info().variants, compiled.cache_info().eager_calls) == (1, 0)
+
+
+def test_source_backend_writes_a_function() -> None:
+    module = demo.load_example("source_backend")
+    compiled = fxc.compile(lambda x, y: np.mean(x * y), backend="numpy")
+    graph = compiled.inspect(np.ones(3), np.ones(3)).decomposed
+    _, _, *lines = module.text_of(graph, {}).splitlines()
+    assert lines[0] == "    v_0 = np.multiply(v_x, v_y)"
+    assert " = sum_" in lines[1]
+    assert " = np.divide(" in lines[2]
 
 
 def test_normal_cdf_is_the_normal_distribution() -> None:
