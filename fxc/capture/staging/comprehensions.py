@@ -158,6 +158,13 @@ class Comprehensions(Expressions):
                 func=ast.Attribute(ast.Constant(str()), "join"), args=[ast.GeneratorExp() as made]
             ):
                 node.args = [at(made, ast.ListComp(made.elt, made.generators))]  # as Python does
+            case ast.Call(func=ast.Name("list" | "sorted"), args=[ast.GeneratorExp() as made]) if (
+                is_taken(node) and made.generators[0].ifs and _is_single(made)
+            ):
+                # Of as many items as the data say: a list can be one of the graph.
+                listed: Any = at(made, ast.ListComp(made.elt, made.generators))
+                listed.is_taken = True
+                node.args = [listed]
         if _is_fold(node):
             return self._fold(node)
         if _is_nest(node):
