@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import itertools
 import operator
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -167,3 +168,44 @@ def test_accumulate_of_a_list_is_one_compilation() -> None:
         x = np.random.default_rng(n).normal(size=n).tolist()
         assert difference(run(added_up, (x,)), run(compiled, (x,))) == ""
     assert compiled.cache_info().eager_calls == 0
+
+
+# What takes an iterator up: the next one finds nothing in it, or what is left.
+TAKERS = [
+    "[v for v in e]",
+    "[0 for v in e]",
+    "[v for v in e if v > 0]",
+    "sum(v for v in e)",
+    "max((v for v in e), default=0.0)",
+    "max([v for v in e] or [0.0])",
+    "min((v for v in e if v > 0), default=0.0)",
+    "any(v > 1 for v in e)",
+    "next((v for v in e if v > 0), 0.0)",
+    "np.array([v for v in e])",
+    "{int(v): v for v in e}",
+    "[v * w for v in e for w in (1.0, 2.0)]",
+    "list(e)",
+    "sorted(e)",
+    "sum(e)",
+    "taken(e)",
+]
+
+
+@pytest.mark.parametrize("first", TAKERS)
+@pytest.mark.parametrize("iterator", ["map(abs, x)", "reversed(x)"])
+def test_what_is_taken_from_an_iterator_is_gone(iterator: str, first: str) -> None:
+    def taken(items: Any) -> Any:
+        total = 0.0
+        for item in items:
+            total += item
+        return total
+
+    x = np.linspace(-2, 2, 40)
+    for second in TAKERS:
+        space: dict[str, Any] = {"np": np, "taken": taken}
+        exec(f"def f(x):\n    e = {iterator}\n    return {first}, {second}\n", space)
+        f = space["f"]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", fxc.CaptureWarning)
+            text = difference(run(f, (x.copy(),)), run(fxc.compile(f), (x.copy(),)))
+        assert not text, (second, text)

@@ -97,8 +97,11 @@ def mapped(door: StatementDoor, repeats: bool, made: Comprehension) -> Any:
     door.lists.sized |= {by_python}
     if repeats:
         alike = _repeated(by_python, found.count, made.each)
-        return over(items) if alike is NotImplemented else alike
-    return door.staged(tabled)(found, made.of_item)
+        if alike is NotImplemented:
+            return over(items)
+        found.taken()
+        return alike
+    return door.staged(tabled)(found.taken(), made.of_item)
 
 
 def _is_short(items: object, count: Dim) -> bool:

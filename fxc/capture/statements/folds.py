@@ -105,6 +105,8 @@ def fold(
             raise Respecialise(Request(fold.label, How.AS_LOOP), error=error) from None
     if loop is extreme and not _has_items(found):
         return door.call(function, _items(fold, made.over, found), *rest, **options)
+    if loop is extreme:
+        found.taken()
     staged = door.staged(comes_up_in_few if loop is comes_up and few else loop)
     in_graph = Fold(fold.label, loop is collected)
     try:
