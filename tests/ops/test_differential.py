@@ -52,6 +52,9 @@ ULPS = {
 ULPS |= {"fmax": 0.5, "fmin": 0.5}
 # By exp and log1p, where NumPy calls the C library's.
 ULPS |= {"logaddexp": 6.0, "logaddexp2": 6.0}
+# They err by ulps of what they add, not of the result where that is near zero; NumPy, too. See
+# `test_logarithms_of_sums` in test_vector_math.py for their corner values.
+CANCELLING = {"logaddexp", "logaddexp2"}
 # NumPy's own cosine of a float32 depends on the layout of the array.
 ULPS |= {"cosine": 1.0}
 
@@ -555,6 +558,7 @@ def test_corner_values(code: str, count: int) -> None:
     if np.dtype(code).kind in "iu":
         ops = [op for op in ops if op.name != "power"]  # negative exponents raise, see below
 
+    ops = [op for op in ops if op.name not in CANCELLING]
     functions = [op.numpy for op in ops]
 
     def every(*xs: Any) -> list[Any]:
