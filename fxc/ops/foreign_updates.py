@@ -18,15 +18,10 @@ from fxc.ir.errors import WouldRaise
 from fxc.ir.graph import Literal
 from fxc.ir.types import ArrayType, Type, ordered_strides, stride_order
 
-from .foreign_calls import (
-    ForeignCall,
-    Hole,
-    Unlearnable,
-    bytes_of,
-    call_text,
-    looks_of,
-    operator_for,
-)
+from .foreign_calls import ForeignCall, Hole, call_text, operator_for
+from .foreign_learning import looks_of
+from .foreign_results import Unlearnable
+from .foreign_samples import bytes_of
 from .table import Operator
 
 # Note [Foreign updates]

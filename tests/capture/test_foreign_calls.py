@@ -28,7 +28,9 @@ from scipy import (
 import fxc
 from fxc.capture.door.purity import only_computes
 from fxc.ir.types import array_type
-from fxc.ops.foreign_calls import Hole, Unlearnable, operator_of
+from fxc.ops.foreign_calls import Hole
+from fxc.ops.foreign_learning import operator_of
+from fxc.ops.foreign_results import Unlearnable
 from tests.compiling import check
 from tests.outcomes import difference, run
 

@@ -17,7 +17,8 @@ from scipy.sparse import _sparsetools as tools
 import fxc
 from fxc.ir.errors import WouldRaise
 from fxc.ir.types import array_type
-from fxc.ops.foreign_calls import Hole, Unlearnable
+from fxc.ops.foreign_calls import Hole
+from fxc.ops.foreign_results import Unlearnable
 from fxc.ops.foreign_updates import update_of
 from tests.outcomes import difference, run
 

@@ -25,7 +25,7 @@ from typing import Any
 
 import numpy as np
 
-from fxc.ops.foreign_calls import Unlearnable
+from fxc.ops.foreign_results import Unlearnable
 
 from ..locations import OURS
 from ..noted import note

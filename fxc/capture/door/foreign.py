@@ -18,14 +18,10 @@ from fxc.ir.size_functions import hint
 from fxc.ir.size_guards import guard
 from fxc.ir.symbols import SymExpr, counted_in, symbols_of
 from fxc.ir.types import ArrayType, Type, array_type, is_known
-from fxc.ops.foreign_calls import (
-    ForeignCall,
-    Group,
-    Hole,
-    Unlearnable,
-    operator_of,
-    without_draws,
-)
+from fxc.ops.foreign_calls import ForeignCall, Hole
+from fxc.ops.foreign_learning import Group, operator_of
+from fxc.ops.foreign_results import Unlearnable
+from fxc.ops.foreign_samples import without_draws
 from fxc.ops.foreign_updates import update_of
 from fxc.ops.table import Operator
 

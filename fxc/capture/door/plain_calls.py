@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from fxc.ops.foreign_calls import Unlearnable
+from fxc.ops.foreign_results import Unlearnable
 from fxc.ops.foreign_ufuncs import runs_python
 
 from ..locations import is_of_program

@@ -14,7 +14,7 @@ import numpy as np
 
 from fxc.ir.errors import CaptureError
 from fxc.ir.types import ArrayType
-from fxc.ops.foreign_calls import Unlearnable
+from fxc.ops.foreign_results import Unlearnable
 from fxc.ops.table import TABLE, Tag
 
 from ..door.foreign import attempt, call_foreign

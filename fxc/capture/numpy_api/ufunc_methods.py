@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from fxc.ops.foreign_calls import Unlearnable
+from fxc.ops.foreign_results import Unlearnable
 from fxc.ops.foreign_ufuncs import runs_python
 
 from ..door.foreign import call_foreign

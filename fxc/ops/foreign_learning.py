@@ -1,0 +1,168 @@
+"""Operators for functions that fxc knows nothing of, learnt from what these give for samples.
+
+See Note [Foreign calls].
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+
+from fxc.ir.size_functions import hint
+from fxc.ir.types import (
+    DTYPE_NAMES,
+    DTYPES_BY_NAME,
+    PYTHON_KINDS,
+    ArrayType,
+    Type,
+    array_type,
+    ordered_strides,
+    stride_order,
+)
+
+from .foreign_calls import ForeignCall, operator_for
+from .foreign_results import FIXED, Result, Unlearnable, is_like
+from .foreign_samples import sampled
+from .table import Operator
+
+Group = tuple[tuple[int, int], ...]  # operands and axes
+
+_lock = threading.RLock()  # a function may call a compiled one
+_known: dict[Any, ForeignCall | Unlearnable] = {}
+_kept: list[Any] = []
+
+
+def operator_of(
+    function: Callable[..., Any],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    kinds: Sequence[Type],
+    varying: Sequence[Group],
+) -> tuple[Operator, ForeignCall]:
+    """The operator that means a call; ``varying`` are the sizes that may change, those of a group
+    together.
+
+    Raises ``Unlearnable``.
+    """
+    group_of = {each: number for number, group in enumerate(varying) for each in group}
+    sizes = tuple(
+        tuple(("size", group_of.get((place, axis), size)) for axis, size in enumerate(kind.shape))
+        for place, kind in enumerate(kinds)
+    )
+    key = (id(function), tuple(map(len, varying)), sizes, looks_of(args, kwargs, kinds))
+    with _lock:
+        known = _known.get(key)
+        if known is None:
+            try:
+                known = _learnt(function, args, kwargs, kinds, varying)
+            except Unlearnable as reason:
+                known = reason
+            _known[key] = known  # which keeps the function, and its id with it
+            _kept.append(function)
+    if isinstance(known, Unlearnable):
+        raise known
+    if not known.holds:
+        raise Unlearnable("what it gives depends on more than the types of its arguments")
+    return operator_for(known, len(kinds)), known
+
+
+def looks_of(args: tuple[Any, ...], kwargs: dict[str, Any], kinds: Sequence[Type]) -> Any:
+    """A key for arguments, and dtypes and layouts of operands."""
+    looks = tuple(
+        (kind.dtype, stride_order(kind) if isinstance(kind, ArrayType) else kind.weak)
+        for kind in kinds
+    )
+    return key_of((args, tuple(sorted(kwargs.items())))), looks
+
+
+def key_of(x: Any) -> Any:
+    """A key for arguments; numbers of several types, or signs of zero, have several."""
+    if type(x) in (tuple, list):
+        return (type(x), *map(key_of, x))
+    if isinstance(x, np.generic):
+        return (type(x), x.tobytes())
+    if type(x) in PYTHON_KINDS:
+        return (type(x), repr(x))
+    return (type(x), x)
+
+
+def _learnt(
+    function: Callable[..., Any],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    kinds: Sequence[Type],
+    varying: Sequence[Group],
+) -> ForeignCall:
+    call = ForeignCall(function, args, kwargs)
+    shapes = [tuple(hint(dim) for dim in kind.shape) for kind in kinds]
+    orders = [stride_order(kind) if isinstance(kind, ArrayType) else () for kind in kinds]
+    call.container, parts = sampled(call, kinds, shapes, orders)
+    found = [_extent(part) for part in parts]
+    multiples: list[list[dict[tuple[int, int], int]]] = [[{} for _ in extent] for extent in found]
+    for group in varying:
+        _, more = sampled(call, kinds, _longer(shapes, [group]), orders)
+        if [np.ndim(part) for part in more] != [np.ndim(part) for part in parts]:
+            raise Unlearnable("the rank of what it gives depends on sizes")
+        for part, extent, counts in zip(more, found, multiples, strict=True):
+            for place, number in enumerate(_extent(part)):
+                if number != extent[place]:
+                    counts[place][group[0]] = number - extent[place]
+    if isinstance(function, FunctionType) and type(parts[0]) is bool and len(parts) == 1:
+        raise Unlearnable("it gives a bool, by which Python code decides")
+    call.results = tuple(
+        Result("fixed", np.dtype(bool), (), (), part)
+        if len(parts) > 1 and isinstance(part, FIXED)
+        else _result(part, counts, shapes)
+        for part, counts in zip(parts, multiples, strict=True)
+    )
+    if varying:  # are they multiples?
+        longer = shapes
+        for number, group in enumerate(varying):
+            longer = _longer(longer, [group] * (number + 2))
+        _, more = sampled(call, kinds, longer, orders)
+        if len(more) != len(parts) or not all(
+            is_like(part, result, longer) for part, result in zip(more, call.results, strict=True)
+        ):
+            raise Unlearnable("sizes of what it gives are no multiples of those of its operands")
+    return call
+
+
+def _longer(shapes: Sequence[tuple[int, ...]], groups: Sequence[Group]) -> list[tuple[int, ...]]:
+    """Shapes in which each axis is longer by the number of groups that it is in."""
+    return [
+        tuple(
+            size + sum((place, axis) in group for group in groups)
+            for axis, size in enumerate(shape)
+        )
+        for place, shape in enumerate(shapes)
+    ]
+
+
+def _extent(part: object) -> tuple[int, ...]:
+    """The sizes of an array and its strides."""
+    return (*part.shape, *part.strides) if isinstance(part, np.ndarray) else ()
+
+
+def _result(
+    part: Any,
+    multiples: Sequence[dict[tuple[int, int], int]],
+    shapes: Sequence[tuple[int, ...]],
+) -> Result:
+    if type(part) in PYTHON_KINDS:
+        return Result("python", np.dtype(PYTHON_KINDS[type(part)]), (), ())
+    dtype = DTYPES_BY_NAME[DTYPE_NAMES[part.dtype]]
+    if isinstance(part, np.generic):
+        return Result("scalar", dtype, (), ())
+    sums = []
+    for number, counts in zip(_extent(part), multiples, strict=True):
+        rest = number - sum(times * shapes[place][axis] for (place, axis), times in counts.items())
+        parts = tuple((place, axis, times) for (place, axis), times in counts.items())
+        sums.append((rest, parts))
+    sizes, strides = tuple(sums[: part.ndim]), tuple(sums[part.ndim :])
+    order = stride_order(array_type(dtype, part.shape, part.strides))
+    has_gaps = part.size and part.strides != ordered_strides(part.shape, order, dtype.itemsize)
+    return Result("array", dtype, sizes, order, strides=strides if has_gaps else ())
