@@ -38,7 +38,8 @@ from fxc.lowering.nests.statements import (
 from fxc.ops.effects import direct
 from fxc.ops.foreign_calls import gives_new
 from fxc.ops.kernels import compiled_kernel_of, kernel_of, writing_kernel_of
-from fxc.ops.table import EFFECTS, TABLE
+from fxc.ops.operators import EFFECTS
+from fxc.ops.table import TABLE
 from fxc.runtime.engine import Engine
 from fxc.runtime.left import Left
 from fxc.runtime.notice import DEFAULT, ERRSTATE, Notice

@@ -25,7 +25,8 @@ from fxc.lowering.nests.program import Program
 from fxc.lowering.nests.statements import Boxed, boxed_buffers, walk
 from fxc.lowering.nests.traffic import traffic
 from fxc.ops.kernels import kernel_of
-from fxc.ops.table import EFFECTS, TABLE
+from fxc.ops.operators import EFFECTS
+from fxc.ops.table import TABLE
 from fxc.runtime.generators import restoring
 from fxc.runtime.notice import ERRSTATE
 

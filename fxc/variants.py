@@ -124,7 +124,8 @@ class Variant:
 
 def _may_be_fast(region: Region) -> bool:
     """Whether a loop in it may be far faster than Python's, as its iterations have no effects."""
-    from fxc.ops.table import EFFECTS, TABLE  # on first use: importing fxc imports little
+    from fxc.ops.operators import EFFECTS
+    from fxc.ops.table import TABLE
 
     for node in region.nodes:
         inside = [each.op for inner in node.regions for each in inner.nodes]

@@ -6,7 +6,8 @@ from collections.abc import Callable
 
 from fxc.ir.graph import Graph, Node, Operand, Value, walk
 from fxc.ir.types import ArrayType
-from fxc.ops.table import TABLE, Tag
+from fxc.ops.operators import Tag
+from fxc.ops.table import TABLE
 
 # Note [Operands that stay apart]
 # ``(x + 1) @ (x + 1).T`` is a product of two arrays, ``(y := x + 1) @ y.T`` one of an array with

@@ -10,8 +10,9 @@ import numpy as np
 
 from fxc.ir.graph import Literal, Node, Operand, Value
 from fxc.ir.symbols import Dim
+from fxc.ops.operators import Tag
 from fxc.ops.python_numbers import AS_TRUE, PYTHON_OPERATORS
-from fxc.ops.table import TABLE, Tag
+from fxc.ops.table import TABLE
 
 from .counters import Range
 

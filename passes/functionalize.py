@@ -40,8 +40,9 @@ from fxc.ir.signature import (
     ViewStep,
 )
 from fxc.ir.types import ArrayType, ScalarType, Type, stride_order
+from fxc.ops.operators import Operator
 from fxc.ops.python_numbers import OF_NUMBERS
-from fxc.ops.table import TABLE, Operator
+from fxc.ops.table import TABLE
 
 from .aliases import Affine, Other, Path, extended, inverse_steps, region_of, steps_of
 from .apart import sees_sharing

@@ -18,8 +18,9 @@ from fxc.ir.symbols import symbols_of
 from fxc.ir.text import dims_of
 from fxc.ir.types import ScalarType
 from fxc.ops.identities import DISTINCT
+from fxc.ops.operators import Tag
 from fxc.ops.python_numbers import SETTLED
-from fxc.ops.table import TABLE, Tag
+from fxc.ops.table import TABLE
 
 
 def hoist(region: Region) -> Region:

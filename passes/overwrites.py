@@ -17,7 +17,8 @@ from typing import Any
 from fxc.ir.graph import Arg, Node, Region, SliceSpec, Value, walk
 from fxc.ir.types import ArrayType, ordered_strides, stride_order
 from fxc.ops.identities import DISTINCT
-from fxc.ops.table import TABLE, Tag
+from fxc.ops.operators import Tag
+from fxc.ops.table import TABLE
 
 # The elements from ``start`` up to ``stop`` along each axis.
 Box = tuple[tuple[int, int], ...]

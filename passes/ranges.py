@@ -11,8 +11,9 @@ from fxc.ir.graph import Arg, Graph, Literal, Node, Operand, Region, Value, walk
 from fxc.ir.records import frozen
 from fxc.ir.symbols import Dim, symbol
 from fxc.ir.types import ScalarType
+from fxc.ops.operators import Tag
 from fxc.ops.python_numbers import PYTHON_OPERATORS, proven
-from fxc.ops.table import TABLE, Tag
+from fxc.ops.table import TABLE
 
 from .counters import Counters, Range, hull, is_within
 from .facts import INT64, Facts, limits

@@ -19,7 +19,8 @@ from fxc.ir.types import ArrayType, ScalarType, scalar_type_of
 from fxc.ops.identities import DISTINCT, IDENTITIES
 from fxc.ops.kernels import kernel_of
 from fxc.ops.metas.layout import overlaps_itself
-from fxc.ops.table import TABLE, Tag
+from fxc.ops.operators import Tag
+from fxc.ops.table import TABLE
 from fxc.ops.updates import UPDATES
 
 from .apart import LAYOUT_FREE, Sharing

@@ -7,7 +7,8 @@ from dataclasses import replace
 from typing import TypeVar
 
 from fxc.ir.graph import Arg, Node, Operand, Region, Value, walk
-from fxc.ops.table import TABLE, Tag
+from fxc.ops.operators import Tag
+from fxc.ops.table import TABLE
 
 T = TypeVar("T")
 

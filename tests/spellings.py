@@ -12,7 +12,8 @@ import numpy as np
 
 from fxc.capture.values.operator_methods import BINARY
 from fxc.ops.metas.writes import takes_out
-from fxc.ops.table import TABLE, Operator, Tag
+from fxc.ops.operators import Operator, Tag
+from fxc.ops.table import TABLE
 from tests import program_writer as views
 from tests.index_statements import put_at_places, put_by_mask, update_at_places, write_found_row
 from tests.program_writer import Statement, View, Writer

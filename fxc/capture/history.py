@@ -15,7 +15,8 @@ from fxc.ir.symbols import Dim, SymExpr
 from fxc.ir.types import ArrayType
 from fxc.ops.identities import DISTINCT
 from fxc.ops.kernels import kernel_of
-from fxc.ops.table import TABLE, Tag
+from fxc.ops.operators import Tag
+from fxc.ops.table import TABLE
 
 from .assignments import memory_like
 from .session import Session, current

@@ -25,8 +25,9 @@ from fxc.ir.records import mutable
 from fxc.ir.size_guards import Guard, assuming, recording
 from fxc.ir.symbols import Dim, SymExpr, symbols_of
 from fxc.ir.types import ScalarType, is_known
+from fxc.ops.operators import CONTROL, Tag
 from fxc.ops.python_numbers import PYTHON_OPERATORS
-from fxc.ops.table import CONTROL, TABLE, Tag
+from fxc.ops.table import TABLE
 
 from .aliases import Aliases
 from .dropped_parts import CASTS, of_real_parts

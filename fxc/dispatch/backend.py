@@ -7,7 +7,8 @@ from typing import Generic, TypeVar
 
 from fxc.ir.records import frozen
 from fxc.ops.kernels import Kernel, kernel_of
-from fxc.ops.table import TABLE, Operator, Tag
+from fxc.ops.operators import Operator, Tag
+from fxc.ops.table import TABLE
 
 from .keys import DispatchKey
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from fxc.ir.schema import Param
-from fxc.ops.table import Operator
+from fxc.ops.operators import Operator
 
 _MISSING: Any = object()
 

@@ -26,7 +26,8 @@ from fxc.ir.graph import Literal, Region, Value
 from fxc.ir.records import mutable
 from fxc.ir.schema import Param
 from fxc.ir.types import Type
-from fxc.ops.table import TABLE, Operator, Row, Table
+from fxc.ops.operators import Operator, Row
+from fxc.ops.table import TABLE, Table
 
 from .bind import bind
 from .keys import (

@@ -16,7 +16,7 @@ from fxc.ir.builder import GraphBuilder
 from fxc.ir.errors import InternalError
 from fxc.ir.graph import Literal, Value
 from fxc.ir.location import SourceLocation
-from fxc.ops.table import Operator
+from fxc.ops.operators import Operator
 
 from .keys import DispatchKey, KeySet, including
 

@@ -18,7 +18,8 @@ from fxc.ir.types import (
 
 from .foreign_results import Result
 from .library import plain
-from .table import TABLE, Operator, Row, Tag, row
+from .operators import Operator, Row, Tag, row
+from .table import TABLE
 
 # Note [Foreign calls]
 # A function of SciPy's is called as it is, from inside the graph. Nobody says what it gives: that

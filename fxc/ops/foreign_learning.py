@@ -27,7 +27,7 @@ from fxc.ir.types import (
 from .foreign_calls import ForeignCall, operator_for
 from .foreign_results import FIXED, Result, Unlearnable, is_like
 from .foreign_samples import sampled
-from .table import Operator
+from .operators import Operator
 
 Group = tuple[tuple[int, int], ...]  # operands and axes
 

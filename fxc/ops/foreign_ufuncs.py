@@ -12,7 +12,8 @@ from fxc.ir.asynchronous import NUMPYS_ERRORS, hand_on
 from fxc.ir.errors import WouldRaise
 from fxc.ir.records import frozen
 
-from .table import TABLE, Operator, Row, Tag, row
+from .operators import Operator, Row, Tag, row
+from .table import TABLE
 
 # Note [Foreign ufuncs]
 # A ufunc that the table does not list gets a row of its own when a program first calls it; it stays

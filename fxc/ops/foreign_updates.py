@@ -22,7 +22,7 @@ from .foreign_calls import ForeignCall, Hole, call_text, operator_for
 from .foreign_learning import looks_of
 from .foreign_results import Unlearnable
 from .foreign_samples import bytes_of
-from .table import Operator
+from .operators import Operator
 
 # Note [Foreign updates]
 # SciPy's C code computes into arrays that it is given: ``csr_matvec(m, n, starts, columns, data,

@@ -5,7 +5,8 @@ from __future__ import annotations
 from fxc.ir.graph import Graph, Node, Operand, Region, Value
 from fxc.ir.signature import Mutation
 
-from .table import EFFECTS, TABLE, Tag
+from .operators import EFFECTS, Tag
+from .table import TABLE
 
 # Note [The memory of an input]
 # Of a mutated input only the written regions are stored in the end. So its memory is for the

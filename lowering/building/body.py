@@ -10,7 +10,8 @@ from fxc.ir.graph import Literal, Node, Operand, Value
 from fxc.ir.records import mutable
 from fxc.ir.symbols import Dim, computed, symbol, symbols_of
 from fxc.ir.types import PART_DTYPES
-from fxc.ops.table import TABLE, Tag
+from fxc.ops.operators import Tag
+from fxc.ops.table import TABLE
 
 from ..nests.buffers import BOOL, Atom, Const, Element, Idx, Pair
 from ..nests.program import Param

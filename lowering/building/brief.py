@@ -6,8 +6,9 @@
 from __future__ import annotations
 
 from fxc.ir.graph import Literal, Node, Operand, Region, Value, walk
+from fxc.ops.operators import Tag
 from fxc.ops.python_numbers import AS_TRUE, stem
-from fxc.ops.table import TABLE, Tag
+from fxc.ops.table import TABLE
 
 
 def is_brief(node: Node) -> bool:

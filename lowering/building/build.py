@@ -16,7 +16,8 @@ from fxc.ir.types import PART_DTYPES, ArrayType, ScalarType
 from fxc.ops.foreign_calls import gives_new
 from fxc.ops.kernels import kernel_of
 from fxc.ops.metas.shapes import hints
-from fxc.ops.table import CONTROL, EFFECTS, TABLE, Tag
+from fxc.ops.operators import CONTROL, EFFECTS, Tag
+from fxc.ops.table import TABLE
 from fxc.ops.updates import UPDATES, way
 
 from ..nests.buffers import Buffer

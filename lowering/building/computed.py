@@ -8,7 +8,8 @@ from fxc.ir.size_functions import hint
 from fxc.ir.size_guards import guard
 from fxc.ir.symbols import product
 from fxc.ir.types import c_strides
-from fxc.ops.table import TABLE, Tag
+from fxc.ops.operators import Tag
+from fxc.ops.table import TABLE
 
 from ..nests.buffers import BOOL, I64, Buffer, Const
 from ..nests.statements import Accumulate, Apply, Check, Compute

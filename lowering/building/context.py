@@ -26,7 +26,8 @@ from fxc.ir.types import (
     ordered_strides,
     stride_order,
 )
-from fxc.ops.table import TABLE, Operator
+from fxc.ops.operators import Operator
+from fxc.ops.table import TABLE
 from fxc.ops.updates import Way
 
 from ..nests.addressing import linearised

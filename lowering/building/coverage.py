@@ -6,7 +6,8 @@ import numpy as np
 
 from fxc.ir.graph import Node, operands_of
 from fxc.ir.types import PART_DTYPES, Type
-from fxc.ops.table import TABLE, Tag
+from fxc.ops.operators import Tag
+from fxc.ops.table import TABLE
 
 NATIVE_DTYPES = frozenset(
     np.dtype(code) for code in ("?", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f4", "f8")

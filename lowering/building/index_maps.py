@@ -15,7 +15,8 @@ from fxc.ir.symbols import Dim, counted_in, product
 from fxc.ir.types import Type
 from fxc.ops.metas.shapes import normalize_axis, stretches
 from fxc.ops.metas.views import rows_of
-from fxc.ops.table import TABLE, Tag
+from fxc.ops.operators import Tag
+from fxc.ops.table import TABLE
 
 from ..nests.buffers import Idx
 

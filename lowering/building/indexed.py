@@ -15,7 +15,8 @@ import numpy as np
 from fxc.ir.graph import Node
 from fxc.ir.symbols import Dim
 from fxc.ops.metas import indexed as metas
-from fxc.ops.table import TABLE, Operator
+from fxc.ops.operators import Operator
+from fxc.ops.table import TABLE
 
 from ..nests.buffers import I64, Atom, Idx
 from ..operators.scalar_rules import DTypes

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from fxc.ir.graph import Literal, Node, Operand, Region, Value
+from fxc.ops.operators import Tag
 from fxc.ops.python_numbers import AS_TRUE
-from fxc.ops.table import TABLE, Tag
+from fxc.ops.table import TABLE
 
 
 def last_arms(body: Region, result: Operand, ends: bool) -> dict[Node, bool]:

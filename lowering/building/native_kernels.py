@@ -11,7 +11,7 @@ from functools import partial
 
 from fxc.ir.graph import Node
 from fxc.ir.types import PART_DTYPES, ArrayType, is_c_contiguous
-from fxc.ops.table import Operator, Tag
+from fxc.ops.operators import Operator, Tag
 
 from ..operators.python_rules import FAILING, SCALAR_RULES
 from . import control, counting

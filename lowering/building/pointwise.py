@@ -9,7 +9,8 @@ import numpy as np
 from fxc.ir.graph import Literal, Node, Value
 from fxc.ir.types import PART_DTYPES, ArrayType, ScalarType, Type
 from fxc.ops.foreign_ufuncs import PromotionKey, is_foreign
-from fxc.ops.table import TABLE, Tag
+from fxc.ops.operators import Tag
+from fxc.ops.table import TABLE
 
 from ..operators.inner_loops import promotion_key
 from ..operators.python_rules import SCALAR_RULES

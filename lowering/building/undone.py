@@ -12,7 +12,8 @@ from fxc.ir.graph import Graph, Literal, Node, Operand, Region, Value
 from fxc.ir.size_functions import hint
 from fxc.ir.symbols import MOST_MEASURED, counted_in, product
 from fxc.ir.types import ArrayType, is_c_contiguous
-from fxc.ops.table import TABLE, Tag
+from fxc.ops.operators import Tag
+from fxc.ops.table import TABLE
 from fxc.ops.updates import updated_by
 
 from ..operators.draws import is_drawn, is_small

@@ -5,7 +5,8 @@ from __future__ import annotations
 from fxc.ir.graph import Node, Operand, Region, Value
 from fxc.ir.symbols import Dim
 from fxc.ir.types import ArrayType
-from fxc.ops.table import TABLE, Tag
+from fxc.ops.operators import Tag
+from fxc.ops.table import TABLE
 from fxc.ops.updates import UPDATES
 
 from ..nests.buffers import Idx

@@ -15,7 +15,8 @@ from fxc.ir.types import c_strides
 from fxc.ops.effects import direct
 from fxc.ops.foreign_calls import ForeignCall
 from fxc.ops.kernels import called_by, writing_kernel_of
-from fxc.ops.table import EFFECTS, TABLE
+from fxc.ops.operators import EFFECTS
+from fxc.ops.table import TABLE
 
 from ..nests.buffers import Buffer
 from ..nests.program import Program

@@ -18,7 +18,8 @@ from fxc.ir.graph import Literal, Value
 from fxc.ir.location import SourceLocation
 from fxc.ir.types import array_type
 from fxc.ops.kernels import kernel_of
-from fxc.ops.table import TABLE, Tag, row
+from fxc.ops.operators import Tag, row
+from fxc.ops.table import TABLE
 
 CPU, META, TRACE, FUNCTIONALIZE = DispatchKey
 F64 = np.dtype("f8")

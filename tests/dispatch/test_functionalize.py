@@ -20,7 +20,8 @@ from fxc.lowering.emission.operator_code import SCALAR_CODE
 from fxc.lowering.nests.traffic import traffic
 from fxc.lowering.operators.python_rules import SCALAR_RULES
 from fxc.lowering.operators.scalar_rules import ScalarRule
-from fxc.ops.table import TABLE, Tag, row
+from fxc.ops.operators import Tag, row
+from fxc.ops.table import TABLE
 from tests.levels import cheaply
 from tests.outcomes import difference, run
 

@@ -13,7 +13,8 @@ from fxc.capture.capture import capture
 from fxc.dispatch.default import default_dispatcher
 from fxc.dispatch.keys import DispatchKey
 from fxc.lowering.building.native_kernels import native_kernel
-from fxc.ops.table import EFFECTS, TABLE, Tag
+from fxc.ops.operators import EFFECTS, Tag
+from fxc.ops.table import TABLE
 from tests.modules import PAGE, page
 from tests.sources import ROOT, SOURCE_FOLDERS, notes_in, python_files
 

@@ -30,8 +30,9 @@ from fxc.ir.graph import SliceSpec
 from fxc.lowering.building.native_kernels import native_kernel
 from fxc.lowering.nests.program import Program
 from fxc.lowering.nests.statements import Boxed, BufferArg, walk
+from fxc.ops.operators import Operator, Tag
 from fxc.ops.samples import samples
-from fxc.ops.table import TABLE, Operator, Tag
+from fxc.ops.table import TABLE
 from tests.covering import pairs, some
 from tests.lowering.test_vector_math import BOUNDS
 from tests.outcomes import difference, exact, is_left_to_python, run

@@ -34,8 +34,9 @@ from fxc.ops.metas.shapes import (
     normalize_axis,
     normalize_slice,
 )
+from fxc.ops.operators import CONTROL, Tag, row
 from fxc.ops.samples import samples
-from fxc.ops.table import CONTROL, TABLE, Tag, row
+from fxc.ops.table import TABLE
 
 DTYPES = tuple(DTYPE_NAMES)
 F8, I8, U1 = np.dtype("f8"), np.dtype("i8"), np.dtype("u1")

@@ -12,8 +12,9 @@ import pytest
 
 from fxc.ir.schema import Schema
 from fxc.ops.kernels import kernel_of
+from fxc.ops.operators import Operator
 from fxc.ops.samples import Sample, samples
-from fxc.ops.table import TABLE, Operator
+from fxc.ops.table import TABLE
 
 NAMES = sorted(op.name for op in TABLE)
 

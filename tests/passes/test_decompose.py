@@ -21,8 +21,9 @@ from fxc.ir.location import SourceLocation
 from fxc.ir.symbols import symbol
 from fxc.ir.types import ScalarType, Type, array_type
 from fxc.ops.kernels import kernel_of
+from fxc.ops.operators import Operator, Tag, row
 from fxc.ops.samples import samples
-from fxc.ops.table import TABLE, Operator, Tag, row
+from fxc.ops.table import TABLE
 from fxc.passes.decompose import decompose
 from tests.lowered import functional
 

@@ -23,7 +23,7 @@ from fxc.ops.foreign_learning import Group, operator_of
 from fxc.ops.foreign_results import Unlearnable
 from fxc.ops.foreign_samples import without_draws
 from fxc.ops.foreign_updates import update_of
-from fxc.ops.table import Operator
+from fxc.ops.operators import Operator
 
 from ..numpy_api.indexing import assign
 from ..outside.objects import Args, Kwargs

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from fxc.ir.schema import Param
-from fxc.ops.table import Operator
+from fxc.ops.operators import Operator
 
 from ..refusing import refuse
 from ..values.dims import axis_number

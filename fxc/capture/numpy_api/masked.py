@@ -16,7 +16,8 @@ from fxc.ir.graph import Literal, Operand, Value
 from fxc.ir.records import frozen
 from fxc.ops.metas.layout import is_c_ordered
 from fxc.ops.metas.shapes import is_known_one
-from fxc.ops.table import TABLE, Tag
+from fxc.ops.operators import Tag
+from fxc.ops.table import TABLE
 
 from ..history import hold_same, may_overlap
 from ..refusing import refuse

@@ -15,7 +15,8 @@ import numpy as np
 from fxc.ir.errors import CaptureError
 from fxc.ir.types import ArrayType
 from fxc.ops.foreign_results import Unlearnable
-from fxc.ops.table import TABLE, Tag
+from fxc.ops.operators import Tag
+from fxc.ops.table import TABLE
 
 from ..door.foreign import attempt, call_foreign
 from ..door.numpy_source import SOURCES, has_source, run_source, run_unlisted

@@ -12,7 +12,8 @@ from fxc.ir.size_functions import hint
 from fxc.ir.size_guards import guard
 from fxc.ir.symbols import SymExpr
 from fxc.ir.types import ArrayType
-from fxc.ops.table import TABLE, Tag
+from fxc.ops.operators import Tag
+from fxc.ops.table import TABLE
 
 from ..history import view_of
 from ..refusing import refuse

@@ -11,7 +11,8 @@ from fxc.ir.graph import Node, Operand, Region, Value
 from fxc.ir.size_guards import Guard, recorders
 from fxc.ir.types import Type
 from fxc.ops.kernels import kernel_of
-from fxc.ops.table import TABLE, Tag
+from fxc.ops.operators import Tag
+from fxc.ops.table import TABLE
 
 from ..recorder import OpenRegion, RegionKind
 from ..refusing import refuse

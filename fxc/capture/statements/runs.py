@@ -18,7 +18,8 @@ import numpy as np
 from fxc.ir.graph import Region, Value, walk
 from fxc.ir.size_guards import guard
 from fxc.ir.types import ArrayType
-from fxc.ops.table import EFFECTS, TABLE
+from fxc.ops.operators import EFFECTS
+from fxc.ops.table import TABLE
 
 from ..numpy_api.creation import empty, ones
 from ..refusing import refuse

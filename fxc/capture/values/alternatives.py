@@ -13,7 +13,8 @@ import numpy as np
 from fxc.ir.graph import Literal, Operand, Region, Value
 from fxc.ir.types import ArrayType
 from fxc.ops.metas.layout import is_c_ordered, is_f_ordered
-from fxc.ops.table import CONTROL, TABLE, Operator, Tag
+from fxc.ops.operators import CONTROL, Operator, Tag
+from fxc.ops.table import TABLE
 
 from ..recorder import Alternative, Recorder
 

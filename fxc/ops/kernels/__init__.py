@@ -22,7 +22,8 @@ from fxc.ir.errors import WouldRaise
 from .. import ufunc_methods
 from ..foreign_ufuncs import guarded
 from ..library import plain
-from ..table import TABLE, Operator, Tag
+from ..operators import Operator, Tag
+from ..table import TABLE
 from . import control, factories, indices, views
 from .copies import strided_copy, unshared
 

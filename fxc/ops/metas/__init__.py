@@ -19,7 +19,8 @@ from typing import Any
 from fxc.ir.graph import Node, Value
 from fxc.ir.types import Type
 
-from ..table import TABLE, Operator, Tag
+from ..operators import Operator, Tag
+from ..table import TABLE
 
 Meta = Callable[..., Type | tuple[Type, ...]]
 

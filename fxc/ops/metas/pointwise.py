@@ -11,7 +11,7 @@ from fxc.ir.errors import InternalError
 from fxc.ir.graph import Literal
 from fxc.ir.types import ArrayType, ScalarType, Type
 
-from ..table import Operator
+from ..operators import Operator
 from .layout import copied_strides, pointwise_strides
 from .probing import Operand, ask, key_of, quietly, sample, type_of
 from .shapes import broadcast_shapes

@@ -30,7 +30,7 @@ from fxc.ir.types import (
 )
 
 from ..foreign_ufuncs import is_foreign
-from ..table import Operator
+from ..operators import Operator
 
 Operand = ArrayType | ScalarType | Literal
 

@@ -11,7 +11,7 @@ import numpy as np
 from fxc.ir.symbols import Dim
 from fxc.ir.types import ArrayType, Type, ordered_strides
 
-from ..table import Operator
+from ..operators import Operator
 from .layout import fresh_strides, iteration_order
 from .pointwise import pointwise_type
 from .probing import Operand, ask_bound, bind, key_of, quietly, type_of

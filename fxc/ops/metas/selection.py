@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ..foreign_calls import ForeignCall
-from ..table import TABLE, Operator, Tag
+from ..operators import Operator, Tag
+from ..table import TABLE
 from . import (
     contractions,
     control,

@@ -20,7 +20,8 @@ from fxc.ir.size_guards import guard
 from fxc.ir.symbols import Dim
 from fxc.ir.types import PART_DTYPES, ArrayType, ScalarType, Type, array_type
 
-from ..table import TABLE, Operator
+from ..operators import Operator
+from ..table import TABLE
 from .layout import fresh_strides, reshape_strides, resolve_shape
 from .probing import Operand, ask_bound, fail_in_numpy, keyed, type_of
 from .shapes import (

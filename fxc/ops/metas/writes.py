@@ -12,7 +12,7 @@ import numpy as np
 from fxc.ir.symbols import Dim
 from fxc.ir.types import ArrayType, Type
 
-from ..table import Operator, Tag
+from ..operators import Operator, Tag
 from .layout import is_c_ordered
 from .probing import (
     Key,

@@ -20,7 +20,8 @@ from fxc.ir.records import frozen
 from fxc.ir.schema import Param
 
 from ..kernels import kernel_of
-from ..table import TABLE, Operator, Tag
+from ..operators import Operator, Tag
+from ..table import TABLE
 from . import (
     contractions,
     control,
