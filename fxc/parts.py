@@ -20,8 +20,9 @@ from fxc.ir.errors import CaptureError, TooManyVariants
 from fxc.ir.location import Site
 from fxc.ir.replay import PART, REPLAY
 from fxc.lowering.calling.native_call import Spent
-from fxc.split.driver import TAKING_CALLBACKS, PartKey, PartSource
 from fxc.split.function_plan import weight_of
+from fxc.split.part_source import PartKey, PartSource
+from fxc.split.program_calls import TAKING_CALLBACKS
 
 from . import trials
 from .decisions import Captures

@@ -16,7 +16,7 @@ from fxc.capture.locations import LIBRARIES, OURS
 from fxc.capture.staging.nodes import children, walk
 from fxc.capture.staging.staging import rebound_around, source_of
 from fxc.ir.errors import CaptureError
-from fxc.split.driver import OF_PYTHON, Cuts, Driver, DriverWriter, PartKey, PartSource
+from fxc.split.driver import Cuts, Driver, DriverWriter
 from fxc.split.function_plan import (
     TAKEN,
     FunctionPlan,
@@ -30,6 +30,8 @@ from fxc.split.function_plan import (
     plan_of,
     span_of,
 )
+from fxc.split.part_source import PartKey, PartSource
+from fxc.split.program_calls import OF_PYTHON
 from fxc.split.taking_apart import taken_apart, use_of, waits
 
 if TYPE_CHECKING:
@@ -282,9 +284,11 @@ class Split:
     ) -> None:
         """Cut at a statement, which may call functions that are split, but not ``plain``."""
         own = [each for each in children(statement.node) if isinstance(each, ast.expr)]
-        calls = calls_helper or self._writer.may_call_program(own, OF_PYTHON, plain)
+        calls = calls_helper or self._writer.calls.may_run(own, OF_PYTHON, plain)
         if not calls and not self.plan.seen_by:
-            calls = any(isinstance(x, ast.Call) and self._writer.hands_on(x) for x in walk(*own))
+            calls = any(
+                isinstance(x, ast.Call) and self._writer.calls.hands_on(x) for x in walk(*own)
+            )
         (self.cuts.calling if calls else self.cuts.statements).add(statement.span)
 
     def _is_cut(self, statement: Statement) -> bool:

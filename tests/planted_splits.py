@@ -14,7 +14,7 @@ import pytest
 
 from fxc.capture.door import shows
 from fxc.capture.outside import effects, generators
-from fxc.split import driver, function_plan, taking_apart
+from fxc.split import driver, function_plan, part_source, taking_apart
 
 Patch = pytest.MonkeyPatch
 Plant = Callable[[Patch], None]
@@ -65,8 +65,9 @@ def operands_are_taken_from_the_right(patch: Patch) -> None:
 
 
 def an_early_return_of_a_part_is_taken_for_its_results(patch: Patch) -> None:
-    original = driver._either
-    patch.setattr(driver, "_either", lambda tag, value: original(0, value))
+    original = driver.tagged
+    for module in (driver, part_source):
+        patch.setattr(module, "tagged", lambda tag, value: original(0, value))
 
 
 def where_a_part_gives_up_nothing_runs(patch: Patch) -> None:
