@@ -16,7 +16,7 @@ from fxc.ops.table import TABLE
 from ..nests.buffers import BOOL, Atom, Const, Element, Idx, Pair
 from ..nests.program import Param
 from ..nests.statements import Compute, Index, Load, Stmt
-from . import complex_rules
+from .complex_floats import cast, truth
 from .complex_rules import ComplexRule
 from .context import Context
 from .factories import FACTORIES
@@ -63,7 +63,7 @@ class Body:
         found = self.element(operand, index)
         dtype = operand.type.dtype
         if isinstance(found, Pair):
-            return complex_rules.truth(self, found, dtype)
+            return truth(self, found, dtype)
         if dtype == BOOL:
             return found
         zero = Const(dtype.type(0).item(), dtype)
@@ -73,7 +73,7 @@ class Body:
         if dtype is None or dtype == source:
             return element
         if isinstance(element, Pair) or dtype in PART_DTYPES:
-            return complex_rules.cast(self, element, source, dtype)
+            return cast(self, element, source, dtype)
         return self.cast_atom(element, source, dtype)
 
     def cast_atom(self, atom: Atom, source: np.dtype, dtype: np.dtype) -> Atom:

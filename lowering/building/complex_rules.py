@@ -8,18 +8,15 @@ from __future__ import annotations
 import operator
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import replace
-from functools import cache
 
 import numpy as np
 
-from fxc.ir.graph import Node, operands_of
 from fxc.ir.records import frozen
-from fxc.ir.size_guards import guard
-from fxc.ir.types import PART_DTYPES, ArrayType, ScalarType, Type
+from fxc.ir.types import PART_DTYPES, ScalarType, Type
 
-from ..nests.buffers import BOOL, Atom, Const, Element, Pair
+from ..nests.buffers import BOOL, Atom, Element, Pair
 from ..operators.scalar_rules import DTypes, Typed, cast_types, where_types
+from .complex_floats import Floats, logic, truth
 from .rule_body import RuleBody
 
 # Note [Complex numbers]
@@ -32,8 +29,8 @@ from .rule_body import RuleBody
 # - Python's ``*`` on NumPy's complex scalars (py_multiply) rounds each product, as C would, and so
 #   does the loop for complex64 if an operand is walked backwards; ``absolute`` then calls hypot,
 #   on some processors.
-#   ``rule_of`` follows that for arrays of rank 1; docs/numerics.md has the bound for the rest, and
-#   for ``absolute`` of complex64.
+#   ``rule_of`` (complex_nodes.py) follows that for arrays of rank 1; docs/numerics.md has the bound
+#   for the rest, and for ``absolute`` of complex64.
 
 COMPLEX128 = np.dtype(np.complex128)
 
@@ -52,95 +49,6 @@ class ComplexRule:
     cost: int = 2
     typed: Typed | None = None
     supports: Callable[[Sequence[Type]], bool] | None = None
-
-
-@cache
-def calls_hypot_backwards() -> bool:
-    """Whether this NumPy, on this processor, has another loop for what goes backwards."""
-    parts = np.arange(1.0, 65.0)
-    z = parts + 1j * parts[::-1] / 3
-    return bool((np.abs(z[::-1])[::-1] != np.abs(z)).any())
-
-
-@cache
-def fused(dtype: np.dtype) -> bool:
-    """Whether this NumPy, on this processor, fuses the products of complex numbers of ``dtype``."""
-    tiny = 2.0 ** -(np.finfo(dtype).nmant // 2 + 1)
-    x = np.full(8, complex(1 + tiny, 1), dtype)
-    y = np.full(8, complex(1 + tiny, 1 + 2 * tiny), dtype)
-    # Rounded, (1 + t)² is 1 + 2t and the real part vanishes.
-    return bool(np.all((x * y).real != 0))
-
-
-class Floats:
-    """Arithmetic on float scalars of one dtype, written into a body."""
-
-    def __init__(self, body: RuleBody, dtype: np.dtype) -> None:
-        self.body = body
-        self.dtype = dtype
-
-    def const(self, value: float) -> Const:
-        return Const(value, self.dtype)
-
-    def op(self, name: str, *args: Atom) -> Atom:
-        return self.body.compute(name, args, (self.dtype,) * len(args), self.dtype)
-
-    def test(self, name: str, *args: Atom) -> Atom:
-        return self.body.compute(name, args, (self.dtype,) * len(args), BOOL)
-
-    def choose(self, condition: Atom, yes: Atom, no: Atom) -> Atom:
-        dtypes = (BOOL, self.dtype, self.dtype)
-        return self.body.compute("where", (condition, yes, no), dtypes, self.dtype)
-
-    def add(self, x: Atom, y: Atom) -> Atom:
-        return self.op("add", x, y)
-
-    def sub(self, x: Atom, y: Atom) -> Atom:
-        return self.op("subtract", x, y)
-
-    def mul(self, x: Atom, y: Atom) -> Atom:
-        return self.op("multiply", x, y)
-
-    def div(self, x: Atom, y: Atom) -> Atom:
-        return self.op("divide", x, y)
-
-    def neg(self, x: Atom) -> Atom:
-        return self.op("negative", x)
-
-    def muladd(self, x: Atom, y: Atom, z: Atom, dtype: np.dtype) -> Atom:
-        """x * y + z, with one rounding where NumPy's loops on complex ``dtype`` have one."""
-        if fused(dtype):
-            return self.op("fused_multiply_add", x, y, z)
-        return self.add(self.mul(x, y), z)
-
-
-def logic(body: RuleBody, name: str, *args: Atom) -> Atom:
-    """``logical_and`` and its kin on bools."""
-    return body.compute(name, args, (BOOL,) * len(args), BOOL)
-
-
-def cast(body: RuleBody, x: Element, source: np.dtype, dtype: np.dtype) -> Element:
-    """NumPy's cast where one of the dtypes is complex; an imaginary part is not dropped."""
-    part = PART_DTYPES.get(dtype)
-    if isinstance(x, Pair):
-        if dtype == BOOL:
-            return truth(body, x, source)
-        assert part is not None
-        given = PART_DTYPES[source]
-        return Pair(*(body.cast_atom(each, given, part) for each in (x.re, x.im)))
-    assert part is not None
-    return Pair(body.cast_atom(x, source, part), Const(0.0, part))
-
-
-def truth(body: RuleBody, x: Pair, dtype: np.dtype) -> Atom:
-    """Whether the element counts as true."""
-    floats = Floats(body, PART_DTYPES[dtype])
-    zero = floats.const(0.0)
-    tests = [floats.test("not_equal", each, zero) for each in (x.re, x.im)]
-    return logic(body, "logical_or", *tests)
-
-
-# ------------------------------------------------------------------ rules
 
 
 def _pairs(args: Sequence[Element]) -> list[Pair]:
@@ -181,7 +89,7 @@ def _square(body: RuleBody, args: Sequence[Element], dtypes: DTypes, result: np.
     return _product(body, x, x, result)
 
 
-def _multiply_scalars(
+def multiply_scalars(
     body: RuleBody, args: Sequence[Element], dtypes: DTypes, result: np.dtype
 ) -> Element:
     """As C multiplies: Python's numbers, and NumPy's by Python's operator."""
@@ -249,7 +157,7 @@ def _absolute(body: RuleBody, args: Sequence[Element], dtypes: DTypes, result: n
     return choose(infinite, infinity, size)
 
 
-def _absolute_scalar(
+def absolute_scalar(
     body: RuleBody, args: Sequence[Element], dtypes: DTypes, result: np.dtype
 ) -> Element:
     (x,) = _pairs(args)
@@ -438,7 +346,7 @@ COMPLEX_RULES: dict[str, ComplexRule] = {
     "py_subtract": ComplexRule(_by_part("subtract"), typed=_as_result),
     "py_negative": ComplexRule(_by_part("negative"), typed=_as_result),
     **{
-        name: ComplexRule(_absolute_scalar, 40, cast_types, _is_double)
+        name: ComplexRule(absolute_scalar, 40, cast_types, _is_double)
         for name in ("py_absolute", "try_absolute")
     },
     "py_equal": ComplexRule(_equality("equal", "logical_and"), 3, _as_complex, _without_ints),
@@ -446,47 +354,5 @@ COMPLEX_RULES: dict[str, ComplexRule] = {
         _equality("not_equal", "logical_or"), 3, _as_complex, _without_ints
     ),
     "py_complex": ComplexRule(_of_parts, 0, _as_parts, _is_of_parts),
-    "py_multiply": ComplexRule(_multiply_scalars, 6, _as_result, _multiplies_as_c),
+    "py_multiply": ComplexRule(multiply_scalars, 6, _as_result, _multiplies_as_c),
 }
-
-
-@cache
-def _backwards() -> dict[tuple[str, np.dtype], Make]:
-    """What NumPy computes backwards, by operator and dtype of the result."""
-    single, double = np.dtype(np.complex64), np.dtype(np.float64)
-    made: dict[tuple[str, np.dtype], Make] = {
-        ("multiply", single): _multiply_scalars,
-        ("square", single): lambda body, args, *kinds: _multiply_scalars(
-            body, (*args, *args), *kinds
-        ),
-    }
-    return made | ({("absolute", double): _absolute_scalar} if calls_hypot_backwards() else {})
-
-
-def is_complex(node: Node) -> bool:
-    """Whether a pointwise node has complex operands or a complex result."""
-    return any(kind.dtype in PART_DTYPES for kind in _types(node))
-
-
-def rule_of(node: Node) -> ComplexRule | None:
-    """The rule for a pointwise node on complex numbers."""
-    rule = COMPLEX_RULES.get(node.op)
-    backwards = _backwards().get((node.op, node.output.type.dtype))
-    if rule is None or backwards is None or not _goes_backwards(node):
-        return rule
-    return replace(rule, make=backwards)
-
-
-def _types(node: Node) -> list[Type]:
-    return [operand.type for arg in (*node.args, *node.outputs) for operand in operands_of(arg)]
-
-
-def _goes_backwards(node: Node) -> bool:
-    """Whether an array of rank 1 is walked with a negative stride; others NumPy may turn around, or
-    gather first.
-    """
-    kinds = [kind for kind in _types(node)[:-1] if isinstance(kind, ArrayType)]
-    if node.output.type.rank != 1:
-        return False
-    moving = [kind for kind in kinds if kind.shape and kind.shape[0] != 1]
-    return any(guard(kind.strides[0], "<", 0) for kind in moving)

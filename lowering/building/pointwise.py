@@ -15,7 +15,7 @@ from fxc.ops.table import TABLE
 from ..operators.inner_loops import promotion_key
 from ..operators.python_rules import SCALAR_RULES
 from ..operators.scalar_rules import DTypes, ScalarRule, Typed
-from . import complex_rules
+from . import complex_nodes
 from .complex_rules import ComplexRule
 
 GATHER_COST = 4
@@ -68,8 +68,8 @@ def _has_one_exponent(node: Node) -> bool:
 
 def rule_of(node: Node) -> ScalarRule | ComplexRule | None:
     """How the node becomes code, if it does."""
-    if complex_rules.is_complex(node):
-        return complex_rules.rule_of(node)
+    if complex_nodes.is_complex(node):
+        return complex_nodes.rule_of(node)
     return SCALAR_RULES.get(node.op)
 
 

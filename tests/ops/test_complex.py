@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import fxc
-from fxc.lowering.building.complex_rules import fused
+from fxc.lowering.building.complex_floats import fused
 from tests.covering import pairs
 from tests.ops.test_differential import LAYOUTS
 from tests.outcomes import agreement, difference, run, ulps_apart
