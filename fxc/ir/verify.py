@@ -7,33 +7,30 @@ run, and prints the graph with each problem below the line that it concerns.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
-
-import numpy as np
+from collections.abc import Callable, Iterable
 
 from .errors import VerificationError, WouldRaise
 from .evaluate import symbols_bound_by
+from .fitting import describe, fits
 from .graph import (
     STAGES,
     Arg,
-    ArrayConstant,
     Graph,
     Literal,
     Node,
     Operand,
     Region,
-    SliceSpec,
     Value,
     walk,
 )
 from .records import frozen
+from .same_dims import SameDims
 from .schema import Param, Schema
 from .signature import DimLeaf, InputLeaf, OutputLeaf, ResultLeaf, Signature, ViewLeaf
-from .size_functions import substitute
-from .size_guards import Guard, assuming, recording
-from .symbols import Dim, Symbol, SymExpr, symbols_of
-from .text import dims_of, graph_lines, show_argument, show_type
-from .types import ArrayType, ScalarType, Type
+from .size_guards import assuming, recording
+from .symbols import symbols_of
+from .text import dims_of, graph_lines, show_type
+from .types import ArrayType, Type
 
 SchemaOf = Callable[[str], Schema]
 MetaOf = Callable[[Node], tuple[Type, ...]]
@@ -392,94 +389,7 @@ class _Checker:
 
 _WORD = re.compile(r"[\w.]+")
 
-# Arguments
-
 
 def _argument(node: Node, name: str) -> Arg:
     place = node.schema.index_of.get(name)
     return node.args[place] if place is not None and place < len(node.args) else None
-
-
-def _is_dim(arg: Arg) -> bool:
-    return (isinstance(arg, int) and not isinstance(arg, bool)) or isinstance(arg, SymExpr)
-
-
-def _is_slice(arg: Arg) -> bool:
-    return isinstance(arg, SliceSpec) and all(map(_is_dim, (arg.start, arg.stop, arg.step)))
-
-
-_FITS: Mapping[str, Callable[[Arg], bool]] = {
-    "Array": lambda arg: isinstance(arg, Value | Literal),
-    "Sym": _is_dim,
-    "int": lambda arg: type(arg) is int,
-    "bool": lambda arg: type(arg) is bool,
-    "str": lambda arg: type(arg) is str,
-    "DType": lambda arg: isinstance(arg, np.dtype),
-    "Slice": _is_slice,
-    "Constant": lambda arg: isinstance(arg, ArrayConstant),
-    "Region": lambda arg: isinstance(arg, Region),
-}
-
-
-def fits(param: Param, arg: Arg) -> bool:
-    """Whether ``arg`` is of the kind that ``param`` wants."""
-    if arg is None:
-        return param.optional
-    if param.is_list:
-        return isinstance(arg, tuple) and all(map(_FITS[param.kind], arg))
-    return _FITS[param.kind](arg)
-
-
-def describe(arg: Arg) -> str:
-    """An argument as messages name it."""
-    return "a region" if isinstance(arg, Region) else show_argument(arg)
-
-
-# Types
-
-
-class SameDims:
-    """Whether two dims are equal where guards hold: ``==`` guards are solved for a symbol each."""
-
-    def __init__(self, guards: Iterable[Guard]) -> None:
-        self.known: dict[str, Dim] = {}
-        for guard in guards:
-            if guard.relation != "==":
-                continue
-            for name, value in _solved(substitute(guard.left - guard.right, self.known)):
-                fixed = {name: value}
-                self.known = {n: substitute(dim, fixed) for n, dim in self.known.items()}
-                self.known[name] = value
-
-    def __call__(self, left: Dim, right: Dim) -> bool:
-        return left == right or substitute(left - right, self.known) == 0
-
-    def types(self, left: Type, right: Type, *, strides: bool = False) -> bool:
-        """Whether dtype, shape and kind agree; with ``strides``, the whole layout."""
-        if left.dtype != right.dtype:
-            return False
-        if isinstance(left, ScalarType) or isinstance(right, ScalarType):
-            return left == right
-        if left.rank != right.rank or not all(map(self, left.shape, right.shape)):
-            return False
-        if not strides:
-            return True
-        moved = (
-            not self(a, b)
-            for a, b, dim in zip(left.strides, right.strides, left.shape, strict=True)
-            if dim != 1
-        )
-        return left.writeable == right.writeable and not any(moved)
-
-
-def _solved(zero: Dim) -> Iterator[tuple[str, Dim]]:
-    """One symbol of ``zero == 0`` and its value, if some symbol occurs once, with factor ±1."""
-    if isinstance(zero, int):
-        return
-    for monomial, factor in zero.terms:
-        match monomial:
-            case (Symbol(name),) if abs(factor) == 1:
-                rest = zero - SymExpr(((monomial, factor),))
-                if name not in symbols_of(rest):
-                    yield name, -factor * rest
-                    return

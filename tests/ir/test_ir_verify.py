@@ -7,14 +7,16 @@ import pytest
 from expecttest import TestCase
 
 from fxc.ir.errors import InternalError, VerificationError
+from fxc.ir.fitting import fits
 from fxc.ir.graph import ArrayConstant, Graph, Literal, Node, Region, SliceSpec, Value
 from fxc.ir.parse import parse_graph
+from fxc.ir.same_dims import SameDims
 from fxc.ir.schema import parse_schema
 from fxc.ir.signature import ConstantLeaf, InputLeaf, Mutation, ResultLeaf, Signature, ViewLeaf
 from fxc.ir.size_guards import Guard
 from fxc.ir.symbols import symbol
 from fxc.ir.types import array_type
-from fxc.ir.verify import SameDims, fits, problems, verify
+from fxc.ir.verify import problems, verify
 from fxc.ops.table import TABLE
 
 F64 = np.dtype("f8")
