@@ -19,7 +19,15 @@ from fxc.ir.signature import ResultLeaf, ViewLeaf
 from fxc.lowering.building import context, control, index_maps, stores, writes
 from fxc.lowering.emission import emit
 from fxc.lowering.scheduling import forward, fuse
-from fxc.passes import aliases, bases, functionalize, overwrites, reinplace, simplify
+from fxc.passes import (
+    aliases,
+    bases,
+    functional_column,
+    functionalize,
+    overwrites,
+    reinplace,
+    simplify,
+)
 from tests.levels import Level, cheaply, natively
 
 Patch = pytest.MonkeyPatch
@@ -72,17 +80,17 @@ def views_stay_stale_after_a_write(patch: Patch) -> None:
 @planted(cheaply, quick=True)
 def a_write_replaces_the_whole_of_a_view_of_a_view(patch: Patch) -> None:
     """The views on the path are scattered into the base, not into each other."""
-    original = functionalize.Functionalization.store
+    original = functional_column.Functionalization.store
 
     def store(self: Any, target: Any, content: Any) -> None:
         original(self, replace(target, path=target.path[-1:]), content)
 
-    patch.setattr(functionalize.Functionalization, "store", store)
+    patch.setattr(functional_column.Functionalization, "store", store)
 
 
 @planted(cheaply)
 def views_beyond_basic_indexing_stay_stale_after_a_write(patch: Patch) -> None:
-    original = functionalize.Functionalization.view
+    original = functional_column.Functionalization.view
 
     def view(self: Any, op: Any, args: Any) -> Any:
         made = original(self, op, args)
@@ -94,7 +102,7 @@ def views_beyond_basic_indexing_stay_stale_after_a_write(patch: Patch) -> None:
         base.written[()] = None
         base.derived = {path: old for path, old in base.derived.items() if len(path) > 1}
 
-    patch.setattr(functionalize.Functionalization, "view", view)
+    patch.setattr(functional_column.Functionalization, "view", view)
     patch.setattr(bases.Base, "update", update)
 
 
@@ -150,7 +158,7 @@ def a_slice_of_a_reversed_slice_starts_one_off(patch: Patch) -> None:
 
 @planted(cheaply)
 def axes_of_views_are_undone_in_the_wrong_direction(patch: Patch) -> None:
-    original = functionalize.inverse_steps
+    original = functional_column.inverse_steps
 
     def wrong(view: Any) -> Any:
         return [
@@ -160,7 +168,7 @@ def axes_of_views_are_undone_in_the_wrong_direction(patch: Patch) -> None:
             for step in original(view)
         ]
 
-    patch.setattr(functionalize, "inverse_steps", wrong)
+    patch.setattr(functional_column, "inverse_steps", wrong)
 
 
 # ---------------------------------------------------------------- overwrites, simplify, reinplace

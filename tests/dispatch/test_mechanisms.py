@@ -20,7 +20,7 @@ from fxc.dispatch.default import make_dispatcher
 from fxc.dispatch.dispatcher import Dispatcher
 from fxc.dispatch.keys import AliasKey, DispatchKey
 from fxc.ir.errors import CaptureError, InternalError
-from fxc.passes import decompose, functionalize
+from fxc.passes import decompose, functional_column, functionalize
 
 Patch = pytest.MonkeyPatch
 
@@ -117,7 +117,7 @@ MECHANISMS = [
     Mechanism(
         "Functionalize is excluded",
         spaced,
-        lambda p: p.setattr(functionalize, "excluding", nothing),
+        lambda p: p.setattr(functional_column, "excluding", nothing),
     ),
     Mechanism(
         "fallthrough", spaced, lambda p: p.setattr(Dispatcher, "fallthrough", lambda *args: None)
