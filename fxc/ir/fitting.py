@@ -6,14 +6,7 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from .graph import (
-    Arg,
-    ArrayConstant,
-    Literal,
-    Region,
-    SliceSpec,
-    Value,
-)
+from .graph import Arg, ArrayConstant, Literal, Region, SliceSpec, Value
 from .schema import Param
 from .symbols import SymExpr
 from .text import show_argument

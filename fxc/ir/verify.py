@@ -12,17 +12,7 @@ from collections.abc import Callable, Iterable
 from .errors import VerificationError, WouldRaise
 from .evaluate import symbols_bound_by
 from .fitting import describe, fits
-from .graph import (
-    STAGES,
-    Arg,
-    Graph,
-    Literal,
-    Node,
-    Operand,
-    Region,
-    Value,
-    walk,
-)
+from .graph import STAGES, Arg, Graph, Literal, Node, Operand, Region, Value, walk
 from .records import frozen
 from .same_dims import SameDims
 from .schema import Param, Schema

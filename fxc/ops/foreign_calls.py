@@ -12,9 +12,7 @@ from fxc.ir.asynchronous import NUMPYS_ERRORS, hand_on
 from fxc.ir.errors import WouldRaise
 from fxc.ir.graph import Literal
 from fxc.ir.records import frozen
-from fxc.ir.types import (
-    Type,
-)
+from fxc.ir.types import Type
 
 from .foreign_results import Result
 from .library import plain

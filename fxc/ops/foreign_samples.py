@@ -16,10 +16,7 @@ from typing import Any
 import numpy as np
 
 from fxc.ir.asynchronous import hand_on
-from fxc.ir.types import (
-    ScalarType,
-    Type,
-)
+from fxc.ir.types import ScalarType, Type
 
 from .foreign_calls import ForeignCall
 from .foreign_results import Unlearnable, parts_of, share_memory

@@ -55,14 +55,7 @@ from .driver_syntax import (
     tagged,
     values_of,
 )
-from .function_plan import (
-    TAKEN,
-    FunctionPlan,
-    Names,
-    Span,
-    Statement,
-    always_leaves,
-)
+from .function_plan import TAKEN, FunctionPlan, Names, Span, Statement, always_leaves
 from .part_source import PartKey, PartSource, PartWriter, unbound_behind
 from .program_calls import OF_NUMPY, OF_PYTHON, ProgramCalls
 
