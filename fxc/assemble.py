@@ -43,7 +43,8 @@ from fxc.ops.table import TABLE
 from fxc.runtime.engine import Engine
 from fxc.runtime.left import Left
 from fxc.runtime.notice import DEFAULT, ERRSTATE, Notice
-from fxc.runtime.plan import GivenArg, NativeStep, NumpyStep, Plan, Recipe, Slot, SlotArg, make_plan
+from fxc.runtime.plan import Plan, make_plan
+from fxc.runtime.recipe import GivenArg, NativeStep, NumpyStep, Recipe, Slot, SlotArg
 
 from .native_draws import draw_function, state_functions
 from .numpy_slots import inner_loop, loop_of_ufunc, numpy_function, pointers

@@ -1,0 +1,346 @@
+"""The Python source of a call plan, line by line."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from fxc.ir.errors import Flagged, Interrupted, WouldRaise
+from fxc.ir.graph import SliceSpec
+from fxc.ir.location import Site
+from fxc.ir.signature import (
+    ConstantLeaf,
+    DimLeaf,
+    InputLeaf,
+    OutputLeaf,
+    ResultLeaf,
+    ViewLeaf,
+    ViewStep,
+)
+from fxc.ir.symbols import Dim, SymExpr, SymFunc, product, symbols_of
+from fxc.ir.types import ScalarType, layout_model
+
+from .recipe import GivenArg, NativeStep, NumpyStep, Recipe, Slot, SlotArg
+
+_FIRST_LINE = 2  # of the body in the source of a plan
+
+
+class PlanWriter:
+    def __init__(self, recipe: Recipe) -> None:
+        self.recipe = recipe
+        self.constants: dict[str, Any] = {"empty": np.empty, "empty_like": np.empty_like}
+        self.lines: list[str] = []
+        self.sites: dict[int, Site] = {}
+        self.slot_names: dict[str, str] = {}
+        self.symbols: dict[str, str] = {}
+        self.slots = {slot.name: slot for slot in recipe.slots}
+        numpy_steps = [step for step in recipe.steps if isinstance(step, NumpyStep)]
+        self.reused = {step.outs[0]: step.reuses for step in numpy_steps if step.reuses}
+        self.given = {  # the slots that are arrays which NumPy makes
+            name
+            for step in recipe.steps
+            if isinstance(step, NumpyStep) and step.fresh
+            for name in step.outs
+            if self._may_be_given(self.slots[name])
+        }
+
+    def _may_be_given(self, slot: Slot) -> bool:
+        is_new = bool(slot.shape) and slot.input is None and slot.room is None
+        return is_new and (slot.gaps or _in_order(slot))
+
+    def constant(self, stem: str, value: object) -> str:
+        name = f"{stem}{len(self.constants)}"
+        self.constants[name] = value
+        return name
+
+    def add(self, line: str) -> None:
+        self.lines.append(f"    {line}")
+
+    def write(self) -> str:
+        recipe = self.recipe
+        self._bind_symbols()
+        self._allocate_known()
+        if recipe.arena != 0:
+            self.add(f"arena = empty({self.dim(recipe.arena)}, {self.constant('dtype', np.uint8)})")
+        packed = self._packed()
+        for step in recipe.steps:
+            match step:
+                case NativeStep():
+                    self._call_native(step, packed)
+                    self._bind_sizes(step.binds)
+                case NumpyStep():
+                    before = len(self.lines)
+                    self._call_numpy(step)
+                    if step.site is not None:
+                        lines = range(before, len(self.lines))
+                        self.sites |= {line + _FIRST_LINE: step.site for line in lines}
+        names = {name: f"n{place}" for place, name in enumerate(recipe.returned)}
+        if len(names) > 1:
+            self.add(f"{', '.join(names.values())} = found")
+        self.slot_names |= names if len(names) > 1 else dict.fromkeys(names, "found")
+        for name in dict.fromkeys(recipe.results):
+            if name in self.slots:
+                self._settle(self.slots[name])
+        leaves = [self._leaf(leaf) for leaf in recipe.signature.outputs]
+        self.add(f"return [{', '.join(leaves)}]")
+        given = ", ".join(f"a{place}" for place in range(len(recipe.inputs)))
+        return "\n".join([f"def run({given}):", *self.lines, ""])
+
+    def _packed(self) -> str:
+        """The scalars that native code is given in bytes, as a Python expression."""
+        packed = self.recipe.packed
+        if not packed:
+            return "b''"
+        pack = self.constant("pack", struct.Struct("=" + "".join(x for _, _, x in packed)).pack)
+        values = [f"a{i}.{part}" if part else f"a{i}" for i, part, _ in packed]
+        return f"{pack}({', '.join(values)})"
+
+    def _call_native(self, step: NativeStep, packed: str) -> None:
+        entry = self.constant("entry", step.function)
+        given = ", ".join((entry, packed, *self._arguments()))
+        call = f"{entry}({given})"
+        if step.checks or step.flags or self.recipe.returned:
+            call = f"found = {call}"
+        if step.looks or step.flags:
+            self.constants["Interrupted"] = Interrupted
+            self.add(f"try: {call}")
+            self.add("except Exception as error: raise Interrupted from error")
+        else:
+            self.add(call)
+        if step.checks:
+            self.add(f"if found is {entry}:")
+            self.add(f"    raise {self.constant('WouldRaise', WouldRaise)}")
+        if step.flags:
+            owner = self.constant("flagged", getattr(step.function, "__self__", None))
+            self.add(f"if found is {owner}: raise {self.constant('Flagged', Flagged)}")
+        if step.calls:
+            self.add("if isinstance(found, Exception): raise found")
+
+    def _bind_symbols(self) -> None:
+        recipe = self.recipe
+        needed: set[str] = set()
+        dims: list[Dim] = [recipe.arena, *(d for slot in recipe.slots for d in slot.shape)]
+        dims += [d for leaf in recipe.signature.outputs for d in _dims_of(leaf)]
+        dims += [
+            d for step in recipe.steps if isinstance(step, NumpyStep) for d in _dims_of(step.args)
+        ]
+        dims += [slot.room for slot in recipe.slots if slot.room is not None]
+        for dim in dims:
+            needed.update(symbols_of(dim))
+        self.needed = needed
+        for place, value in enumerate(recipe.inputs):
+            kind = value.type
+            if isinstance(kind, ScalarType):
+                if value.name in needed:
+                    self.symbols[value.name] = f"a{place}"
+                continue
+            for field, found in (("shape", kind.shape), ("strides", kind.strides)):
+                for axis, dim in enumerate(found):
+                    name = str(dim)
+                    if name in needed and name not in self.symbols and name in symbols_of(dim):
+                        self.symbols[name] = f"s{len(self.symbols)}"
+                        self.add(f"{self.symbols[name]} = a{place}.{field}[{axis}]")
+
+    def dim(self, dim: Dim) -> str:
+        """A dim as a Python expression."""
+        if isinstance(dim, int):
+            return str(dim)
+        terms = []
+        for monomial, coefficient in dim.terms:
+            factors = [str(coefficient)] if coefficient != 1 or not monomial else []
+            for atom in monomial:
+                factors.append(
+                    self._function(atom) if isinstance(atom, SymFunc) else self.symbols[atom.name]
+                )
+            terms.append("*".join(factors))
+        return f"({' + '.join(terms)})"
+
+    def _function(self, atom: SymFunc) -> str:
+        left, right = self.dim(atom.left), self.dim(atom.right)
+        signs = {"floordiv": "//", "mod": "%"}
+        if atom.name in signs:
+            return f"({left} {signs[atom.name]} {right})"
+        return f"{atom.name}({left}, {right})"
+
+    def shape(self, shape: Sequence[Dim]) -> str:
+        return f"({''.join(f'{self.dim(d)}, ' for d in shape)})"
+
+    def _arguments(self) -> Iterator[str]:
+        """What native code is given; None for arrays whose sizes it has not found yet."""
+        yield from (f"a{place}" for place in self.recipe.objects)
+        yield from (self.slot_names.get(slot.name, "None") for slot in self.recipe.slots)
+        if self.recipe.arena != 0:
+            yield "arena"
+
+    def _allocate_known(self) -> None:
+        """Allocate what is of known size, and has not been."""
+        for slot in self.recipe.slots:
+            shape = slot.shape if slot.room is None else (slot.room,)
+            sizes = {name for dim in shape for name in symbols_of(dim)}
+            is_known = slot.input is not None or sizes <= self.symbols.keys()
+            if is_known and slot.name not in self.slot_names and slot.name not in self.given:
+                self._allocate(slot)
+
+    def _allocate(self, slot: Slot) -> None:
+        if slot.input is not None:
+            self.slot_names[slot.name] = f"a{slot.input}"
+            return
+        other = self.slots[self.reused.get(slot.name, slot.name)]
+        if other is not slot and slot.room is other.room is None:
+            if other.name not in self.slot_names:
+                self._allocate(other)
+            self.slot_names[slot.name] = self.slot_names[other.name]
+            return
+        name = f"m{len(self.slot_names)}"
+        self.slot_names[slot.name] = name
+        if slot.room is not None:
+            dtype = self.constant("dtype", slot.dtype)
+            self.add(f"{name} = empty({self.dim(slot.room)}, {dtype})")
+            return
+        if slot.order == tuple(range(len(slot.shape))):
+            dtype = self.constant("dtype", slot.dtype)
+            self.add(f"{name} = empty({self.shape(slot.shape)}, {dtype})")
+            return
+        like = self.constant("layout", layout_model(slot.dtype, slot.order))
+        self.add(f"{name} = empty_like({like}, shape={self.shape(slot.shape)})")
+
+    def _bind_sizes(self, symbols: Sequence[str]) -> None:
+        for symbol in symbols:
+            if symbol in self.needed and symbol not in self.symbols:
+                self.symbols[symbol] = f"s{len(self.symbols)}"
+                slot = self.slot_names[self.recipe.sizes[symbol]]
+                self.add(f"{self.symbols[symbol]} = {slot}.item()")
+        self._allocate_known()
+
+    def _settle(self, slot: Slot) -> None:
+        """Give a result the size that has been counted: an array of its own, in its own memory."""
+        if slot.room is None:
+            return
+        name = self.slot_names[slot.name]
+        if slot.order == tuple(range(len(slot.shape))):
+            shape, dtype = self.shape(slot.shape), self.constant("dtype", slot.dtype)
+            self.add(f"{name}.resize({shape}, refcheck=False)")
+            if not slot.keeps_strides:
+                self.add(f"if not {name}.size: {name} = empty({shape}, {dtype})")
+            return
+        like = self.constant("layout", layout_model(slot.dtype, slot.order))
+        self.add(f"new = empty_like({like}, shape={self.shape(slot.shape)})")
+        self.add(f"new[...] = {self._exact(slot)}")
+        self.add(f"{name} = new")
+
+    def _exact(self, slot: Slot) -> str:
+        """The array of a slot, for NumPy: of the size that has been counted."""
+        name = self.slot_names[slot.name]
+        if slot.room is None:
+            return name
+        shape = [slot.shape[axis] for axis in slot.order]
+        found = f"{name}[:{self.dim(product(shape))}].reshape({self.shape(shape)})"
+        if slot.order == tuple(range(len(shape))):
+            return found
+        return f"{found}.transpose({tuple(map(slot.order.index, range(len(shape))))})"
+
+    def _call_numpy(self, step: NumpyStep) -> None:
+        kernel = self.constant(step.op.replace(".", "_"), step.kernel)
+        given = ", ".join(self._argument(arg) for arg in step.args)
+        match step.outs:
+            case ():
+                self.add(f"{kernel}({given})")
+            case (single,) if single in self.given:
+                self.slot_names[single] = f"m{len(self.slot_names)}"
+                self.add(f"{self.slot_names[single]} = {kernel}({given})")
+            case outs if step.into:
+                slots = ", ".join(self._exact(self.slots[out]) for out in outs)
+                slots = slots if len(outs) == 1 else f"({slots})"
+                self.add(f"{kernel}({given}, out={slots})")
+            case (single,) if step.size is None:
+                self.add(f"{self._exact(self.slots[single])}[...] = {kernel}({given})")
+            case outs:
+                self.add(f"parts = {kernel}({given})")
+                if step.size is not None:
+                    symbol, slot = step.size
+                    self.symbols[symbol] = f"s{len(self.symbols)}"
+                    self.add(f"{self.symbols[symbol]} = parts[0].size")
+                    self.add(f"{self.slot_names[slot]}[...] = {self.symbols[symbol]}")
+                for place, out in enumerate(outs):
+                    if out in self.given:
+                        self.slot_names[out] = f"m{len(self.slot_names)}"
+                        self.add(f"{self.slot_names[out]} = parts[{place}]")
+                    else:
+                        self.add(f"{self._exact(self.slots[out])}[...] = parts[{place}]")
+
+    def _argument(self, arg: object) -> str:
+        match arg:
+            case SlotArg(name, kind, steps):
+                suffix = {"array": "", "scalar": "[()]", "python": ".item()"}[kind]
+                return self._viewed(self._exact(self.slots[name]) + suffix, steps)
+            case GivenArg(place):
+                return f"a{place}"
+            case tuple():
+                return f"({''.join(self._argument(item) + ', ' for item in arg)})"
+            case SliceSpec(start, stop, step):
+                made = self.constant("SliceSpec", SliceSpec)
+                return f"{made}({self.dim(start)}, {self.dim(stop)}, {self.dim(step)})"
+            case _ if isinstance(arg, int) and not isinstance(arg, bool):
+                return repr(arg)
+            case _ if isinstance(arg, SymExpr):
+                return self.dim(arg)
+            case _:
+                return self.constant("value", arg)
+
+    def _leaf(self, leaf: OutputLeaf) -> str:
+        match leaf:
+            case ResultLeaf(result, kind):
+                slot = self.recipe.results[result]
+                name = self.slot_names[slot]
+                if isinstance(kind, ScalarType) and slot not in self.recipe.returned:
+                    return f"{name}.item()" if kind.weak else f"{name}[()]"
+                return name
+            case InputLeaf(place):
+                return f"a{place}"
+            case ViewLeaf():
+                return self._view(leaf)
+            case DimLeaf(value):
+                return self.dim(value)
+            case ConstantLeaf(value):
+                return self.constant("value", value)
+
+    def _view(self, leaf: ViewLeaf) -> str:
+        name = f"view{leaf.identity}"
+        if f"    {name} = " in "\n".join(self.lines):
+            return name
+        self.add(f"{name} = {self._leaf(leaf.base)}")
+        for step in leaf.steps:
+            self.add(f"{name} = {self._viewed(name, (step,))}")
+        return name
+
+    def _viewed(self, array: str, steps: Sequence[ViewStep]) -> str:
+        """A view of an array as a Python expression."""
+        for step in steps:
+            kernel = self.constant(step.op, self.recipe.view_kernels[step.op])
+            given = "".join(f", {self._argument(arg)}" for arg in step.args)
+            array = f"{kernel}({array}{given})"
+        return array
+
+
+def _in_order(slot: Slot) -> bool:
+    return slot.order == tuple(range(len(slot.shape)))
+
+
+def _dims_of(part: object) -> list[Dim]:
+    """The dims inside a leaf or an argument."""
+    match part:
+        case DimLeaf(value):
+            return [value]
+        case ViewLeaf(steps=steps) | SlotArg(steps=steps):
+            return [d for step in steps for d in _dims_of(step.args)]
+        case SliceSpec(start, stop, step):
+            return [start, stop, step]
+        case tuple():
+            return [d for item in part for d in _dims_of(item)]
+        case _ if isinstance(part, SymExpr):
+            return [part]
+        case _:
+            return []

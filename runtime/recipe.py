@@ -1,0 +1,114 @@
+"""What a call plan is made of: arrays, steps in their order, results."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from fxc.ir.graph import Value
+from fxc.ir.location import Site
+from fxc.ir.records import frozen
+from fxc.ir.signature import Signature, ViewStep
+from fxc.ir.symbols import Dim
+
+
+@frozen
+class Slot:
+    """An array argument of the native code, by the name of its storage.
+
+    ``input`` is the number of the graph input that it is; otherwise the plan allocates it, with
+    the axes in memory as ``order`` says (outermost first). Where a size is counted, that is with
+    ``room`` for so many elements, of which it is the first in the end. Without elements its strides
+    are then 0, as NumPy's are, unless it ``keeps_strides``. One with ``gaps`` is an array that a
+    call gives.
+    """
+
+    name: str
+    dtype: np.dtype
+    shape: tuple[Dim, ...]
+    order: tuple[int, ...]
+    input: int | None = None
+    room: Dim | None = None
+    keeps_strides: bool = False
+    gaps: bool = False
+
+
+@frozen
+class NativeStep:
+    """A call of native code on all slots.
+
+    ``checks``: it gives back its first argument where NumPy would raise; or, if it ``calls`` NumPy,
+    what that has raised. ``looks``: it may raise what a handler of a signal raises. ``binds`` are
+    the symbols that have a value from then on.
+    """
+
+    function: Callable[..., Any]
+    checks: bool
+    looks: bool
+    calls: bool
+    binds: tuple[str, ...] = ()
+    flags: bool = False  # it may give back its ``self``, see ``Flagged``
+
+
+@frozen
+class SlotArg:
+    """An array slot as an argument of a NumPy kernel; ``kind`` is array, scalar or python.
+
+    With ``steps`` it is a view of the slot.
+    """
+
+    name: str
+    kind: str
+    steps: tuple[ViewStep, ...] = ()
+
+
+@frozen
+class GivenArg:
+    """A scalar input of the graph as an argument of a NumPy kernel."""
+
+    input: int
+
+
+@frozen
+class NumpyStep:
+    """A call of an eager NumPy kernel; its results are copied into slots.
+
+    With a ``size`` they are listed in any case, and the size of the first is the value of that
+    symbol, which goes into that slot. An array that a ``fresh`` one gives is new; in C order, or
+    with gaps, it is the slot. One that is ``into`` takes the slots as its ``out``; the
+    first of them may be the memory of a slot that is read for the last time, ``reuses``.
+    """
+
+    op: str
+    kernel: Callable[..., Any]
+    args: tuple[Any, ...]
+    outs: tuple[str, ...]
+    size: tuple[str, str] | None = None
+    fresh: bool = False
+    into: bool = False
+    reuses: str = ""
+    site: Site | None = None
+
+
+@frozen
+class Recipe:
+    """What a plan is made of.
+
+    ``packed`` are the graph inputs that are scalars, or a part of one that is complex, with their
+    ``struct`` codes; ``objects`` those given to native code as they are. ``results`` name the slot
+    of each graph result, or one of ``returned``, which native code returns.
+    """
+
+    inputs: tuple[Value, ...]
+    slots: tuple[Slot, ...]
+    arena: Dim
+    packed: tuple[tuple[int, str, str], ...]
+    objects: tuple[int, ...]
+    returned: tuple[str, ...]
+    steps: tuple[NativeStep | NumpyStep, ...]
+    results: tuple[str, ...]
+    signature: Signature
+    view_kernels: Mapping[str, Callable[..., Any]]
+    sizes: Mapping[str, str]  # of counted sizes, by symbol: the slots with their values
