@@ -18,8 +18,8 @@ from fxc.ir.types import array_type, ordered_strides, stride_order
 from fxc.lowering.building.context import KernelOf
 from fxc.lowering.emission.calls import CALL, NUMPY_FUNCTIONS
 from fxc.lowering.emission.draws import DRAW, STATES
-from fxc.lowering.emission.entry import Module
 from fxc.lowering.emission.llvm_text import LEFT
+from fxc.lowering.emission.native_module import Module
 from fxc.lowering.emission.sticky import NOTICE
 from fxc.lowering.emission.ufunc_calls import UFUNC
 from fxc.lowering.lower import lower

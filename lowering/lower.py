@@ -8,7 +8,8 @@ from fxc.ir.graph import Graph
 
 from .building.build import build_loops
 from .building.context import KernelOf
-from .emission.entry import Module, emit_module
+from .emission.entry import emit_module
+from .emission.native_module import Module
 from .scheduling.allocations import with_allocations
 from .scheduling.block_columns import block_columns
 from .scheduling.fuse import fuse

@@ -26,8 +26,8 @@ from fxc.ir.signature import ConstantLeaf, DimLeaf, InputLeaf, OutputLeaf, Resul
 from fxc.ir.symbols import Dim, SymFunc, counted_in, symbols_of
 from fxc.ir.types import ArrayType, ScalarType, array_type, stride_order
 
-from ..emission.entry import Module, Segment
 from ..emission.llvm_text import FunctionText, ModuleText, memory_type
+from ..emission.native_module import Module, Segment
 from ..emission.object_code import ERROR, MISS, Code
 from ..nests.buffers import Buffer
 from ..nests.program import Param

@@ -1,0 +1,78 @@
+"""Where the temporaries of a program lie in the memory that they share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from fxc.ir.records import frozen
+from fxc.ir.size_functions import hint
+from fxc.ir.symbols import Dim
+
+from ..nests.accesses import accesses, allocated
+from ..nests.bounds import Range, counter_ranges, most_elements
+from ..nests.program import Program
+
+ALIGNMENT = 64
+
+
+@frozen
+class Arena:
+    """Where temporaries lie in the array that they share."""
+
+    offsets: dict[str, Dim]
+    sizes: dict[str, Dim]
+    size: Dim
+
+    def meet(self, left: str, right: str) -> bool:
+        """Whether two storages take the same memory (one after the other)."""
+        if left not in self.offsets or right not in self.offsets or not isinstance(self.size, int):
+            return False
+        starts = [hint(self.offsets[name]) for name in (left, right)]
+        stops = [
+            start + hint(self.sizes[n]) for start, n in zip(starts, (left, right), strict=True)
+        ]
+        return max(starts) < min(stops)
+
+
+def _bytes(program: Program, name: str, ranges: Mapping[str, Range]) -> Dim:
+    """The room that a temporary takes, in the largest size that it has."""
+    buffer = program.buffers[name]
+    size = buffer.dtype.itemsize * most_elements(buffer.shape, ranges)
+    if isinstance(size, int):
+        return -(-size // ALIGNMENT) * ALIGNMENT
+    return (size + (ALIGNMENT - 1)) // ALIGNMENT * ALIGNMENT
+
+
+def plan_arena(program: Program, apart: Sequence[str]) -> Arena:
+    """Offsets of the other temporaries; those that do not live at the same time share memory."""
+    lives: dict[str, tuple[int, int]] = {}
+    apart = [*apart, *allocated(program.body)]
+    for place, stmt in enumerate(program.body):
+        for access in accesses(program, stmt):
+            storage = access.storage
+            if storage not in apart and program.buffers[storage].role == "temp":
+                first, _ = lives.get(storage, (place, place))
+                lives[storage] = (first, place)
+    offsets: dict[str, Dim] = {}
+    ranges = counter_ranges(program)
+    sizes = {name: _bytes(program, name, ranges) for name in lives}
+    if not all(isinstance(size, int) for size in sizes.values()):
+        total: Dim = 0
+        for name, size in sizes.items():
+            offsets[name] = total
+            total = total + size
+        return Arena(offsets, sizes, total)
+    for name in sorted(lives, key=lambda n: -hint(sizes[n])):
+        taken = sorted(
+            (hint(offsets[other]), hint(offsets[other]) + hint(sizes[other]))
+            for other in offsets
+            if lives[other][0] <= lives[name][1] and lives[name][0] <= lives[other][1]
+        )
+        at = 0
+        for start, stop in taken:
+            if at + hint(sizes[name]) <= start:
+                break
+            at = max(at, stop)
+        offsets[name] = at
+    end = max((hint(offsets[n]) + hint(sizes[n]) for n in offsets), default=0)
+    return Arena(offsets, sizes, end)

@@ -1,0 +1,218 @@
+"""What a native function reads of its arguments before its statements: sizes, numbers, pointers.
+
+See Note [Native entry].
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from fxc.ir.graph import Graph
+from fxc.ir.objects import ARRAY_DATA, ARRAY_DIMS, ARRAY_STRIDES, BYTES_DATA
+from fxc.ir.symbols import Dim, SymExpr, symbols_of
+from fxc.ir.types import ArrayType
+
+from ..nests.accesses import accesses, allocated, storages, stored
+from ..nests.program import Program
+from ..nests.statements import Bind, Boxed, Loop, Stmt, walk
+from .arena import ALIGNMENT
+from .calls import dims_in
+from .emit import StatementEmitter
+from .emitter import Emitter
+from .frame import Slot, alias_marks, numbers
+from .llvm_text import FunctionText, scalar_type
+from .native_module import Given, Segment, Whole
+from .objects import at_least, read_number
+from .scratch import prepare
+
+
+def bind(
+    emitter: StatementEmitter, block: Sequence[Stmt], segment: Segment, whole: Whole
+) -> list[Slot]:
+    """What the segment reads, in registers: sizes, scalars, pointers; what it keeps of numbers."""
+    f, program, given = emitter.function, whole.program, whole.given
+    dims = tuple(dict.fromkeys((*_dims(block), *whole.dims)))
+    needed = {name for dim in dims for name in symbols_of(dim)}
+    least = {
+        name: each.lower
+        for dim in dims
+        for name, each in symbols_of(dim).items()
+        if each.lower is not None
+    }
+    _bind_symbols(emitter, whole.graph, program, given, needed, least)
+    _bind_sizes(emitter, program, segment, given, needed)
+    _bind_params(emitter, given, least)
+    for dim in dims:
+        emitter.compute_functions(dim)
+    for name in whole.returned:
+        emitter.regs.data[name] = f.stack("i8", program.buffers[name].dtype.itemsize)
+    emitter.scratches = prepare(f, allocated(block))
+    _bind_data(emitter, block, whole)
+    if whole.loops == "none":
+        return []
+    memory = dict(emitter.regs.data)
+    kept = _bind_numbers(emitter, block, whole)
+    data = emitter.regs.data
+    in_memory = (n for n in data if n not in whole.returned and data[n] == memory[n])
+    marks = alias_marks(emitter.module, [*in_memory, *emitter.scratches], whole.arena.meet)
+    emitter.regs.marks = dict.fromkeys(data, "") | marks  # LLVM knows what is in the frame
+    return kept
+
+
+def _dims(block: Sequence[Stmt]) -> Iterator[SymExpr]:
+    """What the statements depend on, besides where their buffers lie."""
+    for stmt in walk(tuple(block)):
+        found: Iterable[object] = ()
+        if isinstance(stmt, Loop):
+            found = (stmt.size, stmt.chunk)
+        elif isinstance(stmt, Boxed):
+            found = dims_in(stmt.args)
+        yield from (dim for dim in found if isinstance(dim, SymExpr))
+        for attribute in ("index", "value", "position"):
+            each = getattr(stmt, attribute, None)
+            dims = each if isinstance(each, tuple) else (each,)
+            yield from (dim for dim in dims if isinstance(dim, SymExpr))
+
+
+def dims_of_buffers(program: Program, offsets: Mapping[str, Dim]) -> Iterator[SymExpr]:
+    """What the places of elements depend on."""
+    found: dict[Dim, None] = {}
+    for buffer in program.buffers.values():
+        found.update(dict.fromkeys((*buffer.shape, *buffer.strides, buffer.offset)))
+    found.update(dict.fromkeys(offsets.values()))
+    return (dim for dim in found if isinstance(dim, SymExpr))
+
+
+def return_argument(f: FunctionText, place: int) -> None:
+    result = _argument(f, place)
+    f.do(f"call void @Py_IncRef(ptr {result})")
+    f.do(f"ret ptr {result}")
+
+
+def _argument(f: FunctionText, place: int) -> str:
+    slot = f.op(f"getelementptr ptr, ptr %args, i64 {place}")
+    return f.op(f"load ptr, ptr {slot}, align 8")
+
+
+def _field(f: FunctionText, pointer: str, offset: int, kind: str, mark: str = "") -> str:
+    at = f.op(f"getelementptr i8, ptr {pointer}, i64 {offset}")
+    return f.op(f"load {kind}, ptr {at}, align 8{mark}")
+
+
+def _bind_symbols(
+    emitter: Emitter,
+    graph: Graph,
+    program: Program,
+    given: Given,
+    needed: set[str],
+    least: Mapping[str, int],
+) -> None:
+    """Read the symbols that are dims or strides of inputs from the arrays."""
+    f, known = emitter.function, emitter.regs.dims
+    for value, name in zip(graph.inputs, program.inputs, strict=True):
+        kind = value.type
+        if not isinstance(kind, ArrayType):
+            continue
+        for field, dims in ((ARRAY_DIMS, kind.shape), (ARRAY_STRIDES, kind.strides)):
+            for axis, dim in enumerate(dims):
+                is_symbol = isinstance(dim, SymExpr) and list(symbols_of(dim)) == [str(dim)]
+                if is_symbol and str(dim) in needed and str(dim) not in known:
+                    array = _argument(f, given.place(name))
+                    vector = _field(f, array, field, "ptr")
+                    mark = at_least(emitter, least.get(str(dim)))
+                    known[str(dim)] = _field(f, vector, 8 * axis, "i64", mark)
+
+
+def _bind_sizes(
+    emitter: Emitter, program: Program, segment: Segment, given: Given, needed: set[str]
+) -> None:
+    """Read the sizes that earlier pieces have counted."""
+    f = emitter.function
+    for stmt in program.body[: segment.first]:
+        if isinstance(stmt, Bind) and stmt.name in needed:
+            array = _argument(f, given.place(program.sizes[stmt.name]))
+            data = _field(f, array, ARRAY_DATA, "ptr")
+            emitter.regs.dims[stmt.name] = f.op(f"load i64, ptr {data}, align 8")
+
+
+def _bind_params(emitter: Emitter, given: Given, least: Mapping[str, int]) -> None:
+    f = emitter.function
+    for place, param in enumerate(given.objects):
+        argument = _argument(f, 2 + place)
+        register = read_number(emitter, param, argument, least.get(param.name))
+        emitter.regs.atoms[param.name] = (register, 1)
+        if param.dtype.kind == "i":
+            emitter.regs.dims[param.name] = register
+    if not given.packed:
+        return
+    params = _argument(f, 1)
+    for place, param in enumerate(given.packed):
+        wide = "double" if param.dtype.kind == "f" else "i64"
+        register = _field(f, params, BYTES_DATA + 8 * place, wide)
+        kind = scalar_type(param.dtype)
+        if kind == "float":
+            register = f.op(f"fptrunc double {register} to float")
+        elif kind != wide:
+            register = f.op(f"trunc i64 {register} to {kind}")
+        emitter.regs.atoms[param.name] = (register, 1)
+        if wide == "i64" and param.dtype.itemsize == 8:
+            emitter.regs.dims[param.name] = register
+
+
+def _bind_data(emitter: Emitter, block: Sequence[Stmt], whole: Whole) -> None:
+    f, program, given = emitter.function, whole.program, whole.given
+    offsets, frame = whole.arena.offsets, whole.frame
+    used = {a.storage: None for stmt in block for a in accesses(program, stmt)}
+    shared = {storage: offsets[storage] for storage in offsets if storage in used}
+    for storage in used:
+        if storage in emitter.regs.data or storage in shared or storage in emitter.scratches:
+            continue
+        if program.buffers[storage].role == "constant":
+            emitter.regs.data[storage] = f"@fxc.{storage}"
+        elif storage in given.arrays:
+            array = _argument(f, given.place(storage))
+            emitter.regs.data[storage] = _field(f, array, ARRAY_DATA, "ptr")
+    if shared and frame:
+        _bind_shared(emitter, shared, f.stack("i8", frame, ALIGNMENT))
+    elif shared:
+        arena = _field(f, _argument(f, given.place("")), ARRAY_DATA, "ptr")
+        _bind_shared(emitter, shared, arena)
+
+
+def _bind_shared(emitter: Emitter, offsets: Mapping[str, Dim], arena: str) -> None:
+    """The pointers to temporaries that lie in one array; each is found from the one before.
+
+    See Note [Opaque values].
+    """
+    f = emitter.function
+    place: Dim = 0
+    pointer = arena
+    for storage, offset in offsets.items():
+        if isinstance(offset, int):
+            emitter.regs.data[storage] = f.op(f"getelementptr i8, ptr {arena}, i64 {offset}")
+            continue
+        distance = emitter.dim(offset - place)
+        next_one = f.op(f"getelementptr i8, ptr {pointer}, i64 {distance}")
+        place, pointer = offset, f.opaque(next_one, "ptr")
+        emitter.regs.data[storage] = pointer
+
+
+def _bind_numbers(emitter: Emitter, block: Sequence[Stmt], whole: Whole) -> list[Slot]:
+    """Keep single numbers in the stack frame; those to be written back at the end."""
+    f, data, program = emitter.function, emitter.regs.data, whole.program
+    inside = Counter(name for stmt in block for name in storages(program, (stmt,)))
+    outside = {name for name, count in inside.items() if whole.users[name] > count}
+    written = stored(program, block)
+    kept: list[Slot] = []
+    for storage, size in numbers(program, block).items():
+        if storage in whole.returned:
+            continue
+        slot = Slot(f.stack("i8", size), data[storage], size)
+        data[storage] = slot.register
+        role = program.buffers[storage].role
+        if role == "input" or storage in outside:
+            slot.read(f)
+        if storage in written and (role != "temp" or storage in outside):
+            kept.append(slot)
+    return kept

@@ -1,0 +1,121 @@
+"""Modules of native code and their functions: what the runtime needs to call them.
+
+See Note [Native entry].
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from fxc.ir.graph import Graph
+from fxc.ir.location import Site
+from fxc.ir.records import frozen
+from fxc.ir.symbols import Dim, SymExpr
+from fxc.ir.types import ScalarType
+
+from ..nests.pieces import pieces
+from ..nests.program import Param, Program
+from ..nests.statements import Allocate, Bind, Boxed, Check, walk
+from . import interrupts, sticky
+from .arena import Arena
+from .frame import LoopKind
+
+
+@frozen
+class Segment:
+    """One native function: the statements of the program from ``first`` up to ``last``.
+
+    ``checks``: some of them may send the call back to NumPy. ``looks``: see Note [Interrupts],
+    ``calls``: Note [Calls of NumPy].
+    """
+
+    entry: str
+    first: int
+    last: int
+    checks: bool
+    looks: bool
+    calls: bool
+    binds: tuple[str, ...] = ()  # symbols, see Note [Counted sizes]
+    flags: bool = False  # see Note [Floating-point flags]
+
+
+@frozen
+class Given:
+    """What an entry is given, in order: parameters in bytes, parameters as objects, storages that
+    are arrays.
+    """
+
+    packed: tuple[Param, ...]
+    objects: tuple[Param, ...]
+    arrays: tuple[str, ...]
+
+    def place(self, name: str) -> int:
+        """The argument that is an array, or behind the last of them the arena."""
+        array = self.arrays.index(name) if name in self.arrays else len(self.arrays)
+        return 2 + len(self.objects) + array
+
+
+@frozen
+class Module:
+    """LLVM text and what the runtime needs to call it.
+
+    ``arena`` is the size in bytes of the temporaries that live together in one more array.
+    ``returned`` are the storages whose numbers are returned.
+    ``inner_loops`` name the contents of the pointer table: (ufunc, dtype) each with its data
+    pointer. For ``user_loops`` see Note [Scalar loops]. ``calls`` are the objects that each call of
+    NumPy mentions. ``support`` are texts of modules whose
+    functions it calls, each after those that it needs. ``updated`` are the inputs that it reads and
+    writes. If it ``keeps_states`` of generators, it brings them back where it fails.
+    """
+
+    text: str
+    program: Program
+    segments: tuple[Segment, ...]
+    given: Given
+    arena: Dim
+    returned: tuple[str, ...]
+    inner_loops: tuple[tuple[str, str], ...]
+    user_loops: LoopKind
+    calls: tuple[tuple[Any, ...], ...]
+    support: tuple[str, ...]
+    updated: tuple[int, ...] = ()
+    keeps_states: bool = False
+    may_be_careful: bool = False  # it may set flags that careful code would not
+    sites: tuple[Site, ...] = ()  # see Note [Leaves]
+    approximates: bool = False  # elementary functions, up to bounds
+
+    @property
+    def sets_flags(self) -> bool:
+        """Whether it looks at floating-point flags."""
+        return any(segment.flags for segment in self.segments)
+
+
+@frozen
+class Whole:
+    """What the pieces of a program have in common: found once, there may be hundreds of them.
+
+    ``users`` has for each storage the number of the program's statements that use it.
+    """
+
+    graph: Graph
+    program: Program
+    given: Given
+    arena: Arena
+    frame: int
+    returned: Mapping[str, ScalarType]
+    dims: tuple[SymExpr, ...]
+    loops: LoopKind
+    users: Mapping[str, int]
+    drawn: tuple[str, ...] = ()  # handles of generators whose states are kept
+
+
+def segments_of(program: Program) -> Iterator[Segment]:
+    for first, last in pieces(program):
+        block = program.body[first:last]
+        checks = any(isinstance(s, Check | Allocate) for s in walk(block))
+        looks = interrupts.looks(block)
+        calls = any(isinstance(s, Boxed) for s in walk(block))
+        binds = tuple(s.name for s in block if isinstance(s, Bind))
+        flags = sticky.sets_flags(block)
+        yield Segment(f"fxc.entry{first}", first, last, checks, looks, calls, binds, flags)
