@@ -20,15 +20,9 @@ from fxc.ir.objects import (
 )
 from fxc.ir.records import frozen
 from fxc.lowering.calling.forward import FORWARD, emit_forward
-from fxc.lowering.calling.native_call import (
-    ENTRY,
-    Finish,
-    Spent,
-    Steps,
-    emit_call,
-    emit_guards,
-)
-from fxc.lowering.calling.native_guards import Untranslated
+from fxc.lowering.calling.guard_things import Untranslated
+from fxc.lowering.calling.guarded_function import ENTRY, Spent, Steps, emit_guards
+from fxc.lowering.calling.native_call import Finish, emit_call
 from fxc.lowering.calling.vectorcall import VECTORCALL, VECTORCALL_TEXT
 from fxc.runtime.engine import Engine
 

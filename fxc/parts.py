@@ -19,7 +19,7 @@ from fxc.capture.staging.staging import fingerprint, source_of
 from fxc.ir.errors import CaptureError, TooManyVariants
 from fxc.ir.location import Site
 from fxc.ir.replay import PART, REPLAY
-from fxc.lowering.calling.native_call import Spent
+from fxc.lowering.calling.guarded_function import Spent
 from fxc.split.function_plan import weight_of
 from fxc.split.part_source import PartKey, PartSource
 from fxc.split.program_calls import TAKING_CALLBACKS

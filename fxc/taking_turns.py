@@ -26,7 +26,7 @@ from .turns import FOR_EVER, MORE, Handed, Key, Tried, Turn, key_of
 from .variants import OFTEN, Variant
 
 if TYPE_CHECKING:
-    from fxc.lowering.calling.native_call import Spent
+    from fxc.lowering.calling.guarded_function import Spent
 
     from .splits import Split
 
@@ -269,7 +269,7 @@ class TakingTurns(Running[P, R]):
             self._make_native_call(variant)
 
     def _make_native_call(self, variant: Variant) -> None:
-        from fxc.lowering.calling.native_guards import Untranslated
+        from fxc.lowering.calling.guard_things import Untranslated
 
         from .native_calls import native_call
 

@@ -26,13 +26,24 @@ from fxc.ir.signature import ConstantLeaf, DimLeaf, InputLeaf, OutputLeaf, Resul
 from fxc.ir.symbols import Dim, SymFunc, counted_in, symbols_of
 from fxc.ir.types import ArrayType, ScalarType, array_type, stride_order
 
-from ..emission.llvm_text import FunctionText, ModuleText, memory_type
+from ..emission.llvm_text import memory_type
 from ..emission.native_module import Module, Segment
-from ..emission.object_code import ERROR, MISS, Code
+from ..emission.object_code import MISS
 from ..nests.buffers import Buffer
 from ..nests.program import Param
 from ..nests.statements import Boxed, walk
-from .native_guards import NativeGuards, Untranslated
+from .guard_things import Untranslated
+from .guarded_function import (
+    CODE,
+    CODE_SELF,
+    COUNTER,
+    FAILED,
+    NEW,
+    CallText,
+    GuardedFunction,
+    Spent,
+    Steps,
+)
 from .new_arrays import NewArray
 
 # Note [Native calls]
@@ -59,17 +70,7 @@ from .new_arrays import NewArray
 # never changed: a new capture makes a new chain of them, and a thread that is inside of an old one
 # ends there.
 
-FAILED = "failed"  # the block behind effects: an exception is set
 _IS_EXCEPTION = 1 << 30  # Py_TPFLAGS_BASE_EXC_SUBCLASS
-
-
-@frozen
-class Steps:
-    """A guard program: (variable, expression) or ("", condition), and the objects in it."""
-
-    steps: tuple[tuple[str, str], ...]
-    constants: Mapping[str, Any]
-    inputs: tuple[str, ...]
 
 
 @frozen
@@ -79,30 +80,6 @@ class Finish:
     source: str
     function: Any
     objects: tuple[str, ...]
-
-
-@frozen
-class Spent:
-    """Behind ``arguments`` a call may have objects that it may write its results into: those of the
-    results at these ``places``, of so many. See Note [Spent arrays].
-    """
-
-    arguments: int
-    places: tuple[int, ...]
-    results: int
-    is_second: bool  # whether the results are the second item of what is returned
-
-
-@frozen
-class CallText:
-    """LLVM text; the table begins with ``FIXED`` pointers, then come ``objects``."""
-
-    text: str
-    objects: tuple[Any, ...]
-
-
-ENTRY = "fxc.call"
-CODE, CODE_SELF, NEW, COUNTER, NEXT = FIXED = range(5)
 
 
 def emit_call(
@@ -115,68 +92,7 @@ def emit_call(
     return _Call(graph, module, steps, finish, spent).emit()
 
 
-def emit_guards(
-    steps: Steps, serve: Any, given: Sequence[str], missed: Any, spent: Spent | None = None
-) -> CallText:
-    """The native function that checks the guards and leaves the rest to Python: ``serve`` takes
-    variables of the guard program, and gives the result, or ``missed``.
-
-    Raises ``Untranslated``.
-    """
-    function = _Function(steps, spent)
-    code = function.code
-    found = code.vectorcall(code.known(serve), function.pointers(given))
-    code.hold(code.present(found, FAILED))
-    code.demand(code.op(f"icmp ne ptr {found}, {code.known(missed)}"))
-    return function.end(found)
-
-
-class _Function:
-    """A native function that has checked the guards."""
-
-    def __init__(self, steps: Steps, spent: Spent | None) -> None:
-        self.text = ModuleText()
-        self.code = Code(FunctionText(self.text), len(FIXED))
-        self.has_spent, count = "false", "%nargs"
-        if spent is not None:
-            more = spent.arguments + len(spent.places)
-            self.has_spent = self.code.op(f"icmp eq i64 %nargs, {more}")
-            given = f"i64 {spent.arguments}, i64 %nargs"
-            count = self.code.op(f"select i1 {self.has_spent}, {given}")
-        self.guards = NativeGuards(self.code, steps.constants, count)
-        for var, expression in steps.steps:
-            if var:
-                self.guards.fetch(var, expression)
-            else:
-                self.guards.check(expression)
-
-    def pointers(self, variables: Sequence[str]) -> list[str]:
-        """The objects that variables of the guard program are."""
-        return [self.guards.pointer(self.guards.names[var]) for var in variables]
-
-    def end(self, result: str) -> CallText:
-        """The function, which gives ``result``."""
-        code, f = self.code, self.code.f
-        code.call("void", "Py_IncRef", f"ptr {result}")
-        code.release()
-        code.do(f"ret ptr {result}")
-        f.start(ERROR)
-        code.call("void", "PyErr_Clear")
-        code.do(f"br label %{MISS}")
-        f.start(MISS)
-        code.release()
-        given = f"ptr {code.table(NEXT)}", "ptr %args", "i64 %nargs", "ptr %keywords"
-        code.do(f"ret ptr {code.call('ptr', 'PyObject_Vectorcall', *given)}")
-        f.start(FAILED)
-        code.release()
-        code.do("ret ptr null")
-        arguments = "(ptr %self, ptr %args, i64 %nargs, ptr %keywords)"
-        head = f'define ptr @"{ENTRY}"{arguments} nounwind {{'
-        lines = [*self.text.declares, head, "entry:", *f.stack_lines, *f.lines, "}"]
-        return CallText("\n".join(lines), code.objects)
-
-
-class _Call(_Function):
+class _Call(GuardedFunction):
     def __init__(
         self,
         graph: Graph,

@@ -22,52 +22,18 @@ from fxc.ir.objects import (
     ARRAY_STRIDES,
     OBJECT_TYPE,
 )
-from fxc.ir.records import frozen
 
 from ..emission.object_code import ERROR, MISS, Code
+from .guard_things import (
+    ArrayFlags,
+    ArraySizes,
+    KnownObject,
+    Object,
+    Thing,
+    Untranslated,
+    WordNumber,
+)
 
-
-class Untranslated(Exception):
-    """Python that stays Python."""
-
-
-@frozen
-class Object:
-    """A Python object in a register."""
-
-    register: str
-
-
-@frozen
-class KnownObject:
-    """A Python object that is the same at each call."""
-
-    value: Any
-
-
-@frozen
-class WordNumber:
-    """A Python int that fits 64 bits: a register or a constant."""
-
-    text: str
-
-
-@frozen
-class ArrayFlags:
-    """``array.flags``."""
-
-    register: str
-
-
-@frozen
-class ArraySizes:
-    """``shape`` or ``strides`` of an array; ``field`` says where the pointer to them is."""
-
-    array: str
-    field: int
-
-
-Thing = Object | KnownObject | WordNumber | ArrayFlags | ArraySizes
 _FLAGS = {
     "carray": 0x501,
     "owndata": 0x4,

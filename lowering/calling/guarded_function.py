@@ -1,0 +1,111 @@
+"""A native function that checks the guards of a call, and leaves what is not for it to another.
+
+See Note [Native calls].
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from fxc.ir.records import frozen
+
+from ..emission.llvm_text import FunctionText, ModuleText
+from ..emission.object_code import ERROR, MISS, Code
+from .native_guards import NativeGuards
+
+FAILED = "failed"  # the block behind effects: an exception is set
+
+
+@frozen
+class Steps:
+    """A guard program: (variable, expression) or ("", condition), and the objects in it."""
+
+    steps: tuple[tuple[str, str], ...]
+    constants: Mapping[str, Any]
+    inputs: tuple[str, ...]
+
+
+@frozen
+class Spent:
+    """Behind ``arguments`` a call may have objects that it may write its results into: those of the
+    results at these ``places``, of so many. See Note [Spent arrays].
+    """
+
+    arguments: int
+    places: tuple[int, ...]
+    results: int
+    is_second: bool  # whether the results are the second item of what is returned
+
+
+@frozen
+class CallText:
+    """LLVM text; the table begins with ``FIXED`` pointers, then come ``objects``."""
+
+    text: str
+    objects: tuple[Any, ...]
+
+
+ENTRY = "fxc.call"
+CODE, CODE_SELF, NEW, COUNTER, NEXT = FIXED = range(5)
+
+
+def emit_guards(
+    steps: Steps, serve: Any, given: Sequence[str], missed: Any, spent: Spent | None = None
+) -> CallText:
+    """The native function that checks the guards and leaves the rest to Python: ``serve`` takes
+    variables of the guard program, and gives the result, or ``missed``.
+
+    Raises ``Untranslated``.
+    """
+    function = GuardedFunction(steps, spent)
+    code = function.code
+    found = code.vectorcall(code.known(serve), function.pointers(given))
+    code.hold(code.present(found, FAILED))
+    code.demand(code.op(f"icmp ne ptr {found}, {code.known(missed)}"))
+    return function.end(found)
+
+
+class GuardedFunction:
+    """A native function that has checked the guards."""
+
+    def __init__(self, steps: Steps, spent: Spent | None) -> None:
+        self.text = ModuleText()
+        self.code = Code(FunctionText(self.text), len(FIXED))
+        self.has_spent, count = "false", "%nargs"
+        if spent is not None:
+            more = spent.arguments + len(spent.places)
+            self.has_spent = self.code.op(f"icmp eq i64 %nargs, {more}")
+            given = f"i64 {spent.arguments}, i64 %nargs"
+            count = self.code.op(f"select i1 {self.has_spent}, {given}")
+        self.guards = NativeGuards(self.code, steps.constants, count)
+        for var, expression in steps.steps:
+            if var:
+                self.guards.fetch(var, expression)
+            else:
+                self.guards.check(expression)
+
+    def pointers(self, variables: Sequence[str]) -> list[str]:
+        """The objects that variables of the guard program are."""
+        return [self.guards.pointer(self.guards.names[var]) for var in variables]
+
+    def end(self, result: str) -> CallText:
+        """The function, which gives ``result``."""
+        code, f = self.code, self.code.f
+        code.call("void", "Py_IncRef", f"ptr {result}")
+        code.release()
+        code.do(f"ret ptr {result}")
+        f.start(ERROR)
+        code.call("void", "PyErr_Clear")
+        code.do(f"br label %{MISS}")
+        f.start(MISS)
+        code.release()
+        given = f"ptr {code.table(NEXT)}", "ptr %args", "i64 %nargs", "ptr %keywords"
+        code.do(f"ret ptr {code.call('ptr', 'PyObject_Vectorcall', *given)}")
+        f.start(FAILED)
+        code.release()
+        code.do("ret ptr null")
+        arguments = "(ptr %self, ptr %args, i64 %nargs, ptr %keywords)"
+        head = f'define ptr @"{ENTRY}"{arguments} nounwind {{'
+        lines = [*self.text.declares, head, "entry:", *f.stack_lines, *f.lines, "}"]
+        return CallText("\n".join(lines), code.objects)
