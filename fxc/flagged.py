@@ -21,8 +21,9 @@ from fxc.ir.size_functions import hint
 from fxc.ir.symbols import product
 from fxc.ir.types import ArrayType, ScalarType
 from fxc.lowering.emission.llvm_text import DIVIDE, FLAG_KINDS, INVALID, OVERFLOW, UNDERFLOW
+from fxc.lowering.nests.boxed_args import boxed_buffers
 from fxc.lowering.nests.program import Program
-from fxc.lowering.nests.statements import Boxed, boxed_buffers, walk
+from fxc.lowering.nests.statements import Boxed, walk
 from fxc.lowering.nests.traffic import traffic
 from fxc.ops.kernels import kernel_of
 from fxc.ops.operators import EFFECTS

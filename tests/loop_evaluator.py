@@ -16,6 +16,7 @@ import numpy as np
 from fxc.ir.errors import WouldRaise
 from fxc.ir.size_functions import evaluate as number
 from fxc.ir.symbols import Dim, computed_in, plain_symbol
+from fxc.lowering.nests.boxed_args import BufferArg
 from fxc.lowering.nests.buffers import Atom, Buffer, Const
 from fxc.lowering.nests.program import Param, Program
 from fxc.lowering.nests.statements import (
@@ -24,7 +25,6 @@ from fxc.lowering.nests.statements import (
     Apply,
     Bind,
     Boxed,
-    BufferArg,
     Check,
     Compute,
     For,

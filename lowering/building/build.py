@@ -20,10 +20,11 @@ from fxc.ops.operators import CONTROL, EFFECTS, Tag
 from fxc.ops.table import TABLE
 from fxc.ops.updates import UPDATES, way
 
+from ..nests.boxed_args import BufferArg, InputArg, buffer_args
 from ..nests.buffers import Buffer
 from ..nests.pieces import with_cuts
 from ..nests.program import Param, Program
-from ..nests.statements import Boxed, BufferArg, Check, InputArg, buffer_args, touched
+from ..nests.statements import Boxed, Check, touched
 from ..operators.draws import is_drawn, is_small
 from ..operators.inner_loops import has_inner_loop
 from . import counting

@@ -18,9 +18,10 @@ from fxc.ops.kernels import called_by, writing_kernel_of
 from fxc.ops.operators import EFFECTS
 from fxc.ops.table import TABLE
 
+from ..nests.boxed_args import BufferArg, boxed_buffers
 from ..nests.buffers import Buffer
 from ..nests.program import Program
-from ..nests.statements import Boxed, BufferArg, boxed_buffers
+from ..nests.statements import Boxed
 from . import sticky
 from .call_parts import C_ORDER, CALL_DECLARES, CALL_PARTS, FORTRAN_ORDER, WRITEABLE
 from .draws import emit_draw, native_draw

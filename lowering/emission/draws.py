@@ -12,8 +12,9 @@ from fxc.ir.symbols import SymExpr
 from fxc.ir.types import c_strides
 from fxc.ops.draws import Form, Real, form_of
 
+from ..nests.boxed_args import BufferArg
 from ..nests.buffers import Buffer
-from ..nests.statements import Boxed, BufferArg
+from ..nests.statements import Boxed
 from .emitter import Emitter
 from .llvm_text import constant, memory_type
 

@@ -9,8 +9,9 @@ from collections.abc import Callable, Sequence
 
 from fxc.ir.symbols import Dim, computed_in, product, symbols_of
 
+from ..nests.boxed_args import BufferArg
 from ..nests.buffers import Const
-from ..nests.statements import Apply, Boxed, BufferArg, For, If, Loop, Matmul, Stmt, While, walk
+from ..nests.statements import Apply, Boxed, For, If, Loop, Matmul, Stmt, While, walk
 from .emitter import Emitter
 from .frame import Slot, finished, is_scalar
 from .scratch import free

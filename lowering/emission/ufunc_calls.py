@@ -12,8 +12,9 @@ from fxc.ir.symbols import SymExpr, product
 from fxc.ir.types import ScalarType, Type, c_strides, scalar_type_of
 from fxc.ops.foreign_ufuncs import InnerLoop
 
+from ..nests.boxed_args import BufferArg
 from ..nests.buffers import Buffer
-from ..nests.statements import Boxed, BufferArg
+from ..nests.statements import Boxed
 from ..operators.inner_loops import loop_for
 from . import sticky
 from .casts import cast

@@ -14,8 +14,9 @@ from fxc.ir.symbols import MOST_MEASURED, Dim, symbols_of
 
 from .accesses import storages
 from .bounds import counter_ranges, measured_sizes, room_of
+from .boxed_args import boxed_buffers
 from .program import Program, is_cut
-from .statements import Bind, Boxed, Stmt, boxed_buffers
+from .statements import Bind, Boxed, Stmt
 
 
 def with_cuts(program: Program) -> Program:

@@ -24,9 +24,9 @@ import numpy as np
 from fxc.ir.graph import Graph
 from fxc.ir.location import Site, SourceLocation
 from fxc.ir.records import frozen
-from fxc.ir.signature import ViewStep
 from fxc.ir.symbols import Dim, computed_in
 
+from .boxed_args import boxed_buffers
 from .buffers import Atom
 
 Order = OneOf["any", "sequential", "pairwise", "complex pairwise"]
@@ -247,26 +247,6 @@ class Boxed:
     brief: bool = False
 
 
-@frozen
-class BufferArg:
-    """A buffer as an argument of a boxed call; ``scalar`` if the kernel takes a NumPy scalar.
-
-    With ``steps`` it is a view of the buffer. Their arguments are those of boxed calls.
-    """
-
-    buffer: str
-    scalar: bool = False
-    weak: bool = False
-    steps: tuple[ViewStep, ...] = ()
-
-
-@frozen
-class InputArg:
-    """A scalar input of the graph, passed on as it is."""
-
-    input: int
-
-
 Stmt = (
     Load
     | Compute
@@ -353,22 +333,6 @@ def whole_buffers(stmt: Matmul | Apply | Boxed) -> Iterator[tuple[str, bool]]:
         case Boxed(args=args, outs=outs, size=size):
             yield from ((name, True) for name in (*outs, *((size[1],) if size else ())))
             yield from ((name, False) for name in boxed_buffers(args))
-
-
-def boxed_buffers(args: Sequence[object]) -> Iterator[str]:
-    """The buffers among the arguments of a boxed call."""
-    return (arg.buffer for arg in buffer_args(args))
-
-
-def buffer_args(args: Sequence[object]) -> Iterator[BufferArg]:
-    """The arrays and scalars in memory among the arguments of a boxed call."""
-    for arg in args:
-        if isinstance(arg, BufferArg):
-            yield arg
-            for step in arg.steps:
-                yield from buffer_args(step.args)
-        elif isinstance(arg, tuple):
-            yield from buffer_args(arg)
 
 
 def with_blocks(stmt: Stmt, blocks: tuple[tuple[Stmt, ...], ...]) -> Stmt:

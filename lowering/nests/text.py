@@ -8,6 +8,7 @@ from fxc.ir.records import mutable
 from fxc.ir.size_functions import rename_computed
 from fxc.ir.symbols import Dim, computed_in
 
+from .boxed_args import BufferArg
 from .buffers import Atom, Const
 from .program import Program, prints_programs
 from .statements import (
@@ -16,7 +17,6 @@ from .statements import (
     Apply,
     Bind,
     Boxed,
-    BufferArg,
     Check,
     Compute,
     For,

@@ -28,8 +28,9 @@ from fxc.dispatch.default import default_dispatcher
 from fxc.dispatch.keys import DispatchKey
 from fxc.ir.graph import SliceSpec
 from fxc.lowering.building.native_kernels import native_kernel
+from fxc.lowering.nests.boxed_args import BufferArg
 from fxc.lowering.nests.program import Program
-from fxc.lowering.nests.statements import Boxed, BufferArg, walk
+from fxc.lowering.nests.statements import Boxed, walk
 from fxc.ops.operators import Operator, Tag
 from fxc.ops.samples import samples
 from fxc.ops.table import TABLE
