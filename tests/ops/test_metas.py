@@ -27,7 +27,8 @@ from fxc.ir.types import (
 from fxc.ops import ufunc_methods
 from fxc.ops.kernels import kernel_of
 from fxc.ops.metas import meta_of
-from fxc.ops.metas.layout import layout_of, reshape_strides, resolve_shape
+from fxc.ops.metas.layout import layout_of
+from fxc.ops.metas.reshaping import reshape_strides, resolve_shape
 from fxc.ops.metas.shapes import (
     broadcast_shapes,
     normalize_axes_tuple,

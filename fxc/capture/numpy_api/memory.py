@@ -17,8 +17,9 @@ from fxc.ir.size_functions import hint
 from fxc.ir.size_guards import guard
 from fxc.ir.symbols import Dim, product
 from fxc.ir.types import ArrayType, is_known, normal_strides
-from fxc.ops.metas.layout import is_c_ordered, reshape_strides, resolve_shape
+from fxc.ops.metas.layout import is_c_ordered
 from fxc.ops.metas.probing import fail_in_numpy
+from fxc.ops.metas.reshaping import reshape_strides, resolve_shape
 from fxc.ops.metas.shapes import normalize_axis
 
 from ..refusing import refuse

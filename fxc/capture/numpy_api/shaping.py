@@ -10,20 +10,10 @@ import numpy as np
 from fxc.ir.graph import Value
 from fxc.ir.symbols import Dim
 from fxc.ir.types import ArrayType, ScalarType
-from fxc.ops.metas.layout import (
-    is_c_ordered,
-    is_f_ordered,
-    iteration_order,
-    reshape_strides,
-    resolve_shape,
-)
+from fxc.ops.metas.layout import is_c_ordered, is_f_ordered, iteration_order
 from fxc.ops.metas.probing import fail_in_numpy
-from fxc.ops.metas.shapes import (
-    broadcast_shapes,
-    is_one,
-    normalize_axes_tuple,
-    same_shape,
-)
+from fxc.ops.metas.reshaping import reshape_strides, resolve_shape
+from fxc.ops.metas.shapes import broadcast_shapes, is_one, normalize_axes_tuple, same_shape
 
 from ..refusing import refuse
 from ..session import current

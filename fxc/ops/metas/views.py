@@ -22,8 +22,9 @@ from fxc.ir.types import PART_DTYPES, ArrayType, ScalarType, Type, array_type
 
 from ..operators import Operator
 from ..table import TABLE
-from .layout import fresh_strides, reshape_strides, resolve_shape
+from .layout import fresh_strides
 from .probing import Operand, ask_bound, fail_in_numpy, keyed, type_of
+from .reshaping import reshape_strides, resolve_shape
 from .shapes import (
     broadcasts_to,
     has_hints,
