@@ -12,6 +12,7 @@ from fxc.ir.types import ArrayType, c_strides, normal_strides, ordered_strides, 
 from fxc.ops.table import TABLE
 
 from ..nests.buffers import Buffer
+from .affine import affine
 from .context import Context
 from .index_maps import is_view_copy
 from .stores import store, whole
@@ -175,4 +176,5 @@ def _lies_in(context: Context, operand: Operand, base: Value) -> bool:
     kind = base.type
     if not isinstance(operand, Value) or not isinstance(kind, ArrayType):
         return False
-    return context.affine(operand, base, _dense(kind)) is not None
+    index = context.loop_vars(operand.type.shape)
+    return affine(operand, base, _dense(kind), index, context.node_of) is not None

@@ -15,7 +15,6 @@ import numpy as np
 from fxc.ir.graph import Literal, Node, Operand, Value
 from fxc.ir.location import SourceLocation
 from fxc.ir.records import frozen
-from fxc.ir.size_functions import substitute
 from fxc.ir.symbols import Dim, product, symbol
 from fxc.ir.types import (
     PART_DTYPES,
@@ -30,12 +29,12 @@ from fxc.ops.operators import Operator
 from fxc.ops.table import TABLE
 from fxc.ops.updates import Way
 
-from ..nests.addressing import linearised
 from ..nests.buffers import Buffer, Element, Idx, Pair
 from ..nests.program import Param
 from ..nests.statements import Loop, Stmt, Store
+from .affine import affine
 from .coverage import is_called, is_known, types_in
-from .index_maps import INDEX_MAPS, PART_VIEWS, is_view_copy
+from .index_maps import is_view_copy
 from .pointwise import weight
 from .scope import Scope
 
@@ -310,7 +309,8 @@ class Context(ABC):
                 return None
             base = node.args[0]
         buffer = self.buffers[self.place[base]]
-        found = self.affine(value, base, buffer.strides)
+        index = self.loop_vars(value.type.shape)
+        found = affine(value, base, buffer.strides, index, self.node_of)
         if found is None:
             return None
         part, start, strides = found
@@ -318,40 +318,6 @@ class Context(ABC):
             buffer = self.buffers[self.parts(buffer.name)]
             start = start + part * buffer.strides[-1]
         return self.alias(buffer, value.type, strides, buffer.offset + start)
-
-    def affine(
-        self, value: Value, base: Value, strides: Sequence[Dim]
-    ) -> tuple[int | None, Dim, list[Dim]] | None:
-        """Where a view of ``base``, which has these strides, starts, and its own strides; in front
-        of them which part of complex numbers it shows. None if strides do not describe it.
-        """
-        index = self.loop_vars(value.type.shape)
-        here: Idx = index
-        part: int | None = None
-        above = value
-        while above is not base:
-            node = self.node_of[above]
-            index_map = INDEX_MAPS.get(TABLE[node.op].group)
-            if index_map is None:
-                return None
-            above, here = node.args[0], index_map(node.args[0].type, node.args[1:], here)
-            part = PART_VIEWS.get(node.op, part)
-        offset: Dim = 0
-        for stride, at in zip(strides, here, strict=True):
-            offset = offset + at * stride
-        offset = linearised(offset)
-        zero = {str(i): 0 for i in index if not isinstance(i, int)}
-        start = substitute(offset, zero)
-        steps: list[Dim] = []
-        rebuilt: Dim = start
-        for i in index:
-            if isinstance(i, int):
-                steps.append(value.type.dtype.itemsize)
-                continue
-            step = substitute(offset, {**zero, str(i): 1}) - start
-            steps.append(step)
-            rebuilt = rebuilt + i * step
-        return (part, start, steps) if rebuilt == offset else None
 
     def flattened(self, operand: Operand) -> Operand:
         """A value of rank 1 with the elements of ``operand`` in C order."""
