@@ -20,9 +20,10 @@ from ..refusing import How, Request, Respecialise
 from ..session import current
 from ..statements.counted import Counted
 from . import sequences
+from .limited import Limited
 from .list_room import Int, WithLength, checked_place, filled_arrays
 from .mixed import form_of_numbers, number_form, scalar_kinds
-from .operands import Limited, Traced, kind_of, operand, settled, taken_for, variable_of, wrap
+from .operands import Traced, kind_of, operand, settled, taken_for, variable_of, wrap
 from .traced_int import wrap_dim
 from .traced_lists import TracedList
 

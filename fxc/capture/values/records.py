@@ -25,9 +25,10 @@ from ..outside.shadows import class_of, shadow_of
 from ..refusing import How, Request, refuse
 from ..session import current
 from .given import is_lent
+from .limited import Limited
 from .list_buffers import Buffer
 from .list_room import Int
-from .operands import Limited, Traced, settled
+from .operands import Traced, settled
 from .options import is_record
 
 # Note [Records]

@@ -24,10 +24,11 @@ from ..refusing import ROWS_BY_PYTHON, How, Request, Respecialise, refuse
 from ..session import current
 from . import sequences
 from .alternatives import one_of
+from .limited import Limited
 from .list_parts import array_in_order, places_in_order
 from .list_room import checked_place
 from .mixed import form_of_numbers, scalar_kinds
-from .operands import Limited, Traced, array_of, operand, taken_for, variable_of, wrap
+from .operands import Traced, array_of, operand, taken_for, variable_of, wrap
 from .options import graph_type, is_unknown_number
 from .python_numbers import to_int
 from .records import record_at

@@ -15,10 +15,11 @@ from ..session import current
 from ..statements.choices import chosen
 from ..statements.counted import Bounded, Counted
 from .dict_tables import KeyedBuffer, sure
+from .limited import Limited
 from .list_buffers import any_number
 from .list_room import WithLength
 from .mixed import scalar_kinds
-from .operands import Limited, settled
+from .operands import settled
 from .truths import demand
 
 _Key = TypeVar("_Key")

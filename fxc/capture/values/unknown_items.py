@@ -16,8 +16,9 @@ from ..outside.shadows import class_of
 from ..refusing import refuse
 from ..session import current
 from ..statements.choices import chosen, chosen_of
+from .limited import Limited
 from .list_room import Int
-from .operands import Limited, Traced
+from .operands import Traced
 from .truths import demand
 from .unknown_keys import keys_of, place_of_key
 
