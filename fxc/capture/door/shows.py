@@ -24,7 +24,7 @@ from ..outside.files import TracedFile
 from ..outside.objects import Args, Kwargs
 from ..outside.outside import Outside
 from ..refusing import refuse
-from ..values.late import Held, snapshot
+from ..values.snapshots import Held, snapshot
 from .formats import Formats
 
 # Note [Late effects]

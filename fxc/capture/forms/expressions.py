@@ -31,7 +31,7 @@ from ..refusing import refuse
 from ..session import RESULT
 from ..statements.counted import Bounded, Counted
 from ..values.differing import Differing
-from ..values.late import Held, Late
+from ..values.late import Late
 from ..values.list_buffers import Buffer
 from ..values.list_pools import ListPool, PooledList
 from ..values.lists_of_lists import ListOfLists, ListRow
@@ -42,6 +42,7 @@ from ..values.operands import Traced, TracedValue, has_traced, wrap
 from ..values.records import Pool, Record
 from ..values.rows import ListArray, list_array_of, rows_in
 from ..values.several import Several
+from ..values.snapshots import Held
 from ..values.texts import Char, Text
 from ..values.traced_dicts import Keyed, TracedDict
 from ..values.traced_lists import TracedList

@@ -17,25 +17,11 @@ from fxc.ir.types import ArrayType
 
 from ..refusing import refuse, run_now
 from .above import above
-from .operands import Traced, TracedValue, record, settled
+from .operands import Traced, TracedValue
+from .snapshots import Of, as_pythons, is_array, mapped, snapshot
 
 _DEEPEST = 32  # texts in texts that branches join
 _OF_TEXTS = re.compile(r"%(\(.*?\))?[^a-zA-Z%]*[sra]")  # conversions that may show nothing
-
-
-_Of = Callable[[Any], object]
-
-
-def _mapped(x: object, of: _Of, seen: _Of = lambda x: x) -> Any:
-    """A tree of tuples, lists and dicts with ``of(leaf)`` in place of each leaf; ``seen`` gives
-    what each part of it is.
-    """
-    x = seen(x)
-    if type(x) is tuple or type(x) is list:
-        return type(x)([_mapped(item, of, seen) for item in x])
-    if type(x) is dict:
-        return {key: _mapped(item, of, seen) for key, item in x.items()}
-    return of(x)
 
 
 def _of_known(function: Callable[..., object]) -> Callable[..., Any]:
@@ -223,7 +209,7 @@ class Template:
                 return x._with_parts(parts, made)
             return next(parts) if x is _HOLE else x
 
-        args, kwargs = _mapped(self._tree, of)
+        args, kwargs = mapped(self._tree, of)
         return made(self._kind, self._function, args, kwargs)
 
 
@@ -242,7 +228,7 @@ def _without_parts(x: object, take: Callable[[object], None]) -> Any:
         take(x)
         return _HOLE
 
-    return _mapped(x, of)
+    return mapped(x, of)
 
 
 def _key_of(x: Any) -> Any:
@@ -285,7 +271,7 @@ def bytes_of(x: Any) -> bytes:
 
 def _known(x: object) -> Any:
     """A tree without texts that are not known."""
-    return _mapped(x, _known_part)
+    return mapped(x, _known_part)
 
 
 def _known_part(x: object) -> object:
@@ -315,7 +301,7 @@ def formatted(*parts: Any) -> str:
     return "".join(texts)
 
 
-_CONVERSIONS: dict[int, _Of] = {-1: lambda x: x, ord("s"): str, ord("r"): repr, ord("a"): ascii}
+_CONVERSIONS: dict[int, Of] = {-1: lambda x: x, ord("s"): str, ord("r"): repr, ord("a"): ascii}
 
 
 def late(kind: type, function: Callable[..., object], /, *args: object, **kwargs: object) -> Any:
@@ -327,25 +313,13 @@ def late(kind: type, function: Callable[..., object], /, *args: object, **kwargs
     return Late(kind, function, snapshot(args), snapshot(kwargs))
 
 
-def _plain(x: object) -> Any:
-    """A container from outside as one of Python's; an array that is read by a mask as such."""
-    x = settled(x)
-    if not isinstance(x, list | dict | set) or not hasattr(x, "settle"):
-        return x
-    external: Any = x
-    if external.kind not in (list, dict, set):
-        raise refuse(f"showing a {external.kind.__name__} from outside cannot be captured")
-    external.settle()
-    return external.kind(external)
-
-
 class _NoSample(Exception):
     """There is no sample of something."""
 
 
 def _sample(x: object) -> Any:
     """A tree with other numbers of the same types."""
-    return _mapped(x, _sample_of, _plain)
+    return mapped(x, _sample_of, as_pythons)
 
 
 def _sample_of(x: object) -> object:
@@ -377,33 +351,3 @@ def is_unknown(x: object) -> bool:
     if isinstance(x, tuple | list):
         return any(map(is_unknown, x))
     return isinstance(x, dict) and any(map(is_unknown, x.values()))
-
-
-class Held:
-    """An object from outside that is given to what shows something."""
-
-    def __init__(self, seen: object) -> None:
-        self.seen = seen
-
-
-def snapshot(x: object) -> Any:
-    """What a part of a text holds now: copies of arrays, and of containers."""
-    return _mapped(x, _snapshot_of, _plain)
-
-
-def _snapshot_of(x: Any) -> Any:
-    if isinstance(x, TracedValue):
-        return record("copy", x._object, order="K") if is_array(x) else x
-    if isinstance(x, Traced):
-        return x._snapshot(snapshot)
-    if type(x) is np.ndarray:
-        return x.copy()
-    if type(x) in (set, frozenset) and not any(isinstance(item, Traced) for item in x):
-        return type(x)(x)
-    if type(x).__dict__.get("__fxc_class__") is not None:
-        raise refuse(f"showing a {type(x).__name__} inside of something else cannot be captured")
-    return x
-
-
-def is_array(x: TracedValue) -> bool:
-    return isinstance(x._object.type, ArrayType)
