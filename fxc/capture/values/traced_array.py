@@ -19,12 +19,12 @@ from ..numpy_api.ufuncs import call_ufunc, give_operators, write_in_place
 from ..refusing import refuse
 from ..session import ITEM, current, current_or_none
 from .above import above
+from .array_facts import ArrayFacts
 from .dtypes import order_of
 from .late import bytes_of, late
 from .operands import TracedValue, dtype_of, kind_of, operand, record, taken_for, wrap
 from .protocols import as_numpys
 from .python_numbers import to_python
-from .rows import list_array_of
 from .sequences import source_of
 from .traced_int import wrap_dim
 
@@ -40,7 +40,7 @@ _REFUSED = {
 }
 
 
-class TracedArray(TracedValue):
+class TracedArray(ArrayFacts):
     """Stands for an ``np.ndarray``: each operation on it is recorded in the graph."""
 
     __slots__ = ("_original", "_place")
@@ -51,12 +51,6 @@ class TracedArray(TracedValue):
     __class__ = taken_for(np.ndarray)
 
     @property
-    def _type(self) -> ArrayType:
-        kind = self._value.type
-        assert isinstance(kind, ArrayType)
-        return kind
-
-    @property
     def _object(self) -> Value:
         """Of another shape than what it shows, if the program has set that; see ``memory``."""
         original: Value = getattr(self, "_original", self._value)
@@ -65,37 +59,6 @@ class TracedArray(TracedValue):
     def _show(self, value: Value) -> None:
         self._original = self._object
         self._value = value
-
-    # -------------------------------------------------------- what it is
-
-    @property
-    def shape(self) -> tuple[Any, ...]:
-        return tuple(map(wrap_dim, self._type.shape))
-
-    @property
-    def strides(self) -> tuple[Any, ...]:
-        return tuple(map(wrap_dim, self._type.strides))
-
-    @property
-    def ndim(self) -> int:
-        return self._type.rank
-
-    @property
-    def size(self) -> Any:
-        of_list = list_array_of(self)
-        return wrap_dim(self._type.size if of_list is None else kind_of(of_list.array).size)
-
-    @property
-    def dtype(self) -> np.dtype:
-        return self._type.dtype
-
-    @property
-    def itemsize(self) -> int:
-        return self._type.dtype.itemsize
-
-    @property
-    def nbytes(self) -> Any:
-        return wrap_dim(self._type.size * self._type.dtype.itemsize)
 
     @property
     def flags(self) -> Flags:
@@ -151,37 +114,6 @@ class TracedArray(TracedValue):
         return self[i]
 
     # -------------------------------------------------------- what needs the elements
-
-    def _need(self, what: str) -> Any:
-        raise refuse(
-            f"{what} needs the value of an array's element while the program is being captured; "
-            "use fxc.cond, np.where or array operations, or compute it outside"
-        )
-
-    def __bool__(self) -> bool:
-        size = self._type.size
-        if not (isinstance(size, int) and size == 1) and self._type.rank:
-            raise _ambiguous_truth(size)
-        if not self._type.rank and current().expects_not(self._value):
-            return False
-        return bool(self._need("a decision (if, while, and, or, not)"))
-
-    def __float__(self) -> float:
-        return float(self._need("float()"))
-
-    def __int__(self) -> int:
-        return int(self._need("int()"))
-
-    def __complex__(self) -> complex:
-        return complex(self._need("complex()"))
-
-    def __index__(self) -> int:
-        if self._type.rank or self._type.dtype.kind not in "iu":
-            raise TypeError("only integer scalar arrays can be converted to a scalar index")
-        return int(self._need("an index or a size"))
-
-    def __array__(self, *args: object, **kwargs: object) -> np.ndarray:
-        raise refuse("a function that NumPy does not dispatch needs the elements of an array")
 
     def __repr__(self) -> str:
         if current_or_none() is None:  # a debugger may print traced arrays
@@ -380,18 +312,6 @@ class TracedArray(TracedValue):
 
     def partition(self, kth: object, axis: object = -1, *args: Any, **options: Any) -> None:
         sorting.partition_in_place(self, kth, axis, *args, **options)
-
-
-def _ambiguous_truth(size: object) -> Exception:
-    if isinstance(size, int) and size == 0:
-        return ValueError(
-            "The truth value of an empty array is ambiguous. Use `array.size > 0` to check that "
-            "an array is not empty."
-        )
-    return ValueError(
-        "The truth value of an array with more than one element is ambiguous. "
-        "Use a.any() or a.all()"
-    )
 
 
 # Methods that are NumPy's functions of the same names: the array is the first argument.
