@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from .capture.statements.control import scan as scan
     from .capture.statements.control import while_loop as while_loop
     from .exported import ExportedProgram as ExportedProgram
-    from .exported import export as export
     from .exported import load as load
+    from .exporting import export as export
     from .functionalized import functionalize as functionalize
     from .ir.tree import register_pytree_node as register_pytree_node
 
@@ -52,7 +52,7 @@ _LATER = {
     "scan": "fxc.capture.statements.control",
     "while_loop": "fxc.capture.statements.control",
     "ExportedProgram": "fxc.exported",
-    "export": "fxc.exported",
+    "export": "fxc.exporting",
     "load": "fxc.exported",
     "functionalize": "fxc.functionalized",
     "register_pytree_node": "fxc.ir.tree",
