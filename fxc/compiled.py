@@ -37,7 +37,7 @@ class Compiled(Serving[P, R]):
     __slots__ = ()
 
     def _new_split(self, function: types.FunctionType) -> Split | None:
-        from .parts import split_of  # with what rewrites functions: few are split
+        from .called_functions import split_of  # with what rewrites functions: few are split
 
         return split_of(function, self._options, self)
 
@@ -98,7 +98,7 @@ class Compiled(Serving[P, R]):
         """Counts of compilations and calls."""
         state, parts = self._state, list[Any]()
         if state.split is not None:
-            from .parts import parts_of  # whose classes are made from this one
+            from .called_functions import parts_of  # whose classes are made from this one
 
             parts = parts_of(state.split)
         fallbacks: Counter[str] = Counter()

@@ -124,7 +124,7 @@ class Variant:
 
 def _may_be_fast(region: Region) -> bool:
     """Whether a loop in it may be far faster than Python's, as its iterations have no effects."""
-    from fxc.ops.operators import EFFECTS
+    from fxc.ops.operators import EFFECTS  # on first use: importing fxc imports little
     from fxc.ops.table import TABLE
 
     for node in region.nodes:

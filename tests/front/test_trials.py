@@ -462,7 +462,7 @@ def test_a_part_may_be_given_up_while_it_is_timed(monkeypatch: pytest.MonkeyPatc
     compiled = fxc.compile(_in_parts)
     compiled(np.ones(3), [])
     part = next(iter(compiled._state.split.parts.values()))
-    part._become(parts._OnTrial)
+    part._become(parts.PartOnTrial)
     part._started = trials.now()
     monkeypatch.setattr(parts.Part, "replayed", lambda part: part._become(parts._GivenUp))
     part.replayed()

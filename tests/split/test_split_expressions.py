@@ -397,7 +397,7 @@ def test_a_target_that_may_bind_another_variable(program, n):
 
 
 def test_an_inner_function_is_compiled_once(monkeypatch):
-    from fxc import parts
+    from fxc import called_functions
 
     def f(u, n):
         scale = u.sum() + 1
@@ -411,9 +411,9 @@ def test_an_inner_function_is_compiled_once(monkeypatch):
             u = rhs(u, k) / (u * u + scale)
         return u
 
-    monkeypatch.setattr(parts, "_inner", {})
+    monkeypatch.setattr(called_functions, "_inner", {})
     compared(f, lambda: (np.linspace(0.0, 1.0, 40), 5), calls=6)
-    (split,) = parts._inner.values()
+    (split,) = called_functions._inner.values()
     found = [each for part in split.compiled for each in part._state.variants]
     assert [each.all_calls > 20 for each in found] == [True] * 2
 

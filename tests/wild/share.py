@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from fxc import parts
+from fxc import called_functions, parts, splits
 from fxc.ir.replay import REPLAY
 from fxc.serving import Serving
 
@@ -40,9 +40,13 @@ def share_in_parts(compiled: Any, call: Callable[[], float]) -> float:
     if split is None:
         return 0.0
     clock = _Clock()
-    helpers = parts.helpers.values()
-    splits = [split, *(made._state.split for made in helpers), *parts._inner.values()]
-    timed = [part for each in splits if each for part in each.parts.values()]
+    helpers = splits.helpers.values()
+    all_splits = [
+        split,
+        *(made._state.split for made in helpers),
+        *called_functions._inner.values(),
+    ]
+    timed = [part for each in all_splits if each for part in each.parts.values()]
     with _timed(timed, [made for made in helpers if made is not compiled], clock):
         taken = call()
     return clock.taken / taken
