@@ -7,32 +7,30 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from types import CellType, CodeType, FunctionType
+from types import CellType, FunctionType
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from fxc.capture.locations import LIBRARIES, OURS
 from fxc.capture.staging.nodes import children, walk
-from fxc.capture.staging.staging import rebound_around, source_of
+from fxc.capture.staging.staging import source_of
 from fxc.ir.errors import CaptureError
 from fxc.split.driver import Cuts, Driver, DriverWriter
 from fxc.split.function_plan import (
     TAKEN,
     FunctionPlan,
-    Names,
     Span,
     Statement,
-    blocks_in,
     body_of,
     is_within,
     own_reads,
-    plan_of,
     span_of,
 )
 from fxc.split.part_source import PartKey, PartSource
+from fxc.split.pieces import Pieces
 from fxc.split.program_calls import OF_PYTHON
-from fxc.split.taking_apart import taken_apart, use_of, waits
+from fxc.split.taking_apart import use_of
 
 if TYPE_CHECKING:
     from fxc.capture.refusals import Refusal, SourcePlace
@@ -76,24 +74,17 @@ class Split:
         if isinstance(node, ast.Lambda):
             made = ast.FunctionDef(function.__name__, node.args, body_of(node), [])
             node = ast.copy_location(made, node)
-        self._node = node
         self._code = function.__code__
-        self._taken = 0  # variables made where statements were taken apart
         self._has_helpers = False  # whether it calls functions that are known to be split
         self._says_so = False  # whether somebody else warns of what was refused last
-        self._origins: dict[Span, Span] = {}  # of the statements made there: which one it was
-        self._apart: dict[ast.stmt, list[ast.stmt]] = {}
-        self._around: tuple[Names, Names] = (frozenset(), frozenset())
-        if is_inner:
-            self._around = _variables_around(self._code)
-        self.plan: FunctionPlan = plan_of(node, *self._around)
+        self._pieces = Pieces(node, function.__code__ if is_inner else None)
         self.cuts = Cuts(set(), set(), set())
         self.parts: dict[PartKey, CompiledPart] = {}
         self._module = str(function.__module__).partition(".")[0]
         self._make_part = make_part
         self.calls = calls  # functions that it calls and that are compiled or split themselves
         self._helper = helper
-        self._writer = DriverWriter(function, node, self.plan, self.cuts, self._part, helper_of)
+        self._writer = DriverWriter(function, node, self._pieces, self.cuts, self._part, helper_of)
         self._whole: Driver | None = None
         self._of_parts: dict[PartKey, Driver | None] = {}
         self._unpaid: set[PartKey] = set()
@@ -101,7 +92,12 @@ class Split:
         self.varying: set[str] = set()  # variables that Python makes of values which vary
         self.on_change: list[Callable[[], None]] = []
         if self.is_entered_again:
-            self._take_waits_apart()
+            self._pieces.take_waits_apart()
+
+    @property
+    def plan(self) -> FunctionPlan:
+        """What is known of its statements, as they are now."""
+        return self._pieces.plan
 
     # -------------------------------------------------------- drivers
 
@@ -118,7 +114,7 @@ class Split:
         which are to be the driver's own.
         """
         if part.key not in self._of_parts:
-            current = replace(part, statements=self._current(part.statements))
+            current = replace(part, statements=self._pieces.current(part.statements))
             self._of_parts[part.key] = self._written_of(current)
         return self._of_parts[part.key]
 
@@ -159,7 +155,7 @@ class Split:
         compiled = {each.span for statement in inside for each in statement.inside()}
         found: dict[Span, bool] = {}
         for each in self.plan.statements():
-            whole = self._chain(each.span)[-1]
+            whole = self._pieces.chain(each.span)[-1]
             found[whole] = found.get(whole, True) and each.span in compiled
         return sum(found.values()), len(found)
 
@@ -196,7 +192,7 @@ class Split:
         """
         if within is self.plan.body and self.is_entered_again:
             return False
-        within = self._current(within)
+        within = self._pieces.current(within)
         self._says_so = False
         self._is_plain |= error.is_of_whole
         refusal = error.refusal
@@ -223,9 +219,9 @@ class Split:
         """Cut where values are read of which a capture makes constants, and which vary."""
         is_cut = False
         for name in sorted({_INDICES.sub("", name) for name in names}):
-            within = self._current(within)
+            within = self._pieces.current(within)
             is_cut |= self._cut_uses(name, within)
-            inside = (x for each in self._current(within) for x in each.inside())
+            inside = (x for each in self._pieces.current(within) for x in each.inside())
             cut = [each for each in inside if self._is_cut(each) and name in each.reads]
             self.varying.update(*(each.binds for each in cut if not each.blocks))
         if is_cut:
@@ -235,7 +231,7 @@ class Split:
         """Cut at an operator that native code leaves to NumPy, see Note [Leaves]: first at the
         outermost loop around it, as most iterations may go on.
         """
-        within = self._current(within)
+        within = self._pieces.current(within)
         found = self._found(refusal.places, refusal.location, within)
         loop = None if found is None else self._loop_around(found, within)
         if loop is not None:
@@ -265,7 +261,7 @@ class Split:
             return False
         own, called = _own_places(refusal.places)
         for each in reversed(own):
-            found = self._alone(found, each.span)
+            found = self._pieces.alone(found, each.span)
         if self._is_cut(found):  # as other values had it: of the function, or of an old part
             return within == self.plan.body
         inner = replace(refusal, places=called)
@@ -306,10 +302,10 @@ class Split:
             if place is None and not name.isidentifier():
                 continue
             found = True
-            alone = statement if place is None else self._alone(statement, span_of(place))
+            alone = statement if place is None else self._pieces.alone(statement, span_of(place))
             self._add(alone)
             if alone is not statement:
-                made = self._made_of(statement.node)
+                made = self._pieces.made_of(statement.node)
                 known = {each.node: each for each in self.plan.statements()}
                 others = (known[node] for node in made if node is not alone.node)
                 todo += [each for each in others if variable in each.reads]
@@ -334,77 +330,6 @@ class Split:
         found = self.plan.innermost(line, place)
         inside = {each.span for statement in within for each in statement.inside()}
         return found if found is not None and found.span in inside else None
-
-    # -------------------------------------------------------- statements taken apart
-
-    def _alone(self, statement: Statement, place: Span | None) -> Statement:
-        """The statement of the expression at a place alone, if that leaves something to compile."""
-        whole = self._chain(statement.span)[-1]
-        count = sum(self._chain(each)[-1] == whole for each in self._origins)
-        if place is None or count > _MOST_PIECES or not self._take_apart(statement, place):
-            return statement
-        found = self.plan.innermost(place[0], place)
-        if found is None or found.node is statement.node:
-            return statement
-        return self._alone(found, place)  # of an expression that is a loop or a branch now
-
-    def _take_apart(self, statement: Statement, place: Span) -> bool:
-        """Let the expression at a place stand alone; whether the statement was taken apart."""
-        plan = self.plan
-        if plan.seen_by:
-            return False
-
-        def is_steady(name: str) -> bool:
-            is_own = (name in plan.variables and name not in plan.shared) or name in plan.inner
-            return is_own and name not in statement.unbound
-
-        made = taken_apart(statement.node, place, is_steady, self._fresh)
-        if made is None:
-            return False
-        self._apart[statement.node] = made
-        before = {each.span for each in plan.statements()}
-        for block in blocks_in(self._node):
-            if statement.node in block:
-                at = block.index(statement.node)
-                block[at : at + 1] = made
-        self.plan = self._writer.plan = plan_of(self._node, *self._around)
-        added = {each.span for each in self.plan.statements()} - before
-        self._origins.update(dict.fromkeys(added, statement.span))
-        return True
-
-    def _take_waits_apart(self) -> None:
-        """Let what is computed around each place where the function is left be a statement."""
-        todo = [each.node for each in self.plan.statements()]
-        while todo:
-            node = todo.pop()
-            left = waits(node)
-            (statement,) = (each for each in self.plan.statements() if each.node is node)
-            if left is not None and self._take_apart(statement, span_of(left)):
-                todo += self._apart[node][-1:]
-
-    def _fresh(self, begin: str) -> str:
-        self._taken += 1
-        return f"{begin}{self._taken}__"
-
-    def _chain(self, span: Span) -> list[Span]:
-        """A statement and those that it was made of."""
-        found = [span]
-        while found[-1] in self._origins:
-            found.append(self._origins[found[-1]])
-        return found
-
-    def _current(self, statements: tuple[Statement, ...]) -> tuple[Statement, ...]:
-        """The statements as they are now, if some of them were taken apart meanwhile."""
-        known = {each.node: each for each in self.plan.statements()}
-        nodes = [node for each in statements for node in self._made_of(each.node)]
-        return tuple(known[node] for node in nodes)
-
-    def _made_of(self, node: ast.stmt) -> Iterator[ast.stmt]:
-        """The statements that one was taken apart into, which may have been so again."""
-        for each in self._apart.get(node, ()):
-            yield from self._made_of(each)
-        if node not in self._apart:
-            yield node
 
     def _halve(self, within: tuple[Statement, ...]) -> None:
         """Let statements of which it is not known what is wrong with them be two parts."""
@@ -432,17 +357,6 @@ def _own_places(
     return own, places[count:]
 
 
-def _variables_around(code: CodeType) -> tuple[Names, Names]:
-    """The variables of functions around one that its parts take as arguments, and those that other
-    functions bind.
-    """
-    names, rebound = frozenset(code.co_freevars), rebound_around(code)
-    if rebound is None:
-        rebound = names
-    return names - rebound - {"__class__"}, rebound
-
-
 _VARIABLE = re.compile(r"\w+")
 _INDICES = re.compile(r"(\[\d+\])+$")  # of items of lists and tuples
-_MOST_PIECES = 40  # statements that one is taken apart into
 _ENTERED_AGAIN = 0x20 | 0x80 | 0x200  # generators and coroutines

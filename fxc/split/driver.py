@@ -57,6 +57,7 @@ from .driver_syntax import (
 )
 from .function_plan import TAKEN, FunctionPlan, Names, Span, Statement, always_leaves
 from .part_source import PartKey, PartSource, PartWriter, unbound_behind
+from .pieces import Pieces
 from .program_calls import OF_NUMPY, OF_PYTHON, ProgramCalls
 
 # Note [Splitting]
@@ -112,17 +113,22 @@ class DriverWriter:
         self,
         function: FunctionType,
         node: FunctionNode,
-        plan: FunctionPlan,
+        pieces: Pieces,
         cuts: Cuts,
         part_of: Callable[[PartSource], Any],
         helper: Callable[[Any], Any],
     ) -> None:
         self.function = function
         self.node = node
-        self.plan = plan
+        self.pieces = pieces
         self.cuts = cuts
         self.part_of = part_of
         self.helper = helper
+
+    @property
+    def plan(self) -> FunctionPlan:
+        """What is known of the statements, as they are now."""
+        return self.pieces.plan
 
     @property
     def calls(self) -> ProgramCalls:
