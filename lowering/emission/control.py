@@ -26,7 +26,7 @@ from ..nests.statements import (
 from . import extremes, interrupts, sticky
 from .bests import replacing
 from .chains import handed_on, is_chain
-from .emitter import Emitter
+from .emitter import Counting, Emitter
 from .frame import is_scalar, leave_vectors
 from .late import checks_late
 from .llvm_text import Lanes
@@ -217,7 +217,7 @@ class _UserLoop:
         emitter, stmt = self.emitter, self.stmt
         _load_first(emitter, stmt, self.lo, self.handed)
         kinds = [(name, self.code.type(store.dtype)) for name, store in self.handed.items()]
-        emitter.counted(stmt.var, self.lo, self.hi, 1, 1, (), self.body, kinds, rest=True)
+        emitter.counted(Counting(stmt.var, self.lo, self.hi, rest=True), (), self.body, kinds)
         if self.looks_apart and self.inside:
             interrupts.spend_all(emitter, stmt, self.lo, self.hi)
 
@@ -226,7 +226,7 @@ class _UserLoop:
         emitter, stmt = self.emitter, self.stmt
         _note_leaving(emitter, "false")
         rest = id(stmt) in emitter.minor
-        emitter.counted(stmt.var, start, stop, 1, 1, (), self.body, rest=rest)
+        emitter.counted(Counting(stmt.var, start, stop, rest=rest), (), self.body)
 
     def body(self) -> str | None:
         """One iteration; whether the loop ends behind it."""

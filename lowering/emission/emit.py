@@ -31,7 +31,7 @@ from ..nests.statements import (
 from . import control, ends, interleaved, interrupts, sticky
 from .blocks import is_block_move
 from .calls import emit_call
-from .emitter import Emitter
+from .emitter import Counting, Emitter
 from .llvm_text import Lanes
 from .pairwise import PairwiseTree
 from .products import emit_apply, emit_matmul
@@ -143,7 +143,7 @@ class StatementEmitter(Emitter):
                 self._add_part(tree, totals, start, count)
 
             assert isinstance(loop.chunk, int)
-            self.counted(loop.var, "0", size, loop.chunk, 1, totals, part)
+            self.counted(Counting(loop.var, "0", size, loop.chunk), totals, part)
         for stmt in totals:
             if stmt.levels == 1:
                 self.finish_total(stmt, 1)

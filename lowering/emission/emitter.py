@@ -13,6 +13,7 @@ from typing import Self
 import numpy as np
 
 from fxc.ir.location import Site
+from fxc.ir.records import frozen
 
 from ..nests.buffers import BOOL, I64, Atom
 from ..nests.program import Program
@@ -23,6 +24,21 @@ from .interleaved import Interleaved
 from .llvm_text import FAILED, LEFT, FunctionText, Lanes, ModuleText
 from .registers import Record, Scratch, Undo
 from .totals import better_of, combined, fold_lanes, is_better
+
+
+@frozen
+class Counting:
+    """How a loop counts: ``var`` from ``start`` while below ``stop``, in registers of ``lanes``.
+
+    ``rest``: LLVM is to leave it as it is, it runs what is left of a loop in lanes.
+    """
+
+    var: str
+    start: str
+    stop: str
+    step: int = 1
+    lanes: int = 1
+    rest: bool = False
 
 
 class Emitter(Interleaved, ABC):
@@ -94,37 +110,23 @@ class Emitter(Interleaved, ABC):
         self, loop: Loop, lanes: int, start: str, carried: Sequence[Accumulate], size: str = ""
     ) -> None:
         """``for var in start:size``, one iteration at a time; ``lanes`` are an outer variable's."""
-        self.counted(
-            loop.var,
-            start,
-            size or self.dim(loop.size),
-            1,
-            lanes,
-            carried,
-            lambda: self.block(loop.body, lanes),
-            rest=bool(size),
-        )
+        stop = size or self.dim(loop.size)
+        counting = Counting(loop.var, start, stop, lanes=lanes, rest=bool(size))
+        self.counted(counting, carried, lambda: self.block(loop.body, lanes))
 
     def counted(
         self,
-        var: str,
-        start: str,
-        stop: str,
-        step: int,
-        lanes: int,
+        counting: Counting,
         carried: Sequence[Accumulate],
         body: Callable[[], str | None],
         others: Sequence[tuple[str, str]] = (),
-        *,
-        rest: bool = False,
     ) -> None:
-        """The loop itself: ``var`` from ``start`` while below ``stop``, totals carried along.
+        """The loop itself, totals carried along; so are ``others`` among ``regs.totals``, of these
+        LLVM types.
 
-        So are ``others`` among ``regs.totals``, of these LLVM types.
         ``body`` may give a register: that it is true ends the loop, which then carries no totals.
-        ``rest``: LLVM is to leave it as it is, it runs what is left of a loop in lanes.
         """
-        f, code = self.function, Lanes(self.function, lanes)
+        f, code = self.function, Lanes(self.function, counting.lanes)
         head, inside, done = f.new_label("head"), f.new_label("body"), f.new_label("done")
         before = f.block
         keys = [(key, code.type(dtype)) for key, dtype in self.keys(carried)] + [*others]
@@ -136,20 +138,22 @@ class Emitter(Interleaved, ABC):
         phis = {key: f.reserve() for key, _ in keys}
         entering = {key: self.regs.totals[key] for key, _ in keys}
         self.regs.totals.update(phis)
-        more = f.op(f"icmp slt i64 {counter}, {stop}")
+        more = f.op(f"icmp slt i64 {counter}, {counting.stop}")
         f.do(f"br i1 {more}, label %{inside}, label %{done}")
         f.start(inside)
         outer = self.regs.copy()
-        self.regs.dims[var] = counter
+        self.regs.dims[counting.var] = counter
         self.done = done
         leaves = body()
         totals = {key: self.regs.totals[key] for key, _ in keys}
         latch = f.block
-        f.lines.append(f"  {following} = add nsw i64 {counter}, {step}")
-        latch_mark = finished(self.module) if self.regs.marks and (rest or lanes > 1) else ""
+        f.lines.append(f"  {following} = add nsw i64 {counter}, {counting.step}")
+        is_finished = counting.rest or counting.lanes > 1
+        latch_mark = finished(self.module) if self.regs.marks and is_finished else ""
         back = f"br i1 {leaves}, label %{done}, label %{head}" if leaves else f"br label %{head}"
         f.do(back + latch_mark)
-        lines = [f"  {counter} = phi i64 [ {start}, %{before} ], [ {following}, %{latch} ]"]
+        first = f"[ {counting.start}, %{before} ]"
+        lines = [f"  {counter} = phi i64 {first}, [ {following}, %{latch} ]"]
         for key, kind in keys:
             lines.append(
                 f"  {phis[key]} = phi {kind} [ {entering[key]}, %{before} ], "

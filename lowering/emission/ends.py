@@ -24,7 +24,7 @@ from fxc.ir.symbols import computed_in
 from ..nests.addressing import byte_offset, step_of
 from ..nests.program import Program
 from ..nests.statements import Compute, Index, Load, Loop, Stmt, Store
-from .emitter import Emitter
+from .emitter import Counting, Emitter
 from .llvm_text import Lanes
 from .registers import Registers
 
@@ -81,8 +81,9 @@ def one_by_one(emitter: Emitter, loop: Loop) -> None:
     """The loop in single iterations."""
 
     def some() -> None:
-        first = _old_content(emitter, loop, 1, loop.body)
-        _stored_behind(emitter, loop, 1, loop.body, first, "0", emitter.dim(loop.size))
+        single = _Iterations(loop, 1, loop.body)
+        bounds = "0", emitter.dim(loop.size)
+        _stored_behind(emitter, single, _old_content(emitter, single), bounds)
 
     if not loop.behind:
         emitter.plain_loop(loop, 1, "0", (), emitter.dim(loop.size))
@@ -94,6 +95,15 @@ def one_by_one(emitter: Emitter, loop: Loop) -> None:
 
 def _at_least(emitter: Emitter, loop: Loop, least: int) -> str:
     return emitter.function.op(f"icmp sge i64 {emitter.dim(loop.size)}, {least}")
+
+
+@frozen
+class _Iterations:
+    """So many iterations of a loop at once, and the statements of each."""
+
+    loop: Loop
+    lanes: int
+    body: Sequence[Stmt]
 
 
 @frozen
@@ -113,22 +123,23 @@ def _in_vectors(
     is_short = len(body) <= SHORT and isinstance(loop.size, int)
     start, stop = "0", emitter.dim(loop.size - lanes)
     emitter.regs.vector = loop.var
-    ends = [_computed(emitter, loop, lanes, body, stop)]
+    some = _Iterations(loop, lanes, body)
+    ends = [_computed(emitter, some, stop)]
     if is_short and aligned is not None:
         past = past_line(emitter, loop, aligned)
         start = emitter.function.op(f"sub nsw i64 {lanes}, {past}")
-        ends.append(_computed(emitter, loop, lanes, body, "0"))
+        ends.append(_computed(emitter, some, "0"))
     if not loop.behind:
-        emitter.counted(loop.var, start, stop, lanes, lanes, (), lambda: emitter.block(body, lanes))
+        counting = Counting(loop.var, start, stop, lanes, lanes)
+        emitter.counted(counting, (), lambda: emitter.block(body, lanes))
     elif is_short and aligned is None and loop.behind <= lanes:
         direct, late = _by_haste(emitter.program, body)
-        first = _computed(emitter, loop, lanes, body, "0")
+        first = _computed(emitter, some, "0")
         _Vector(first.registers, direct).store(emitter, lanes)
         first = _Vector(first.registers, late)
-        _stored_behind(emitter, loop, lanes, body, first, str(lanes), stop)
+        _stored_behind(emitter, some, first, (str(lanes), stop))
     else:
-        first = _old_content(emitter, loop, lanes, body)
-        _stored_behind(emitter, loop, lanes, body, first, start, stop)
+        _stored_behind(emitter, some, _old_content(emitter, some), (start, stop))
     for end in ends:
         end.store(emitter, lanes)
     emitter.regs.vector = None
@@ -138,15 +149,13 @@ def _stores(body: Sequence[Stmt]) -> tuple[Store, ...]:
     return tuple(stmt for stmt in body if isinstance(stmt, Store))
 
 
-def _computed(
-    emitter: Emitter, loop: Loop, lanes: int, body: Sequence[Stmt], place: str
-) -> _Vector:
+def _computed(emitter: Emitter, some: _Iterations, place: str) -> _Vector:
     """The iterations from ``place`` on, but for their stores."""
     found = emitter.regs.copy()
-    found.dims[loop.var] = place
-    loads = [stmt for stmt in body if not isinstance(stmt, Store)]
-    _in(emitter, found, lambda: emitter.block(loads, lanes))
-    return _Vector(found, _stores(body))
+    found.dims[some.loop.var] = place
+    loads = [stmt for stmt in some.body if not isinstance(stmt, Store)]
+    _in(emitter, found, lambda: emitter.block(loads, some.lanes))
+    return _Vector(found, _stores(some.body))
 
 
 def _in(emitter: Emitter, registers: Registers, write: Callable[[], None]) -> None:
@@ -173,33 +182,29 @@ def _by_haste(
     return tuple(direct), tuple(late)
 
 
-def _old_content(emitter: Emitter, loop: Loop, lanes: int, body: Sequence[Stmt]) -> _Vector:
+def _old_content(emitter: Emitter, some: _Iterations) -> _Vector:
     """What stands where the first iterations store late: storing it changes nothing."""
-    _, late = _by_haste(emitter.program, body)
+    _, late = _by_haste(emitter.program, some.body)
     old = [
-        Load(f"{loop.var}.old{number}", s.dtype, s.buffer, s.index) for number, s in enumerate(late)
+        Load(f"{some.loop.var}.old{number}", s.dtype, s.buffer, s.index)
+        for number, s in enumerate(late)
     ]
-    loaded = _computed(emitter, loop, lanes, old, "0")
+    loaded = _computed(emitter, replace(some, body=old), "0")
     stores = [replace(s, value=load.name) for s, load in zip(late, old, strict=True)]
     return _Vector(loaded.registers, tuple(stores))
 
 
 def _stored_behind(
-    emitter: Emitter,
-    loop: Loop,
-    lanes: int,
-    body: Sequence[Stmt],
-    first: _Vector,
-    start: str,
-    stop: str,
+    emitter: Emitter, some: _Iterations, first: _Vector, bounds: tuple[str, str]
 ) -> None:
-    """The iterations from ``start`` to ``stop``; late stores are made when later ones are computed.
+    """The iterations from one bound to another; late stores are made when later ones are computed.
 
     ``first`` waits at the beginning.
     """
-    code, var = Lanes(emitter.function, lanes), loop.var
-    waiting = -(-loop.behind // lanes)
-    direct, late = _by_haste(emitter.program, body)
+    lanes, var = some.lanes, some.loop.var
+    code = Lanes(emitter.function, lanes)
+    waiting = -(-some.loop.behind // lanes)
+    direct, late = _by_haste(emitter.program, some.body)
     names = [f"{var}.behind{number}" for number in range(len(late))]
     held = tuple(replace(s, value=name) for name, s in zip(names, late, strict=True))
     phis = []
@@ -218,7 +223,7 @@ def _stored_behind(
 
     def step() -> None:
         totals, place = emitter.regs.totals, emitter.regs.dims[var]
-        now = _computed(emitter, loop, lanes, body, place).registers
+        now = _computed(emitter, some, place).registers
         _Vector(now, direct).store(emitter, lanes)
         store(waiting - 1)
         for turn in range(waiting - 1, 0, -1):
@@ -230,7 +235,7 @@ def _stored_behind(
         wait(turn, first, "0")
         phis.append((f"{var}.{turn}", "i64"))
         phis += [(f"{n}.{turn}", code.type(s.dtype)) for n, s in zip(names, late, strict=True)]
-    emitter.counted(var, start, stop, lanes, lanes, (), step, phis)
+    emitter.counted(Counting(var, *bounds, lanes, lanes), (), step, phis)
     for turn in range(waiting - 1, -1, -1):
         store(turn)
     for key, _ in phis:

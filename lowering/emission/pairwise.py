@@ -17,7 +17,7 @@ from ..nests.statements import Accumulate, Compute, Index, Load, Loop, Stmt, Sto
 from ..operators.neutral import nothing
 from ..operators.python_rules import SCALAR_RULES
 from ..operators.reduction_order import PAIRWISE_GROUPS, PAIRWISE_LANES
-from .emitter import Emitter
+from .emitter import Counting, Emitter
 from .llvm_text import FunctionText, Lanes, constant, scalar_type
 from .survey import LONG_WORK, VECTOR_BYTES
 from .totals import combined
@@ -171,7 +171,7 @@ class PairwiseTree:
             inner.regs.totals[stmt.name] = f.op(
                 f"phi {kind} [ {empty}, %{start} ], [ {value}, %{last} ]"
             )
-        inner.counted(self.loop.var, middle, end, 1, 1, lanes, lambda: inner.block(block))
+        inner.counted(Counting(self.loop.var, middle, end), lanes, lambda: inner.block(block))
         self._return(f, [inner.regs.totals[stmt.name] for stmt in lanes])
         header = self._header(f"{self.name}.leaf", "alwaysinline nounwind")
         self.emitter.module.functions.append("\n".join([header, "entry:", *f.lines, "}"]))
@@ -204,14 +204,8 @@ class PairwiseTree:
         lanes: int,
     ) -> None:
         """Groups of ``lanes`` elements, added to the eight totals in order."""
-        inner.counted(
-            self.loop.var,
-            *bounds,
-            lanes,
-            self.lanes,
-            totals,
-            lambda: inner.block(block, lanes),
-        )
+        counting = Counting(self.loop.var, *bounds, lanes, self.lanes)
+        inner.counted(counting, totals, lambda: inner.block(block, lanes))
 
     def _fold(self, stmt: Accumulate, vector: str, code: Lanes) -> str:
         """((r0 + r1) + (r2 + r3)) + ((r4 + r5) + (r6 + r7))."""

@@ -14,7 +14,7 @@ from fxc.ir.symbols import Dim, product, symbol
 from ..nests.buffers import Buffer
 from ..nests.statements import Apply, Matmul
 from . import sticky
-from .emitter import Emitter
+from .emitter import Counting, Emitter
 from .llvm_text import kind_name
 
 
@@ -46,7 +46,7 @@ def _batch(
         return
     (var, size), *rest = loops
     stop = emitter.dim(size)
-    emitter.counted(var, "0", stop, 1, 1, (), lambda: _batch(emitter, stmt, rest, counters))
+    emitter.counted(Counting(var, "0", stop), (), lambda: _batch(emitter, stmt, rest, counters))
 
 
 def _leading(buffer: Buffer, counters: Sequence[Dim], core: int) -> Dim:
@@ -113,11 +113,11 @@ def _sort(emitter: Emitter, stmt: Apply) -> None:
     def sort(axis: int) -> None:
         if axis < len(counters):
             stop = emitter.dim(out.shape[axis])
-            emitter.counted(str(counters[axis]), "0", stop, 1, 1, (), lambda: sort(axis + 1))
+            emitter.counted(Counting(str(counters[axis]), "0", stop), (), lambda: sort(axis + 1))
             return
         size = emitter.dim(out.shape[-1])
         if stmt.keys is not None:
-            emitter.counted(str(place), "0", size, 1, 1, (), number)
+            emitter.counted(Counting(str(place), "0", size), (), number)
         several, done = f.new_label("several"), f.new_label("sorted")
         f.do(f"br i1 {f.op(f'icmp sgt i64 {size}, 1')}, label %{several}, label %{done}")
         f.start(several)  # as NumPy, which calls it for no less

@@ -11,7 +11,7 @@ from ..nests.addressing import byte_offset, step_of
 from ..nests.program import Program
 from ..nests.statements import Accumulate, Compute, Index, Load, Loop, Stmt, Store, atoms_read, walk
 from . import ends, interleaved
-from .emitter import Emitter
+from .emitter import Counting, Emitter
 from .llvm_text import Lanes
 from .survey import is_repeatable
 
@@ -43,7 +43,8 @@ def vector_loop(emitter: Emitter, loop: Loop, lanes: int, carried: Sequence[Accu
     for stmt in carried:
         emitter.start_lanes(stmt, code)
     emitter.regs.vector = loop.var
-    emitter.counted(loop.var, "0", whole, lanes, lanes, carried, lambda: emitter.block(body, lanes))
+    counting = Counting(loop.var, "0", whole, lanes, lanes)
+    emitter.counted(counting, carried, lambda: emitter.block(body, lanes))
     emitter.regs.vector = None
     vectors = {key: emitter.regs.totals[key] for key, _ in emitter.keys(carried)}
     emitter.regs.totals.update(scalars)
@@ -81,7 +82,7 @@ def _overlapping(
     emitter.module.declare("declare i64 @llvm.smin.i64(i64, i64)")
     emitter.module.declare("declare i64 @llvm.smax.i64(i64, i64)")
     emitter.regs.vector = loop.var
-    emitter.counted(loop.var, "0", stop, lanes, lanes, (), block)
+    emitter.counted(Counting(loop.var, "0", stop, lanes, lanes), (), block)
     emitter.regs.vector = None
     if not known:
         start = f.op(f"select i1 {wide}, i64 {size}, i64 0")
