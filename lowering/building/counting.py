@@ -24,6 +24,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from fxc.ir.graph import Node, Value
+from fxc.ir.records import frozen
 from fxc.ir.size_functions import floordiv, mod
 from fxc.ir.symbols import Dim, computed, symbol, symbols_of
 from fxc.ir.types import PY_INT
@@ -82,8 +83,10 @@ def places(context: Context, node: Node) -> None:
     shape = mask.type.shape
     outer, size = context.loop_vars(shape[:-1]), shape[-1]
 
+    found_so_far = _Found(node, name, count)
+
     def stored(start: Dim, along: Dim, stop: Dim) -> tuple[Stmt, ...]:
-        return _stored(context, node, name, count, (*outer, start + along), along, stop)
+        return _stored(context, found_so_far, (*outer, start + along), along, stop)
 
     stmts: tuple[Stmt, ...]
     if isinstance(size, int) and size <= BLOCKS * BLOCK:
@@ -103,27 +106,30 @@ def places(context: Context, node: Node) -> None:
     context.put(node.output, name)
 
 
+@frozen
+class _Found:
+    """The buffers for the places that a node finds in its mask, and for how many there are yet."""
+
+    node: Node
+    places: str
+    count: str
+
+
 def _stored(
-    context: Context,
-    node: Node,
-    name: str,
-    count: str,
-    index: tuple[Dim, ...],
-    along: Dim,
-    stop: Dim,
+    context: Context, found: _Found, index: tuple[Dim, ...], along: Dim, stop: Dim
 ) -> tuple[Stmt, ...]:
     """Store the places of so many elements, at ``index``, behind those that are counted already."""
     before, total = context.fresh(), context.fresh()
     body = Body(context)
-    chosen = body.value(node.arg("mask"), index, I64)
+    chosen = body.value(found.node.arg("mask"), index, I64)
     body.stmts.append(Accumulate(total, I64, "add", chosen, before, "sequential"))
     at = body.compute("subtract", (total, chosen), (I64, I64), I64)
     over = sorted({each for i in index for each in symbols_of(i)})
     place = computed(at, tuple(map(symbol, over)))
     for axis, i in enumerate(index):
-        body.stmts.append(Store(name, (place, axis), body.index(i, I64), I64))
+        body.stmts.append(Store(found.places, (place, axis), body.index(i, I64), I64))
     return (
-        Load(before, I64, count, ()),
-        Loop(str(along), stop, tuple(body.stmts), ordered=True, loc=node.loc),
-        Store(count, (), total, I64),
+        Load(before, I64, found.count, ()),
+        Loop(str(along), stop, tuple(body.stmts), ordered=True, loc=found.node.loc),
+        Store(found.count, (), total, I64),
     )

@@ -59,27 +59,31 @@ class _Pace:
     block: int = 0
 
 
-def store_behind(
-    context: Context,
-    name: str,
-    index: Idx,
-    shape: Sequence[Dim],
-    compute: Compute,
-    distances: Sequence[Distances],
-    loc: SourceLocation | None,
-) -> bool:
-    """Emit loops that store each element of ``index`` once no load needs what it overwrites.
+@frozen
+class Stored:
+    """What is stored into the buffer ``name``: an element of this ``shape`` at each ``index``."""
+
+    name: str
+    index: Idx
+    shape: Sequence[Dim]
+    compute: Compute
+    loc: SourceLocation | None
+
+
+def store_behind(context: Context, stored: Stored, distances: Sequence[Distances]) -> bool:
+    """Emit loops that store each element once no load needs what it overwrites.
 
     ``distances`` has those of all loads that meet elements which the loops store. False, and
     nothing emitted, if too much would have to wait.
     """
-    axes = _order(context, name, index, compute(index)[2])
-    sizes = [shape[axis] for axis in axes]
+    name, index = stored.name, stored.index
+    axes = _order(context, name, index, stored.compute(index)[2])
+    sizes = [stored.shape[axis] for axis in axes]
     lags = [tuple(each.get(str(index[axis]), 0) for axis in axes) for each in distances]
     pace = _pace(lags, sizes, context.buffers[name].dtype.itemsize)
     if pace is None:
         return False
-    for stmt in _Nest(context, name, len(index), axes, sizes, compute, loc).at(pace):
+    for stmt in _Nest(context, stored, axes, sizes).at(pace):
         context.emit(stmt)
     return True
 
@@ -144,22 +148,15 @@ class _Nest:
     """The loops for one store. ``axes`` are those of the index, from the outermost loop in."""
 
     def __init__(
-        self,
-        context: Context,
-        name: str,
-        rank: int,
-        axes: Sequence[int],
-        sizes: Sequence[Dim],
-        compute: Compute,
-        loc: SourceLocation | None,
+        self, context: Context, stored: Stored, axes: Sequence[int], sizes: Sequence[Dim]
     ) -> None:
         self.context = context
-        self.name = name
-        self.index: list[Dim] = [0] * rank
+        self.name = stored.name
+        self.index: list[Dim] = [0] * len(stored.index)
         self.axes = axes
         self.sizes = sizes
-        self.compute = compute
-        self.loc = loc
+        self.compute = stored.compute
+        self.loc = stored.loc
 
     def at(self, pace: _Pace) -> tuple[Stmt, ...]:
         """The loops at this pace."""

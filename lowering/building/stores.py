@@ -18,7 +18,7 @@ from ..nests.buffers import FRAME, Buffer, Element, Idx
 from ..nests.statements import Load, Stmt, Store
 from .body import Body, Origin
 from .context import Context
-from .delayed import store_behind
+from .delayed import Compute, Stored, store_behind
 from .dependences import distance, relation
 from .index_maps import broadcast
 from .indexed import index_space, update_dtypes, updated
@@ -79,17 +79,24 @@ def store(
             return
         distances = _distances(context, body, index, stores)
         if distances is not None and by is None:
-
-            def compute(at: Idx) -> tuple[Sequence[Stmt], Element, Idx]:
-                body = Body(context)
-                element = body.element(value, at, context.buffers[name].dtype)
-                return body.stmts, element, place(body, at)
-
-            if store_behind(context, name, index, value.type.shape, compute, distances, loc):
+            compute = _computing(context, value, name, place)
+            stored = Stored(name, index, value.type.shape, compute, loc)
+            if store_behind(context, stored, distances):
                 return
         context.copies.append(f"{loc or ''} read before it is overwritten in {name}".strip())
         _place_before(context, value, clash, of_value)
     raise AssertionError(f"no order of stores found for {value}")
+
+
+def _computing(context: Context, value: Operand, name: str, place: Place) -> Compute:
+    """What computes the elements of ``value``, and their places in a buffer."""
+
+    def compute(at: Idx) -> tuple[Sequence[Stmt], Element, Idx]:
+        body = Body(context)
+        element = body.element(value, at, context.buffers[name].dtype)
+        return body.stmts, element, place(body, at)
+
+    return compute
 
 
 def _place_before(
