@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from fxc.ir.errors import CaptureError, InternalError, PutOff, Unchecked
+from fxc.ir.records import frozen
 
 from .decisions import kinds_of
 from .state import Options, State
@@ -30,18 +31,25 @@ def captures_begun() -> int:
     return _begun
 
 
+@frozen
+class Worth:
+    """How many seconds a compilation may take at most, and whether its code needs no trial."""
+
+    longest: float
+    is_tried: bool
+
+
 def new_variant(
     function: Callable[..., Any],
     options: Options,
     state: State,
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
-    is_tried: bool,
-    longest: float,
+    worth: Worth,
 ) -> Variant:
     """Capture and compile a function for a call that no variant fits.
 
-    Raises ``PutOff`` where that is estimated to take more than ``longest`` seconds.
+    Raises ``PutOff`` where that is estimated to take longer than it is worth.
     """
     global _begun
     from fxc.capture.capture import Terms, capture
@@ -60,8 +68,8 @@ def new_variant(
         captured = capture(function, args, kwargs, terms)
         state.varying |= captured.varying
         try:
-            made = _compiled(captured, options, name, longest)
-            return Variant(captured, made, kinds_of(args, kwargs), is_tried)
+            made = _compiled(captured, options, name, worth.longest)
+            return Variant(captured, made, kinds_of(args, kwargs), worth.is_tried)
         except Unchecked as error:
             if error.relations <= demanded or len(demanded) > _MOST_DEMANDED:
                 raise

@@ -28,7 +28,7 @@ from fxc.ir.forking import compiling
 from fxc.ir.location import Site
 
 from . import trials
-from .compiling import new_variant, without_collections
+from .compiling import Worth, new_variant, without_collections
 from .decisions import LONGEST, MOST_REFUSALS, Captures, Refused, kinds_of
 from .leaves import AGAIN, refusal_at, site_of
 from .running import P, R
@@ -110,8 +110,8 @@ class Serving(Splitting[P, R]):
         if len(state.variants) >= self._most_variants:
             raise self._too_many(len(state.variants), args, kwargs)
         function, options = self.__fxc_original__, self._options
-        is_tried = options.fullgraph or self._is_part
-        variant = new_variant(function, options, state, args, kwargs, is_tried, longest)
+        worth = Worth(longest, options.fullgraph or self._is_part)
+        variant = new_variant(function, options, state, args, kwargs, worth)
         self._watch(variant)
         state.variants.append(variant)
         state.in_vain.clear()
