@@ -232,7 +232,8 @@ class Engine:
     does what is ``kept``: what the ``table`` points to. ``support`` are modules that it calls.
 
     With ``quick`` it is made in a fraction of the time, and is slower. Raises ``RuntimeError`` for
-    text that LLVM rejects.
+    text that LLVM rejects. There are so many parameters because most callers give the first three
+    alone.
     """
 
     def __init__(

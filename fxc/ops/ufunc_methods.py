@@ -20,7 +20,9 @@ def reduce(
     dtype: np.dtype | None,
     result: np.dtype | None,
 ) -> Any:
-    """``ufunc.reduce``; if ``result`` is given into an array of that dtype."""
+    """``ufunc.reduce``; if ``result`` is given into an array of that dtype. There are so many
+    parameters because they are those of the operator.
+    """
     function = ufunc_named(ufunc)
     options: dict[str, Any] = {"axis": axis, "dtype": dtype, "keepdims": keepdims}
     if initial is not None:

@@ -117,7 +117,8 @@ def reduction_order(
     cast to the accumulation dtype, byte-swapped, or not aligned. `pairwise` is true for np.add and
     false for np.multiply, which multiplies one by one. `out_strides` are those of an array given
     as out=, one for each axis of the operand, 0 at reduced ones. Each comparison of sizes or
-    strides goes through `decide`.
+    strides goes through `decide`. There are so many parameters because NumPy's choice depends on
+    each of these facts.
     """
     ranked = [axis for axis in range(len(shape)) if not decide(shape[axis] == 1)]
     if strides is not None:

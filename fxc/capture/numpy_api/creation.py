@@ -223,7 +223,9 @@ def linspace(
     dtype: object = None,
     axis: object = 0,
 ) -> Any:
-    """As ``np.linspace`` for scalar bounds."""
+    """As ``np.linspace`` for scalar bounds. There are so many parameters because they are
+    NumPy's.
+    """
     if axis != 0:
         raise refuse("np.linspace with axis= cannot be captured")
     low, high = (operand(_number(x)) for x in (start, stop))
@@ -314,7 +316,7 @@ def array(
     ndmin: Any = 0,
     ndmax: object = 0,
 ) -> Any:
-    """As ``np.array``."""
+    """As ``np.array``. There are so many parameters because they are NumPy's."""
     if ndmax:
         raise refuse("np.array with ndmax= cannot be captured")
     ndmin = operator.index(ndmin)

@@ -91,7 +91,9 @@ def unique(
     equal_nan: bool = True,
     sorted: bool = True,
 ) -> Any:
-    """As ``np.unique``: of real numbers by sorting, else by NumPy itself."""
+    """As ``np.unique``: of real numbers by sorting, else by NumPy itself. There are so many
+    parameters because they are NumPy's.
+    """
     if axis is not None or not sorted:
         raise refuse("np.unique with axis= or sorted=False cannot be captured")
     value = array_value(ar)

@@ -154,8 +154,8 @@ class Bounded(_Items):
     """A range whose bounds, or whose step, are known at run time only: a loop runs from ``low`` to
     ``high``, and ``item(k)`` is what it runs over; the counter itself if there is no ``item``.
     It begins at the end of the range ``asked`` for if it is ``turned``. What Python runs over is
-    the range, or what ``iterator`` gives. (There are so many parameters because Python and a loop
-    of the graph run over it in ways of their own.)
+    the range, or what ``iterator`` gives. There are so many parameters because Python and a loop
+    of the graph run over it in ways of their own.
     """
 
     def __init__(

@@ -238,6 +238,7 @@ def _unique(
     symbol: str,
     most: int,
 ) -> tuple[np.ndarray, ...]:
+    """There are so many parameters because they are those of the operator."""
     options = {"return_index": index, "return_inverse": inverse, "return_counts": counts}
     unique: Any = np.unique
     found = unique(x, equal_nan=equal_nan, **options)

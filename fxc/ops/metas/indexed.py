@@ -143,7 +143,9 @@ def unique(
     symbol: str,
     most: Dim,
 ) -> tuple[Type, ...]:
-    """The elements in order, each once, and what is asked for besides."""
+    """The elements in order, each once, and what is asked for besides. There are so many
+    parameters because they are those of the operator.
+    """
     kind, shape = type_of(x), (counted_size(symbol, most),)
     found = [array_type(kind.dtype, shape)]
     found += [array_type(_INTP, shape)] * index

@@ -39,7 +39,7 @@ def ufunc_reduce(
     dtype: np.dtype | None,
     result: np.dtype | None,
 ) -> Type:
-    """``ufunc.reduce``."""
+    """``ufunc.reduce``. There are so many parameters because they are those of the operator."""
     kind = type_of(x)
     axes = () if kind.rank == 0 else reduced_axes(kind.rank, axis)
     options = (ufunc, axis, keepdims, dtype, result)
