@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 from fxc.capture.locations import is_of_program
 from fxc.capture.staging.staging import fingerprint, source_of
 from fxc.ir.errors import CaptureError
-from fxc.split.function_plan import weight_of
 from fxc.split.part_source import PartSource
 from fxc.split.program_calls import TAKING_CALLBACKS
+from fxc.split.statement_syntax import weight_of
 
 from . import trials
 from .parts import Part, PartOnTrial

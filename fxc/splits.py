@@ -17,19 +17,11 @@ from fxc.capture.staging.nodes import children, walk
 from fxc.capture.staging.staging import source_of
 from fxc.ir.errors import CaptureError
 from fxc.split.driver import Cuts, Driver, DriverWriter
-from fxc.split.function_plan import (
-    TAKEN,
-    FunctionPlan,
-    Span,
-    Statement,
-    body_of,
-    is_within,
-    own_reads,
-    span_of,
-)
+from fxc.split.function_plan import FunctionPlan, Statement
 from fxc.split.part_source import PartKey, PartSource
 from fxc.split.pieces import Pieces
 from fxc.split.program_calls import OF_PYTHON
+from fxc.split.statement_syntax import TAKEN, Span, body_of, is_within, own_reads, span_of
 from fxc.split.taking_apart import use_of
 
 if TYPE_CHECKING:

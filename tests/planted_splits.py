@@ -14,7 +14,7 @@ import pytest
 
 from fxc.capture.door import shows
 from fxc.capture.outside import effects, generators
-from fxc.split import driver, function_plan, part_source, taking_apart
+from fxc.split import driver, flow, function_plan, inner_functions, part_source, taking_apart
 
 Patch = pytest.MonkeyPatch
 Plant = Callable[[Patch], None]
@@ -24,22 +24,22 @@ NONE = frozenset[str]()
 
 
 def results_that_are_read_later_are_dropped(patch: Patch) -> None:
-    original = function_plan._live_before
-    patch.setattr(
-        function_plan,
-        "_live_before",
-        lambda node, after, flow: (
-            NONE if isinstance(node, ast.AugAssign) else original(node, after, flow)
-        ),
-    )
+    original = flow.live_before_statement
+
+    def live(node: ast.stmt, after: frozenset[str], behind: flow.Flow) -> frozenset[str]:
+        return NONE if isinstance(node, ast.AugAssign) else original(node, after, behind)
+
+    for module in (flow, function_plan):
+        patch.setattr(module, "live_before_statement", live)
 
 
 def what_loops_read_at_their_head_is_forgotten(patch: Patch) -> None:
-    patch.setattr(function_plan, "_head", lambda loop, after, flow: after)
+    patch.setattr(flow, "_head", lambda loop, after, flow: after)
 
 
 def deleted_variables_keep_their_values(patch: Patch) -> None:
-    patch.setattr(function_plan, "_deleted_in", lambda body: NONE)
+    for module in (flow, inner_functions, function_plan):
+        patch.setattr(module, "deleted_in", lambda body: NONE)
 
 
 # ---------------------------------------------------------------- what runs when

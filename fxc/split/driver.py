@@ -55,10 +55,11 @@ from .driver_syntax import (
     tagged,
     values_of,
 )
-from .function_plan import TAKEN, FunctionPlan, Names, Span, Statement, always_leaves
+from .function_plan import FunctionPlan, Statement, always_leaves
 from .part_source import PartKey, PartSource, PartWriter, unbound_behind
 from .pieces import Pieces
 from .program_calls import OF_NUMPY, OF_PYTHON, ProgramCalls
+from .statement_syntax import TAKEN, Names, Span
 
 # Note [Splitting]
 # A function with a statement that cannot be captured becomes a driver: its own body, run by Python,

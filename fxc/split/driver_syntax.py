@@ -10,7 +10,8 @@ from typing import Any
 from fxc.capture.staging.nodes import copied, name_of, placed
 from fxc.capture.staging.staging import Named, code_like
 
-from .function_plan import KEPT, METHOD, TAKEN, Statement, always_leaves
+from .function_plan import Statement, always_leaves
+from .statement_syntax import KEPT, METHOD, TAKEN
 
 UNBOUND: Any = type("Unbound", (), {"__repr__": lambda self: "UNBOUND"})()
 RESULT_NAME = "__fxc_result__"

@@ -20,7 +20,8 @@ from collections.abc import Callable, Mapping
 from fxc.capture.staging.liveness import free_names
 from fxc.capture.staging.nodes import children, copied, walk
 
-from .function_plan import COLLECTED, KEPT, TAKEN, Span, closures_in, span_of
+from .inner_functions import closures_in
+from .statement_syntax import COLLECTED, KEPT, TAKEN, Span, span_of
 
 Lifted = ast.ListComp | ast.SetComp | ast.DictComp | ast.IfExp
 LIFTED = (ast.ListComp, ast.SetComp, ast.DictComp, ast.IfExp)

@@ -13,8 +13,9 @@ from fxc.capture.staging.staging import keep_source
 from fxc.ir.records import frozen
 
 from .driver_syntax import Returns, function_like, function_node, positional, tagged, values_of
-from .function_plan import FunctionPlan, Names, Span, Statement, always_leaves, live_before
+from .function_plan import FunctionPlan, Statement, always_leaves, live_before
 from .spent import spent
+from .statement_syntax import Names, Span
 
 
 @frozen

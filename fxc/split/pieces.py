@@ -12,7 +12,8 @@ from types import CodeType
 from fxc.capture.staging.names import FunctionNode
 from fxc.capture.staging.staging import rebound_around
 
-from .function_plan import FunctionPlan, Names, Span, Statement, blocks_in, plan_of, span_of
+from .function_plan import FunctionPlan, Statement, plan_of
+from .statement_syntax import Names, Span, blocks_in, span_of
 from .taking_apart import taken_apart, waits
 
 _MOST_PIECES = 40  # statements that one is taken apart into

@@ -13,7 +13,8 @@ import numpy as np
 from fxc.capture.locations import is_of_program
 from fxc.capture.staging.nodes import walk
 
-from .function_plan import KEPT, METHOD, TAKEN, FunctionPlan, Names
+from .function_plan import FunctionPlan
+from .statement_syntax import KEPT, METHOD, TAKEN, Names
 
 # Functions of these call what they are given many times, and neither keep nor compare it.
 TAKING_CALLBACKS = "scipy."

@@ -8,7 +8,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
-from .function_plan import TAKEN, FunctionPlan, Names, Statement
+from .function_plan import FunctionPlan, Statement
+from .statement_syntax import TAKEN, Names
 
 # Note [Spent arrays]
 # In a loop of a driver a part often binds a variable anew whose last value nobody reads any more:

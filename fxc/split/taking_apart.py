@@ -20,8 +20,8 @@ from typing import Any
 
 from fxc.capture.staging.nodes import children, copied, walk
 
-from .function_plan import LOOP_WEIGHT, METHOD, TAKEN, Span, bodies_of, span_of, weight_of
 from .lifting import LIFTED, lifted
+from .statement_syntax import LOOP_WEIGHT, METHOD, TAKEN, Span, bodies_of, span_of, weight_of
 
 # Note [Statements taken apart]
 # Python evaluates the operands of an expression from left to right. What it evaluates before the
