@@ -1,13 +1,16 @@
-"""Whether types agree where guards hold."""
+"""Whether types agree where guards hold, and whether there are sizes in them to ask for."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+import numpy as np
+
+from .graph import SliceSpec, Value
 from .size_functions import substitute
 from .size_guards import Guard
 from .symbols import Dim, Symbol, SymExpr, symbols_of
-from .types import ScalarType, Type
+from .types import ArrayType, ScalarType, Type
 
 
 class SameDims:
@@ -55,3 +58,19 @@ def _solved(zero: Dim) -> Iterator[tuple[str, Dim]]:
                 if name not in symbols_of(rest):
                     yield name, -factor * rest
                     return
+
+
+def is_without_symbols(part: object) -> bool:
+    """Whether it is seen at a glance that no dim in it is symbolic, as of most values."""
+    if isinstance(part, tuple):
+        return all(map(is_without_symbols, part))
+    if isinstance(part, Value):
+        part = part.type
+    if isinstance(part, ArrayType):
+        return _INTS.issuperset(map(type, part.shape)) and _INTS.issuperset(map(type, part.strides))
+    if isinstance(part, SliceSpec):
+        return _INTS.issuperset(map(type, (part.start, part.stop, part.step)))
+    return part is None or isinstance(part, int | str | ScalarType | np.dtype)
+
+
+_INTS = frozenset({int})

@@ -14,7 +14,7 @@ from .evaluate import symbols_bound_by
 from .fitting import describe, fits
 from .graph import STAGES, Arg, Graph, Literal, Node, Operand, Region, Value, walk
 from .records import frozen
-from .same_dims import SameDims
+from .same_dims import SameDims, is_without_symbols
 from .schema import Param, Schema
 from .signature import DimLeaf, InputLeaf, OutputLeaf, ResultLeaf, Signature, ViewLeaf
 from .size_guards import assuming, recording
@@ -84,7 +84,8 @@ def problems(
     checker = _Checker(graph, table, meta)
     if before is not None and _asks_the_same(before, graph):
         checker.agreeing.update(walk(before.body))
-    checker.graph_is_well_formed()
+    with recording({}), assuming(lambda guard: None):  # what metas take for granted
+        checker.graph_is_well_formed()
     return checker.found
 
 
@@ -149,11 +150,13 @@ class _Checker:
             elif other is not None:
                 self.report(subject, f"two values are named %{value.name}")
             self.names[value.name] = value
-            if not _WORD.fullmatch(value.name):
+            if not (value.name.isalnum() or _WORD.fullmatch(value.name)):
                 self.report(subject, f"{value.name!r} is no name for a value")
             self.values.add(value)
 
     def symbols_are_defined(self, dims: object, subject: object) -> None:
+        if is_without_symbols(dims):
+            return
         used = {name for dim in dims_of(dims) for name in symbols_of(dim)}
         if used <= self.symbols:
             return
@@ -240,8 +243,7 @@ class _Checker:
         if self.meta is None:
             return
         try:
-            with recording({}), assuming(lambda guard: None):
-                types = self.meta(node)
+            types = self.meta(node)
         except WouldRaise:  # numbers that are known make it fail in each call
             return
         except Exception as error:  # a meta raises whatever NumPy would
