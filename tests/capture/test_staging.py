@@ -1,11 +1,13 @@
 """The call door: what is staged and captured, and what is refused before it happens."""
 
+import ast
 import dataclasses
 import functools
 import math
 import random
 import time
 from math import sqrt
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,6 +16,7 @@ from numpy import arange, zeros
 
 import fxc
 from fxc.capture.capture import capture
+from fxc.capture.staging import staging
 from fxc.ir.errors import CaptureError
 from tests.capturing import array, graph_of, run_captured, text, through_capture
 
@@ -472,6 +475,34 @@ def test_a_refusal_in_a_helper_points_into_the_helper():
     assert inner == marked_line(helper)
     assert "called at test_staging.py" in around
     assert around.endswith("in outer:  return helper(x)")
+
+
+BRACKETED = {
+    "plain": lambda x: x + 1,
+    "é": lambda x: x * (2 + (1)),
+    "two": [lambda x: x - 1, lambda x, y=(1): (x - y)],
+    "lines": lambda x: x[
+        1:2
+    ],
+    "inner": lambda x: sorted(x, key=lambda y: y + x[0]),
+}  # fmt: skip
+
+
+def test_a_lambda_in_brackets_is_found_by_its_own_lines(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = ast.parse(Path(__file__).read_text(encoding="utf-8"))
+    every = [ast.dump(x, include_attributes=True) for x in ast.walk(whole)]
+    parsed = staging._parsed
+
+    def brief(source: str, offset: int) -> ast.Module:
+        assert source.count("\n") < 8
+        return parsed(source, offset)
+
+    monkeypatch.setattr(staging, "_parsed", brief)
+    for name, given in BRACKETED.items():
+        for fn in given if isinstance(given, list) else [given]:
+            found = staging.source_of(fn)
+            assert found is not None, name
+            assert ast.dump(found.body, include_attributes=True) in every, name
 
 
 def test_code_without_source_may_not_have_effects():

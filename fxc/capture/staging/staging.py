@@ -17,6 +17,7 @@ import ast
 import copy
 import linecache
 import opcode
+import re
 import weakref
 from collections.abc import Iterable, Iterator
 from types import CodeType, FunctionType
@@ -109,6 +110,8 @@ def _source_node(function: FunctionType) -> FunctionNode:
     if not lines or first > len(lines):
         raise _NoSource
     candidates = _from_block(lines, code)
+    if not candidates and code.co_name == "<lambda>":
+        candidates = _from_brackets(lines, code)
     if not candidates:
         candidates = _candidates(_parsed("".join(lines), 0), code)
     if not candidates:
@@ -127,6 +130,36 @@ def _from_block(lines: list[str], code: CodeType) -> list[FunctionNode]:
         return _candidates(_parsed(block, first - 1), code)
     except _NoSource:
         return []
+
+
+def _from_brackets(lines: list[str], code: CodeType) -> list[FunctionNode]:
+    """A lambda in brackets that are not closed where it ends: an item of a dict, an argument. To
+    parse a long file for each of them takes longer than all else.
+    """
+    first = code.co_firstlineno
+    last, end = max(filter(None, map(_last_place, codes_in(code))), default=(first, 0))
+    encoded = [line.encode() for line in lines[first - 1 : last]]
+    tail = encoded[-1][end:].lstrip(b") \n\\")
+    stop = len(encoded[-1]) - len(tail)
+    for begin in (found.start() for found in re.finditer(rb"\blambda\b", encoded[0])):
+        for at in range(end, stop + 1):  # behind brackets that close in the lambda
+            if at > end and encoded[-1][at - 1 : at] != b")":
+                continue
+            cut = [*encoded[:-1], encoded[-1][:at]]
+            cut[0] = b" " * begin + cut[0][begin:]
+            try:
+                found = _candidates(_parsed(f"(\n{b''.join(cut).decode()}\n)", first - 2), code)
+            except (_NoSource, UnicodeDecodeError):
+                continue
+            if found:
+                return found
+    return []
+
+
+def _last_place(code: CodeType) -> tuple[int, int] | None:
+    """The line and the column at which the last of a function ends."""
+    ends = [(line, column) for _, line, _, column in code.co_positions() if line and column]
+    return max(ends, default=None)
 
 
 def _last_line(code: CodeType) -> int:
