@@ -303,23 +303,40 @@ class _Source(NamedTuple):
     quick: bool
 
 
-# The object code that was made last, by a digest of its source: variants of a function, and what
-# is compiled again, often come to the same loops.
-_codes: OrderedDict[bytes, bytes] = OrderedDict()
-_MOST_CODE = 4 << 20  # bytes of it
+class _Codes:
+    """The object code that was made last, by a digest of its source: variants of a function, and
+    what is compiled again, often come to the same loops.
+    """
+
+    def __init__(self, most: int) -> None:
+        self._most, self._size = most, 0  # bytes
+        self._kept: OrderedDict[bytes, bytes] = OrderedDict()
+
+    def get(self, key: bytes) -> bytes | None:
+        code = self._kept.get(key)
+        if code is not None:
+            self._kept.move_to_end(key)
+        return code
+
+    def keep(self, key: bytes, code: bytes) -> None:
+        self._kept[key] = code
+        self._size += len(code)
+        while self._size > self._most:
+            self._size -= len(self._kept.popitem(last=False)[1])
+
+
+_codes = _Codes(4 << 20)
 
 
 def _code_of(llvm: ModuleType, source: _Source) -> bytes:
     key = sha256(repr((source.loops, source.quick)).encode() + source.text.encode()).digest()
-    if key not in _codes:
+    code = _codes.get(key)
+    if code is None:
         machine, module = _optimised(llvm, source)
         _bind_library(llvm, module)
         with _generation(llvm, source.text):
-            _codes[key] = machine.emit_object(module)
-    _codes.move_to_end(key)
-    code = _codes[key]
-    while sum(map(len, _codes.values())) > _MOST_CODE:
-        _codes.popitem(last=False)
+            code = machine.emit_object(module)
+        _codes.keep(key, code)
     return code
 
 
