@@ -101,7 +101,7 @@ bench: env ## Time fxc against NumPy, and against what `make bench-env` installe
 bench-env: .venv-bench/.stamp ## Make .venv-bench with numba, numexpr and jax
 
 clean: ## Remove caches, build products and what the demo wrote
-	rm -rf build dist demo-output *.egg-info .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -rf build dist demo-output *.egg-info .hypothesis .machine_code .mypy_cache .pytest_cache .ruff_cache
 	find . -path './.venv*' -prune -o -name __pycache__ -type d -prune -exec rm -rf {} +
 
 clean-env: ## Remove the environments

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import functools
 import os
+import re
 import threading
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
@@ -203,18 +204,18 @@ def _loaded(llvm: ModuleType, code: bytes) -> Any:
 
 
 LIBRARY_PREFIX = "libm."
+_IN_LIBRARY = re.compile(rf"@{re.escape(LIBRARY_PREFIX)}(\w+)")
 
 
-def _bind_library(llvm: ModuleType, module: Any) -> None:
-    """Give the C library's functions, as the module calls them, to the linker.
+def _bind_library(llvm: ModuleType, text: str) -> None:
+    """Give the C library's functions, as a module calls them, to the linker.
 
     They are the ones that CPython's ``math`` calls.
     """
-    for function in module.functions:
-        name = function.name
-        if name.startswith(LIBRARY_PREFIX):
-            found = getattr(_library(), name.removeprefix(LIBRARY_PREFIX))
-            llvm.add_symbol(name, ctypes.cast(found, ctypes.c_void_p).value)
+    if LIBRARY_PREFIX in text:
+        for name in set(_IN_LIBRARY.findall(text)):
+            found = getattr(_library(), name)
+            llvm.add_symbol(LIBRARY_PREFIX + name, ctypes.cast(found, ctypes.c_void_p).value)
 
 
 @functools.cache
@@ -252,6 +253,7 @@ class Engine:
             llvm = _load_llvm()
             for each in support:
                 _bind_support(llvm, each)
+            _bind_library(llvm, text)
             self._engine = _loaded(llvm, _code_of(llvm, self._source))
             self._kept = (self._engine, *kept)
             self.functions = tuple(self.function(name, table) for name in entries)
@@ -303,7 +305,7 @@ class _Source(NamedTuple):
     quick: bool
 
 
-class _Codes:
+class KeptCode:
     """The object code that was made last, by a digest of its source: variants of a function, and
     what is compiled again, often come to the same loops.
     """
@@ -325,18 +327,17 @@ class _Codes:
             self._size -= len(self._kept.popitem(last=False)[1])
 
 
-_codes = _Codes(4 << 20)
+codes = KeptCode(4 << 20)  # the tests have another, see tests/machine_code.py
 
 
 def _code_of(llvm: ModuleType, source: _Source) -> bytes:
     key = sha256(repr((source.loops, source.quick)).encode() + source.text.encode()).digest()
-    code = _codes.get(key)
+    code = codes.get(key)
     if code is None:
         machine, module = _optimised(llvm, source)
-        _bind_library(llvm, module)
         with _generation(llvm, source.text):
             code = machine.emit_object(module)
-        _codes.keep(key, code)
+        codes.keep(key, code)
     return code
 
 

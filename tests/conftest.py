@@ -5,7 +5,8 @@ compiles it), the same examples at every run in CI, and a failing example printe
 pasted back. ``make fuzz`` ends with a table of the planted bugs. Nothing is left to Python because that is
 faster: tests look at compiled code, but for those that use ``as_users``. No capture is refused for
 its time, which depends on the machine: ``test_budget`` sets the limit that users have. The
-collector of garbage runs seldom: a process that holds all tests has much for it to look at. ``--thorough``
+collector of garbage runs seldom: a process that holds all tests has much for it to look at. Machine
+code that an earlier run has made is taken from files, see ``tests/machine_code.py``. ``--thorough``
 runs each product of cases whole, see ``tests/covering.py``.
 """
 
@@ -17,7 +18,7 @@ from hypothesis import settings
 
 import fxc.trials
 from fxc.capture import capture as capturing
-from tests import covering
+from tests import covering, machine_code
 
 settings.register_profile("here", deadline=None, print_blob=True)
 settings.register_profile("ci", deadline=None, print_blob=True, derandomize=True)
@@ -37,6 +38,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     covering.thorough = config.getoption("thorough")
+    if not hasattr(config, "workerinput"):  # once for all workers
+        machine_code.forget_old()
+    if "FXC_FUZZ_PROGRAMS" not in os.environ:
+        machine_code.take_from_files()
 
 
 @pytest.fixture
