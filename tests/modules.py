@@ -1,6 +1,7 @@
 """``python -m tests.modules`` writes ``docs/modules.md``: each module, and the Notes in it."""
 
 import ast
+import inspect
 import re
 from pathlib import Path
 
@@ -34,9 +35,14 @@ def page() -> str:
     )
 
 
+_PLAIN_DOCSTRING = re.compile(r'"""([^\\]*?)"""$', re.MULTILINE)  # nothing in it is escaped
+
+
 def first_sentence(path: Path) -> str:
     """What the docstring of a module begins with, up to the end of its first sentence."""
-    docstring = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))
+    source = path.read_text(encoding="utf-8")
+    plain = _PLAIN_DOCSTRING.match(source)
+    docstring = inspect.cleandoc(plain[1]) if plain else ast.get_docstring(ast.parse(source))
     if docstring is None:
         raise ValueError(f"{path.relative_to(ROOT)} has no docstring")
     paragraph = " ".join(docstring.split("\n\n")[0].split()).removesuffix(" ::")

@@ -1,7 +1,9 @@
 """The source files of the project, and the Notes in them."""
 
+import ast
 import os
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -21,6 +23,15 @@ def python_files(folders: tuple[str, ...]) -> list[Path]:
         for name in names
         if name.endswith(".py")
     )
+
+
+def statements_in(tree: ast.AST) -> Iterator[ast.stmt]:
+    """All statements in a tree, from the outside in; no expression has any, so none is looked into."""
+    for inner in ast.iter_child_nodes(tree):
+        if isinstance(inner, ast.stmt):
+            yield inner
+        if isinstance(inner, ast.stmt | ast.excepthandler | ast.match_case):
+            yield from statements_in(inner)
 
 
 def notes_in(source: str) -> tuple[list[str], set[str]]:

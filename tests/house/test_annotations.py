@@ -3,11 +3,10 @@
 import ast
 import functools
 from collections import Counter
-from collections.abc import Iterator
 
 import pytest
 
-from tests.sources import ROOT, SOURCE_FOLDERS, python_files
+from tests.sources import ROOT, SOURCE_FOLDERS, python_files, statements_in
 
 # Per cent of a room's annotated parameters and results that are ``Any``. Lower a number when it is
 # more than what there is; what comes from a program and is not looked into is an ``object``.
@@ -24,23 +23,11 @@ MOST = {
 }
 
 
-Function = ast.FunctionDef | ast.AsyncFunctionDef
-
-
-def _annotations(function: Function) -> list[ast.expr]:
+def _annotations(function: ast.FunctionDef | ast.AsyncFunctionDef) -> list[ast.expr]:
     given = function.args
     params = [*given.posonlyargs, *given.args, *given.kwonlyargs, given.vararg, given.kwarg]
     found = [param.annotation for param in params if param is not None]
     return [each for each in (*found, function.returns) if each is not None]
-
-
-def _functions(tree: ast.AST) -> Iterator[Function]:
-    """All functions in a tree; statements alone are looked through, since no expression has any."""
-    for inner in ast.iter_child_nodes(tree):
-        if isinstance(inner, Function):
-            yield inner
-        if isinstance(inner, ast.stmt | ast.excepthandler | ast.match_case):
-            yield from _functions(inner)
 
 
 @functools.cache
@@ -51,10 +38,11 @@ def _shares() -> dict[str, float]:
     for path in python_files(SOURCE_FOLDERS):
         top, *rest = path.relative_to(ROOT).parts
         room = top if top != "fxc" else rest[0] if len(rest) > 1 else "front modules"
-        for function in _functions(ast.parse(path.read_text(encoding="utf-8"))):
-            found = _annotations(function)
-            total[room] += len(found)
-            vague[room] += sum(isinstance(x, ast.Name) and x.id == "Any" for x in found)
+        for statement in statements_in(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef):
+                found = _annotations(statement)
+                total[room] += len(found)
+                vague[room] += sum(isinstance(x, ast.Name) and x.id == "Any" for x in found)
     return {room: 100 * vague[room] / total[room] for room in total}
 
 

@@ -4,6 +4,7 @@ The rooms of the house and the arrows between them are in `MAY_IMPORT`; CONTRIBU
 """
 
 import ast
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -12,7 +13,7 @@ from pathlib import Path
 import networkx
 import pytest
 
-from tests.sources import OTHER_FOLDERS, ROOT, SOURCE_FOLDERS, notes_in, python_files
+from tests.sources import OTHER_FOLDERS, ROOT, SOURCE_FOLDERS, notes_in, python_files, statements_in
 
 # Everything that is in no room is a front module of fxc, which may import every room, and which
 # no room may import.
@@ -88,14 +89,18 @@ def imports_of(module: str, is_package: bool, source: str, modules: set[str]) ->
                 yield Import(target, node.lineno, relative, type_checking, ast.unparse(node))
 
 
+CALL_BY_SUCH_A_NAME = re.compile(r"\w+import\w*\s*\(|\bimport\w+\s*\(")
+
+
 @cache
 def may_import(source: str) -> list[tuple[ast.Import | ast.ImportFrom | ast.Call, bool]]:
     """The statements and calls of a source, and whether they are for the type checker alone."""
-    nodes = list(ast.walk(ast.parse(source)))
+    tree = ast.parse(source)
+    nodes = list(ast.walk(tree) if CALL_BY_SUCH_A_NAME.search(source) else statements_in(tree))
     type_checking = {
         id(node)
         for test in nodes
-        if isinstance(test, ast.If) and ast.unparse(test.test).endswith("TYPE_CHECKING")
+        if isinstance(test, ast.If) and named(test.test) == "TYPE_CHECKING"
         for statement in test.body
         for node in ast.walk(statement)
     }
@@ -179,14 +184,42 @@ def test_imports_follow_the_layers():
     assert not problems, "\n" + "\n".join(problems)
 
 
+# Of the many tests, those alone are parsed which may import a folder by its bare name.
+MAYBE_BARE = re.compile(
+    rf"^\s*(import|from)\b.*(?<!\.)\b({'|'.join(sorted(TOP_FOLDERS))})\b|{CALL_BY_SUCH_A_NAME.pattern}",
+    re.MULTILINE,
+)
+
+
+def bare_imports(source: str) -> list[Import]:
+    """The imports of a folder by its bare name, in a source outside of the project's."""
+    if not MAYBE_BARE.search(source):
+        return []
+    every = imports_of("outside", False, source, set())
+    return [found for found in every if found.target.split(".")[0] in TOP_FOLDERS]
+
+
 def test_no_bare_import_of_a_folder_outside_the_sources():
     problems = [
         f"{path.relative_to(ROOT)}:{found.line}: {found.text}"
         for path in python_files(OTHER_FOLDERS)
-        for found in imports_of("outside", False, path.read_text(encoding="utf-8"), set())
-        if found.target.split(".")[0] in TOP_FOLDERS
+        for found in bare_imports(path.read_text(encoding="utf-8"))
     ]
     assert not problems, "\n" + "\n".join(problems)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "import runtime",
+        "def f():\n    import os, passes.simplify",
+        "from lowering.lower import lower",
+        "importlib.import_module('runtime')",
+        "__import__('passes')",
+    ],
+)
+def test_bare_imports_are_found(source: str) -> None:
+    assert len(bare_imports(source)) == 1
 
 
 def floor_of(module: str, packages: set[str]) -> str:
