@@ -25,11 +25,10 @@ def user_frame() -> FrameType | None:
     which both use.
     """
     frame: FrameType | None = sys._getframe(1)
-    while frame is not None:
-        if is_users(frame):
-            return frame
+    # Each node is asked for it, from deep inside of fxc: what is hidden is told without a call.
+    while frame is not None and (_is_hidden.get(frame.f_code.co_filename) or not is_users(frame)):
         frame = frame.f_back
-    return None
+    return frame
 
 
 def is_users(frame: FrameType) -> bool:

@@ -233,8 +233,12 @@ def prints_graphs(printer: Callable[[Graph], str]) -> Callable[[Graph], str]:
 def walk(region: Region) -> list[Node]:
     """Every node of ``region`` and of the regions inside it, in order."""
     found: list[Node] = []
+    _walk_into(found, region)
+    return found
+
+
+def _walk_into(found: list[Node], region: Region) -> None:
     for node in region.nodes:
         found.append(node)
         for inner in node.regions:
-            found += walk(inner)
-    return found
+            _walk_into(found, inner)
