@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import fxc
-from tests.covering import some
+from tests.covering import in_turns, some
 from tests.outcomes import difference, run
 
 WEIGHTS = np.random.default_rng(0).random((200, 5))
@@ -129,8 +129,7 @@ ALSO = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", ALSO)
-@pytest.mark.parametrize("dynamic", [None, True, False])
+@pytest.mark.parametrize(("name", "dynamic"), in_turns(ALSO, (None, True, False)))
 @pytest.mark.filterwarnings("ignore::fxc.CaptureWarning")
 def test_equal_to_numpy(name, dynamic):
     program, make = ALSO[name]

@@ -12,6 +12,7 @@ import pytest
 
 import fxc
 from fxc.ir.errors import CaptureError
+from tests.covering import in_turns
 from tests.outcomes import difference, run
 
 SIZES = ((3, 1, 2, 3, 5), (5, 4, 3, 0, 1), (2, 2, 2, 2, 2), (40, 30, 7, 1, 0), (10, 12, 1, 1, 1))
@@ -125,8 +126,7 @@ MAKERS = [
 ]
 
 
-@pytest.mark.parametrize("dynamic", [None, True])
-@pytest.mark.parametrize("program", MAKERS)
+@pytest.mark.parametrize(("program", "dynamic"), in_turns(MAKERS, (None, True)))
 def test_sizes_from_data(program: Callable[..., Any], dynamic: bool | None) -> None:
     compiled = fxc.compile(program, fullgraph=True, dynamic=dynamic)
     for given in (*SIZES, *FEW):

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import fxc
+from tests.covering import in_turns
 from tests.outcomes import difference, run
 
 UNDONE = "stores are undone if a check fails"
@@ -149,8 +150,7 @@ CASES: dict[str, tuple[Callable[..., Any], Make, Make]] = {
 }
 
 
-@pytest.mark.parametrize("dynamic", [False, True])
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize(("case", "dynamic"), in_turns(CASES, (False, True)))
 def test_stores_before_a_check(case: str, dynamic: bool) -> None:
     """What a check that fails leaves is what Python's partial writes start from."""
     program, passes, fails = CASES[case]

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import fxc
+from tests.covering import in_turns
 from tests.outcomes import difference, run
 
 RNG = np.random.default_rng(3)
@@ -82,8 +83,9 @@ COPIES = copied, copied_in_part, triangle
 OTHERS = copied_twice, negative_zeros, a_column, backwards, moved
 
 
-@pytest.mark.parametrize("fn", dict.fromkeys((*FILLS, *COPIES, *OTHERS)))
-@pytest.mark.parametrize("dynamic", [False, True])
+@pytest.mark.parametrize(
+    ("fn", "dynamic"), in_turns(dict.fromkeys((*FILLS, *COPIES, *OTHERS)), (False, True))
+)
 def test_fills_and_copies(fn: Callable[..., Any], dynamic: bool) -> None:
     compiled = fxc.compile(fn, fullgraph=True, dynamic=dynamic)
     for shape in ((5, 7), (40, 70), (3, 2), (4, 3), (4, 0)):

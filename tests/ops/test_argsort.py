@@ -5,6 +5,7 @@ import pytest
 
 import fxc
 from tests.compiling import check
+from tests.covering import in_turns
 from tests.outcomes import difference, run
 
 RNG = np.random.default_rng(7)
@@ -16,8 +17,7 @@ def agree(fn, *calls, dynamic=None):
     return dict(check(fn, *calls, times=1, dynamic=dynamic).cache_info().fallbacks)
 
 
-@pytest.mark.parametrize("dynamic", [True, False])
-@pytest.mark.parametrize("dtype", ["b", "B", "h", "H", "i", "I", "l", "L", "f", "d"])
+@pytest.mark.parametrize(("dtype", "dynamic"), in_turns("bBhHiIlLfd", (True, False)))
 def test_ties_and_layouts(dtype, dynamic):
     def orders(x, y):
         return (

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import fxc
+from tests.covering import in_turns
 from tests.outcomes import difference, run
 
 BIG = 6364136223846793005
@@ -81,8 +82,7 @@ PROGRAMS = [
 ]
 
 
-@pytest.mark.parametrize("dynamic", [None, True])
-@pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.__name__)
+@pytest.mark.parametrize(("program", "dynamic"), in_turns(PROGRAMS, (None, True)))
 def test_is_exact(program: Callable[..., Any], dynamic: bool | None) -> None:
     compiled = fxc.compile(program, dynamic=dynamic)
     for n in (1, 2, 30, 3, 200, 7):

@@ -14,6 +14,7 @@ import pytest
 import fxc
 from fxc.ir.errors import CaptureError
 from tests.capturing import array
+from tests.covering import in_turns
 from tests.ops.test_advanced_indexing import agree, fresh
 
 X, F = array(3, 4), array(3, 4, order="F")
@@ -183,14 +184,12 @@ ERRORS: list[tuple[Callable[..., Any], tuple[Any, ...], type[Exception], str]] =
 ]
 
 
-@pytest.mark.parametrize("dynamic", [False, True])
-@pytest.mark.parametrize("number", range(len(READS)))
+@pytest.mark.parametrize(("number", "dynamic"), in_turns(range(len(READS)), (False, True)))
 def test_reads(number: int, dynamic: bool) -> None:
     agree(*READS[number], dynamic=dynamic)
 
 
-@pytest.mark.parametrize("dynamic", [False, True])
-@pytest.mark.parametrize("number", range(len(WRITES)))
+@pytest.mark.parametrize(("number", "dynamic"), in_turns(range(len(WRITES)), (False, True)))
 def test_writes(number: int, dynamic: bool) -> None:
     agree(*WRITES[number], dynamic=dynamic)
 
