@@ -14,8 +14,9 @@ import pytest
 
 from fxc.capture import capture  # noqa: F401  (which imports all classes of values)
 from fxc.capture.forms import form
+from fxc.capture.values.limited import Limited
 from fxc.capture.values.list_room import WithLength
-from fxc.capture.values.operands import Limited, Traced, TracedValue
+from fxc.capture.values.operands import Traced, TracedValue
 from tests.sources import ROOT, python_files
 
 MOST = 3

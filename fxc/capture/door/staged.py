@@ -6,12 +6,12 @@ import builtins
 import functools
 import opcode
 from collections.abc import Callable
-from types import BuiltinFunctionType, CellType, FunctionType, ModuleType
+from types import BuiltinFunctionType, CellType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 import numpy as np
 
-from ..outside.containers import External, settle_all
+from ..outside.containers import settle_all
 from ..outside.objects import MISSING, Args, Kwargs, has_owner
 from ..outside.outside import Outside
 from ..refusing import refuse
@@ -103,10 +103,10 @@ class Staged(Stores):
         """``f`` for code that calls it without the door: as a function that goes through it."""
         if type(f) is Late:
             return f._known()
-        is_direct = isinstance(f, Traced | External | type | np.ufunc | BuiltinFunctionType)
-        if not callable(f) or is_direct or type(f) is DISPATCHED:
-            return f
-        return functools.partial(self.call, f)
+        is_compiled = hasattr(type(f), "__fxc_original__")
+        if is_compiled or isinstance(f, FunctionType | MethodType | functools.partial):
+            return functools.partial(self.call, f)
+        return f
 
     def runnables(self, args: Args) -> list[Any]:
         settle_all(args)

@@ -14,7 +14,6 @@ from fxc.ir.graph import Value
 from ..outside.containers import is_plain
 from ..outside.files import TracedFile
 from ..outside.generators import TracedGenerator
-from ..outside.leaves import CapturedLeaf, output_leaf
 from ..outside.objects import (
     Args,
     Kwargs,
@@ -28,7 +27,6 @@ from ..outside.objects import (
 from ..outside.outside import Outside
 from ..outside.shadows import class_of
 from ..refusing import refuse
-from ..session import RESULT
 from ..statements.counted import Bounded, Counted
 from ..values.differing import Differing
 from ..values.late import Late
@@ -47,21 +45,19 @@ from ..values.texts import Char, Text
 from ..values.traced_dicts import Keyed, TracedDict
 from ..values.traced_lists import TracedList
 from ..values.traced_sets import TracedSet
+from .expression_parts import ExpressionParts
 from .form import Form, Items, plain_form
 from .leaving import classes_in
 from .listed import Lists
 
 
-class ExpressionBuilder:
-    """Collects the leaves, and the text of the statements that come before an expression."""
+class ExpressionBuilder(ExpressionParts):
+    """Writes expressions, and the text of the statements that come before one."""
 
     def __init__(self, outside: Outside) -> None:
-        self._outside = outside
-        self.leaves: list[CapturedLeaf] = []
+        super().__init__(outside)
         self.apart: set[tuple[int, int]] = set()  # leaves of which there is one
-        self.objects: dict[str, None] = {}  # variables of the guard program
         self._lines: list[str] = []
-        self._constants: dict[str, Any] = {}
         self._made: dict[int, tuple[str, Any]] = {}
         self._open: set[int] = set()
         self._dicts: list[Any] = []  # those that have keys by a condition
@@ -259,25 +255,6 @@ class ExpressionBuilder:
         other = right()
         self.apart.update(product(range(begin, middle), range(middle, len(self.leaves))))
         return f"({one} if {test()} else {other})"
-
-    def _leaf(self, x: object) -> str:
-        self._outside.session.spend(RESULT)
-        self.leaves.append(output_leaf(self._outside, x))
-        return f"r{len(self.leaves) - 1}"
-
-    def _reference(self, var: str) -> str:
-        """A variable of the guard program."""
-        constants = self._outside.guards.constants
-        if var in constants:
-            self._constants[var] = constants[var]
-        else:
-            self.objects[var] = None
-        return var
-
-    def _constant(self, value: object) -> str:
-        name = f"k{len(self._constants)}"
-        self._constants[name] = value
-        return name
 
     def _container(self, x: Any, kind: type) -> str | None:
         """The expression that makes a container anew; None for what is none."""

@@ -78,12 +78,11 @@ def fold(
     fold = Fold(f"comprehension {user_location()}")
     if loop is None and is_list and made.test is None:
         return door.call(function, mapped(door, False, made), *rest, **options)
-    if loop is comes_up and type(made.items) in _KNOWN and len(made.items) <= FEW:
-        return _of_known(door, function, fold, made)
+    is_known = type(made.items) in _KNOWN and len(made.items) <= FEW
+    if is_known and (loop is comes_up or (loop is first_of and rest and made.test)):
+        return _of_known(door, function, fold, made, *rest)
     if loop is first_of:
         more = rest
-        if rest and made.test and type(made.items) in _KNOWN and len(made.items) <= FEW:
-            return _of_known(door, function, fold, made, *rest)
     if loop is None or found is None or not _is_loop(loop, found, made.test):
         return door.call(function, _items(fold, made.over, made.items), *rest, **options)
     if loop is extreme and (made.test is not None or options):
@@ -103,20 +102,35 @@ def fold(
             if by_python:
                 raise
             raise Respecialise(Request(fold.label, How.AS_LOOP), error=error) from None
-    if loop is extreme and not _has_items(found):
-        return door.call(function, _items(fold, made.over, found), *rest, **options)
     if loop is extreme:
+        if not _has_items(found):
+            return door.call(function, _items(fold, made.over, found), *rest, **options)
         found.taken()
-    staged = door.staged(comes_up_in_few if loop is comes_up and few else loop)
+    loop = comes_up_in_few if loop is comes_up and few else loop
+    result = _by_loop(door, loop, fold, found, made, more)
+    return door.call(function, result) if function in OF_ARRAYS else result
+
+
+def _by_loop(
+    door: StatementDoor,
+    loop: Callable[..., object],
+    fold: Fold,
+    found: Counted | Bounded,
+    made: Comprehension,
+    more: Sequence[object],
+) -> Any:
+    """What one of ``FOLDS`` makes of the items; what cannot be a loop, and is short, is asked for
+    item by item.
+    """
     in_graph = Fold(fold.label, loop is collected)
     try:
-        result = _items(in_graph, staged, found, made.of_item, made.holds, *more)
+        return _items(in_graph, door.staged(loop), found, made.of_item, made.holds, *more)
     except CaptureError as error:
+        asked, count = door.session.asked(fold.label), found.count
         is_short = type(count) is int and count <= MOST_LISTED
         if loop not in OF_KEYS and (How.AS_LOOP in asked or not is_short):
             raise
         raise Respecialise(Request(fold.label, How.ITEM_BY_ITEM), error=error) from None
-    return door.call(function, result) if function in OF_ARRAYS else result
 
 
 def _of_known(
