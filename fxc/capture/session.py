@@ -107,6 +107,7 @@ class Session(CountedSizes):
         self.relations: dict[Value, tuple[Dim, str, Dim]] = {}
         # Arrays whose shape the program has set, by what the caller's object is; see memory.py.
         self.reshaped: dict[Value, Any] = {}
+        self.discarded: list[Any] = []  # values that nobody reads, computed for what NumPy says
         # Arrays whose flag has been set, what they read before, and the flag; see sharing.py.
         self.flagged: dict[Value, tuple[Any, Value, bool]] = {}
         self.snapshots: list[Mapping[str, Any]] = []  # of the variables, by branches and loops

@@ -352,3 +352,35 @@ def test_unusual_arguments(name):
     compiled = fxc.compile(program)
     for _ in range(2):
         assert difference(run(program, [x.copy()]), run(compiled, [x.copy()])) == ""
+
+
+def what_arrays_have(x):
+    names = ("__array_namespace__", "__array_interface__", "__array_finalize__", "__nothing__")
+    return [hasattr(x, name) for name in names], [hasattr(x[0], name) for name in names]
+
+
+def sharing_in_memory_order(x):
+    array = np.array(x, order="F")
+    parts = np.reshape(array, (8, 2), order="F"), np.reshape(array, (8, 2)), array[:, ::2]
+    return [np.shares_memory(array, each) for each in parts]
+
+
+def aligned_or_not(x):
+    moved = np.zeros(65, np.int8)[1:].view(float)
+    return moved.flags.aligned, moved.flags.behaved, x.flags.aligned
+
+
+def sums_that_broadcast(x):
+    return np.einsum("ij,ij->i", x[:, :1], x), np.einsum("ij,jk->ik", x, x.T)
+
+
+@pytest.mark.filterwarnings("ignore:.*run.* as plain NumPy")
+@pytest.mark.parametrize(
+    "program",
+    [what_arrays_have, sharing_in_memory_order, aligned_or_not, sums_that_broadcast],
+)
+def test_what_numpy_says_of_arrays(program):
+    x = np.arange(16.0).reshape(4, 4)
+    compiled = fxc.compile(program)
+    for _ in range(2):
+        assert difference(run(program, [x]), run(compiled, [x])) == ""

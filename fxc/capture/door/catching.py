@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 
 from fxc.ir.errors import FxcError
+from fxc.ops.operators import Tag
+from fxc.ops.table import TABLE
 
 from ..bugs import check_no_bug
 from ..locations import OURS, Ignoring
@@ -18,7 +20,7 @@ from ..outside.outside import Outside
 from ..outside.shadows import class_of
 from ..refusing import refuse
 from ..session import Session
-from ..values.operands import Traced
+from ..values.operands import Traced, TracedValue
 from .attributes import Attributes
 from .failures import is_confirmed
 from .reads import name_of
@@ -34,6 +36,7 @@ _PLAIN_ERRORS = (
     *(KeyError, IndexError, StopIteration, ZeroDivisionError, OverflowError, AssertionError),
     *(AttributeError, ValueError, UnboundLocalError),
 )
+_COMPUTING = frozenset({Tag.POINTWISE, Tag.REDUCTION, Tag.SCAN, Tag.CONTRACTION, Tag.COMPOSITE})
 
 
 class Catching(Attributes):
@@ -64,6 +67,13 @@ class Catching(Attributes):
         error = sys.exception()
         if error is not None:
             self.check_caught(error, around)
+
+    def discarded(self, value: object) -> None:
+        """``value`` as a statement: NumPy may warn of how it was computed, or raise."""
+        if isinstance(value, TracedValue) and not self.session.region:
+            made = self.session.made.get(value._value)
+            if made is not None and TABLE[made.name].tag in _COMPUTING:
+                self.session.discarded.append(value)
 
     def raising(self, error: object) -> Any:
         """``error`` in ``raise error``."""

@@ -142,7 +142,7 @@ class Reads:
         if isinstance(owner, WithLength) and is_users(sys._getframe(1)):
             owner.check_attribute(name)
         if isinstance(owner, Traced):
-            return owner.attribute(name) if type(owner) is Differing else getattr(owner, name)
+            return _traced_attr(owner, name)
         try:
             return self._attr(owner, name)
         except AttributeError:
@@ -364,6 +364,17 @@ def _bound(found: Any, owner: object, kind: type) -> Any:
             return found.__func__
         case _:
             return found
+
+
+def _traced_attr(owner: Traced, name: str) -> Any:
+    if type(owner) is Differing:
+        return owner.attribute(name)
+    try:
+        return getattr(owner, name)
+    except AttributeError:
+        if hasattr(owner.__class__, name):  # what it stands for has it
+            raise refuse(f"a {name} of a {owner.__class__.__name__} cannot be captured") from None
+        raise
 
 
 def name_of(owner: Any) -> str:

@@ -148,6 +148,8 @@ def _getattr(door: PlainCalls, owner: object, name: str, *default: object) -> An
 def _hasattr(door: PlainCalls, owner: object, name: str) -> Any:
     if (flag := door.given_if(owner, name)) is not None:
         return flag
+    if isinstance(owner, Traced) and name.startswith("__") and hasattr(owner.__class__, name):
+        return True
     return _getattr(door, owner, name, MISSING) is not MISSING
 
 

@@ -9,6 +9,7 @@ from fxc.ir.types import ArrayType
 from fxc.ops.metas.layout import is_c_ordered, is_f_ordered
 
 from ..refusing import refuse
+from ..session import current
 from ..values.operands import TracedValue, kind_of
 from . import sharing
 
@@ -44,6 +45,8 @@ _BY_TYPE: Mapping[str, Callable[[ArrayType], bool]] = {
     "farray": lambda kind: kind.writeable and _is_fortran_alone(kind),
 }
 
+_OF_PLACES = frozenset({"aligned", "behaved", "carray", "farray"})
+
 
 class Flags:
     """What ``x.flags`` tells of a traced array."""
@@ -69,7 +72,11 @@ class Flags:
             return sharing.base_of(self._array) is None
         found = _BY_TYPE.get(name)
         if found is not None:
-            return found(kind_of(self._array._value))
+            kind = kind_of(self._array._value)
+            root = kind_of(current().aliases.root(self._array._object))
+            if name in _OF_PLACES and root.dtype.alignment < kind.dtype.alignment:
+                raise refuse(f"x.flags.{name} of a view with larger elements cannot be captured")
+            return found(kind)
         if name.startswith("__"):  # Python asks of any object what it may have
             raise AttributeError(name)
         raise refuse(f"x.flags.{name} cannot be captured")

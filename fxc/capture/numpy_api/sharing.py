@@ -84,8 +84,10 @@ def _memory(session: Session, root: Value) -> np.ndarray:
     if known is not None:
         return known
     kind = kind_of(root)
-    shape: Any = tuple(map(_known, kind.shape))
-    return np.empty(shape, kind.dtype)
+    shape, strides = tuple(map(_known, kind.shape)), tuple(map(_known, kind.strides))
+    steps = (step * (size - 1) for step, size in zip(strides, shape, strict=True))
+    room = np.empty(kind.dtype.itemsize + sum(steps) if 0 not in shape else 0, np.uint8)
+    return np.ndarray(shape, kind.dtype, room, strides=strides)
 
 
 def _known(x: object) -> Any:

@@ -66,7 +66,9 @@ class EpilogueBuilder(ExpressionBuilder):
         answer = self._place(result)
         effects = [self._change(each) for each in self._outside.effects.entries]
         effects = [*self._shapes(), *effects]
-        if answer == "r0" and not effects and not self._lines:
+        for value in self._outside.session.discarded:
+            self._leaf(value)
+        if answer == "r0" and len(self.leaves) == 1 and not effects and not self._lines:
             return None
         lines = [f"def finish({', '.join(('leaves', *self.objects))}):"]
         if self.leaves:

@@ -65,6 +65,14 @@ class Expressions(Names):
         names = door_part("cells" if place == "free" else "globals")
         return at(node, ast.Attribute(names, node.id, node.ctx))
 
+    def visit_Expr(self, node: ast.Expr) -> Any:
+        """What nobody reads may still be something to warn of, or raise."""
+        computes = isinstance(node.value, ast.BinOp | ast.Call)
+        self.generic_visit(node)
+        if computes:
+            node.value = self._door("discarded", node, node.value)
+        return node
+
     def visit_NamedExpr(self, node: ast.NamedExpr) -> Any:
         if self._place_of(node.target.id) != "local":
             raise self._refuse(node, f"':=' of {node.target.id}, a variable from outside,")

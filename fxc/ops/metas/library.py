@@ -200,6 +200,8 @@ def einsum(xs: tuple[Operand, ...], subscripts: str, optimize: bool) -> Type:
             raise ValueError(f"einsum operand of {kind.rank} axes for the subscripts {labels}")
         for label, size in zip(labels, _shape(kind), strict=True):
             if not same_dim(sizes.setdefault(label, size), size):
+                if 1 in (size, sizes[label]):
+                    raise CaptureError("np.einsum of operands that are broadcast; use copies")
                 raise ValueError(f"einsum operands do not agree on the size of {label}")
     in_order = all(is_c_ordered(kind) for kind in kinds if isinstance(kind, ArrayType))
     dtype, order = _einsum_sample(subscripts, tuple(kind.dtype for kind in kinds), optimize)

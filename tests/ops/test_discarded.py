@@ -1,0 +1,56 @@
+"""What NumPy warns of, or raises, where nobody reads what it computes."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import fxc
+
+
+def divides(x: Any) -> Any:
+    x / 0
+    return x + 1
+
+
+def casts(x: Any) -> Any:
+    np.log(x)
+    (x * 1e300).astype("f4")
+    return x
+
+
+def quotient(x: Any) -> Any:
+    return x / 0
+
+
+def calls(x: Any) -> Any:
+    quotient(x)
+    return x
+
+
+def tries(x: Any) -> Any:
+    with np.errstate(all="raise"):
+        try:
+            x / 0
+        except FloatingPointError as error:
+            return str(error)
+    return "nothing was raised"
+
+
+def outcome(fn: Callable[[Any], Any], x: Any) -> tuple[str, list[tuple[str, int]]]:
+    with warnings.catch_warnings(record=True) as shown:
+        warnings.simplefilter("always")
+        found = repr(fn(x.copy()))
+    told = [each for each in shown if not issubclass(each.category, fxc.CaptureWarning)]
+    return found, [(str(each.message), each.lineno) for each in told]
+
+
+@pytest.mark.parametrize("program", [divides, casts, calls, tries])
+def test_what_nobody_reads(program: Callable[[Any], Any]) -> None:
+    compiled = fxc.compile(program)
+    for x in (np.arange(3.0), np.arange(1.0, 40.0), np.arange(3.0)):
+        assert outcome(program, x) == outcome(compiled, x)
