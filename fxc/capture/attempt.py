@@ -23,6 +23,7 @@ from fxc.ops.table import TABLE
 from .assignments import OrderedAssignment, ordered_assignments
 from .bugs import check_no_bug
 from .captured import Captured
+from .constant_parts import check_constants
 from .door.door import Door
 from .locations import location_of, user_location
 from .outside.admission import Admission
@@ -157,6 +158,7 @@ def _captured(outside: Outside, call: GivenCall, terms: Terms, made: _Result) ->
     )
     params = tuple(each.value for each in outside.inputs)
     body = Region(params, (*overlaps.nodes, *session.builder.nodes), results)
+    check_constants(body)
     for assignment in ordered_assignments(body):
         _refuse_assignment(assignment, outside, overlaps)
     name = call.name if call.name.isidentifier() else "function"

@@ -1,4 +1,4 @@
-"""What NumPy warns of, or raises, where nobody reads what it computes."""
+"""What NumPy warns of, or raises, where nobody reads what it computes, or a compiler knows it."""
 
 from __future__ import annotations
 
@@ -41,6 +41,21 @@ def tries(x: Any) -> Any:
     return "nothing was raised"
 
 
+def of_constants(x: Any) -> Any:
+    return np.log(np.zeros(3)) + x[0], np.ones(2) / (np.arange(2) - 1.0)
+
+
+def quietly_of_constants(x: Any) -> Any:
+    with np.errstate(all="ignore"):
+        return np.log(np.zeros(3)) + x[0]
+
+
+def of_filled_constants(x: Any) -> Any:
+    made = np.zeros(3)
+    made[:] = x[:3] + 1
+    return np.log(made)
+
+
 def outcome(fn: Callable[[Any], Any], x: Any) -> tuple[str, list[tuple[str, int]]]:
     with warnings.catch_warnings(record=True) as shown:
         warnings.simplefilter("always")
@@ -49,8 +64,14 @@ def outcome(fn: Callable[[Any], Any], x: Any) -> tuple[str, list[tuple[str, int]
     return found, [(str(each.message), each.lineno) for each in told]
 
 
-@pytest.mark.parametrize("program", [divides, casts, calls, tries])
-def test_what_nobody_reads(program: Callable[[Any], Any]) -> None:
+PROGRAMS = (
+    *(divides, casts, calls, tries),
+    *(of_constants, quietly_of_constants, of_filled_constants),
+)
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_what_nobody_reads_or_is_constant(program: Callable[[Any], Any]) -> None:
     compiled = fxc.compile(program)
     for x in (np.arange(3.0), np.arange(1.0, 40.0), np.arange(3.0)):
         assert outcome(program, x) == outcome(compiled, x)

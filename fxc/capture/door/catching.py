@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from fxc.ir.errors import FxcError
-from fxc.ops.operators import Tag
 from fxc.ops.table import TABLE
 
 from ..bugs import check_no_bug
+from ..constant_parts import COMPUTING
 from ..locations import OURS, Ignoring
 from ..outside.objects import has_python_method
 from ..outside.outside import Outside
@@ -36,7 +36,6 @@ _PLAIN_ERRORS = (
     *(KeyError, IndexError, StopIteration, ZeroDivisionError, OverflowError, AssertionError),
     *(AttributeError, ValueError, UnboundLocalError),
 )
-_COMPUTING = frozenset({Tag.POINTWISE, Tag.REDUCTION, Tag.SCAN, Tag.CONTRACTION, Tag.COMPOSITE})
 
 
 class Catching(Attributes):
@@ -72,7 +71,7 @@ class Catching(Attributes):
         """``value`` as a statement: NumPy may warn of how it was computed, or raise."""
         if isinstance(value, TracedValue) and not self.session.region:
             made = self.session.made.get(value._value)
-            if made is not None and TABLE[made.name].tag in _COMPUTING:
+            if made is not None and TABLE[made.name].tag in COMPUTING:
                 self.session.discarded.append(value)
 
     def raising(self, error: object) -> Any:

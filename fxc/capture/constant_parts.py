@@ -1,0 +1,83 @@
+"""What NumPy would say, in each call, of what is computed from constants alone.
+
+``np.log(np.zeros(3))`` warns each time. A compiler computes it once, and no processor would set a
+flag where the code runs.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from typing import Any
+
+import numpy as np
+
+from fxc.ir.graph import Arg, Literal, Node, Region, Value, walk
+from fxc.ir.types import ArrayType
+from fxc.ops.kernels import kernel_of
+from fxc.ops.operators import Tag
+from fxc.ops.table import TABLE
+
+from .refusing import refuse
+
+COMPUTING = frozenset({Tag.POINTWISE, Tag.REDUCTION, Tag.SCAN, Tag.CONTRACTION, Tag.COMPOSITE})
+_MODES = ("divide", "over", "invalid")
+_MOST = 4096  # elements of an array that is looked at
+
+
+def check_constants(body: Region) -> None:
+    """Refuse what sets floating-point flags for the constants that the program computes with."""
+    users: dict[Value, list[Node]] = defaultdict(list)
+    for node in walk(body):
+        for value in node.inputs:
+            users[value].append(node)
+    own = set(map(id, body.nodes))
+    known: dict[Value, Any] = {}
+    state: Any = np.geterr()
+    for node in body.nodes:
+        is_made = TABLE[node.op].tag is Tag.FACTORY and not node.inputs
+        if not is_made and not (node.inputs and all(value in known for value in node.inputs)):
+            continue
+        if not is_made and TABLE[node.op].tag not in COMPUTING:
+            continue
+        found = _computed(node, known, state)
+        (value,) = node.outputs
+        read = users[value]
+        if found is not None and all(
+            id(each) in own and TABLE[each.op].tag in COMPUTING for each in read
+        ):
+            known[value] = found
+
+
+def _computed(node: Node, known: dict[Value, Any], state: dict[str, str]) -> Any:
+    """What a node gives; None if that is not known, or large."""
+    if len(node.outputs) != 1 or not _is_small(node.outputs[0]):
+        return None
+    quiet = {mode for mode in _MODES if mode in node.quiet or state[mode] == "ignore"}
+    modes: Any = {mode: "ignore" if mode in quiet else "raise" for mode in _MODES}
+    try:
+        with np.errstate(under="ignore", **modes):
+            return kernel_of(node.op)(*(_argument(arg, known) for arg in node.args))
+    except FloatingPointError as error:
+        raise refuse(f"NumPy says {error} of constants in each call", node.loc) from None
+    except Exception:  # it has sizes that are not known, or raises in each call
+        return None
+
+
+def _is_small(value: Value) -> bool:
+    kind = value.type
+    sizes = kind.shape if isinstance(kind, ArrayType) else ()
+    known = [size for size in sizes if isinstance(size, int)]
+    return len(known) == len(sizes) and math.prod(known) <= _MOST
+
+
+def _argument(arg: Arg, known: dict[Value, Any]) -> Any:
+    match arg:
+        case Value():
+            return known[arg]
+        case Literal(value):
+            return value
+        case tuple():
+            return tuple(_argument(item, known) for item in arg)
+        case _:
+            return arg
