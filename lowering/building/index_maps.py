@@ -10,10 +10,9 @@ from typing import Any
 
 from fxc.ir.bounds import decide
 from fxc.ir.graph import Node, SliceSpec
-from fxc.ir.size_functions import hint
-from fxc.ir.symbols import Dim, counted_in, product
+from fxc.ir.symbols import Dim, product
 from fxc.ir.types import Type
-from fxc.ops.metas.shapes import normalize_axis, stretches
+from fxc.ops.metas.shapes import goes_in, normalize_axis
 from fxc.ops.metas.views import rows_of
 from fxc.ops.operators import Tag
 from fxc.ops.table import TABLE
@@ -69,14 +68,8 @@ def broadcast(shape: Idx, index: Idx, target: Idx) -> Idx:
     skipped = len(index) - len(shape)
     result: list[Dim] = []
     for dim, i, whole in zip(shape, index[skipped:], target[skipped:], strict=True):
-        goes_in = dim == 1 or (not _is_same(dim, whole) and stretches(dim, whole))
-        result.append(0 if goes_in else i)
+        result.append(0 if goes_in(dim, whole) else i)
     return tuple(result)
-
-
-def _is_same(dim: Dim, whole: Dim) -> bool:
-    """Whether a dim that is broadcast to another is equal to it by a guard, as it is not 1."""
-    return not counted_in(dim - whole) and 1 != hint(dim) == hint(whole)
 
 
 def diagonal_index(operand: Type, args: tuple[Any, ...], index: Idx) -> Idx:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from fxc.ir.symbols import Dim, product, symbol
+from fxc.ops.metas.shapes import goes_in
 
 from ..nests.buffers import Buffer
 from ..nests.statements import Apply, Matmul
@@ -49,14 +50,18 @@ def _batch(
     emitter.counted(Counting(var, "0", stop), (), lambda: _batch(emitter, stmt, rest, counters))
 
 
-def _leading(buffer: Buffer, counters: Sequence[Dim], core: int) -> Dim:
-    """The byte offset of the matrix at the batch position, broadcasting dims of size 1."""
+def _leading(
+    buffer: Buffer, counters: Sequence[Dim], core: int, batch: Sequence[Dim] | None = None
+) -> Dim:
+    """The byte offset of the matrix at the position in a batch, or of the row at that in the
+    buffer's own leading dims. A dim of size 1 goes into any.
+    """
     offset = buffer.offset
     lead = len(buffer.shape) - core
-    for axis in range(lead):
-        if buffer.shape[axis] != 1:
-            place = counters[len(counters) - lead + axis]
-            offset = offset + place * buffer.strides[axis]
+    skipped = len(counters) - lead
+    for axis, dim in enumerate(buffer.shape[:lead]):
+        if not goes_in(dim, dim if batch is None else batch[skipped + axis]):
+            offset = offset + counters[skipped + axis] * buffer.strides[axis]
     return offset
 
 
@@ -75,7 +80,7 @@ def _call(emitter: Emitter, stmt: Matmul, counters: Sequence[Dim]) -> None:
     pointers = []
     for buffer, name in ((x, stmt.x), (y, stmt.y), (out, stmt.out)):
         cores = len(core) if buffer is out else min(2, len(buffer.shape))
-        pointers.append(emitter.address(name, _leading(buffer, counters, cores)))
+        pointers.append(emitter.address(name, _leading(buffer, counters, cores, out.shape[:lead])))
     steps: list[Dim] = [0, 0, 0, *x_strides, *y_strides, *fixed]
     arrays = emitter.on_stack("ptr", pointers)
     dims = emitter.on_stack("i64", [emitter.dim(d) for d in (1, rows, inner, columns)])

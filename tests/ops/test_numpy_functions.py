@@ -384,3 +384,16 @@ def test_what_numpy_says_of_arrays(program):
     compiled = fxc.compile(program)
     for _ in range(2):
         assert difference(run(program, [x]), run(compiled, [x])) == ""
+
+
+def products_of_sized(s, t):
+    a = np.arange(float(s[0] * s[1] * s[2])).reshape(s) + 0.5
+    b = np.arange(t[0] * t[1] * t[2]).reshape(t)
+    return a @ b, np.matmul(b.transpose(0, 2, 1), a.transpose(0, 2, 1)), a + b[:, :1, :1]
+
+
+def test_batches_that_are_broadcast_by_sizes_that_vary():
+    compiled = fxc.compile(products_of_sized, fullgraph=True)
+    sizes = [((20, 3, 4), (1, 4, 5)), ((1, 3, 4), (7, 4, 5)), ((9, 3, 4), (9, 4, 2))]
+    for given in [*sizes, ((300, 2, 2), (1, 2, 2)), ((1, 2, 2), (1, 2, 3)), *sizes]:
+        assert difference(run(products_of_sized, given), run(compiled, given)) == ""

@@ -70,6 +70,16 @@ def stretches(dim: Dim, wanted: Dim) -> bool:
         return not guard(dim, "==", wanted)
 
 
+def goes_in(dim: Dim, whole: Dim) -> bool:
+    """Whether a dim that has been broadcast to another is 1, as capture has found."""
+    return dim == 1 or (not _is_same(dim, whole) and stretches(dim, whole))
+
+
+def _is_same(dim: Dim, whole: Dim) -> bool:
+    """Whether a dim that is broadcast to another is equal to it by a guard, as it is not 1."""
+    return not counted_in(dim - whole) and 1 != hint(dim) == hint(whole)
+
+
 def is_known_zero(dim: Dim) -> bool:
     """Whether a dim is 0; what depends on a counted size is taken not to be."""
     return is_zero(dim) if isinstance(dim, int) or not counted_in(dim) else False
