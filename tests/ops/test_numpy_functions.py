@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import copy
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Hashable, Iterable, Sized
+from numbers import Number
 from typing import Any
 
 import numpy as np
@@ -397,3 +398,26 @@ def test_batches_that_are_broadcast_by_sizes_that_vary():
     sizes = [((20, 3, 4), (1, 4, 5)), ((1, 3, 4), (7, 4, 5)), ((9, 3, 4), (9, 4, 2))]
     for given in [*sizes, ((300, 2, 2), (1, 2, 2)), ((1, 2, 2), (1, 2, 3)), *sizes]:
         assert difference(run(products_of_sized, given), run(compiled, given)) == ""
+
+
+def numbers_in_arrays(x):
+    one = np.array(3)
+    sizes = np.ones(one), np.zeros((np.array(2), 3)), len(range(np.array(x.shape[0])))
+    return sizes, complex(np.array(7)), complex(np.array(x[0]), np.array(1.5))
+
+
+def what_arrays_are(x):
+    kinds = Hashable, Iterable, Sized, Number
+    return [[isinstance(each, kind) for kind in kinds] for each in (x, x[0], x.shape, [x], 1.5)]
+
+
+def flags_of(x):
+    return (x * 2).flags, x[::2].flags, (x + 1).ravel().flags.owndata
+
+
+@pytest.mark.parametrize("program", [numbers_in_arrays, what_arrays_are, flags_of])
+def test_what_arrays_stand_for(program):
+    x = np.arange(5.0)
+    compiled = fxc.compile(program, fullgraph=True)
+    for _ in range(2):
+        assert repr(program(x)) == repr(compiled(x))

@@ -79,10 +79,11 @@ def complex_of(door: PlainCalls, *args: Any, **kwargs: Any) -> Any:
     if not any(x is not None for x in numbers):
         return complex(*args, **kwargs)
     if len(parts) == 1:
-        return to_complex(parts[0].real, parts[0].imag)
+        return to_complex(numbers[0].real, numbers[0].imag)
     if len(parts) != 2 or any(operand(x).type.dtype.kind == "c" for x in parts):
         raise refuse("complex() of a complex number and another cannot be captured; use x + y * 1j")
-    return to_complex(*parts)
+    given = zip(parts, numbers, strict=True)
+    return to_complex(*(part if number is None else number for part, number in given))
 
 
 def bool_of(door: PlainCalls, *args: object) -> Any:

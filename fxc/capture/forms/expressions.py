@@ -11,6 +11,7 @@ from typing import Any
 
 from fxc.ir.graph import Value
 
+from ..numpy_api.flags import Flags
 from ..outside.containers import is_plain
 from ..outside.files import TracedFile
 from ..outside.generators import TracedGenerator
@@ -375,6 +376,7 @@ _EXPRESSIONS: dict[type, Callable[[Any, Any], str]] = {
     PooledList: lambda self, x: f"{self._pool(x.pool)}[{self._place(x.number)}]",
     TracedGenerator: lambda self, x: self._reference(x._var()),
     TracedFile: lambda self, x: self._reference(x._source.var),
+    Flags: lambda self, x: f"{self._place(x._array)}.flags",
     Late: lambda self, x: self._called(x._function, x._args, x._kwargs),
     **dict.fromkeys((Counted, Bounded), _refuse_range),
 }

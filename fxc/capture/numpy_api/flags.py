@@ -67,6 +67,9 @@ class Flags:
     def __getitem__(self, name: str) -> bool:
         return bool(getattr(self, _SHORT.get(name, name.lower())))
 
+    def __repr__(self) -> str:
+        raise refuse("the text of x.flags cannot be captured")
+
     def __getattr__(self, name: str) -> Any:
         if name == "owndata":
             return sharing.base_of(self._array) is None

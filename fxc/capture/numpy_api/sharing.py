@@ -116,7 +116,8 @@ def base_of(x: TracedValue) -> Any:
         view = aliases.bases[view]
     if real is None:
         made = session.made.get(root)
-        if made is None or TABLE[made.name].tag not in _MADE_ANEW:
+        is_constant = made is not None and made.name == "constant"  # it may show other memory
+        if made is None or is_constant or TABLE[made.name].tag not in _MADE_ANEW:
             raise refuse("x.base of what this function of NumPy's has made cannot be captured")
         return None if value is root else wrap(root)
     source = outside.source_of(wrap(root))

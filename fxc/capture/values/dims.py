@@ -14,6 +14,7 @@ from ..numpy_api.measured import size_from
 from ..session import current
 from .derived import derived
 from .operands import Traced, TracedValue, wrap
+from .python_numbers import as_scalar
 from .traced_int import exact
 
 
@@ -35,11 +36,12 @@ def dim_of(x: object, what: str = "a size") -> Dim:
             counted = size_of(x._value)
             if counted is not None:
                 return counted
-            measured = size_from(x._value)
+            number = as_scalar(x._value)
+            measured = size_from(number)
             if measured is not None:
                 return measured
-            known = derived(int, x._value)
-            return int(current().specialise(x._value, what)) if known is None else dim_of(known)
+            known = derived(int, number)
+            return int(current().specialise(number, what)) if known is None else dim_of(known)
         name = "numpy.ndarray" if isinstance(kind, ArrayType) else kind.dtype.type.__name__
         raise TypeError(f"{name!r} object cannot be interpreted as an integer")
     if hasattr(x, "__index__"):

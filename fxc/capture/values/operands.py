@@ -131,8 +131,8 @@ class Traced:
         return self.__class__
 
     def _is_instance(self, kinds: type | tuple[type, ...]) -> bool:
-        """``isinstance(self, kinds)`` in the program."""
-        return isinstance(self, kinds)
+        """``isinstance(self, kinds)`` in the program; abstract classes look at ``type``, too."""
+        return issubclass(self.__class__, kinds)
 
     def _record(self) -> Any:
         """The record that this is, if it is one of several things; else this."""
