@@ -7,7 +7,10 @@ flag where the code runs.
 from __future__ import annotations
 
 import math
+import warnings
 from collections import defaultdict
+from collections.abc import Container
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -34,19 +37,24 @@ def check_constants(body: Region) -> None:
     own = set(map(id, body.nodes))
     known: dict[Value, Any] = {}
     state: Any = np.geterr()
-    for node in body.nodes:
-        is_made = TABLE[node.op].tag is Tag.FACTORY and not node.inputs
-        if not is_made and not (node.inputs and all(value in known for value in node.inputs)):
-            continue
-        if not is_made and TABLE[node.op].tag not in COMPUTING:
-            continue
-        found = _computed(node, known, state)
-        (value,) = node.outputs
-        read = users[value]
-        if found is not None and all(
-            id(each) in own and TABLE[each.op].tag in COMPUTING for each in read
-        ):
-            known[value] = found
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)  # which NumPy's Python code gives
+        for node in body.nodes:
+            if _is_of_constants(node, known):
+                found = _computed(node, known, state)
+                read = (users[value] for value in node.outputs)
+                if found is not None and all(
+                    id(each) in own and TABLE[each.op].tag in COMPUTING
+                    for each in chain.from_iterable(read)
+                ):
+                    known[node.outputs[0]] = found
+
+
+def _is_of_constants(node: Node, known: Container[Value]) -> bool:
+    tag = TABLE[node.op].tag
+    if not node.inputs:
+        return tag is Tag.FACTORY
+    return tag in COMPUTING and all(value in known for value in node.inputs)
 
 
 def _computed(node: Node, known: dict[Value, Any], state: dict[str, str]) -> Any:
@@ -58,7 +66,7 @@ def _computed(node: Node, known: dict[Value, Any], state: dict[str, str]) -> Any
     try:
         with np.errstate(under="ignore", **modes):
             return kernel_of(node.op)(*(_argument(arg, known) for arg in node.args))
-    except FloatingPointError as error:
+    except (FloatingPointError, RuntimeWarning) as error:
         raise refuse(f"NumPy says {error} of constants in each call", node.loc) from None
     except Exception:  # it has sizes that are not known, or raises in each call
         return None
