@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections import defaultdict
 from collections.abc import Container
-from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -18,48 +16,47 @@ import numpy as np
 from fxc.ir.graph import Arg, Literal, Node, Region, Value, walk
 from fxc.ir.types import ArrayType
 from fxc.ops.kernels import kernel_of
-from fxc.ops.operators import Tag
+from fxc.ops.operators import COMPUTING, Tag
 from fxc.ops.table import TABLE
 
 from .refusing import refuse
 
-COMPUTING = frozenset({Tag.POINTWISE, Tag.REDUCTION, Tag.SCAN, Tag.CONTRACTION, Tag.COMPOSITE})
 _MODES = ("divide", "over", "invalid")
 _MOST = 4096  # elements of an array that is looked at
 
 
 def check_constants(body: Region) -> None:
     """Refuse what sets floating-point flags for the constants that the program computes with."""
-    users: dict[Value, list[Node]] = defaultdict(list)
-    for node in walk(body):
-        for value in node.inputs:
-            users[value].append(node)
-    own = set(map(id, body.nodes))
+    made: dict[Value, Node] = {}
+    for node in body.nodes:
+        if len(node.outputs) == 1 and _is_of_constants(node, made):
+            made[node.outputs[0]] = node
+    if not any(TABLE[node.op].tag in COMPUTING for node in made.values()):
+        return
+    computing = {node for node in body.nodes if TABLE[node.op].tag in COMPUTING}
+    # Arrays that others see may be written.
+    seen = {value for node in walk(body) if node not in computing for value in node.inputs}
     known: dict[Value, Any] = {}
     state: Any = np.geterr()
     with warnings.catch_warnings():
         warnings.simplefilter("error", RuntimeWarning)  # which NumPy's Python code gives
-        for node in body.nodes:
-            if _is_of_constants(node, known):
+        for value, node in made.items():
+            if all(each in known for each in node.inputs):
                 found = _computed(node, known, state)
-                read = (users[value] for value in node.outputs)
-                if found is not None and all(
-                    id(each) in own and TABLE[each.op].tag in COMPUTING
-                    for each in chain.from_iterable(read)
-                ):
-                    known[node.outputs[0]] = found
+                if found is not None and value not in seen:
+                    known[value] = found
 
 
-def _is_of_constants(node: Node, known: Container[Value]) -> bool:
+def _is_of_constants(node: Node, made: Container[Value]) -> bool:
     tag = TABLE[node.op].tag
     if not node.inputs:
-        return tag is Tag.FACTORY
-    return tag in COMPUTING and all(value in known for value in node.inputs)
+        return tag is Tag.FACTORY and node.op != "empty"  # which has what was in memory
+    return tag in COMPUTING and all(value in made for value in node.inputs)
 
 
 def _computed(node: Node, known: dict[Value, Any], state: dict[str, str]) -> Any:
     """What a node gives; None if that is not known, or large."""
-    if len(node.outputs) != 1 or not _is_small(node.outputs[0]):
+    if not _is_small(node.outputs[0]):
         return None
     quiet = {mode for mode in _MODES if mode in node.quiet or state[mode] == "ignore"}
     modes: Any = {mode: "ignore" if mode in quiet else "raise" for mode in _MODES}

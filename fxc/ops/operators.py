@@ -86,9 +86,9 @@ class Operator:
         return self.schema.name
 
 
-_OUT_TAGS = frozenset(
-    {Tag.POINTWISE, Tag.REDUCTION, Tag.SCAN, Tag.CONTRACTION, Tag.COMPOSITE, Tag.OPAQUE}
-)
+# Operators that compute elements of their results, of which NumPy may warn.
+COMPUTING = frozenset({Tag.POINTWISE, Tag.REDUCTION, Tag.SCAN, Tag.CONTRACTION, Tag.COMPOSITE})
+_OUT_TAGS = COMPUTING | {Tag.OPAQUE}
 _INPLACE_TAGS = frozenset({Tag.POINTWISE, Tag.INDEX_PUT})
 _WRITTEN = Alias("a", written=True)
 

@@ -50,6 +50,10 @@ def quietly_of_constants(x: Any) -> Any:
         return np.log(np.zeros(3)) + x[0]
 
 
+def of_what_was_in_memory(x: Any) -> Any:
+    return (np.empty(3) / np.empty(3)).shape, x
+
+
 def of_filled_constants(x: Any) -> Any:
     made = np.zeros(3)
     made[:] = x[:3] + 1
@@ -75,3 +79,10 @@ def test_what_nobody_reads_or_is_constant(program: Callable[[Any], Any]) -> None
     compiled = fxc.compile(program)
     for x in (np.arange(3.0), np.arange(1.0, 40.0), np.arange(3.0)):
         assert outcome(program, x) == outcome(compiled, x)
+
+
+def test_what_was_in_memory_decides_nothing() -> None:
+    """``inspect`` runs nothing: NumPy may warn of these, or not."""
+    for _ in range(20):
+        compiled = fxc.compile(of_what_was_in_memory, fullgraph=True)
+        assert compiled.inspect(np.zeros(3)).captured.nodes

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from fxc.ir.errors import FxcError
+from fxc.ops.operators import COMPUTING
 from fxc.ops.table import TABLE
 
 from ..bugs import check_no_bug
-from ..constant_parts import COMPUTING
 from ..locations import OURS, Ignoring
 from ..outside.objects import has_python_method
 from ..outside.outside import Outside
