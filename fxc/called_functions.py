@@ -132,7 +132,7 @@ _keys: weakref.WeakKeyDictionary[types.CodeType, tuple[str, object]] = weakref.W
 def _split_inner(function: types.FunctionType) -> types.FunctionType:
     """A driver in place of a function that another one defines; itself if it is not split."""
     split = _inner.get(_key_of(function))
-    if split is None or not (split.driver.parts or split.cuts.calling):
+    if split is None or not split.is_driven:
         return function
     driver: types.FunctionType = split.driver.function
     given = zip(driver.__code__.co_freevars, driver.__closure__ or (), strict=True)

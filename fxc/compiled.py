@@ -84,6 +84,7 @@ class Compiled(Serving[P, R]):
         state = self._state
         variant = self._find(args, kwargs)
         if variant is None and state.split is not None:
+            state.split.without_given_up()
             return SplitStages(
                 state.split.driver.text,
                 tuple(

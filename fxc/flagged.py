@@ -94,6 +94,11 @@ class Watch:
         """Whether inputs are copied before each call."""
         return self._always or (bool(self._updated) and self._young > 0)
 
+    @property
+    def copies_left(self) -> int:
+        """How many calls there are at most with copies, that are not always made."""
+        return max(self._young, 0) if self._updated else 0
+
     def run(self, *inputs: Any) -> Any:
         """Run the compiled code. Raises ``Flagged``, with the inputs as they were, if NumPy is to
         run the call.

@@ -49,7 +49,7 @@ class Running(Generic[P, R]):
     def _runner(self) -> Callable[..., Any]:
         """What to call instead of the function."""
         original, split = self.__fxc_original__, self._state.split
-        if split is None or not (split.driver.parts or split.cuts.calling):
+        if split is None or not split.is_driven:
             return original
         made: Callable[..., Any] = split.driver.function
         return _bound_as(original, made)

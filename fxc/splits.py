@@ -81,6 +81,7 @@ class Split:
         self._of_parts: dict[PartKey, Driver | None] = {}
         self._unpaid: set[PartKey] = set()
         self._is_plain = False  # Python runs all of it
+        self.is_tried = False  # its driver is on trial
         self.varying: set[str] = set()  # variables that Python makes of values which vary
         self.on_change: list[Callable[[], None]] = []
         if self.is_entered_again:
@@ -131,6 +132,16 @@ class Split:
         return [*self.parts.values(), *(helpers[x] for x in self.calls if x in helpers)]
 
     @property
+    def has_parts(self) -> bool:
+        """Whether the driver calls parts that may pay."""
+        return any(part.source.key not in self._unpaid for part in self.driver.parts)
+
+    @property
+    def is_driven(self) -> bool:
+        """Whether the driver does anything that the function does not."""
+        return self.has_parts or bool(self.cuts.calling)
+
+    @property
     def is_waiting(self) -> bool:
         """Whether Python runs parts that may be compiled yet, so that nobody can say what pays."""
         return any(part.is_waiting for part in self.parts.values())
@@ -154,6 +165,9 @@ class Split:
     def _changed(self) -> None:
         self._whole = None
         self._of_parts.clear()
+        self._forget()
+
+    def _forget(self) -> None:
         for forget in self.on_change:
             forget()
 
@@ -169,12 +183,24 @@ class Split:
         """Cut at a refusal; whether anything is left to compile, here or in what it calls."""
         self._cut(refusal, self.plan.body)
         self._changed()
-        return bool(self.driver.parts) or self._has_helpers
+        return self.has_parts or self._has_helpers
 
     def give_up(self, part: PartSource) -> None:
-        """Let Python run the statements of a part that does not pay."""
+        """Let Python run the statements of a part that does not pay: by a driver without it, once
+        there is no trial of this one, for to write it takes a millisecond.
+        """
         self._unpaid.add(part.key)
-        self._changed()
+        if not self.is_driven:
+            self._forget()
+        elif not self.is_tried:
+            self._changed()
+
+    def without_given_up(self) -> bool:
+        """Let the driver be one without what was given up; whether it is another one."""
+        is_other = any(part.source.key in self._unpaid for part in self.driver.parts)
+        if is_other:
+            self._changed()
+        return is_other
 
     # -------------------------------------------------------- cuts
 

@@ -94,7 +94,7 @@ class Splitting(TakingTurns[P, R]):
 
     def _warn_split(self, split: Split, error: CaptureError) -> None:
         """Say which statement was refused, and how much of the function is compiled."""
-        if not split.driver.parts:
+        if not split.has_parts:
             self._warn_eager(str(error), error)
             return
         compiled, count = split.in_parts

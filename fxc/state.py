@@ -13,7 +13,7 @@ from fxc.ir.records import frozen, mutable
 
 from .decisions import Captures, InVain, Refused
 from .leaves import Leaves
-from .turns import Key, Turn
+from .turns import Key, Pace, Turn
 from .variants import Variant
 
 if TYPE_CHECKING:
@@ -47,6 +47,7 @@ class State:
     variants: list[Variant] = field(default_factory=list)
     refused: dict[object, Refused] = field(default_factory=dict)
     turns: dict[Key, Turn] = field(default_factory=dict)  # see Note [Turns]
+    paces: dict[Key, Pace] = field(default_factory=dict)  # of trials
     in_vain: dict[Key, InVain] = field(default_factory=dict)
     lost: Counter[Key] = field(default_factory=Counter)  # trials
     paying: set[Key] = field(default_factory=set)  # calls for which the driver has won one,
@@ -70,6 +71,14 @@ class State:
         if self.process != os.getpid():
             self.lock, self.process = threading.RLock(), os.getpid()
         return self.lock
+
+    def pace(self, key: Key) -> Pace:
+        """How fast trials of calls of one kind go on."""
+        return self.paces.setdefault(key, Pace(self.calls))
+
+    def calls(self) -> int:
+        """How many calls there were."""
+        return self.all_eager_calls + sum(variant.all_calls for variant in self.variants)
 
     @property
     def served(self) -> int:

@@ -22,7 +22,7 @@ from .decisions import SHARE, InVain
 from .running import P, R, Running
 from .tracebacks import unseen
 from .trials import BY_LITTLE, HANDING_ON, LONG_DRIVER, Trial, noted
-from .turns import FOR_EVER, MORE, Handed, Key, Tried, Turn, key_of
+from .turns import FOR_EVER, MORE, Handed, Key, Tried, Turn, Ways, key_of
 from .variants import OFTEN, Variant
 
 if TYPE_CHECKING:
@@ -86,6 +86,8 @@ class TakingTurns(Running[P, R]):
             return self._take(args, kwargs)
 
         def end(trial: Trial) -> None:
+            if self._state.turns.get(key) is not turn:
+                return
             if trial.pays:
                 variant.settle(trial)
                 self._end_turn(turn)
@@ -93,12 +95,13 @@ class TakingTurns(Running[P, R]):
                 variant.try_later(0)
                 self._lost(turn, trial, self._until_native(variant))
 
-        def work() -> int:
-            return captures_begun() + self._state.eager_calls  # what no variant fits
+        def work() -> tuple[int, int]:
+            copies = 0 if variant.watch is None else variant.watch.copies_left
+            return captures_begun(), self._state.eager_calls - copies  # what no variant fits
 
         trial = Trial(longest=variant.longest_tried, saved=HANDING_ON)
-        ours, original = chain((), natives, take), self.__fxc_original__
-        turn = Tried(key, ours, original, trial, end, work)
+        ways = Ways(chain((), natives, take), self.__fxc_original__, work)
+        turn = Tried(key, ways, trial, self._state.pace(key), end, self._arrange)
         self._give_turn(turn)
 
     def _until_native(self, variant: Variant) -> int:
@@ -113,7 +116,7 @@ class TakingTurns(Running[P, R]):
         _log.info("%s: takes longer than as plain NumPy, and runs so", self.__name__)
         calls = OFTEN if trial.is_lost else BY_LITTLE
         calls *= _LONGER ** min(state.lost[turn.key], _MOST_LOST)
-        if turn.is_driver:
+        if turn.ways.is_driver:
             calls = self._calls_lost(trial, calls)
         state.lost[turn.key] += 1
         self._end_turn(turn)
@@ -151,7 +154,12 @@ class TakingTurns(Running[P, R]):
         """Find out whether the function is faster as it is than split."""
 
         def end(trial: Trial) -> None:
-            state = self._state
+            state, may_pay = self._state, trial.pays or not trial.is_lost
+            if state.turns.get(key) is not turn:
+                return
+            split.is_tried = False
+            if may_pay and split.without_given_up():
+                return
             if trial.pays and not rests and not trial.is_won and key not in state.won:
                 state.won.add(key)
                 self._end_turn(turn)
@@ -167,9 +175,9 @@ class TakingTurns(Running[P, R]):
                 self._lost(turn, trial)
 
         trial = Trial(longest=LONG_DRIVER, saved=HANDING_ON)
-        turn = Tried(
-            key, run, self.__fxc_original__, trial, end, lambda: captures_begun() + noted(), True
-        )
+        ways = Ways(run, self.__fxc_original__, lambda: (captures_begun(), noted()), True)
+        turn = Tried(key, ways, trial, self._state.pace(key), end, self._arrange)
+        split.is_tried = True
         self._give_turn(turn)
 
     def _give_turn(self, turn: Turn) -> None:
@@ -202,6 +210,8 @@ class TakingTurns(Running[P, R]):
         state.paying.clear()
         state.won.clear()
         state.losing.clear()
+        if state.split is not None:
+            state.split.is_tried = False
         if state.turns:
             for turn in list(state.turns.values()):
                 state.end(turn)
@@ -234,8 +244,9 @@ class TakingTurns(Running[P, R]):
         state = self._state
         turns = list(state.turns.values())
         natives = [each.native for each in state.variants if each.native is not None]
-        handed = [turn for turn in turns if isinstance(turn, Handed)]
-        pays = natives or any(turn.cells[MORE] >= _MANY_HANDED for turn in handed)
+        handed = [turn.between for turn in turns if turn.between is not None]
+        pays = natives or any(turn is not turn.between for turn in turns)
+        pays = pays or any(turn.cells[MORE] >= _MANY_HANDED for turn in handed)
         if len(handed) < len(turns) or not pays:
             self._call_by(None)
             return

@@ -101,7 +101,7 @@ class Trial:
         """Whether compiled code takes no longer; None as long as that is not known."""
         if self.is_pythons and self.compiled > self.longest:
             return True
-        if self.python_calls < self._enough:
+        if min(self.python_calls, self.compiled_calls) < self._enough:
             return None
         return self.compiled <= _HARDLY * self.python + self.saved
 

@@ -119,7 +119,7 @@ class Variant:
             self.watch = watched(self.captured, made)
             run = self.watch.run
         self.call = guards.call(run, finish, self)
-        self.often = self.when_often() if self.is_tried else self.first_calls
+        self.often = self.when_often() if self.is_tried else EARLY
 
 
 def _may_be_fast(region: Region) -> bool:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 import threading
 import traceback
 from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,7 +16,7 @@ import pytest
 import fxc
 import fxc.native_calls
 import fxc.variants
-from fxc import decisions, parts, trials
+from fxc import decisions, parts, trials, turns
 from fxc.trials import (
     BRIEF,
     BRIEF_CALLS,
@@ -25,7 +28,7 @@ from fxc.trials import (
     SETTLED,
     Trial,
 )
-from fxc.turns import FOR_EVER, MORE, Handed, Tried, key_of
+from fxc.turns import FOR_EVER, MORE, Handed, Pace, Tried, Ways, key_of
 
 pytestmark = pytest.mark.usefixtures("as_users")
 
@@ -166,7 +169,16 @@ def test_what_wins_by_little_is_tried_once_more(monkeypatch: pytest.MonkeyPatch)
         if compiled.cache_info().eager_calls > before:
             by_python.add(k)
     first, *more = sorted(by_python)
-    assert [k - first for k in more] == [trials.BY_LITTLE + 3]
+    assert [k - first for k in more] == [trials.BY_LITTLE + 2]
+
+
+def tried(
+    ours: Callable[[], Any], python: Callable[[], Any], trial: Trial, end: Callable[[Trial], None]
+) -> Tried:
+    """The trial of a driver, whose calls Python hands on."""
+    calls = itertools.count()
+    ways = Ways(ours, python, lambda: (0, trials.noted()), True)
+    return Tried(((), ()), ways, trial, Pace(lambda: next(calls)), end, lambda: None)
 
 
 def test_a_driver_is_timed_when_its_parts_are_not_on_trial_any_more() -> None:
@@ -177,14 +189,89 @@ def test_a_driver_is_timed_when_its_parts_are_not_on_trial_any_more() -> None:
         if part.pays is None:
             part.note(1e-5, part.is_pythons)
 
-    work = trials.noted
-    turn = Tried(((), ()), driver, driver, trial, ends.append, work, driver=True)
-    for _ in range(2 * CLOSE_CALLS):
+    turn = tried(driver, driver, trial, ends.append)
+    while part.pays is None:
         turn()
         assert trial.compiled_calls == 0
     while not ends:
         turn()
     assert trial.compiled_calls >= CALLS
+
+
+@pytest.mark.parametrize("slower", [0.5, 1.02, 1.5, 4.0, 30.0])
+@pytest.mark.parametrize("python", [1e-6, 1e-5, 3e-4])
+def test_a_trial_costs_a_twentieth_after_some_calls(
+    python: float, slower: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As long as nothing is decided, and however much slower than Python that is which is tried."""
+    times = {"ours": slower * python, "python": python}
+    ran: list[str] = []
+    monkeypatch.setattr(turns, "since", lambda _: times[ran[-1]])
+    monkeypatch.setattr(Trial, "pays", None)
+    turn = tried(lambda: ran.append("ours"), lambda: ran.append("python"), Trial(), print)
+    timed = Counter[str]()
+    for call in range(20_000):
+        is_timed = turn.between is None or turn.between.is_over
+        turn()
+        if call >= 10:
+            timed[ran[-1]] += is_timed
+    spent = sum(times[each] for each in ran[10:])
+    spent += turns._TIMING * sum(timed.values())  # what it takes to look at the clocks
+    assert spent <= 1.06 * python * len(ran[10:])
+    assert min(timed.values()) >= 8
+
+
+def test_a_trial_is_paced_by_what_python_takes_now() -> None:
+    pace = Pace(lambda: 100)
+    for seconds in (9e-5, 1e-5, 1e-5, 1e-5):  # the first finds nothing in caches
+        pace.note(seconds)
+    assert 1e-5 < pace.python < 2.1e-5
+    pace.note(1.0)  # others had the processor
+    assert pace.python < 1e-4
+
+
+@pytest.mark.filterwarnings("ignore::fxc.CaptureWarning")
+def test_a_driver_is_not_written_again_while_it_is_on_trial() -> None:
+    def program(x, seen):
+        y = x * 2 + 1
+        seen.append(id(y))
+        z = np.sqrt(x * x + 1.0) + y
+        seen.append(id(z))
+        return z - y * y + 2
+
+    compiled, x = fxc.compile(program), np.ones(3)
+    for _ in range(3):
+        compiled(x, [])
+    split: Any = compiled._state.split
+    (turn,) = compiled._state.turns.values()
+    assert isinstance(turn, Tried)
+    driver, (first, *others) = split.driver, split.driver.parts
+    split.give_up(first.source)
+    assert split.driver is driver
+    assert compiled._state.turns == {turn.key: turn}
+    turn._end(Trial(1e-5, 3e-5, CALLS, CALLS))  # a driver that pays is worth that
+    assert [part.source for part in split.driver.parts] == [part.source for part in others]
+    assert not compiled._state.turns
+    for part in others:
+        compiled(x, [])
+        assert compiled._state.turns
+        split.give_up(part.source)
+    assert compiled._runner() is program
+    assert not compiled._state.turns
+
+
+def test_calls_with_copies_are_not_timed() -> None:
+    def update(x):
+        x += 1.0 / x
+
+    compiled, x = fxc.compile(update), np.ones(100)
+    for _ in range(trials.EARLY + 1):
+        compiled(x)
+    (turn,) = compiled._state.turns.values()
+    (variant,) = compiled._state.variants
+    while variant.watch.copies:
+        compiled(x)
+        assert turn._trial.compiled_calls == 0
 
 
 def test_a_driver_of_long_calls_is_timed_sooner() -> None:
@@ -196,11 +283,11 @@ def test_a_driver_of_long_calls_is_timed_sooner() -> None:
         while trials.since(start) < 1.5 * LONG_LOOP:
             pass
 
-    turn = Tried(((), ()), driver, driver, trial, lambda _: None, trials.noted, driver=True)
+    turn = tried(driver, driver, trial, lambda _: None)
     while not trial.compiled_calls:
         turn()
         calls += 1
-    assert calls <= 10
+    assert calls <= 11  # one of them is Python's
 
 
 def test_after_three_captures_the_next_one_waits() -> None:
@@ -260,7 +347,7 @@ def test_a_driver_is_tried_where_a_variant_leaves_calls(
         assert (root, z[0]) == (program(x, [-4.0])[1], program(x, [-4.0])[0][0])
         turns += [turn for turn in compiled._state.turns.values() if turn not in turns]
     assert compiled._state.split is not None
-    assert [turn.is_driver for turn in turns if isinstance(turn, Tried)] == [True]
+    assert [turn.ways.is_driver for turn in turns if isinstance(turn, Tried)] == [True]
     rests = [turn for turn in turns if isinstance(turn, Handed)]
     assert [turn.run is program for turn in rests][-1] is not pays
 
@@ -419,7 +506,9 @@ def test_how_long_a_driver_that_loses_waits(
     seconds = waits or times * sum(each.seconds for each in captures)
     trial = Trial(slower * 1e-7, 1e-7, CALLS, CALLS, CALLS * 1e-7)
     key = key_of((np.ones(3), []), {})
-    compiled._lost(Tried(key, len, len, trial, print, lambda: 0, bool(is_driver)), trial)
+    turn = tried(len, len, trial, print)
+    turn.key, turn.ways = key, replace(turn.ways, is_driver=bool(is_driver))
+    compiled._lost(turn, trial)
     (left,) = compiled._state.turns.values()
     calls = seconds / 1e-7 or fxc.variants.OFTEN
     assert left.cells[MORE] == pytest.approx(calls, rel=0.01)
@@ -446,9 +535,9 @@ def test_calls_that_no_variant_fits_are_not_timed() -> None:
     for _ in range(2 * trials.EARLY):
         compiled(x, 1)
     (turn,) = compiled._state.turns.values()
-    before = turn._work()
+    before = turn.ways.work()
     compiled._eager((x, 1), {})
-    assert turn._work() > before
+    assert turn.ways.work() > before
 
 
 def _in_parts(x: np.ndarray, seen: list[int]) -> np.ndarray:
