@@ -37,6 +37,7 @@ from ..nests.statements import (
 from .collapse import collapse
 from .forward import forward
 from .shrink import drop_dead, shrink
+from .strips import strips
 
 HOPS = 12  # how many nests a nest may be moved over to be fused with an earlier one
 LONG = 16  # iterations of an inner loop that pay for running it apart from its neighbours
@@ -53,7 +54,7 @@ def fuse(program: Program) -> Program:
     program = replace(program, body=body)
     program = replace(program, body=forward(program, program.body))
     program = drop_dead(program)
-    program = shrink(program)
+    program = strips(shrink(program))
     return replace(program, body=tuple(collapse(program, stmt) for stmt in program.body))
 
 

@@ -104,7 +104,7 @@ def _shrink_block(
         if isinstance(stmt, Loop):
             dims = {} if _is_tree(stmt) else _dims_of_one_iteration(program, stmt, times)
             if repeated:
-                dims = {x: dim for x, dim in dims.items() if _is_made_in(stmt, buffers[x], {})}
+                dims = {x: dim for x, dim in dims.items() if is_made_in(stmt, buffers[x], {})}
             if dims:
                 stmt = _without_indices(stmt, dims)
                 buffers.update((name, _without_dim(buffers[name], dims[name])) for name in dims)
@@ -148,14 +148,14 @@ def _dims_of_one_iteration(
     return found
 
 
-def _is_made_in(loop: Loop, buffer: Buffer, around: Mapping[Dim, Dim]) -> bool:
+def is_made_in(loop: Loop, buffer: Buffer, around: Mapping[Dim, Dim]) -> bool:
     """Whether an iteration first stores all elements of the buffer that it uses."""
     sizes = {**around, symbol(loop.var): loop.size}
     for stmt in loop.body:
         if buffer.name not in set().union(*touched((stmt,))):
             continue
         if isinstance(stmt, Loop):
-            return _is_made_in(stmt, buffer, sizes)
+            return is_made_in(stmt, buffer, sizes)
         return isinstance(stmt, Store) and all(
             (size == 1 and at == 0) or sizes.get(at) == size
             for at, size in zip(stmt.index, buffer.shape, strict=True)

@@ -1,0 +1,314 @@
+"""Nests that follow each other run together, strip by strip of rows.
+
+::
+
+    for i in 0:n + 1                      for s in 0:(n + 2 + 15) // 16
+      b[i, …] = f(u[i, …], u[i + 1, …])     for i in 0:min(16, n + 1 - 16*s)
+    for i in 0:n                      →       b[(i + 16*s) mod 32, …] = f(…)
+      v[i, …] = g(b[i, …], b[i + 1, …])     for i in …  # from max(0, 16*s - 1) on
+                                              v[…] = g(…)
+
+The second nest reads the row that the first stores one iteration later: it follows one row behind.
+So a strip is still in the cache when the nests behind need it, and of a temporary that nobody else
+reads there are only as many rows as are needed at a time. What is stored, and in which order the
+nests meet each element, stays.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+
+from fxc.ir.size_functions import floordiv, hint, maximum, minimum, mod
+from fxc.ir.symbols import Dim, product, symbol, symbols_of
+
+from ..nests.accesses import Access, Block, accesses, conflict, rename, storages
+from ..nests.buffers import Buffer, Idx
+from ..nests.program import Program
+from ..nests.statements import (
+    Accumulate,
+    Compute,
+    For,
+    If,
+    Index,
+    Load,
+    Loop,
+    Stmt,
+    Store,
+    While,
+    blocks_of,
+    walk,
+    with_blocks,
+)
+from .shrink import is_made_in
+
+CACHE = 1 << 18  # bytes that the rows of a strip may take in all buffers together
+MANY = 1 << 20  # bytes of all rows from which on it pays
+LONG = 64  # elements of a row that do: rows that have no gaps between them could be one loop
+FURTHEST = 16  # rows that a nest may be behind the first one
+MOST_ROWS = 4096
+
+
+def strips(program: Program) -> Program:
+    """Let nests that share data run strip by strip, where they are larger than the cache.
+
+    Requires: the program is fused. Ensures: the same results, bit for bit.
+    """
+    making = _Making(program)
+    body = making.block(program.body, repeated=False)
+    return replace(program, body=body, buffers=making.buffers)
+
+
+_ByStorage = Mapping[str, Sequence[Access]]
+
+
+class _Group:
+    """Nests that can run together; ``behind`` tells by how many rows each follows the first."""
+
+    def __init__(self, program: Program, repeated: bool) -> None:
+        self.program = program
+        self.repeated = repeated
+        self.stmts: list[Stmt] = []  # the nests, and what stands between them
+        self.loops: list[Loop] = []
+        self.behind: list[int] = []
+        self.accesses: list[_ByStorage] = []
+
+    def takes(self, loop: Loop) -> bool:
+        """Take one more nest, if it can follow those that are there."""
+        found = _by_storage(self.program, loop)
+        behind = 0
+        for other, its, shift in zip(self.loops, self.accesses, self.behind, strict=True):
+            for storage in its.keys() & found.keys():
+                distance = _distance(other.var, its[storage], loop.var, found[storage])
+                if distance is None:
+                    return False
+                behind = max(behind, shift + distance)
+        if self.loops and (behind > FURTHEST or self.storages.isdisjoint(found)):
+            return False
+        self.stmts.append(loop)
+        self.loops.append(loop)
+        self.behind.append(behind)
+        self.accesses.append(found)
+        return True
+
+    def lets_pass(self, stmt: Stmt) -> bool:
+        """Take a statement that may as well be in front of the nests."""
+        if any(conflict(self.program, loop, stmt) for loop in self.loops):
+            return False
+        self.stmts.append(stmt)
+        return True
+
+    def first(self, storage: str) -> Loop:
+        """The first nest that reads or writes a storage."""
+        found = zip(self.loops, self.accesses, strict=True)
+        return next(loop for loop, each in found if storage in each)
+
+    def places(self, storage: str) -> list[tuple[Idx, str, int]]:
+        """Where a storage is read or written by its own buffer: at which index, in which nest, by
+        the loop's counter, and how far that is behind.
+        """
+        return [
+            (a.index, loop.var, late)
+            for loop, late, each in zip(self.loops, self.behind, self.accesses, strict=True)
+            for a in each.get(storage, ())
+            if a.buffer == storage and a.index is not None
+        ]
+
+    @property
+    def storages(self) -> set[str]:
+        """What is read or written."""
+        return set().union(*self.accesses)
+
+
+def _by_storage(program: Program, loop: Loop) -> _ByStorage:
+    """The accesses of a nest, each once."""
+    found: dict[str, list[Access]] = {}
+    for access in dict.fromkeys(accesses(program, loop)):
+        found.setdefault(access.storage, []).append(access)
+    return found
+
+
+def _distance(
+    var: str, first: Sequence[Access], other_var: str, second: Sequence[Access]
+) -> int | None:
+    """By how many iterations the second nest must be behind the first, at least, so that elements
+    which one of them stores are met in the same order; None if there is no such number. The
+    accesses are those of one storage.
+    """
+    least = -FURTHEST
+    for a in first:
+        for b in second:
+            if not (a.written or b.written):
+                continue
+            if a.buffer != b.buffer or a.index is None or b.index is None:
+                return None
+            pairs = list(zip(a.index, b.index, strict=True))
+            if any(isinstance(i, int) and isinstance(j, int) and i != j for i, j in pairs):
+                continue
+            rows = [(_behind(i, var), _behind(j, other_var)) for i, j in pairs]
+            found = [j - i for i, j in rows if i is not None and j is not None]
+            if not found:
+                return None
+            least = max(least, min(found))
+    return least
+
+
+def _behind(dim: Dim, var: str) -> int | None:
+    """``dim`` less the counter of a loop, if that is a number."""
+    if isinstance(dim, int) or var not in symbols_of(dim):
+        return None
+    rest = dim - symbol(var, hint=0)
+    return rest if isinstance(rest, int) else None
+
+
+class _Making:
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.buffers = dict(program.buffers)
+
+    def block(self, block: Block, *, repeated: bool) -> Block:
+        """``repeated``: it may read what it has stored in the iteration before."""
+        result: list[Stmt] = []
+        group = _Group(self.program, repeated)
+        for stmt in block:
+            if isinstance(stmt, Loop) and _is_plain(stmt):
+                if not group.takes(stmt):
+                    result += self.together(group)
+                    group = _Group(self.program, repeated)
+                    group.takes(stmt)
+            elif not (isinstance(stmt, Load | Compute | Index) and group.lets_pass(stmt)):
+                result += self.together(group)
+                group = _Group(self.program, repeated)
+                again = repeated or isinstance(stmt, For | While)
+                inner = () if isinstance(stmt, Loop) else blocks_of(stmt)
+                blocks = tuple(self.block(each, repeated=again) for each in inner)
+                result.append(with_blocks(stmt, blocks) if blocks else stmt)
+        return (*result, *self.together(group))
+
+    def together(self, group: _Group) -> list[Stmt]:
+        """The nests of a group as one loop over strips, or as they are where that does not pay."""
+        loops, behind = group.loops, group.behind
+        if len(loops) < 2:
+            return group.stmts
+        row_bytes = self.row_bytes(group)
+        size = max(hint(loop.size) for loop in loops)
+        if row_bytes * size < MANY:
+            return group.stmts
+        rows = 1 << (min(max(CACHE // row_bytes, 1), MOST_ROWS).bit_length() - 1)
+        if size < 4 * (rows + max(behind)):
+            return group.stmts
+        end: Dim = 0
+        for loop, late in zip(loops, behind, strict=True):
+            end = maximum(end, loop.size + late)
+        number = symbol(f"{loops[0].var}s", hint=0, lower=0)
+        windows = self.windows(group, rows)
+        body: list[Stmt] = []
+        for loop, late in zip(loops, behind, strict=True):
+            start = maximum(0, number * rows - late)
+            stop = minimum(loop.size, number * rows + (rows - late))
+            shift: dict[str, Dim] = {loop.var: symbol(loop.var, hint=0, lower=0) + start}
+            inner = tuple(_in_windows(rename(s, shift), windows) for s in loop.body)
+            body.append(replace(loop, size=maximum(0, stop - start), body=inner))
+        count = floordiv(end + (rows - 1), rows)
+        passed = [stmt for stmt in group.stmts if not isinstance(stmt, Loop)]
+        return [*passed, Loop(str(number), count, tuple(body), ordered=True, loc=loops[0].loc)]
+
+    def row_bytes(self, group: _Group) -> int:
+        """The bytes of one row of all buffers together."""
+        total = 0
+        for name in group.storages:
+            buffer = self.program.buffers[name]
+            for dim in range(len(buffer.shape)):
+                if any(_behind(at[dim], var) is not None for at, var, _ in group.places(name)):
+                    rest = product(buffer.shape[:dim] + buffer.shape[dim + 1 :])
+                    total += hint(rest) * buffer.dtype.itemsize
+                    break
+        return total
+
+    def is_own(self, name: str, group: _Group) -> bool:
+        """Whether only the nests of a group use a buffer, and no other buffer has its storage."""
+        return self.users[name] == sum(name in each for each in group.accesses) and all(
+            a.buffer == name and a.index is not None
+            for each in group.accesses
+            for a in each.get(name, ())
+        )
+
+    @cached_property
+    def users(self) -> Counter[str]:
+        """How many statements use each storage, of those that are in no nest and of whole nests."""
+        found = Counter[str]()
+        for stmt in walk(self.program.body, into_loops=False):
+            if not isinstance(stmt, If | For | While):
+                found.update(storages(self.program, (stmt,)))
+        return found
+
+    def windows(self, group: _Group, rows: int) -> dict[str, tuple[int, int]]:
+        """The temporaries of which so many rows are enough, along which dim."""
+        found: dict[str, tuple[int, int]] = {}
+        for name in group.storages:
+            buffer, places = self.buffers[name], group.places(name)
+            if len(buffer.shape) < 2 or not (buffer.role == "temp" and self.is_own(name, group)):
+                continue
+            if group.repeated and not is_made_in(group.first(name), buffer, {}):
+                continue
+            for dim, size in enumerate(buffer.shape):
+                ends = [_behind(index[dim], var) for index, var, _ in places]
+                late = [shift for _, _, shift in places]
+                at = [end - shift for end, shift in zip(ends, late, strict=True) if end is not None]
+                if len(at) == len(places):
+                    need = 1 << (rows + max(at) - min(at) - 1).bit_length()
+                    if need < hint(size):
+                        found[name] = (dim, need)
+                        self.buffers[name] = _with_rows(buffer, dim, need)
+                    break
+        return found
+
+
+def _is_plain(loop: Loop) -> bool:
+    """Whether the iterations of a nest may run in any parts, in their order."""
+    if loop.ordered or loop.chunk is not None or _sums_up(loop.body, 1):
+        return False
+    inner = [stmt for stmt in loop.body if isinstance(stmt, Loop)]
+    return not inner or min(map(_elements, inner)) >= LONG
+
+
+def _elements(loop: Loop) -> int:
+    """How many iterations the loops inside have, one in the other."""
+    inner = [_elements(stmt) for stmt in loop.body if isinstance(stmt, Loop)]
+    return hint(loop.size) * max(inner, default=1)
+
+
+def _sums_up(block: Block, depth: int) -> bool:
+    """Whether a total is carried through the outermost loop."""
+    for stmt in block:
+        if isinstance(stmt, Accumulate) and stmt.levels >= depth:
+            return True
+        if isinstance(stmt, Loop) and _sums_up(stmt.body, depth + 1):
+            return True
+    return False
+
+
+def _with_rows(buffer: Buffer, dim: int, rows: int) -> Buffer:
+    """The buffer with so many rows along a dim."""
+    shape = (*buffer.shape[:dim], rows, *buffer.shape[dim + 1 :])
+    strides: list[Dim] = []
+    step: Dim = buffer.dtype.itemsize
+    for size in reversed(shape):
+        strides.insert(0, step)
+        step = step * size
+    return replace(buffer, shape=shape, strides=tuple(strides))
+
+
+def _in_windows(stmt: Stmt, windows: Mapping[str, tuple[int, int]]) -> Stmt:
+    """The statement with the rows of the temporaries counted round and round."""
+    match stmt:
+        case Load(buffer=name, index=index) | Store(buffer=name, index=index):
+            if name not in windows:
+                return stmt
+            dim, rows = windows[name]
+            return replace(stmt, index=(*index[:dim], mod(index[dim], rows), *index[dim + 1 :]))
+        case _:
+            blocks = tuple(tuple(_in_windows(s, windows) for s in b) for b in blocks_of(stmt))
+            return with_blocks(stmt, blocks)

@@ -1,0 +1,168 @@
+"""Nests that follow each other run strip by strip: whole nests → a loop over strips."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from expecttest import assert_expected_inline
+
+import fxc
+from fxc.lowering.scheduling import strips as module
+from fxc.lowering.scheduling.fuse import fuse
+from tests.bodies import function
+from tests.scheduled import after_building, body, text
+
+U = np.arange(20.0 * 6).reshape(20, 6) % 11
+STAGES = """
+functional f(%u: f64[{n}, {m}])
+  %0: f64[{n} - 1, {m}] = slice_copy(%u, [1:{n}:1, 0:{m}:1])
+  %1: f64[{n} - 1, {m}] = slice_copy(%u, [0:{n} - 1:1, 0:{m}:1])
+  %2: f64[{n} - 1, {m}] = divide(%0, %1)
+  %3: f64[{n} - 1, {m}] = sqrt(%2)
+  %4: f64[{n} - 1, {m}] = exp(%3)
+  %5: f64[{n} - 2, {m}] = slice_copy(%4, [1:{n} - 1:1, 0:{m}:1])
+  %6: f64[{n} - 2, {m}] = slice_copy(%4, [0:{n} - 2:1, 0:{m}:1])
+  %7: f64[{n} - 2, {m}] = subtract(%5, %6)
+  return %7"""
+
+
+@pytest.fixture
+def any_array_is_large(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in {"CACHE": 300, "MANY": 64, "LONG": 2}.items():
+        monkeypatch.setattr(module, name, value)
+
+
+@pytest.mark.usefixtures("any_array_is_large")
+def test_a_nest_follows_as_many_rows_behind_as_it_reads_ahead() -> None:
+    assert_expected_inline(
+        text(after_building(fuse, STAGES.format(n=20, m=6), U + 1)),
+        """\
+loops f
+  input u: float64[20, 6]
+  temp b1: float64[4, 6]
+  output b2: float64[18, 6]
+  for i0s in 0:10 ordered
+    for i0 in 0:max(-2*i0s + min(19, 2*i0s + 2), 0)
+      for i1 in 0:6
+        b1[mod(i0 + 2*i0s, 4), i1] = exp(sqrt(divide(u[i0 + 2*i0s + 1, i1], u[i0 + 2*i0s, i1])))
+    for i2 in 0:max(-max(0, 2*i0s - 1) + min(18, 2*i0s + 1), 0)
+      for i3 in 0:6
+        b2[i2 + max(0, 2*i0s - 1), i3] = subtract(b1[mod(i2 + max(0, 2*i0s - 1) + 1, 4), i3], b1[mod(i2 + max(0, 2*i0s - 1), 4), i3])
+  bytes moved 2208; copies 0""",
+    )
+
+
+@pytest.mark.usefixtures("any_array_is_large")
+def test_rows_of_symbolic_size() -> None:
+    source = STAGES.format(n="n", m="m").replace(
+        "])\n", "])\n  symbols n = 20 (>= 3), m = 6 (>= 2)\n", 1
+    )
+    assert_expected_inline(
+        body(after_building(fuse, source, U + 1)),
+        """\
+for i0s in 0:floordiv(n, 2) ordered
+  for i0 in 0:max(-2*i0s + min(2*i0s + 2, n - 1), 0)
+    for i1 in 0:m
+      b1[mod(i0 + 2*i0s, 4), i1] = exp(sqrt(divide(u[i0 + 2*i0s + 1, i1], u[i0 + 2*i0s, i1])))
+  for i2 in 0:max(-max(0, 2*i0s - 1) + min(2*i0s + 1, n - 2), 0)
+    for i3 in 0:m
+      b2[i2 + max(0, 2*i0s - 1), i3] = subtract(b1[mod(i2 + max(0, 2*i0s - 1) + 1, 4), i3], b1[mod(i2 + max(0, 2*i0s - 1), 4), i3])""",
+    )
+
+
+def test_what_the_cache_holds_stays_as_it_is() -> None:
+    assert "ordered" not in body(after_building(fuse, STAGES.format(n=20, m=6), U + 1))
+
+
+@pytest.mark.usefixtures("any_array_is_large")
+def test_short_rows_without_gaps_stay_one_loop(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "LONG", 7)
+    assert "ordered" not in body(after_building(fuse, STAGES.format(n=20, m=6), U + 1))
+
+
+def sweeps(a: Any, b: Any, steps: int) -> None:
+    for _ in range(steps):
+        b[1:-1, 1:-1] = 0.2 * (a[1:-1, 1:-1] + a[1:-1, :-2] + a[:-2, 1:-1] + a[2:, 1:-1])
+        a[1:-1, 1:-1] = 0.2 * (b[1:-1, 1:-1] + b[1:-1, 2:] + b[:-2, 1:-1] + b[2:, 1:-1])
+
+
+@pytest.mark.usefixtures("any_array_is_large")
+def test_two_sweeps_of_a_time_step_are_one_pass_over_memory() -> None:
+    given = np.arange(90.0 * 8).reshape(90, 8) % 7, np.ones((90, 8)), 3
+    compiled = fxc.compile(sweeps, fullgraph=True)
+    assert "ordered" in str(compiled.inspect(*given).loops)
+    check(sweeps, *given)
+
+
+def carried(u: Any, steps: int) -> Any:
+    """Reads rows of ``kept`` that only earlier iterations have stored."""
+    kept = np.zeros_like(u)
+    for k in range(2, steps):
+        kept[:k] = np.abs(u[:k] / (k + 1.0))
+        u[1:-1] = kept[2:] - kept[:-2] + u[1:-1]
+    return u.sum()
+
+
+@pytest.mark.usefixtures("any_array_is_large")
+def test_what_earlier_iterations_have_stored_stays() -> None:
+    check(carried, U + 1, 20)
+
+
+def check(program: Callable[..., Any], *args: Any) -> None:
+    """The same bits as NumPy, in what is given back and in the arguments."""
+    given, taken = (tuple(np.array(x) if hasattr(x, "shape") else x for x in args) for _ in "12")
+    expected, found = program(*given), fxc.compile(program, fullgraph=True)(*taken)
+    for left, right in zip((expected, *given), (found, *taken), strict=True):
+        np.testing.assert_array_equal(left, right)
+
+
+# ------------------------------------------------------------------ random chains of stencils
+
+
+def stencil(rng: random.Random, name: str) -> str:
+    """The rows 2 … -2 of a function of rows of a variable around."""
+    terms = []
+    for _ in range(rng.randint(1, 4)):
+        start = rng.randint(0, 4)
+        term = f"{name}[{start}:{start - 4 or ''}, 1:-1]"
+        column = rng.choice(["", "", ":-2", "2:"])
+        terms.append(term.replace("1:-1]", f"{column or '1:-1'}]"))
+    made = terms[0]
+    for term in terms[1:]:
+        made = f"({made} {rng.choice('+-*')} {term})"
+    return rng.choice(
+        ["np.sqrt(np.abs({0}))", "{0} / 3.0", "np.where({0} > 1.0, 0.0, {0})"]
+    ).format(made)
+
+
+def chain(seed: int) -> str:
+    """A program of stencils of what was there before, that are kept or stored in place."""
+    rng = random.Random(seed)
+    names, lines = ["x", "v"], list[str]()
+    for number in range(rng.randint(2, 6)):
+        value, name = stencil(rng, rng.choice(names)), rng.choice(names)
+        if rng.random() < 0.5:
+            name = f"t{number}"
+            lines.append(f"{name} = np.{rng.choice(['zeros', 'ones'])}_like(x)")
+            names.append(name)
+        lines.append(f"{name}[2:-2, 1:-1] {rng.choice(['=', '=', '+='])} {value}")
+    if rng.random() < 0.6:
+        made = [f"{name} = np.zeros_like(x)" for name in names[2:]]
+        lines = [*made, "for k in range(3):", *(f"    {line}" for line in lines)]
+    return "\n".join(["v = np.cos(x)", *lines, f"return {names[-1]}"])
+
+
+@pytest.mark.usefixtures("any_array_is_large")
+def test_random_chains_of_stencils(monkeypatch: pytest.MonkeyPatch) -> None:
+    in_strips, wide = 0, np.arange(40.0 * 5).reshape(40, 5) % 11 + 1.0
+    for seed in range(40):
+        monkeypatch.setattr(module, "CACHE", random.Random(seed).choice([64, 300, 600]))
+        program = function(chain(seed))
+        with np.errstate(all="ignore"):
+            check(program, wide)
+        in_strips += "ordered" in str(fxc.compile(program).inspect(wide).loops)
+    assert in_strips > 20
