@@ -38,6 +38,7 @@ from .collapse import collapse
 from .forward import forward
 from .shrink import drop_dead, shrink
 from .strips import strips
+from .wraps import split_wraps
 
 HOPS = 12  # how many nests a nest may be moved over to be fused with an earlier one
 LONG = 16  # iterations of an inner loop that pay for running it apart from its neighbours
@@ -54,7 +55,7 @@ def fuse(program: Program) -> Program:
     program = replace(program, body=body)
     program = replace(program, body=forward(program, program.body))
     program = drop_dead(program)
-    program = strips(shrink(program))
+    program = strips(split_wraps(shrink(program)))
     return replace(program, body=tuple(collapse(program, stmt) for stmt in program.body))
 
 

@@ -172,6 +172,8 @@ def _rolled(array: Any, by: Any, axis: int) -> Any:
         split = -by if by < 0 else size - by
     else:
         split = -by % size
+    if type(split) is int and split == 0:
+        return array.copy("K")
     before = (slice(None),) * axis
     parts = [array[(*before, slice(split, None))], array[(*before, slice(None, split))]]
     return concatenate(parts, axis)

@@ -1,0 +1,181 @@
+"""Loops that read an array round its end run in pieces, each with plain indices.
+
+::
+
+    for i in 0:n                              for i in 0:1
+      v[i] = u[(i + n - 1) mod n] - u[i]  →     v[i] = u[i + n - 1] - u[i]
+                                              for i in 0:n - 1
+                                                v[i + 1] = u[i] - u[i + 1]
+
+So the long piece moves along memory, and has vectors. Loops around long ones stay as they are:
+a remainder for each row costs nothing.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+
+from fxc.ir.bounds import decide
+from fxc.ir.size_functions import apply_function, hint, rename_computed, with_atoms
+from fxc.ir.symbols import Computed, Dim, Symbol, SymFunc, atoms, symbol, symbols_of
+
+from ..nests.accesses import Block, rename
+from ..nests.buffers import Atom
+from ..nests.program import Program
+from ..nests.statements import (
+    Compute,
+    Index,
+    Load,
+    Loop,
+    Stmt,
+    Store,
+    blocks_of,
+    walk,
+    with_blocks,
+)
+
+_Atom = Symbol | SymFunc | Computed
+
+LONG = 64  # iterations inside of an outer loop that may keep its remainders
+MOST = 1600  # statements of all pieces
+
+
+def split_wraps(program: Program) -> Program:
+    """Split loops where a remainder of their counter wraps.
+
+    Requires: nests are merged. Ensures: the same results, bit for bit.
+    """
+    return replace(program, body=_block(program.body))
+
+
+def _block(block: Block) -> Block:
+    result: list[Stmt] = []
+    for stmt in block:
+        inner = tuple(map(_block, blocks_of(stmt)))
+        stmt = with_blocks(stmt, inner) if inner else stmt
+        result += _pieces(stmt) if isinstance(stmt, Loop) else [stmt]
+    return tuple(result)
+
+
+def _pieces(loop: Loop) -> list[Stmt]:
+    """The loop in pieces, or as it is."""
+    starts = {0: None, **dict.fromkeys(_wraps(loop.body, loop))} if _may_be_split(loop) else {}
+    ends = _in_order([*starts, loop.size])
+    statements = sum(1 for _ in walk((loop,)))
+    if len(starts) < 2 or ends is None or len(starts) * statements > MOST:
+        return [loop]
+    pieces = enumerate(itertools.pairwise(ends))
+    return [_piece(loop, number, start, stop) for number, (start, stop) in pieces]
+
+
+def _may_be_split(loop: Loop) -> bool:
+    if loop.descending or loop.behind or loop.chunk is not None:
+        return False
+    if not all(isinstance(s, Load | Compute | Index | Store | Loop) for s in walk(loop.body)):
+        return False  # a total would need one part of another
+    inner = [stmt for stmt in walk(loop.body) if isinstance(stmt, Loop)]
+    return all(hint(each.size) < LONG for each in inner)
+
+
+def _wraps(block: Block, loop: Loop) -> Iterator[Dim]:
+    """The iterations from which on a remainder begins anew."""
+    for dim in _dims(block):
+        for atom in _remainders(dim, loop):
+            yield loop.size - _ahead(atom, loop)
+
+
+def _dims(block: Block) -> Iterator[Dim]:
+    for stmt in walk(block):
+        match stmt:
+            case Load(index=index) | Store(index=index):
+                yield from index
+            case Index(value=value):
+                yield value
+            case _:
+                pass
+
+
+def _remainders(dim: Dim, loop: Loop) -> Iterator[SymFunc]:
+    """Those that begin anew once in the loop."""
+    if isinstance(dim, int) or loop.var not in symbols_of(dim):
+        return
+    for atom in atoms(dim):
+        if isinstance(atom, SymFunc) and atom.name == "mod" and atom.right == loop.size:
+            ahead = _ahead(atom, loop)
+            if loop.var in symbols_of(ahead):
+                continue
+            if decide(ahead, ">=", 0) and decide(ahead, "<", loop.size):
+                yield atom
+
+
+def _ahead(atom: SymFunc, loop: Loop) -> Dim:
+    return atom.left - symbol(loop.var, hint=0, lower=0)
+
+
+def _in_order(places: list[Dim]) -> list[Dim] | None:
+    """The places in increasing order, without those that are twice there; None if not known."""
+    found: list[Dim] = []
+    for place in places:
+        at = len(found)
+        for number, other in enumerate(found):
+            if place == other:
+                break
+            before = decide(place, "<", other)
+            if before is None and decide(place, ">=", other) is None:
+                return None
+            if before:
+                at = min(at, number)
+        else:
+            found.insert(at, place)
+    return found
+
+
+def _piece(loop: Loop, number: int, start: Dim, stop: Dim) -> Loop:
+    """The iterations from one place up to another, with names of their own."""
+
+    def plain(dim: Dim) -> Dim:
+        wrapped = {atom: _ahead(atom, loop) for atom in _remainders(dim, loop)}
+
+        def of(atom: _Atom) -> Dim | None:
+            if not isinstance(atom, SymFunc):
+                return None
+            if atom in wrapped:
+                is_around = decide(start, ">=", loop.size - wrapped[atom])
+                return atom.left - loop.size if is_around else atom.left
+            left, right = with_atoms(atom.left, of), with_atoms(atom.right, of)
+            return apply_function(atom.name, left, right)
+
+        return with_atoms(dim, of)
+
+    defined = (s.name for s in walk(loop.body) if isinstance(s, Load | Compute | Index))
+    names = {name: f"{name}.{number}" for name in defined} if number else {}
+    shift: dict[str, Dim] = {loop.var: symbol(loop.var, hint=0, lower=0) + start}
+    body = tuple(rename(_renamed(stmt, names, plain), shift) for stmt in loop.body)
+    return replace(loop, size=stop - start, body=body)
+
+
+def _renamed(stmt: Stmt, names: Mapping[str, str], plain: Callable[[Dim], Dim]) -> Stmt:
+    """The statement with scalars of other names, and dims without remainders."""
+
+    def dim(old: Dim) -> Dim:
+        return plain(rename_computed(old, names))
+
+    def atom(old: Atom) -> Atom:
+        return names.get(old, old) if isinstance(old, str) else old
+
+    match stmt:
+        case Load(name=name, index=index):
+            return replace(stmt, name=names.get(name, name), index=tuple(map(dim, index)))
+        case Store(index=index, value=value):
+            return replace(stmt, value=atom(value), index=tuple(map(dim, index)))
+        case Index(name=name, value=old):
+            return replace(stmt, name=names.get(name, name), value=dim(old))
+        case Compute(name=name, args=args):
+            return replace(stmt, name=names.get(name, name), args=tuple(map(atom, args)))
+        case Loop(size=size, body=body):
+            inner = tuple(_renamed(each, names, plain) for each in body)
+            return replace(stmt, size=dim(size), body=inner)
+        case _:
+            raise AssertionError(f"{type(stmt).__name__} in a loop that is split")

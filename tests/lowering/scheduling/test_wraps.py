@@ -1,0 +1,154 @@
+"""Loops that read an array round its end: one loop with remainders → pieces without."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import numpy as np
+import pytest
+from expecttest import assert_expected_inline
+
+import fxc
+from fxc.lowering.scheduling import wraps as module
+from fxc.lowering.scheduling.fuse import fuse
+from tests.bodies import check_body
+from tests.scheduled import after_building, body
+
+ROW = np.arange(8.0) ** 2
+ROLLED = """
+functional f(%x: f64[{n}])
+  %0: f64[1] = slice_copy(%x, [{n} - 1:{n}:1])
+  %1: f64[{n} - 1] = slice_copy(%x, [0:{n} - 1:1])
+  %2: f64[{n}] = concatenate((%0, %1), axis=0)
+  %3: f64[{n}] = subtract(%x, %2)
+  return %3"""
+
+
+def test_the_long_piece_has_plain_indices() -> None:
+    assert_expected_inline(
+        body(after_building(fuse, ROLLED.format(n=8), ROW)),
+        """\
+for i0 in 0:1
+  b1[i0] = subtract(x[i0], x[i0 + 7])
+for i0 in 0:7
+  b1[i0 + 1] = subtract(x[i0 + 1], x[i0])""",
+    )
+
+
+def test_the_size_may_be_a_symbol() -> None:
+    source = ROLLED.format(n="n").replace("])\n", "])\n  symbols n = 8 (>= 2)\n", 1)
+    assert_expected_inline(
+        body(after_building(fuse, source, ROW)),
+        """\
+for i0 in 0:1
+  b1[i0] = subtract(x[i0], x[i0 + n - 1])
+for i0 in 0:n - 1
+  b1[i0 + 1] = subtract(x[i0 + 1], x[i0])""",
+    )
+
+
+def test_rows_keep_a_remainder() -> None:
+    x = np.arange(3.0 * 80).reshape(3, 80) % 7
+    source = """
+functional f(%x: f64[3, 80])
+  %0: f64[2, 80] = slice_copy(%x, [1:3:1, 0:80:1])
+  %1: f64[1, 80] = slice_copy(%x, [0:1:1, 0:80:1])
+  %2: f64[3, 80] = concatenate((%0, %1), axis=0)
+  %3: f64[3, 80] = subtract(%x, %2)
+  return %3"""
+    assert_expected_inline(
+        body(after_building(fuse, source, x)),
+        """\
+for i0 in 0:3
+  for i1 in 0:80
+    b1[i0, i1] = subtract(x[i0, i1], x[mod(i0 + 1, 3), i1])""",
+    )
+
+
+def test_short_rows_become_one_loop_a_piece() -> None:
+    x = np.arange(9.0 * 3).reshape(9, 3) % 7
+    source = """
+functional f(%x: f64[9, 3])
+  %0: f64[8, 3] = slice_copy(%x, [1:9:1, 0:3:1])
+  %1: f64[1, 3] = slice_copy(%x, [0:1:1, 0:3:1])
+  %2: f64[9, 3] = concatenate((%0, %1), axis=0)
+  %3: f64[9, 3] = subtract(%x, %2)
+  return %3"""
+    assert_expected_inline(
+        body(after_building(fuse, source, x)),
+        """\
+for i0 in 0:24
+  b1[floordiv(i0, 3), mod(i0, 3)] = subtract(x[floordiv(i0, 3), mod(i0, 3)], x[floordiv(i0, 3) + 1, mod(i0, 3)])
+for i0 in 0:3
+  b1[floordiv(i0, 3) + 8, mod(i0, 3)] = subtract(x[floordiv(i0, 3) + 8, mod(i0, 3)], x[floordiv(i0, 3), mod(i0, 3)])""",
+    )
+
+
+def test_many_statements_are_not_written_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MOST", 8)
+    assert_expected_inline(
+        body(after_building(fuse, ROLLED.format(n=8), ROW)),
+        """\
+for i0 in 0:8
+  b1[i0] = subtract(x[i0], x[mod(i0 + 7, 8)])""",
+    )
+
+
+PROGRAMS = [
+    "return np.roll(x, 1)",
+    "return np.roll(x, 2, 0) - x",
+    "return np.roll(x, -1, -1) + np.roll(x, 1, -1) - 2 * x",
+    "return (np.roll(x, 1, 0) - x).sum()",
+    "return np.cumsum(np.roll(x, 1, -1), 0)",
+    "x += np.roll(x, 1, 0); return x",
+    "x[...] = np.roll(x, 1, -1) * 2",
+    "y = np.roll(x, 1, 0); x[0] = 7; return y + x",
+    "y = np.roll(x * 2 + 1, 3, 0); return y * y",
+    "y = np.concatenate([x[2:], x[:2]]); return y + 1, x",
+    "y = np.concatenate([x[2:], x[:3]]); return y + 1",
+    "y = np.concatenate([x[2:], x[:2] + 1]); return y + 1",
+    "return np.roll(np.roll(x, 1, 0), -1, -1) + np.roll(x, (1, 2), (0, -1))",
+    "return np.roll(x, 5, 0) > np.roll(x, -7, 0)",
+    "return x[np.roll(np.arange(len(x)), 1)]",
+    "y = np.roll(x, 1, 0)\nfor k in range(3):\n    y = np.roll(y, 1, 0) + x\nreturn y",
+    "y = x.astype('f4')\nfor k in range(3):\n    y[1:] = np.roll(y, k, 0)[1:] * 2\nreturn y",
+    "return np.roll(x, 1, 0).T.copy() + 1",
+    "return np.where(np.roll(x, 1, 0) > x, np.roll(x, -1, 0), 0.5)",
+    "return np.roll(x, 1, 0) @ np.roll(x, 1, 0).T",
+    "return np.roll(x, 0, 0), np.roll(x, 2 * x.shape[-1], -1) + x",
+]
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_arrays_that_are_turned_round(program: str) -> None:
+    check_body(program, rank=2)
+    check_body(program.replace(", (1, 2), (0, -1)", ", 1"), rank=1)
+
+
+def test_random_steps_with_rolls() -> None:
+    for seed in range(25):
+        rng = random.Random(seed)
+        lines = ["y = x * 0.5"]
+        for _ in range(rng.randint(1, 4)):
+            terms = [
+                f"np.roll({rng.choice('xy')}, {rng.randint(-9, 9)}, {rng.randint(0, 1)})"
+                for _ in range(rng.randint(1, 4))
+            ]
+            value = f" {rng.choice('+-*')} ".join(terms)
+            target = rng.choice(["y", "y[...]", "x[...]", "y[1:]"])
+            lines.append(f"{target} = ({value}){'[1:]' if target == 'y[1:]' else ''}")
+        if rng.random() < 0.4:
+            lines = [lines[0], "for k in range(3):", *(f"    {line}" for line in lines[1:])]
+        check_body("\n".join([*lines, "return x, y"]), rank=2)
+
+
+@pytest.mark.parametrize("shift", [0, 1, -1, 3, 8, -11])
+def test_how_far_may_be_an_argument(shift: int) -> None:
+    def program(x: Any, shift: int) -> Any:
+        return np.roll(x, shift) - x
+
+    compiled = fxc.compile(program, fullgraph=True, dynamic=True)
+    for given in (ROW, ROW[:3], ROW[:1]):
+        for by in (1, shift):
+            np.testing.assert_array_equal(compiled(given, by), program(given, by))
