@@ -36,6 +36,7 @@ from ..nests.statements import (
 )
 from .collapse import collapse
 from .forward import forward
+from .interchange import interchange
 from .shrink import drop_dead, shrink
 from .strips import strips
 from .wraps import split_wraps
@@ -55,7 +56,7 @@ def fuse(program: Program) -> Program:
     program = replace(program, body=body)
     program = replace(program, body=forward(program, program.body))
     program = drop_dead(program)
-    program = strips(split_wraps(shrink(program)))
+    program = strips(interchange(split_wraps(shrink(program))))
     return replace(program, body=tuple(collapse(program, stmt) for stmt in program.body))
 
 

@@ -147,7 +147,7 @@ def _distance(
             pairs = list(zip(a.index, b.index, strict=True))
             if any(isinstance(i, int) and isinstance(j, int) and i != j for i, j in pairs):
                 continue
-            rows = [(_behind(i, var), _behind(j, other_var)) for i, j in pairs]
+            rows = [(rows_behind(i, var), rows_behind(j, other_var)) for i, j in pairs]
             found = [j - i for i, j in rows if i is not None and j is not None]
             if not found:
                 return None
@@ -155,7 +155,7 @@ def _distance(
     return least
 
 
-def _behind(dim: Dim, var: str) -> int | None:
+def rows_behind(dim: Dim, var: str) -> int | None:
     """``dim`` less the counter of a loop, if that is a number."""
     if isinstance(dim, int) or var not in symbols_of(dim):
         return None
@@ -173,7 +173,7 @@ class _Making:
         result: list[Stmt] = []
         group = _Group(self.program, repeated)
         for stmt in block:
-            if isinstance(stmt, Loop) and _is_plain(stmt):
+            if isinstance(stmt, Loop) and is_plain(stmt):
                 if not group.takes(stmt):
                     result += self.together(group)
                     group = _Group(self.program, repeated)
@@ -221,7 +221,7 @@ class _Making:
         for name in group.storages:
             buffer = self.program.buffers[name]
             for dim in range(len(buffer.shape)):
-                if any(_behind(at[dim], var) is not None for at, var, _ in group.places(name)):
+                if any(rows_behind(at[dim], var) is not None for at, var, _ in group.places(name)):
                     rest = product(buffer.shape[:dim] + buffer.shape[dim + 1 :])
                     total += hint(rest) * buffer.dtype.itemsize
                     break
@@ -254,7 +254,7 @@ class _Making:
             if group.repeated and not is_made_in(group.first(name), buffer, {}):
                 continue
             for dim, size in enumerate(buffer.shape):
-                ends = [_behind(index[dim], var) for index, var, _ in places]
+                ends = [rows_behind(index[dim], var) for index, var, _ in places]
                 late = [shift for _, _, shift in places]
                 at = [end - shift for end, shift in zip(ends, late, strict=True) if end is not None]
                 if len(at) == len(places):
@@ -266,7 +266,7 @@ class _Making:
         return found
 
 
-def _is_plain(loop: Loop) -> bool:
+def is_plain(loop: Loop) -> bool:
     """Whether the iterations of a nest may run in any parts, in their order."""
     if loop.ordered or loop.chunk is not None or _sums_up(loop.body, 1):
         return False

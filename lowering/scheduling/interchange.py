@@ -1,0 +1,179 @@
+"""Loops over steps in which each element meets only itself run all steps for one part of the
+elements, then for the next.
+
+::
+
+    for k in 0:steps                       for s in 0:(n + 1023) // 1024
+      for i in 0:n                           for k in 0:steps
+        x[i] = f(x[i], c[i])         →         for i in 0:min(1024, n - 1024*s)
+                                                 x[i + 1024*s] = f(x[i + 1024*s], c[i + 1024*s])
+
+The part stays in the cache for all steps; the whole arrays would go through it once a step. Each
+element is computed by the same operations in the same order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence, Set
+from dataclasses import replace
+
+from fxc.ir.size_functions import floordiv, hint, minimum
+from fxc.ir.symbols import Dim, product, symbol, symbols_of
+
+from ..nests.accesses import Access, Block, accesses, rename, stored
+from ..nests.buffers import I64, Const
+from ..nests.program import Program
+from ..nests.statements import (
+    Compute,
+    For,
+    Index,
+    Load,
+    Loop,
+    Stmt,
+    blocks_of,
+    walk,
+    with_blocks,
+)
+from .strips import is_plain, rows_behind
+
+CACHE = 1 << 15  # bytes that a part may take in all buffers together
+MANY = 1 << 20  # bytes of all elements from which on it pays
+FEW = 4  # steps that do not
+MOST = 1 << 12  # iterations of a part
+
+
+def interchange(program: Program) -> Program:
+    """Let loops over steps run inside of a loop over parts of the elements.
+
+    Requires: nests are merged. Ensures: the same results, bit for bit.
+    """
+    return replace(program, body=_block(program, program.body))
+
+
+def _block(program: Program, block: Block) -> Block:
+    result: list[Stmt] = []
+    for stmt in block:
+        found = _in_parts(program, stmt) if isinstance(stmt, For) else None
+        if found is None and not isinstance(stmt, Loop):
+            inner = tuple(_block(program, each) for each in blocks_of(stmt))
+            stmt = with_blocks(stmt, inner) if inner else stmt
+        result += [stmt] if found is None else found
+    return tuple(result)
+
+
+def _in_parts(program: Program, steps: For) -> list[Stmt] | None:
+    """The loop inside of one over parts; None if that is not right or does not pay."""
+    nests = [stmt for stmt in walk(steps.body, into_loops=False) if isinstance(stmt, Loop)]
+    if not nests or not _has_only_nests(steps) or len({nest.size for nest in nests}) > 1:
+        return None
+    if not _meets_only_itself(program, nests) or _reads_results(program, steps, nests):
+        return None
+    counters = {stmt.var for stmt in walk((steps,), into_loops=False) if isinstance(stmt, For)}
+    size, (each, new) = nests[0].size, _bytes(program, nests, counters)
+    if each <= 2 * new or each * hint(size) < MANY or _are_few(steps):
+        return None
+    part = 1 << (min(max(CACHE // each, 1), MOST).bit_length() - 1)
+    if hint(size) < 2 * part:
+        return None
+    number = symbol(f"{nests[0].var}p", hint=0, lower=0)
+    count = f"{number}.count"
+    inside = replace(steps, body=_parts(steps.body, number * part, part))
+    return [
+        Index(count, I64, floordiv(size + (part - 1), part)),
+        For(str(number), Const(0, I64), count, (inside,), loc=steps.loc),
+    ]
+
+
+def _has_only_nests(steps: For) -> bool:
+    """Whether there is nothing but nests, and scalars that are the same for each part."""
+    if steps.leave is not None:
+        return False
+    for stmt in steps.body:
+        match stmt:
+            case Loop():
+                if not is_plain(stmt):
+                    return False
+            case For():
+                if not _has_only_nests(stmt):
+                    return False
+            case Load() | Compute() | Index():
+                pass
+            case _:
+                return False
+    return True
+
+
+def _meets_only_itself(program: Program, nests: Sequence[Loop]) -> bool:
+    """Whether iterations of different numbers meet no common element that one of them stores, and
+    no array of the caller's is stored to: an interrupt would leave its elements at different steps.
+    """
+    found = [(nest.var, access) for nest in nests for access in accesses(program, nest)]
+    written = {access.storage for _, access in found if access.written}
+    if any(program.buffers[name].role == "input" for name in written):
+        return False
+    for storage in written:
+        places = [(var, each) for var, each in found if each.storage == storage]
+        if len({each.buffer for _, each in places}) > 1 or not _same_place(places):
+            return False
+    return True
+
+
+def _reads_results(program: Program, steps: For, nests: Sequence[Loop]) -> bool:
+    """Whether a scalar that is read between nests is an element that they store."""
+    written = stored(program, nests)
+    scalars = (each for each in walk(steps.body, into_loops=False) if isinstance(each, Load))
+    return any(program.buffers[each.buffer].storage in written for each in scalars)
+
+
+def _same_place(places: Sequence[tuple[str, Access]]) -> bool:
+    """Whether along one axis all indices are the loop's counter, and as much more."""
+    ranks = {len(each.index) for _, each in places if each.index is not None}
+    if len(ranks) != 1 or any(each.index is None for _, each in places):
+        return False
+    for axis in range(ranks.pop()):
+        ahead = {rows_behind(each.index[axis], var) for var, each in places if each.index}
+        if len(ahead) == 1 and None not in ahead:
+            return True
+    return False
+
+
+def _bytes(program: Program, nests: Sequence[Loop], counters: Set[str]) -> tuple[int, int]:
+    """The bytes of one iteration of all nests: of buffers in which each step meets the same
+    elements, and of those in which it meets others.
+    """
+    moving: dict[str, tuple[int, bool]] = {}
+    for nest in nests:
+        for access in accesses(program, nest):
+            index = access.index or ()
+            is_same = not any(counters & symbols_of(dim).keys() for dim in index)
+            for axis, dim in enumerate(index):
+                if rows_behind(dim, nest.var) is not None:
+                    moving.setdefault(access.buffer, (axis, is_same))
+    total = {True: 0, False: 0}
+    for name, (axis, is_same) in moving.items():
+        buffer = program.buffers[name]
+        rest = product(buffer.shape[axis + 1 :])
+        total[is_same] += hint(rest) * buffer.dtype.itemsize
+    return total[True], total[False]
+
+
+def _are_few(steps: For) -> bool:
+    lo, hi = steps.lo, steps.hi
+    known = isinstance(lo, Const) and isinstance(hi, Const)
+    return known and int(hi.value) - int(lo.value) < FEW  # type: ignore[union-attr]
+
+
+def _parts(block: Block, start: Dim, part: int) -> Block:
+    """The statements for the elements of one part."""
+    result: list[Stmt] = []
+    for stmt in block:
+        match stmt:
+            case Loop(var=var, size=size, body=body):
+                shift: dict[str, Dim] = {var: symbol(var, hint=0, lower=0) + start}
+                inner = tuple(rename(each, shift) for each in body)
+                result.append(replace(stmt, size=minimum(part, size - start), body=inner))
+            case For(body=body):
+                result.append(replace(stmt, body=_parts(body, start, part)))
+            case _:
+                result.append(stmt)
+    return tuple(result)
