@@ -381,13 +381,14 @@ def again(x: np.ndarray) -> np.ndarray:
 
 
 def takes(call: Call, args: tuple[Any, ...]) -> bool:
-    """Whether a user can make this call."""
+    """Whether a user can make this call, and Python does not warn that it will go (``~True``)."""
     fresh = [a.copy() if isinstance(a, np.ndarray) else a for a in args]
     try:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
+            warnings.simplefilter("error", DeprecationWarning)
             call(*fresh)
-    except (Unreachable, AttributeError, TypeError, ValueError):
+    except (Unreachable, AttributeError, TypeError, ValueError, DeprecationWarning):
         return False
     return True
 

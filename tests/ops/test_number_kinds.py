@@ -117,6 +117,26 @@ def test_inverted_number_of_either_kind() -> None:
         assert compiled.cache_info().eager_calls == 0
 
 
+def test_inverted_bools_of_python_warn_where_python_does() -> None:
+    """From Python 3.12 on it warns, of those that are not known until the call, too."""
+
+    def program(x):
+        found = ~bool(x[0] > 0)
+        return x * found
+
+    compiled = fxc.compile(program)
+    for x in (np.arange(3.0), np.ones(3)) * 2:
+        told = []
+        for each in (program, compiled):
+            with warnings.catch_warnings(record=True) as warned:
+                warnings.simplefilter("always")
+                warnings.simplefilter("ignore", fxc.CaptureWarning)
+                result = each(x.copy())
+            told.append([(w.category, str(w.message), w.filename, w.lineno) for w in warned])
+            np.testing.assert_array_equal(result, x * (-1 - int(x[0] > 0)))
+        assert told[0] == told[1]
+
+
 @pytest.mark.parametrize("options", [{}, {"backend": "numpy"}])
 def test_an_int_of_more_than_64_bits_that_meets_a_number_of_numpy(options: dict[str, Any]) -> None:
     """NumPy's own evaluation went on with it, where nobody reads the sum."""

@@ -5,7 +5,9 @@ See Note [Operators of Python numbers] in ``fxc.ops.python_numbers``.
 
 from __future__ import annotations
 
+import functools
 import operator
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -55,6 +57,15 @@ def arithmetic(name: str, *xs: Any) -> Any:
         getattr(operator, name)(type(xs[1])(1), xs[1])  # Python raises right here
     op, operands = _respelled(op, operands)
     return record(_may_fail(op, operands), *operands)
+
+
+@functools.cache
+def warns_of_inverted_bools() -> bool:
+    """Whether this Python warns of ``~True``."""
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        operator.invert(True)
+    return bool(warned)
 
 
 def _is_int(x: Operand) -> bool:

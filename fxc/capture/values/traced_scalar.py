@@ -34,7 +34,15 @@ from .operands import (
 )
 from .operator_methods import BINARY, COMPARISONS, UNARY, give_methods
 from .protocols import as_numpys
-from .python_numbers import arithmetic, as_scalar, cast_to, rounded, to_int, to_python
+from .python_numbers import (
+    arithmetic,
+    as_scalar,
+    cast_to,
+    rounded,
+    to_int,
+    to_python,
+    warns_of_inverted_bools,
+)
 from .traced_int import TracedInt
 
 # Note [Python scalars]
@@ -349,6 +357,8 @@ def _compute_of_one(name: str, x: TracedScalar) -> Any:
         return call_ufunc(UNARY[name], x)
     if name == "pos":
         return to_int(x) if x._type.dtype.kind == "b" else x
+    if name == "invert" and x._type.dtype.kind == "b" and warns_of_inverted_bools():
+        raise refuse("~ of a Python bool, of which Python warns, cannot be captured; use not")
     return arithmetic(name, x)
 
 
