@@ -14,7 +14,7 @@ import pytest
 from numpy.lib.stride_tricks import as_strided, sliding_window_view
 
 import fxc
-from tests.outcomes import difference, run
+from tests.outcomes import Outcome, difference, run
 
 
 def vector() -> np.ndarray:
@@ -112,6 +112,34 @@ def test_as_numpy(fn, make, dynamic) -> None:
         expected = run(fn, (make(),))
         assert not difference(expected, run(compiled, (make(),)))
     assert compiled.cache_info().eager_calls == (2 if expected.error is not None else 0)
+
+
+@pytest.mark.parametrize("fn", [shape_and_views, shape_of_a_result, shape_of_nothing_returned])
+def test_warnings_of_shapes_that_are_set(fn) -> None:
+    """From NumPy 2.5 on: at the program's line, and before anything is written if it is an error."""
+    compiled = fxc.compile(fn)
+
+    def told(call):
+        with warnings.catch_warnings(record=True) as warned:
+            warnings.simplefilter("always")
+            call(matrix())
+        return [(each.category, str(each.message), each.filename, each.lineno) for each in warned]
+
+    for _ in range(2):
+        assert told(compiled) == told(fn)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        warnings.simplefilter("error", DeprecationWarning)
+        assert not difference(run_as_it_is(fn), run_as_it_is(compiled))
+
+
+def run_as_it_is(fn) -> Outcome:
+    """What becomes of a matrix, with the filters of warnings that there are."""
+    x = matrix()
+    try:
+        return Outcome(fn(x), None, (x,))
+    except DeprecationWarning as error:
+        return Outcome(None, error, (x,))
 
 
 def test_one_compilation_for_windows_of_all_sizes() -> None:

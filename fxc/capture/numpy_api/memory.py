@@ -7,6 +7,8 @@ shape the epilogue sets in the end.
 
 from __future__ import annotations
 
+import functools
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -141,6 +143,9 @@ def sliding_window_view(
 def in_shape(value: Value, shape: object) -> Value:
     """What an array of this memory shows after ``x.shape = shape``."""
     _check_outermost("shape")
+    session, warning = current(), _warning_of_shapes()
+    if warning is not None and session.door.outside.derives:  # a graph alone has no effects
+        session.door.warn(str(warning), type(warning))
     kind = kind_of(value)
     wanted = resolve_shape(kind, dims_of(shape))
     if reshape_strides(kind, wanted) is None:
@@ -148,9 +153,18 @@ def in_shape(value: Value, shape: object) -> Value:
             "Incompatible shape for in-place modification. Use `.reshape()` to make a copy with "
             "the desired shape."
         )
-    if value in current().alternatives:
+    if value in session.alternatives:
         raise refuse("the shape of one array or another cannot be set; use x.reshape")
-    return current().value("reshape", value, wanted)
+    return session.value("reshape", value, wanted)
+
+
+@functools.cache
+def _warning_of_shapes() -> Any:
+    """What NumPy warns of where a shape is set; None before NumPy 2.5."""
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        np.empty(1).shape = (1,)
+    return warned[0].message if warned else None
 
 
 def resize(x: TracedValue, *new_shape: object, refcheck: bool = True) -> None:

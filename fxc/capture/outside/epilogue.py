@@ -34,6 +34,9 @@ from .leaves import ArrayLeaf
 from .objects import Args, Kwargs
 from .outside import Outside
 
+# Of ``x.shape = …`` NumPy warns from 2.5 on. The program's own warning is among its effects.
+_SET_SHAPE = "{}._set_shape(({}))" if hasattr(np.ndarray, "_set_shape") else "{}.shape = ({})"
+
 
 class Epilogue:
     """The function ``finish`` and its source."""
@@ -88,7 +91,7 @@ class EpilogueBuilder(ExpressionBuilder):
         seen = {each.value for each in self._outside.inputs}
         seen.update(leaf.value for leaf in self.leaves if isinstance(leaf, ArrayLeaf))
         shapes = [
-            f"{self._leaf(array)}.shape = ({self._items(array.shape)})"
+            _SET_SHAPE.format(self._leaf(array), self._items(array.shape))
             for value, array in session.reshaped.items()
             if value in seen
         ]
