@@ -21,6 +21,8 @@ from typing import Any
 
 import numpy as np
 
+import fxc
+
 
 @dataclass(frozen=True)
 class Outcome:
@@ -39,6 +41,15 @@ def run(fn: Callable[..., Any], inputs: Sequence[Any]) -> Outcome:
             return Outcome(fn(*inputs), None, tuple(inputs))
         except Exception as error:
             return Outcome(None, error, tuple(inputs))
+
+
+def warnings_of(fn: Callable[..., Any], *inputs: Any) -> list[tuple[Any, ...]]:
+    """What is warned of in a call, and where, but by fxc; at each call anew."""
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        warnings.simplefilter("ignore", fxc.CaptureWarning)
+        fn(*inputs)
+    return [(each.category, str(each.message), each.filename, each.lineno) for each in told]
 
 
 _OF_TOO_FEW = ("Mean of empty slice", "Degrees of freedom <= 0 for slice", "All-NaN slice")

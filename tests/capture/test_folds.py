@@ -9,7 +9,7 @@ import pytest
 
 import fxc
 from fxc.ir.errors import CaptureError
-from tests.outcomes import difference, run
+from tests.outcomes import difference, run, warnings_of
 
 X = np.random.default_rng(1).normal(size=400)
 
@@ -50,6 +50,32 @@ def test_loops(number: int, size: int) -> None:
     for x in (X[:size], -X[:size]):
         assert difference(run(program, [x]), run(compiled, [x])) == ""
     assert compiled.cache_info().eager_calls == 0
+
+
+@pytest.mark.parametrize(
+    "fn",
+    [
+        lambda x: np.sum(v for v in x),
+        lambda x: np.sum(v * w for v in x for w in x[:2]),
+        lambda x: np.all(v > 0 for v in x),
+        lambda x: np.any(v > 0 for v in x),
+        lambda x: np.mean(v for v in x),
+        lambda x: np.std(v for v in x),
+        lambda x: type(np.max(v for v in x)).__name__,
+        lambda x: np.array(v for v in x).shape,
+        lambda x: np.cumsum(v for v in x).dtype == object,
+    ],
+)
+def test_to_numpy_a_generator_is_one_object(fn: Callable[..., Any]) -> None:
+    """Its items were taken. ``np.sum`` is Python's ``sum`` then, with a warning, until NumPy 2.5."""
+    compiled = fxc.compile(fn)
+    for x in (X[:3], X, -abs(X)):
+        expected = run(fn, [x])
+        assert difference(expected, run(compiled, [x])) == ""
+        if expected.error is None:
+            assert warnings_of(compiled, x) == warnings_of(fn, x)
+    with pytest.raises(CaptureError, match="of a generator, which is one object to it"):
+        fxc.compile(fn, fullgraph=True)(X)
 
 
 def test_the_graph_does_not_grow_with_the_list() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable
-from types import FunctionType, MethodType, ModuleType
+from types import FunctionType, GeneratorType, MethodType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -59,6 +59,11 @@ class PlainCalls(Staged):
         if (found := joined_list(f, args, kwargs)) is not None:
             return found
         args, kwargs = as_numpy(args, kwargs)
+        if any(type(x) is GeneratorType for x in args):
+            raise refuse(
+                f"np.{getattr(f, '__name__', f)} of a generator, which is one object to it, cannot "
+                "be captured; give it a list"
+            )
         self._check_operands(args)
         if f in CREATION or f is np.fromfunction or has_traced(args) or has_traced(kwargs):
             return array_function(f, args, kwargs)

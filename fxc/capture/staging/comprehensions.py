@@ -134,8 +134,8 @@ class Comprehensions(Expressions):
 
     def _of_items(self, node: Any) -> Any:
         """A comprehension over one iterable as the door takes it: what it runs over, the
-        comprehension as a function of that, item and condition as functions of the target, and
-        whether that is a tuple.
+        comprehension as a function of that, item and condition as functions of the target,
+        whether that is a tuple, and whether it is a generator.
         """
         (generator,) = node.generators
         names = names_in(generator.target)
@@ -149,8 +149,9 @@ class Comprehensions(Expressions):
             holds.is_test = True
             test = self.visit(function_of(names, holds))
         unpacks = flag(node, isinstance(generator.target, ast.Tuple))
+        is_lazy = flag(node, isinstance(node, ast.GeneratorExp))
         over = self._over_items(node)
-        return self._door("comprehension", node, items, over, each, test, unpacks)
+        return self._door("comprehension", node, items, over, each, test, unpacks, is_lazy)
 
     def visit_Call(self, node: ast.Call) -> Any:
         match node:

@@ -32,7 +32,7 @@ class Comprehension:
     of both. ``over(items)`` is that in Python.
 
     One with several ``for`` is over the items of the first: see ``nests.nest`` for what ``each``
-    is then.
+    is then. One that is a generator, no list, ``is_lazy``.
     """
 
     items: Any
@@ -40,6 +40,7 @@ class Comprehension:
     each: Each
     test: Each | None = None
     unpacks: bool = False
+    is_lazy: bool = False
 
     @property
     def of_item(self) -> Each:

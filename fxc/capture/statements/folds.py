@@ -74,6 +74,8 @@ def fold(
     ``is_list``: it may be one of the graph.
     """
     loop, more = entry_of(FOLDS, function) or (None, ())
+    if loop is collected and made.is_lazy:
+        loop = None  # to NumPy's functions a generator is one object
     found = counted(made.items) if loop is not None else None
     fold = Fold(f"comprehension {user_location()}")
     if loop is None and is_list and made.test is None:
