@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import fxc
-from tests.outcomes import difference, run
+from tests.outcomes import difference, run, warnings_of
 
 A = np.arange(6.0).reshape(2, 3)
 FIELDS = [("a", "i4"), ("b", "f8")]
@@ -59,6 +59,28 @@ def test_a_number_as_an_object_array_stays_itself(number):
         return type(made.item()).__name__, made.item()
 
     both(program, number)
+
+
+@pytest.mark.parametrize("first, by", [(0, 1), (1, 1), (0, 0.5), (3, -1)])
+def test_ranges_of_bools(first, by):
+    """NumPy makes none of more than two."""
+    compiled = fxc.compile(lambda n: np.arange(first, first + n * by, by, dtype=bool))
+    for n in (0, 1, 2, 3, 9):
+        expected = run(lambda n: np.arange(first, first + n * by, by, dtype=bool), [n])
+        assert not difference(expected, run(compiled, [n]))
+
+
+@pytest.mark.parametrize("ufunc", [np.maximum, np.minimum, np.add, np.divmod])
+def test_outputs_by_place_of_which_newer_versions_of_numpy_warn(ufunc):
+    def program(x):
+        outs = tuple(np.empty(3) for _ in range(ufunc.nout))
+        ufunc(x, x[::-1], *outs)
+        return outs
+
+    compiled = fxc.compile(program, fullgraph=True)
+    for _ in range(2):
+        assert warnings_of(compiled, A[0]) == warnings_of(program, A[0])
+        assert not difference(run(program, [A[0]]), run(compiled, [A[0]]))
 
 
 def test_fields_can_be_written():

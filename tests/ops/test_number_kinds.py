@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import fxc
-from tests.outcomes import difference, run
+from tests.outcomes import difference, run, warnings_of
 
 NUMBERS = [np.int64(7), np.int64(0), np.int32(-7), np.uint8(3), np.bool_(True), np.float32(1.5)]
 
@@ -126,15 +126,8 @@ def test_inverted_bools_of_python_warn_where_python_does() -> None:
 
     compiled = fxc.compile(program)
     for x in (np.arange(3.0), np.ones(3)) * 2:
-        told = []
-        for each in (program, compiled):
-            with warnings.catch_warnings(record=True) as warned:
-                warnings.simplefilter("always")
-                warnings.simplefilter("ignore", fxc.CaptureWarning)
-                result = each(x.copy())
-            told.append([(w.category, str(w.message), w.filename, w.lineno) for w in warned])
-            np.testing.assert_array_equal(result, x * (-1 - int(x[0] > 0)))
-        assert told[0] == told[1]
+        assert warnings_of(compiled, x) == warnings_of(program, x)
+        assert not difference(run(program, [x]), run(compiled, [x]))
 
 
 @pytest.mark.parametrize("options", [{}, {"backend": "numpy"}])

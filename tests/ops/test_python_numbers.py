@@ -127,9 +127,13 @@ def bits(x: Any, y: Any) -> Any:
     return x & y, x | y, x ^ y, ~x
 
 
+def bits_of_bools(x: Any, y: Any) -> Any:
+    return x & y, x | y, x ^ y  # of ~ Python warns from 3.12 on, see test_number_kinds.py
+
+
 @pytest.mark.parametrize(("x", "y"), [("int", "int"), ("bool", "int"), ("bool", "bool")])
 def test_bits(x: str, y: str) -> None:
-    check(binary(bits, x, y), mixed(x, y))
+    check(binary(bits if x == "int" else bits_of_bools, x, y), mixed(x, y))
 
 
 def comparisons(x: Any, y: Any) -> Any:

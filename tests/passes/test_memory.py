@@ -14,7 +14,7 @@ import pytest
 from numpy.lib.stride_tricks import as_strided, sliding_window_view
 
 import fxc
-from tests.outcomes import Outcome, difference, run
+from tests.outcomes import Outcome, difference, run, warnings_of
 
 
 def vector() -> np.ndarray:
@@ -118,15 +118,8 @@ def test_as_numpy(fn, make, dynamic) -> None:
 def test_warnings_of_shapes_that_are_set(fn) -> None:
     """From NumPy 2.5 on: at the program's line, and before anything is written if it is an error."""
     compiled = fxc.compile(fn)
-
-    def told(call):
-        with warnings.catch_warnings(record=True) as warned:
-            warnings.simplefilter("always")
-            call(matrix())
-        return [(each.category, str(each.message), each.filename, each.lineno) for each in warned]
-
     for _ in range(2):
-        assert told(compiled) == told(fn)
+        assert warnings_of(compiled, matrix()) == warnings_of(fn, matrix())
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         warnings.simplefilter("error", DeprecationWarning)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -154,19 +154,30 @@ def arange(start: Any, stop: Any = None, step: Any = None, dtype: Any = None) ->
     low, high, by = (int_dim(x) for x in (start, stop, step))
     if low is not None and high is not None and by is not None:
         length = _range_length(low, high, by)
-        wanted = np.arange(*(_sample(operand(x)) for x in given), dtype=dtype).dtype
-        return record("arange", operand(start), operand(step), length=length, dtype=wanted)
+        kinds = [operand(x) for x in given]
+        return _arranged(kinds, operand(start), operand(step), length, dtype)
     if any(isinstance(x, Traced) for x in (start, stop, step)):
         found = [operand(x) for x in (start, stop, step)]
         length = derived(_arange_length, *found)
         if length is not None:
-            made = np.arange(*map(_sample, found), dtype=dtype).dtype
-            return record("arange", found[0], found[2], length=dim_of(length), dtype=made)
+            return _arranged(found, found[0], found[2], dim_of(length), dtype)
     start, stop, step = (known_number(x, "np.arange") for x in (start, stop, step))
     if any(isinstance(x, Traced) for x in (start, stop, step)):
         raise refuse("np.arange with bounds that depend on array data cannot be captured")
     sample: np.ndarray = np.arange(*(start, stop, step), dtype=dtype)
     return record("arange", operand(start), operand(step), length=len(sample), dtype=sample.dtype)
+
+
+def _arranged(
+    kinds: Sequence[Operand], first: Operand, by: Operand, length: Dim, dtype: Any
+) -> Any:
+    """The array of a range of which it is known how many elements it has, and between operands of
+    which kinds.
+    """
+    wanted = np.arange(*map(_sample, kinds), dtype=dtype).dtype
+    if wanted.kind == "b" and guard(length, ">", 2):
+        np.arange(3, dtype=bool)  # raises
+    return record("arange", first, by, length=length, dtype=wanted)
 
 
 def _arange_length(start: Any, stop: object, step: object) -> int:

@@ -8,7 +8,6 @@ shape the epilogue sets in the end.
 from __future__ import annotations
 
 import functools
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -28,6 +27,7 @@ from ..refusing import refuse
 from ..session import current
 from ..values.dims import axis_number, dims_of
 from ..values.operands import TracedValue, array_value, kind_of, record
+from ..warned_of import warn_again, warning_of
 
 
 def view(value: Value, dtype: Any = None, kind: Any = None) -> Any:
@@ -143,9 +143,7 @@ def sliding_window_view(
 def in_shape(value: Value, shape: object) -> Value:
     """What an array of this memory shows after ``x.shape = shape``."""
     _check_outermost("shape")
-    session, warning = current(), _warning_of_shapes()
-    if warning is not None and session.door.outside.derives:  # a graph alone has no effects
-        session.door.warn(str(warning), type(warning))
+    warn_again(_warning_of_shapes())
     kind = kind_of(value)
     wanted = resolve_shape(kind, dims_of(shape))
     if reshape_strides(kind, wanted) is None:
@@ -153,18 +151,15 @@ def in_shape(value: Value, shape: object) -> Value:
             "Incompatible shape for in-place modification. Use `.reshape()` to make a copy with "
             "the desired shape."
         )
-    if value in session.alternatives:
+    if value in current().alternatives:
         raise refuse("the shape of one array or another cannot be set; use x.reshape")
-    return session.value("reshape", value, wanted)
+    return current().value("reshape", value, wanted)
 
 
 @functools.cache
-def _warning_of_shapes() -> Any:
-    """What NumPy warns of where a shape is set; None before NumPy 2.5."""
-    with warnings.catch_warnings(record=True) as warned:
-        warnings.simplefilter("always")
-        np.empty(1).shape = (1,)
-    return warned[0].message if warned else None
+def _warning_of_shapes() -> Warning | None:
+    """What NumPy warns of where a shape is set, from 2.5 on."""
+    return warning_of(lambda: setattr(np.empty(1), "shape", (1,)))
 
 
 def resize(x: TracedValue, *new_shape: object, refcheck: bool = True) -> None:

@@ -26,6 +26,7 @@ from ..values.operands import (
     record,
     wrap,
 )
+from ..warned_of import warn_again, warning_of
 from .ufuncs import call_ufunc, check_python_ints, writable
 
 _BOOL: np.dtype = np.dtype(bool)
@@ -70,6 +71,15 @@ def call_with_options(
     return given[0] if ufunc.nout == 1 else given
 
 
+@cache
+def _warning_of_places(ufunc: np.ufunc) -> Warning | None:
+    """What NumPy warns of where outputs are given by their places: of maximum and minimum, from 2.5
+    on.
+    """
+    kinds = ufunc.types[0].replace("->", "")
+    return warning_of(lambda: ufunc(*(np.ones(1, kind) for kind in kinds)))
+
+
 def _split_outputs(
     ufunc: np.ufunc, args: tuple[object, ...], out: object
 ) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
@@ -79,6 +89,8 @@ def _split_outputs(
         fail_in_numpy(ufunc, *[1] * len(args))
     if outs and out is not None:
         raise TypeError("cannot specify 'out' as both a positional and keyword argument")
+    if outs:
+        warn_again(_warning_of_places(ufunc))
     if out is not None:
         outs = out if isinstance(out, tuple) else (out,)
         if len(outs) != ufunc.nout:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import functools
 import operator
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -18,6 +17,7 @@ from fxc.ir.types import ArrayType, ScalarType
 from fxc.ops.python_numbers import PYTHON_OPERATORS
 
 from ..session import current
+from ..warned_of import warning_of
 from .derived import int_of
 from .operands import Traced, TracedValue, operand, record, variable_of
 
@@ -62,10 +62,7 @@ def arithmetic(name: str, *xs: Any) -> Any:
 @functools.cache
 def warns_of_inverted_bools() -> bool:
     """Whether this Python warns of ``~True``."""
-    with warnings.catch_warnings(record=True) as warned:
-        warnings.simplefilter("always")
-        operator.invert(True)
-    return bool(warned)
+    return warning_of(lambda: operator.invert(True)) is not None
 
 
 def _is_int(x: Operand) -> bool:
