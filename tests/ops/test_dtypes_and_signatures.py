@@ -197,13 +197,16 @@ def grids_written(x, y):
 
 
 def test_an_array_of_full_size_is_itself():
+    """In NumPy 2.0 it is a view, of which that warns where it is written."""
+
     def program(x, y):
         a, b = np.broadcast_arrays(x, y)
         a[0, 0] = 7
         return b, a is x
 
-    _, compiled = both(program, A, A[:1])
-    assert compiled.cache_info().eager_calls == 0
+    expected, compiled = both(program, A, A[:1])
+    is_itself = expected.result[1]
+    assert compiled.cache_info().eager_calls == (0 if is_itself else 2)
 
 
 @pytest.mark.parametrize("program", [views_written, grids_written])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -176,10 +177,22 @@ def broadcast_arrays(*args: object, subok: bool = False) -> tuple[Any, ...]:
     """As ``np.broadcast_arrays``: views, which can be written but should not be."""
     values = [array_value(x) for x in args]
     shape = broadcast_shapes(*(value.type.shape for value in values))
+    have_it = [same_shape(value.type.shape, shape) for value in values]
+    if _gives_views_alone() and not all(have_it):
+        return tuple(_view_that_warns(value, shape) for value in values)
     return tuple(
-        itself(x, value) if same_shape(value.type.shape, shape) else _view_that_warns(value, shape)
-        for x, value in zip(args, values, strict=True)
+        itself(x, value) if has_it else _view_that_warns(value, shape)
+        for x, value, has_it in zip(args, values, have_it, strict=True)
     )
+
+
+@cache
+def _gives_views_alone() -> bool:
+    """Whether ``np.broadcast_arrays`` gives a view of an array of the shape of all, as NumPy 2.0
+    does where there are others.
+    """
+    array = np.empty(2)
+    return np.broadcast_arrays(array, 1.0)[0] is not array
 
 
 def _view_that_warns(value: Value, shape: Sequence[Dim]) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, ClassVar
 
@@ -291,11 +292,20 @@ def plain_number(x: int | float) -> Any:
     return int(x) if isinstance(x, int) else float(x)
 
 
-def numpys_operand(x: object) -> Operand:
-    """The operand as NumPy takes it: a number of a derived class is none of Python's to it, and
-    decides the dtype of a result as an array does.
+def numpys_operand(x: Any) -> Operand:
+    """The operand as NumPy takes it: newer versions take a number of a derived class for none of
+    Python's, so that it decides the dtype of a result as an array does.
     """
-    return operand(np.asarray(x)[()] if is_derived(x) else x)
+    if is_derived(x):
+        return operand(plain_number(x) if _derived_are_pythons() else np.asarray(x)[()])
+    return operand(x)
+
+
+@functools.cache
+def _derived_are_pythons() -> bool:
+    """Whether NumPy takes numbers of derived classes for Python's, as 2.0 does."""
+    derived: Any = type("Derived", (int,), {})
+    return bool(np.result_type(np.int8, derived(1)) == np.int8)
 
 
 def dtype_of(dtype: Any) -> np.dtype:

@@ -269,9 +269,11 @@ class TracedArray(ArrayFacts):
             return self
         return record("astype", self._value, wanted, casting=casting, order=order)
 
-    def reshape(self, *shape: object, order: str = "C", copy: object = None) -> Any:
+    def reshape(self, *shape: object, order: str = "C", **options: Any) -> Any:
+        if options:
+            np.empty(()).reshape((), **options)  # raises: before NumPy 2.1 it takes no ``copy``
         wanted = shape[0] if len(shape) == 1 else shape
-        return shaping.reshape(self, wanted, order, copy)
+        return shaping.reshape(self, wanted, order, **options)
 
     def view(self, dtype: object = None, type: object = None) -> Any:
         return memory.view(self._value, dtype, type)

@@ -108,7 +108,7 @@ def _reshape(x: np.ndarray, shape: tuple[int, ...]) -> Any:
 
 def _broadcast(x: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
     model = np.broadcast_to(x, shape)  # raises if it does not fit
-    found: np.ndarray = np.broadcast_arrays(x, model)[0]
+    found: np.ndarray = np.broadcast_arrays(x, model, 0)[0]  # NumPy 2.0: no x if shapes differ
     return found
 
 
