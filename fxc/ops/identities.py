@@ -7,7 +7,7 @@ The arguments are those of a node.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -24,8 +24,16 @@ Rewrite = Callable[[tuple[Any, ...]], "tuple[str, tuple[Any, ...]] | None"]
 # one of size 1 beside a base of another shape. Where a number stands in the program, the rewrite
 # below says so; where it is known at run time only, the loop compares it (``power_by_one``). A
 # scalar raised to a scalar by ``**`` does call pow. For integers the square has the same bits as a
-# product however it is computed; -1 raises.
+# product however it is computed; -1 raises. NumPy 2.0 always calls pow: there it is the operator
+# ``**`` of arrays that runs the others.
 _POWERS = {2.0: "square", 1.0: "positive", 0.5: "sqrt", -1.0: "reciprocal"}
+
+
+@cache
+def power_takes_shortcuts() -> bool:
+    """See Note [Powers that NumPy computes otherwise]."""
+    with np.errstate(all="ignore"):
+        return bool(np.isnan(np.power(np.array([-np.inf]), 0.5))[0])
 
 
 def _power(args: tuple[Any, ...]) -> tuple[str, tuple[Any, ...]] | None:
@@ -42,7 +50,7 @@ def _power(args: tuple[Any, ...]) -> tuple[str, tuple[Any, ...]] | None:
         return None  # the power is computed in another dtype than the base's
     if dtype.kind in "iu":
         return (_POWERS[exponent], (x,)) if exponent >= 1 else None
-    if dtype.kind == "f" and dtype.itemsize >= 4:
+    if dtype.kind == "f" and dtype.itemsize >= 4 and power_takes_shortcuts():
         return _POWERS[exponent], (x,)
     return None
 

@@ -9,6 +9,7 @@ import numpy as np
 from fxc.ir.graph import Literal, Node, Value
 from fxc.ir.types import PART_DTYPES, ArrayType, ScalarType, Type
 from fxc.ops.foreign_ufuncs import PromotionKey, is_foreign
+from fxc.ops.identities import power_takes_shortcuts
 from fxc.ops.operators import Tag
 from fxc.ops.table import TABLE
 
@@ -40,7 +41,8 @@ def loop_name(node: Node, *, repeated: bool = False) -> str:
         return node.op
     if all(isinstance(operand.type, ScalarType) for operand in node.args):
         return "power_of_scalars"
-    return "power_by_one" if _has_one_exponent(node) else "power"
+    shortcuts = power_takes_shortcuts() and _has_one_exponent(node)
+    return "power_by_one" if shortcuts else "power"
 
 
 def _is_of_integer_scalars(node: Node) -> bool:

@@ -10,7 +10,7 @@ import pytest
 from fxc.dispatch.dispatcher import Dispatcher
 from fxc.dispatch.keys import AliasKey, DispatchKey
 from fxc.ops.composites import COMPOSITES, Composite
-from fxc.ops.identities import IDENTITIES
+from fxc.ops.identities import IDENTITIES, power_takes_shortcuts
 from fxc.ops.kernels import kernel_of
 from fxc.ops.metas import meta_of
 from fxc.ops.samples import samples
@@ -140,11 +140,7 @@ def test_power_becomes_a_square_a_root_a_reciprocal() -> None:
 
     x = Value("x", array_type(np.dtype("f8"), (3,)))
     power = IDENTITIES["power"]
-    exponents = (2, 0.5, -1, 1, 3)
-    assert [power((x, Literal(e))) for e in exponents] == [
-        ("square", (x,)),
-        ("sqrt", (x,)),
-        ("reciprocal", (x,)),
-        ("positive", (x,)),
-        None,
-    ]
+    exponents = {2: "square", 0.5: "sqrt", -1: "reciprocal", 1: "positive", 3: None}
+    for exponent, op in exponents.items():
+        found = power((x, Literal(exponent)))
+        assert found == ((op, (x,)) if op and power_takes_shortcuts() else None)

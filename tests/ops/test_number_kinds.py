@@ -102,6 +102,37 @@ def test_a_list_from_outside_and_a_number() -> None:
         )
 
 
+POWERS = [2, 2.0, 0.5, -1.0, 1, 0, True, np.float64(2), np.float32(0.5), np.int64(2), np.int8(0)]
+
+
+@pytest.mark.parametrize("exponent", POWERS, ids=repr)
+@pytest.mark.parametrize("dtype", ["f2", "f4", "f8", "c8", "i4", "u1", "?"])
+def test_powers_by_numbers_of_either_kind(dtype: str, exponent: Any) -> None:
+    """NumPy takes shortcuts, in 2.0 for other numbers than later, and with another dtype."""
+
+    def power(x, k):
+        return x**k, np.power(x, k)
+
+    def in_place(x, k):
+        x **= k
+        return x
+
+    def of_some(x, k):
+        y = x[x == x]
+        y **= k
+        return y, x[x == x] ** k
+
+    # Of shortcuts each bit counts: pow of these numbers is as exact but for the roots.
+    ulps = 0.0 if dtype in ("f2", "c8") or exponent not in (0.5, -1.0) else 1.0
+    for fn in (power, in_place, of_some):
+        compiled = fxc.compile(fn)
+        for _ in range(2):
+            x, y = (np.array([3, 1, 0, 5, 2, 7, 4]).astype(dtype) for _ in range(2))
+            assert not difference(
+                run(fn, [x, exponent]), run(compiled, [y, exponent]), lambda _: ulps
+            )
+
+
 def test_inverted_number_of_either_kind() -> None:
     def program(x, n):
         m = n

@@ -30,7 +30,7 @@ from .counting import chosen, places
 from .indexing import IndexArrays, Mask, check_masked_source
 from .reductions import Asked, reduce
 from .ufunc_options import quiet
-from .ufuncs import call_ufunc, give_operators, in_place
+from .ufuncs import call_ufunc, give_operators, in_place, shortcut
 
 
 @frozen
@@ -364,7 +364,13 @@ def _put(view: Value, mask: Mask, given: Operand, count: object) -> None:
 
 
 def _in_place(name: str) -> Callable[[MaskedRead, Any], Any]:
-    return lambda self, other: self._run_in_place(name, other)
+    def method(self: MaskedRead, other: object) -> Any:
+        if name != "power" or shortcut(self, other) is None:
+            return self._run_in_place(name, other)
+        self.array.__ipow__(other)
+        return self
+
+    return method
 
 
 def _of_the_array(name: str) -> Callable[..., Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Sequence
+from functools import cache
 from types import NoneType
 from typing import Any
 
@@ -151,9 +152,9 @@ def binary(name: str) -> tuple[Callable[[Any, Any], Any], Callable[[Any, Any], A
     """The method of an operator and its reflected one."""
 
     def plain(self: object, other: object) -> Any:
-        shortcut = _shortcut(self, other) if name == "power" else None
-        if shortcut is not None:
-            return call_ufunc(shortcut, self)
+        found = shortcut(self, other) if name == "power" else None
+        if found is not None:
+            return call_ufunc(*found)
         if name in _EQUALITY and type(other) in (NoneType, str):
             return _equal_to_none(self, is_equal=name == "equal")
         return call_ufunc(name, self, other) if taken(other) else left_to(other)
@@ -182,7 +183,10 @@ def _equal_to_none(x: Any, *, is_equal: bool) -> Any:
 _SHORTCUTS = {(int, 2): "square", (int, -1): "reciprocal", (float, 0.5): "sqrt"}
 
 
-def _shortcut(x: object, exponent: object) -> str | None:
+def shortcut(x: object, exponent: object) -> tuple[str, Any] | tuple[str, Any, Any] | None:
+    """The ufunc that ``x ** exponent`` calls, and its arguments; None if that is np.power."""
+    if isinstance(x, np.ndarray) and _any_number_decides():
+        return _by_number(x, exponent)
     if not isinstance(x, np.ndarray) or x.dtype.kind not in "bc":
         return None
     if exponent.__class__ not in (int, float):
@@ -190,7 +194,41 @@ def _shortcut(x: object, exponent: object) -> str | None:
     exponent = exponent.__class__(exponent)  # a constant from here on: it says what is called
     if x.dtype.kind == "b" and (type(exponent) is not int or exponent != 2):
         return None
-    return _SHORTCUTS.get((type(exponent), exponent))
+    return _named(_SHORTCUTS.get((type(exponent), exponent)), x)
+
+
+# In NumPy 2.0 a number of any type decides, its own or one of rank 0, for floats, too, and the
+# result is of the dtype of ``x``, whatever the exponent is of; np.power takes no shortcuts there.
+_BY_NUMBER = {-1.0: "reciprocal", 0.5: "sqrt", 1.0: "positive", 2.0: "square"}
+
+
+@cache
+def _any_number_decides() -> bool:
+    return bool((np.ones(1, np.float32) ** np.float64(2)).dtype == np.float32)
+
+
+def _by_number(x: Any, exponent: Any) -> tuple[str, Any] | tuple[str, Any, Any] | None:
+    kind = exponent.__class__
+    if issubclass(kind, np.ndarray):
+        if exponent.ndim or exponent.dtype.kind not in "iuf":
+            return None
+        raise refuse(
+            "x ** y with a y of rank 0, by whose number this NumPy decides what it computes, "
+            "cannot be captured; use np.power"
+        )
+    if not issubclass(kind, int | float | np.integer | np.floating):
+        return None
+    number = float(kind(exponent))  # a constant from here on
+    if x.dtype.kind in "fc":
+        return _named(_BY_NUMBER.get(number), x) if number else ("power", x, x.dtype.type(0))
+    if number != 2:
+        return None
+    is_float = issubclass(kind, float | np.floating)
+    return "square", x.astype(np.float64) if is_float and x.dtype.kind in "iu" else x
+
+
+def _named(name: str | None, x: object) -> tuple[str, Any] | None:
+    return None if name is None else (name, x)
 
 
 def unary(name: str) -> Callable[[Any], Any]:
@@ -225,9 +263,10 @@ def write_in_place(name: str) -> Callable[[Any, Any], Any]:
     """The method of an augmented assignment."""
 
     def method(self: Any, other: object) -> Any:
-        shortcut = _shortcut(self, other) if name == "power" else None
-        if shortcut is not None:
-            current().record(f"{shortcut}_", self._value)
+        found = shortcut(self, other) if name == "power" else None
+        if found is not None:
+            op, _, *more = found
+            current().record(f"{op}_", self._value, *map(numpys_operand, more))
             return self
         return in_place(name, self, other) if taken(other) else left_to(other, in_place=True)
 
