@@ -164,7 +164,13 @@ def test_lengths_at_the_edges(args):
         lambda x: np.pad(np.outer(x, x), 1, mode="edge"),
         lambda x: np.pad(x, (1, 3), mode="wrap"),
         lambda x: np.pad(x, 2, mode="reflect"),
-        lambda x: np.mgrid[0 : len(x), 0:3],
+        pytest.param(
+            lambda x: np.mgrid[0 : len(x), 0:3],
+            marks=pytest.mark.skipif(
+                np.lib.NumpyVersion(np.__version__) < "2.3.0",
+                reason="NumPy's own code takes an int of a float of the size, which is a constant then",
+            ),
+        ),
         lambda x: np.ogrid[1 : x.size : 2],
         lambda x: np.indices((len(x), 2)),
         lambda x: np.diag_indices(len(x)),

@@ -7,9 +7,11 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import pytest
 from expecttest import TestCase
 
 import fxc
+from fxc.lowering.operators.reduction_order import TAKES_RUNS_WHOLE
 from fxc.report import Stages
 
 
@@ -165,6 +167,7 @@ decomposed softmax(%x: f64[3, 40])
     output 0 = result 0: f64[3, 40]""",
         )
 
+    @pytest.mark.skipif(TAKES_RUNS_WHOLE, reason="loops as with the sums of NumPy 2.3 and later")
     def test_loops(self) -> None:
         self.assertExpectedInline(
             text(stages(softmax, MATRIX).loops),

@@ -13,6 +13,7 @@ from fxc.capture.capture import capture
 from fxc.dispatch.default import default_dispatcher
 from fxc.dispatch.keys import DispatchKey
 from fxc.lowering.building.native_kernels import native_kernel
+from fxc.lowering.operators.reduction_order import TAKES_RUNS_WHOLE
 from fxc.ops.operators import EFFECTS, Tag
 from fxc.ops.table import TABLE
 from tests.modules import PAGE, page
@@ -55,6 +56,7 @@ def test_the_page_of_the_architecture_names_all_passes() -> None:
         assert f"**{module.replace('_', ' ').capitalize()}**" in section
 
 
+@pytest.mark.skipif(TAKES_RUNS_WHOLE, reason="loops as with the sums of NumPy 2.3 and later")
 def test_the_worked_example_prints_what_the_page_says(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

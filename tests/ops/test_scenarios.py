@@ -12,12 +12,17 @@ import pytest
 
 import fxc
 from tests.covering import pairs, some
+from tests.numpys_bugs import READS_INDEX_WHILE_IT_WRITES
 from tests.outcomes import ASPECTS, Outcome, differences, leaf_difference, leaves, run
-from tests.scenarios import SCENARIOS
+from tests.scenarios import SCENARIOS as EVERY
 from tests.scenarios.boundary import effects
 from tests.scenarios.layouts import arguments, program
 from tests.scenarios.model import LAYOUTS, Absent, Refused, Scenario
 from tests.scenarios.page import PAGE, as_numpy, page, protected, writes
+
+SCENARIOS = [
+    each for each in EVERY if each.name != "index_is_the_target" or not READS_INDEX_WHILE_IT_WRITES
+]
 
 
 def cells(scenario: Scenario) -> list[Any]:
@@ -129,6 +134,7 @@ def shared_by_calls(first: Outcome, second: Outcome) -> bool:
     return any(np.may_share_memory(x, y) for x, y in itertools.product(*arrays))
 
 
+@pytest.mark.skipif(len(SCENARIOS) < len(EVERY), reason="what this NumPy gets wrong is left out")
 def test_the_page_says_what_the_tests_say() -> None:
     assert PAGE.read_text() == page(SCENARIOS), "run `make semantics`"
 

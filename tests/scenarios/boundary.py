@@ -191,6 +191,8 @@ def unaligned(x: np.ndarray) -> np.ndarray:
 
 def mapped(x: np.ndarray) -> np.ndarray:
     with tempfile.TemporaryFile() as file:
+        file.write(b"\0")  # NumPy 2.0 maps no empty file
+        file.flush()
         found = np.memmap(file, x.dtype, "w+", shape=x.shape)
     found[...] = x
     return found
