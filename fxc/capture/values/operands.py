@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, ClassVar
 
@@ -11,6 +10,7 @@ import numpy as np
 from fxc.ir.graph import ArrayConstant, Literal, Operand, Value
 from fxc.ir.types import ArrayType, ScalarType, is_known
 from fxc.ops.metas.layout import is_c_ordered
+from fxc.ops.metas.probing import derived_decide
 
 from ..refusing import refuse
 from ..session import current
@@ -293,19 +293,9 @@ def plain_number(x: int | float) -> Any:
 
 
 def numpys_operand(x: Any) -> Operand:
-    """The operand as NumPy takes it: newer versions take a number of a derived class for none of
-    Python's, so that it decides the dtype of a result as an array does.
-    """
-    if is_derived(x):
-        return operand(plain_number(x) if _derived_are_pythons() else np.asarray(x)[()])
-    return operand(x)
-
-
-@functools.cache
-def _derived_are_pythons() -> bool:
-    """Whether NumPy takes numbers of derived classes for Python's, as 2.0 does."""
-    derived: Any = type("Derived", (int,), {})
-    return bool(np.result_type(np.int8, derived(1)) == np.int8)
+    """The operand as NumPy takes it: a number of a derived class may be none of Python's there."""
+    decides = is_derived(x) and derived_decide()
+    return operand(np.asarray(x)[()] if decides else x)
 
 
 def dtype_of(dtype: Any) -> np.dtype:

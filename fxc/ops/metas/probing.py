@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Hashable
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any, NoReturn
 
 import numpy as np
@@ -87,6 +87,15 @@ def quietly(function: Callable[..., Any], *args: object, **keywords: object) -> 
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         return function(*args, **keywords)
+
+
+@cache
+def derived_decide() -> bool:
+    """Whether a number of a class derived from int or float is none of Python's to NumPy, and
+    decides the dtype of a result. In 2.0 it is Python's.
+    """
+    derived: Any = type("Derived", (int,), {})
+    return bool(np.result_type(np.int8, derived(1)) != np.int8)
 
 
 def kind_of_result(value: object, name: str) -> Type:
