@@ -14,6 +14,7 @@ where there is none, a non-functional one that is functionalized as it runs (``p
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any, Protocol
 
 import numpy as np
@@ -162,8 +163,8 @@ def clip(ops: OpsHandle, x: object, low: Any, high: Any) -> Any:
     """``minimum(maximum(x, low), high)``, all in the dtype that NumPy's clip promotes to.
 
     A Python int as a bound that no integer of that dtype exceeds is left out, as NumPy does. Of
-    two zeros NumPy takes the bound, but x if the bounds are one number for all elements;
-    ``maximum`` and ``minimum`` take the second of two that are equal.
+    two zeros NumPy takes the bound, but x if the bounds are one number for all elements (not so
+    in NumPy 2.0); ``maximum`` and ``minimum`` take the second of two that are equal.
     """
     dtype = ops.type_of(x).dtype
     if dtype.kind in "iu":
@@ -185,9 +186,16 @@ def clip(ops: OpsHandle, x: object, low: Any, high: Any) -> Any:
             operand if kind.weak else _cast(ops, operand, dtype)
             for operand, kind in zip((x, low, high), kinds, strict=True)
         )
-    if dtype in (_FLOAT32, _FLOAT64) and all(map(_is_one_number, kinds[1:])):
+    is_float = dtype in (_FLOAT32, _FLOAT64)
+    if is_float and all(map(_is_one_number, kinds[1:])) and _clip_keeps_zeros():
         return ops.minimum(high, ops.maximum(low, x))
     return ops.minimum(ops.maximum(x, low), high)
+
+
+@cache
+def _clip_keeps_zeros() -> bool:
+    """Whether of two zeros NumPy takes the one that is clipped, not the number that is a bound."""
+    return bool(np.signbit(np.clip(np.array([-0.0]), 0.0, 1.0))[0])
 
 
 def _is_one_number(kind: Type) -> bool:

@@ -14,6 +14,7 @@ from fxc.ir.graph import Node, operands_of
 from fxc.ir.size_guards import guard
 from fxc.ir.types import PART_DTYPES, ArrayType, Type
 
+from .complex_floats import fused
 from .complex_rules import COMPLEX_RULES, ComplexRule, Make, absolute_scalar, multiply_scalars
 
 
@@ -29,12 +30,12 @@ def calls_hypot_backwards() -> bool:
 def _backwards() -> dict[tuple[str, np.dtype], Make]:
     """What NumPy computes backwards, by operator and dtype of the result."""
     single, double = np.dtype(np.complex64), np.dtype(np.float64)
-    made: dict[tuple[str, np.dtype], Make] = {
-        ("multiply", single): multiply_scalars,
-        ("square", single): lambda body, args, *kinds: multiply_scalars(
+    made: dict[tuple[str, np.dtype], Make] = {}
+    if not fused(single, -1):  # as NumPy 2.0 does
+        made["multiply", single] = multiply_scalars
+        made["square", single] = lambda body, args, *kinds: multiply_scalars(
             body, (*args, *args), *kinds
-        ),
-    }
+        )
     return made | ({("absolute", double): absolute_scalar} if calls_hypot_backwards() else {})
 
 

@@ -27,8 +27,8 @@ from .rule_body import RuleBody
 # - ufuncs multiply with one rounding less, re = fma(ar, br, -(ai * bi)), im = fma(ar, bi, ai * br),
 #   if the processor can; ``absolute`` and ``square`` likewise. ``fused()`` asks NumPy itself.
 # - Python's ``*`` on NumPy's complex scalars (py_multiply) rounds each product, as C would, and so
-#   does the loop for complex64 if an operand is walked backwards; ``absolute`` then calls hypot,
-#   on some processors.
+#   does the loop for complex64 if an operand is walked backwards, but in NumPy 2.0; ``absolute``
+#   then calls hypot, on some processors.
 #   ``rule_of`` (complex_nodes.py) follows that for arrays of rank 1; docs/numerics.md has the bound
 #   for the rest, and for ``absolute`` of complex64.
 

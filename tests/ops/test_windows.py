@@ -238,10 +238,11 @@ def test_a_range_takes_ints_only(start: Callable[[np.ndarray], Any], text: str) 
             total += i
         return total
 
-    compiled = fxc.compile(program, fullgraph=True)
-    assert difference(run(program, [X, 5]), run(compiled, [X, 5])) == ""
-    with pytest.raises(TypeError, match=text):
-        compiled(X, 5)
+    compiled, expected = fxc.compile(program), run(program, [X, 5])
+    assert difference(expected, run(compiled, [X, 5])) == ""
+    if expected.error is not None:  # NumPy 2.0 takes its bools for ints, with a warning
+        with pytest.raises(TypeError, match=text):
+            fxc.compile(program, fullgraph=True)(X, 5)
 
 
 def test_read_steps_that_are_not_positive_are_pythons() -> None:

@@ -82,8 +82,20 @@ def full(shape: object, fill_value: object, dtype: object = None, order: str = "
     dims = dims_of(shape)
     value = operand(fill_value)
     wanted = value.type.dtype if dtype is None else dtype_of(dtype)
-    check_fits(fill_value, wanted)
+    value = _fitting(fill_value, value, wanted)
     return _full_of(value, dims, wanted, _layout(order, len(dims)))
+
+
+def _fitting(number: Any, value: Operand, dtype: np.dtype) -> Operand:
+    """What an array of the dtype is filled with: NumPy 2.0 takes the low bits of an int that this
+    does not hold, newer versions raise.
+    """
+    try:
+        check_fits(number, dtype)
+    except OverflowError:
+        np.full(1, int(number), dtype)
+        return current().value("astype", value, dtype, casting="unsafe")
+    return value
 
 
 def _full_of(value: Operand, dims: tuple[Dim, ...], dtype: np.dtype, layout: object) -> Any:
@@ -136,8 +148,8 @@ def full_like(
     dims, wanted, layout = _like(a, dtype, order, shape)
     if isinstance(fill_value, Traced):
         fill_value = fill_value._stored_as(wanted)
-    check_fits(fill_value, wanted)
-    return _full_of(operand(fill_value), dims, wanted, layout)
+    value = _fitting(fill_value, operand(fill_value), wanted)
+    return _full_of(value, dims, wanted, layout)
 
 
 def arange(start: Any, stop: Any = None, step: Any = None, dtype: Any = None) -> Any:

@@ -8,13 +8,17 @@ element by element, a scalar hands its number to the object as Python's.
 from __future__ import annotations
 
 import operator
+from functools import cache
 from typing import Any
+
+import numpy as np
 
 from ..outside.objects import MISSING, class_attribute
 from ..outside.shadows import class_of, has_method, is_shadow
 from ..refusing import refuse
 from ..session import current
 from ..values.operands import Traced
+from ..values.operator_methods import COMPARISONS
 
 _OF_ARRAYS, _OF_SCALARS = 0.0, -1e6  # NumPy's priorities
 
@@ -38,7 +42,19 @@ def left_to_of_scalar(name: str, number: Any, other: object) -> Any:
             f"an operator of a number and a {class_of(other).__name__}, which NumPy takes for a "
             "sequence, cannot be captured; give the class __array_ufunc__ = None"
         )
+    if name in COMPARISONS and _gives_bools_alone():
+        raise refuse(
+            f"a comparison of a number and a {class_of(other).__name__}, of which this NumPy makes "
+            "a bool, cannot be captured; compare the object with it"
+        )
     return getattr(operator, name)(number.item(), other)
+
+
+@cache
+def _gives_bools_alone() -> bool:
+    """Whether NumPy makes a bool of what an object says to a comparison, as 2.0 does."""
+    marked: Any = type("Marked", (), {"__ge__": lambda self, other: self})()
+    return bool(type(np.float64(1) <= marked) is np.bool_)
 
 
 def _is_first(other: object, own: float, in_place: bool) -> bool:

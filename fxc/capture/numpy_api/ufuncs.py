@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from fxc.ir.graph import Operand, Value
+from fxc.ir.graph import Literal, Operand, Value
 from fxc.ir.types import ArrayType
 from fxc.ops.foreign_ufuncs import operator_of, runs_python
 from fxc.ops.metas.layout import layout_of
@@ -19,6 +19,7 @@ from fxc.ops.table import TABLE
 from ..noted import note, noting
 from ..refusing import refuse
 from ..session import current
+from ..values.dtypes import promoting
 from ..values.magnitudes import guard_range
 from ..values.operands import (
     Traced,
@@ -212,12 +213,16 @@ def _by_number(x: Any, exponent: Any) -> tuple[str, Any] | tuple[str, Any, Any] 
     if issubclass(kind, np.ndarray):
         if exponent.ndim or exponent.dtype.kind not in "iuf":
             return None
-        raise refuse(
-            "x ** y with a y of rank 0, by whose number this NumPy decides what it computes, "
-            "cannot be captured; use np.power"
-        )
+        if not _is_kept(x, exponent):
+            raise refuse(
+                "x ** y with an array y of rank 0, whose number decides in which dtype this NumPy "
+                "computes, cannot be captured; use np.power"
+            )
+        return _by_unknown(x, exponent)
     if not issubclass(kind, int | float | np.integer | np.floating):
         return None
+    if isinstance(exponent, TracedValue) and _is_kept(x, exponent):
+        return _by_unknown(x, exponent)
     number = float(kind(exponent))  # a constant from here on
     if x.dtype.kind in "fc":
         return _named(_BY_NUMBER.get(number), x) if number else ("power", x, x.dtype.type(0))
@@ -225,6 +230,26 @@ def _by_number(x: Any, exponent: Any) -> tuple[str, Any] | tuple[str, Any, Any] 
         return None
     is_float = issubclass(kind, float | np.floating)
     return "square", x.astype(np.float64) if is_float and x.dtype.kind in "iu" else x
+
+
+def _is_kept(x: Any, exponent: Any) -> bool:
+    """Whether a power is of the dtype of ``x``, whichever way it is computed in."""
+    kind = numpys_operand(exponent).type
+    return x.dtype.kind != "c" and bool(np.result_type(x.dtype, promoting(kind)) == x.dtype)
+
+
+def _by_unknown(x: Any, exponent: Any) -> tuple[str, Any] | None:
+    """The same where the number is known at run time only."""
+    base, power = array_value(x), numpys_operand(exponent)
+    dtype = base.type.dtype
+    if dtype.kind != "f":
+        return None
+    found = current().value("power", base, power)
+    for number, name in _BY_NUMBER.items():
+        is_it = current().value("equal", power, Literal(number))
+        quiet = current().value("where", is_it, base, Literal(dtype.type(1)))
+        found = current().value("where", is_it, current().value(name, quiet), found)
+    return "positive", record("copy", found, order="K")
 
 
 def _named(name: str | None, x: object) -> tuple[str, Any] | None:
@@ -265,8 +290,11 @@ def write_in_place(name: str) -> Callable[[Any, Any], Any]:
     def method(self: Any, other: object) -> Any:
         found = shortcut(self, other) if name == "power" else None
         if found is not None:
-            op, _, *more = found
-            current().record(f"{op}_", self._value, *map(numpys_operand, more))
+            op, given, *more = found
+            if op == "positive" and given is not self:
+                current().record("copy_", self._value, given._value, casting="same_kind")
+            else:
+                current().record(f"{op}_", self._value, *map(numpys_operand, more))
             return self
         return in_place(name, self, other) if taken(other) else left_to(other, in_place=True)
 

@@ -20,7 +20,7 @@ from ..outside.lists import ExternalList
 from ..refusing import refuse
 from ..session import current
 from ..values.derived import derived
-from ..values.dims import dim_of
+from ..values.dims import dim_of, no_int
 from ..values.operands import Traced, TracedValue, operand, record, settled
 from ..values.python_numbers import arithmetic, extremum, scalar_of, to_int
 from ..values.traced_array import TracedArray
@@ -258,9 +258,7 @@ def range_of(*args: Any) -> Any:
     low, high, step = (0, args[0], 1) if len(args) == 1 else (*args, 1)[:3]
     for arg in (low, high, step):
         if not _is_index(arg):
-            raise TypeError(
-                f"{arg.__class__.__name__!r} object cannot be interpreted as an integer"
-            )
+            raise no_int(arg.__class__, arg.__class__.__name__)
     if type(step) is int and step == 0:
         raise ValueError("range() arg 3 must not be zero")
     low, high, step = map(_measured, (low, high, step))

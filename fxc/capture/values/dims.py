@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import operator
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -11,7 +13,9 @@ from fxc.ir.types import ArrayType, ScalarType
 
 from ..numpy_api.counting import size_of
 from ..numpy_api.measured import size_from
+from ..refusing import refuse
 from ..session import current
+from ..warned_of import warning_of
 from .derived import derived
 from .operands import Traced, TracedValue, wrap
 from .python_numbers import as_scalar
@@ -43,7 +47,7 @@ def dim_of(x: object, what: str = "a size") -> Dim:
             known = derived(int, number)
             return int(current().specialise(number, what)) if known is None else dim_of(known)
         name = "numpy.ndarray" if isinstance(kind, ArrayType) else kind.dtype.type.__name__
-        raise TypeError(f"{name!r} object cannot be interpreted as an integer")
+        raise no_int(kind.dtype.type, name)
     if hasattr(x, "__index__"):
         return int(x.__index__())
     raise TypeError(f"{type(x).__name__!r} object cannot be interpreted as an integer")
@@ -78,3 +82,20 @@ def known_int(x: Any, what: str) -> int:
 def axis_number(axis: object) -> int:
     """An axis as an int."""
     return known_int(axis, "an axis")
+
+
+def no_int(kind: type, name: str) -> Exception:
+    """What is raised where an int is wanted, but of what this is."""
+    if issubclass(kind, np.bool_) and _bools_are_ints():
+        return refuse("a bool of NumPy's as an int, of which NumPy warns, cannot be captured")
+    return TypeError(f"{name!r} object cannot be interpreted as an integer")
+
+
+@cache
+def _bools_are_ints() -> bool:
+    """Whether NumPy takes its bools for ints, with a warning, as 2.0 does."""
+    true: Any = np.True_
+    try:
+        return warning_of(lambda: operator.index(true)) is not None
+    except TypeError:
+        return False
