@@ -155,7 +155,7 @@ def test_inverted_bools_of_python_warn_where_python_does() -> None:
         found = ~bool(x[0] > 0)
         return x * found
 
-    compiled = fxc.compile(program)
+    compiled = fxc.compile(program, fullgraph=True)
     for x in (np.arange(3.0), np.ones(3)) * 2:
         assert warnings_of(compiled, x) == warnings_of(program, x)
         assert not difference(run(program, [x]), run(compiled, [x]))

@@ -60,9 +60,9 @@ def arithmetic(name: str, *xs: Any) -> Any:
 
 
 @functools.cache
-def warns_of_inverted_bools() -> bool:
-    """Whether this Python warns of ``~True``."""
-    return warning_of(lambda: operator.invert(True)) is not None
+def warning_of_inverted_bools() -> Warning | None:
+    """What Python warns of in ``~True``, from 3.12 on."""
+    return warning_of(lambda: operator.invert(True))
 
 
 def _is_int(x: Operand) -> bool:

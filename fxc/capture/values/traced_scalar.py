@@ -18,6 +18,7 @@ from ..numpy_api.deferring import left_to, left_to_of_scalar
 from ..numpy_api.ufuncs import call_ufunc, taken
 from ..refusing import refuse
 from ..session import current
+from ..warned_of import warn_again
 from .above import above
 from .derived import int_of
 from .dims import dim_of
@@ -41,7 +42,7 @@ from .python_numbers import (
     rounded,
     to_int,
     to_python,
-    warns_of_inverted_bools,
+    warning_of_inverted_bools,
 )
 from .traced_int import TracedInt
 
@@ -357,8 +358,8 @@ def _compute_of_one(name: str, x: TracedScalar) -> Any:
         return call_ufunc(UNARY[name], x)
     if name == "pos":
         return to_int(x) if x._type.dtype.kind == "b" else x
-    if name == "invert" and x._type.dtype.kind == "b" and warns_of_inverted_bools():
-        raise refuse("~ of a Python bool, of which Python warns, cannot be captured; use not")
+    if name == "invert" and x._type.dtype.kind == "b":
+        warn_again(warning_of_inverted_bools())
     return arithmetic(name, x)
 
 
