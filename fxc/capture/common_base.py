@@ -179,10 +179,15 @@ def _moving(array: np.ndarray) -> Iterator[tuple[int, int, int]]:
             yield axis, size, step
 
 
+def is_writeable(array: np.ndarray) -> bool:
+    """``array.flags.writeable``, of which NumPy warns where the array has been broadcast."""
+    return bool(array.flags.num & 0x400)
+
+
 def _repeats_writeably(array: np.ndarray) -> bool:
     """Whether an axis stands still although the array is writeable, which no view step gives."""
     steps = zip(array.shape, array.strides, strict=True)
-    return array.flags.writeable and any(size > 1 and not step for size, step in steps)
+    return is_writeable(array) and any(size > 1 and not step for size, step in steps)
 
 
 def _walk(array: np.ndarray, start: int, unit: int) -> _Walk:
@@ -299,7 +304,7 @@ def _view(
     still = tuple(axis for axis in range(array.ndim) if axis not in parts)
     if still:
         steps.append(ViewStep("expand_dims", (still,)))
-    if not array.flags.writeable or any(array.shape[axis] != 1 for axis in still):
+    if not is_writeable(array) or any(array.shape[axis] != 1 for axis in still):
         steps.append(ViewStep("broadcast_to", (array.shape,)))
     return tuple(steps)
 

@@ -223,6 +223,44 @@ def test_a_write_of_which_numpy_warns(program):
     assert len(outcomes[0]) > 2
 
 
+def writes_of_views(x, y):
+    a, b = np.broadcast_arrays(x, y)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        a += b
+    return a, [str(each.message) for each in caught]
+
+
+@pytest.mark.filterwarnings("ignore:.*run.* as plain NumPy")
+def test_a_part_adds_no_warning():
+    of_both = [
+        fn(np.arange(3.0), A[:, :1]) for fn in (writes_of_views, fxc.compile(writes_of_views))
+    ]
+    assert repr(of_both[0]) == repr(of_both[1])
+
+
 def test_python_ints_do_not_widen_what_is_selected():
     both(lambda x, n: np.select([x > 2], [x], n), A.astype("f4"), 7)
     both(lambda x, n: np.select([x > 2], [n], 7), A, 5)
+
+
+STRUCTURE = [("a", "O"), ("b", [("c", "f8"), ("d", "i2")])]
+OF_STRUCTURES = [
+    lambda fields: np.dtype(fields),
+    lambda fields: np.dtype((np.record, fields)),
+    lambda fields: np.dtype({"names": ["a", "b"], "formats": [fields, "i4"]}),
+    lambda fields: np.rec.fromrecords([(1, (2.0, 3)), (4, (5.0, 6))], dtype=fields),
+]
+
+
+@pytest.mark.filterwarnings("ignore:.*run.* as plain NumPy")
+@pytest.mark.parametrize("program", OF_STRUCTURES)
+def test_structures_are_read_to_the_end(program):
+    compiled = fxc.compile(program)
+    for _ in range(2):
+        found, expected = compiled(STRUCTURE), program(STRUCTURE)
+        assert repr(found) == repr(expected)
+
+
+def test_a_scalar_made_of_two_arguments():
+    both(lambda x: np.timedelta64(x.sum(), "s"), np.arange(3))

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections import Counter, deque
 from typing import Any
 
+import numpy as np
+
 from ..numpy_api.creation import is_array
-from ..outside.containers import settle_all
+from ..outside.containers import settle_all, settle_deeply
 from ..outside.objects import Args
 from ..statements.comprehensions import list_of_items
 from ..statements.counted import Bounded, Counted, of_one_thing
@@ -67,6 +69,12 @@ def dict_or_set(kind: type) -> Any:
         return door.made(door.run_plain(kind, args, kwargs))
 
     return made
+
+
+def dtype_of(door: PlainCalls, *args: object, **kwargs: object) -> Any:
+    """``np.dtype``: of a list of fields, which may be lists of fields."""
+    settle_deeply(args)
+    return door.run_plain(np.dtype, args, kwargs)
 
 
 def counter_of(door: PlainCalls, *args: object, **kwargs: object) -> Any:

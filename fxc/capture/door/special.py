@@ -62,7 +62,15 @@ from .conversions import (
 from .copies import deep, shallow
 from .extremes import extreme, of_items
 from .hashes import frozen, hash_of
-from .new_containers import counter_of, deque_of, dict_or_set, list_of, run_over, sorted_of
+from .new_containers import (
+    counter_of,
+    deque_of,
+    dict_or_set,
+    dtype_of,
+    list_of,
+    run_over,
+    sorted_of,
+)
 from .plain_calls import PlainCalls
 from .shows import show_print, show_warning
 
@@ -260,6 +268,7 @@ SPECIAL: dict[Any, Callable[..., Any]] = {
     chr: chr_of,
     deque: deque_of,
     Counter: counter_of,
+    np.dtype: dtype_of,
     dict: dict_or_set(dict),
     set: dict_or_set(set),
     sorted: sorted_of,

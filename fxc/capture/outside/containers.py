@@ -231,6 +231,18 @@ def settle_all(values: Iterable[object]) -> None:
             value.settle()
 
 
+def settle_deeply(x: object) -> None:
+    """Read all of the containers in a container: code of C looks into them, too."""
+    if isinstance(x, External):
+        x.settle()
+    if isinstance(x, tuple | list):
+        for item in x:
+            settle_deeply(item)
+    elif isinstance(x, dict):
+        for item in x.values():
+            settle_deeply(item)
+
+
 def settled(base: type, name: str) -> Callable[..., Any]:
     """A method that looks at all of a container: it is read first."""
     method = getattr(base, name)

@@ -20,6 +20,7 @@ from fxc.ir.types import (
     scalar_type_of,
 )
 
+from ..common_base import is_writeable
 from ..guard_builder import GuardBuilder, flags_of
 from ..guards import Fetch, Source
 from ..refusing import How, refuse
@@ -201,7 +202,7 @@ class Inputs:
 
     def _array_type(self, array: np.ndarray, source: Source, name: str) -> ArrayType:
         flags, var, guards = array.flags, source.var, self.guards
-        mask, wanted = _ALIGNED | _WRITEABLE, _ALIGNED | (_WRITEABLE if flags.writeable else 0)
+        mask, wanted = _ALIGNED | _WRITEABLE, _ALIGNED | (flags.num & _WRITEABLE)
         if flags.c_contiguous:
             mask, wanted = mask | _C_CONTIGUOUS, wanted | _C_CONTIGUOUS
         elif flags.f_contiguous:
@@ -217,7 +218,7 @@ class Inputs:
             checks.append(f"{var}.ndim == {array.ndim}")
         known = f"({flags_of(source)} := {var}.flags)"
         self.with_flags.add(var)
-        if flags.carray:
+        if flags.c_contiguous and is_writeable(array):
             checks.append(f"{known}.carray")
         else:
             checks.append(f"{known}.num & {mask} == {wanted}")
@@ -235,7 +236,7 @@ class Inputs:
         shape = self._dims(array, source, name) if dynamic else array.shape
         strides = self._strides(array, shape, source, name, dynamic)
         made = array_type(array.dtype, shape, strides)
-        return ArrayType(made.dtype, made.shape, made.strides, bool(flags.writeable))
+        return ArrayType(made.dtype, made.shape, made.strides, is_writeable(array))
 
     def _dims(self, array: np.ndarray, source: Source, name: str) -> tuple[Dim, ...]:
         """A symbol for each size of 2 or more; other sizes are guarded."""

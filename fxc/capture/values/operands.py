@@ -301,9 +301,9 @@ def numpys_operand(x: Any) -> Operand:
 def dtype_of(dtype: Any) -> np.dtype:
     """The dtype that the user's program asks for.
 
-    Raises ``CaptureError`` for one that graphs know nothing of.
+    Raises ``CaptureError`` for one that graphs know nothing of: fields in lists may be unread.
     """
-    found: np.dtype = np.dtype(dtype)
+    found: np.dtype = np.dtype(np.void if isinstance(dtype, list | tuple | dict) else dtype)
     if not is_known(found):
         raise refuse(f"an array of dtype {found} cannot be captured")
     return found
