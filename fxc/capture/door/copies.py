@@ -19,7 +19,7 @@ from ..outside.objects import (
     is_python_class,
     put_attribute,
 )
-from ..outside.shadows import class_of, shadow_of
+from ..outside.shadows import class_of, shadow_of, tuple_of
 from ..refusing import refuse
 from ..values.identity import Identity
 from ..values.operands import Traced, array_of, settled
@@ -41,7 +41,7 @@ def shallow(door: Stores, x: Any) -> Any:
     if _is_shared(x) or _kind(x) in (tuple, frozenset):
         return x
     if is_namedtuple(_kind(x)):
-        return tuple.__new__(_kind(x), x)
+        return tuple_of(_kind(x), x)
     if array_of(x) is not None:
         return x.copy(order="K")
     kind = _kind(x)
@@ -76,7 +76,7 @@ def deep(door: Stores, x: Any, memo: Any = None) -> Any:
     elif kind is tuple or is_namedtuple(kind):
         items = [deep(door, item, memo) for item in x]
         same = all(one is other for one, other in zip(items, x, strict=True))
-        memo[key] = x if same else tuple.__new__(kind, items)
+        memo[key] = x if same else tuple_of(kind, items)
     elif kind in (set, frozenset) and (isinstance(x, External) or type(x) is kind):
         memo[key] = x if kind is frozenset else door.call(set, x)
     elif has_python_method(kind, "__deepcopy__"):

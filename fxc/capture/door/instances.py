@@ -19,7 +19,7 @@ from ..outside.objects import (
     is_plain_enum,
     is_python_class,
 )
-from ..outside.shadows import shadow_of
+from ..outside.shadows import shadow_of, tuple_of
 from ..refusing import refuse
 from ..values.operands import has_traced
 from ..values.traced_int import known_ints
@@ -31,21 +31,28 @@ from .plain_calls import PlainCalls
 def made_of(door: PlainCalls, f: type, args: Args, kwargs: Kwargs) -> Any:
     """``f(*args, **kwargs)`` of a class that means here what it means anywhere."""
     if issubclass(f, np.generic):
-        return numpy_scalar(f, *args) if has_traced(args) else f(*args, **kwargs)
+        if not has_traced((args, kwargs)):
+            return f(*args, **kwargs)
+        if len(args) == 1 and not kwargs:
+            return numpy_scalar(f, *args)
+        raise door.refuse_call(f)
     if f in purity.DIRECT_CLASSES:
         return f(*args, **kwargs)
     if f in purity.PURE_CLASSES:
         return door.made(door.run_plain(f, args, kwargs))
     if issubclass(f, BaseException):
         if f.__init__ is Exception.__init__ or f.__module__ in ("builtins", "numpy.exceptions"):
+            door.check_methods(f)
             return f(*args, **kwargs)
     elif f.__new__ is object.__new__ and is_python_class(f):
         return _construct(door, f, args, kwargs)
     elif is_dict_class(f):
         return _construct_dict(door, f, args, kwargs)
     elif is_plain_namedtuple(f):
-        return f(*args, **kwargs)
+        made: Any = f(*args, **kwargs)
+        return tuple_of(f, made)
     elif is_plain_enum(f) and len(args) == 1 and not kwargs:
+        door.check_methods(f)
         return f(*known_ints(args))
     elif (found := made_by(door.outside, f, args, kwargs)) is not NotImplemented:
         return found

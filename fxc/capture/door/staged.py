@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 
 from ..outside.containers import settle_all
-from ..outside.objects import MISSING, Args, Kwargs, has_owner
+from ..outside.objects import MISSING, Args, Kwargs, class_attribute, has_owner
 from ..outside.outside import Outside
+from ..outside.shadows import special_methods
 from ..refusing import refuse
 from ..session import Session
 from ..staging.continuations import asked
@@ -49,7 +50,7 @@ class Staged(Stores):
             return found
         staged = stage(f, asked(self.session.requests, f.__code__.co_filename))
         if staged is None:
-            self._check_unstaged(f)
+            self._check_unstaged(f, f"the source of {f.__name__} cannot be read")
             self._inner_codes.add(f.__code__)
             return f
         self._inner_codes |= staged.inner
@@ -73,25 +74,40 @@ class Staged(Stores):
         self.staged_functions[f] = made
         return made
 
-    def _check_unstaged(self, f: FunctionType) -> None:
-        """Allow a function without source to run as it is, if no effect can escape us.
+    def _check_unstaged(self, f: FunctionType, why: str) -> None:
+        """Allow a function to run as it is, if no effect can escape us; ``why`` it has to.
 
         Its reads are guarded; it may use NumPy, math, pure builtins and plain values.
         """
         for code in codes_in(f.__code__):
             if any(code.co_code[::2].count(number) for number in _STORES):
-                raise refuse(f"the source of {f.__name__} cannot be read, and it makes stores")
+                raise refuse(f"{why}, and it makes stores")
             for name in code.co_names:
                 value = f.__globals__.get(name, getattr(builtins, name, MISSING))
                 if value is not MISSING:
                     self.read_global(f, name)
                 if name in purity.IMPURE_NAMES or not _is_harmless(value):
-                    raise refuse(f"the source of {f.__name__} cannot be read, and it uses {name}")
+                    raise refuse(f"{why}, and it uses {name}")
         for name, cell in zip(f.__code__.co_freevars, f.__closure__ or (), strict=True):
             value = cell.cell_contents
             if not _is_harmless(value):
-                raise refuse(f"the source of {f.__name__} cannot be read, and it uses {name}")
+                raise refuse(f"{why}, and it uses {name}")
             self.read_cell(f, name)
+
+    def check_methods(self, kind: type) -> None:
+        """Allow objects of a class that stand for themselves, whose special methods Python calls
+        without the door.
+        """
+        for name, method in special_methods(kind).items():
+            module = (method.__module__ or "").partition(".")[0]
+            if module in purity.TRUSTED_MODULES or module == "enum":
+                continue
+            text = f"{kind.__name__}.{name} is called by Python"
+            self._check_unstaged(method, text)
+            for code in codes_in(method.__code__):
+                for used in code.co_names:
+                    if isinstance(class_attribute(kind, used), FunctionType | property):
+                        raise refuse(f"{text}, and it uses {used}")
 
     def is_made_inside(self, f: object) -> bool:
         """Whether a function was made by the program, or is a method of such an object."""

@@ -18,7 +18,7 @@ from ..outside.objects import (
     slots_of,
     vars_of,
 )
-from ..outside.shadows import class_of, shadow_of
+from ..outside.shadows import class_of, shadow_of, tuple_of
 from ..refusing import OBJECTS_APART
 from ..session import current
 from ..staging.jumps import RESULT
@@ -65,7 +65,7 @@ class Structure:
         if self.is_traced:
             return self.kind._of_structure(self.keys, items)  # type: ignore[attr-defined]
         if issubclass(self.kind, tuple):
-            return tuple.__new__(self.kind, items)
+            return tuple_of(self.kind, items)
         if self.kind is list:
             row = list(items)
             if self.joined:

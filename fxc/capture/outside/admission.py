@@ -27,6 +27,7 @@ from .lists import ExternalList
 from .objects import has_owner, is_by_identity, is_namedtuple, stand_in
 from .outside import Known, Outside
 from .sets import ExternalSet
+from .shadows import tuple_class
 
 _NUMBERS = frozenset({int, float, complex})
 
@@ -157,8 +158,9 @@ class Admission(Outside):
     def _tuple(self, value: Any, kind: type, source: Source, name: str, argument: bool) -> Any:
         if kind is not tuple and getattr(value, "__dict__", None):
             raise refuse(f"{source.text} is a named tuple with other attributes, {EAGER}")
-        type_name = self.guards.constant(kind)
-        if not argument and is_plain(value) and name not in self.varying:
+        type_name, seen_kind = self.guards.constant(kind), tuple_class(kind)
+        is_constant = not argument and seen_kind is kind and is_plain(value)
+        if is_constant and name not in self.varying:
             self._constants.add(name)
             self.guards.check(
                 f"type({source.var}) is {type_name} and "
@@ -185,7 +187,7 @@ class Admission(Outside):
                     container=name,
                 )
             )
-        return tuple.__new__(kind, items)
+        return tuple.__new__(seen_kind, items)
 
     def _slice(self, value: slice, source: Source, name: str, argument: bool) -> Any:
         self.guards.check(f"type({source.var}) is slice", f"{source.text} is a slice")
@@ -210,6 +212,7 @@ class Admission(Outside):
 
     def _object(self, value: object, kind: type, source: Source) -> Any:
         if is_by_identity(value):
+            self.session.door.check_methods(kind)
             self.guards.check_identity(source, value)
             self.remember(Known(value, value, source, True, is_fixed=True))
             return value

@@ -5,11 +5,12 @@ See Note [Special methods].
 
 from __future__ import annotations
 
+import collections
 import dataclasses
 import inspect
 import reprlib
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from types import FunctionType
 from typing import Any
 
@@ -72,6 +73,24 @@ def shadow_of(kind: type, *, always: bool = False) -> type:
 
 _shadows: weakref.WeakKeyDictionary[type, weakref.ref[type]] = weakref.WeakKeyDictionary()
 _always: weakref.WeakKeyDictionary[type, weakref.ref[type]] = weakref.WeakKeyDictionary()
+
+
+def tuple_class(kind: type) -> Any:
+    """The class of what stands for the named tuples of a class."""
+    shadow = shadow_of(kind)
+    for name in _OF_ITEMS:
+        if isinstance(getattr(shadow, name, None), FunctionType):
+            raise refuse(f"{kind.__name__} defines {name}, and such tuples cannot be captured")
+    return shadow
+
+
+def tuple_of(kind: type, items: Iterable[object]) -> Any:
+    """A named tuple of a class, as the program sees it."""
+    return tuple.__new__(tuple_class(kind), items)
+
+
+# What Python code takes a tuple apart by, the capture's own, too.
+_OF_ITEMS = ("__iter__", "__len__", "__getitem__", "__bool__")
 
 
 def _same(self: object, other: object) -> Any:
@@ -137,17 +156,17 @@ _BY_DOOR = frozenset(f"__{name}__" for name in _NAMES_BY_DOOR.split())
 _REFUSED = frozenset(f"__{name}__" for name in _NAMES_REFUSED.split())
 
 
-# Where the methods that dataclasses write are, which only read fields, and what is around one of
-# them from Python 3.13 on.
-_OF_DATACLASSES = ("<string>", dataclasses.__file__)
+# Where the methods that dataclasses and named tuples write are, which only read fields, and what is
+# around one of them from Python 3.13 on.
+_OF_FIELDS = ("<string>", dataclasses.__file__, collections.__file__)
 _AROUND_THEM = reprlib.__file__
 
 
-def _is_dataclasses(method: FunctionType) -> bool:
-    """Whether a method is one that dataclasses write."""
+def _only_reads_fields(method: FunctionType) -> bool:
+    """Whether a method is one that dataclasses or named tuples write."""
     if method.__code__.co_filename == _AROUND_THEM:
         method = inspect.unwrap(method)
-    return method.__code__.co_filename in _OF_DATACLASSES
+    return method.__code__.co_filename in _OF_FIELDS
 
 
 def _methods(kind: type) -> Iterator[str]:
@@ -163,10 +182,19 @@ def _methods(kind: type) -> Iterator[str]:
                 "arrays they hold"
             )
         if isinstance(found, FunctionType):
-            if not _is_dataclasses(found):
+            if not _only_reads_fields(found):
                 yield name
         elif hasattr(type(found), "__fxc_original__"):
             yield name
+
+
+def special_methods(kind: type) -> dict[str, FunctionType]:
+    """The special methods of the objects of a class that are Python code, by name."""
+    found: dict[str, Any] = {}
+    for each in kind.__mro__:
+        names = (name for name in _methods(each) if isinstance(vars(each)[name], FunctionType))
+        found = {name: vars(each)[name] for name in names} | found
+    return found
 
 
 def _through_door(name: str) -> Callable[..., Any]:
