@@ -171,7 +171,7 @@ def _kind_of(value: Any, depth: int = 0) -> object:
     nested containers no more than the types of the first items.
     """
     kind = type(value)
-    if isinstance(value, np.ndarray):
+    if issubclass(kind, np.ndarray):  # isinstance would ask a proxy for the object behind it
         return (kind, value.dtype, value.ndim, value.flags.aligned)
     if kind not in (tuple, list, dict):
         return kind

@@ -18,7 +18,7 @@ from ..outside.shadows import class_of
 from ..refusing import refuse
 from ..values.maybe_set import MaybeSet
 from ..values.open_dicts import OpenDict
-from ..values.unbound import UNBOUND
+from ..values.unbound import UNBOUND, contents_of
 from .attributes import Attributes
 from .outer import Outer
 
@@ -218,10 +218,7 @@ class Rebound:
         return self.cell
 
     def read(self) -> Any:
-        try:
-            return self.cell.cell_contents
-        except ValueError:
-            return UNBOUND
+        return contents_of(self.cell)
 
     held = read
 

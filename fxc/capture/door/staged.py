@@ -23,6 +23,7 @@ from ..staging.staging import codes_in, stage
 from ..values.late import Late
 from ..values.operands import Traced
 from ..values.traced_lists import plain_list
+from ..values.unbound import contents_of
 from . import purity
 from .scope import Scope
 from .stores import Stores
@@ -89,8 +90,7 @@ class Staged(Stores):
                 if name in purity.IMPURE_NAMES or not _is_harmless(value):
                     raise refuse(f"{why}, and it uses {name}")
         for name, cell in zip(f.__code__.co_freevars, f.__closure__ or (), strict=True):
-            value = cell.cell_contents
-            if not _is_harmless(value):
+            if not _is_harmless(contents_of(cell)):
                 raise refuse(f"{why}, and it uses {name}")
             self.read_cell(f, name)
 

@@ -24,7 +24,7 @@ from .files import TracedFile
 from .generators import TracedGenerator, check_apart, source_kind
 from .inputs import EAGER
 from .lists import ExternalList
-from .objects import has_owner, is_by_identity, is_namedtuple, stand_in
+from .objects import has_owner, is_by_identity, is_namedtuple, is_proxy, stand_in
 from .outside import Known, Outside
 from .sets import ExternalSet
 from .shadows import tuple_class
@@ -47,11 +47,13 @@ class Admission(Outside):
         varies: bool = False,
         container: str = "",
     ) -> Any:
-        if isinstance(value, Traced):
-            return value
         kind = type(value)
+        if issubclass(kind, Traced):
+            return value
         if kind in PLAIN:
             return self._plain(value, source, name, argument, varies, container)
+        if is_proxy(kind):  # all that follows would ask it what it is
+            raise refuse(f"{source.text} is a {kind.__name__}, which stands for another object")
         if isinstance(value, np.generic):
             return self._numpy_scalar(value, source, name, argument, varies)
         known = self.known.get(id(value))

@@ -14,6 +14,7 @@ from types import (
     WrapperDescriptorType,
 )
 from typing import Any
+from weakref import ProxyTypes
 
 import numpy as np
 
@@ -54,6 +55,12 @@ _BY_IDENTITY = (
     classmethod,
     property,
 )
+
+
+def is_proxy(kind: type) -> bool:
+    """Whether the objects of a class may say that they are of another one."""
+    of_object = vars(object)["__class__"]
+    return kind in ProxyTypes or class_attribute(kind, "__class__") is not of_object
 
 
 def has_owner(function: Any) -> bool:

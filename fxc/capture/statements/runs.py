@@ -29,6 +29,7 @@ from ..values.operands import Traced, TracedValue, operand, settled
 from ..values.python_numbers import to_bool, to_float, to_int
 from ..values.traced_array import TracedArray
 from ..values.traced_int import wrap_dim
+from ..values.unbound import contents_of
 from .comprehensions import Comprehension, mapped
 from .counted import Bounded, Counted, counted
 from .needed import StatementDoor
@@ -145,7 +146,7 @@ def _cells_of(key: object) -> dict[str, Any]:
     if type(key) is not FunctionType:
         return {}
     both = zip(key.__code__.co_freevars, key.__closure__ or (), strict=True)
-    return {name: cell.cell_contents for name, cell in both if name != DOOR}
+    return {name: contents_of(cell) for name, cell in both if name != DOOR}
 
 
 def _runs(items: Counted, keys: _Keys) -> Counted:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import CellType
 from typing import Any
 
 
@@ -11,3 +12,11 @@ class _Unbound:
 
 
 UNBOUND: Any = _Unbound()
+
+
+def contents_of(cell: CellType) -> Any:
+    """What a variable of an enclosing function holds."""
+    try:
+        return cell.cell_contents
+    except ValueError:
+        return UNBOUND
