@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import operator
 import warnings
 from typing import Any, NamedTuple
 
@@ -155,3 +156,24 @@ def orders(x: Any) -> Any:
 
 def test_methods_that_only_look_are_captured() -> None:
     check(orders, (np.arange(3.0),))
+
+
+class Label(str):
+    size: Any
+    inner: Any
+
+
+def reads_attributes(label: Any, x: Any) -> Any:
+    size = operator.attrgetter("size")
+    both = operator.attrgetter("size", "inner.size")
+    return size(label) + x, both(label), list(map(size, [label, label.inner])), label.size
+
+
+def test_attributes_that_an_attrgetter_reads_are_guarded() -> None:
+    label = Label("a")
+    label.inner = Label("b")
+    compiled = fxc.compile(reads_attributes, fullgraph=True)
+    for size in (1.0, 2.0, 2.5, 1.0):
+        label.size, label.inner.size = size, size + 1
+        x = np.arange(3.0)
+        assert repr(compiled(label, x)) == repr(reads_attributes(label, x))

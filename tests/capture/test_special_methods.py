@@ -585,6 +585,23 @@ class _Secretive:
     def __add__(self, x):
         return self.__times(x)
 
+    def with_a_class(self, x):
+        class Held:
+            __size: int = 3
+
+            def of(self, *, __by: float = 2.0):
+                return self.__size * __by
+
+        __y = self.__times(x)
+        repr(object())  # Python runs this
+        __held = Held()
+        return (
+            __y * __held.of(),
+            Held.__annotations__,
+            Held.of.__annotations__,
+            vars(Held).keys(),
+        )
+
 
 class Open_(_Secretive):
     def of_another(self, x):
@@ -618,6 +635,15 @@ def test_private_names(program):
         return World(program, [(o, x8()), (o, x8())], lambda: o)
 
     compare(world)
+
+
+@pytest.mark.filterwarnings("ignore:.*run.* as plain NumPy")
+def test_a_class_inside_has_private_names_of_its_own():
+    compiled = fxc.compile(_Secretive.with_a_class)
+    for _ in range(2):
+        expected = _Secretive(2.0).with_a_class(x8())
+        assert repr(compiled(_Secretive(2.0), x8())) == repr(expected)
+    assert compiled.cache_info().part_calls > 0
 
 
 class Ring:

@@ -197,8 +197,11 @@ class Door(PlainCalls):
             return getattr(args[0], f.__name__)(*args[1:], **kwargs)
         if hasattr(kind, "__fxc_original__"):
             return self.call(f.__fxc_original__, *args, **kwargs)
-        if kind in purity.PURE_CALLABLES:
+        if kind is operator.itemgetter:
             return f(*args, **kwargs)
+        if kind is operator.attrgetter and len(args) == 1 and not kwargs:
+            read = [functools.reduce(self.attr, each.split("."), args[0]) for each in _names_in(f)]
+            return read[0] if len(read) == 1 else tuple(read)
         if kind is operator.methodcaller and len(args) == 1 and not kwargs:
             name, given, options = _asked_method(f)
             return self.call(self.attr(args[0], name), *given, **options)
@@ -257,6 +260,13 @@ def _are_texts(xs: Iterable[object]) -> bool:
 def _known_text(x: object) -> Any:
     """A text as a constant of the capture."""
     return x._known() if isinstance(x, UnknownText) else x
+
+
+def _names_in(f: object) -> tuple[str, ...]:
+    """The names of the attributes that an ``operator.attrgetter`` reads."""
+    reduced: Any = f.__reduce__()
+    names: tuple[str, ...] = reduced[1]
+    return names
 
 
 def _asked_method(f: object) -> tuple[str, tuple[Any, ...], dict[str, Any]]:

@@ -68,7 +68,6 @@ WITH_MEMORY: frozenset[Any] = frozenset({functools.cache, functools.lru_cache})
 
 # Of the pure classes, the ones that take objects as they are, and do not look into them.
 DIRECT_CLASSES: frozenset[type] = frozenset({object, super, functools.partial})
-PURE_CALLABLES: frozenset[type] = frozenset({operator.itemgetter, operator.attrgetter})
 
 # Builtin methods of these objects change nothing.
 PURE_OWNERS: frozenset[type] = frozenset(

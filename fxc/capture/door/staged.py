@@ -6,6 +6,7 @@ import builtins
 import functools
 import opcode
 from collections.abc import Callable
+from operator import attrgetter, methodcaller
 from types import BuiltinFunctionType, CellType, FunctionType, MethodType, ModuleType
 from typing import Any
 
@@ -34,6 +35,10 @@ _STORES = frozenset(
     for name, number in opcode.opmap.items()
     if name in ("STORE_ATTR", "DELETE_ATTR", "STORE_GLOBAL", "DELETE_GLOBAL")
 )
+
+
+# What code of C would call, with what it finds in an object, behind the door's back.
+_CALLED_BY_DOOR = (FunctionType, MethodType, functools.partial, attrgetter, methodcaller)
 
 
 class Staged(Stores):
@@ -120,7 +125,7 @@ class Staged(Stores):
         if type(f) is Late:
             return f._known()
         is_compiled = hasattr(type(f), "__fxc_original__")
-        if is_compiled or isinstance(f, FunctionType | MethodType | functools.partial):
+        if is_compiled or isinstance(f, _CALLED_BY_DOOR):
             return functools.partial(self.call, f)
         return f
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from types import CodeType
 
-from .nodes import walk
+from .nodes import children
 
 
 def spell_out(function: ast.AST, code: CodeType) -> None:
@@ -13,13 +13,22 @@ def spell_out(function: ast.AST, code: CodeType) -> None:
     owner = class_name(code).lstrip("_")
     if not owner:
         return
-    for node in walk(function):
+    for node in _outside_of_classes(function):
         for field in _NAMES.get(type(node), ()):
             found = getattr(node, field)
             if isinstance(found, str) and node is not function:
                 setattr(node, field, _spelled_out(found, owner))
             elif isinstance(found, list):
                 setattr(node, field, [_spelled_out(name, owner) for name in found])
+
+
+def _outside_of_classes(function: ast.AST) -> list[ast.AST]:
+    """What is in a function, but not what is in the body of a class in it: that spells its own."""
+    found = [function]
+    for each in found:
+        body = each.body if isinstance(each, ast.ClassDef) else []
+        found += [child for child in children(each) if child not in body]
+    return found
 
 
 def class_name(code: CodeType) -> str:
