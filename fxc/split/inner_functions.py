@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import ast
+import itertools
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from types import FunctionType
 
+from fxc.capture.door.purity import CONTAINER_WRITES, OF_OWN_FUNCTIONS
 from fxc.capture.staging.liveness import assigned, free_names
 from fxc.capture.staging.names import FunctionNode, parameters
 from fxc.capture.staging.nodes import TAKING, children, walk
@@ -99,7 +102,8 @@ def defined_again(
     function: FunctionNode, body: Sequence[ast.stmt], unsteady: Names
 ) -> dict[str, ast.stmt]:
     """The inner functions that may be defined again: nothing else is bound to their names, nothing
-    that they see is rebound, they have no decorators, and no defaults but constants.
+    that they see is rebound, they have no decorators, no defaults but constants, and nobody tells
+    one of them from another.
     """
     times = Counter(parameters(function.args))
     for block in blocks_in(function):
@@ -113,11 +117,39 @@ def defined_again(
                 found[name] = node
             case ast.Assign([ast.Name(name)], ast.Lambda(args)) if _has_plain_defaults(args):
                 found[name] = node
+    told_apart = frozenset(name for node in walk(*body) for name in _objects_in(node))
     return {
         name: node
         for name, node in found.items()
-        if times[name] == 1 and name not in unsteady and free_names([node]).isdisjoint(unsteady)
+        if times[name] == 1
+        and name not in unsteady | told_apart
+        and free_names([node]).isdisjoint(unsteady)
     }
+
+
+def _objects_in(node: ast.AST) -> Iterator[str]:
+    """The variables that a node takes for objects, if they are functions: it reads or sets their
+    attributes, asks for their identity, or puts them into a container where they may be looked for.
+    """
+    match node:
+        case ast.Attribute(ast.Name(name), attribute, ctx):
+            if attribute not in _OF_ANY_FUNCTION or not isinstance(ctx, ast.Load):
+                yield name
+        case ast.Compare(left, operators, others):
+            for operator, pair in zip(operators, itertools.pairwise([left, *others]), strict=True):
+                if isinstance(operator, ast.Is | ast.IsNot | ast.In | ast.NotIn):
+                    yield from (each.id for each in pair if isinstance(each, ast.Name))
+        case ast.Call(ast.Name(called) | ast.Attribute(_, called), args) if called in _OF_OBJECTS:
+            yield from (each.id for each in args if isinstance(each, ast.Name))
+
+
+_OF_ANY_FUNCTION = frozenset(vars(FunctionType)) - {"__dict__"}
+# Calls that see of which object an argument is.
+_OF_OBJECTS = (
+    frozenset({"setattr", "getattr", "hasattr", "delattr", "vars", "id", "index", "count"})
+    | CONTAINER_WRITES
+    | frozenset(each.__name__ for each in OF_OWN_FUNCTIONS)
+)
 
 
 def rebound_in(body: Sequence[ast.stmt]) -> Names:
