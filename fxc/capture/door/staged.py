@@ -6,6 +6,7 @@ import builtins
 import functools
 import opcode
 from collections.abc import Callable
+from itertools import filterfalse
 from operator import attrgetter, methodcaller
 from types import BuiltinFunctionType, CellType, FunctionType, MethodType, ModuleType
 from typing import Any
@@ -103,10 +104,7 @@ class Staged(Stores):
         """Allow objects of a class that stand for themselves, whose special methods Python calls
         without the door.
         """
-        for name, method in special_methods(kind).items():
-            module = (method.__module__ or "").partition(".")[0]
-            if module in purity.TRUSTED_MODULES or module == "enum":
-                continue
+        for name, method in special_methods(filterfalse(_is_trusted, kind.__mro__)).items():
             text = f"{kind.__name__}.{name} is called by Python"
             self._check_unstaged(method, text)
             for code in codes_in(method.__code__):
@@ -139,6 +137,12 @@ class Staged(Stores):
     def run_plain(self, f: Callable[..., object], args: Args, kwargs: Kwargs) -> Any:
         """Run code of C that calls, and iterates over, what it is given without the door."""
         return f(*self.runnables(args), **self.runnable_options(kwargs))
+
+
+def _is_trusted(kind: type) -> bool:
+    """Whether the methods of a class only look at its objects."""
+    module = kind.__module__.partition(".")[0]
+    return module in purity.TRUSTED_MODULES or module == "enum"
 
 
 def _is_harmless(value: object) -> bool:

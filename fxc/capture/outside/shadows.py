@@ -188,10 +188,10 @@ def _methods(kind: type) -> Iterator[str]:
             yield name
 
 
-def special_methods(kind: type) -> dict[str, FunctionType]:
-    """The special methods of the objects of a class that are Python code, by name."""
+def special_methods(kinds: Iterable[type]) -> dict[str, FunctionType]:
+    """The special methods that are Python code of a class with these bases, by name."""
     found: dict[str, Any] = {}
-    for each in kind.__mro__:
+    for each in kinds:
         names = (name for name in _methods(each) if isinstance(vars(each)[name], FunctionType))
         found = {name: vars(each)[name] for name in names} | found
     return found
