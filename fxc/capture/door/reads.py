@@ -9,6 +9,7 @@ import functools
 import sys
 from types import (
     BuiltinFunctionType,
+    DynamicClassAttribute,
     FunctionType,
     MethodType,
     MethodWrapperType,
@@ -258,6 +259,8 @@ class Reads:
             return MethodType(found.__func__, owner)
         if isinstance(found, property) or name in vars(type):
             return getattr(owner, name)
+        if has_python_method(type(found), "__get__") and not isinstance(found, _OF_ENUMS):
+            raise refuse(f"{owner.__name__}.{name} is computed by a {type(found).__name__}")
         source = self.outside.root(owner, owner.__name__)
         return self._plain_attr(owner, name, source, getattr(owner, name))
 
@@ -332,7 +335,13 @@ class Reads:
         if isinstance(found, functools.partialmethod):
             given = self.read(found.args, f"{root}.args", f"{name}.args")
             options = self.read(found.keywords, f"{root}.keywords", f"{name}.keywords")
-            return functools.partial(_bound(found.func, owner, kind), *given, **options)
+            bound = _bound(found.func, owner, kind)
+            if bound is found.func:  # an object that is called with the owner all the same
+                return functools.partial(bound, owner, *given, **options)
+            made = functools.partial(bound, *given, **options)
+            if isinstance(bound, MethodType):
+                vars(made)["__self__"] = bound.__self__
+            return made
         if has_python_method(type(found), "__get__"):
             return self.special(
                 self.read(found, root, f"{kind.__name__}.{name}"), "__get__", owner, kind
@@ -344,6 +353,7 @@ class Reads:
 
 _C_METHODS = (BuiltinFunctionType, MethodType, MethodWrapperType)
 _COMPUTED = (FunctionType, property, classmethod, functools.cached_property)
+_OF_ENUMS = DynamicClassAttribute  # it gives what is fixed when the class is made
 _OF_PYTHON = (*_COMPUTED, staticmethod, functools.partialmethod)
 
 

@@ -107,6 +107,8 @@ class Stores(Comparisons):
         if isinstance(owner, External):
             raise no_attribute(owner.original, name)
         foreign = self.is_foreign(owner)
+        if isinstance(owner, tuple) and hasattr(owner, "__dict__"):
+            raise refuse(f"{text}, which has fields, cannot be captured")
         if name == "__dict__" and value is owner and is_dict_class(class_of(owner)) and not foreign:
             self.check_change(owner)
             owner.__dict__ = owner  # the items are the attributes

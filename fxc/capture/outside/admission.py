@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 import io
 from collections import OrderedDict, defaultdict, deque
@@ -80,7 +81,8 @@ class Admission(Outside):
                 f"{source.text} is a {kind.__name__}, a subclass of arrays, {EAGER}{advice}"
             )
         if isinstance(value, np.dtype):
-            self.guards.check_value(source, value)
+            # The fields of a dtype can get other names, those of a copy do not.
+            self.guards.check_value(source, value if value.names is None else copy.copy(value))
             return value
         if kind is tuple or is_namedtuple(kind):
             return self._tuple(value, kind, source, name, argument)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from abc import ABCMeta
 from enum import Enum, EnumMeta
+from re import Match
 from types import (
     BuiltinFunctionType,
     FunctionType,
+    GenericAlias,
     GetSetDescriptorType,
     MemberDescriptorType,
     ModuleType,
@@ -110,6 +112,12 @@ def is_plain_enum(kind: type) -> bool:
     return type(kind) is EnumMeta and missing is vars(Enum)["_missing_"]
 
 
+# By these Python code gets at what an object holds. What these classes hold does not change; of
+# iterators see ``ItemAccess.iterated``.
+_OF_HOLDERS = ("__getitem__", "__iter__", "__contains__", "__len__")
+_UNCHANGING = (str, bytes, tuple, frozenset, range, Match, GenericAlias)
+
+
 def is_by_identity(value: object) -> bool:
     """Whether the program gets the object itself, guarded to be the same in each call.
 
@@ -120,7 +128,8 @@ def is_by_identity(value: object) -> bool:
         return True
     if is_python_class(kind):
         return False
-    if getattr(kind, "__hash__", None) is None or kind is memoryview:
+    holds = not hasattr(kind, "__next__") and any(has_c_method(kind, x) for x in _OF_HOLDERS)
+    if getattr(kind, "__hash__", None) is None or (holds and not isinstance(value, _UNCHANGING)):
         raise refuse(
             f"a {kind.__name__} from outside cannot be captured; pass what it holds as arrays, "
             "lists or dicts"
