@@ -209,3 +209,19 @@ def test_what_is_taken_from_an_iterator_is_gone(iterator: str, first: str) -> No
             warnings.simplefilter("ignore", fxc.CaptureWarning)
             text = difference(run(f, (x.copy(),)), run(fxc.compile(f), (x.copy(),)))
         assert not text, (second, text)
+
+
+def of_ranges_without_a_length(x: Any) -> Any:
+    wide, found = range(-(2**64), 2**64), []
+    for k in wide:
+        found.append(k)
+        if len(found) > 3:
+            break
+    return found, next(reversed(wide)), [a for a, _ in zip(wide, x)], x + 1  # noqa: B905
+
+
+def test_ranges_that_are_longer_than_any_list() -> None:
+    compiled = fxc.compile(of_ranges_without_a_length, fullgraph=True)
+    for _ in range(2):
+        x = np.arange(3.0)
+        assert not difference(run(of_ranges_without_a_length, (x,)), run(compiled, (x,)))

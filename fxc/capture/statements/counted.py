@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Self
 
@@ -333,7 +334,7 @@ def counted(x: object) -> Any:
         return x
     if isinstance(x, Traced) and (found := x._counted()) is not None:
         return found
-    if type(x) is range:
+    if type(x) is range and len(x[: sys.maxsize]) < sys.maxsize:  # else it may have no length
         return Counted(len(x), lambda k: x.start + k * x.step)
     if isinstance(x, TracedArray):
         if not x.ndim:
