@@ -280,9 +280,11 @@ class ExpressionBuilder(ExpressionParts):
             return f"defaultdict({self._place(x.default_factory)}, {self._dict(x)})"
         if kind is deque:
             return f"deque([{self._items(x)}], {x.maxlen})"
+        if kind is set and any(map(has_traced, x)):
+            raise refuse("a set of numbers that vary cannot be captured; return a list")
+        if kind in (set, frozenset) and not is_plain(x):  # what stands for objects leaves as they
+            return f"{kind.__name__}(({self._items(x)}))"
         if kind is set:
-            if any(map(has_traced, x)):
-                raise refuse("a set of numbers that vary cannot be captured; return a list")
             return f"{self._constant(x)}.copy()"
         if kind is SimpleNamespace:
             return f"SimpleNamespace(**{self._dict(vars(x))})"
