@@ -90,7 +90,7 @@ class Staged(Stores):
             if any(code.co_code[::2].count(number) for number in _STORES):
                 raise refuse(f"{why}, and it makes stores")
             for name in code.co_names:
-                value = f.__globals__.get(name, getattr(builtins, name, MISSING))
+                value = f.__globals__.get(name, vars(builtins).get(name, MISSING))
                 if value is not MISSING:
                     self.read_global(f, name)
                 if name in purity.IMPURE_NAMES or not _is_harmless(value):

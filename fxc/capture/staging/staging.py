@@ -116,7 +116,21 @@ def _source_node(function: FunctionType) -> FunctionNode:
         candidates = _candidates(_parsed("".join(lines), 0), code)
     if not candidates:
         raise _NoSource
-    return candidates[0]  # several on one line: their code is the same
+    if len(candidates) == 1:
+        return candidates[0]
+    return max(candidates, key=lambda node: _places_in_common(node, code))
+
+
+def _places_in_common(node: FunctionNode, code: CodeType) -> int:
+    """How many instructions are for a part of a function that stands where they say: of several
+    functions on one line what is compared may be alike, as in ``x and y`` and ``x or y``.
+    """
+    parts = {
+        (each.lineno, each.end_lineno, each.col_offset, each.end_col_offset)
+        for each in walk(node)
+        if isinstance(each, ast.expr | ast.stmt)
+    }
+    return sum(place in parts for place in code.co_positions())
 
 
 def _from_block(lines: list[str], code: CodeType) -> list[FunctionNode]:
