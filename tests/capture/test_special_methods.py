@@ -695,3 +695,52 @@ def test_a_number_of_numpys_compared_with_an_object() -> None:
         expected, found = (each(Plain(3.0), x8()) for each in (program, compiled))
         assert list(map(type, found)) == list(map(type, expected))
         assert str(found) == str(expected)
+
+
+class Shown:
+    def __init__(self, v):
+        self.v = v
+
+    def __str__(self):
+        return "s%d" % self.v  # noqa: UP031
+
+    def __repr__(self):
+        return f"r{self.v}"
+
+    def __format__(self, spec):
+        return f"f{self.v:{spec}}"
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        lambda o: "%s" % o,  # noqa: UP031
+        lambda o: format(o),
+        lambda o: format(o, "5.1f"),
+        lambda o: str([o]),
+        lambda o: f"{[o, (o,)]}",
+        lambda o: "{} {!r}".format(o, o),  # noqa: UP032
+    ],
+)
+def test_texts_that_methods_make_of_numbers(program):
+    compiled = fxc.compile(program, fullgraph=True)
+    for v in (3.5, 4.5, 7.0, 3.5):
+        assert compiled(Shown(v)) == program(Shown(v))
+
+
+class Asked:
+    names: ClassVar[list[str]] = []
+
+    def __index__(self):
+        return 1
+
+    def __getattr__(self, name):
+        self.names.append(name)
+        return 2
+
+
+def test_an_object_is_asked_for_nothing_of_ours():
+    compiled = fxc.compile(lambda o, x: (x[o:], x.reshape(o, -1)), fullgraph=True)
+    Asked.names.clear()
+    np.testing.assert_array_equal(compiled(Asked(), x8())[0], x8()[1:])
+    assert Asked.names == []

@@ -208,8 +208,16 @@ def _through_door(name: str) -> Callable[..., Any]:
     return method
 
 
-# What code of C wants to be a number or a bool of Python's.
+def _text(found: Any) -> Any:
+    is_text = found.__class__ is str
+    return found._known() if is_text else found
+
+
+# What code of C wants to be a number, a bool or a text of Python's.
 _RESULTS: dict[str, Callable[[Any], Any]] = {
+    "__str__": _text,
+    "__repr__": _text,
+    "__format__": _text,
     "__bool__": bool,
     "__contains__": bool,
     "__len__": int,

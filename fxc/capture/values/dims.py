@@ -31,7 +31,7 @@ def dim_of(x: object, what: str = "a size") -> Dim:
         return x
     x = x._plain() if isinstance(x, Traced) else x
     x = exact(x)
-    dim = x if type(x) is int else getattr(x, "_dim", None)
+    dim = x if type(x) is int else getattr(x, "_dim", None) if isinstance(x, Traced) else None
     if isinstance(dim, SymExpr):
         return dim
     if isinstance(x, TracedValue):
