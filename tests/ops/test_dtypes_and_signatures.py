@@ -264,3 +264,14 @@ def test_structures_are_read_to_the_end(program):
 
 def test_a_scalar_made_of_two_arguments():
     both(lambda x: np.timedelta64(x.sum(), "s"), np.arange(3))
+
+
+def of_dtypes_by_text(x, n):
+    return x.astype(f"i{n}"), np.zeros(3, dtype=f"f{n}"), np.ones(2).astype("int%d" % (8 * n))  # noqa: UP031
+
+
+def test_dtypes_that_a_text_of_numbers_names():
+    compiled = fxc.compile(of_dtypes_by_text, fullgraph=True)
+    for n in (4, 8, 2, 4):
+        expected = run(of_dtypes_by_text, [A.copy(), n])
+        assert not difference(expected, run(compiled, [A.copy(), n]))

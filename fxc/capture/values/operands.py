@@ -299,10 +299,9 @@ def numpys_operand(x: Any) -> Operand:
 
 
 def dtype_of(dtype: Any) -> np.dtype:
-    """The dtype that the user's program asks for.
-
-    Raises ``CaptureError`` for one that graphs know nothing of: fields in lists may be unread.
-    """
+    """The dtype that the user's program asks for; graphs may know nothing of it."""
+    if isinstance(dtype, Traced) and issubclass(dtype.__class__, str):
+        dtype = dtype._known()  # type: ignore[attr-defined]
     found: np.dtype = np.dtype(np.void if isinstance(dtype, list | tuple | dict) else dtype)
     if not is_known(found):
         raise refuse(f"an array of dtype {found} cannot be captured")
