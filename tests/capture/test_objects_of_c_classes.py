@@ -47,7 +47,7 @@ class Ordered(enum.Enum):
     HIGH = 2
 
     def __lt__(self, other: Any) -> Any:
-        return self.value < other.value
+        return self.value < other.value if self.__class__ is other.__class__ else NotImplemented
 
 
 class Failed(Exception):

@@ -113,7 +113,7 @@ def is_plain_enum(kind: type) -> bool:
 
 
 # By these Python code gets at what an object holds. What these classes hold does not change; of
-# iterators see ``ItemAccess.iterated``.
+# iterators see ``ItemAccess.iterated``, and functions of C are called.
 _OF_HOLDERS = ("__getitem__", "__iter__", "__contains__", "__len__")
 _UNCHANGING = (str, bytes, tuple, frozenset, range, Match, GenericAlias)
 
@@ -128,7 +128,8 @@ def is_by_identity(value: object) -> bool:
         return True
     if is_python_class(kind):
         return False
-    holds = not hasattr(kind, "__next__") and any(has_c_method(kind, x) for x in _OF_HOLDERS)
+    is_run = callable(value) or hasattr(kind, "__next__")
+    holds = not is_run and any(has_c_method(kind, each) for each in _OF_HOLDERS)
     if getattr(kind, "__hash__", None) is None or (holds and not isinstance(value, _UNCHANGING)):
         raise refuse(
             f"a {kind.__name__} from outside cannot be captured; pass what it holds as arrays, "

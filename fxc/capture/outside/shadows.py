@@ -192,8 +192,10 @@ def special_methods(kinds: Iterable[type]) -> dict[str, FunctionType]:
     """The special methods that are Python code of a class with these bases, by name."""
     found: dict[str, Any] = {}
     for each in kinds:
-        names = (name for name in _methods(each) if isinstance(vars(each)[name], FunctionType))
-        found = {name: vars(each)[name] for name in names} | found
+        for name, method in vars(each).items():
+            is_special = name.startswith("__") and name.endswith("__") and name not in _BY_DOOR
+            if is_special and isinstance(method, FunctionType) and not _only_reads_fields(method):
+                found.setdefault(name, method)
     return found
 
 
