@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+from .door.foreign import call_foreign
 from .numpy_api.protocol import FUNCTIONS, array_function
 from .numpy_api.ufunc_methods import array_ufunc
 from .statements import choices, iterators
+from .statements.counted import counted
 from .values import list_pools, mixed_operators, sized_lists
 from .values.above import Above
-from .values.texts import decoded
+from .values.texts import Text, decoded
 from .values.traced_lists import list_to_grow
 
 SERVICES = Above(
     array_ufunc=array_ufunc,
     array_function=array_function,
     functions=FUNCTIONS,
+    called_as_is=call_foreign,
     chosen=choices.chosen,
     one_way=choices.one_way,
+    counted=counted,
     elements_in_order=iterators.elements_in_order,
     decoded=decoded,
+    text_of=Text,
     repeated=sized_lists.repeated,
     to_list=sized_lists.to_list,
     list_of=sized_lists.list_of,

@@ -16,8 +16,8 @@ from fxc.ir.errors import CaptureError
 from ..guards import Source
 from ..listed_numbers import codes_of
 from ..refusing import constants, refuse
+from ..values.above import above
 from ..values.operands import Traced
-from ..values.texts import Text
 from .containers import PLAIN, External, Held, is_plain
 from .deques import ExternalDeque
 from .dicts import ExternalDict
@@ -144,7 +144,7 @@ class Admission(Outside):
         self.session.retries |= self.texts
         self.guards.check(f"type({source.var}) is str", f"{source.text} is a text")
         made = self.guards.fetch(f"codes_of({source.var})", source.text)
-        seen = Text(self.array_of_list(codes_of(value), made, label))
+        seen = above().text_of(self.array_of_list(codes_of(value), made, label))
         self.given_texts[id(seen)] = seen, source.var
         return seen
 

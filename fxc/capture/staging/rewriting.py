@@ -6,11 +6,11 @@ import ast
 from collections.abc import Iterable
 from typing import Any
 
-from ..statements.growing import names_that_grow
 from .binding import give_flags
 from .changed_lists import by_places
 from .comprehensions import Comprehensions
 from .expressions import note_held
+from .grown_lists import names_that_grow
 from .grown_texts import mark_grown_texts
 from .jumps import RESULT, without_jumps
 from .liveness import Handed, handed_on

@@ -5,7 +5,6 @@ See Note [Lists that grow].
 
 from __future__ import annotations
 
-import ast
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -22,7 +21,6 @@ from ..forms.joining import form_of
 from ..locations import user_frame
 from ..refusing import Requests, refuse
 from ..session import Session
-from ..staging.nodes import walk
 from ..values.operands import Traced, TracedValue, wrap
 from ..values.options import arrays_of
 from ..values.rows import Kind, Row, Rows
@@ -40,27 +38,6 @@ from .recording import Recording
 # number of items stays open: see Note [Lists of counted length].
 
 MOST_ITEMS = 100_000
-
-
-_MAKES_ANEW = (ast.Call, ast.BinOp, ast.UnaryOp)
-
-
-def names_that_grow(
-    body: Sequence[ast.stmt], besides: Sequence[ast.AST]
-) -> tuple[tuple[str, bool], ...]:
-    """The names of which a body says nothing but ``name.append(x)``, once, in any iteration; and
-    whether ``x`` is what an expression makes.
-    """
-    found = {}
-    for statement in body:
-        match statement:
-            case ast.Expr(ast.Call(ast.Attribute(ast.Name(name), "append"), [item], [])):
-                if not isinstance(item, ast.Starred):
-                    found[name] = isinstance(item, _MAKES_ANEW)
-            case _:
-                pass
-    mentioned = [each.id for each in walk(*body, *besides) if isinstance(each, ast.Name)]
-    return tuple((name, new) for name, new in found.items() if mentioned.count(name) == 1)
 
 
 def _lists_that_grow(

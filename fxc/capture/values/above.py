@@ -28,11 +28,14 @@ class Above:
     array_ufunc: Callable[[np.ufunc, str, tuple[Any, ...], object], object]
     array_function: Callable[[object, object, object], object]
     functions: Mapping[Any, Callable[..., Any]]
+    called_as_is: Callable[[Any, tuple[Any, ...], dict[str, Any]], Any]  # in the graph
 
     chosen: Callable[[Any, object, Later, Later], Any]  # ``then() if test else orelse()``
     one_way: Callable[[Any, Any, Later, Later], object]  # by what differs
+    counted: Callable[[Any], Any]  # what a loop runs over; None where Python does
     elements_in_order: Callable[[Any], object]  # what a loop over ``x.flat`` runs over
     decoded: Callable[[Any], object]  # ``x.tobytes().decode()``
+    text_of: Callable[[Any], Any]  # whose characters have these codes
 
     repeated: Callable[[list[Any], Dim], object]  # ``items * count``
     to_list: Callable[[Any], object]  # ``x.tolist()``

@@ -15,7 +15,6 @@ from ..outside.objects import class_attribute
 from ..outside.shadows import class_of
 from ..refusing import refuse
 from ..session import current
-from ..statements.counted import counted
 from .above import above
 from .operands import Traced, TracedValue, operand
 from .operator_methods import BINARY, COMPARISONS, UNARY, give_methods, operator_of
@@ -64,7 +63,7 @@ class Differing(TakesFunctions, Traced):
         return found._plain() if isinstance(found, Traced) else found
 
     def _counted(self) -> Any:
-        return counted(self._plain())
+        return above().counted(self._plain())
 
     @property
     def _sides(self) -> tuple[Any, ...]:

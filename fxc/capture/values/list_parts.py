@@ -18,7 +18,6 @@ from ..forms.items import form_of_items, takes, widened
 from ..forms.leaving import class_of_objects, classes_in, may_change
 from ..locations import user_location
 from ..numpy_api.creation import is_array
-from ..numpy_api.library import lexsort
 from ..refusing import How, Request, refuse
 from ..session import current
 from ..statements.counted import Counted
@@ -289,7 +288,7 @@ def places_in_order(columns: list[TracedArray], reverse: bool) -> Any:
     if len(columns) == 1:
         found: Any = np.argsort(columns[0], kind="stable")
     else:
-        found = lexsort(columns[::-1])
+        found = np.lexsort(tuple(columns[::-1]))
     return columns[0].shape[0] - 1 - found[::-1] if reverse else found
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from ..outside.dicts import ExternalDict
 from ..outside.objects import MISSING
 from ..session import current
-from ..statements.choices import chosen
+from .above import above
 from .maybe_set import MaybeSet
 from .python_numbers import to_bool, to_int
 
@@ -42,7 +42,7 @@ class OpenDict(ExternalDict):
         found = self._find(key)
         if type(found) is not MaybeSet:
             return default if found is MISSING else found
-        return chosen(current().door, _flag(found), lambda: found.value, lambda: default)
+        return above().chosen(current().door, _flag(found), lambda: found.value, lambda: default)
 
     def _is_filled(self) -> Any:
         held = list(dict.values(self))

@@ -12,8 +12,8 @@ from typing import Any, TypeVar
 
 from ..refusing import refuse
 from ..session import current
-from ..statements.choices import chosen
 from ..statements.counted import Bounded, Counted
+from .above import above
 from .dict_tables import KeyedBuffer, sure
 from .limited import Limited
 from .list_buffers import any_number
@@ -189,7 +189,7 @@ class TracedDict(Keyed):
             return table.any_item()[1] if is_known else default
         _, number = table.find(key)
         door = current().door
-        return chosen(door, number > 0, lambda: table.at(number - 1)[1], lambda: default)
+        return above().chosen(door, number > 0, lambda: table.at(number - 1)[1], lambda: default)
 
     def keys(self) -> Any:
         """As ``dict.keys``."""

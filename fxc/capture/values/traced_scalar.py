@@ -12,7 +12,6 @@ from fxc.ir.graph import Literal
 from fxc.ir.size_guards import guard
 from fxc.ir.types import ArrayType, ScalarType
 
-from ..door.foreign import call_foreign
 from ..numpy_api import memory
 from ..numpy_api.deferring import left_to, left_to_of_scalar
 from ..numpy_api.ufuncs import call_ufunc, taken
@@ -126,7 +125,7 @@ class TracedScalar(TracedValue):
             return to_int(self)
         if self._type.dtype.kind != "f" or type(digits) is not int:
             return round(self._known("round()"), digits)
-        return call_foreign(round, (self, digits), {})
+        return above().called_as_is(round, (self, digits), {})
 
     def __trunc__(self) -> Any:
         return to_int(self)

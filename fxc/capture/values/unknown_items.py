@@ -15,7 +15,7 @@ import numpy as np
 from ..outside.shadows import class_of
 from ..refusing import refuse
 from ..session import current
-from ..statements.choices import chosen, chosen_of
+from .above import above
 from .limited import Limited
 from .list_room import Int
 from .operands import Traced
@@ -107,7 +107,7 @@ class OneOfItems(Limited):
         *first, last = (partial(door.call, each, *args, **kwargs) for each in self._items)
         found: Callable[[], Any] = last
         for place, each in reversed(list(enumerate(first))):
-            found = partial(chosen, door, self._place == place, each, found)
+            found = partial(above().chosen, door, self._place == place, each, found)
         return found()
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
@@ -136,7 +136,7 @@ def item_by_key(at: Table, items: dict[object, object], key: object, *default: o
     place, is_there = found
     values = (*(items[each] for each in keys), *default)
     if default:
-        place = chosen(current().door, is_there, lambda: found[0], lambda: len(keys))
+        place = above().chosen(current().door, is_there, lambda: found[0], lambda: len(keys))
     else:
         demand(is_there)  # else Python raises a KeyError
     return at(values, place) if len(values) > 1 else values[0]
@@ -156,6 +156,10 @@ def store_by_key(
     demand(is_there)  # else there is one key more
     for number, each in enumerate(keys):
         old = items[each]
-        new = chosen_of(door, place == number, value, old)
-        store(each, new)
+        store(each, _chosen_of(door, place == number, value, old))
     return True
+
+
+def _chosen_of(door: Any, test: object, x: object, y: object) -> Any:
+    """``x if test else y``, of what there is already."""
+    return above().chosen(door, test, lambda: x, lambda: y)
