@@ -15,11 +15,13 @@ from fxc.ops.table import TABLE
 
 from ..bugs import check_no_bug
 from ..locations import OURS, Ignoring
-from ..outside.objects import has_python_method
+from ..outside import objects
 from ..outside.outside import Outside
 from ..outside.shadows import class_of
 from ..refusing import refuse
 from ..session import Session
+from ..statements import unpacking
+from ..values import tables, traced_int
 from ..values.operands import Traced, TracedValue
 from .attributes import Attributes
 from .failures import is_confirmed
@@ -27,11 +29,10 @@ from .reads import name_of
 
 _NUMPYS = os.path.dirname(os.path.abspath(np.__file__)) + os.sep
 # In these, the program's own Python operations are carried out as they are.
-_DOORS = (
-    *(("door", ""), ("outside", "")),
-    *(("values", "traced_int.py"), ("values", "tables.py"), ("statements", "unpacking.py")),
+_AS_THEY_ARE = (
+    *(os.path.join(OURS, "capture", folder, "") for folder in ("door", "outside")),
+    *(str(module.__file__) for module in (objects, tables, traced_int, unpacking)),
 )
-_AS_THEY_ARE = tuple(os.path.join(OURS, "capture", *parts) for parts in _DOORS)
 _PLAIN_ERRORS = (
     *(KeyError, IndexError, StopIteration, ZeroDivisionError, OverflowError, AssertionError),
     *(AttributeError, ValueError, UnboundLocalError),
@@ -49,7 +50,7 @@ class Catching(Attributes):
         """``manager`` in ``with manager:``."""
         if type(manager) is Ignoring:
             return manager
-        if has_python_method(class_of(manager), "__enter__"):
+        if objects.has_python_method(class_of(manager), "__enter__"):
             return Manager(self, manager, self.trying())
         raise refuse(f"a with statement over a {name_of(manager)} cannot be captured")
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from fxc.ir.graph import Operand, Value
 from fxc.ir.symbols import Dim
-from fxc.ir.types import PY_INT, ScalarType, array_type
+from fxc.ir.types import array_type
 from fxc.ops.metas.layout import gathered_layout
 
 from ..history import hold_same, known_array
@@ -27,24 +27,6 @@ def count(mask: Value) -> Dim:
         return 0
     number = session.record("sum", mask, axis=None, keepdims=False, dtype=None)
     return session.bind_size(number, kind_of(mask).size, mask=mask, at=session.now)
-
-
-def size_of(number: Value) -> Dim | None:
-    """The size that a number is, if it counts how many elements of a mask are True."""
-    session = current()
-    call = session.made.get(number)
-    while call is not None and call.name in ("py_int", "try_int"):
-        number = call.args[0]
-        call = session.made.get(number)
-    if call is None or call.name != "sum" or number.type != ScalarType(PY_INT.dtype):
-        return None
-    (mask,) = call.args
-    if not isinstance(mask, Value) or mask.type.dtype != np.bool_:
-        return None
-    known = session.known_size(number)
-    if known is not None:
-        return known
-    return session.bind_size(number, kind_of(mask).size, mask=mask, at=call.at)
 
 
 def bound_size(number: Operand, most: Dim) -> Dim:

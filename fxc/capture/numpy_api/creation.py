@@ -34,8 +34,7 @@ from ..values.operands import (
 from ..values.sequences import array_of
 from ..values.traced_int import check_fits, exact, int_dim, wrap_dim
 from ..values.traced_scalar import known_number
-from .counting import size_of
-from .measured import size_from
+from .measured import size_from, size_of
 from .shaping import is_in_order
 
 

@@ -13,12 +13,12 @@ from fxc.ir.bounds import decide
 from fxc.ir.graph import Literal, Operand, Value
 from fxc.ir.size_functions import floordiv, mod
 from fxc.ir.symbols import MOST_MEASURED, Dim, are_heavy
-from fxc.ir.types import ScalarType
+from fxc.ir.types import PY_INT, ScalarType
 from fxc.ops.python_numbers import stem
 
 from ..session import Session, current
 from ..values.magnitudes import fits
-from ..values.operands import wrap
+from ..values.operands import kind_of, wrap
 from ..values.python_numbers import to_int
 
 # Note [Measured sizes]
@@ -62,6 +62,24 @@ def known_size(number: Value) -> Dim | None:
     """The dim that an int is which follows from sizes that are measured already."""
     found = _Dims(current(), Session.known_size).of(number)
     return found if found is not None and fits(found) else None
+
+
+def size_of(number: Value) -> Dim | None:
+    """The size that a number is, if it counts how many elements of a mask are True."""
+    session = current()
+    call = session.made.get(number)
+    while call is not None and call.name in ("py_int", "try_int"):
+        number = call.args[0]
+        call = session.made.get(number)
+    if call is None or call.name != "sum" or number.type != ScalarType(PY_INT.dtype):
+        return None
+    (mask,) = call.args
+    if not isinstance(mask, Value) or mask.type.dtype != np.bool_:
+        return None
+    known = session.known_size(number)
+    if known is not None:
+        return known
+    return session.bind_size(number, kind_of(mask).size, mask=mask, at=call.at)
 
 
 class _Dims:

@@ -17,8 +17,7 @@ from ..values.operands import Traced, TracedValue, operand
 from ..values.python_numbers import arithmetic, scalar_of, to_int
 from ..values.traced_int import TracedInt, decide_in_loops, exact
 from ..values.varying import may_leave
-from .counting import size_of
-from .measured import known_size
+from .measured import known_size, size_of
 
 # Note [Windows]
 # Where such a slice lies and how many elements it spans are two counted sizes: the bounds as Python

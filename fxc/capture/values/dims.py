@@ -11,8 +11,7 @@ import numpy as np
 from fxc.ir.symbols import Dim, SymExpr
 from fxc.ir.types import ArrayType, ScalarType
 
-from ..numpy_api.counting import size_of
-from ..numpy_api.measured import size_from
+from ..numpy_api.measured import size_from, size_of
 from ..refusing import refuse
 from ..session import current
 from ..warned_of import warning_of
