@@ -16,10 +16,11 @@ from .ir.errors import CaptureError, CaptureWarning, FxcError, InternalError
 from .report import CacheInfo
 
 if TYPE_CHECKING:
-    from .capture.statements.control import cond as cond
-    from .capture.statements.control import fori_loop as fori_loop
-    from .capture.statements.control import scan as scan
-    from .capture.statements.control import while_loop as while_loop
+    from fxc.capture.statements.control import cond as cond
+    from fxc.capture.statements.control import fori_loop as fori_loop
+    from fxc.capture.statements.control import scan as scan
+    from fxc.capture.statements.control import while_loop as while_loop
+
     from .exported import ExportedProgram as ExportedProgram
     from .exported import load as load
     from .exporting import export as export

@@ -11,7 +11,7 @@ import weakref
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from fxc.capture.locations import is_of_program
+from fxc.capture.session.locations import is_of_program
 from fxc.capture.staging.staging import fingerprint, source_of
 from fxc.ir.errors import CaptureError
 from fxc.split.part_source import PartSource

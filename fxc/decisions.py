@@ -19,7 +19,7 @@ from fxc.ir.errors import CaptureError, PutOff
 from fxc.ir.records import mutable
 
 if TYPE_CHECKING:
-    from fxc.capture.guards import GuardProgram
+    from fxc.capture.guards.program import GuardProgram
     from fxc.capture.refusals import Refusal
 
     from .variants import Variant

@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from fxc.capture.guard_facts import apart, overlaps_itself
+from fxc.capture.guards.facts import apart, overlaps_itself
 from fxc.ir.errors import Interrupted, WouldRaise
 from fxc.ir.evaluate import call
 from fxc.ir.graph import Graph

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from fxc.capture.guard_facts import same_value
+from fxc.capture.guards.facts import same_value
 from fxc.ir.graph import Value
 from fxc.ir.size_functions import evaluate
 from fxc.ir.symbols import Dim

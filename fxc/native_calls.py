@@ -8,7 +8,7 @@ from functools import cache
 from types import BuiltinFunctionType
 from typing import TYPE_CHECKING, Any
 
-from fxc.capture.guards import Count, Fetch
+from fxc.capture.guards.program import Count, Fetch
 from fxc.ir.errors import MISSED
 from fxc.ir.objects import (
     HAS_VECTORCALL,

@@ -12,7 +12,7 @@ from dataclasses import replace
 from types import CellType, FunctionType
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
-from fxc.capture.locations import LIBRARIES, OURS
+from fxc.capture.session.locations import LIBRARIES, OURS
 from fxc.capture.staging.nodes import children, walk
 from fxc.capture.staging.staging import source_of
 from fxc.ir.errors import CaptureError

@@ -10,9 +10,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from fxc.capture.captured import Captured
-from fxc.capture.outside.leaves import ArrayLeaf, ScalarLeaf
-from fxc.capture.overlaps import ViewSteps
-from fxc.capture.statements.loop_guards import without_counters
+from fxc.capture.epilogue.leaves import ArrayLeaf, ScalarLeaf
+from fxc.capture.outside.overlaps import ViewSteps
+from fxc.capture.regions.loop_guards import without_counters
 from fxc.dispatch.backend import BackendIndex, numpy_index
 from fxc.dispatch.default import default_dispatcher
 from fxc.dispatch.keys import DispatchKey

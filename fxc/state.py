@@ -17,7 +17,7 @@ from .turns import Key, Pace, Turn
 from .variants import Variant
 
 if TYPE_CHECKING:
-    from fxc.capture.guards import GuardProgram
+    from fxc.capture.guards.program import GuardProgram
 
     from .splits import Split
     from .stages import Backend

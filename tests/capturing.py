@@ -8,7 +8,7 @@ import numpy as np
 
 from fxc.capture.capture import Terms, capture
 from fxc.capture.captured import Captured
-from fxc.capture.outside.leaves import ArrayLeaf, ScalarLeaf
+from fxc.capture.epilogue.leaves import ArrayLeaf, ScalarLeaf
 from fxc.ir.evaluate import bind_symbols, evaluate
 from fxc.ir.graph import Literal
 from fxc.ir.signature import ConstantLeaf

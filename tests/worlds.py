@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 import fxc
-from fxc.capture.outside.objects import slots_of
+from fxc.capture.values.objects import slots_of
 
 Call = tuple[Any, ...]
 

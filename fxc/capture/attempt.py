@@ -20,23 +20,23 @@ from fxc.ir.tree import LEAF, TreeSpec, flatten
 from fxc.ops.python_numbers import may_leave
 from fxc.ops.table import TABLE
 
-from .assignments import OrderedAssignment, ordered_assignments
-from .bugs import check_no_bug
+from .arrays.assignments import OrderedAssignment, ordered_assignments
 from .captured import Captured
-from .constant_parts import check_constants
 from .door.door import Door
-from .locations import location_of, user_location
+from .epilogue.epilogue import Epilogue, EpilogueBuilder
+from .epilogue.leaves import ArrayLeaf, CapturedLeaf, ScalarLeaf, output_leaf
+from .guards.relations import strongest
 from .outside.admission import Admission
 from .outside.containers import External
-from .outside.epilogue import Epilogue, EpilogueBuilder
-from .outside.leaves import ArrayLeaf, CapturedLeaf, ScalarLeaf, output_leaf
 from .outside.outside import Outside
-from .outside.shadows import real_class
-from .overlaps import Overlaps, settle_overlaps
-from .refusing import Requests, Respecialise, constants, refuse
-from .relations import strongest
-from .session import Session
-from .suspended import check_generators, close_generators
+from .outside.overlaps import Overlaps, settle_overlaps
+from .session.bugs import check_no_bug
+from .session.constant_parts import check_constants
+from .session.locations import location_of, user_location
+from .session.refusing import Requests, Respecialise, constants, refuse
+from .session.session import Session
+from .session.suspended import check_generators, close_generators
+from .values.shadows import real_class
 
 
 @frozen

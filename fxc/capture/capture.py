@@ -13,11 +13,11 @@ from fxc.ir.errors import CaptureError, FxcError, InternalError
 
 from .attempt import GivenCall, Terms, begun
 from .captured import Captured
-from .overlaps import SizesNeeded
+from .outside.overlaps import SizesNeeded
 from .refusals import note_refusal
-from .refusing import How, LeftToPython, Requests, Respecialise
 from .services import SERVICES
-from .session import MOST_SECONDS, Budget, Session
+from .session.refusing import How, LeftToPython, Requests, Respecialise
+from .session.session import MOST_SECONDS, Budget, Session
 from .values.above import serve
 
 _MOST_ATTEMPTS = 40

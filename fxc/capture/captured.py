@@ -9,12 +9,12 @@ from fxc.ir.graph import Graph
 from fxc.ir.records import frozen
 from fxc.ir.tree import TreeSpec
 
-from .guards import GuardProgram
-from .outside.epilogue import Epilogue
+from .epilogue.epilogue import Epilogue
+from .epilogue.leaves import CapturedLeaf
+from .guards.program import GuardProgram
 from .outside.inputs import GraphInput, SymbolSource
-from .outside.leaves import CapturedLeaf
-from .overlaps import Overlaps
-from .refusing import Requests
+from .outside.overlaps import Overlaps
+from .session.refusing import Requests
 
 
 @frozen

@@ -10,8 +10,8 @@ from fxc.ir.errors import CaptureError
 from fxc.ir.location import SourceLocation
 from fxc.ir.records import frozen
 
-from .guards import GuardProgram
-from .locations import line_text
+from .guards.program import GuardProgram
+from .session.locations import line_text
 from .staging.staging import codes_in
 
 

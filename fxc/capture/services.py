@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from .door.foreign import call_foreign
+from .forms import mixed_operators
+from .lists import list_pools, sized_lists
+from .lists.texts import Text, decoded
+from .lists.traced_lists import list_to_grow
+from .numpy_api.foreign import call_foreign
 from .numpy_api.protocol import FUNCTIONS, array_function
 from .numpy_api.ufunc_methods import array_ufunc
+from .regions.counted import counted
 from .statements import choices, iterators
-from .statements.counted import counted
-from .values import list_pools, mixed_operators, sized_lists
 from .values.above import Above
-from .values.texts import Text, decoded
-from .values.traced_lists import list_to_grow
 
 SERVICES = Above(
     array_ufunc=array_ufunc,

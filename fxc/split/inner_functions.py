@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from types import FunctionType
 
-from fxc.capture.door.purity import CONTAINER_WRITES, OF_OWN_FUNCTIONS
+from fxc.capture.outside.purity import CONTAINER_WRITES, OF_OWN_FUNCTIONS
 from fxc.capture.staging.liveness import assigned, free_names
 from fxc.capture.staging.names import FunctionNode, parameters
 from fxc.capture.staging.nodes import TAKING, children, walk

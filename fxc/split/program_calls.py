@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from fxc.capture.locations import is_of_program
+from fxc.capture.session.locations import is_of_program
 from fxc.capture.staging.nodes import walk
 
 from .function_plan import FunctionPlan

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import fxc
-from fxc.capture.assignments import is_order_shown
+from fxc.capture.arrays.assignments import is_order_shown
 from tests.outcomes import Outcome, difference, run
 
 

@@ -694,8 +694,8 @@ def test_a_length_that_stays() -> None:
 
 def test_what_holds_a_list_is_known_to() -> None:
     """An iterator over a list holds it: another list may not take its items over."""
-    from fxc.capture.session import Session
-    from fxc.capture.statements.counted import Bounded, Counted
+    from fxc.capture.regions.counted import Bounded, Counted
+    from fxc.capture.session.session import Session
     from fxc.capture.statements.kept_lists import _reach
 
     items: list[object] = [[]]

@@ -26,7 +26,7 @@ from scipy import (
 )
 
 import fxc
-from fxc.capture.door.purity import only_computes
+from fxc.capture.outside.purity import only_computes
 from fxc.ir.types import array_type
 from fxc.ops.foreign_calls import Hole
 from fxc.ops.foreign_learning import operator_of

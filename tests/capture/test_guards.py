@@ -7,8 +7,8 @@ import pytest
 
 import fxc
 from fxc.capture.capture import Terms, capture
-from fxc.capture.refusing import constants
-from fxc.capture.relations import strongest
+from fxc.capture.guards.relations import strongest
+from fxc.capture.session.refusing import constants
 from fxc.ir.errors import CaptureError
 from fxc.ir.size_guards import guard, recording
 from fxc.ir.symbols import symbol

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import fxc
-from fxc.capture.aliases import Aliases
+from fxc.capture.session.aliases import Aliases
 from fxc.ir.graph import Value
 from tests.outcomes import difference, run
 

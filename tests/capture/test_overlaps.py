@@ -14,7 +14,7 @@ import pytest
 import fxc
 import fxc.assemble
 import fxc.stages
-from fxc.capture.common_base import common_base
+from fxc.capture.guards.common_base import common_base
 from fxc.ops.kernels import kernel_of
 from tests.covering import some
 from tests.outcomes import difference, run

@@ -9,7 +9,7 @@ import pytest
 
 import fxc
 from fxc.capture import capture as capturing
-from fxc.capture.numpy_api import shaping
+from fxc.capture.arrays import shaping
 from fxc.capture.values.above import above
 from fxc.ir.errors import InternalError
 

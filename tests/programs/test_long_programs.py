@@ -12,7 +12,7 @@ import pytest
 
 import fxc
 from fxc.capture import capture as capturing
-from fxc.capture.session import MOST_NODES, Session
+from fxc.capture.session.session import MOST_NODES, Session
 from fxc.ir.errors import CaptureError
 from tests.outcomes import difference, run
 
@@ -120,7 +120,7 @@ def accepted(x):
 
 def test_the_loop_that_makes_a_program_too_large_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:
     """Not the line that the last attempt had come to, of what earlier ones had left."""
-    monkeypatch.setattr(fxc.capture.session, "MOST_NODES", 600)
+    monkeypatch.setattr(fxc.capture.session.session, "MOST_NODES", 600)
     with pytest.raises(CaptureError) as raised:
         fxc.compile(accepted, fullgraph=True)(X)
     split = fxc.compile(accepted)._splitting()

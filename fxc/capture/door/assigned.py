@@ -8,11 +8,11 @@ from collections.abc import Collection, Iterable
 from types import CellType, FunctionType
 from typing import Any
 
+from ..forms.variables import is_same
 from ..outside.containers import External
 from ..outside.lists import ExternalList
-from ..refusing import How, Request, Respecialise
-from ..statements.cells import unordered
-from ..values.variables import is_same
+from ..regions.cells import unordered
+from ..session.refusing import How, Request, Respecialise
 from .attributes import Attributes
 from .creations import Creations
 from .outer import Outer

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..outside.objects import (
+from ..dicts.made_dicts import MadeDicts
+from ..lists.made_lists import MadeLists
+from ..outside.outside import Known, Outside
+from ..session.refusing import refuse
+from ..session.session import Session, label_of
+from ..values.maybe_set import MaybeSet, check_sure, given
+from ..values.objects import (
     MISSING,
     class_attribute,
     is_python_class,
@@ -14,13 +20,7 @@ from ..outside.objects import (
     slots_of,
     vars_of,
 )
-from ..outside.outside import Known, Outside
-from ..outside.shadows import class_of
-from ..refusing import refuse
-from ..session import Session, label_of
-from ..values.made_dicts import MadeDicts
-from ..values.made_lists import MadeLists
-from ..values.maybe_set import MaybeSet, check_sure, given
+from ..values.shadows import class_of
 from ..values.unbound import UNBOUND
 from .outer import DELETED
 from .reads import Reads, name_of

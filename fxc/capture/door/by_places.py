@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..lists.list_room import Int
+from ..lists.traced_lists import TracedList, is_in_arrays
 from ..outside.lists import ExternalList
-from ..refusing import refuse
-from ..values.list_room import Int
-from ..values.traced_lists import TracedList, is_in_arrays
+from ..session.refusing import refuse
 from .stores import Stores
 
 

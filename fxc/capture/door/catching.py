@@ -13,16 +13,17 @@ from fxc.ir.errors import FxcError
 from fxc.ops.operators import COMPUTING
 from fxc.ops.table import TABLE
 
-from ..bugs import check_no_bug
-from ..locations import OURS, Ignoring
-from ..outside import objects
+from ..dicts import tables
+from ..numbers import traced_int
 from ..outside.outside import Outside
-from ..outside.shadows import class_of
-from ..refusing import refuse
-from ..session import Session
+from ..session.bugs import check_no_bug
+from ..session.locations import OURS, Ignoring
+from ..session.refusing import refuse
+from ..session.session import Session
 from ..statements import unpacking
-from ..values import tables, traced_int
+from ..values import objects
 from ..values.operands import Traced, TracedValue
+from ..values.shadows import class_of
 from .attributes import Attributes
 from .failures import is_confirmed
 from .reads import name_of

@@ -12,20 +12,20 @@ from typing import Any
 
 import numpy as np
 
-from ..forms.identity import identity
+from ..forms.options import is_open_int, is_unknown_number
+from ..forms.truths import flag_of, truth
+from ..lists.list_changes import is_list
+from ..lists.list_parts import are_equal
+from ..lists.traced_lists import is_in_graph
+from ..numbers.python_numbers import to_bool
 from ..outside.containers import PLAIN, External
 from ..outside.lists import ExternalList
-from ..outside.objects import class_attribute
-from ..outside.shadows import class_of, has_method
-from ..refusing import refuse
+from ..session.refusing import refuse
 from ..statements.choices import both, both_true, chosen, either_true, negated
-from ..values.list_changes import is_list
-from ..values.list_parts import are_equal
+from ..values.objects import class_attribute
 from ..values.operands import Traced, has_traced, operand
-from ..values.options import is_open_int, is_unknown_number
-from ..values.python_numbers import to_bool
-from ..values.traced_lists import is_in_graph
-from ..values.truths import flag_of, truth
+from ..values.shadows import class_of, has_method
+from .identity import identity
 from .items import ItemAccess
 from .reads import name_of
 

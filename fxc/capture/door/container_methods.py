@@ -6,20 +6,20 @@ from collections.abc import Callable
 from types import BuiltinFunctionType
 from typing import Any
 
+from ..dicts.tables import KeyedTable
+from ..dicts.unknown_keys import is_unknown_key
+from ..lists.texts import joined
+from ..lists.traced_lists import plain_list
+from ..outside import purity
 from ..outside.containers import settle_all
-from ..outside.objects import Args, Kwargs
+from ..regions.counted import Bounded, Counted
 from ..staging.nodes import KEEPERS
 from ..statements import choices
 from ..statements.comprehensions import list_of_items
-from ..statements.counted import Bounded, Counted
 from ..statements.for_loops import ForLoop
 from ..values.late import is_unknown, late, used_up
+from ..values.objects import Args, Kwargs
 from ..values.operands import settled
-from ..values.tables import KeyedTable
-from ..values.texts import joined
-from ..values.traced_lists import plain_list
-from ..values.unknown_keys import is_unknown_key
-from . import purity
 from .new_containers import is_run_over, sorted_of
 from .plain_calls import PlainCalls
 

@@ -11,18 +11,18 @@ import numpy as np
 
 from fxc.ir.types import ScalarType
 
-from ..outside.shadows import has_method
-from ..refusing import refuse, run_now
+from ..dicts.unknown_keys import is_text
+from ..forms.mixed import Mixed, number_of
+from ..forms.options import is_open_int
+from ..forms.several import Several
+from ..forms.truths import flag_of, going_on
+from ..lists.texts import char_of, code_of, is_char
+from ..numbers.python_numbers import scalar_of, to_bool, to_complex, to_float, to_int
+from ..numbers.traced_int import scalar_of_int
+from ..session.refusing import refuse, run_now
 from ..values.late import Late, is_unknown, late
-from ..values.mixed import Mixed, number_of
 from ..values.operands import Traced, operand, record
-from ..values.options import is_open_int
-from ..values.python_numbers import scalar_of, to_bool, to_complex, to_float, to_int
-from ..values.several import Several
-from ..values.texts import char_of, code_of, is_char
-from ..values.traced_int import scalar_of_int
-from ..values.truths import flag_of, going_on
-from ..values.unknown_keys import is_text
+from ..values.shadows import has_method
 from .plain_calls import PlainCalls
 
 

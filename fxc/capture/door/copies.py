@@ -9,8 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from ..forms.variables import is_number
+from ..lists.traced_lists import TracedList
 from ..outside.containers import PLAIN, External
-from ..outside.objects import (
+from ..session.refusing import refuse
+from ..values.identity import Identity
+from ..values.objects import (
     MISSING,
     class_attribute,
     has_python_method,
@@ -19,12 +23,8 @@ from ..outside.objects import (
     is_python_class,
     put_attribute,
 )
-from ..outside.shadows import class_of, shadow_of, tuple_of
-from ..refusing import refuse
-from ..values.identity import Identity
 from ..values.operands import Traced, array_of, settled
-from ..values.traced_lists import TracedList
-from ..values.variables import is_number
+from ..values.shadows import class_of, shadow_of, tuple_of
 from .stores import Stores
 
 _Copy = Callable[[Any], Any]

@@ -7,13 +7,13 @@ from typing import Any
 
 from fxc.ir.records import mutable
 
+from ..lists.made_lists import MadeLists
+from ..lists.records import label_of
 from ..outside.containers import External
 from ..outside.outside import Outside
-from ..outside.shadows import class_of
-from ..refusing import OBJECTS_APART, How, Request, Respecialise, refuse
-from ..session import Session
-from ..values.made_lists import MadeLists
-from ..values.records import label_of
+from ..session.refusing import OBJECTS_APART, How, Request, Respecialise, refuse
+from ..session.session import Session
+from ..values.shadows import class_of
 
 
 @mutable

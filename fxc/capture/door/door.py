@@ -27,27 +27,27 @@ import numpy as np
 
 from fxc.ops.foreign_results import Unlearnable
 
-from ..locations import OURS
-from ..noted import note
+from ..dicts.unknown_items import OneOfItems
+from ..forms.differing import differing_in, each_way
+from ..forms.several import Several
+from ..lists.texts import UnknownText
+from ..numbers.traced_int import known_ints
+from ..numpy_api.numpy_source import SOURCES, has_source
 from ..numpy_api.protocol import FUNCTIONS, array_function
+from ..outside import purity
 from ..outside.containers import PLAIN
 from ..outside.generators import made_by, source_kind
 from ..outside.lists import ExternalList
-from ..outside.objects import Args, Kwargs
 from ..outside.outside import Outside
-from ..session import Session
+from ..session.locations import OURS
+from ..session.noted import note
+from ..session.session import Session
 from ..statements.control import CONTROL
-from ..values.differing import differing_in, each_way
 from ..values.late import of_this_call
+from ..values.objects import Args, Kwargs
 from ..values.operands import Traced, TracedValue, has_traced
-from ..values.several import Several
-from ..values.texts import UnknownText
-from ..values.traced_int import known_ints
-from ..values.unknown_items import OneOfItems
-from . import purity
 from .container_methods import call_method, is_plain_owner
 from .instances import is_plain_namedtuple, made_of
-from .numpy_source import SOURCES, has_source
 from .plain_calls import REMEMBERING, PlainCalls
 from .recursion import Recursion
 from .shows import is_logging, show_log

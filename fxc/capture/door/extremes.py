@@ -9,15 +9,15 @@ from typing import Any
 
 import numpy as np
 
+from ..dicts.traced_dicts import Keyed
+from ..forms.variables import is_open_number
+from ..lists.traced_lists import plain_list
+from ..numbers.python_numbers import extremum
+from ..numbers.traced_int import int_dim
 from ..statements.choices import chosen_of
 from ..statements.folds import fold_few, fold_items
 from ..statements.sums import CORRECTS, sum_of_known
 from ..values.operands import Traced, settled
-from ..values.python_numbers import extremum
-from ..values.traced_dicts import Keyed
-from ..values.traced_int import int_dim
-from ..values.traced_lists import plain_list
-from ..values.variables import is_open_number
 from .comparisons import is_compared
 from .new_containers import is_counted
 from .plain_calls import PlainCalls

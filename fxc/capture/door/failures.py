@@ -18,14 +18,14 @@ from fxc.ir.size_functions import hint
 from fxc.ir.symbols import Dim
 from fxc.ir.types import ArrayType, ScalarType, c_strides
 
-from ..noted import noted
-from ..numpy_api.creation import CREATION
+from ..arrays.creation import CREATION
+from ..numbers.traced_int import TracedInt
 from ..numpy_api.protocol import FUNCTIONS
+from ..outside import purity
 from ..outside.containers import PLAIN, External
-from ..outside.objects import Args, Kwargs
+from ..session.noted import noted
+from ..values.objects import Args, Kwargs
 from ..values.operands import Traced, TracedValue
-from ..values.traced_int import TracedInt
-from . import purity
 
 # Note [Handled failures]
 # What an operation raises while it is being captured is meant to be what NumPy raises. A handler of

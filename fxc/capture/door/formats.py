@@ -11,11 +11,11 @@ from typing import Any
 from fxc.ir.tree import children_of, registration
 
 from ..outside.containers import External, settle_all
-from ..outside.objects import class_attribute
-from ..outside.shadows import class_of, has_method
-from ..refusing import refuse
+from ..session.refusing import refuse
 from ..values.late import formatted, late
+from ..values.objects import class_attribute
 from ..values.operands import Traced
+from ..values.shadows import class_of, has_method
 from .catching import Catching
 from .reads import name_of
 

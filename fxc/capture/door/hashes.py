@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from ..forms.mixed import Mixed
 from ..outside.containers import PLAIN, plain_key
-from ..outside.shadows import has_method
-from ..refusing import refuse
-from ..values.mixed import Mixed
+from ..session.refusing import refuse
 from ..values.operands import Traced
+from ..values.shadows import has_method
 
 
 def hash_of(x: object) -> int:

@@ -9,8 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from ..arrays.traced_scalar import numpy_scalar
+from ..numbers.traced_int import known_ints
+from ..outside import purity
 from ..outside.generators import made_by
-from ..outside.objects import (
+from ..session.refusing import refuse
+from ..values.objects import (
     Args,
     Kwargs,
     class_attribute,
@@ -19,12 +23,8 @@ from ..outside.objects import (
     is_plain_enum,
     is_python_class,
 )
-from ..outside.shadows import shadow_of, tuple_of
-from ..refusing import refuse
 from ..values.operands import has_traced
-from ..values.traced_int import known_ints
-from ..values.traced_scalar import numpy_scalar
-from . import purity
+from ..values.shadows import shadow_of, tuple_of
 from .plain_calls import PlainCalls
 
 

@@ -6,25 +6,25 @@ from collections import OrderedDict, defaultdict
 from functools import partial
 from typing import Any
 
+from ..dicts.tables import KeyedTable, Table
+from ..dicts.unknown_items import store_by_key
+from ..dicts.unknown_keys import is_unknown_key
+from ..lists.grown_texts import GrownTexts
+from ..lists.records import Pools
+from ..numpy_api.numpy_source import IndexTrick
+from ..outside import purity
 from ..outside.containers import External
 from ..outside.dicts import ExternalDict
 from ..outside.lists import ExternalList
-from ..outside.objects import INDEX_TRICKS
 from ..outside.outside import Outside
-from ..outside.shadows import has_method
-from ..refusing import refuse
-from ..session import Session
-from ..statements.counted import Bounded
-from ..values.grown_texts import GrownTexts
+from ..regions.counted import Bounded
+from ..session.refusing import refuse
+from ..session.session import Session
+from ..values.objects import INDEX_TRICKS
 from ..values.operands import Traced
-from ..values.records import Pools
-from ..values.tables import KeyedTable, Table
-from ..values.unknown_items import store_by_key
-from ..values.unknown_keys import is_unknown_key
-from . import purity
+from ..values.shadows import has_method
 from .assigned import Places
 from .formats import Formats
-from .numpy_source import IndexTrick
 from .reads import name_of
 
 _TABLES = (tuple, list, str, ExternalList)

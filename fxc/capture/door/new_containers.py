@@ -7,20 +7,20 @@ from typing import Any
 
 import numpy as np
 
-from ..numpy_api.creation import is_array
+from ..arrays.creation import is_array
+from ..dicts.tables import few_in_order
+from ..dicts.traced_dicts import Keyed, any_order
+from ..lists.list_changes import is_list
+from ..lists.sized_lists import in_order, of_elements, of_ints
+from ..lists.texts import Text
+from ..lists.traced_lists import is_in_arrays, is_in_graph
+from ..numbers.traced_int import known_ints
 from ..outside.containers import settle_all, settle_deeply
-from ..outside.objects import Args
+from ..regions.counted import Bounded, Counted, of_one_thing
 from ..statements.comprehensions import list_of_items
-from ..statements.counted import Bounded, Counted, of_one_thing
 from ..statements.folds import fold_items
-from ..values.list_changes import is_list
+from ..values.objects import Args
 from ..values.operands import Traced, has_traced, settled
-from ..values.sized_lists import in_order, of_elements, of_ints
-from ..values.tables import few_in_order
-from ..values.texts import Text
-from ..values.traced_dicts import Keyed, any_order
-from ..values.traced_int import known_ints
-from ..values.traced_lists import is_in_arrays, is_in_graph
 from .comparisons import is_compared
 from .plain_calls import PlainCalls
 

@@ -11,13 +11,13 @@ from typing import Any
 
 from fxc.ir.records import frozen
 
+from ..dicts.open_dicts import OpenDict
 from ..outside.dicts import ExternalDict
 from ..outside.lists import ExternalList
-from ..outside.objects import MISSING, put_attribute
-from ..outside.shadows import class_of
-from ..refusing import refuse
+from ..session.refusing import refuse
 from ..values.maybe_set import MaybeSet
-from ..values.open_dicts import OpenDict
+from ..values.objects import MISSING, put_attribute
+from ..values.shadows import class_of
 from ..values.unbound import UNBOUND, contents_of
 from .attributes import Attributes
 from .outer import Outer

@@ -13,23 +13,23 @@ import numpy as np
 from fxc.ops.foreign_results import Unlearnable
 from fxc.ops.foreign_ufuncs import runs_python
 
-from ..locations import is_of_program
-from ..numpy_api.creation import CREATION
+from ..arrays.creation import CREATION
+from ..forms.several import for_each, is_of_several_types
+from ..lists.list_arguments import array_of_list, as_numpy, joined_list
+from ..lists.list_changes import is_list
+from ..numbers.python_functions import call_function
+from ..numbers.traced_int import known_ints
+from ..numpy_api.foreign import call_foreign, call_known, call_update
 from ..numpy_api.protocol import FUNCTIONS, array_function
 from ..numpy_api.ufunc_methods import array_ufunc
+from ..outside import purity
 from ..outside.clocks import read_clock
-from ..outside.objects import Args, Kwargs
-from ..outside.shadows import is_shadow
-from ..refusing import refuse, run_now
-from ..session import label_of
-from ..values.list_arguments import array_of_list, as_numpy, joined_list
-from ..values.list_changes import is_list
+from ..session.locations import is_of_program
+from ..session.refusing import refuse, run_now
+from ..session.session import label_of
+from ..values.objects import Args, Kwargs
 from ..values.operands import TracedValue, as_constants, has_traced
-from ..values.python_functions import call_function
-from ..values.several import for_each, is_of_several_types
-from ..values.traced_int import known_ints
-from . import purity
-from .foreign import call_foreign, call_known, call_update
+from ..values.shadows import is_shadow
 from .reads import name_of
 from .shows import show, show_warning
 from .staged import Staged

@@ -17,10 +17,19 @@ from types import (
 )
 from typing import Any
 
-from ..guards import Source
-from ..locations import is_users
+from ..forms.differing import Differing
+from ..forms.options import record_of
+from ..guards.program import Source
+from ..lists.list_room import WithLength
+from ..lists.records import Record
+from ..outside import purity
 from ..outside.containers import External
-from ..outside.objects import (
+from ..outside.outside import Known, Outside
+from ..session.locations import is_users
+from ..session.refusing import refuse
+from ..session.session import Session, label_of
+from ..values.maybe_set import check_sure, given
+from ..values.objects import (
     MISSING,
     class_attribute,
     has_python_method,
@@ -29,17 +38,8 @@ from ..outside.objects import (
     is_watched,
     vars_of,
 )
-from ..outside.outside import Known, Outside
-from ..outside.shadows import class_of, is_shadow, real_class
-from ..refusing import refuse
-from ..session import Session, label_of
-from ..values.differing import Differing
-from ..values.list_room import WithLength
-from ..values.maybe_set import check_sure, given
 from ..values.operands import Traced
-from ..values.options import record_of
-from ..values.records import Record
-from . import purity
+from ..values.shadows import class_of, is_shadow, real_class
 from .creations import Creations
 from .outer import CONTENTS, DELETED, Outer
 

@@ -14,9 +14,9 @@ from types import CodeType
 from fxc.ir.records import frozen
 from fxc.ir.symbols import Dim, symbols_of
 
-from ..refusing import Respecialise, constants, refuse
-from ..session import MOST_UNROLLED, Session
-from ..values.traced_array import TracedArray
+from ..arrays.traced_array import TracedArray
+from ..session.refusing import Respecialise, constants, refuse
+from ..session.session import MOST_UNROLLED, Session
 
 
 @frozen

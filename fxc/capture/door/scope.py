@@ -7,8 +7,7 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
-from ..outside.objects import is_namedtuple
-from ..refusing import refuse
+from ..session.refusing import refuse
 from ..statements import choices
 from ..statements.branches import Branch, raises
 from ..statements.comprehensions import Comprehension, filtered, listed, mapped
@@ -18,6 +17,7 @@ from ..statements.loops import bound
 from ..statements.nests import nest, nested
 from ..statements.unpacking import starred
 from ..statements.while_loops import WhileLoop
+from ..values.objects import is_namedtuple
 from ..values.unbound import UNBOUND
 from .by_places import at_place, has_place, list_to_change
 from .outer import Outer

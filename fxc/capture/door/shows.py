@@ -17,13 +17,13 @@ from fxc.ir.graph import Value
 from fxc.ir.handles import HANDLE, handle
 from fxc.ir.records import mutable
 
-from ..guards import Source
-from ..locations import is_users, runs_ours, user_frame
-from ..outside.epilogue import NoteBuilder
+from ..epilogue.epilogue import NoteBuilder
+from ..guards.program import Source
 from ..outside.files import TracedFile
-from ..outside.objects import Args, Kwargs
 from ..outside.outside import Outside
-from ..refusing import refuse
+from ..session.locations import is_users, runs_ours, user_frame
+from ..session.refusing import refuse
+from ..values.objects import Args, Kwargs
 from ..values.snapshots import Held, snapshot
 from .formats import Formats
 

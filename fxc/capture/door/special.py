@@ -16,14 +16,18 @@ from typing import Any
 
 import numpy as np
 
-from ..locations import OURS, Ignoring
-from ..numpy_api.creation import is_array
+from ..arrays.creation import is_array
+from ..dicts.unknown_keys import is_text
+from ..forms.options import record_of
+from ..forms.truths import flag_of
+from ..lists.list_room import WithLength
+from ..lists.traced_lists import TracedList
+from ..numbers.traced_int import int_dim, largest, smallest
 from ..outside.containers import External, plain_key
-from ..outside.objects import MISSING
-from ..outside.shadows import class_of, has_method
-from ..refusing import refuse
+from ..regions.counted import Bounded, Counted, range_of
+from ..session.locations import OURS, Ignoring
+from ..session.refusing import refuse
 from ..statements.choices import chosen
-from ..statements.counted import Bounded, Counted, range_of
 from ..statements.iterators import (
     accumulated,
     backwards,
@@ -39,14 +43,10 @@ from ..statements.iterators import (
 )
 from ..statements.runs import runs_of
 from ..values.identity import Identity
-from ..values.list_room import WithLength
+from ..values.objects import MISSING
 from ..values.operands import Traced, is_scalar, settled
-from ..values.options import record_of
 from ..values.rows import list_array_of
-from ..values.traced_int import int_dim, largest, smallest
-from ..values.traced_lists import TracedList
-from ..values.truths import flag_of
-from ..values.unknown_keys import is_text
+from ..values.shadows import class_of, has_method
 from .conversions import (
     bool_of,
     chr_of,

@@ -13,20 +13,20 @@ from typing import Any
 
 import numpy as np
 
+from ..lists.traced_lists import plain_list
+from ..outside import purity
 from ..outside.containers import settle_all
-from ..outside.objects import MISSING, Args, Kwargs, class_attribute, has_owner
 from ..outside.outside import Outside
-from ..outside.shadows import special_methods
-from ..refusing import refuse
-from ..session import Session
+from ..session.refusing import refuse
+from ..session.session import Session
 from ..staging.continuations import asked
 from ..staging.nodes import DOOR
 from ..staging.staging import codes_in, stage
 from ..values.late import Late
+from ..values.objects import MISSING, Args, Kwargs, class_attribute, has_owner
 from ..values.operands import Traced
-from ..values.traced_lists import plain_list
+from ..values.shadows import special_methods
 from ..values.unbound import contents_of
-from . import purity
 from .scope import Scope
 from .stores import Stores
 

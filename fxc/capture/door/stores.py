@@ -8,10 +8,17 @@ from functools import partial
 from types import FunctionType, ModuleType
 from typing import Any
 
-from ..guards import Source
+from ..forms.options import record_of
+from ..guards.program import Source
+from ..lists.records import Record
+from ..outside import purity
 from ..outside.containers import External, Held, is_number
 from ..outside.namespaces import Namespace
-from ..outside.objects import (
+from ..outside.outside import Known
+from ..session.refusing import refuse
+from ..session.session import label_of
+from ..values.maybe_set import MaybeSet, given
+from ..values.objects import (
     MISSING,
     class_attribute,
     has_c_method,
@@ -24,15 +31,8 @@ from ..outside.objects import (
     sets_by_python,
     vars_of,
 )
-from ..outside.outside import Known
-from ..outside.shadows import class_of
-from ..refusing import refuse
-from ..session import label_of
-from ..values.maybe_set import MaybeSet, given
 from ..values.operands import Traced
-from ..values.options import record_of
-from ..values.records import Record
-from . import purity
+from ..values.shadows import class_of
 from .comparisons import Comparisons
 from .outer import DELETED, Outer
 from .places import Attribute, OuterPlace

@@ -1,1 +1,4 @@
-"""What branches join, loops carry and lists of the graph hold: a closed set of forms."""
+"""What is one thing or another by a condition, and the forms of what is joined, carried or listed.
+
+The forms are a closed set: see Note [Forms].
+"""

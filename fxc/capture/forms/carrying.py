@@ -11,15 +11,15 @@ import numpy as np
 from fxc.ir.graph import Literal, Operand, Value
 from fxc.ir.types import PY_INT
 
-from ..session import current
-from ..values.alternatives import content_of
-from ..values.mixed import Mixed, fitting, is_weak
+from ..session.alternatives import content_of
+from ..session.session import current
 from ..values.operands import operand, variable_of
-from ..values.options import Option, arrays_of, flag_operand, options_in
-from ..values.several import Several, options_by_key, united
-from ..values.variables import one_by_flags, placeholder
 from .form import Array, Constant, Form, Items, MixedNumber, Number, Union, key_of, types_of
+from .mixed import Mixed, fitting, is_weak
+from .options import Option, arrays_of, flag_operand, options_in
+from .several import Several, options_by_key, united
 from .structures import items_of
+from .variables import one_by_flags, placeholder
 
 
 def pack(form: Form, x: object) -> list[Operand]:

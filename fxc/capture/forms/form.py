@@ -10,7 +10,7 @@ import numpy as np
 from fxc.ir.records import frozen
 from fxc.ir.types import PY_INT, ArrayType, ScalarType
 
-from ..refusing import refuse
+from ..session.refusing import refuse
 from .structures import Structure
 
 # Note [Forms]

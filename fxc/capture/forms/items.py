@@ -8,18 +8,15 @@ from typing import Any, assert_never
 from fxc.ir.graph import Operand, Value
 from fxc.ir.types import ArrayType, ScalarType
 
-from ..outside.objects import is_python_class
-from ..outside.shadows import class_of
-from ..refusing import OBJECTS_APART, refuse
-from ..session import current
-from ..values.differing import Differing
+from ..session.refusing import OBJECTS_APART, refuse
+from ..session.session import current
 from ..values.late import Late
-from ..values.mixed import number_form, scalar_kinds
+from ..values.objects import is_python_class
 from ..values.operands import Traced, TracedValue, array_of, kind_of, operand, wrap
-from ..values.options import things_in
 from ..values.rows import as_number
-from ..values.variables import is_number
+from ..values.shadows import class_of
 from .carrying import enter
+from .differing import Differing
 from .form import (
     Array,
     Constant,
@@ -38,7 +35,10 @@ from .form import (
     types_of_option,
 )
 from .joining import form_of, hold_alike, keys_in, union_of
+from .mixed import number_form, scalar_kinds
+from .options import things_in
 from .structures import Structure, fields_of, item_structure, joint_structure
+from .variables import is_number
 
 # Note [Records in lists]
 # An item of a list of the graph is a number, an array, one of several things (a text, None, a

@@ -9,23 +9,13 @@ from fxc.ir.types import PY_INT, ArrayType, ScalarType
 from fxc.ops.metas.layout import is_c_ordered
 from fxc.ops.metas.shapes import same_shape
 
-from ..refusing import refuse
-from ..session import current
-from ..values.alternatives import either
+from ..numbers.python_numbers import number_of_kind
+from ..numbers.traced_int import TracedInt
+from ..session.alternatives import either
+from ..session.refusing import refuse
+from ..session.session import current
 from ..values.late import Late
-from ..values.mixed import mixed_form
 from ..values.operands import array_of, kind_of, operand, wrap
-from ..values.options import (
-    Option,
-    flag_operand,
-    graph_type,
-    holds_not,
-    is_of_one_type,
-    is_record,
-    things_in,
-)
-from ..values.python_numbers import number_of_kind
-from ..values.traced_int import TracedInt
 from .form import (
     Array,
     Arrays,
@@ -40,6 +30,16 @@ from .form import (
     key_of,
     of_tuple,
     plain_form,
+)
+from .mixed import mixed_form
+from .options import (
+    Option,
+    flag_operand,
+    graph_type,
+    holds_not,
+    is_of_one_type,
+    is_record,
+    things_in,
 )
 from .structures import Structure, items_of
 

@@ -10,13 +10,12 @@ import numpy as np
 from fxc.ir.graph import Value
 from fxc.ir.types import ArrayType, ScalarType
 
-from ..refusing import refuse
-from ..session import current
-from ..values.differing import Differing
+from ..arrays.sequences import demand_cast, is_a_cast, is_stored
+from ..session.refusing import refuse
+from ..session.session import current
 from ..values.operands import dtype_of, operand, record, wrap
 from ..values.rows import ListArray
-from ..values.sequences import demand_cast, is_a_cast, is_stored
-from ..values.truths import flag_of
+from .differing import Differing
 from .form import (
     Array,
     Constant,
@@ -31,6 +30,7 @@ from .form import (
     types_of,
     types_of_option,
 )
+from .truths import flag_of
 
 
 def classes_in(form: Form) -> frozenset[type]:

@@ -10,7 +10,11 @@ import numpy as np
 from fxc.ir.records import frozen
 
 from ..outside.containers import External
-from ..outside.objects import (
+from ..session.refusing import OBJECTS_APART
+from ..session.session import current
+from ..staging.jumps import RESULT
+from ..values.maybe_set import MaybeSet
+from ..values.objects import (
     is_made_by_object,
     is_namedtuple,
     is_python_class,
@@ -18,13 +22,9 @@ from ..outside.objects import (
     slots_of,
     vars_of,
 )
-from ..outside.shadows import class_of, shadow_of, tuple_of
-from ..refusing import OBJECTS_APART
-from ..session import current
-from ..staging.jumps import RESULT
-from ..values.maybe_set import MaybeSet
 from ..values.operands import Traced
 from ..values.rows import rows_in
+from ..values.shadows import class_of, shadow_of, tuple_of
 from ..values.unbound import UNBOUND
 
 

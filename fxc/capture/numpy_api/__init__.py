@@ -1,1 +1,1 @@
-"""NumPy's functions and methods on traced values."""
+"""NumPy's functions on traced values, and calls of functions that only compute."""

@@ -8,11 +8,11 @@ import numpy as np
 
 from fxc.ops.metas.shapes import same_shape
 
-from ..door.numpy_source import run_source
+from ..arrays.reductions import Asked, reduce
+from ..arrays.ufuncs import call_ufunc
+from ..numbers.python_numbers import to_bool
 from ..values.operands import array_value, kind_of, wrap
-from ..values.python_numbers import to_bool
-from .reductions import Asked, reduce
-from .ufuncs import call_ufunc
+from .numpy_source import run_source
 
 
 def allclose(

@@ -9,12 +9,12 @@ import numpy as np
 
 from fxc.ir.size_guards import guard
 
-from ..door.numpy_source import run_source
-from ..session import current
+from ..arrays import creation, shaping
+from ..numbers.dims import axis_number
+from ..session.session import current
 from ..statements.comprehensions import Comprehension
 from ..statements.folds import fold
-from ..values.dims import axis_number
-from . import creation, shaping
+from .numpy_source import run_source
 
 
 def apply_along_axis(

@@ -11,7 +11,7 @@ from fxc.ir.graph import Value
 from fxc.ops.library import ALWAYS_COMPLEX
 from fxc.ops.table import TABLE
 
-from ..refusing import refuse
+from ..session.refusing import refuse
 from ..values.operands import array_value, operand, record
 from .listed import listed
 

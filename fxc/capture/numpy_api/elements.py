@@ -10,16 +10,16 @@ from fxc.ir.graph import Literal
 from fxc.ir.types import ArrayType
 from fxc.ops.metas.layout import is_f_ordered
 
-from ..history import may_overlap
-from ..refusing import refuse
-from ..session import current
-from ..values.dims import known_int
+from ..arrays import creation
+from ..arrays.history import may_overlap
+from ..arrays.indexing import assign
+from ..arrays.reductions import reducible
+from ..arrays.ufuncs import call_ufunc, writable
+from ..numbers.dims import known_int
+from ..numbers.traced_int import TracedInt, check_fits
+from ..session.refusing import refuse
+from ..session.session import current
 from ..values.operands import numpys_operand, operand, record, wrap
-from ..values.traced_int import TracedInt, check_fits
-from . import creation
-from .indexing import assign
-from .reductions import reducible
-from .ufuncs import call_ufunc, writable
 
 
 def clip(

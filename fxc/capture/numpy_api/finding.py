@@ -13,21 +13,21 @@ from fxc.ir.size_guards import guard
 from fxc.ops.metas.probing import fail_in_numpy
 from fxc.ops.metas.shapes import normalize_axis
 
-from ..history import known_array
-from ..refusing import refuse
-from ..session import current
-from ..sizes import CountedSize
-from ..values.dims import axis_number
+from ..arrays import shaping
+from ..arrays.counting import as_mask, count, places
+from ..arrays.creation import empty, ones
+from ..arrays.history import known_array
+from ..arrays.indexing import checked
+from ..arrays.reductions import Asked, reduce
+from ..arrays.sorting import argsort, sort
+from ..arrays.ufuncs import call_ufunc
+from ..numbers.dims import axis_number
+from ..numbers.traced_int import wrap_dim
+from ..session.refusing import refuse
+from ..session.session import current
+from ..session.sizes import CountedSize
 from ..values.operands import array_value, kind_of, record, wrap, wrap_all
-from ..values.traced_int import wrap_dim
-from . import shaping
-from .counting import as_mask, count, places
-from .creation import empty, ones
-from .indexing import checked
 from .picking import take
-from .reductions import Asked, reduce
-from .sorting import argsort, sort
-from .ufuncs import call_ufunc
 
 
 def nonzero(a: object) -> tuple[Any, ...]:

@@ -9,12 +9,12 @@ import numpy as np
 
 from fxc.ir.types import ArrayType
 
-from ..refusing import refuse
-from ..session import current
-from ..values.dims import dims_of
+from ..arrays.creation import is_array
+from ..numbers.dims import dims_of
+from ..numbers.traced_int import wrap_dim
+from ..session.refusing import refuse
+from ..session.session import current
 from ..values.operands import array_value, operand, record, wrap
-from ..values.traced_int import wrap_dim
-from .creation import is_array
 
 
 def _demand(holds: Any) -> None:

@@ -11,14 +11,14 @@ from fxc.ir.graph import SliceSpec, Value
 from fxc.ir.symbols import Dim
 from fxc.ops.metas.shapes import normalize_axis, same_shape
 
-from ..refusing import refuse
-from ..session import current
-from ..values.dims import axis_number, dim_of
+from ..arrays import creation, shaping
+from ..arrays.ufuncs import writable
+from ..numbers.dims import axis_number, dim_of
+from ..numbers.python_numbers import scalar_of, to_int
+from ..numbers.traced_int import wrap_dim
+from ..session.refusing import refuse
+from ..session.session import current
 from ..values.operands import Traced, array_value, dtype_of, has_traced, operand, record, wrap
-from ..values.python_numbers import scalar_of, to_int
-from ..values.traced_int import wrap_dim
-from . import creation, shaping
-from .ufuncs import writable
 
 
 def concatenate(

@@ -12,19 +12,19 @@ from fxc.ir.size_functions import hint
 from fxc.ir.symbols import counted_in
 from fxc.ops.metas.shapes import normalize_axis
 
-from ..door.numpy_source import run_source
-from ..refusing import refuse
-from ..session import current
-from ..sizes import CountedSize
-from ..values.dims import axis_number, dim_of
+from ..arrays.counting import bound_size
+from ..arrays.creation import arange
+from ..arrays.reductions import demand_more
+from ..arrays.ufuncs import call_ufunc
+from ..numbers.dims import axis_number, dim_of
+from ..numbers.python_numbers import to_int
+from ..numbers.traced_int import wrap_dim
+from ..session.refusing import refuse
+from ..session.session import current
+from ..session.sizes import CountedSize
 from ..values.operands import array_value, kind_of, operand, record, wrap
-from ..values.python_numbers import to_int
-from ..values.traced_int import wrap_dim
-from .counting import bound_size
-from .creation import arange
 from .joining import concatenate
-from .reductions import demand_more
-from .ufuncs import call_ufunc
+from .numpy_source import run_source
 
 
 def _refuse_options(name: str, **options: object) -> None:

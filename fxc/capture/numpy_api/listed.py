@@ -8,10 +8,10 @@ from typing import Any
 from fxc.ir.schema import Param
 from fxc.ops.operators import Operator
 
-from ..refusing import refuse
-from ..values.dims import axis_number
+from ..numbers.dims import axis_number
+from ..session.refusing import refuse
 from ..values.operands import operand, record
-from .signatures import parameters_of
+from ..values.signatures import parameters_of
 
 
 def listed(op: Operator) -> Callable[..., Any]:

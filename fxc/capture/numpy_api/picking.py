@@ -12,16 +12,16 @@ from fxc.ir.symbols import Dim
 from fxc.ir.types import ScalarType
 from fxc.ops.metas.shapes import broadcast_shapes, is_known_zero, normalize_axis, same_shape
 
-from ..door.numpy_source import run_source
-from ..refusing import refuse
-from ..session import current
-from ..values.dims import axis_number
+from ..arrays import creation, shaping
+from ..arrays.indexing import assign, checked
+from ..arrays.ufuncs import call_ufunc, writable
+from ..numbers.dims import axis_number
+from ..numbers.python_numbers import to_int
+from ..numbers.traced_int import known_ints, wrap_dim
+from ..session.refusing import refuse
+from ..session.session import current
 from ..values.operands import TracedValue, array_value, constant, has_traced, kind_of, record, wrap
-from ..values.python_numbers import to_int
-from ..values.traced_int import known_ints, wrap_dim
-from . import creation, shaping
-from .indexing import assign, checked
-from .ufuncs import call_ufunc, writable
+from .numpy_source import run_source
 
 _INTP = np.dtype(np.intp)
 

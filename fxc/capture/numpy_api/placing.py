@@ -15,15 +15,15 @@ from fxc.ops.metas.probing import key_of, quietly, sample
 from fxc.ops.metas.shapes import is_one, is_zero, same_dim
 from fxc.ops.table import TABLE
 
-from ..door.numpy_source import run_source
-from ..refusing import refuse
-from ..session import current
+from ..arrays import advanced, creation, masked, shaping
+from ..arrays.indexing import IndexArrays, apply_steps, assign, locate
+from ..arrays.ufuncs import call_ufunc, writable
+from ..numbers.traced_int import wrap_dim
+from ..session.refusing import refuse
+from ..session.session import current
 from ..values.operands import Traced, array_value, kind_of, operand, wrap
-from ..values.traced_int import wrap_dim
-from . import advanced, creation, masked, shaping
-from .indexing import IndexArrays, apply_steps, assign, locate
+from .numpy_source import run_source
 from .picking import bounded, positions
-from .ufuncs import call_ufunc, writable
 
 
 def _target(x: object, name: str) -> Value:

@@ -9,12 +9,12 @@ import numpy as np
 from fxc.ir.graph import Operand, Value
 from fxc.ir.types import ArrayType
 
-from ..session import current
+from ..arrays import creation, shaping
+from ..arrays.parts import assign_part
+from ..arrays.reductions import Asked, reduce
+from ..arrays.ufuncs import call_ufunc, writable
+from ..session.session import current
 from ..values.operands import array_value, operand, record, wrap
-from . import creation, shaping
-from .parts import assign_part
-from .reductions import Asked, reduce
-from .ufuncs import call_ufunc, writable
 
 
 def dot(a: object, b: object, out: Any = None) -> Any:

@@ -18,37 +18,33 @@ from fxc.ops.foreign_results import Unlearnable
 from fxc.ops.operators import Tag
 from fxc.ops.table import TABLE
 
-from ..door.foreign import attempt, call_foreign
-from ..door.numpy_source import SOURCES, has_source, run_source, run_unlisted
-from ..door.purity import only_computes
-from ..refusing import refuse
-from ..values.dims import axis_number
-from ..values.dtypes import result_type
+from ..arrays import creation, memory, shaping, sharing, sorting
+from ..arrays.dtypes import result_type
+from ..arrays.reductions import deviating, find, reducing, scan
+from ..numbers.dims import axis_number
+from ..numbers.traced_int import wrap_dim
+from ..outside.purity import only_computes
+from ..session.refusing import refuse
 from ..values.operands import array_value
-from ..values.traced_int import wrap_dim
+from ..values.signatures import check_call
 from . import (
     agreement,
     by_function,
-    creation,
     decompositions,
     elements,
     finding,
     flat_places,
     joining,
     library,
-    memory,
     picking,
     placing,
     products,
-    shaping,
-    sharing,
-    sorting,
     statistics,
     tapers,
 )
+from .foreign import attempt, call_foreign
 from .listed import listed
-from .reductions import deviating, find, reducing, scan
-from .signatures import check_call
+from .numpy_source import SOURCES, has_source, run_source, run_unlisted
 
 
 def array_function(function: Any, args: Any, kwargs: Any) -> Any:

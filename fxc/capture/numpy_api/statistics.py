@@ -9,12 +9,12 @@ import numpy as np
 
 from fxc.ir.size_guards import guard
 
-from ..door.numpy_source import run_source
-from ..refusing import refuse
-from ..values.dims import dim_of
+from ..arrays import creation, shaping
+from ..arrays.traced_scalar import numpy_scalar
+from ..numbers.dims import dim_of
+from ..session.refusing import refuse
 from ..values.operands import array_value, operand, record
-from ..values.traced_scalar import numpy_scalar
-from . import creation, shaping
+from .numpy_source import run_source
 
 
 def average(

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from ..refusing import refuse
+from ..arrays import creation
+from ..arrays.ufuncs import call_ufunc
+from ..numbers.traced_int import TracedInt
+from ..session.refusing import refuse
 from ..values.operands import operand, record
-from ..values.traced_int import TracedInt
-from . import creation
-from .ufuncs import call_ufunc
 
 
 def _taper(name: str, compute: Callable[..., object]) -> Callable[..., Any]:

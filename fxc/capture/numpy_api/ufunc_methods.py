@@ -9,12 +9,12 @@ import numpy as np
 from fxc.ops.foreign_results import Unlearnable
 from fxc.ops.foreign_ufuncs import runs_python
 
-from ..door.foreign import call_foreign
-from ..refusing import refuse
-from . import reductions
+from ..arrays import reductions
+from ..arrays.ufunc_options import call_with_options, outer
+from ..arrays.ufuncs import adopted, operator_name
+from ..session.refusing import refuse
+from .foreign import call_foreign
 from .placing import at
-from .ufunc_options import call_with_options, outer
-from .ufuncs import adopted, operator_name
 
 
 def array_ufunc(ufunc: np.ufunc, method: str, inputs: tuple[object, ...], kwargs: Any) -> Any:

@@ -1,1 +1,1 @@
-"""What a captured function sees of the objects around it, and what it leaves there."""
+"""What a captured function sees of the objects around it, and how it changes them."""

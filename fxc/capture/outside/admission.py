@@ -13,11 +13,13 @@ import numpy as np
 
 from fxc.ir.errors import CaptureError
 
-from ..guards import Source
-from ..listed_numbers import codes_of
-from ..refusing import constants, refuse
+from ..guards.listed_numbers import codes_of
+from ..guards.program import Source
+from ..session.refusing import constants, refuse
 from ..values.above import above
+from ..values.objects import has_owner, is_by_identity, is_namedtuple, is_proxy, stand_in
 from ..values.operands import Traced
+from ..values.shadows import tuple_class
 from .containers import PLAIN, External, Held, is_plain
 from .deques import ExternalDeque
 from .dicts import ExternalDict
@@ -25,10 +27,8 @@ from .files import TracedFile
 from .generators import TracedGenerator, check_apart, source_kind
 from .inputs import EAGER
 from .lists import ExternalList
-from .objects import has_owner, is_by_identity, is_namedtuple, is_proxy, stand_in
 from .outside import Known, Outside
 from .sets import ExternalSet
-from .shadows import tuple_class
 
 _NUMBERS = frozenset({int, float, complex})
 

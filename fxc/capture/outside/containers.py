@@ -15,13 +15,13 @@ import numpy as np
 
 from fxc.ir.records import frozen
 
-from ..guards import Source
-from ..refusing import refuse
-from ..session import ITEM
+from ..guards.program import Source
+from ..numbers.traced_int import TracedInt
+from ..session.refusing import refuse
+from ..session.session import ITEM
 from ..values.maybe_set import MaybeSet, given
+from ..values.objects import MISSING
 from ..values.operands import Traced
-from ..values.traced_int import TracedInt
-from .objects import MISSING
 from .outside import Outside
 
 _SINGLE = (type(None), type(Ellipsis), type(np._NoValue))  # classes of one object

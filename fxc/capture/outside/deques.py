@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from typing import Any
 
-from ..refusing import refuse
+from ..session.refusing import refuse
 from .containers import ExternalSequence, Held, give_reads, refuse_others
 
 _MOST = 64  # items that are read

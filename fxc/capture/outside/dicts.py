@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import OrderedDict, defaultdict
 from typing import Any
 
-from ..refusing import refuse
+from ..session.refusing import refuse
 from ..values.maybe_set import MaybeSet, check_sure, given
+from ..values.objects import MISSING
 from ..values.unbound import UNBOUND
 from .containers import (
     MAPPING_READS,
@@ -18,7 +19,6 @@ from .containers import (
     is_plain,
     plain_key,
 )
-from .objects import MISSING
 
 
 class ExternalDict(ExternalMapping, dict[Any, Any]):

@@ -11,9 +11,9 @@ from typing import Any
 
 from fxc.ir.records import mutable
 
-from ..guards import Source
-from ..refusing import refuse
-from ..session import Session
+from ..guards.program import Source
+from ..session.refusing import refuse
+from ..session.session import Session
 
 # Note [Effects]
 # Capture changes nothing outside. A store into an object from outside (``self.t += dt``,

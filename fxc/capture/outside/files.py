@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..guards import Source
-from ..refusing import refuse
+from ..guards.program import Source
+from ..session.refusing import refuse
 from ..values.late import late
 from ..values.operands import Traced
 

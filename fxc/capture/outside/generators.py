@@ -20,12 +20,12 @@ from fxc.ops.effects import fresh_source
 from fxc.ops.metas.layout import is_c_ordered
 from fxc.ops.metas.shapes import broadcast_shapes
 
-from ..guards import Source
-from ..refusing import refuse
-from ..values.dims import dim_of, dims_of, known_int
+from ..guards.program import Source
+from ..numbers.dims import dim_of, dims_of, known_int
+from ..session.refusing import refuse
+from ..values.objects import Args, Kwargs
 from ..values.operands import Traced, array_value, operand, record, settled, type_of
 from .containers import settle_all
-from .objects import Args, Kwargs
 from .outside import Outside
 
 Shape = tuple[Dim, ...]

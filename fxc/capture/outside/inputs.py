@@ -20,14 +20,14 @@ from fxc.ir.types import (
     scalar_type_of,
 )
 
-from ..common_base import is_writeable
-from ..guard_builder import GuardBuilder, flags_of
-from ..guards import Fetch, Source
-from ..refusing import How, refuse
-from ..session import Session
-from ..values.traced_array import TracedArray
-from ..values.traced_int import TracedInt
-from ..values.traced_scalar import TracedScalar
+from ..arrays.traced_array import TracedArray
+from ..arrays.traced_scalar import TracedScalar
+from ..guards.builder import GuardBuilder, flags_of
+from ..guards.common_base import is_writeable
+from ..guards.program import Fetch, Source
+from ..numbers.traced_int import TracedInt
+from ..session.refusing import How, refuse
+from ..session.session import Session
 
 _C_CONTIGUOUS, _F_CONTIGUOUS, _ALIGNED, _WRITEABLE = 0x1, 0x2, 0x100, 0x400
 

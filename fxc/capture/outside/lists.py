@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from ..listed_numbers import Columns, Numbers, Ragged, form_of_items
-from ..refusing import How, Request, Respecialise, refuse
+from ..guards.listed_numbers import Columns, Numbers, Ragged, form_of_items
+from ..session.refusing import How, Request, Respecialise, refuse
 from ..values.above import above
+from ..values.objects import MISSING
 from ..values.operands import Traced
 from .containers import ExternalSequence, Held, give_reads, is_number, is_plain, settled
-from .objects import MISSING
 
 # Note [Lists of numbers]
 # A list argument of more than a few ints, or floats, is read item by item where the program asks

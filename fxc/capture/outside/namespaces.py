@@ -6,9 +6,9 @@ import keyword
 from collections.abc import Callable
 from typing import Any
 
-from ..refusing import refuse
+from ..session.refusing import refuse
+from ..values.objects import class_attribute, is_data_descriptor
 from .containers import MAPPING_READS, ExternalMapping, Held, give_reads, plain_key
-from .objects import class_attribute, is_data_descriptor
 
 
 class Namespace(ExternalMapping, dict[str, Any]):

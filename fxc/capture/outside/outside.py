@@ -13,12 +13,12 @@ from fxc.ir.graph import Value
 from fxc.ir.handles import HANDLE, handle
 from fxc.ir.records import frozen
 
-from ..guards import Source
-from ..refusing import Requests
-from ..session import Session
-from ..values.derived import known_result
+from ..arrays.traced_array import TracedArray
+from ..guards.program import Source
+from ..numbers.derived import known_result
+from ..session.refusing import Requests
+from ..session.session import Session
 from ..values.operands import Traced
-from ..values.traced_array import TracedArray
 from .effects import Effects
 from .inputs import Inputs
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from ..refusing import refuse
+from ..session.refusing import refuse
 from .containers import External, Held, give_reads, is_plain, plain_key, refuse_others, settled
 
 

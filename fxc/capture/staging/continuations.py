@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 
-from ..refusing import How, Request, Requests
+from ..session.refusing import How, Request, Requests
 from .leaving import leaves_loop
 from .liveness import assigned
 from .nodes import copied, name_of, placed, walk

@@ -10,7 +10,7 @@ from typing import Any
 from fxc.ir.location import SourceLocation
 from fxc.ir.records import frozen
 
-from ..refusing import refuse
+from ..session.refusing import refuse
 from .liveness import Handed, assigned
 from .nodes import FUNCTIONS, at, children, door_part, later, names_of, placed, walk
 

@@ -26,7 +26,7 @@ from typing import Any
 from fxc.ir.location import SourceLocation
 from fxc.ir.records import frozen
 
-from ..refusing import refuse
+from ..session.refusing import refuse
 from .continuations import Asked, rewrite
 from .names import FunctionNode, given, parameters
 from .nodes import DOOR, copied, walk

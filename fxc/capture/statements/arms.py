@@ -12,21 +12,21 @@ from fxc.ir.graph import Operand, Value
 from fxc.ir.types import PY_INT
 
 from ..forms.carrying import enter, nothing, pack
+from ..forms.differing import Differing
 from ..forms.form import Array, Form, plain_form
+from ..forms.options import things_in
 from ..forms.structures import common_structure, items_of, names_of, parts_in, rebuilt
-from ..session import Session, current
-from ..values.alternatives import either
-from ..values.differing import Differing
+from ..forms.truths import flag_of
+from ..forms.variables import is_same, placeholder
+from ..numbers.traced_int import TracedInt
+from ..regions.needed import StatementDoor
+from ..regions.recording import Recording, counted_inside
+from ..regions.structured import Variables
+from ..session.alternatives import either
+from ..session.session import Session, current
 from ..values.operands import TracedValue, array_of, variable_of, wrap
-from ..values.options import things_in
-from ..values.traced_int import TracedInt
-from ..values.truths import flag_of
 from ..values.unbound import UNBOUND
-from ..values.variables import is_same, placeholder
 from .carried_views import CarriedView, carried_view
-from .needed import StatementDoor
-from .recording import Recording, counted_inside
-from .structured import Variables
 
 Either = tuple[Form | None, Any, Any, str]  # and the name of the variable
 Arms = tuple[Recording, Recording]

@@ -9,22 +9,22 @@ from fxc.ir.graph import Literal
 
 from ..forms.form import Form
 from ..forms.joining import joint_form
-from ..locations import is_outermost
-from ..refusing import Requests, Respecialise, constants, refuse
-from ..session import Session
+from ..forms.truths import truth
+from ..forms.variables import is_constant
+from ..regions.cells import Cells, is_flag
+from ..regions.needed import StatementDoor
+from ..regions.recording import Recording
+from ..regions.structured import Statement, Variables
+from ..session.locations import is_outermost
+from ..session.refusing import Requests, Respecialise, constants, refuse
+from ..session.session import Session
 from ..staging.continuations import WAYS, may_ask, request_for
 from ..staging.jumps import RESULT
 from ..staging.plans import BranchPlan
 from ..values.operands import array_of, operand
-from ..values.truths import truth
 from ..values.unbound import UNBOUND
-from ..values.variables import is_constant
 from .arms import Either, ask_one_pool, joined, may_differ, record_cond
-from .cells import Cells, is_flag
 from .kept_lists import is_list, is_variable, keep_lists
-from .needed import StatementDoor
-from .recording import Recording
-from .structured import Statement, Variables
 
 
 def end_arm(session: Session) -> None:

@@ -11,18 +11,18 @@ from fxc.ir.symbols import Dim
 from ..forms.carrying import enter, pack
 from ..forms.form import Form, types_of
 from ..forms.joining import carried_form, joint_form
-from ..session import Session
-from ..values.given import give, refuse_kept
+from ..forms.options import sides_of
+from ..forms.variables import is_number, placeholder
+from ..regions.cells import is_flag
+from ..regions.given import give, refuse_kept
+from ..regions.recording import Recording
+from ..regions.structured import Variables
+from ..session.session import Session
 from ..values.operands import array_of, wrap
-from ..values.options import sides_of
-from ..values.variables import is_number, placeholder
 from .carried_views import CarriedView
-from .cells import is_flag
 from .held import Held, held
-from .recording import Recording
 from .resizing import Resized, resized
 from .sliding import Sliding
-from .structured import Variables
 
 # How a variable is carried: as one array or another, as one that changes its shape, as a view that
 # the last iteration leaves behind, or as operands of its form; not at all, if it slides.

@@ -11,12 +11,12 @@ from fxc.ir.size_guards import guard
 from fxc.ir.symbols import Dim, SymExpr
 from fxc.ir.types import PY_INT, ArrayType, ScalarType
 
-from ..numpy_api.counting import bound_size
-from ..recorder import Call
-from ..session import Session
+from ..arrays.counting import bound_size
+from ..numbers.python_numbers import to_int
+from ..numbers.traced_int import wrap_dim
+from ..session.recorder import Call
+from ..session.session import Session
 from ..values.operands import kind_of, operand, variable_of, wrap
-from ..values.python_numbers import to_int
-from ..values.traced_int import wrap_dim
 
 # Note [Views behind loops]
 # ``return x[:i]`` in a loop, or ``row = a[i]`` that is read behind it, is a part of an array from

@@ -18,30 +18,30 @@ from fxc.ir.errors import CaptureError
 from fxc.ir.graph import Literal
 from fxc.ir.types import ArrayType, ScalarType
 
-from ..bugs import check_no_bug
+from ..arrays.creation import asarray
+from ..dicts.unknown_keys import is_text, is_unknown_key, keys_of, place_of_key
+from ..forms.differing import Differing, demand
 from ..forms.form import Form
 from ..forms.joining import joint_form
-from ..numpy_api.creation import asarray
+from ..forms.options import graph_type, record_of
+from ..forms.several import Several
+from ..forms.truths import flag_of, truth
+from ..forms.variables import is_same, kind_text
+from ..lists.texts import Char
+from ..lists.traced_lists import plain_list
+from ..numbers.python_numbers import logical_not, to_bool, to_int, to_python
 from ..outside.containers import PLAIN, External
 from ..outside.dicts import ExternalDict
-from ..outside.shadows import has_method
-from ..refusing import refuse
-from ..session import current
-from ..values.differing import Differing, demand
+from ..regions.needed import StatementDoor
+from ..regions.recording import Recording
+from ..regions.structured import recorded, recorded_each
+from ..session.bugs import check_no_bug
+from ..session.refusing import refuse
+from ..session.session import current
 from ..values.operands import Traced, has_traced, is_scalar, operand, record, variable_of, wrap
-from ..values.options import graph_type, record_of
-from ..values.python_numbers import logical_not, to_bool, to_int, to_python
-from ..values.several import Several
-from ..values.texts import Char
-from ..values.traced_lists import plain_list
-from ..values.truths import flag_of, truth
+from ..values.shadows import has_method
 from ..values.unbound import UNBOUND
-from ..values.unknown_keys import is_text, is_unknown_key, keys_of, place_of_key
-from ..values.variables import is_same, kind_text
 from .arms import Arms, Either, ask_one_pool, may_differ, paired, record_cond
-from .needed import StatementDoor
-from .recording import Recording
-from .structured import recorded, recorded_each
 
 Later = Callable[[], Any]
 Reason = Callable[[object, object], str]  # why two things are not one

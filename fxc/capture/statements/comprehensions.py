@@ -13,11 +13,11 @@ from fxc.ir.size_functions import hint
 from fxc.ir.size_guards import guard
 from fxc.ir.symbols import Dim, counted_in
 
-from ..locations import user_location
-from ..refusing import How, Request, Respecialise, refuse
-from ..values import lists_of_lists, sized_lists
-from .counted import Bounded, Counted, counted
-from .needed import StatementDoor
+from ..lists import lists_of_lists, sized_lists
+from ..regions.counted import Bounded, Counted, counted
+from ..regions.needed import StatementDoor
+from ..session.locations import user_location
+from ..session.refusing import How, Request, Respecialise, refuse
 
 Each = Callable[..., Any]  # what is computed of an item
 Items = Counted | Bounded

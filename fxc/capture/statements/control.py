@@ -22,16 +22,16 @@ from fxc.ir.types import PY_INT, ArrayType, ScalarType, Type
 from fxc.ops.metas.layout import is_c_ordered
 from fxc.ops.metas.shapes import same_shape
 
-from ..locations import user_location
+from ..numbers.python_numbers import flag
+from ..numbers.traced_int import TracedInt, exact, int_dim
 from ..outside.containers import External
-from ..recorder import RegionKind
-from ..refusing import How, Request, Respecialise, refuse
-from ..session import Session, current_or_none
+from ..regions.loop_guards import check_guards
+from ..regions.recording import Recording
+from ..session.locations import user_location
+from ..session.recorder import RegionKind
+from ..session.refusing import How, Request, Respecialise, refuse
+from ..session.session import Session, current_or_none
 from ..values.operands import Traced, TracedValue, has_traced, operand, wrap
-from ..values.python_numbers import flag
-from ..values.traced_int import TracedInt, exact, int_dim
-from .loop_guards import check_guards
-from .recording import Recording
 
 # Note [Results of regions]
 # What fxc.cond and the loops return are new arrays, in C order, that share memory with nothing

@@ -14,19 +14,19 @@ from fxc.ir.size_guards import guard
 from fxc.ir.symbols import counted_in
 from fxc.ir.types import ScalarType, Type
 
-from ..numpy_api.creation import empty
-from ..numpy_api.shaping import wrap_dims
-from ..numpy_api.ufuncs import call_ufunc
-from ..refusing import How, Request, Respecialise, refuse
-from ..session import current
-from ..values.one_dtype import is_unclear, one_dtype
+from ..arrays.creation import empty
+from ..arrays.shaping import wrap_dims
+from ..arrays.ufuncs import call_ufunc
+from ..forms.one_dtype import is_unclear, one_dtype
+from ..forms.several import Several
+from ..forms.truths import flag_of
+from ..numbers.traced_int import decide_in_loops, wrap_dim
+from ..regions.counted import Counted
+from ..regions.structured import recorded
+from ..session.refusing import How, Request, Respecialise, refuse
+from ..session.session import current
 from ..values.operands import operand
-from ..values.several import Several
-from ..values.traced_int import decide_in_loops, wrap_dim
-from ..values.truths import flag_of
 from .comprehensions import Each, Items, count_of, item_of
-from .counted import Counted
-from .structured import recorded
 from .sums import TOTAL
 
 # ------------------------------------------------------------------ staged

@@ -13,11 +13,13 @@ from fxc.ir.errors import CaptureError
 from fxc.ir.records import frozen
 from fxc.ir.size_guards import guard
 
-from ..locations import user_location
-from ..refusing import How, Request, Respecialise, refuse
-from ..session import current
-from ..values.traced_int import decide_in_loops
-from ..values.truths import flag_of
+from ..forms.truths import flag_of
+from ..numbers.traced_int import decide_in_loops
+from ..regions.counted import FEW, Bounded, Counted, counted
+from ..regions.needed import StatementDoor
+from ..session.locations import user_location
+from ..session.refusing import How, Request, Respecialise, refuse
+from ..session.session import current
 from .comprehensions import (
     MOST_KNOWN,
     MOST_LISTED,
@@ -27,7 +29,6 @@ from .comprehensions import (
     itself,
     mapped,
 )
-from .counted import FEW, Bounded, Counted, counted
 from .folded import (
     FOLDS,
     OF_ARRAYS,
@@ -40,7 +41,6 @@ from .folded import (
     first_of,
     first_of_few,
 )
-from .needed import StatementDoor
 
 T = TypeVar("T")
 _TRUSTED = ("builtins", "numpy")

@@ -12,23 +12,23 @@ from fxc.ir.size_guards import guard
 from fxc.ir.symbols import Dim, symbol
 from fxc.ir.types import PY_INT
 
-from ..numpy_api.counting import bound_size
-from ..refusing import How, Requests, Respecialise, refuse
+from ..arrays.counting import bound_size
+from ..forms.truths import flag_of, going_on
+from ..numbers.python_numbers import arithmetic, logical_not, to_bool, to_int
+from ..numbers.traced_int import TracedInt, decide_in_loops, wrap_dim
+from ..regions.counted import FEW, Bounded, Counted, counted, of_one_thing, over_numbers
+from ..regions.loop_guards import check_guards
+from ..regions.needed import StatementDoor
+from ..regions.recording import Recording
+from ..regions.structured import Variables
+from ..session.refusing import How, Requests, Respecialise, refuse
 from ..staging.plans import LoopPlan
 from ..values.operands import operand, record, wrap
-from ..values.python_numbers import arithmetic, logical_not, to_bool, to_int
-from ..values.traced_int import TracedInt, decide_in_loops, wrap_dim
-from ..values.truths import flag_of, going_on
 from ..values.unbound import UNBOUND
-from .counted import FEW, Bounded, Counted, counted, of_one_thing, over_numbers
 from .growing import Growing
-from .loop_guards import check_guards
 from .loops import CapturedLoop, Round
-from .needed import StatementDoor
 from .outcome import Outcome
-from .recording import Recording
 from .sliding import Sliding
-from .structured import Variables
 
 _MOST_ROUNDS = 8  # of them, one in the other, if each may end the loop
 _MOST_RUNS = 5_000  # iterations that Python runs instead

@@ -18,14 +18,14 @@ from fxc.ops.metas.layout import is_c_ordered
 
 from ..forms.form import Array, Number
 from ..forms.joining import form_of
-from ..locations import user_frame
-from ..refusing import Requests, refuse
-from ..session import Session
+from ..forms.options import arrays_of
+from ..numbers.traced_int import wrap_dim
+from ..regions.recording import Recording
+from ..session.locations import user_frame
+from ..session.refusing import Requests, refuse
+from ..session.session import Session
 from ..values.operands import Traced, TracedValue, wrap
-from ..values.options import arrays_of
 from ..values.rows import Kind, Row, Rows
-from ..values.traced_int import wrap_dim
-from .recording import Recording
 
 # Note [Lists that grow]
 # ``out.append(x)`` as a statement of its own in the body of a captured loop, where the body does

@@ -12,11 +12,11 @@ from fxc.ir.records import frozen
 from fxc.ir.types import ArrayType, ScalarType
 
 from ..forms.form import FLAG
-from ..session import Session
-from ..values.alternatives import content_of, is_option, one_of, options_of
+from ..forms.variables import placeholder
+from ..regions.recording import Recording
+from ..session.alternatives import content_of, is_option, one_of, options_of
+from ..session.session import Session
 from ..values.operands import kind_of, wrap
-from ..values.variables import placeholder
-from .recording import Recording
 
 # Note [Arrays that loops exchange]
 # A variable that is another array after an iteration is carried as flags and an array. The flags

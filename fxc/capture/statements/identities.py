@@ -9,12 +9,12 @@ from typing import Any
 from fxc.ir.graph import Value
 from fxc.ops.metas.shapes import same_shape
 
-from ..refusing import refuse
-from ..session import Session
-from ..values.alternatives import options_of
-from ..values.differing import Differing
+from ..forms.differing import Differing
+from ..forms.options import arrays_of
+from ..session.alternatives import options_of
+from ..session.refusing import refuse
+from ..session.session import Session
 from ..values.operands import array_of, kind_of
-from ..values.options import arrays_of
 
 _MOST_NAMES = 4  # that go round
 

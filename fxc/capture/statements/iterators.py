@@ -16,16 +16,16 @@ from fxc.ir.symbols import Dim, product
 from fxc.ops.metas.layout import is_c_ordered
 from fxc.ops.metas.shapes import same_dim
 
-from ..session import current
-from ..values.dims import dim_of
+from ..arrays.traced_array import TracedArray
+from ..forms.options import is_open_int
+from ..numbers.dims import dim_of
+from ..numbers.python_functions import call_function
+from ..numbers.python_numbers import extremum, scalar_of, to_float, to_int
+from ..numbers.traced_int import scalar_of_int, wrap_dim
+from ..regions.counted import FEW, Bounded, Counted, Item, counted
+from ..regions.needed import StatementDoor
+from ..session.session import current
 from ..values.operands import array_value, is_scalar, wrap
-from ..values.options import is_open_int
-from ..values.python_functions import call_function
-from ..values.python_numbers import extremum, scalar_of, to_float, to_int
-from ..values.traced_array import TracedArray
-from ..values.traced_int import scalar_of_int, wrap_dim
-from .counted import FEW, Bounded, Counted, Item, counted
-from .needed import StatementDoor
 
 _ENDLESS = 2**62  # items: no loop reaches the last
 

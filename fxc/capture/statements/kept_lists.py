@@ -11,14 +11,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from types import FrameType, FunctionType, ModuleType
 from typing import Any
 
-from ..locations import is_users, runs_ours
+from ..lists.traced_lists import TracedList
 from ..outside.containers import External
-from ..refusing import How, Request, Respecialise
-from ..session import Session
+from ..regions.needed import StatementDoor
+from ..regions.structured import Variables
+from ..session.locations import is_users, runs_ours
+from ..session.refusing import How, Request, Respecialise
+from ..session.session import Session
 from ..values.operands import Traced
-from ..values.traced_lists import TracedList
-from .needed import StatementDoor
-from .structured import Variables
 
 # Note [Lists that replace one another]
 # A list that a variable holds before an iteration, and another list behind it, is gone then if
@@ -28,7 +28,8 @@ from .structured import Variables
 # functions can reach.
 
 _OPAQUE = (type, ModuleType, External, FrameType, Session)
-_DOOR = "fxc.capture.door."
+# The door itself, and what NumPy's Python code has in place of NumPy's modules.
+_DOOR = ("fxc.capture.door.", "fxc.capture.numpy_api.")
 _MOST_LOOKED_AT = 10_000
 
 

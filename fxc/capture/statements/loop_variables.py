@@ -12,21 +12,21 @@ from typing import Any
 from fxc.ir.graph import Operand, Value
 from fxc.ir.symbols import Dim
 
-from ..refusing import How, Request, Requests, Respecialise, refuse
-from ..session import MOST_UNROLLED
+from ..forms.options import arrays_of
+from ..regions.cells import Cells, is_flag
+from ..regions.needed import StatementDoor
+from ..regions.recording import Recording
+from ..regions.structured import Statement, Variables, values_of
+from ..session.refusing import How, Request, Requests, Respecialise, refuse
+from ..session.session import MOST_UNROLLED
 from ..staging.plans import LoopPlan
 from ..values.operands import array_of, wrap
-from ..values.options import arrays_of
 from ..values.unbound import UNBOUND
 from .carried import Carried
-from .cells import Cells, is_flag
 from .identities import is_private
-from .needed import StatementDoor
-from .recording import Recording
 from .resizing import Resized
 from .sliding import Sliding
 from .spread import Spread
-from .structured import Statement, Variables, values_of
 
 _MOST_PASSES = 8
 

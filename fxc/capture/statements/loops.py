@@ -13,21 +13,21 @@ from fxc.ir.symbols import Dim
 
 from ..forms.form import Array, Form, Number, Union, types_of
 from ..forms.joining import carried_form, form_of, joint_form
+from ..forms.options import arrays_of, sides_of
+from ..forms.truths import flag_of
+from ..forms.variables import is_constant, is_same, placeholder
+from ..regions.needed import StatementDoor
+from ..regions.recording import Recording, counted_inside, empty_region
+from ..regions.structured import Variables
 from ..staging.jumps import RESULT
 from ..values.operands import Traced, array_of, variable_of
-from ..values.options import arrays_of, sides_of
-from ..values.truths import flag_of
 from ..values.unbound import UNBOUND
-from ..values.variables import is_constant, is_same, placeholder
 from .arms import Either, joined, record_cond
 from .identities import is_private, is_whole, rotation, sharing, staying
 from .kept_lists import is_list, is_variable, keep_lists
 from .loop_variables import LoopVariables
-from .needed import StatementDoor
-from .recording import Recording, counted_inside, empty_region
 from .resizing import Resized
 from .sliding import Sliding, sliding
-from .structured import Variables
 
 # An iteration that is captured under a condition: the condition, the variables before it, and
 # where it is recorded.

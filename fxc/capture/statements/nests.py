@@ -11,12 +11,12 @@ from typing import Any
 
 from fxc.ir.errors import CaptureError
 
-from ..locations import user_location
-from ..refusing import How, Request, Respecialise
+from ..regions.needed import StatementDoor
+from ..session.locations import user_location
+from ..session.refusing import How, Request, Respecialise
 from .comprehensions import Comprehension, Each
 from .folded import but_none
 from .folds import entry_of
-from .needed import StatementDoor
 from .sums import CORRECTS, corrected_plus, ended, plus
 
 

@@ -12,24 +12,24 @@ from fxc.ir.symbols import Dim
 from ..forms.carrying import pack
 from ..forms.form import Form, MixedNumber, Union
 from ..forms.joining import carried_form
-from ..recorder import Alternative
-from ..refusing import refuse
+from ..forms.options import arrays_of
+from ..forms.variables import described, is_same, kind_text
+from ..regions.cells import is_flag
+from ..regions.given import give, refuse_twice
+from ..regions.recording import Recording
+from ..regions.structured import Variables
+from ..session.alternatives import options_of
+from ..session.recorder import Alternative
+from ..session.refusing import refuse
 from ..staging.jumps import RESULT
-from ..values.alternatives import options_of
-from ..values.given import give, refuse_twice
 from ..values.operands import array_of, kind_of, wrap
-from ..values.options import arrays_of
 from ..values.unbound import UNBOUND
-from ..values.variables import described, is_same, kind_text
 from .carried import Parts
 from .carried_views import CarriedView, carried_view
-from .cells import is_flag
 from .held import Held, held
 from .loops import CapturedLoop
-from .recording import Recording
 from .resizing import Resized
 from .sliding import Sliding
-from .structured import Variables
 
 
 class Outcome:

@@ -12,11 +12,11 @@ from fxc.ir.symbols import MOST_MEASURED, Dim, Symbol, counted_in, product, term
 from fxc.ir.types import PY_INT, ArrayType, ScalarType, array_type
 from fxc.ops.metas.layout import is_c_ordered
 
-from ..numpy_api.counting import bound_size
-from ..session import Session
+from ..arrays.counting import bound_size
+from ..numbers.traced_int import wrap_dim
+from ..regions.recording import Recording
+from ..session.session import Session
 from ..values.operands import kind_of, operand
-from ..values.traced_int import wrap_dim
-from .recording import Recording
 
 # Note [Arrays that change their shape]
 # A variable that is an array of another shape after an iteration, in C order, or a view of a new

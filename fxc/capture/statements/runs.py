@@ -21,19 +21,19 @@ from fxc.ir.types import ArrayType
 from fxc.ops.operators import EFFECTS
 from fxc.ops.table import TABLE
 
-from ..numpy_api.creation import empty, ones
-from ..refusing import refuse
-from ..session import current
+from ..arrays.creation import empty, ones
+from ..arrays.traced_array import TracedArray
+from ..numbers.python_numbers import to_bool, to_float, to_int
+from ..numbers.traced_int import wrap_dim
+from ..regions.counted import Bounded, Counted, counted
+from ..regions.needed import StatementDoor
+from ..regions.structured import recorded
+from ..session.refusing import refuse
+from ..session.session import current
 from ..staging.nodes import DOOR
 from ..values.operands import Traced, TracedValue, operand, settled
-from ..values.python_numbers import to_bool, to_float, to_int
-from ..values.traced_array import TracedArray
-from ..values.traced_int import wrap_dim
 from ..values.unbound import contents_of
 from .comprehensions import Comprehension, mapped
-from .counted import Bounded, Counted, counted
-from .needed import StatementDoor
-from .structured import recorded
 
 _TO_PYTHON = {bool: to_bool, int: to_int, float: to_float}
 

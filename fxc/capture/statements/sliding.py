@@ -9,7 +9,7 @@ from fxc.ir.size_functions import floordiv, substitute
 from fxc.ir.symbols import Dim, symbols_of
 from fxc.ir.types import ArrayType
 
-from ..session import Session
+from ..session.session import Session
 from ..values.operands import kind_of
 
 # Note [Sliding views]

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+from ..forms.several import Several
 from ..forms.structures import Structure, items_of, joint_structure, names_of, structure_of
-from ..refusing import refuse
+from ..forms.variables import described
+from ..lists.texts import UnknownText, refused
+from ..regions.structured import Variables
+from ..session.refusing import refuse
 from ..staging.jumps import RESULT
 from ..values.operands import Traced
-from ..values.several import Several
-from ..values.texts import UnknownText, refused
 from ..values.unbound import UNBOUND
-from ..values.variables import described
-from .structured import Variables
 
 
 class Spread:

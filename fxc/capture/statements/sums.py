@@ -10,7 +10,7 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from ..session import current
+from ..session.session import current
 
 CORRECTS = tuple(sys.version_info) >= (3, 12)
 

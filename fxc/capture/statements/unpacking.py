@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..arrays.traced_array import TracedArray
+from ..lists.traced_lists import is_in_arrays
+from ..regions.needed import StatementDoor
 from ..values.operands import settled
-from ..values.traced_array import TracedArray
-from ..values.traced_lists import is_in_arrays
-from .needed import StatementDoor
 
 
 def starred(door: StatementDoor, x: Any, before: int, after: int) -> tuple[Any, ...]:

@@ -12,21 +12,21 @@ from fxc.ir.size_functions import hint
 from fxc.ir.symbols import Dim, symbol
 from fxc.ir.types import PY_INT
 
+from ..arrays.traced_scalar import TracedScalar
 from ..forms.form import FLAG, Number
-from ..refusing import How, Requests, constants, refuse
+from ..forms.truths import flag_of, going_on
+from ..numbers.traced_int import wrap_dim
+from ..regions.loop_guards import check_guards
+from ..regions.needed import StatementDoor
+from ..regions.recording import Recording, empty_region
+from ..regions.structured import Variables
+from ..session.refusing import How, Requests, constants, refuse
 from ..staging.plans import LoopPlan
 from ..values.operands import operand, variable_of
-from ..values.traced_int import wrap_dim
-from ..values.traced_scalar import TracedScalar
-from ..values.truths import flag_of, going_on
 from .arms import Either
-from .loop_guards import check_guards
 from .loops import CapturedLoop, Round
-from .needed import StatementDoor
 from .outcome import Outcome
-from .recording import Recording, empty_region
 from .sliding import Sliding, trips
-from .structured import Variables
 
 
 class WhileLoop(CapturedLoop):

@@ -1,1 +1,1 @@
-"""What the user's variables hold while their program is captured."""
+"""What all values of the program have in common: operands, classes, being there or not."""

@@ -6,8 +6,8 @@ from typing import Any
 
 from fxc.ir.graph import Operand
 
-from ..refusing import refuse
-from ..session import current
+from ..session.refusing import refuse
+from ..session.session import current
 from .operands import Traced, TracedValue
 
 

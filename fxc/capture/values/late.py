@@ -15,7 +15,7 @@ import numpy as np
 
 from fxc.ir.types import ArrayType
 
-from ..refusing import refuse, run_now
+from ..session.refusing import refuse, run_now
 from .above import above
 from .operands import Traced, TracedValue
 from .snapshots import Of, as_pythons, is_array, mapped, snapshot

@@ -12,8 +12,8 @@ from fxc.ir.types import ArrayType, ScalarType, is_known
 from fxc.ops.metas.layout import is_c_ordered
 from fxc.ops.metas.probing import derived_decide
 
-from ..refusing import refuse
-from ..session import current
+from ..session.refusing import refuse
+from ..session.session import current
 from .protocols import TakesFunctions
 from .rows import ListArray, Row, row_of, rows_in
 

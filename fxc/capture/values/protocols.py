@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ..numpy_api.signatures import check_call
 from .above import above
+from .signatures import check_call
 
 
 class TakesUfuncs:

@@ -10,8 +10,8 @@ from fxc.ir.graph import Operand, Value
 from fxc.ir.records import frozen
 from fxc.ir.types import ArrayType, ScalarType
 
-from ..refusing import refuse
-from ..session import current
+from ..session.refusing import refuse
+from ..session.session import current
 
 Kind = ArrayType | ScalarType
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from fxc.ir.types import ArrayType
 
-from ..refusing import refuse
+from ..session.refusing import refuse
 from .operands import Traced, TracedValue, record, settled
 
 Of = Callable[[Any], object]

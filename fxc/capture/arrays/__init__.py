@@ -1,0 +1,1 @@
+"""Arrays and NumPy's scalars while they are captured: operators, methods, `x[key]`."""

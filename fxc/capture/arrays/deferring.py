@@ -1,0 +1,75 @@
+"""Operators of arrays and NumPy's scalars with an object of the user's on the other side.
+
+NumPy leaves an operator to the object if its class says so: by ``__array_ufunc__ = None`` or by an
+``__array_priority__`` above its own. Other objects become operands: an array calculates with them
+element by element, a scalar hands its number to the object as Python's.
+"""
+
+from __future__ import annotations
+
+import operator
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from ..session.refusing import refuse
+from ..session.session import current
+from ..values.objects import MISSING, class_attribute
+from ..values.operands import Traced
+from ..values.operator_methods import COMPARISONS
+from ..values.shadows import class_of, has_method, is_shadow
+
+_OF_ARRAYS, _OF_SCALARS = 0.0, -1e6  # NumPy's priorities
+
+
+def left_to(other: object, *, in_place: bool = False) -> Any:
+    """What the operator of an array gives for an operand that NumPy's ufuncs do not take."""
+    if not is_shadow(type(other)) or _is_first(other, _OF_ARRAYS, in_place):
+        return NotImplemented
+    raise refuse(
+        f"an operator of an array and a {class_of(other).__name__}, with which NumPy calculates "
+        "element by element, cannot be captured; give the class __array_ufunc__ = None"
+    )
+
+
+def left_to_of_scalar(name: str, number: Any, other: object) -> Any:
+    """The same, of a scalar of NumPy's on the left."""
+    if not is_shadow(type(other)) or _is_first(other, _OF_SCALARS, False):
+        return NotImplemented
+    if any(has_method(other, each) for each in ("__len__", "__getitem__", "__iter__")):
+        raise refuse(
+            f"an operator of a number and a {class_of(other).__name__}, which NumPy takes for a "
+            "sequence, cannot be captured; give the class __array_ufunc__ = None"
+        )
+    if name in COMPARISONS and _gives_bools_alone():
+        raise refuse(
+            f"a comparison of a number and a {class_of(other).__name__}, of which this NumPy makes "
+            "a bool, cannot be captured; compare the object with it"
+        )
+    return getattr(operator, name)(number.item(), other)
+
+
+@cache
+def _gives_bools_alone() -> bool:
+    """Whether NumPy makes a bool of what an object says to a comparison, as 2.0 does."""
+    marked: Any = type("Marked", (), {"__ge__": lambda self, other: self})()
+    return bool(type(np.float64(1) <= marked) is np.bool_)
+
+
+def _is_first(other: object, own: float, in_place: bool) -> bool:
+    kind, door = class_of(other), current().door
+    attribute = class_attribute(kind, "__array_ufunc__")
+    if attribute is not MISSING:
+        if in_place:
+            text = f"operand {kind.__name__!r} does not support ufuncs (__array_ufunc__=None)"
+            raise TypeError(text)
+        door.guard_class_attribute(kind, "__array_ufunc__", attribute)
+        return True
+    try:
+        priority = door.attr(other, "__array_priority__")
+    except AttributeError:
+        return False
+    if isinstance(priority, Traced):
+        raise refuse("an __array_priority__ that is not known cannot be captured")
+    return isinstance(priority, int | float) and priority > own

@@ -1,0 +1,48 @@
+"""Dtypes and orders as the user's program gives them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from fxc.ir.graph import Operand
+from fxc.ir.types import ArrayType, ScalarType
+
+from ..values.operands import Traced, type_of
+
+
+def order_of(order: object, default: str = "C") -> str:
+    """An order as NumPy reads it: of either case, or none.
+
+    Raises NumPy's exceptions for what is none.
+    """
+    if order is None:
+        return default
+    if not isinstance(order, str):
+        raise TypeError(f"order must be str, not {type(order).__name__}")
+    if order.upper() not in ("C", "F", "A", "K"):
+        raise ValueError(f"order must be one of 'C', 'F', 'A', or 'K' (got '{order}')")
+    return order.upper()
+
+
+def result_type(*arrays_and_dtypes: Any) -> np.dtype:
+    """As ``np.result_type``."""
+    given = (
+        promoting(x._operand().type) if isinstance(x, Traced) else x for x in arrays_and_dtypes
+    )
+    found: np.dtype = np.result_type(*given)
+    return found
+
+
+def promoting(kind: ArrayType | ScalarType) -> Any:
+    """What ``np.result_type`` takes for a type."""
+    return kind.python_type(1) if isinstance(kind, ScalarType) and kind.weak else kind.dtype
+
+
+def check_real(x: Operand, dtype: np.dtype) -> None:
+    """Raise what Python raises where a complex number of its own becomes a real one."""
+    kind = type_of(x)
+    is_pythons = isinstance(kind, ScalarType) and kind.weak
+    if is_pythons and kind.dtype.kind == "c" and dtype.kind in "iuf":
+        raise TypeError("float() argument must be a string or a real number, not 'complex'")

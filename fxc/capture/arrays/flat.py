@@ -1,0 +1,195 @@
+"""``x.flat``: the elements of a traced array in C order, one after the other."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from fxc.ir.graph import Operand, Value
+from fxc.ir.types import ArrayType
+from fxc.ops.metas.layout import is_c_ordered
+from fxc.ops.metas.probing import fail_in_numpy
+
+from ..numbers.traced_int import TracedInt, wrap_dim
+from ..session.refusing import refuse
+from ..session.session import current
+from ..values.above import above
+from ..values.operands import Traced, TracedValue, operand, taken_for, wrap
+from ..values.operator_methods import COMPARISONS
+from . import shaping
+from .ufuncs import binary
+
+_BAD_KEY = (
+    "only integers, slices (`:`), ellipsis (`...`) and integer or boolean arrays are valid indices"
+)
+
+
+_ROW = np.arange(2)
+_IS_THE_ARRAY = _ROW.flat[()] is _ROW  # before NumPy 2.4
+
+
+class TracedFlat(Traced):
+    """Stands for ``np.flatiter``: reads are copies, writes go to the array and repeat a source that
+    is too short.
+    """
+
+    __slots__ = ("_array", "_at", "_whole")
+
+    def __init__(self, array: Any) -> None:
+        self._array = array
+        self._at = 0
+        self._whole: Any = None  # what a loop runs over
+
+    def _counted(self) -> Any:
+        if self._whole is None and not self._at:
+            self._whole = above().elements_in_order(self._array)
+        return self._whole
+
+    __class__ = taken_for(np.flatiter)
+
+    def _operand(self) -> Operand:
+        return self.copy()._operand()  # type: ignore[no-any-return]
+
+    @property
+    def base(self) -> Any:
+        return self._array
+
+    @property
+    def index(self) -> int:
+        return self._at
+
+    def copy(self) -> Any:
+        return shaping.flatten(self._array)
+
+    def __len__(self) -> int:
+        return int(self._array.size)
+
+    def __iter__(self) -> TracedFlat:
+        return self
+
+    def __next__(self) -> Any:
+        if self._whole is not None and self._whole.used:
+            raise refuse("x.flat behind a loop over it cannot be captured; use x.flat anew")
+        if self._at >= len(self):
+            raise StopIteration
+        self._at += 1
+        return self._array[self._place(self._at - 1)]
+
+    def __array__(self, *args: object, **kwargs: object) -> np.ndarray:
+        raise refuse("an array made of x.flat cannot be captured; use x.ravel() or x.flatten()")
+
+    def __getattr__(self, name: str) -> Any:
+        if hasattr(np.flatiter, name):
+            raise refuse(f"x.flat.{name} cannot be captured")
+        raise AttributeError(f"'numpy.flatiter' object has no attribute {name!r}")
+
+    # -------------------------------------------------------- reading
+
+    def __getitem__(self, key: Any) -> Any:
+        key = _single(key)
+        if isinstance(key, tuple) and not key and _IS_THE_ARRAY:
+            return self._array
+        if key is Ellipsis or isinstance(key, tuple):
+            return self.copy()
+        if isinstance(key, slice):
+            return self._as_row()[key].copy()
+        if _is_number(key):
+            return self._array[self._place(key)]
+        return self.copy()[_checked(key)]
+
+    def _as_row(self) -> Any:
+        """The elements as an array of one axis: a view if the array is in C order."""
+        in_order = is_c_ordered(self._array._type)
+        return shaping.reshape(self._array, -1) if in_order else self.copy()
+
+    def _place(self, index: Any) -> tuple[Any, ...]:
+        """Where in the array the element of this number is."""
+        size = self._array.size
+        found: Any = index if type(index) is TracedInt else index.__index__()
+        if found < -size or found >= size:
+            raise IndexError(f"index {index} is out of bounds for size {size}")
+        rest = found + size if found < 0 else found
+        places: list[Any] = []
+        for dim in reversed(self._array.shape):
+            places.append(rest % dim)
+            rest = rest // dim
+        return tuple(reversed(places))
+
+    # -------------------------------------------------------- writing
+
+    def __setitem__(self, key: Any, source: object) -> None:
+        key = _single(key)
+        if not self._array._type.writeable:
+            raise ValueError("underlying array is read-only")
+        if isinstance(key, tuple):
+            raise IndexError("Assigning to a flat iterator with a 0-D index is not supported")
+        if _is_number(key):
+            if operand(source).type.rank:
+                raise ValueError("Error setting single item of array.")
+            self._array[self._place(key)] = source
+            return
+        self.write(slice(None) if key is Ellipsis else key, source)
+
+    def write(self, key: Any, source: object) -> None:
+        """Write to the elements of a slice, or of an index array."""
+        if not isinstance(key, slice):
+            key = _checked(key)
+        row = self._as_row()
+        value = operand(source)
+        if value.type.rank:
+            source = self._repeated(source, value, row[key].size)
+            if source is None:
+                return
+        row[key] = source
+        if not is_c_ordered(self._array._type):
+            self._array[...] = shaping.reshape(row, self._array.shape)
+
+    def _repeated(self, source: Any, value: Operand, count: Any) -> Any:
+        """The source for so many elements; None if it has none."""
+        kind, session = value.type, current()
+        assert isinstance(kind, ArrayType)
+        assert isinstance(value, Value)
+        same_memory = session.aliases.may_share_memory(value, self._array._value)
+        if same_memory and kind.dtype == self._array.dtype:
+            raise refuse(
+                "an assignment to x.flat from x itself, element by element, cannot be captured; "
+                "copy the source first"
+            )
+        row, size = shaping.ravel(wrap(value)), wrap_dim(kind.size)
+        if size == 0:
+            return None
+        if size >= count:
+            return row[:count]
+        times = -(-count // size)
+        return shaping.reshape(shaping.broadcast_to(row, (times, size)), -1)[:count]
+
+
+def _single(key: object) -> Any:
+    """The one index in a tuple."""
+    if not isinstance(key, tuple) or isinstance(key, Traced) or not key:
+        return key
+    if len(key) > 1:
+        fail_in_numpy(np.zeros(1).flat.__getitem__, (0,) * len(key))
+    return key[0]
+
+
+def _is_number(key: object) -> bool:
+    if isinstance(key, TracedValue):
+        return key._value.type.rank == 0 and key._value.type.dtype.kind in "iu"
+    if isinstance(key, np.ndarray):
+        return key.ndim == 0 and key.dtype.kind in "iu"
+    return isinstance(key, int | np.integer | TracedInt) and not isinstance(key, bool)
+
+
+def _checked(key: object) -> Any:
+    """An index by an array or a list; anything else is an error, or will be."""
+    if key is None or isinstance(key, str):
+        raise IndexError(_BAD_KEY)
+    if isinstance(key, list) or (hasattr(key, "ndim") and key.ndim > 0):
+        return key
+    raise refuse(f"x.flat with an index that is a {type(key).__name__} cannot be captured")
+
+
+for _name, _operator in COMPARISONS.items():
+    setattr(TracedFlat, f"__{_name}__", binary(_operator)[0])

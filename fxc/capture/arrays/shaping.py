@@ -1,0 +1,202 @@
+"""Shapes of traced arrays: reshape and its kin, where NumPy decides for a view or a copy."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from fxc.ir.graph import Value
+from fxc.ir.symbols import Dim
+from fxc.ir.types import ArrayType, ScalarType
+from fxc.ops.metas.layout import is_c_ordered, is_f_ordered, iteration_order
+from fxc.ops.metas.probing import fail_in_numpy
+from fxc.ops.metas.reshaping import reshape_strides, resolve_shape
+from fxc.ops.metas.shapes import broadcast_shapes, is_one, normalize_axes_tuple, same_shape
+
+from ..numbers.dims import axis_number, dims_of
+from ..numbers.traced_int import wrap_dim
+from ..session.refusing import refuse
+from ..session.session import current
+from ..values.operands import Traced, TracedValue, array_value, kind_of, record, wrap
+from .dtypes import order_of
+
+# Note [Views or copies]
+# ``reshape``, ``ravel``, ``asarray`` and ``astype(copy=False)`` give a view or a copy by the
+# strides of the moment. The strides are known (types carry them), so capture decides, by guards
+# where strides are symbolic, and records either the view operator or a copy and the view of it.
+
+
+def itself(x: object, value: Value) -> Any:
+    """``x`` where NumPy gives the array itself; a new array where ``x`` is none."""
+    return x if isinstance(x, TracedValue) and x._value is value else wrap(value)
+
+
+def _is_scalar(x: object) -> bool:
+    """Whether ``x`` is a number of NumPy's, which has such a method itself."""
+    if not isinstance(x, TracedValue):
+        if isinstance(x, Traced):
+            raise refuse("the shape of a number of several types by conditions is not captured")
+        return False
+    return isinstance(x._value.type, ScalarType) and not x._value.type.weak
+
+
+def is_in_order(kind: ArrayType, order: str) -> bool:
+    """Whether an array has its elements in this order already."""
+    match order:
+        case "C":
+            return is_c_ordered(kind)
+        case "F":
+            return is_f_ordered(kind)
+        case "A":
+            return is_c_ordered(kind) or is_f_ordered(kind)
+        case _:
+            return True
+
+
+def reshape(x: object, shape: object, order: str = "C", copy: object = None) -> Any:
+    """As ``np.reshape``."""
+    value, order = array_value(x), order_of(order)
+    if order in ("A", "F"):
+        kind = kind_of(value)
+        if order == "F" or (is_f_ordered(kind) and not is_c_ordered(kind)):
+            wanted = resolve_shape(kind, dims_of(shape))
+            return transpose(reshape(transpose(x), wrap_dims(wanted[::-1]), "C", copy))
+    elif order != "C":
+        raise ValueError(f"order must be one of 'C', 'F', 'A', or 'K' (got '{order}')")
+    wanted = resolve_shape(value.type, dims_of(shape))
+    if not wanted and not kind_of(value).rank and _is_scalar(x):
+        return x
+    if copy is not True and reshape_strides(value.type, wanted) is not None:
+        return record("reshape", value, wanted)
+    if copy is False:
+        raise ValueError("Unable to avoid creating a copy while reshaping.")
+    return record("reshape", record("copy", value, order="C")._value, wanted)
+
+
+def wrap_dims(dims: Sequence[Dim]) -> tuple[Any, ...]:
+    """A shape for the user."""
+    return tuple(map(wrap_dim, dims))
+
+
+def _flat_source(x: object, order: str) -> Any:
+    """The array whose elements in C order are those of ``x`` in ``order``."""
+    kind, order = kind_of(array_value(x)), order_of(order)
+    if order == "C" or (order != "F" and is_c_ordered(kind)):
+        return x
+    if order == "F" or is_f_ordered(kind):
+        return transpose(x)
+    return transpose(x, iteration_order(kind.rank, [kind])) if order == "K" else x
+
+
+def ravel(x: object, order: str = "C") -> Any:
+    """As ``np.ravel``: contiguous, so that of an array with gaps it is a copy."""
+    source = _flat_source(x, order)
+    return reshape(source, -1) if is_c_ordered(kind_of(array_value(source))) else _flat_copy(source)
+
+
+def flatten(x: object, order: str = "C") -> Any:
+    """As ``ndarray.flatten``: always a copy."""
+    return _flat_copy(_flat_source(x, order))
+
+
+def _flat_copy(x: object) -> Any:
+    """A new array with the elements in C order: no view of a copy, as reshape makes it."""
+    copied = record("copy", array_value(x), order="C")._value
+    return record("reshape_copy", copied, (kind_of(copied).size,))
+
+
+def transpose(x: object, axes: object = None) -> Any:
+    """As ``np.transpose``."""
+    value = array_value(x)
+    rank = kind_of(value).rank
+    if not rank and _is_scalar(x) and axes in (None, ()):
+        return x
+    if axes is None:
+        return record("transpose", value, tuple(reversed(range(rank))))
+    given = axes if isinstance(axes, tuple | list | np.ndarray) else (axes,)
+    wanted = tuple(map(axis_number, given))
+    is_order = len(wanted) == rank == len({axis % rank for axis in wanted})
+    if not is_order or not _are_axes(wanted, rank):
+        fail_in_numpy(np.transpose, value.type, wanted)
+    return record("transpose", value, tuple(axis % rank for axis in wanted))
+
+
+def swapaxes(x: object, axis1: object, axis2: object) -> Any:
+    """As ``np.swapaxes``."""
+    value = array_value(x)
+    rank = kind_of(value).rank
+    axes = list(range(rank))
+    first, second = axis_number(axis1), axis_number(axis2)
+    if not _are_axes((first, second), rank):
+        fail_in_numpy(np.swapaxes, value.type, first, second)
+    axes[first], axes[second] = axes[second], axes[first]
+    return record("transpose", value, tuple(axes))
+
+
+def _are_axes(numbers: Iterable[int], rank: int) -> bool:
+    return all(-rank <= number < rank for number in numbers)
+
+
+def _axes(axes: object, rank: int) -> tuple[int, ...]:
+    given = axes if isinstance(axes, tuple | list | np.ndarray) else (axes,)
+    return normalize_axes_tuple([axis_number(axis) for axis in given], rank)
+
+
+def squeeze(x: object, axis: object = None) -> Any:
+    """As ``np.squeeze``."""
+    value = array_value(x)
+    kind = kind_of(value)
+    if not kind.rank and _is_scalar(x) and axis in (None, 0, -1, ()):
+        return x
+    if axis is None:
+        ones = tuple(a for a, d in enumerate(kind.shape) if is_one(d))
+        return record("squeeze", value, ones) if ones else itself(x, value)
+    if kind.rank == 0 and axis in (0, -1):
+        return itself(x, value)
+    axes = _axes(axis, kind.rank)
+    if not all(is_one(kind.shape[a]) for a in axes):
+        raise ValueError("cannot select an axis to squeeze out which has size not equal to one")
+    return record("squeeze", value, tuple(sorted(axes)))
+
+
+def diagonal(x: object, offset: object = 0, axis1: object = 0, axis2: object = 1) -> Any:
+    """As ``np.diagonal``: a read-only view."""
+    value = array_value(x)
+    return record("diagonal", value, axis_number(offset), axis_number(axis1), axis_number(axis2))
+
+
+def broadcast_to(x: object, shape: object) -> Any:
+    """As ``np.broadcast_to``: a read-only view."""
+    return record("broadcast_to", array_value(x), dims_of(shape))
+
+
+def broadcast_arrays(*args: object, subok: bool = False) -> tuple[Any, ...]:
+    """As ``np.broadcast_arrays``: views, which can be written but should not be."""
+    values = [array_value(x) for x in args]
+    shape = broadcast_shapes(*(value.type.shape for value in values))
+    have_it = [same_shape(value.type.shape, shape) for value in values]
+    if _gives_views_alone() and not all(have_it):
+        return tuple(_view_that_warns(value, shape) for value in values)
+    return tuple(
+        itself(x, value) if has_it else _view_that_warns(value, shape)
+        for x, value, has_it in zip(args, values, have_it, strict=True)
+    )
+
+
+@cache
+def _gives_views_alone() -> bool:
+    """Whether ``np.broadcast_arrays`` gives a view of an array of the shape of all, as NumPy 2.0
+    does where there are others.
+    """
+    array = np.empty(2)
+    return np.broadcast_arrays(array, 1.0)[0] is not array
+
+
+def _view_that_warns(value: Value, shape: Sequence[Dim]) -> Any:
+    """Of which NumPy warns where it is written."""
+    view = record("broadcast", value, shape)
+    current().aliases.warned.add(view._value)
+    return view

@@ -1,0 +1,83 @@
+"""Sorts and partitions, which NumPy itself runs; in place they are writes of the sorted array."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..numbers.dims import axis_number
+from ..session.session import current
+from ..values.operands import record
+from .reductions import reducible
+from .ufuncs import writable
+
+
+def _sorting(name: str) -> Callable[..., Any]:
+    """``np.sort`` or ``np.argsort``."""
+
+    def call(
+        a: object,
+        axis: object = -1,
+        kind: object = None,
+        order: object = None,
+        *,
+        stable: object = None,
+    ) -> Any:
+        return record(name, reducible(a), axis=_axis(axis), kind=_kind(kind, order, stable))
+
+    return call
+
+
+def _dividing(name: str) -> Callable[..., Any]:
+    """``np.partition`` or ``np.argpartition``."""
+
+    def call(
+        a: object, kth: object, axis: object = -1, kind: str = "introselect", order: object = None
+    ) -> Any:
+        return record(name, reducible(a), _places(kth, kind, order), axis=_axis(axis))
+
+    return call
+
+
+sort, argsort = _sorting("sort"), _sorting("argsort")
+partition, argpartition = _dividing("partition"), _dividing("argpartition")
+
+
+def sort_in_place(
+    x: object,
+    axis: object = -1,
+    kind: object = None,
+    order: object = None,
+    *,
+    stable: object = None,
+) -> None:
+    """As ``ndarray.sort``."""
+    target = writable(x)
+    options = {"axis": axis_number(axis), "kind": _kind(kind, order, stable)}
+    current().record("sort.out", target, **options, out=target)
+
+
+def partition_in_place(
+    x: object, kth: object, axis: object = -1, kind: str = "introselect", order: object = None
+) -> None:
+    """As ``ndarray.partition``."""
+    target, places = writable(x), _places(kth, kind, order)
+    current().record("partition.out", target, places, axis=axis_number(axis), out=target)
+
+
+def _axis(axis: object) -> int | None:
+    return None if axis is None else axis_number(axis)
+
+
+def _kind(kind: Any, order: Any, stable: Any) -> str | None:
+    """The one name for how to sort; raises what NumPy raises for others."""
+    np.sort(np.zeros(1), kind=kind, order=order, stable=stable)
+    return "stable" if stable else kind
+
+
+def _places(kth: object, kind: Any, order: Any) -> tuple[int, ...]:
+    np.partition(np.zeros(1), 0, kind=kind, order=order)  # raises what NumPy raises for others
+    given = kth if isinstance(kth, tuple | list | np.ndarray) and np.ndim(kth) else (kth,)
+    return tuple(axis_number(place) for place in given)

@@ -1,0 +1,327 @@
+"""The array that the user's program sees while it is captured."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from fxc.ir.graph import Value
+from fxc.ir.types import ArrayType
+
+from ..numbers.python_numbers import to_python
+from ..numbers.traced_int import wrap_dim
+from ..session.noted import noting
+from ..session.refusing import refuse
+from ..session.session import ITEM, current, current_or_none
+from ..values.above import above
+from ..values.late import bytes_of, late
+from ..values.operands import TracedValue, dtype_of, kind_of, operand, record, taken_for, wrap
+from ..values.protocols import as_numpys
+from . import advanced, masked, memory, parts, shaping, sharing, sorting
+from .array_facts import ArrayFacts
+from .dtypes import order_of
+from .flags import Flags
+from .flat import TracedFlat
+from .indexing import IndexArrays, Place, apply_steps, assign, assign_element, locate
+from .sequences import source_of
+from .ufuncs import call_ufunc, give_operators, write_in_place
+
+_REFUSED = {
+    "tofile": "write files outside of the compiled function",
+    "dump": "write files outside of the compiled function",
+    "dumps": "convert outside of the compiled function",
+    "ctypes": "use the array outside of the compiled function",
+    "data": "use the array outside of the compiled function",
+    "byteswap": "convert outside of the compiled function",
+    "getfield": "use the array outside of the compiled function",
+    "setfield": "use the array outside of the compiled function",
+}
+
+
+class TracedArray(ArrayFacts):
+    """Stands for an ``np.ndarray``: each operation on it is recorded in the graph."""
+
+    __slots__ = ("_original", "_place")
+    __array_priority__ = 1000.0
+    # Which view of which array this is, for ``x[i] += v``, see __setitem__; a part by its name.
+    _place: tuple[Any, Place | str] | None
+
+    __class__ = taken_for(np.ndarray)
+
+    @property
+    def _object(self) -> Value:
+        """Of another shape than what it shows, if the program has set that; see ``memory``."""
+        original: Value = getattr(self, "_original", self._value)
+        return original
+
+    def _show(self, value: Value) -> None:
+        self._original = self._object
+        self._value = value
+
+    @property
+    def flags(self) -> Flags:
+        current().aliases.check_warned(self._value, "x.flags")
+        return Flags(self)
+
+    setflags = sharing.setflags
+
+    @property
+    def base(self) -> Any:
+        return sharing.base_of(self)
+
+    @property
+    def T(self) -> Any:
+        return shaping.transpose(self)
+
+    @property
+    def flat(self) -> TracedFlat:
+        return TracedFlat(self)
+
+    @property
+    def mT(self) -> Any:
+        if self.ndim < 2:
+            raise ValueError("matrix transpose with ndim < 2 is undefined")
+        return shaping.swapaxes(self, -1, -2)
+
+    @property
+    def real(self) -> Any:
+        return self._part("real", parts.real_part(self))
+
+    @property
+    def imag(self) -> Any:
+        return self._part("imag", parts.imaginary_part(self))
+
+    def _part(self, name: str, part: TracedArray) -> Any:
+        if part is not self:
+            part._place = (self._value, name)
+        return part
+
+    def __len__(self) -> int:
+        if not self._type.rank:
+            raise TypeError("len() of unsized object")
+        return int(wrap_dim(self._type.shape[0]))
+
+    def __iter__(self) -> Iterator[Any]:
+        if not self._type.rank:
+            raise TypeError("iteration over a 0-d array")
+        return (self._item(i) for i in range(len(self)))
+
+    def _item(self, i: int) -> Any:
+        """An item that Python has taken one by one."""
+        current().spend(ITEM)
+        return self[i]
+
+    # -------------------------------------------------------- what needs the elements
+
+    def __repr__(self) -> str:
+        if current_or_none() is None:  # a debugger may print traced arrays
+            return f"<traced {self._type}>"
+        return str(self._need("printing an array"))
+
+    __str__ = __repr__
+
+    def __format__(self, spec: str) -> str:
+        return str(self._need("printing an array"))
+
+    def __hash__(self) -> int:
+        raise TypeError("unhashable type: 'numpy.ndarray'")
+
+    def __contains__(self, element: object) -> bool:
+        return bool(self._need("'in'"))
+
+    def __copy__(self, memo: object = None) -> Any:
+        return self.copy()
+
+    __deepcopy__ = __copy__
+
+    def item(self, *args: Any) -> Any:
+        size = self._type.size
+        if args == () and isinstance(size, int) and size == 1:
+            found = self[(0,) * self.ndim] if self.ndim else record("item", self._value)
+        elif args and all(isinstance(x, int | np.integer) for x in args) and len(args) == self.ndim:
+            found = self[args]
+        elif len(args) == 1 and type(args[0]) is int and isinstance(size, int):
+            found = self._at_flat_place(args[0], size)
+        else:
+            return self._need(".item()")
+        number = to_python(found)
+        return self._need(".item() of a complex array") if number is None else number
+
+    def _at_flat_place(self, place: int, size: int) -> Any:
+        """The element at a place in C order."""
+        if not -size <= place < size:
+            raise IndexError(f"index {place} is out of bounds for size {size}")
+        shape = tuple(map(int, self.shape))
+        key = tuple(map(int, np.unravel_index(place % size, shape))) if shape else ()
+        return self[key] if key else record("item", self._value)
+
+    def tobytes(self, order: object = "C") -> Any:
+        """The memory of a copy of the elements in C order."""
+        if order not in ("C", None):
+            raise refuse(
+                "x.tobytes in another order than C's cannot be captured; use x.T.tobytes()"
+            )
+        return late(bytes, bytes_of, self)
+
+    def tolist(self) -> Any:
+        """The elements as numbers of Python's."""
+        return above().to_list(self)
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "_value":
+            return self._read()
+        advice = _REFUSED.get(name)
+        if advice is not None:
+            raise refuse(f"x.{name} cannot be captured; {advice}")
+        if not name.startswith("_") and hasattr(np.ndarray, name):
+            raise refuse(f"x.{name} cannot be captured in this version of fxc")
+        raise AttributeError(f"'numpy.ndarray' object has no attribute {name!r}")
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if name in ("_value", "_later", "_place", "_original"):
+            object.__setattr__(self, name, value)
+            return
+        if name in ("real", "imag"):
+            # ``x.imag += v`` ends with ``x.imag = view``, where view is x.imag, as in __setitem__.
+            if value is not self and not (
+                type(value) is TracedArray and value._is_at(self._value, name)
+            ):
+                parts.assign_part(self, name, value)
+            return
+        if not hasattr(np.ndarray, name):
+            raise AttributeError(f"'numpy.ndarray' object has no attribute {name!r}")
+        if name == "flat":
+            self.flat[...] = value
+            return
+        if name == "shape":
+            shown = memory.in_shape(self._value, value)
+            current().reshaped[self._object] = self
+            self._show(shown)
+            return
+        raise refuse(f"an assignment to x.{name} cannot be captured; use x[...] = v, or x.reshape")
+
+    # -------------------------------------------------------- elements
+
+    @noting
+    def __getitem__(self, key: object) -> Any:
+        place = locate(self._type, key)
+        view = apply_steps(self._value, place.steps)
+        if place.is_element:
+            return record("item", view)
+        if isinstance(place.arrays, IndexArrays):
+            return wrap(advanced.read(view, place.arrays))
+        if place.arrays is not None:
+            return masked.read(view, place.arrays)
+        if place.is_copy:
+            return record("copy", view, order="K")
+        found = wrap(view)
+        found._place = (self._value, place)
+        return found
+
+    @noting
+    def __setitem__(self, key: object, source: object) -> None:
+        place = locate(self._type, key)
+        # ``x[i] += v`` ends with ``x[i] = view``, where view is x[i]: nothing is left to do.
+        is_own = type(source) is TracedArray and source._is_at(self._value, place)
+        if is_own and self._type.writeable:
+            return
+        view = apply_steps(self._value, place.steps)
+        if isinstance(place.arrays, IndexArrays):
+            advanced.write(view, place.arrays, source)
+        elif place.arrays is not None:
+            masked.write(view, place.arrays, source)
+        elif place.is_element:
+            assign_element(view, source)
+        else:
+            is_list = isinstance(source, list | tuple)
+            assign(view, source_of(source, kind_of(view)) if is_list else source)
+
+    def __delitem__(self, key: object) -> None:
+        raise ValueError("cannot delete array elements")
+
+    def _is_at(self, base: object, place: Place | str) -> bool:
+        known = getattr(self, "_place", None)
+        return known is not None and known[0] is base and known[1] == place
+
+    def fill(self, value: object) -> None:
+        """As ``ndarray.fill``."""
+        if operand(value).type.rank:
+            raise refuse("x.fill with an array cannot be captured; use x[...] = value")
+        assign(self._value, value)
+
+    # -------------------------------------------------------- copies, shapes
+
+    def copy(self, order: str = "C") -> Any:
+        return record("copy", self._value, order=order_of(order))
+
+    def astype(
+        self,
+        dtype: object,
+        order: str = "K",
+        casting: str = "unsafe",
+        subok: bool = True,
+        copy: bool = True,
+    ) -> Any:
+        wanted, order = dtype_of(dtype), order_of(order, "K")
+        if wanted == self._type.dtype and not copy and shaping.is_in_order(self._type, order):
+            return self
+        return record("astype", self._value, wanted, casting=casting, order=order)
+
+    def reshape(self, *shape: object, order: str = "C", **options: Any) -> Any:
+        if options:
+            np.empty(()).reshape((), **options)  # raises: before NumPy 2.1 it takes no ``copy``
+        wanted = shape[0] if len(shape) == 1 else shape
+        return shaping.reshape(self, wanted, order, **options)
+
+    def view(self, dtype: object = None, type: object = None) -> Any:
+        return memory.view(self._value, dtype, type)
+
+    resize = memory.resize
+    flatten = shaping.flatten
+
+    def transpose(self, *axes: object) -> Any:
+        wanted = axes[0] if len(axes) == 1 else axes or None
+        return shaping.transpose(self, wanted)
+
+    # -------------------------------------------------------- computations
+
+    def put(self, indices: object, values: object, mode: str = "raise") -> None:
+        as_numpys("put")(self, indices, values, mode)
+
+    def compress(self, condition: object, axis: object = None, out: object = None) -> Any:
+        return as_numpys("compress")(condition, self, axis, out)
+
+    def clip(
+        self, min: object = None, max: object = None, out: object = None, **options: object
+    ) -> Any:
+        return as_numpys("clip")(self, min, max, out, **options)
+
+    def conjugate(self) -> Any:
+        return self if self._type.dtype.kind != "c" else call_ufunc("conjugate", self)
+
+    conj = conjugate
+
+    def __divmod__(self, other: object) -> Any:
+        return call_ufunc("divmod", self, other)
+
+    def __rdivmod__(self, other: object) -> Any:
+        return call_ufunc("divmod", other, self)
+
+    def sort(self, axis: object = -1, *args: object, **options: object) -> None:
+        sorting.sort_in_place(self, axis, *args, **options)
+
+    def partition(self, kth: object, axis: object = -1, *args: Any, **options: Any) -> None:
+        sorting.partition_in_place(self, kth, axis, *args, **options)
+
+
+# Methods that are NumPy's functions of the same names: the array is the first argument.
+_AS_FUNCTIONS = (
+    "all any argmax argmin argpartition argsort choose cumprod cumsum diagonal dot max mean min "
+    "nonzero prod ravel repeat round searchsorted squeeze std sum swapaxes take trace var"
+)
+for _name in _AS_FUNCTIONS.split():
+    setattr(TracedArray, _name, as_numpys(_name))
+give_operators(TracedArray, write_in_place)
+TracedValue._wrappers[ArrayType] = TracedArray

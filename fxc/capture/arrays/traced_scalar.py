@@ -1,0 +1,382 @@
+"""Scalars that are not known while capturing: Python's (weak) and NumPy's."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from fxc.ir.graph import Literal
+from fxc.ir.size_guards import guard
+from fxc.ir.types import ArrayType, ScalarType
+
+from ..numbers.derived import int_of
+from ..numbers.dims import dim_of
+from ..numbers.python_numbers import (
+    arithmetic,
+    as_scalar,
+    cast_to,
+    rounded,
+    to_int,
+    to_python,
+    warning_of_inverted_bools,
+)
+from ..numbers.traced_int import TracedInt
+from ..session.refusing import refuse
+from ..session.session import current
+from ..session.warned_of import warn_again
+from ..values.above import above
+from ..values.operands import (
+    Traced,
+    TracedValue,
+    dtype_of,
+    is_derived,
+    operand,
+    plain_number,
+    record,
+    wrap,
+)
+from ..values.operator_methods import BINARY, COMPARISONS, UNARY, give_methods
+from ..values.protocols import as_numpys
+from . import memory
+from .deferring import left_to, left_to_of_scalar
+from .dtypes import check_real, promoting
+from .ufuncs import call_ufunc, taken
+
+# Note [Python scalars]
+# Arithmetic of Python's scalars follows Python's rules, with operators of its own
+# (``python_numbers``). What needs the number itself (``if``, an index, ``range``, printing) is done
+# with the number of this call: the capture starts again with the argument as a constant, guarded
+# by its value. What was computed from elements of arrays has no such number, and the program is
+# refused there. A comparison of the counter of a loop is a guard if Python asks whether it holds.
+
+
+class TracedScalar(TracedValue):
+    """A Python float or complex, or a NumPy scalar, given by a Value of the graph."""
+
+    __slots__ = ()
+    __array_priority__ = 1000.0
+    _is_number = True
+
+    @property
+    def _type(self) -> ScalarType:
+        kind = self._value.type
+        assert isinstance(kind, ScalarType)
+        return kind
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> type:
+        return self._type.python_type if self._type.weak else self._type.dtype.type
+
+    def _kinds(self) -> frozenset[ScalarType]:
+        return frozenset((self._type,))
+
+    def _is_open(self) -> bool:
+        return current().stays_open(self._value)
+
+    def __array__(self, *args: object, **kwargs: object) -> np.ndarray:
+        return np.asarray(self._known("numpy.asarray"))
+
+    def _known(self, what: str) -> Any:
+        return current().specialise(self._value, what)
+
+    # -------------------------------------------------------- what needs the number
+
+    def __bool__(self) -> bool:
+        relation = current().relations.get(self._value)
+        if relation is not None:
+            return guard(*relation)
+        if not current().origins.get(self._value) and current().expects_not(self._value):
+            return False
+        return bool(self._known("a decision (if, while, and, or, not)"))
+
+    def __float__(self) -> float:
+        return float(self._known("float()"))
+
+    def __int__(self) -> int:
+        return int(self._known("int()"))
+
+    def __complex__(self) -> complex:
+        return complex(self._known("complex()"))
+
+    def __index__(self) -> int:
+        session = current()
+        if not session.origins.get(self._value):  # the place of an item of a list, perhaps
+            session.door.lists.note_index()
+        return operator.index(self._known("an index or a size"))
+
+    def __hash__(self) -> int:
+        return hash(self._known("hash()"))
+
+    def __repr__(self) -> str:
+        return repr(self._known("printing a number"))
+
+    def __format__(self, spec: str) -> str:
+        return format(self._known("printing a number"), spec)
+
+    def __round__(self, digits: int | None = None) -> Any:
+        if digits is None:
+            return rounded(self)
+        if not self._type.weak:
+            return self.round(digits)
+        if self._type.dtype.kind in "bi" and type(digits) is int and digits >= 0:
+            return to_int(self)
+        if self._type.dtype.kind != "f" or type(digits) is not int:
+            return round(self._known("round()"), digits)
+        return above().called_as_is(round, (self, digits), {})
+
+    def __trunc__(self) -> Any:
+        return to_int(self)
+
+    def __divmod__(self, other: Any) -> Any:
+        if _is_python_scalar(self) and _is_python_scalar(other):
+            return self // other, self % other
+        return call_ufunc("divmod", self, other)
+
+    def __rdivmod__(self, other: Any) -> Any:
+        if _is_python_scalar(self) and _is_python_scalar(other):
+            return other // self, other % self
+        return call_ufunc("divmod", other, self)
+
+    # -------------------------------------------------------- NumPy scalars
+
+    @property
+    def real(self) -> Any:
+        if self._type.dtype.kind == "c":
+            return record("real_number", self._value)
+        return to_int(self) if self._type.weak and self._type.dtype.kind == "b" else self
+
+    @property
+    def imag(self) -> Any:
+        if self._type.dtype.kind == "c":
+            return record("imaginary_number", self._value)
+        return 0 if self._type.weak and self._type.dtype.kind == "b" else self.__class__(0)
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "_value":
+            return self._read()
+        if self._type.weak:
+            if name == "conjugate" and self._type.dtype.kind == "f":
+                return lambda: self
+            if name == "bit_length" and self._type.dtype.kind == "i":
+                return lambda: int_of("py_bit_length", self._value)
+            if name.startswith("_") or not hasattr(self._type.python_type, name):
+                raise AttributeError(
+                    f"{self._type.python_type.__name__!r} object has no attribute {name!r}"
+                )
+            return getattr(self._known(f".{name}"), name)
+        found = _NUMPY_ATTRIBUTES.get(name)
+        if found is not None:
+            return found(self)
+        method = _NUMPY_METHODS.get(name)
+        if method is not None:
+            return lambda *args, **kwargs: method(self, *args, **kwargs)
+        if name.startswith("__") or not hasattr(self._type.dtype.type, name):
+            raise AttributeError(
+                f"{self._type.dtype.type.__name__!r} object has no attribute {name!r}"
+            )
+        return getattr(self._known(f".{name}"), name)
+
+    __iter__ = None  # there is none, though elements can be asked for
+
+    def __getitem__(self, key: object) -> Any:
+        if self._type.weak:
+            raise TypeError(f"{self._type.python_type.__name__!r} object is not subscriptable")
+        if isinstance(key, tuple) and not key:
+            return self
+        rank0 = wrap(current().record("copy", self._value, order="K"))
+        return rank0[key]
+
+    round = as_numpys("round")
+
+
+def astype(
+    x: TracedScalar,
+    dtype: Any,
+    order: str = "K",
+    casting: str = "unsafe",
+    subok: bool = True,
+    copy: bool = True,
+) -> Any:
+    """The scalar as another dtype; still a scalar."""
+    wanted = dtype_of(dtype)
+    if wanted == x._type.dtype and not x._type.weak:
+        return x
+    return record("astype", x._value, wanted, casting=casting)
+
+
+def _item(x: TracedScalar, *args: object) -> Any:
+    found = to_python(x) if args in ((), (0,), ((),)) else None
+    return current().specialise(x._value, ".item()").item(*args) if found is None else found
+
+
+def _conjugate(x: TracedScalar) -> Any:
+    """The method: np.conjugate of a bool is an int."""
+    return x if x._type.dtype.kind == "b" else call_ufunc("conjugate", x)
+
+
+def _as_array(name: str) -> Callable[..., Any]:
+    """The method of the array of rank 0 that NumPy makes of a scalar."""
+
+    def method(x: TracedScalar, *args: object, **kwargs: object) -> Any:
+        array = wrap(current().record("copy", x._value, order="K"))
+        result = getattr(array, name)(*args, **kwargs)
+        return result[()]  # of rank 0 it is a scalar again
+
+    return method
+
+
+_NUMPY_ATTRIBUTES: dict[str, Callable[[TracedScalar], Any]] = {
+    "shape": lambda x: (),
+    "strides": lambda x: (),
+    "ndim": lambda x: 0,
+    "size": lambda x: 1,
+    "dtype": lambda x: x._type.dtype,
+    "itemsize": lambda x: x._type.dtype.itemsize,
+    "nbytes": lambda x: x._type.dtype.itemsize,
+    "T": lambda x: x,
+}
+_NUMPY_METHODS: dict[str, Callable[..., Any]] = {
+    "astype": astype,
+    "item": _item,
+    "copy": lambda x, order="C": x,
+    "view": lambda x, dtype=None, type=None: memory.view(x._value, dtype, type),
+    **dict.fromkeys(("conj", "conjugate"), _conjugate),
+    **{
+        name: as_numpys(name)
+        for name in ("sum", "prod", "min", "max", "mean", "var", "std", "any", "all")
+    },
+    **{
+        name: _as_array(name)
+        for name in (
+            *("reshape", "ravel", "flatten", "squeeze", "transpose", "swapaxes"),
+            *("clip", "cumsum", "cumprod", "argmin", "argmax", "diagonal"),
+        )
+    },
+}
+
+
+# ------------------------------------------------------------------ operators
+
+
+def _is_python_scalar(x: object) -> bool:
+    if type(x) is TracedScalar:
+        return x._type.weak
+    return type(x) in (bool, int, float, complex) or type(x) is TracedInt
+
+
+def _is_complex(x: object) -> bool:
+    return type(x) is TracedScalar and x._type.dtype.kind == "c" and not x._type.weak
+
+
+def _square(x: TracedScalar) -> Any:
+    """``x**2`` of a complex number, which NumPy multiplies by itself if it is not zero."""
+    zero = Literal(x._type.dtype.type(0))
+    product = operator.mul(x, x)
+    found = current().value("where", operand(x == zero.value), zero, operand(product))
+    return wrap(as_scalar(found))
+
+
+def _compute(name: str, left: Any, right: Any) -> Any:
+    if is_derived(left) and (right._type.weak or _is_float64(right)):
+        if isinstance(left, float) and not right._type.weak:  # which is a float to it, too
+            raise refuse(
+                f"{name!r} of a {type(left).__name__} and an np.float64 cannot be captured"
+            )
+        left = plain_number(left)
+    elif is_derived(right) and left._type.weak:
+        right = plain_number(right)
+    if not taken(right):
+        return NotImplemented if left._type.weak else left_to_of_scalar(name, left, right)
+    if not taken(left):
+        return NotImplemented if right._type.weak else left_to(left)
+    if any(isinstance(x, Traced) and x._run is not None for x in (left, right)):
+        return NotImplemented  # the other one knows better
+    if _is_python_scalar(left) and _is_python_scalar(right):
+        return arithmetic(name, left, right)
+    if isinstance(left, list | tuple) or isinstance(right, list | tuple):
+        items, scalar = (left, right) if isinstance(left, list | tuple) else (right, left)
+        if name == "mul":
+            return _repeated(items, scalar)
+        if _is_python_scalar(scalar):
+            return NotImplemented
+    if name == "pow" and type(right) in (int, float) and right == 2 and _is_complex(left):
+        return _square(left)
+    if _is_python_complex(left) and _is_float64(right):  # which is a float to Python
+        if name not in ("add", "sub", "mul", "truediv"):
+            raise refuse(f"{name!r} of a complex and an np.float64 cannot be captured")
+        return arithmetic(name, left, right)
+    if name == "mul" and _are_complex_scalars(left, right):
+        parts = operand(left), operand(right)
+        dtype = np.result_type(*(promoting(x.type) for x in parts))
+        cast = (x if x.type == ScalarType(dtype) else cast_to(x, dtype) for x in parts)
+        return record("py_multiply", *cast)
+    return call_ufunc(_NUMPYS[name], left, right)
+
+
+def _repeated(items: object, times: Any) -> Any:
+    """``items * times`` of a list or tuple; NotImplemented where Python has to make it."""
+    if type(items) is not list or times._type.dtype.kind not in "iu":
+        return NotImplemented
+    size = dim_of(times)
+    if isinstance(size, int):
+        return items * size
+    return above().repeated(items, size)
+
+
+def _is_python_complex(x: object) -> bool:
+    return type(x) is complex or (_is_python_scalar(x) and x.__class__ is complex)
+
+
+def _is_float64(x: object) -> bool:
+    return type(x) is TracedScalar and x.__class__ is np.float64
+
+
+def _are_complex_scalars(left: object, right: object) -> bool:
+    """Whether Python's operator multiplies NumPy's complex scalars: it rounds otherwise than the
+    ufunc does. See Note [Complex numbers] in ``lowering``.
+    """
+    types = [operand(x).type for x in (left, right)]
+    scalars = all(isinstance(kind, ScalarType) for kind in types)
+    return scalars and any(kind.dtype.kind == "c" for kind in types)
+
+
+def known_number(x: object, what: str) -> Any:
+    """The number of a traced Python scalar, from here on a constant."""
+    if type(x) is TracedScalar:
+        return x._known(f"Python's {what!r}")
+    return x._known() if type(x) is TracedInt else x
+
+
+def _compute_of_one(name: str, x: TracedScalar) -> Any:
+    if not x._type.weak:
+        if name == "abs" and x._type.dtype.kind == "c":
+            return record("py_absolute", x._value)
+        return call_ufunc(UNARY[name], x)
+    if name == "pos":
+        return to_int(x) if x._type.dtype.kind == "b" else x
+    if name == "invert" and x._type.dtype.kind == "b":
+        warn_again(warning_of_inverted_bools())
+    return arithmetic(name, x)
+
+
+_NUMPYS = BINARY | COMPARISONS
+give_methods(TracedScalar, _compute, _NUMPYS.keys() - {"matmul"})
+give_methods(TracedScalar, _compute_of_one, UNARY)
+
+TracedValue._wrappers[ScalarType] = TracedScalar
+
+
+def numpy_scalar(dtype: type[np.generic], x: object) -> Any:
+    """``np.float32(x)`` of a traced scalar or rank-0 array."""
+    value = operand(x._stored_as(dtype_of(dtype)) if isinstance(x, Traced) else x)
+    if isinstance(value, Literal):
+        return dtype(value.value)
+    check_real(value, dtype_of(dtype))
+    if isinstance(value.type, ArrayType):
+        if value.type.rank:
+            return record("astype", value, dtype_of(dtype), casting="unsafe")
+        return astype(record("item", value), dtype)
+    return astype(wrap(value), dtype)

@@ -1,0 +1,245 @@
+"""Calls of ufuncs with all that NumPy takes: outputs, a mask, and what decides the loop."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from fxc.ir.graph import Literal, Operand, Value
+from fxc.ir.types import ArrayType
+from fxc.ops.metas.layout import is_f_ordered
+from fxc.ops.metas.probing import fail_in_numpy
+from fxc.ops.metas.shapes import broadcast_shapes, broadcasts_to, show_shape
+from fxc.ops.table import TABLE
+
+from ..session.refusing import refuse
+from ..session.session import current
+from ..session.warned_of import warn_again, warning_of
+from ..values.operands import (
+    array_value,
+    dtype_of,
+    has_traced,
+    numpys_operand,
+    operand,
+    record,
+    wrap,
+)
+from .ufuncs import call_ufunc, check_python_ints, writable
+
+_BOOL: np.dtype = np.dtype(bool)
+
+
+def call_with_options(
+    ufunc: np.ufunc, name: str, inputs: tuple[Any, ...], options: dict[str, Any]
+) -> Any:
+    """A call with all that NumPy takes: outputs, a mask, and what decides the loop."""
+    if not options and len(inputs) == ufunc.nin:
+        return call_ufunc(name, *inputs)
+    inputs, outs = _split_outputs(ufunc, inputs, options.pop("out", None))
+    where, order = options.pop("where", True), options.pop("order", "K")
+    options.pop("subok", None)  # there are no subclasses
+    operands = [numpys_operand(x) for x in inputs]
+    check_python_ints(name, inputs, operands)
+    casting = options.pop("casting", "same_kind")
+    signature = _signature(ufunc, options)
+    for key in options:
+        raise _unknown_option(ufunc, key)
+    loop = None
+    if signature is not None or casting != "same_kind":
+        loop = _loop_dtypes(ufunc, operands, outs, signature, casting)
+        operands = [_cast(x, dtype, casting) for x, dtype in zip(operands, loop, strict=False)]
+    plain = where is True and casting == "same_kind" and loop is None
+    if plain and ufunc.nout == 1 and outs[0] is not None:
+        current().record(f"{name}.out", *operands, out=writable(outs[0]))
+        return outs[0]
+    mask = None if where is True else _mask(name, operands, where)
+    if mask is not None:
+        operands = quiet(ufunc, mask, operands)
+    recorded = current().record(name, *operands)
+    results = recorded if isinstance(recorded, tuple) else (recorded,)
+    if loop is not None and [x.type.dtype for x in results] != list(loop[ufunc.nin :]):
+        raise refuse(f"np.{ufunc.__name__} with these dtypes cannot be captured")
+    given = tuple(
+        _new_result(result, mask, order, operands)
+        if out is None
+        else _stored(result, mask, out, casting)
+        for result, out in zip(results, outs, strict=True)
+    )
+    return given[0] if ufunc.nout == 1 else given
+
+
+@cache
+def _warning_of_places(ufunc: np.ufunc) -> Warning | None:
+    """What NumPy warns of where outputs are given by their places: of maximum and minimum, from 2.5
+    on.
+    """
+    kinds = ufunc.types[0].replace("->", "")
+    return warning_of(lambda: ufunc(*(np.ones(1, kind) for kind in kinds)))
+
+
+def _split_outputs(
+    ufunc: np.ufunc, args: tuple[object, ...], out: object
+) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+    """The inputs, and for each output the array it goes into or None."""
+    inputs, outs = args[: ufunc.nin], args[ufunc.nin :]
+    if len(inputs) < ufunc.nin or len(args) > ufunc.nargs:
+        fail_in_numpy(ufunc, *[1] * len(args))
+    if outs and out is not None:
+        raise TypeError("cannot specify 'out' as both a positional and keyword argument")
+    if outs:
+        warn_again(_warning_of_places(ufunc))
+    if out is not None:
+        outs = out if isinstance(out, tuple) else (out,)
+        if len(outs) != ufunc.nout:
+            raise TypeError("'out' must be a tuple of arrays, one for each output")
+    return inputs, (*outs, *(None,) * (ufunc.nout - len(outs)))
+
+
+def single_out(out: object) -> Any:
+    """The ``out`` of a ufunc's method, which may be given in a tuple."""
+    return out[0] if isinstance(out, tuple) and len(out) == 1 else out
+
+
+def _signature(ufunc: np.ufunc, options: dict[str, object]) -> Any:
+    """The signature that ``signature=`` or ``dtype=`` asks for; None for the inputs' own loop."""
+    dtype, signature = options.pop("dtype", None), options.pop("signature", None)
+    if dtype is None:
+        return signature
+    if signature is not None:
+        raise TypeError("cannot specify both 'signature' and 'dtype'")
+    return (*(None,) * ufunc.nin, *(dtype_of(dtype),) * ufunc.nout)
+
+
+def _unknown_option(ufunc: np.ufunc, key: str) -> Exception:
+    if ufunc.signature is not None and key in ("axes", "axis", "keepdims"):
+        return refuse(f"np.{ufunc.__name__} with {key}= cannot be captured")
+    return TypeError(f"{ufunc.__name__}() got an unexpected keyword argument '{key}'")
+
+
+def _loop_dtypes(
+    ufunc: np.ufunc,
+    operands: Sequence[Operand],
+    outs: Sequence[Any],
+    signature: Any,
+    casting: object,
+) -> tuple[np.dtype, ...]:
+    """The dtypes of the loop that NumPy takes; raises what it raises for casts it may not do."""
+    given = tuple(x.type.in_loops for x in operands)
+    wanted = tuple(None if out is None else writable(out).type.dtype for out in outs)
+    options = (
+        {"casting": casting} if signature is None else {"casting": casting, "signature": signature}
+    )
+    found: tuple[np.dtype, ...] = ufunc.resolve_dtypes((*given, *wanted), **options)
+    return found
+
+
+def _cast(x: Operand, dtype: np.dtype, casting: str) -> Operand:
+    """The operand as the loop takes it; a Python scalar is no longer weak."""
+    if isinstance(x, Literal):
+        return Literal(dtype.type(np.asarray(x.value).astype(dtype, casting="unsafe")))
+    if x.type.dtype == dtype and not x.type.weak:
+        return x
+    return current().value("astype", x, dtype, casting="unsafe" if x.type.weak else casting)
+
+
+def _mask(name: str, operands: Sequence[Operand], where: object) -> Operand:
+    """The operand for ``where=``."""
+    mask = operand(where if has_traced(where) else np.array(where, _BOOL, copy=None))
+    if mask.type.dtype != _BOOL:
+        fail_in_numpy(np.negative, 1.0, where=mask.type)
+    if TABLE[name].raises and all(x.type.dtype.kind in "iub" for x in operands):
+        raise refuse(
+            f"np.{name} of integers with where= cannot be captured: elements that are not chosen "
+            "may raise"
+        )
+    return mask
+
+
+def quiet(ufunc: np.ufunc, mask: Operand, operands: Sequence[Operand]) -> list[Operand]:
+    """Operands of which those that the mask does not choose set no floating-point flags, as a rule:
+    the last array has a number there that does no harm.
+    """
+    given = list(operands)
+    arrays = [place for place, x in enumerate(operands) if isinstance(x.type, ArrayType)]
+    for place in arrays[-1:]:
+        kind = operands[place].type
+        usual = _harmless(ufunc, kind.dtype) if kind.dtype.kind in "iufc" else None
+        if usual is not None and broadcasts_to(mask.type.shape, kind.shape):
+            given[place] = current().record("where", mask, operands[place], Literal(usual))
+    return given
+
+
+@cache
+def _harmless(ufunc: np.ufunc, dtype: np.dtype) -> Any:
+    """A number that does no harm as the last array; None if there is none, or if all do none."""
+    largest = [np.finfo(dtype).max] if dtype.kind in "fc" else []
+    special = np.array([*_SPECIAL[dtype.kind], *largest], dtype)
+    if _sets_no_flags(ufunc, *np.ix_(*[special] * ufunc.nin)):
+        return None
+    numbers = (dtype.type(1), dtype.type(0.5))
+    return next((x for x in numbers if _sets_no_flags(ufunc, *[x] * ufunc.nin)), None)
+
+
+def _sets_no_flags(ufunc: np.ufunc, *given: object) -> bool:
+    try:
+        with np.errstate(all="raise"):
+            ufunc(*given)
+    except (FloatingPointError, TypeError, ValueError):
+        return False
+    return True
+
+
+_FLOATS = (0.0, -0.0, 1.0, -1.0, 0.3, 1e4, -1e4, 1e-30, np.inf, -np.inf, np.nan)
+_SPECIAL: Mapping[str, Sequence[complex]] = {
+    "i": (0, 1, -1, 2, 100),
+    "u": (0, 1, 2, 100),
+    "f": _FLOATS,
+    "c": [*map(complex, _FLOATS), 1j, -1j],
+}
+
+
+def _new_result(
+    result: Value, mask: Operand | None, order: Any, operands: Sequence[Operand]
+) -> Any:
+    """A fresh result. Where a mask is False anything may stand in it: what would be computed."""
+    session = current()
+    if mask is not None:
+        shape = broadcast_shapes(result.type.shape, mask.type.shape)
+        if shape != result.type.shape:
+            result = session.record("where", mask, result, result)
+    if order not in ("K", "k", None) and isinstance(result.type, ArrayType):
+        if order in ("A", "a"):
+            arrays = [x.type for x in operands if isinstance(x.type, ArrayType)]
+            order = "F" if all(map(is_f_ordered, arrays)) else "C"
+        in_order = session.record("copy", result, order=order.upper())
+        result = result if in_order.type == result.type else in_order
+    return wrap(result)
+
+
+def _stored(result: Value, mask: Operand | None, out: object, casting: str) -> Any:
+    """``out`` with the result in it where the mask is True."""
+    session = current()
+    target = writable(out)
+    shape = target.type.shape
+    parts = (result,) if mask is None else (result, mask)
+    if not all(broadcasts_to(part.type.shape, shape) for part in parts):
+        raise ValueError(f"non-broadcastable output operand with shape {show_shape(shape)}")
+    if result.type.dtype != target.type.dtype:
+        result = session.record("astype", result, target.type.dtype, casting=casting)
+    if mask is not None:
+        result = session.record("where", mask, result, target)
+    session.record("copy_", target, result, casting=casting)
+    return out
+
+
+def outer(
+    ufunc: np.ufunc, name: str, inputs: tuple[object, ...], options: dict[str, object]
+) -> Any:
+    """As ``ufunc.outer``."""
+    left, right = (array_value(x) for x in inputs)
+    axes = tuple(range(left.type.rank, left.type.rank + right.type.rank))
+    expanded = record("expand_dims", left, axes) if axes else wrap(left)
+    return call_with_options(ufunc, name, (expanded, wrap(right)), options)

@@ -1,0 +1,307 @@
+"""The items of dicts and sets of the graph, in a buffer, and the table that finds them by key.
+
+See Note [Dicts of the graph].
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from fxc.ir.graph import Value
+from fxc.ir.symbols import Dim
+
+from ..forms.form import Form, columns_of, key_shape, types_of
+from ..forms.items import item_of
+from ..forms.mixed import number_of
+from ..forms.options import options_in
+from ..forms.several import Several, united
+from ..forms.truths import demand
+from ..lists.list_buffers import Buffer
+from ..lists.list_contents import MOST_KEYS
+from ..lists.list_room import Int
+from ..lists.texts import Char, code_of, is_char
+from ..lists.traced_lists import TracedList
+from ..numbers.python_numbers import to_int
+from ..numbers.traced_int import scalar_of_int, wrap_dim
+from ..regions.structured import Statement
+from ..session.refusing import How, Request, Respecialise, refuse
+from ..session.session import current
+from ..values.operands import Traced, operand, settled, variable_of, wrap
+from .unknown_keys import is_int, is_text
+
+# Note [Dicts of the graph]
+# A dict or a set of the program into which a key goes that is known at run time only, an int, a
+# character, one known text or another, or a tuple of these, or that gets a new key in a branch or
+# loop, lives in the graph: its items, in their order, are a buffer of tuples
+# (Note [Lists of counted length]), and a table of at least twice as many places has, at the place
+# that a key's bits say or behind it, the number of its item. It begins with a few places, and is
+# filled anew with twice as many when half of them are taken. Nothing is ever taken out. Which dicts
+# may be so is known by the line where they are made: the capture starts again when the first key
+# comes.
+# What is done with items one by one is Python code, staged like the user's own.
+
+LEAST_PLACES = 64
+
+
+class KeyedBuffer(Buffer):
+    """Tuples in their order, each of a key and a value, or of a key alone, found by the key.
+
+    ``label`` is what requests call the place where the dict or set is made.
+    """
+
+    __slots__ = ("_label", "_mask", "_of_texts", "_table")
+
+    def __init__(self, label: str) -> None:
+        super().__init__()
+        self._label = label
+        self._of_texts = How.OF_TEXTS in self.session.asked(label)
+        self._table: Value | None = None
+        self._mask: Value | None = None
+
+    def make_room(
+        self,
+        samples: Sequence[object],
+        more: Dim | None,
+        owner: Statement | None,
+        form: Form | None = None,
+    ) -> bool:
+        """As that of lists; the table has the items that there are."""
+        known = self.items
+        if not super().make_room(samples, MOST_KEYS if more is None else more, owner, form):
+            return False
+        size = 4 * self.room.most + LEAST_PLACES
+        self._table = self.session.value("empty", (size,), np.dtype("i4"), layout=None)
+        self._mask = self.session.value("empty", (1,), np.dtype("i8"), layout=None)
+        self.fill(None if known is None else len(known))
+        return True
+
+    def takes_in(self, *more: object, spare: Dim | None = None, often: bool = False) -> bool:
+        found = super().takes_in(*more, spare=spare, often=often)
+        if found and self._room is None:
+            raise refuse("a dict of which nothing says what it holds cannot be captured")
+        return found
+
+    def is_readable(self) -> bool:
+        """Whether there is a table here, of what has been stored before; else there will be."""
+        return self._room is not None or self.takes_in()
+
+    def is_empty(self) -> bool:
+        """Whether there is nothing in it for sure, nor anything that may be stored here."""
+        return self._room is None and not self._items and self.owner() is None
+
+    def any_item(self, owner: Statement | None = None) -> Any:
+        return super().any_item(owner) if self.is_foreseen() else (0, 0)
+
+    def is_foreseen(self) -> bool:
+        """Whether anything is known of the items that are to be there. If not there are none, as
+        long as no iteration that was recorded has stored one, and what is done with those is not
+        looked at before the statement is recorded again.
+        """
+        owner = self.owner()
+        return owner is not None and self.form_awaited(owner) is not None
+
+    def snapshot(self, of: Callable[[object], object]) -> KeyedBuffer:
+        """The items as they are now, to be shown."""
+        found = KeyedBuffer(self._label)
+        if self.items is None:
+            copy = TracedList.copied(self)
+            found._room, found._known = copy._room, copy._known
+        else:
+            found._items = list(map(of, self.items))
+        return found
+
+    # -------------------------------------------------------- keys
+
+    def as_key(self, key: object) -> Any:
+        """A key with its characters as such, if all texts among the keys are characters."""
+        key = settled(key)
+        if type(key) is tuple:
+            return tuple(map(self.as_key, key))
+        if self._of_texts or type(key) is Char:
+            return key
+        if is_char(key):
+            return Char(code_of(key))
+        if is_text(key):
+            raise Respecialise(Request(self._label, How.OF_TEXTS))
+        return key
+
+    def numbers(self, key: object) -> list[Any]:
+        """The ints of a key."""
+        if not is_key(key):
+            raise refuse(
+                "a key of a dict of the graph is an int, a character or a tuple of these; use them"
+            )
+        return [_plain_int(self.as_key(x)) for x in _parts(key)]
+
+    def key_at(self, place: Int) -> list[Any]:
+        """The ints of the key of an item."""
+        form, places = self._key_form, iter(self.room.arrays)
+        is_tuple = type(key_shape(form)) is tuple
+        found = []
+        for each in columns_of(form) if is_tuple else (form,):
+            read = [operand(wrap(next(places))[place]) for _ in types_of(each)]
+            is_one = len(read) == 1  # a number that is of one type, or a character
+            found.append(_plain_int(variable_of(read[0]) if is_one else item_of(each, read)))
+        return found
+
+    @property
+    def _key_form(self) -> Form:
+        return columns_of(self.room.form)[0]
+
+    def is_at(self, place: Int, key: Sequence[object]) -> Any:
+        """Whether the key of an item has these ints."""
+        found: Any = True
+        for one, other in zip(self.key_at(place), key, strict=True):
+            same = one == other
+            found = same if found is True else np.logical_and(found, same)
+        return found
+
+    def find(self, key: object) -> tuple[Any, Any]:
+        """The place in the table of a key, or for it, and the number of its item, from 1."""
+        key = sure(key)
+        numbers = self.numbers(key)
+        if key_shape(self._key_form) != _shape_of(self.as_key(key)):
+            raise refuse("keys of several kinds in a dict of the graph cannot be captured")
+        return self.looked_up(numbers)
+
+    def looked_up(self, numbers: Sequence[object]) -> tuple[Any, Any]:
+        """The same of the ints of a key."""
+        return self.session.door.staged(looked_up)(self, numbers)  # type: ignore[no-any-return]
+
+    # -------------------------------------------------------- the table
+
+    def fill(self, count: int | None = None) -> None:
+        """Fill the table anew, by so many items, or as many as there are."""
+        number = self.length() if count is None else count
+        self.session.door.staged(filled)(self, number)
+
+    def number_at(self, slot: Int) -> Any:
+        """What the table has: the number of an item, from 1; 0 for none."""
+        return to_int(self._slots[slot])
+
+    def set_number(self, slot: Int, number: Int) -> None:
+        """Have the table say where an item is."""
+        self._slots[slot] = number
+
+    @property
+    def _slots(self) -> Any:
+        assert self._table is not None
+        return wrap(self._table)
+
+    @property
+    def _mask_now(self) -> Any:
+        assert self._mask is not None
+        return to_int(wrap(self._mask)[0])
+
+    def slot(self, bits: Any) -> Any:
+        """The place in the table for some bits."""
+        return bits & self._mask_now
+
+    def set_size(self, size: Int) -> None:
+        """Use so many places of the table, a power of two."""
+        assert self._mask is not None
+        wrap(self._mask)[0] = size - 1
+
+    def is_crowded(self) -> Any:
+        """Whether more than half of the places that are used are taken."""
+        return 2 * self.room.count > self._mask_now
+
+    # -------------------------------------------------------- changes
+
+    def store(self, item: tuple[object, ...]) -> None:
+        """Store an item behind the others, or in place of the one with its key."""
+        self.numbers(item[0])
+        self.owner_of_change()
+        if self.takes_in(item):
+            self.session.door.staged(stored)(self, item)
+
+    def put_value(self, place: Int, item: tuple[object, ...]) -> None:
+        """Store what belongs to the key of an item, which stays."""
+        if len(item) > 1:
+            self.set_part(place, 1, item[1])
+
+    def put_key(self, slot: Int, key: object) -> Any:
+        """Store a key behind the others, whose item is stored next; how many these are then."""
+        room = self.room
+        number = room.count
+        demand(number < wrap_dim(room.most))
+        self.set_part(number, 0, key)
+        room.set_count(number + 1)
+        self.forget_length()
+        self.set_number(slot, number + 1)
+        return number + 1
+
+
+# ------------------------------------------------------------------ keys
+
+
+def is_key(key: object) -> bool:
+    """Whether a key is an int, a character, one text or another, or a tuple of these."""
+    return all(is_int(x) or is_char(x) or is_text(x) for x in _parts(key))
+
+
+def _parts(key: object) -> tuple[object, ...]:
+    return key if type(key) is tuple and key else (key,)
+
+
+def sure(key: object) -> Any:
+    """A key that may be None, where it is not: None is no key of a dict of the graph."""
+    is_none = type(key) is Several and any(x is None for _, x in key.options)
+    return key.only(lambda x: x is not None) if is_none else key  # type: ignore[attr-defined]
+
+
+def _shape_of(key: object) -> Any:
+    """As ``key_shape``."""
+    if type(key) is tuple:
+        return tuple(map(_shape_of, key))
+    return "text" if is_text(key) else type(key) is Char
+
+
+def _plain_int(x: Any) -> Any:
+    """An int of Python's or NumPy's, or what stands for a text, as an int of Python's."""
+    x = x.code if type(x) is Char else x
+    if is_text(x):
+        number = current().door.dicts.number_of_text
+        x = united([(flag, number(text)) for flag, text in options_in(x)])
+    x = scalar_of_int(x)
+    return to_int(number_of(x)) if isinstance(x, Traced) else int(x)
+
+
+# ------------------------------------------------------------------ in Python, to be staged
+
+
+def looked_up(items: KeyedBuffer, key: Sequence[Any]) -> tuple[Any, Any]:
+    bits = key[0]
+    for part in key[1:]:
+        bits = (bits & 0xFFFFFFFF) * 1000003 ^ part
+    slot = items.slot((bits & 0xFFFFFFFFFFFF) + ((bits >> 15) & 0xFFFFFFFF))
+    number = items.number_at(slot)
+    while number > 0 and not items.is_at(number - 1, key):
+        slot = items.slot(slot + 1)
+        number = items.number_at(slot)
+    return slot, number
+
+
+def stored(items: KeyedBuffer, item: tuple[object, ...]) -> None:
+    slot, number = items.find(item[0])
+    if number == 0:
+        number = items.put_key(slot, item[0])
+        if items.is_crowded():
+            items.fill()
+    items.put_value(number - 1, item)
+
+
+def filled(items: KeyedBuffer, count: Int) -> None:
+    size = LEAST_PLACES
+    while size < 2 * count:
+        size = size * 2
+    items.set_size(size)
+    for place in range(size):
+        items.set_number(place, 0)
+    for place in range(count):
+        key = items.key_at(place)
+        slot, _ = items.looked_up(key)
+        items.set_number(slot, place + 1)

@@ -1,0 +1,327 @@
+"""Dicts with keys that are known at run time only, and what sets have in common with them.
+
+See Note [Dicts of the graph].
+"""
+
+from __future__ import annotations
+
+from collections import Counter, OrderedDict, defaultdict
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from typing import Any, TypeVar
+
+from ..forms.mixed import scalar_kinds
+from ..forms.truths import demand
+from ..lists.list_buffers import any_number
+from ..lists.list_room import WithLength
+from ..regions.counted import Bounded, Counted
+from ..session.refusing import refuse
+from ..session.session import current
+from ..values.above import above
+from ..values.limited import Limited
+from ..values.operands import settled
+from .dict_tables import KeyedBuffer, sure
+
+_Key = TypeVar("_Key")
+_Value = TypeVar("_Value")
+_Pairs = Iterable[tuple[_Key, _Value]]
+
+
+class Keyed(WithLength, Limited):
+    """A dict or a set of the graph."""
+
+    __slots__ = ("of", "table")
+    renewed: Callable[[], Any]  # a new dict, or a new set, with the same items
+
+    def __init__(self, of: type, table: KeyedBuffer) -> None:
+        self.of = of
+        self.table = table
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> type:
+        return self.of
+
+    def _holds(self) -> Iterable[Any]:
+        return (self.table,)
+
+    def _staged(self, function: Callable[..., Any], *args: object) -> Any:
+        return current().door.staged(function)(*args)
+
+    # -------------------------------------------------------- reads
+
+    def _has(self, key: object) -> Any:
+        table = self.table
+        if table.is_empty():
+            return False
+        if not table.is_readable():
+            return table.is_foreseen() and any_number() > 0
+        return table.find(key)[1] > 0
+
+    def __contains__(self, key: object) -> bool:
+        return bool(self._has(key))
+
+    def length(self) -> Any:
+        return self.table.length()
+
+    def _is_filled(self) -> Any:
+        return self.length() > 0
+
+    def in_any_order(self, part: int | None = 0) -> Any:
+        """The keys, the values, or the items, where the order does not show."""
+        items = self.table._counted()
+        if items is None:
+            return [each if part is None else each[part] for each in self.table.items]
+        at: Any = items.item
+
+        def item(place: object) -> Any:
+            found = at(place)
+            return found if part is None else found[part]
+
+        if isinstance(items, Counted):
+            return Counted(items.count, item, of=items.of)
+        return Bounded((items.low, items.high), items.low, items.high, item, items.of)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.in_order(0))
+
+    def in_order(self, part: int | None) -> Any:
+        """The same where the order shows."""
+        return self.in_any_order(part)
+
+    def _counted(self) -> Any:
+        found = self.in_order(0)
+        return None if type(found) is list else found
+
+    def best(self, key: object, largest: bool) -> Any:
+        """``max(self, key=key)`` or ``min``."""
+        table = self.table
+        if table.awaited_by() is not None:
+            return table.any_item()[0]
+        demand(self._is_filled())  # else Python raises
+        first = table.at(0)[0] if table.items is None else table.items[0][0]
+        return self._staged(best, self.in_any_order(), first, key, largest)
+
+    # -------------------------------------------------------- what is refused
+
+    def refused(self, what: str) -> Exception:
+        return refuse(
+            f"{what} of a {self.of.__name__} with keys that depend on data cannot be captured"
+        )
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") or not hasattr(self.of, name):
+            raise AttributeError(f"{self.of.__name__!r} object has no attribute {name!r}")
+        raise self.refused(f".{name}()")
+
+    def __or__(self, other: object) -> Any:
+        raise self.refused("|")
+
+    def __and__(self, other: object) -> Any:
+        raise self.refused("&")
+
+    def __sub__(self, other: object) -> Any:
+        raise self.refused("-")
+
+    def __xor__(self, other: object) -> Any:
+        raise self.refused("^")
+
+    __ror__, __rand__, __rsub__ = __or__, __and__, __sub__
+    __rxor__ = __iand__ = __isub__ = __ixor__ = __xor__
+    __hash__ = None  # type: ignore[assignment]
+
+
+class TracedDict(Keyed):
+    """A dict, a Counter, or a defaultdict of numbers or lists."""
+
+    __slots__ = ("_default", "_label", "factory")
+
+    def __init__(self, items: dict[object, object], label: str) -> None:
+        super().__init__(type(items), KeyedBuffer(label))
+        self._label = label
+        self.factory = factory_of(items) if isinstance(items, defaultdict) else None
+        self._default = None if self.factory is None else self.made_default()
+        for key, x in items.items():
+            self.table.append((self.table.as_key(key), x))
+
+    def _snapshot(self, of: Callable[[object], object]) -> Any:
+        found = object.__new__(TracedDict)
+        found.of, found.factory, found.table = self.of, self.factory, self.table.snapshot(of)
+        return found
+
+    def made_default(self) -> Any:
+        """A value for a key that a defaultdict does not have."""
+        door = current().door
+        if self.factory is list:
+            found = door.held_list([], self._label)
+            door.lists.ask_pool(found)
+            return found
+        found = door.call(self.factory)
+        if scalar_kinds(found) is None:
+            raise self.refused("another default than a number or a list")
+        return found
+
+    # -------------------------------------------------------- reads
+
+    def __getitem__(self, key: object) -> Any:
+        key, table = settled(key), self.table
+        if self.of is defaultdict:
+            return self._made_by_a_read(table.as_key(key))
+        if self.of is Counter:
+            return self.get(key, 0)
+        if not table.is_readable():
+            return table.any_item()[1]
+        _, number = table.find(key)
+        demand(number > 0)  # else Python raises a KeyError
+        return table.at(number - 1)[1]
+
+    def _made_by_a_read(self, key: object) -> Any:
+        if not self.table.takes_in((key, self._default)):
+            return self._default
+        return self._staged(made_by_a_read, self.table, key, self.made_default)
+
+    def get(self, key: object, default: object = None) -> Any:
+        """As ``dict.get``."""
+        table = self.table
+        if table.is_empty():
+            return default
+        if not table.is_readable():
+            is_known = default is None and table.is_foreseen()
+            return table.any_item()[1] if is_known else default
+        _, number = table.find(key)
+        door = current().door
+        return above().chosen(door, number > 0, lambda: table.at(number - 1)[1], lambda: default)
+
+    def keys(self) -> Any:
+        """As ``dict.keys``."""
+        return self.in_order(0)
+
+    def values(self) -> Any:
+        """As ``dict.values``."""
+        return self.in_order(1)
+
+    def items(self) -> Any:
+        """As ``dict.items``."""
+        return self.in_order(None)
+
+    def copy(self) -> Any:
+        """As ``dict.copy``, or that of its like."""
+        if self.of in (defaultdict, OrderedDict):
+            raise self.refused("a copy")
+        return self._staged(counter_of if self.of is Counter else copied, self.items())
+
+    def renewed(self) -> Any:
+        return self._staged(copied, self.items())
+
+    # -------------------------------------------------------- changes
+
+    def __setitem__(self, key: object, value: object) -> None:
+        self.table.store((self.table.as_key(sure(settled(key))), settled(value)))
+
+    def setdefault(self, key: object, default: object = None) -> Any:
+        """As ``dict.setdefault``."""
+        return self._staged(set_default, self, key, default)
+
+    def update(self, *others: object, **items: object) -> None:
+        """As ``dict.update``, or that of its like."""
+        if items:
+            raise self.refused("a keyword of update()")
+        for other in others:
+            pairs = other.items() if isinstance(other, dict) else any_order(other)
+            change: Callable[..., None] = added
+            if self.of is Counter:
+                change = counted_more if isinstance(other, dict) else counted_in
+            self._staged(change, self, pairs)
+
+    def __ior__(self, other: object) -> Any:
+        if self.of is Counter:
+            raise self.refused("|=")
+        self.update(other)
+        return self
+
+    # -------------------------------------------------------- counters
+
+    def __getattr__(self, name: str) -> Any:
+        counts: dict[str, Callable[..., Any]] = {"most_common": most_common, "total": total}
+        if self.of is Counter and name in counts:
+            return partial(self._staged, counts[name], self)
+        return super().__getattr__(name)
+
+
+def factory_of(items: defaultdict[Any, Any]) -> Any:
+    """What makes missing items, as the program has it; it stands in a call of the door's."""
+    made = items.default_factory
+    return made.args[0] if isinstance(made, partial) and made.args else made
+
+
+def any_order(items: object) -> Any:
+    """What a loop runs over in whose order that of a dict or a set does not show."""
+    return items.in_any_order() if isinstance(items, Keyed) else items
+
+
+# ------------------------------------------------------------------ in Python, to be staged
+
+
+def made_by_a_read(items: KeyedBuffer, key: object, made_default: Callable[[], object]) -> Any:
+    slot, number = items.find(key)
+    if number > 0:
+        return items.at(number - 1)[1]
+    value = made_default()
+    number = items.put_key(slot, key)
+    items.put_value(number - 1, (key, value))
+    if items.is_crowded():
+        items.fill()
+    return value
+
+
+def set_default(items: dict[_Key, _Value], key: _Key, default: _Value) -> _Value:
+    if key not in items:
+        items[key] = default
+    return items[key]
+
+
+def added(items: dict[_Key, _Value], pairs: _Pairs[_Key, _Value]) -> None:
+    for key, value in pairs:
+        items[key] = value
+
+
+def counted_in(items: Counter[_Key], keys: Iterable[_Key]) -> None:
+    for key in keys:
+        items[key] = items.get(key, 0) + 1
+
+
+def counted_more(items: Counter[_Key], pairs: _Pairs[_Key, int]) -> None:
+    for key, count in pairs:
+        items[key] = items.get(key, 0) + count
+
+
+def best(items: Iterable[_Key], first: _Key, key: Callable[[_Key], float], largest: bool) -> _Key:
+    best, top = first, key(first)
+    for place, item in enumerate(items):
+        if place > 0:
+            rank = key(item)
+            if rank > top if largest else rank < top:
+                best, top = item, rank
+    return best
+
+
+def copied(items: _Pairs[_Key, _Value]) -> dict[_Key, _Value]:
+    made = {}
+    for key, value in items:
+        made[key] = value
+    return made
+
+
+def counter_of(items: _Pairs[_Key, int]) -> Counter[_Key]:
+    made: Counter[_Key] = Counter()
+    for key, value in items:
+        made[key] = value
+    return made
+
+
+def most_common(items: Counter[_Key], n: int | None) -> list[tuple[_Key, int]]:
+    found = sorted(items.items(), key=lambda item: item[1], reverse=True)
+    return found if n is None else found[:n]
+
+
+def total(items: Counter[_Key]) -> int:
+    return sum(items.values())

@@ -1,0 +1,165 @@
+"""An item of a list, tuple or dict that Python knows, at a place that it does not.
+
+See Note [Tables].
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from types import BuiltinFunctionType, FunctionType, MethodType
+from typing import Any, NoReturn
+
+import numpy as np
+
+from ..forms.truths import demand
+from ..lists.list_room import Int
+from ..session.refusing import refuse
+from ..session.session import current
+from ..values.above import above
+from ..values.limited import Limited
+from ..values.operands import Traced
+from ..values.shadows import class_of
+from .unknown_keys import keys_of, place_of_key
+
+Table = Callable[[tuple[Any, ...], Any], Any]  # the item at a place, of these
+
+_MOST = 64  # items
+_FUNCTIONS = {FunctionType, BuiltinFunctionType, MethodType, np.ufunc}
+
+
+class OneOfItems(Limited):
+    """One of several objects of a class, none of them a number: it can be read.
+
+    Its items and attributes are those at the place in the row of theirs.
+    """
+
+    __slots__ = ("_at", "_items", "_place")
+    _is_object = True
+    _items: tuple[Any, ...]
+
+    def __init__(self, at: Table, items: Sequence[object], place: Int) -> None:
+        object.__setattr__(self, "_at", at)
+        object.__setattr__(self, "_items", tuple(items))
+        object.__setattr__(self, "_place", place)
+
+    @staticmethod
+    def may_be(items: Sequence[object]) -> bool:
+        """Whether these are such objects."""
+        kinds = {class_of(x) for x in items}
+        alike = len(kinds) == 1 or kinds <= _FUNCTIONS
+        alike = alike and not any(isinstance(x, Traced) for x in items)
+        return alike and 1 < len(items) <= _MOST and not kinds & {type(None), str, bytes, type}
+
+    @staticmethod
+    def at(items: Sequence[Any], number_at: Callable[[list[Any]], Any]) -> Any:
+        """The one of several such, which are of the same objects, that stands at a place; None if
+        they are none.
+        """
+        if not all(type(x) is OneOfItems for x in items):
+            return None
+        if len({tuple(map(id, x._items)) for x in items}) != 1:
+            return None
+        return OneOfItems(items[0]._at, items[0]._items, number_at([x._place for x in items]))
+
+    def _holds(self) -> Iterable[Any]:
+        return self._items
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> type:
+        if len({class_of(x) for x in self._items}) > 1:
+            raise self.refused()
+        return class_of(self._items[0])
+
+    def _row(self, part: Callable[[object], Any]) -> Any:
+        try:
+            parts = tuple(map(part, self._items))
+        except (AttributeError, LookupError):  # which Python asks one of them for alone
+            raise self.refused() from None
+        return self._at(parts, self._place)
+
+    def __getitem__(self, key: object) -> Any:
+        if isinstance(key, slice) or not isinstance(self._items[0], tuple | list | dict):
+            raise self.refused()
+        if any(isinstance(each, Traced) for each in (key if type(key) is tuple else (key,))):
+            raise self.refused()  # the other objects need not have it
+        return self._row(lambda x: current().door.indexed(x)[key])
+
+    def __iter__(self) -> Iterator[Any]:
+        return (self[place] for place in range(len(self)))
+
+    def __len__(self) -> int:
+        if not isinstance(self._items[0], tuple | list):
+            raise self.refused()
+        sizes = set(map(len, self._items))
+        if len(sizes) > 1:
+            raise self.refused()
+        return sizes.pop()
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") or isinstance(self._items[0], tuple | list | dict):
+            raise self.refused()
+        return self._row(lambda x: current().door.attr(x, name))
+
+    def called(self, *args: object, **kwargs: object) -> Any:
+        """What the one of these functions gives that stands at the place."""
+        door = current().door
+        *first, last = (partial(door.call, each, *args, **kwargs) for each in self._items)
+        found: Callable[[], Any] = last
+        for place, each in reversed(list(enumerate(first))):
+            found = partial(above().chosen, door, self._place == place, each, found)
+        return found()
+
+    def __setattr__(self, name: str, value: object) -> NoReturn:
+        raise self.refused()
+
+    def __bool__(self) -> NoReturn:
+        raise self.refused()
+
+    def refused(self, what: str = "") -> Exception:
+        current().door.lists.ask_pool(*self._items)
+        what = class_of(self._items[0]).__name__
+        return refuse(
+            f"one of several objects ({what}), at a place that depends on data, can only be read; "
+            "use arrays, or an if"
+        )
+
+
+def item_by_key(at: Table, items: dict[object, object], key: object, *default: object) -> Any:
+    """``items[key]`` for a key that is not known, or ``items.get(key, default)``; NotImplemented
+    where it is not computed.
+    """
+    keys = keys_of(items)
+    found = place_of_key(keys, key)
+    if found is None:
+        return NotImplemented
+    place, is_there = found
+    values = (*(items[each] for each in keys), *default)
+    if default:
+        place = above().chosen(current().door, is_there, lambda: found[0], lambda: len(keys))
+    else:
+        demand(is_there)  # else Python raises a KeyError
+    return at(values, place) if len(values) > 1 else values[0]
+
+
+def store_by_key(
+    items: dict[object, object], key: object, value: object, store: Callable[..., object]
+) -> bool:
+    """``items[key] = value`` for a key that is not known, of those that there are: each item is
+    what it was, or the value. False where that cannot be had.
+    """
+    keys, door = keys_of(items), current().door
+    found = place_of_key(keys, key)
+    if found is None:
+        return False
+    place, is_there = found
+    demand(is_there)  # else there is one key more
+    for number, each in enumerate(keys):
+        old = items[each]
+        store(each, _chosen_of(door, place == number, value, old))
+    return True
+
+
+def _chosen_of(door: Any, test: object, x: object, y: object) -> Any:
+    """``x if test else y``, of what there is already."""
+    return above().chosen(door, test, lambda: x, lambda: y)

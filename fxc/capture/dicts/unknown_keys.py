@@ -1,0 +1,91 @@
+"""Keys of dicts that are known at run time only, among those that Python knows.
+
+See Note [Tables].
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from fxc.ir.symbols import counted_in
+
+from ..forms.mixed import scalar_kinds
+from ..forms.several import Several, united
+from ..lists.texts import Char, place_of_char
+from ..numbers.python_numbers import scalar_of, to_int, to_python
+from ..numbers.traced_int import int_dim
+from ..values.maybe_set import MaybeSet
+from ..values.operands import Traced, constant, wrap
+
+_MOST = 64  # keys
+
+
+def is_unknown_key(key: object) -> bool:
+    """Whether a key is an int that is not known, or one text or another, or a tuple with such."""
+    parts = key if type(key) is tuple else (key,)
+
+    def is_open(x: object) -> bool:
+        return isinstance(x, Traced) and (x._is_open() or bool(counted_in(int_dim(x) or 0)))
+
+    known = all(is_int(x) or type(x) is Char or is_text(x) for x in parts)
+    return known and any(map(is_open, parts))
+
+
+def is_text(x: object) -> bool:
+    """Whether this is a text that is known, or one of several."""
+    return type(x) is str or (type(x) is Several and x.is_text)
+
+
+def is_int(x: object) -> bool:
+    if type(x) is int:
+        return True
+    kinds = scalar_kinds(x)
+    return kinds is not None and all(each.dtype.kind in "iu" for each in kinds)
+
+
+def keys_of(items: dict[object, object]) -> list[Any]:
+    """The keys that a dict has in any case; none if it has some by a condition."""
+    by_condition = any(type(x) is MaybeSet for x in dict.values(items))
+    return [] if by_condition else list(dict.keys(items))
+
+
+def place_of_key(keys: Sequence[Any], key: object) -> tuple[Any, Any] | None:
+    """The place among the keys of a dict of one that is not known, and whether it is there; None
+    where that is not computed.
+    """
+    if type(key) is Several:
+        return _place_of_text(keys, key) if all(type(each) is str for each in keys) else None
+    if type(key) is Char:
+        are_texts = bool(keys) and all(type(each) is str for each in keys)
+        return place_of_char(keys, key) if are_texts else None
+    parts = key if type(key) is tuple else (key,)
+    if not 0 < len(keys) <= _MOST or {type(each) for each in keys} != {
+        tuple if type(key) is tuple else int
+    }:
+        return None
+    rows = [each if type(each) is tuple else (each,) for each in keys]
+    if any(len(row) != len(parts) or not all(map(_is_small, row)) for row in rows):
+        return None
+    if any(map(is_text, parts)):
+        return None
+    same: Any = None
+    for column, part in zip(zip(*rows, strict=True), parts, strict=True):
+        scalar = scalar_of(part)
+        number = part if scalar is None else to_int(scalar)
+        test = wrap(constant(np.array(column))) == number
+        same = test if same is None else np.logical_and(same, test)
+    return to_python(same.argmax()), to_python(same.any())
+
+
+def _place_of_text(keys: Sequence[object], key: Several) -> tuple[Any, Any]:
+    """The same of one text or another, of which the flags are known at run time."""
+    places = {each: place for place, each in enumerate(keys)}
+    found = [(flag, places.get(text, 0)) for flag, text in key.options]
+    return united(found), united([(flag, text in places) for flag, text in key.options])
+
+
+def _is_small(x: object) -> bool:
+    return type(x) is int and abs(x) < 2**62

@@ -1,0 +1,1 @@
+"""What leaves the function, and the Python source that makes it."""

@@ -1,0 +1,384 @@
+"""The expressions by which an epilogue makes what leaves the function."""
+
+from __future__ import annotations
+
+from collections import Counter, OrderedDict, defaultdict, deque
+from collections.abc import Callable, Iterator
+from functools import partial
+from itertools import product
+from types import SimpleNamespace
+from typing import Any
+
+from fxc.ir.graph import Value
+
+from ..arrays.flags import Flags
+from ..dicts.open_dicts import OpenDict
+from ..dicts.traced_dicts import Keyed, TracedDict
+from ..dicts.traced_sets import TracedSet
+from ..forms.differing import Differing
+from ..forms.form import Form, Items, plain_form
+from ..forms.leaving import classes_in
+from ..forms.mixed import Mixed
+from ..forms.several import Several
+from ..lists.list_buffers import Buffer
+from ..lists.list_pools import ListPool, PooledList
+from ..lists.lists_of_lists import ListOfLists, ListRow
+from ..lists.records import Pool, Record
+from ..lists.texts import Char, Text
+from ..lists.traced_lists import TracedList
+from ..outside.containers import is_plain
+from ..outside.files import TracedFile
+from ..outside.generators import TracedGenerator
+from ..outside.outside import Outside
+from ..regions.counted import Bounded, Counted
+from ..session.refusing import refuse
+from ..values.late import Late
+from ..values.maybe_set import MaybeSet
+from ..values.objects import (
+    Args,
+    Kwargs,
+    is_dict_class,
+    is_made_by_object,
+    is_namedtuple,
+    is_python_class,
+    slots_of,
+    vars_of,
+)
+from ..values.operands import Traced, TracedValue, has_traced, wrap
+from ..values.rows import ListArray, list_array_of, rows_in
+from ..values.shadows import class_of
+from ..values.snapshots import Held
+from .expression_parts import ExpressionParts
+from .listed import Lists
+
+
+class ExpressionBuilder(ExpressionParts):
+    """Writes expressions, and the text of the statements that come before one."""
+
+    def __init__(self, outside: Outside) -> None:
+        super().__init__(outside)
+        self.apart: set[tuple[int, int]] = set()  # leaves of which there is one
+        self._lines: list[str] = []
+        self._made: dict[int, tuple[str, Any]] = {}
+        self._open: set[int] = set()
+        self._dicts: list[Any] = []  # those that have keys by a condition
+        self._sealed: list[tuple[Any, type]] = []  # objects that are joined, of those that leave
+
+    def _place(self, x: object) -> str:
+        """The expression for something that leaves the function."""
+        if x is None or x is True or x is False:
+            return repr(x)
+        made = _EXPRESSIONS.get(type(x))
+        if made is not None:
+            return made(self, x)
+        if isinstance(x, TracedValue):
+            return self._of_value(x)
+        if id(x) in self._outside.given_texts:
+            return self._reference(self._outside.given_texts[id(x)][1])
+        if isinstance(x, Text):
+            return f"text_of({self._place(x.codes())})"
+        return self._leaf(x) if isinstance(x, Traced) else self._object(x)
+
+    def _differing(self, x: Differing) -> str:
+        return self._either(*(partial(self._place, each) for each in (x.left, x.flag, x.right)))
+
+    def _several(self, x: Several) -> str:
+        *options, (_, last) = x.options
+        cases = [f"{self._place(value)} if {self._place(flag)} else " for flag, value in options]
+        return f"({''.join(cases)}{self._place(last)})"
+
+    def _mixed(self, x: Mixed) -> str:
+        number = self._leaf(x.given)
+        python = f"{number}.item()" if x.whole is None else self._leaf(x.whole)
+        return f"({number} if {self._leaf(x.flag)} else {python})"
+
+    def _of_value(self, x: TracedValue) -> str:
+        if (of_list := list_array_of(x)) is not None:
+            return self._once(x, lambda: self._list_array(of_list))
+        return self._traced(x._object)
+
+    def _object(self, x: object) -> str:
+        """The expression for an object or a container, from outside or made anew."""
+        door = self._outside.session.door
+        door.places.check_not_replaced(x)
+        door.places.check_returned(x, self._sealed)
+        known = self._outside.shown.get(id(x))
+        if known is not None and not known.is_fixed:
+            return self._reference(known.source.var)
+        if id(x) in self._made:
+            return self._made[id(x)][0]
+        if id(x) in self._open:
+            raise refuse("a container that holds itself cannot be captured")
+        self._open.add(id(x))
+        owner = door.owner_of(x)
+        if owner is not None and self._is_made_anew(owner):
+            expression: str | None = f"vars({self._place(owner)})"
+        else:
+            expression = self._container(x, class_of(x))
+        self._open.discard(id(x))
+        return self._leaf(x) if expression is None else self._once(x, lambda: expression)
+
+    def _once(self, x: object, made: Callable[[], str]) -> str:
+        """The variable that holds what is made for ``x``."""
+        if id(x) not in self._made:
+            expression, name = made(), f"c{len(self._made)}"
+            self._lines.append(f"{name} = {expression}")
+            self._made[id(x)] = (name, x)
+        return self._made[id(x)][0]
+
+    def _keyed(self, x: Keyed) -> str:
+        """The expression for a dict or a set of the graph."""
+        items = self._buffer(x.table)
+        made = f"{{key for key, in {items}}}" if x.of is set else f"dict({items})"
+        if isinstance(x, TracedDict) and x.of is defaultdict:
+            return f"defaultdict({self._place(x.factory)}, {made})"
+        return f"{x.of.__name__}({made})" if x.of in (Counter, OrderedDict) else made
+
+    def _buffer(self, x: Buffer) -> str:
+        """The expression for a list of counted length, or one that Python knows."""
+        if x.items is not None:
+            return self._place(x.items)
+        return self._once(x, lambda: self._counted_list(x))
+
+    def _counted_list(self, x: Buffer) -> str:
+        form, arrays, count = x.contents()
+        end = self._place(count)
+        first, begin = self._items(x.borrowed), len(x.borrowed)
+        names = iter([f"{self._leaf(wrap(array))}[{begin or ''}:{end}]" for array in arrays])
+        made = self._listed(form, names)
+        made = f"[{first}*{made}]" if first else made
+        self._outside.session.door.places.check_returned_list(classes_in(form), self._sealed)
+        self._outside.session.aliases.returned.append(x)
+        return f"deque({made})" if x.of is deque else made
+
+    def _listed(self, form: Form, arrays: Iterator[str]) -> str:
+        """The expression for the list of items of a form that stand in arrays of these names."""
+        return Lists(self._constant, self._pool).of(form, arrays)
+
+    def _rows(self, x: ListOfLists) -> str:
+        """The expression for a list of lists of numbers that are all of one length."""
+        leaves = [self._leaf(wrap(each)) for each in x.arrays]
+        made = self._listed(x.form, iter([f"{leaf}.ravel()" for leaf in leaves]))
+        return f"rows_of({made}, *{leaves[0]}.shape)"
+
+    def _pool(self, pool: Pool | ListPool) -> str:
+        """The list of all records of a pool, or of all its lists."""
+        if id(pool) not in self._made:
+            name = f"p{len(self._made)}"
+            self._made[id(pool)] = name, pool
+            if isinstance(pool, ListPool):
+                self._make_lists(name, pool)
+            else:
+                self._make_records(name, pool)
+        return self._made[id(pool)][0]
+
+    def _make_records(self, name: str, pool: Pool) -> None:
+        table, known = pool.table, self._known_records(pool)
+        if known is not None:
+            self._lines.append(f"{name} = {known}")
+            return
+        if table.items is not None:
+            table.make_room((), 0, None)
+        form, arrays, count = table.contents()
+        assert isinstance(form, Items)
+        end = self._place(count)
+        names = iter([f"{self._leaf(wrap(array))}[:{end}]" for array in arrays])
+        self._lines.append(f"{name} = {self._listed(pool.form_of_fields(form), names)}")
+        self._outside.session.aliases.returned.append(table)
+        for number, key, x in pool.of_callers():
+            record = f"{name}[{number}]"
+            held = record if pool.label.kind is dict else f"vars({record})"
+            self._lines.append(f"{held}[{key!r}] = {self._place(x)}")
+        for held, other in pool.links(form):
+            linked = f"{self._pool(other)}[{held}] if type({held}) is int else {held}"
+            self._lines.append(f"for x in {name}: {held} = {linked}")
+
+    def _known_records(self, pool: Pool) -> str | None:
+        """The same of records whose fields Python knows, if none of them is a record."""
+        items = pool.table.items
+        if items is None or any(type(x) is Record for fields in items for x in fields):
+            return None
+        keys = [repr(key) for key in pool.label.keys]
+        of_class = "" if pool.label.kind is dict else f"rebuild({self._constant(pool.label.kind)}, "
+        made = []
+        for fields in items:
+            held = ", ".join(map(": ".join, zip(keys, map(self._place, fields), strict=True)))
+            made.append(f"{of_class}{{{held}}}{')' if of_class else ''}")
+        return f"[{', '.join(made)}]"
+
+    def _make_lists(self, name: str, pool: ListPool) -> None:
+        """Make the lists of a pool; they are there before their items."""
+        pool.check_ours("a result that is a part")
+        heads, arena = pool.heads, pool.arena
+        if heads.items is not None:
+            heads.make_room((), 0, None)
+        _, (begins, counts, _), number = heads.contents()
+        end = self._place(number)
+        of_lists = [f"{self._leaf(wrap(each))}[:{end}]" for each in (begins, counts)]
+        self._lines.append(f"{name} = [[] for _ in range({end})]")
+        if arena.form is not None:
+            self._lines.append(f"{name}i = arena_places({', '.join(of_lists)})")
+            names = iter([f"{self._leaf(wrap(each))}[{name}i]" for each in arena.room.arrays])
+            made = self._listed(arena.form, names)
+            self._lines.append(f"share_out({name}, {of_lists[1]}, {made})")
+        self._outside.session.aliases.returned += [heads, arena]
+
+    def _list_array(self, of_list: ListArray) -> str:
+        """The expression for the array of a list, which may be empty."""
+        array = self._leaf(wrap(of_list.array))
+        dtype = "" if of_list.asked is None else f", {self._constant(of_list.asked)}"
+        return f"{array} if len({array}) else empty(0{dtype})"
+
+    def _traced(self, value: Value) -> str:
+        """The expression for a traced value: see Note [Conditional aliases]."""
+        session = self._outside.session
+        replaced = session.aliases.replaced.get(value)
+        if replaced is not None:
+            session.aliases.told.add(value)
+            new, before = self._leaf(wrap(value)), self._traced(replaced.right)
+            return f"({new} if {self._place(wrap(replaced.test))} else {before})"
+        found = session.alternatives.get(value)
+        if found is None:
+            return self._leaf(wrap(value))
+        return self._either(
+            partial(self._traced, found.left),
+            partial(self._place, wrap(found.test)),
+            partial(self._traced, found.right),
+        )
+
+    def _either(
+        self, left: Callable[[], str], test: Callable[[], str], right: Callable[[], str]
+    ) -> str:
+        """The expression for one thing or another: nobody gets both."""
+        begin = len(self.leaves)
+        one = left()
+        middle = len(self.leaves)
+        other = right()
+        self.apart.update(product(range(begin, middle), range(middle, len(self.leaves))))
+        return f"({one} if {test()} else {other})"
+
+    def _container(self, x: Any, kind: type) -> str | None:
+        """The expression that makes a container anew; None for what is none."""
+        if kind is tuple:
+            return f"({self._items(x)})"
+        if kind is list:
+            rows = rows_in(x)  # see Note [Lists that grow]
+            if rows is None:
+                return f"[{self._items(x)}]"
+            return self._listed(plain_form(rows.kind), iter([self._leaf(wrap(rows.array))]))
+        if is_namedtuple(kind):
+            if vars_of(x):
+                raise refuse(f"a {kind.__name__} with other attributes cannot be captured")
+            return f"new_tuple({self._constant(kind)}, ({self._items(x)}))"
+        if kind is dict:
+            return self._dict(x)
+        if kind is OpenDict:
+            return self._dict(x.placed())
+        if kind is OrderedDict or kind is Counter:
+            return f"{kind.__name__}({self._dict(x)})"
+        if kind is defaultdict:
+            return f"defaultdict({self._place(x.default_factory)}, {self._dict(x)})"
+        if kind is deque:
+            return f"deque([{self._items(x)}], {x.maxlen})"
+        if kind is set and any(map(has_traced, x)):
+            raise refuse("a set of numbers that vary cannot be captured; return a list")
+        if kind in (set, frozenset) and not is_plain(x):  # what stands for objects leaves as they
+            return f"{kind.__name__}(({self._items(x)}))"
+        if kind is set:
+            return f"{self._constant(x)}.copy()"
+        if kind is SimpleNamespace:
+            return f"SimpleNamespace(**{self._dict(vars(x))})"
+        if is_dict_class(kind):
+            items, held = dict(zip(dict.keys(x), dict.values(x), strict=True)), vars_of(x)
+            attributes = "None" if held is x else self._dict(held)
+            return f"dict_of({self._constant(kind)}, {self._dict(items)}, {attributes})"
+        if self._is_own(x, kind):
+            held, slots = dict(vars_of(x)), slots_of(x)
+            parts = f"{self._constant(kind)}, {self._dict(held)}"
+            return f"rebuild({parts}{f', {self._dict(slots)}' if slots else ''})"
+        return None
+
+    def _is_own(self, x: object, kind: type) -> bool:
+        """Whether ``x`` is an object that the program made of a class of the user's."""
+        return (
+            id(x) not in self._outside.shown
+            and is_made_by_object(kind)
+            and is_python_class(kind)
+            and not hasattr(kind, "__fxc_original__")
+        )
+
+    def _is_made_anew(self, x: object) -> bool:
+        """Whether ``x`` is an object that the epilogue makes, of whatever class."""
+        kind = class_of(x)
+        return kind is SimpleNamespace or is_dict_class(kind) or self._is_own(x, kind)
+
+    def _items(self, items: Any) -> str:
+        return "".join(f"{self._place(item)}, " for item in items)
+
+    def _dict(self, items: dict[Any, Any]) -> str:
+        if any(type(value) is MaybeSet for value in items.values()):
+            return self._dict_if(items)
+        parts = [f"{self._key(key)}: {self._place(value)}" for key, value in items.items()]
+        return f"{{{', '.join(parts)}}}"
+
+    def _dict_if(self, items: dict[object, object]) -> str:
+        """The same of a dict that has some keys by a condition."""
+        name = f"d{len(self._dicts)}"
+        self._dicts.append(items)
+        lines = [f"{name} = {{}}"]
+        for key, x in items.items():
+            found = x if type(x) is MaybeSet else MaybeSet(None, x)
+            stored = f"{name}[{self._key(key)}] = {self._place(found.value)}"
+            test = "" if found.flag is None else f"if {self._place(found.flag)}: "
+            lines.append(f"{test}{stored}")
+        self._lines += lines
+        return name
+
+    def _key(self, key: object) -> str:
+        if type(key) is str:
+            return repr(key)
+        if type(key) is Late:
+            return repr(key._known())
+        if isinstance(key, Traced):
+            raise refuse("a number that varies cannot be captured as a key; use a constant")
+        return self._constant(key) if is_plain((key,)) else self._place(key)
+
+    def _called(self, function: object, args: Args, kwargs: Kwargs) -> str:
+        """The expression for a call."""
+        parts = [self._part(x) for x in args]
+        parts += [f"{name}={self._part(x)}" for name, x in kwargs.items()]
+        return f"{self._constant(function)}({', '.join(parts)})"
+
+    def _part(self, x: object) -> str:
+        """The expression for a part of a call."""
+        if type(x) in (int, str):
+            return repr(x)
+        if type(x) is Held:
+            return self._place(x.seen)
+        if type(x) is tuple:
+            return f"({''.join(f'{self._part(item)}, ' for item in x)})"
+        is_ours = type(x).__module__.startswith("fxc.") and not isinstance(x, Traced)
+        return self._constant(x) if is_ours or (type(x) is dict and not x) else self._place(x)
+
+
+def _refuse_range(self: ExpressionBuilder, x: object) -> str:
+    raise refuse("a range or an iterator as a result cannot be captured; return a list")
+
+
+_EXPRESSIONS: dict[type, Callable[[Any, Any], str]] = {
+    Differing: ExpressionBuilder._differing,
+    Several: ExpressionBuilder._several,
+    Mixed: ExpressionBuilder._mixed,
+    TracedList: ExpressionBuilder._buffer,
+    ListOfLists: lambda self, x: self._once(x, lambda: self._rows(x)),
+    ListRow: lambda self, x: f"{self._place(x.whole)}[{self._place(x.place)}]",
+    **dict.fromkeys((TracedDict, TracedSet), lambda self, x: self._once(x, lambda: self._keyed(x))),
+    Char: lambda self, x: f"chr({self._place(x.code)})",
+    Record: lambda self, x: f"{self._pool(x.pool)}[{self._place(x.number)}]",
+    PooledList: lambda self, x: f"{self._pool(x.pool)}[{self._place(x.number)}]",
+    TracedGenerator: lambda self, x: self._reference(x._var()),
+    TracedFile: lambda self, x: self._reference(x._source.var),
+    Flags: lambda self, x: f"{self._place(x._array)}.flags",
+    Late: lambda self, x: self._called(x._function, x._args, x._kwargs),
+    **dict.fromkeys((Counted, Bounded), _refuse_range),
+}

@@ -1,0 +1,96 @@
+"""What leaves the function, one by one: arrays, scalars, sizes and constants."""
+
+from __future__ import annotations
+
+from enum import Enum
+from types import BuiltinFunctionType, FunctionType, ModuleType
+
+import numpy as np
+
+from fxc.ir.graph import Operand, Value
+from fxc.ir.records import frozen
+from fxc.ir.signature import ConstantLeaf, DimLeaf
+from fxc.ir.symbols import counted_in
+from fxc.ir.types import ArrayType
+
+from ..forms.mixed import Mixed
+from ..forms.several import Several
+from ..numbers.traced_int import TracedInt
+from ..outside.outside import Outside
+from ..session.refusing import refuse
+from ..statements.carried_views import CarriedView, carried_view
+from ..values.operands import Traced, TracedValue, constant, has_traced, settled
+from ..values.shadows import class_of
+
+
+@frozen
+class ArrayLeaf:
+    """An array that leaves the function. Leaves with the same Value are the same object.
+
+    A Value that is an input of the graph is the input's own object; one that a view operator made
+    is a view.
+    """
+
+    value: Value
+
+
+@frozen
+class ScalarLeaf:
+    """A Python or NumPy scalar that leaves the function, by the operand's type."""
+
+    operand: Operand
+
+
+CapturedLeaf = ArrayLeaf | ScalarLeaf | DimLeaf | ConstantLeaf
+_CONSTANTS = (str, bytes, int, float, complex, range, np.generic, np.dtype, np.ufunc, type)
+_IDENTIFIED = (BuiltinFunctionType, ModuleType, FunctionType, Enum)
+
+
+def _placed(outside: Outside, value: Value, view: CarriedView) -> Value:
+    """A view at places that depend on data, in the form in which it can be returned."""
+    session = outside.session
+    made: Value = view.behind(session, view.numbers(session))._value
+    outside.placed[value] = made
+    return made
+
+
+def output_leaf(outside: Outside, leaf: object) -> CapturedLeaf:
+    """The leaf for something that leaves the function.
+
+    Raises ``CaptureError`` for what cannot.
+    """
+    if isinstance(leaf, TracedInt):
+        return ScalarLeaf(leaf._operand()) if counted_in(leaf._dim) else DimLeaf(leaf._dim)
+    leaf = settled(leaf)
+    if isinstance(leaf, TracedValue):
+        value = leaf._object
+        outside.session.check_alive(value)
+        if value in outside.session.alternatives:
+            raise refuse(
+                "a result that is one array in one case and another in the other cannot be "
+                "captured here; return a copy"
+            )
+        indices = list(outside.session.aliases.dynamic_indices(value))
+        view = carried_view(outside.session, value) if indices else None
+        if view is not None:
+            value = outside.placed.get(value) or _placed(outside, value, view)
+        else:
+            for index in indices:
+                outside.session.specialise(index, "the place of a view that is returned")
+        return ArrayLeaf(value) if isinstance(value.type, ArrayType) else ScalarLeaf(value)
+    if type(leaf) is Mixed or type(leaf) is Several:
+        raise refuse("a result that is Python's number in one case, NumPy's in another")
+    if isinstance(leaf, Traced):
+        leaf._operand()  # says why there is none
+    if isinstance(leaf, np.ndarray):
+        return ArrayLeaf(constant(leaf))
+    if leaf is None or leaf is Ellipsis or isinstance(leaf, _CONSTANTS):
+        return ConstantLeaf(leaf)
+    if isinstance(leaf, slice | frozenset) and not has_traced(leaf):
+        return ConstantLeaf(leaf)
+    known = outside.shown.get(id(leaf))
+    if known is not None and known.is_fixed:
+        return ConstantLeaf(leaf)
+    if isinstance(leaf, _IDENTIFIED) and not outside.session.door.is_made_inside(leaf):
+        return ConstantLeaf(leaf)
+    raise refuse(f"a {class_of(leaf).__name__} in the result cannot be captured; return arrays")

@@ -1,0 +1,111 @@
+"""What a variable may be, each thing with a flag. See Note [Several things]."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from fxc.ir.graph import Literal, Operand, Value
+from fxc.ir.types import PY_INT, ArrayType, ScalarType
+
+from ..arrays.traced_scalar import TracedScalar
+from ..numbers.traced_int import TracedInt
+from ..values.operands import Traced, array_of, operand, record
+
+_NUMBERS = (bool, int, float, TracedInt, TracedScalar)
+
+
+Option = tuple[Any, Any]  # a flag and a value
+
+
+def is_record(x: object) -> bool:
+    """Whether this is a record for sure."""
+    return isinstance(x, Traced) and x._in_pool
+
+
+def is_of_one_type(x: object) -> bool:
+    """Whether this is a number, and of which type is known."""
+    return isinstance(x, np.generic) or type(x) in _NUMBERS
+
+
+def is_unknown_number(x: object) -> bool:
+    """Whether this is a number that is not known, of one type or two."""
+    return isinstance(x, Traced) and x._kinds() is not None
+
+
+def is_open_int(x: object) -> bool:
+    """Whether this is an int of Python's that is not known."""
+    return isinstance(x, Traced) and x._graph_type() == PY_INT
+
+
+def record_of(x: object) -> Any:
+    """The record that one of several things is; anything else itself."""
+    return x._record() if isinstance(x, Traced) else x
+
+
+def graph_type(x: object) -> ArrayType | ScalarType | None:
+    """The type of a variable's value in a graph; None if it has none."""
+    if isinstance(x, Traced):
+        return x._graph_type()
+    is_number = type(x) in (bool, int, float, complex) or isinstance(x, np.generic)
+    return operand(x).type if is_number else None
+
+
+def arrays_of(x: Any) -> list[Value]:
+    """The arrays that a variable holds, or may hold."""
+    if type(x) is tuple:
+        return [value for each in x for value in arrays_of(each)]
+    return [value for each in sides_of(x) for value in arrays_of(each)] or (
+        [x._value] if array_of(x) is not None else []
+    )
+
+
+def sides_of(x: object) -> tuple[Any, ...]:
+    """The two things that a variable is one of; nothing for one that no flag decides."""
+    return x._sides if isinstance(x, Traced) else ()
+
+
+def flag_operand(flag: object) -> Operand:
+    """A flag as an operand."""
+    return Literal(np.bool_(flag)) if type(flag) in (bool, np.bool_) else operand(flag)
+
+
+def both_hold(left: object, right: object) -> Any:
+    """Whether two flags hold."""
+    for one, other in ((left, right), (right, left)):
+        if type(one) in (bool, np.bool_):
+            return other if one else False
+    return record("logical_and", operand(left), operand(right))
+
+
+def one_holds(flags: Sequence[object]) -> Any:
+    """Whether one of some flags holds."""
+    found: Any = False
+    for flag in flags:
+        if type(flag) in (bool, np.bool_):
+            if flag:
+                return True
+        elif found is False:
+            found = flag
+        else:
+            found = record("logical_or", operand(found), operand(flag))
+    return found
+
+
+def holds_not(flag: object) -> Any:
+    """Whether a flag does not hold."""
+    if type(flag) in (bool, np.bool_):
+        return not flag
+    return record("logical_not", operand(flag))
+
+
+def options_in(x: object) -> Sequence[Option]:
+    """What ``x`` may be."""
+    return x._options() if isinstance(x, Traced) else ((True, x),)
+
+
+def things_in(x: object) -> Sequence[Any]:
+    """What ``x`` may be, of which the types matter alone."""
+    return x._things() if isinstance(x, Traced) else (x,)

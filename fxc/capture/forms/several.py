@@ -1,0 +1,386 @@
+"""Variables that are ``None`` or a number, a number of several types, one string or another.
+
+See Note [Several things].
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from fxc.ir.graph import Operand
+
+from ..arrays.ufuncs import call_ufunc
+from ..numbers.python_numbers import as_scalar, to_python
+from ..session.refusing import refuse
+from ..session.session import current
+from ..values.late import OF_TEXTS, Late, late
+from ..values.operands import Traced, array_of, operand, variable_of, wrap
+from ..values.operator_methods import BINARY, COMPARISONS, UNARY, give_methods, operator_of
+from ..values.protocols import TakesUfuncs
+from .form import Key, MixedNumber
+from .joining import key, one_of_two
+from .mixed import Mixed, mixed_form, or_one
+from .options import (
+    Option,
+    both_hold,
+    flag_operand,
+    graph_type,
+    holds_not,
+    is_of_one_type,
+    is_record,
+    one_holds,
+    options_in,
+)
+from .truths import flag_of, going_on
+
+# Note [Several things]
+# After ``first = None`` and ``if x[i] > 0: first = i``, or ``best = max(best, 0.1)`` where best may
+# be Python's int, the variable is one of several things: ``options``, each with a flag; one of
+# these holds. An option is a constant (None, a string), a number of one type, or a tuple. Operators
+# are recorded for each option; what no option but one can do (``first + 1``) is done with that one,
+# and a call in which another's flag holds goes back to Python. NumPy's and Python's numbers of one
+# value are a mixed number where that will do: Note [Mixed scalars].
+#
+# Where arrays are among them, see Note [Things that differ]: they are carried through loops in the
+# same parts, by their elements.
+
+# A record (Note [Records]) is an option as a tuple is: its number is the only item. So is a text of
+# numbers that are not known (Note [Late effects]): the numbers are the items.
+
+_LOOKS = "upper lower title strip lstrip rstrip startswith endswith replace isdigit isalpha count"
+_LOOK = frozenset(_LOOKS.split())  # methods that only look at the text
+_SAME_IN_PYTHON = frozenset(np.dtype(code) for code in "?qd")
+
+
+class Several(TakesUfuncs, Traced):
+    """One of several things."""
+
+    __slots__ = ("options",)
+    __array_priority__ = 1002.0
+    _is_number = True
+
+    def __init__(self, options: Sequence[Option]) -> None:
+        self.options = tuple(options)
+
+    def _options(self) -> Sequence[Option]:
+        return self.options
+
+    def _parts(self) -> Sequence[Any]:
+        return [part for option in self.options for part in option]
+
+    def _with_parts(self, parts: Sequence[object]) -> Any:
+        return Several(list(zip(parts[::2], parts[1::2], strict=True)))
+
+    def is_(self, constant: object) -> Any:
+        """Whether it is this constant, Python's bool."""
+        flags = [flag for flag, x in self.options if x is constant]
+        return to_python(one_holds(flags)) if flags else False
+
+    def only(self, what: Callable[[object], bool]) -> Any:
+        """The options that ``what`` holds for, as one value; it is checked here that it is one."""
+        kept = [option for option in self.options if what(option[1])]
+        if not kept:
+            raise refuse(f"{self.text}, where it is used as something else, cannot be captured")
+        if len(kept) < len(self.options):
+            holds = one_holds([flag for flag, _ in kept])
+            current().record("try_demand", operand(holds))
+        return united(kept)
+
+    def _record(self) -> Any:
+        """The record that it is, see Note [Records]; itself, if it is none in any case."""
+        return self.only(is_record) if self.may_be_record else self
+
+    @property
+    def may_be_record(self) -> bool:
+        """Whether an option is a record."""
+        return any(is_record(x) for _, x in self.options)
+
+    def is_one(self, other: object) -> Any:
+        """``self is other``, of what may be records."""
+        flags: list[Any] = []
+        for flag, x in self.options:
+            for one, y in options_in(other):
+                if is_record(x) and is_record(y):
+                    flags.append(both_hold(both_hold(flag, one), variable_of(operand(x.is_(y)))))
+                elif x is y is None:
+                    flags.append(both_hold(flag, one))
+        found = one_holds(flags)
+        return found if type(found) is bool else to_python(found)
+
+    @property
+    def text(self) -> str:
+        """What a message calls it."""
+        names = [repr(x) if x is None or type(x) is str else "a value" for _, x in self.options]
+        return f"a variable that is {' or '.join(dict.fromkeys(names))} by a condition"
+
+    def _is_filled(self) -> Any:
+        """Its truth."""
+        flags: list[Any] = []
+        for flag, x in self.options:
+            test = going_on(x) if isinstance(x, Traced) else bool(x)
+            if test is True:
+                flags.append(flag)
+            elif test is not False:
+                flags.append(both_hold(flag, variable_of(flag_of(test))))
+        return one_holds(flags)
+
+    @property
+    def is_text(self) -> bool:
+        """Whether it is one text or another, all of them known."""
+        return all(type(x) is str for _, x in self.options)
+
+    @property
+    def is_late(self) -> bool:
+        """Whether it is one text or another, one of which is of numbers that are not known."""
+        return not self.is_text and isinstance(self, str)
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> type:
+        is_text = all(type(x) in (str, Late) and isinstance(x, str) for _, x in self.options)
+        return str if is_text else Several
+
+    def _class(self) -> type:
+        raise refuse("type() of one of several things cannot be captured")
+
+    def _is_instance(self, kinds: object) -> bool:
+        raise refuse("isinstance() of one of several things cannot be captured")
+
+    def _number(self) -> Any:
+        return self.only(is_of_one_type)
+
+    def _operand(self) -> Operand:
+        return operand(self._plain())
+
+    def _plain(self) -> Any:
+        found = self._number()
+        if type(found) is Several:
+            raise refuse(
+                "a number that is of several types by conditions, in this operation, cannot be "
+                "captured; make it one type, as by float(…)"
+            )
+        return found._plain() if isinstance(found, Traced) else found
+
+    def _stored_as(self, dtype: np.dtype) -> Any:
+        found = self._number()
+        if type(found) is not Several:
+            return found._stored_as(dtype) if isinstance(found, Traced) else found
+        is_int = dtype == np.int64 and not any(_is_weak_float(x) for _, x in found.options)
+        if dtype not in (np.float32, np.float64) and not is_int:
+            raise refuse(f"an assignment of a number of several types to {dtype} is not captured")
+        parts = [(flag, _as_scalar(x, dtype)) for flag, x in found.options]
+        return united(parts)
+
+    def _beside(self, other: object) -> Any:
+        return self._plain()
+
+    def _run(self, name: str, inputs: tuple[object, ...]) -> Any:
+        return for_each(lambda *xs: call_ufunc(name, *xs), inputs)
+
+    def converted(self, function: Callable[[object], object]) -> Any:
+        """``int(self)`` and its like."""
+        return for_each(function, (self,))
+
+    def __bool__(self) -> bool:
+        return bool(self._is_filled())
+
+    def __index__(self) -> int:
+        return self._plain().__index__()  # type: ignore[no-any-return]
+
+    def __iter__(self) -> Iterator[Any]:
+        found = self.only(lambda x: type(x) is tuple)
+        if type(found) is Several:
+            raise self._unclear("the items, of tuples of several lengths,")
+        return iter(found)
+
+    def _counted(self) -> Any:
+        found = self._record()
+        return None if type(found) is Several else found._counted()
+
+    def __getitem__(self, key: object) -> Any:
+        if self.is_text and not isinstance(key, Traced):
+            return self.of_each(lambda x: x[key])
+        found = self.only(lambda x: type(x) is tuple or is_record(x))
+        return found.of_each(lambda x: x[key]) if type(found) is Several else found[key]
+
+    def of_each(self, function: Callable[[Any], Any]) -> Any:
+        """What a function gives for each thing; where it raises, the call goes back to Python."""
+        found: list[Option] = []
+        for flag, x in self.options:
+            try:
+                found.append((flag, function(x)))
+            except (IndexError, TypeError, ValueError):
+                current().record("try_demand", flag_operand(holds_not(flag)))
+        if not found or any(key(x) is None for _, x in found):
+            raise refuse(f"an operation on {self.text} cannot be captured")
+        return united(found)
+
+    def _method(self, name: str, *args: object, **kwargs: object) -> Any:
+        """What a method of texts gives for known arguments."""
+        if any(isinstance(x, Traced) for x in (*args, *kwargs.values())):
+            raise self._unclear(f"{name}()")
+        return self.of_each(lambda x: getattr(x, name)(*args, **kwargs))
+
+    def __setitem__(self, key: object, value: object) -> None:
+        found = self._record()
+        (self._plain() if found is self else found)[key] = value
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        if self.is_text and name in _LOOK:
+            return partial(self._method, name)
+        if self.is_late and name in ("startswith", "endswith"):
+            return lambda *args: self.of_each(lambda x: getattr(x, name)(*args))
+        if self.is_late and name in OF_TEXTS:
+            return partial(late, str, getattr(str, name), self)
+        return getattr(self._plain(), name)
+
+    def __abs__(self) -> Any:
+        return for_each(abs, (self,))
+
+    def __round__(self, digits: int | None = None) -> Any:
+        return for_each(lambda x: round(x, digits), (self,))
+
+    def __len__(self) -> int:
+        raise self._unclear("len()")
+
+    def __hash__(self) -> int:
+        raise self._unclear("a key, or hash(),")
+
+    def __repr__(self) -> str:
+        raise self._unclear("the text")
+
+    def _unclear(self, what: str) -> Exception:
+        return refuse(f"{what} of {self.text} cannot be captured")
+
+
+def is_of_several_types(x: object) -> bool:
+    """Whether this is one of several things, or a number whose bits depend on its type."""
+    return type(x) is Several or (type(x) is Mixed and x.whole is not None)
+
+
+def _is_weak_float(x: object) -> bool:
+    """Whether this is a float of Python's, which raises where it fits in no int, or complex."""
+    kind = operand(x).type
+    return kind.dtype.kind == "c" or bool(kind.weak and kind.dtype.kind == "f")
+
+
+# ------------------------------------------------------------------ options
+
+
+def united(options: Sequence[Option]) -> Any:
+    """One value for options with flags, of which one holds."""
+    merged = list(options_by_key(options).values())
+    if len(merged) == 1:
+        return merged[0][1]
+    if len(merged) == 2:
+        (flag, left), (other, right) = merged
+        form = mixed_form(left, right)
+        if form is not None and (form.has_whole or form.given.dtype in _SAME_IN_PYTHON):
+            return _mixed(flag, left, other, right, form)
+    return Several(merged)
+
+
+def options_by_key(options: Sequence[Option]) -> dict[Key | None, Option]:
+    """One option of each kind."""
+    found: dict[Key | None, list[Option]] = {}
+    for flag, x in options:
+        if type(flag) not in (bool, np.bool_) or flag:
+            found.setdefault(key(x), []).append((flag, x))
+    return {what: _merged(what, alike) for what, alike in found.items()}
+
+
+def _mixed(flag: object, left: object, other: object, right: object, form: MixedNumber) -> Any:
+    """A mixed number of two numbers."""
+    if graph_type(left) != form.given:
+        flag, left, right = other, right, left
+    if form.has_whole:
+        return Mixed(left, flag, right)
+    cast = current().value("astype", operand(right), form.given.dtype, casting="unsafe")
+    number = current().value("where", operand(flag), operand(left), as_scalar(cast))
+    return Mixed(wrap(as_scalar(number)), flag)
+
+
+def _merged(what: Key | None, alike: Sequence[Option]) -> Option:
+    """One option for several with one key."""
+    flag, x = alike[0]
+    for other, y in alike[1:]:
+        x = one_of_two(what, flag, x, y, united)
+        flag = one_holds([flag, other])
+    return flag, x
+
+
+def _as_scalar(x: object, dtype: np.dtype) -> Any:
+    found = current().value("astype", operand(x), dtype, casting="unsafe")
+    return wrap(as_scalar(found))
+
+
+# ------------------------------------------------------------------ operators
+
+
+def for_each(function: Callable[..., object], inputs: Sequence[object]) -> Any:
+    """The function of what numbers may be."""
+    if any(array_of(x) is not None for x in inputs):
+        return function(*(x._plain() if type(x) is Several else x for x in inputs))
+    found: list[tuple[Any, tuple[Any, ...]]] = [(True, ())]
+    for x in inputs:
+        x = x._number() if type(x) is Several and not x.is_text else x
+        found = [(both_hold(one, flag), (*xs, y)) for one, xs in found for flag, y in options_in(x)]
+    results: list[Option] = []
+    for flag, xs in found:
+        given = xs if function in _NEVER_RAISE else [or_one(flag, x) for x in xs]
+        try:
+            results.append((flag, function(*given)))
+        except (ArithmeticError, TypeError, ValueError):
+            current().record("try_demand", flag_operand(holds_not(flag)))
+    if not results:
+        raise refuse("an operation that raises for each thing a variable may be is not captured")
+    return _flattened(results)
+
+
+# A part that holds no number now is a zero; what it comes to here does not matter.
+_NEVER_RAISE = frozenset(
+    {operator.add, operator.sub, operator.mul, operator.neg, operator.abs, abs}
+    | {operator.eq, operator.ne, operator.lt, operator.le, operator.gt, operator.ge}
+)
+
+
+def _flattened(results: Sequence[Option]) -> Any:
+    """The options of what may be mixed numbers."""
+    return united([(both_hold(flag, each), y) for flag, x in results for each, y in options_in(x)])
+
+
+def _compute(name: str, *xs: object) -> Any:
+    """What an operator gives for each thing that its operands may be."""
+    function = operator_of(name)
+    several = [x for x in xs if type(x) is Several]
+    if name in ("add", "mul", "mod") and any(x.is_late for x in several):
+        return late(str, function, *xs)
+    if name == "add" and several[0].is_text:
+        if current().region:
+            current().door.texts.ask()  # see Note [Texts of the graph]
+        *_, other = xs
+        if isinstance(other, Traced) and type(other) is not Several and isinstance(other, str):
+            return NotImplemented
+    return for_each(function, xs)
+
+
+def _equality(name: str, left: Several, right: object) -> Any:
+    results: list[Option] = []
+    for flag, x in left.options:
+        for one, y in options_in(right):
+            plain = not is_of_one_type(x) or not is_of_one_type(y)
+            if plain and (type(x) is tuple or type(y) is tuple):
+                raise refuse("== of what may be a tuple cannot be captured; compare its items")
+            results.append((both_hold(flag, one), operator_of(name)(x, y)))
+    return _flattened(results)
+
+
+_EQUALITIES = ("eq", "ne")
+give_methods(Several, _compute, (BINARY | COMPARISONS | UNARY).keys() - {"matmul", *_EQUALITIES})
+give_methods(Several, _equality, _EQUALITIES)

@@ -1,0 +1,72 @@
+"""Whether what a variable holds counts as true."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from fxc.ir.graph import Literal, Operand
+
+from ..arrays.traced_scalar import TracedScalar
+from ..numbers.traced_int import TracedInt
+from ..outside.containers import External
+from ..session.session import current
+from ..values.operands import Traced, array_of, operand
+from ..values.shadows import has_method
+from .mixed import Mixed, of_numpy
+
+
+def truth(test: object) -> Any:
+    """``test`` as a bool, or as a traced scalar that stands for one.
+
+    What follows from arguments alone is decided by their numbers, which become constants; but for
+    sizes and ints: a guard has decided what a guard can say of them, the rest is none of the kind
+    that stays the same (``n & (n - 1)``). Nor is a number that has changed from call to call.
+    """
+    if type(test) is TracedScalar:
+        session = current()
+        origins = session.origins.get(test._value)
+        if origins and not origins <= session.ints and not session.leaves_open(origins):
+            return bool(test)
+        return test
+    return going_on(test)
+
+
+def going_on(test: Any) -> Any:
+    """As ``truth``, for loops: a number that is an argument need not be a constant."""
+    if type(test) is TracedScalar:
+        return test
+    if type(test) is Mixed:
+        return test.number
+    if isinstance(test, Traced | External) and (filled := test._is_filled()) is not None:
+        return filled
+    found = array_of(test)
+    if found is not None and all(type(dim) is int and dim == 1 for dim in found.type.shape):
+        return test[(0,) * found.type.rank]
+    if type(test) is TracedInt:
+        return test.__ne__(0)
+    return _by_python(test) if has_method(test, "__bool__") else bool(test)
+
+
+def _by_python(x: object) -> Any:
+    """The truth of an object whose ``__bool__`` is Python code."""
+    found: Any = current().door.special(x, "__bool__")
+    kind = found.__class__
+    if kind is not bool:
+        raise TypeError(f"__bool__ should return bool, returned {kind.__name__}")
+    return truth(found) if isinstance(found, Traced) else found
+
+
+def flag_of(test: object) -> Operand:
+    """The truth of a bool or a traced scalar as NumPy's bool."""
+    if type(test) is bool:
+        return Literal(np.bool_(test))
+    if operand(test).type.dtype.kind != "b":
+        test = test != 0
+    return of_numpy(operand(test))
+
+
+def demand(test: object) -> None:
+    """Have native code send a call back to Python in which a test does not hold."""
+    current().record("try_demand", flag_of(test))

@@ -1,0 +1,97 @@
+"""What collects the steps of a guard program while a capture runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from fxc.ir.size_guards import Guard
+from fxc.ir.symbols import Dim
+
+from .program import Check, Fetch, GuardProgram, Source, Step, expression_of, relation_check
+
+
+class GuardBuilder:
+    """Collects the steps of a program while a capture runs."""
+
+    def __init__(self) -> None:
+        self.steps: list[Step] = []
+        self.constants: dict[str, Any] = {}
+        self.symbols: dict[str, str] = {}  # the variable that holds a symbol's value
+        self._names: dict[int, str] = {}
+        self._count = 0
+
+    def name(self, stem: str) -> str:
+        """A new variable."""
+        self._count += 1
+        return f"{stem}{self._count}"
+
+    def constant(self, value: object, stem: str = "k") -> str:
+        """The name of an object that the program refers to."""
+        name = self._names.get(id(value))
+        if name is None:
+            name = self._names[id(value)] = f"{stem}_{len(self.constants)}"
+            self.constants[name] = value
+        return name
+
+    def fetch(self, expression: str, text: str) -> Source:
+        """Put something into a new variable."""
+        source = Source(self.name("v"), text)
+        self.steps.append(Fetch(source.var, expression))
+        return source
+
+    def check(
+        self,
+        condition: str,
+        text: str,
+        label: str = "",
+        part: str = "",
+        is_of_value: bool = False,
+        value_of: str = "",
+    ) -> None:
+        """Demand a fact; ``label`` names what may change of it from call to call, see ``Check``."""
+        text = " ".join(text.split())
+        self.steps.append(Check(condition, text, label, part, is_of_value, value_of))
+
+    def same_keys(self, var: str, keys: tuple[object, ...]) -> str:
+        """The condition that a dict has these keys in this order."""
+        if all(type(key) is str for key in keys):
+            return f"[*{var}] == {list(keys)!r}"
+        return f"same_keys({var}, {self.constant(keys)})"
+
+    def check_value(self, source: Source, value: object, label: str = "") -> None:
+        """Demand the very type and value of a plain immutable object."""
+        name = self.constant(value)
+        shown = repr(value)
+        shown = shown if len(shown) <= 40 else f"{shown[:37]}..."
+        self.check(
+            f"{source.var} is {name} or same_value({source.var}, {name})",
+            f"{source.text} is {shown}",
+            label,
+            is_of_value=True,
+            value_of=source.text,
+        )
+
+    def check_identity(self, source: Source, value: object) -> None:
+        """Demand the very same object."""
+        name = getattr(value, "__name__", type(value).__name__)
+        condition = f"{source.var} is {self.constant(value)}"
+        self.check(condition, f"{source.text} is {name}", value_of=source.text)
+
+    def check_relation(self, guard: Guard) -> None:
+        """Demand a relation between symbols."""
+        self.steps.append(relation_check(guard, self.symbols))
+
+    def expression(self, dim: Dim) -> str:
+        """The Python expression of a dim."""
+        return expression_of(dim, self.symbols)
+
+    def program(self, inputs: Iterable[Source], objects: Iterable[str] = ()) -> GuardProgram:
+        """The finished program."""
+        variables = [source.var for source in inputs]
+        return GuardProgram(self.steps, self.constants, variables, objects, self.symbols)
+
+
+def flags_of(array: Source) -> str:
+    """The variable with the flags of an array that has been checked."""
+    return f"{array.var}_flags"

@@ -1,0 +1,370 @@
+"""The guard program: what a capture relies on outside of its graph, checked at each call.
+
+Steps fetch things (arguments, globals, attributes) into variables and check facts about them. From
+the same steps two Python functions are made: ``check(args, kwargs)``, which gives the graph's
+inputs or None, and ``why(args, kwargs)``, which says what does not hold.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from functools import cached_property
+from types import CodeType, MappingProxyType
+from typing import Any, Protocol
+
+import numpy as np
+
+from fxc.ir.asynchronous import NUMPYS_ERRORS, hand_on
+from fxc.ir.errors import MISSED, Flagged, Interrupted, RunFailed
+from fxc.ir.records import frozen
+from fxc.ir.size_guards import Guard
+from fxc.ir.symbols import Dim, Symbol
+from fxc.ir.types import array_type, is_known
+
+from .facts import apart, distinct, overlaps_itself, same_items, same_keys, same_value
+from .listed_numbers import codes_of
+
+Inputs = tuple[Any, ...]
+
+
+class Count(Protocol):
+    """Something that counts calls."""
+
+    calls: int
+
+
+@frozen
+class Source:
+    """How to get at something from outside at a call: a variable of the program, and for people."""
+
+    var: str
+    text: str
+
+
+@frozen
+class Fetch:
+    """``var = expression``; ``var`` may be several names."""
+
+    var: str
+    expression: str
+
+
+@frozen
+class Check:
+    """A condition that must hold; ``text`` says what it is about.
+
+    ``label`` names a constant that may change: see Note [Numbers from outside]. It has if ``part``
+    of the condition does not hold any more. ``value_of`` is what has to have a certain value, or
+    to be a certain object, as the program calls it.
+    """
+
+    condition: str
+    text: str
+    label: str = ""
+    part: str = ""
+    is_of_value: bool = False
+    value_of: str = ""
+
+
+_VARIABLE = re.compile(r"\bv\d+\b")
+Step = Fetch | Check
+
+
+@frozen
+class Failure:
+    """The number of a step that does not hold, and what to say of it: what held, what is now."""
+
+    place: int
+    text: str
+
+
+class GuardProgram:
+    """The steps, the constants they mention, which variables are the graph's inputs, which objects
+    the epilogue takes, and which variables hold the values of symbols.
+    """
+
+    def __init__(
+        self,
+        steps: Iterable[Step],
+        constants: Mapping[str, object],
+        inputs: Iterable[str],
+        objects: Iterable[str] = (),
+        symbols: Mapping[str, str] = MappingProxyType({}),
+    ) -> None:
+        self.steps = tuple(steps)
+        self.constants = dict(constants)
+        self.inputs = tuple(inputs)
+        self.objects = tuple(objects)
+        self.symbols = dict(symbols)
+
+    def demanding(self, relations: Iterable[Guard]) -> GuardProgram:
+        """The program with more relations between symbols."""
+        steps = (*self.steps, *(relation_check(each, self.symbols) for each in relations))
+        return GuardProgram(steps, self.constants, self.inputs, self.objects, self.symbols)
+
+    def deciding(self) -> GuardProgram | None:
+        """What of the program is about values, which decide where the program goes, with what that
+        takes; None if there is nothing.
+        """
+        steps = self._needed(lambda step: step.condition if step.is_of_value else "")
+        return GuardProgram(steps, self.constants, ()) if steps else None
+
+    def _needed(self, part: Callable[[Check], str]) -> list[Step]:
+        """The checks of which there is a ``part`` to look at, and what is fetched for these."""
+        wanted: set[str] = set()
+        steps: list[Step] = []
+        for step in reversed(self.steps):
+            if isinstance(step, Check):
+                if not part(step):
+                    continue
+                wanted.update(_VARIABLE.findall(part(step)))
+            elif wanted.isdisjoint(_VARIABLE.findall(step.var)):
+                continue
+            else:
+                wanted.update(_VARIABLE.findall(step.expression))
+            steps.append(step)
+        return steps[::-1]
+
+    @property
+    def namespace(self) -> dict[str, Any]:
+        """What the steps mention, by name."""
+        return {**_NAMESPACE, **self.constants}
+
+    @cached_property
+    def source(self) -> str:
+        """The Python source of ``check``."""
+        lines = ["def check(args, kwargs):", "    try:", *self._steps_or("None")]
+        lines.append(
+            f"        return ({''.join(f'{var}, ' for var in (*self.inputs, *self.objects))})"
+        )
+        lines.append("    except Exception as error: hand_on(error); return None")
+        return "\n".join(lines)
+
+    def _steps_or(self, otherwise: str) -> Iterator[str]:
+        """The steps, two levels deep; where one does not hold, ``otherwise`` is returned."""
+        for step in self.steps:
+            if isinstance(step, Fetch):
+                yield f"        {step.var} = {step.expression}"
+            else:
+                yield f"        if not ({step.condition}): return {otherwise}  # {step.text}"
+
+    def call(
+        self,
+        run: Callable[..., Sequence[object]],
+        finish: Callable[..., object] | None,
+        count: Count,
+    ) -> Callable[[tuple[Any, ...], dict[str, Any]], Any]:
+        """``check`` and what comes after it, as one function of the arguments.
+
+        ``run`` gives leaves for the inputs, ``finish`` the result for those and the objects;
+        without it the only leaf is the result. ``MISSED`` stands for a call that this capture is
+        not for.
+        Raises ``RunFailed`` from what ``run`` raises.
+        """
+        lines = [
+            "def call(args, kwargs):",
+            "    try:",
+            *self._steps_or("MISSED"),
+            "    except Exception as error: hand_on(error); return MISSED",
+            *self._behind(finish, "raise RunFailed from error"),
+        ]
+        more = {"run": run, "finish": finish, "count": count}
+        return self._compiled("\n".join(lines), "call", more)
+
+    def serve(
+        self,
+        run: Callable[..., Sequence[object]],
+        finish: Callable[..., object] | None,
+        count: Count,
+    ) -> Callable[..., Any]:
+        """What ``call`` does behind the guards, as a function of ``served``.
+
+        ``MISSED`` stands for what ``run`` raises, too.
+        """
+        lines = [
+            f"def serve({', '.join(self.served)}):",
+            *self._behind(finish, "return MISSED"),
+        ]
+        more = {"run": run, "finish": finish, "count": count}
+        return self._compiled("\n".join(lines), "serve", more)
+
+    @property
+    def served(self) -> tuple[str, ...]:
+        """The variables that are inputs or objects."""
+        return tuple(dict.fromkeys((*self.inputs, *self.objects)))
+
+    def _behind(self, finish: Callable[..., object] | None, failed: str) -> Iterator[str]:
+        """What is to be done when all guards hold."""
+        objects = "".join(f", {var}" for var in self.objects)
+        yield "    try:"
+        yield f"        leaves = run({', '.join(self.inputs)})"
+        yield "    except TimeoutError: raise"
+        yield f"    except Flagged as error: {failed}"
+        yield f"    except NUMPYS_ERRORS as error: hand_on(error); {failed}"
+        yield "    except Interrupted as interrupt: raise interrupt.__cause__ from None"
+        yield "    count.calls += 1"
+        yield "    return leaves[0]" if finish is None else f"    return finish(leaves{objects})"
+
+    @cached_property
+    def check(self) -> Callable[[tuple[Any, ...], dict[str, Any]], Inputs | None]:
+        """The graph's inputs for these arguments, and the objects for the epilogue after them; None
+        if this capture is not for them.
+        """
+        return self._compiled(self.source, "check")
+
+    def failure(self, args: tuple[object, ...], kwargs: dict[str, object]) -> Failure | None:
+        """The first step that does not hold for these arguments."""
+        namespace = {**self.namespace, "args": args, "kwargs": kwargs}
+        fetched = {"args", "kwargs"}
+        for place, step in enumerate(self.steps):
+            try:
+                if isinstance(step, Fetch):
+                    exec(f"{step.var} = {step.expression}", namespace)
+                    fetched.update(name.strip() for name in step.var.split(","))
+                elif not eval(step.condition, namespace):
+                    names = compile(step.condition, "<fxc guard>", "eval").co_names
+                    shown = [_shown(namespace[name]) for name in names if name in fetched]
+                    now = f"; now {', '.join(dict.fromkeys(shown))}" if shown else ""
+                    return Failure(place, f"not so any more: {step.text}{now}")
+            except Exception as error:
+                if isinstance(step, Check):
+                    return Failure(place, f"a guard could not be checked: {error}")
+                gone = f"is not there any more ({type(error).__name__})"
+                return Failure(place, f"{step.expression} {gone}")
+        return None
+
+    def why(self, args: tuple[object, ...], kwargs: dict[str, object]) -> str:
+        """What does not hold for these arguments; empty if all does."""
+        found = self.failure(args, kwargs)
+        return "" if found is None else found.text
+
+    def fetched(self, args: tuple[object, ...], kwargs: dict[str, object]) -> list[Any]:
+        """What the graph's inputs are fetched from these arguments, with nothing checked.
+
+        None stands for what cannot be fetched, or does not come from the arguments.
+        """
+        namespace = {**self.namespace, "args": args, "kwargs": kwargs}
+        for step in self.steps:
+            if isinstance(step, Fetch):
+                with suppress(Exception):  # marks have no shape to unpack
+                    exec(f"{step.var} = {step.expression}", namespace)
+        return [namespace.get(var) for var in self.inputs]
+
+    def changed(self, args: tuple[object, ...], kwargs: dict[str, object]) -> Iterator[str]:
+        """The labels of constants that are others for these arguments."""
+        return (each.label for each in self._failing(args, kwargs) if each.label)
+
+    def other_values(self, args: tuple[object, ...], kwargs: dict[str, object]) -> set[str]:
+        """What has another value for these arguments, as the program calls it."""
+        return {each.value_of for each in self._failing(args, kwargs)} - {""}
+
+    def _failing(self, args: tuple[object, ...], kwargs: dict[str, object]) -> Iterator[Check]:
+        """The checks that do not hold for these arguments, or whose ``part`` does not."""
+        namespace = {**self.namespace, "args": args, "kwargs": kwargs}
+        for step, code in self._facts:
+            with suppress(Exception):  # other parts may be of another kind
+                if isinstance(step, Fetch):
+                    exec(code, namespace)
+                elif not eval(code, namespace):
+                    yield step
+
+    @cached_property
+    def _facts(self) -> list[tuple[Step, CodeType]]:
+        """The checks of what has a label or a certain value, and what is fetched for these."""
+
+        def part(step: Check) -> str:
+            return (step.part or step.condition) if step.label or step.value_of else ""
+
+        found: list[tuple[Step, CodeType]] = []
+        for step in self._needed(part):
+            if isinstance(step, Fetch):
+                source, mode = f"{step.var} = {step.expression}", "exec"
+            else:
+                source, mode = part(step), "eval"
+            found.append((step, compile(source, "<fxc guard>", mode)))
+        return found
+
+    def _compiled(
+        self, source: str, name: str, more: Mapping[str, object] = MappingProxyType({})
+    ) -> Callable[..., Any]:
+        namespace = {
+            **self.namespace,
+            **more,
+        }
+        exec(compile(source, f"<fxc guards: {name}>", "exec"), namespace)
+        function: Callable[..., Any] = namespace[name]
+        return function
+
+    def __str__(self) -> str:
+        return self.source
+
+
+def _shown(x: object) -> str:
+    """A value of a guard's variable, for people."""
+    match x:
+        case np.ndarray() if is_known(x.dtype):
+            return str(array_type(x.dtype, x.shape, x.strides))
+        case tuple():
+            return f"{len(x)} positional arguments"
+        case dict():
+            return f"keywords {list(x)}"
+        case None | bool() | int() | float() | complex() | str() | np.generic():
+            text = repr(x)
+            return text if len(text) <= 40 else f"{text[:37]}..."
+        case _:
+            return f"a {type(x).__name__}"
+
+
+_NAMESPACE: dict[str, Any] = {
+    "codes_of": codes_of,
+    "MISSED": MISSED,
+    "RunFailed": RunFailed,
+    "Interrupted": Interrupted,
+    "Flagged": Flagged,
+    "NUMPYS_ERRORS": NUMPYS_ERRORS,
+    "hand_on": hand_on,
+    "distinct": distinct,
+    "ndarray": np.ndarray,
+    "may_share": getattr(np.may_share_memory, "_implementation", np.may_share_memory),
+    "apart": apart,
+    "overlaps_itself": overlaps_itself,
+    "same_value": same_value,
+    "same_items": same_items,
+    "same_keys": same_keys,
+}
+
+
+# ------------------------------------------------------------------ relations between symbols
+
+
+def relation_check(guard: Guard, variables: Mapping[str, str]) -> Check:
+    left, right = expression_of(guard.left, variables), expression_of(guard.right, variables)
+    return Check(f"{left} {guard.relation} {right}", str(guard), "", "")
+
+
+def expression_of(dim: Dim, variables: Mapping[str, str]) -> str:
+    """The Python expression of a dim; symbols are the values of ``variables``."""
+    if isinstance(dim, int):
+        return str(dim)
+    terms = []
+    for monomial, coefficient in dim.terms:
+        factors = [_factor(atom, variables) for atom in monomial]
+        if coefficient != 1 or not factors:
+            factors.insert(0, str(coefficient))
+        terms.append("*".join(factors))
+    return f"({' + '.join(terms)})"
+
+
+def _factor(atom: Any, variables: Mapping[str, str]) -> str:
+    if isinstance(atom, Symbol):
+        return variables[atom.name]
+    left, right = expression_of(atom.left, variables), expression_of(atom.right, variables)
+    match atom.name:
+        case "floordiv":
+            return f"({left} // {right})"
+        case "mod":
+            return f"({left} % {right})"
+        case name:
+            return f"{name}({left}, {right})"

@@ -1,0 +1,105 @@
+"""Lists of the program as arguments of functions of NumPy's."""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import Any
+
+import numpy as np
+
+from fxc.ir.graph import Value
+from fxc.ops.metas.shapes import normalize_axis
+
+from ..arrays.traced_array import TracedArray
+from ..forms.form import Array
+from ..values.operands import Traced, has_traced, operand, wrap
+from .list_changes import is_list
+from .lists_of_lists import ListOfLists
+from .traced_lists import is_in_arrays, is_in_graph
+
+
+def as_numpy(
+    args: tuple[Any, ...], kwargs: dict[str, object]
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """The arguments of a function of NumPy's, with arrays in place of lists."""
+    if not any(is_list(x) or _is_deque(x) for x in (*args, *kwargs.values())):
+        return args, kwargs
+    return tuple(map(_array, args)), {name: _array(x) for name, x in kwargs.items()}
+
+
+def _array(x: Any) -> Any:
+    if _is_deque(x):
+        return list(x)
+    return x.as_array() if is_list(x) else x
+
+
+def _is_deque(x: object) -> bool:
+    return isinstance(x, deque) and not isinstance(x, Traced)
+
+
+def array_of_list(args: tuple[Any, ...], kwargs: dict[str, object]) -> Any:
+    """What ``np.array(list, dtype)`` gives; None for other arguments."""
+    if len(args) not in (1, 2) or not kwargs.keys() <= {"dtype"}:
+        return None
+    if not (is_in_graph(args[0]) or type(args[0]) is ListOfLists):
+        return None
+    return args[0].as_array(args[1] if len(args) == 2 else kwargs.get("dtype"))
+
+
+def joined_list(f: Any, args: tuple[Any, ...], kwargs: dict[str, object]) -> Any:
+    """What ``np.stack(list)`` and its like give; None for other arguments."""
+    join = _joins.get(f)
+    if join is None or not args or not is_in_arrays(args[0]):
+        return None
+    if has_traced(args[1:]) or has_traced(kwargs):
+        return None
+    if not isinstance(args[0].form, Array):
+        return None
+    array = operand(args[0].as_array())
+    assert isinstance(array, Value)
+    try:
+        return join(wrap(array), *args[1:], **kwargs)
+    except TypeError:  # other options than the axis
+        return None
+
+
+def _stack(items: Any, axis: int = 0) -> Any:
+    place = normalize_axis(axis, items.ndim)
+    return items if place == 0 else np.moveaxis(items, 0, place).copy()
+
+
+def _concatenate(items: Any, axis: int | None = 0) -> Any:
+    if axis is None:
+        return items.ravel()
+    place = normalize_axis(axis, items.ndim - 1)
+    shape = items.shape
+    joined = (*shape[1 : place + 1], shape[0] * shape[place + 1], *shape[place + 2 :])
+    return np.moveaxis(items, 0, place).reshape(joined).copy()
+
+
+def _vstack(items: TracedArray) -> Any:
+    return items if items.ndim == 2 else _concatenate(items)
+
+
+def _hstack(items: TracedArray) -> Any:
+    return _concatenate(items, 0 if items.ndim == 2 else 1)
+
+
+def _column_stack(items: TracedArray) -> Any:
+    return _stack(items, 1) if items.ndim == 2 else _concatenate(items, 1)
+
+
+def _dstack(items: TracedArray) -> Any:
+    if items.ndim == 2:
+        return _stack(items, 1)[None]
+    return _stack(items, 2) if items.ndim == 3 else _concatenate(items, 2)
+
+
+_joins = {
+    np.stack: _stack,
+    np.concatenate: _concatenate,
+    np.vstack: _vstack,
+    np.hstack: _hstack,
+    np.column_stack: _column_stack,
+    np.dstack: _dstack,
+}

@@ -1,0 +1,349 @@
+"""Buffers, as which counted lists are held: items with a length, in Python or in the graph.
+
+See Note [Lists of counted length].
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from fxc.ir.graph import Literal, Operand, Value
+from fxc.ir.symbols import Dim
+from fxc.ir.types import ScalarType, Type
+
+from ..forms.form import Form, columns_of, is_of_arrays, types_of
+from ..forms.items import arrays_in, form_of_items, item_of, records_in, takes
+from ..forms.variables import placeholder
+from ..numbers.python_numbers import to_int
+from ..numbers.traced_int import wrap_dim
+from ..regions.counted import Bounded, Counted
+from ..regions.given import lend
+from ..regions.structured import Statement
+from ..session.refusing import refuse
+from ..session.session import current
+from ..values.operands import operand, settled, wrap
+from .list_contents import MOST_APPENDED, MOST_ARRAYS, SPARE, Contents, is_wide
+from .list_room import Int, checked_place, is_unknown, new_room, place_among
+
+
+class Buffer(Contents):
+    """Items that the program collects, and that may come to depend on data."""
+
+    __slots__ = ()
+
+    # -------------------------------------------------------- the statement that makes room
+
+    def owner(self) -> Statement | None:
+        """The outermost statement being recorded that has begun since the buffer was made."""
+        session = self.session
+        if session.region == self.home:
+            return None
+        inside = next(each.number for each in session.regions if each.number > self.home)
+        for each in session.statements[self._depth :]:
+            if each.recording is not None and each.recording.number == inside:
+                found: Statement = each
+                return found
+        raise refuse(
+            "a change to a list in a branch or loop that becomes one of the graph cannot be "
+            "captured"
+        )
+
+    def owner_of_change(self, *, turns: bool = False) -> Statement | None:
+        """The owner, before a change of the length, or at the begin: it ``turns``."""
+        self.check_not_running()
+        owner, room = self.owner(), self._room
+        self._turns |= turns and (owner is not None or room is not None)
+        if turns and owner is None and room is not None and room.head is None:
+            self.make_room([], SPARE, None)
+        self._changing |= owner is not None
+        return owner
+
+    def check_not_running(self) -> None:
+        """Note a change; refuse it while a loop of the graph runs over the list."""
+        self.changes += 1
+        over = (getattr(each, "over", None) for each in self.session.statements)
+        if any(x is self for each in over for x in getattr(each, "of", ())):
+            raise refuse("a change to a list while a loop runs over it cannot be captured")
+
+    def has_room(self, owner: Statement, *more: object) -> bool:
+        """Whether this statement has made room for what it appends."""
+        room = self._room
+        if room is None or room.owner is not owner or (self._turns and room.head is None):
+            return False
+        if self._changing and self._known is not None:  # which the statement has relied on
+            return False
+        return takes(room.form, *more)
+
+    def begin_change(self, *more: object) -> bool:
+        """Before a change that moves items, or takes in more of them: whether there is room; else
+        a statement will be recorded again.
+        """
+        self.owner_of_change()
+        return self.takes_in(*more)
+
+    def takes_in(self, *more: object, spare: Dim | None = SPARE, often: bool = False) -> bool:
+        """Whether there is room for these items. A statement that has made none will be recorded
+        again with room for them: as many in each run of its region, or more if it stores them
+        ``often``. Where no statement is recorded, room is made here, for some ``spare`` items, too.
+        """
+        owner = self.owner()
+        if owner is None:
+            if self._room is None or not takes(self._room.form, *more):
+                self.make_room(more, spare, None)
+        elif not self.has_room(owner, *more):
+            self._wish(owner, *more, often=often)
+            return False
+        return True
+
+    def _wish(self, owner: Statement, *more: object, often: bool = False) -> None:
+        """Note what a statement adds, which will be recorded again with room for it."""
+        session = self.session
+        assert owner.recording is not None
+        for each in more:
+            for record in records_in(each):
+                session.door.places.seal(record)
+        often = often or session.in_loop(owner.recording.number)
+        owner.wishes.note(self, more, once=not often)
+
+    def awaited_by(self) -> Statement | None:
+        """The statement, if there is one, that will be recorded again with room for what it has
+        changed.
+        """
+        session = self.session
+        if self._room is not None or session.region == self.home:
+            return None
+        inside = session.statements[self._depth :]
+        return next((each for each in inside if each.wishes.has(self)), None)
+
+    def not_yet(self, owner: Statement) -> Any:
+        """An item for a statement that will be recorded again."""
+        owner.wishes.note(self, [])
+        if self._room is not None:
+            return self.item(-1)
+        if self._items:
+            return self._items[-1]
+        self.session.record("try_demand", Literal(False))  # of an empty list, if it is none later
+        return self.any_item(owner)
+
+    def form_awaited(self, owner: Statement) -> Form | None:
+        """The form of the items that there are, and of those that a statement will store; None if
+        nothing is known of any.
+        """
+        return form_of_items([*self._items, *owner.wishes.samples(self)], None)
+
+    def any_item(self, owner: Statement | None = None) -> Any:
+        """What stands for an item that a statement will read when it is recorded again."""
+        owner = self.owner() if owner is None else owner
+        assert owner is not None
+        form = self.form_awaited(owner)
+        return 0 if form is None else any_of(form)
+
+    # -------------------------------------------------------- room
+
+    def make_room(
+        self,
+        samples: Sequence[object],
+        more: Dim | None,
+        owner: Statement | None,
+        form: Form | None = None,
+    ) -> bool:
+        """Make, here, room for so many more items like ``samples``, or of this form;
+        False if nothing says what the items are.
+        """
+        session, old = self.session, self._room
+        assert session.region == self.home
+        if self._changing:
+            self._known = None
+        items = self._items if old is None else []
+        if form is None:
+            form = form_of_items([*items, *samples], self.form)
+        if form is None:
+            return False  # nothing is ever appended
+        before: Dim = len(items) if old is None else old.most
+        unknown = MOST_ARRAYS if is_of_arrays(form) else self._most or MOST_APPENDED
+        most = before + (unknown if more is None else more) + SPARE
+        if self._turns and isinstance(most, int):
+            most = 1 << (most - 1).bit_length()  # for places around the end without a division
+        if old is None:
+            self._known = None if self._changing else len(items)
+        size = self.size_here() if old is not None and is_wide(old) else None
+        self._room = new_room(form, most, owner, self._turns, old or len(items), size)
+        lent = {value for x in items for value in arrays_in(x) if lend(session, self, value)}
+        for place, x in enumerate(items):
+            if not lent.isdisjoint(arrays_in(x)):
+                self.borrow(list(items)[: place + 1])
+        for place, x in enumerate(items):
+            self.put(place, x, lent=lent)
+        self._spare = SPARE
+        return True
+
+    # -------------------------------------------------------- the length
+
+    def length(self) -> Any:
+        """``len(self)``."""
+        if self._room is None:
+            return any_number() if self.awaited_by() else len(self._items)
+        return self.number() if self.session.in_loop(self.home) else wrap_dim(self.size_here())
+
+    def next_place(self) -> Any:
+        """The place of the next item that is appended."""
+        return self.length() if self._room is None else self.number()
+
+    # -------------------------------------------------------- changes
+
+    def append(self, x: object) -> None:
+        """As ``list.append``."""
+        self.add(x)
+
+    def add(self, x: object, *, first: bool = False) -> None:
+        """Add an item behind the others, or before them."""
+        x = settled(x)
+        owner = self.owner_of_change(turns=first)
+        if owner is not None:
+            if not self.has_room(owner, x):
+                self._wish(owner, x, often=first)
+                return
+        elif self._room is None:
+            (self._items.appendleft if first else self._items.append)(x)
+            return
+        elif not self._spare or not takes(self._room.form, x):
+            self.make_room([x], SPARE, None)
+        self._spare -= owner is None
+        number, known, room = self.number(), self._known, self.room
+        is_known = type(known) is int and owner is None and not first
+        self._known = known + 1 if is_known else None  # type: ignore[operator]
+        room.check_not_full(number)
+        if first:
+            self._borrowed = self._borrowed and ()
+            room.turn(-1)
+        self.put(0 if first else number, x)
+        room.set_count(number + 1)
+
+    def taken(self, place: int) -> Any:
+        """The first item, 0, or the last, -1, which is taken away."""
+        owner = self.owner_of_change(turns=place == 0)
+        if owner is not None and not self.has_room(owner):
+            return self.not_yet(owner)
+        if self._room is None:
+            if self.of is deque and not place:
+                return self._items.popleft()
+            return self._items.pop() if place else self._items.pop(0)
+        found = self.item(place)
+        self.shorten(self.number() - 1)
+        if not place:
+            self._room.turn(1)
+        return found
+
+    def clear(self) -> None:
+        """As ``list.clear``."""
+        owner = self.owner_of_change()
+        if owner is not None and not self.has_room(owner):
+            if self._items or self._room or self.awaited_by():
+                self.not_yet(owner)
+        elif self._room is None:
+            self._items.clear()
+        else:
+            self.shorten(0)
+
+    def set_part(self, place: Int, part: int, x: object) -> None:
+        """Store a part of an item, which is a tuple, at a place that there is."""
+        room = self._room
+        if room is None or not takes(columns_of(room.form)[part], x):
+            owner = self.owner()
+            before = self._part_of_any(owner, place)
+            sample = (*before[:part], x, *before[part + 1 :])
+            if owner is not None:
+                owner.wishes.note(self, [sample])
+                return
+            if room is None and type(place) is int:
+                self._items[place] = sample
+                return
+            self.make_room([sample], SPARE, None)
+        self.put(place, x, part=part)
+
+    def _part_of_any(self, owner: Statement | None, place: Int) -> Any:
+        """An item at a place, if Python knows it; what stands for one otherwise."""
+        if self._room is not None:
+            return any_of(self._room.form)
+        if owner is None or (type(place) is int and place < len(self._items)):
+            return self._items[place if type(place) is int else 0]
+        return self.any_item(owner)
+
+    # -------------------------------------------------------- reads
+
+    def item(self, key: object) -> Any:
+        """The item at a place, of which is checked that there is one."""
+        if self._is_asked_late(key):
+            owner = self.owner()
+            if owner is not None:
+                return self.not_yet(owner)
+            self.make_room([], SPARE, None)
+        if self._room is not None:
+            place: Any = key
+            return self.at(checked_place(key) if self.is_exact else self.place_of(place))
+        try:
+            return self._items[key]
+        except IndexError:
+            owner = self.owner()
+            if owner is None:
+                raise
+            return self.not_yet(owner)
+
+    def _is_asked_late(self, key: object) -> bool:
+        """Whether Python knows the items, but not the place, or the bounds of the slice."""
+        return (
+            self._room is None
+            and is_unknown(key)
+            and bool(self._items or self.awaited_by() is not None)
+        )
+
+    def place_of(self, key: Int) -> Any:
+        """The place of an item, of which is checked that there is one."""
+        return place_among(key, self.number())
+
+    def part_at(self, place: Int, part: int) -> Any:
+        """A part of an item, which is a tuple, at a place that there is."""
+        if self._room is not None:
+            return self.at(place, part)
+        owner = self.awaited_by()
+        return (self.item(place) if owner is None else self.any_item(owner))[part]
+
+    def _counted(self) -> Counted | Bounded | None:
+        if (owner := self.awaited_by()) is not None:
+            number, item = any_number(), self.any_item(owner)
+            return Bounded((0, number), 0, number, lambda place: item, (self,))
+        if self._room is None:
+            return None
+        if self._known is None and self.session.in_loop(self.home):
+            number = self.number()
+            return Bounded((0, number), 0, number, self.at, (self,))
+        return Counted(self.size_here(), self.at, of=(self,))
+
+    def contents(self) -> tuple[Form, tuple[Value, ...], Any]:
+        """The form of the items, arrays that begin with what they hold, and the length."""
+        room = self.room
+        if room.head is None:
+            return room.form, room.arrays, self.length()
+        size = self.size_here()
+        return room.form, room.in_order(size), wrap_dim(size)
+
+
+def any_number() -> Any:
+    """What stands for a length, or a place, in a statement that will be recorded again."""
+    made = current().record("empty", (1,), np.dtype("i8"), layout=None)
+    return to_int(wrap(made)[0])
+
+
+def any_of(form: Form) -> Any:
+    """What stands for an item of a form; nobody knows which of its options it is."""
+    return item_of(form, map(_any_operand, types_of(form)))
+
+
+def _any_operand(kind: Type) -> Operand:
+    if isinstance(kind, ScalarType):
+        return operand(wrap(current().record("empty", (1,), kind.dtype, layout=None))[0])
+    return placeholder(current(), kind)

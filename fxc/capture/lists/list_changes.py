@@ -1,0 +1,175 @@
+"""Changes of lists of the graph that move items: ``insert``, ``del``, ``pop(i)``, ``remove``.
+
+See Note [Lists of counted length].
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, Self
+
+from fxc.ir.graph import Operand
+
+from ..session.refusing import refuse
+from ..session.session import current
+from ..values.operands import Traced, operand, settled
+from .list_room import Int, WithLength, bounds_among, checked_place, is_unknown
+
+
+class ChangedList(WithLength):
+    """What lists of the graph have in common that are changed in place, item by item."""
+
+    __slots__ = ()
+
+    # What each such list has of its own. A change is begun when there is room for it; else it is
+    # recorded again, and until then ``any_item`` stands for an item.
+    begin_change: Callable[..., bool]
+    any_item: Callable[[], Any]
+    place_of: Callable[[Int], Any]  # of which is checked that there is an item
+    at: Callable[[Int], Any]  # the item at a place that there is
+    index: Callable[[object], Any]
+    copy: Callable[[], Any]
+    append: Callable[[object], None]
+    as_array: Callable[..., Any]
+    move: Callable[[Int, Int], None]  # have an item at another place, too
+    put_again: Callable[[Int, object], None]  # an item that the list has already
+    shorten: Callable[[Int], None]  # leave so many items
+
+    def put_first(self, x: object) -> bool:
+        """Store an item before the others; False if they have to be moved for that."""
+        return False
+
+    def python_items(self) -> Any:
+        """The items, where Python changes them; None where the graph does."""
+        return None
+
+    def few_items(self) -> list[Any] | None:
+        """The items, if there are few of them and Python knows how many."""
+        return None
+
+    def _operand(self) -> Operand:
+        return operand(self.as_array())
+
+    def __bool__(self) -> bool:
+        return bool(self._is_filled())
+
+    def _known_items(self, key: object) -> Any:
+        """The items that Python changes, as it knows the places; None otherwise."""
+        items = self.python_items()
+        return None if items and is_unknown(key) else items
+
+    def insert(self, place: object, x: object) -> None:
+        """As ``list.insert``."""
+        x = settled(x)
+        if (items := self._known_items(place)) is not None:
+            items.insert(0 if isinstance(place, Traced) else place, x)
+        elif type(place) is int and place == 0 and self.put_first(x):
+            pass
+        elif self.begin_change(x):
+            self._staged(inserted, checked_place(place), x)
+
+    def __delitem__(self, key: object) -> None:
+        if (items := self._known_items(key)) is not None:
+            del items[key]
+        elif self.begin_change():
+            self._staged(deleted, *self._bounds_of(key))
+
+    def pop(self, place: object = -1) -> Any:
+        """As ``list.pop``."""
+        if (items := self._known_items(place)) is not None:
+            return items.pop(place)
+        if not self.begin_change():
+            return self.any_item()
+        start, stop = self._bounds_of(place)
+        found = self.at(start)
+        self._staged(deleted, start, stop)
+        return found
+
+    def remove(self, x: object) -> None:
+        """As ``list.remove``."""
+        items = self.python_items()
+        if items is not None and not any(isinstance(each, Traced) for each in (x, *items)):
+            items.remove(x)
+        elif self.begin_change():
+            place = self.index(x)
+            self._staged(deleted, place, place + 1)
+
+    def extend(self, more: Any) -> None:
+        """As ``list.extend``."""
+        if isinstance(more, Traced) and not isinstance(more, tuple):
+            self._staged(extended, more)
+        else:
+            for x in list(more):
+                self.append(x)
+
+    def __iadd__(self, more: Iterable[object]) -> Self:
+        self.extend(more)
+        return self
+
+    def _sort(self, *, key: object = None, reverse: object = False) -> None:
+        """As ``list.sort``."""
+        self._replace(lambda x: x.in_order(key, reverse))
+
+    def _reverse(self) -> None:
+        """As ``list.reverse``."""
+        self._replace(lambda x: x.part(slice(None, None, -1)))
+
+    def _replace(self, of: Callable[[Any], object]) -> None:
+        """Take the items of another list of this length, which is made of one with these."""
+        found = self.copy() if self.begin_change() else None
+        if found is not None and found.items != []:
+            self._staged(replaced, of(found))
+
+    def _staged(self, change: Callable[..., None], *args: object) -> None:
+        current().door.staged(change)(self, *args)
+
+    def _bounds_of(self, key: object) -> tuple[Any, Any]:
+        """The bounds of a part of the items: of a slice, or an item that there is."""
+        if not isinstance(key, slice):
+            place = self.place_of(checked_place(key))
+            return place, place + 1
+        if key.step not in (None, 1):
+            raise refuse(
+                "del of every other item of a list whose length depends on data cannot be "
+                "captured; use a comprehension"
+            )
+        return bounds_among(key, self.length())
+
+
+def is_list(x: object) -> bool:
+    """Whether this is a list of the graph."""
+    return isinstance(x, ChangedList)
+
+
+# ------------------------------------------------------------------ in Python, to be staged
+
+
+def inserted(items: ChangedList, place: Int, x: object) -> None:
+    count = len(items)
+    if place < 0:
+        place = place + count
+    if place < 0:
+        place = 0
+    if place > count:
+        place = count
+    items.append(x)
+    for k in range(count - place):
+        items.move(count - k, count - k - 1)
+    items.put_again(place, x)
+
+
+def deleted(items: ChangedList, start: Int, stop: Int) -> None:
+    count = len(items)
+    for k in range(count - stop):
+        items.move(start + k, stop + k)
+    items.shorten(count - stop + start)
+
+
+def replaced(items: ChangedList, found: ChangedList) -> None:
+    for k in range(len(found)):
+        items.put_again(k, found.at(k))
+
+
+def extended(items: ChangedList, more: Iterable[object]) -> None:
+    for x in more:
+        items.append(x)

@@ -1,0 +1,181 @@
+"""What a buffer holds: items in Python, or in arrays of the graph, with a length.
+
+See Note [Lists of counted length].
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable, Sequence
+from typing import Any
+
+from fxc.ir.graph import Value
+from fxc.ir.symbols import Dim
+
+from ..forms.form import Form
+from ..forms.items import arrays_in, records_in
+from ..numbers.traced_int import wrap_dim
+from ..regions.given import check_gift, give
+from ..session.session import current
+from ..values.operands import Traced, operand, wrap
+from .list_room import Int, Room
+
+MOST_APPENDED = 2**17  # items where the number of iterations is not known
+MOST_ARRAYS = 2**12  # likewise, of arrays
+MOST_KEYS = 2**16  # likewise, of dicts and sets
+SPARE = 16  # items that may be appended later, one by one
+
+
+class Contents(Traced):
+    """Items, the length, and what is known of it."""
+
+    __slots__ = (
+        *("_borrowed", "_changing", "_depth", "_items", "_known", "_most", "_room", "_size"),
+        *("_spare", "_turns", "changes", "home", "of", "session"),
+    )
+
+    def __init__(
+        self, items: object = None, *, outermost: bool = False, most: int | None = None
+    ) -> None:
+        self.session = session = current()
+        self._most = most  # items where their number is not known
+        self._items: Any = [] if items is None else items
+        self.of: type = type(self._items)  # list or deque
+        self._turns = False  # whether items come or go at the begin
+        self._room: Room | None = None
+        # The region that it is made in, or the outermost one: as if it had been made at the begin.
+        self.home = 0 if outermost else session.region
+        self._depth = 0 if outermost else len(session.statements)
+        self._spare = 0
+        self._size: tuple[int, int, Dim] | None = None  # when and where it was counted
+        self._known: Dim | None = None  # the length, see Note [Lists of a size]
+        self._changing = False  # whether a statement changes the length
+        self.changes = 0  # of the length, or of which items these are
+        # The items that it begins with, if they are the caller's arrays, and () after changes.
+        self._borrowed: Sequence[Any] | None = None
+
+    def _holds(self) -> Iterable[Any]:
+        return self.items or ()
+
+    @property
+    def items(self) -> Any:
+        """The items, as far as Python knows them."""
+        return self._items if self._room is None else None
+
+    @property
+    def room(self) -> Room:
+        """The arrays in which the items stand, which is certain where this is asked."""
+        assert self._room is not None
+        return self._room
+
+    @property
+    def form(self) -> Form | None:
+        """What the items are; None while Python knows them."""
+        return None if self._room is None else self._room.form
+
+    def is_made_in(self, region: int) -> bool:
+        """Whether the program makes it in that region."""
+        return self.home == region
+
+    def borrow(self, items: Sequence[object]) -> None:
+        """Note that it has arrays of the caller's: these, which it begins with, or others."""
+        self._borrowed = items
+        self.session.aliases.borrowers.append(self)
+
+    @property
+    def borrowed(self) -> Sequence[Any]:
+        """The arrays of the caller's that it begins with, and with them what is between them."""
+        if self._borrowed is None:
+            return ()
+        if not self._borrowed:
+            raise self.session.aliases.refuse_borrowed(
+                "a list that began with an array of the caller's, and has changed, or has a part "
+                "of another array, cannot be captured as a result; begin with or append a copy"
+            )
+        return self._borrowed
+
+    # -------------------------------------------------------- the length
+
+    def number(self) -> Any:
+        """The length, as a scalar of the graph."""
+        return self.room.count if self._known is None else wrap_dim(self._known)
+
+    def size_here(self) -> Dim:
+        """The length as a size."""
+        if self._known is not None:
+            return self._known
+        session, room = self.session, self.room
+        written = session.aliases.written.get(room.length, 0)
+        if self._size is None or self._size[0] < written or self._size[1] != session.region:
+            number = operand(wrap(room.length)[0])
+            assert isinstance(number, Value)
+            guess = SPARE if is_wide(room) and isinstance(room.most, int) else None
+            size = session.bind_size(number, room.most, guess=guess)
+            self._size = session.now, session.region, size
+        return self._size[2]
+
+    def forget_length(self) -> None:
+        """Have the length be known at run time alone."""
+        self._known = None
+
+    def shorten(self, number: Int) -> None:
+        """Leave so many items."""
+        self._borrowed = self._borrowed and ()
+        self.room.set_count(number)
+        self._known = None
+
+    # -------------------------------------------------------- items
+
+    def put(
+        self, place: Int, x: object, *, part: int | None = None, lent: Container[Value] = ()
+    ) -> None:
+        """Store an item, or a part of one: arrays, dicts and objects in it are taken over, but for
+        arrays of the caller's, which are lent.
+        """
+        session = self.session
+        given = [value for value in arrays_in(x) if value not in lent]
+        for value in given:
+            check_gift(session, self, value)
+        records, places = list(records_in(x)), session.door.places
+        for each in records:
+            places.check_item(each)
+        self.room.put(place, x, part)
+        for each in records:
+            places.note_item(each)
+        for value in given:
+            give(session, self, value)
+
+    def at(self, place: Int, part: int | None = None) -> Any:
+        """The item at a place that there is, or a part of it: what has been read is noted."""
+        found, session = self.room.at(place, part), self.session
+        for value in arrays_in(found):
+            give(session, self, value)
+        for each in records_in(found):
+            session.door.places.note_item(each)
+        return found
+
+    def put_again(self, place: Int, x: object) -> None:
+        """Store an item that the list has already."""
+        self.room.put(place, x)
+
+    def move(self, place: Int, source: Int) -> None:
+        """Have the item at another place at this one, too."""
+        self.room.move(place, source)
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether the arrays hold the items and no room for more: places in them are the list's."""
+        room, known = self._room, self._known
+        return room is not None and room.head is None and known is not None and known == room.most
+
+    def arrays(self) -> tuple[Form, list[Value]]:
+        """The form of the items, and what they hold in arrays of the length."""
+        room, size = self.room, self.size_here()
+        if room.head is not None:
+            return room.form, list(room.in_order(size))
+        end = wrap_dim(size)
+        return room.form, [wrap(array)[:end].copy()._value for array in room.arrays]
+
+
+def is_wide(room: Room | None) -> bool:
+    """Whether there is room for as many items as there may be where that is not known."""
+    return room is not None and (not isinstance(room.most, int) or room.most >= MOST_KEYS)

@@ -1,0 +1,136 @@
+"""Which lists of the program may be of the graph: those that it makes, by place.
+
+See Note [Lists of counted length].
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import Any
+
+import numpy as np
+
+from ..forms.form import is_of_arrays
+from ..session.refusing import How, Request, Requests, Respecialise
+from ..session.session import Session
+from ..values.operands import Traced
+from . import lists_of_lists
+from .list_pools import ListPool, PooledList, pool_of, requests_for
+from .traced_lists import TracedList
+
+
+class MadeLists:
+    """The lists of a capture by the places where they were made."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._labels: dict[int, str] = {}
+        self.known: list[Any] = []
+        self.changed = Requests()  # to have what was changed in a region in the graph
+        self.sized = Requests()  # the requests to leave lists of a size to Python
+        self._traced: list[tuple[str, TracedList]] = []
+        self._placed: dict[int, tuple[tuple[str, Any], ...]] = {}  # the items of others
+        self._pools: dict[str, ListPool] = {}
+        # The requests to read lists of lists from outside item by item; whether one has changed.
+        self.outside = Requests()
+        self.is_outside_changed = False
+
+    def made(self, items: object, place: str) -> Any:
+        """A list, or a deque, that the program makes at a place."""
+        label = f"list {place}"
+        if type(items) is TracedList or pool_of(label) is not None:
+            items = self.pooled(items, place)
+        if type(items) is deque:
+            if items.maxlen is not None:
+                return items
+        elif type(items) is not list:
+            return items
+        asked = self._session.asked(label)
+        if How.AS_ROWS in asked and asked.isdisjoint((How.BY_PYTHON, How.ROWS_BY_PYTHON)):
+            found = lists_of_lists.made(Request(label, How.ROWS_BY_PYTHON), items)
+            if found is not NotImplemented:
+                return found
+        if self._session.wants(label):
+            made = TracedList(items)
+            self._traced.append((label, made))
+            return made
+        self._labels[id(items)] = label
+        self.known.append(items)
+        self._session.door.places.note_list(items)
+        return items
+
+    def pooled(self, items: object, place: str) -> Any:
+        """A list that the program makes at a place, in a pool if there is to be one; itself if
+        there is to be none.
+        """
+        label = f"list {place}"
+        pool = pool_of(label)
+        if pool is None or items.__class__ is not list:
+            self._placed[id(items)] = ((label, items),)
+            return items
+        self._session.retries |= {Request(pool, How.POOL_BY_PYTHON)}
+        if pool not in self._pools:
+            self._pools[pool] = ListPool(pool)
+        return self._pools[pool].add(items)
+
+    def ask_pool(self, *lists: object) -> None:
+        """Begin again with these in one pool, if they are lists that may be."""
+        found = [self._label_of(x) for x in lists]
+        labels = {label for label in found if label is not None}
+        if not labels or None in found:
+            return
+        wanted = requests_for(labels)
+        if not wanted <= self._session.requests:
+            raise Respecialise(*wanted)
+
+    def _label_of(self, x: object) -> str | None:
+        if type(x) is PooledList:
+            return x.pool.label
+        if x.__class__ is not list:
+            return None
+        for label, made in (*self._placed.get(id(x), ()), *self._traced):
+            if made is x:
+                return label
+        return self._labels.get(id(x))
+
+    def label_of(self, items: object) -> str | None:
+        """What requests call the place where a list of Python's was made."""
+        return self._labels.get(id(items))
+
+    def note_outside_changed(self) -> None:
+        """Note that a list from outside changes, which may be an item of another one."""
+        self.is_outside_changed = True
+        if self.outside:
+            raise Respecialise(*self.outside)
+
+    def note_change(self, x: object) -> None:
+        """Note that a list is changed, which has to be one of the graph if that is in a region."""
+        if self._session.region and (label := self._labels.get(id(x))) is not None:
+            wanted = Request(label, How.IN_GRAPH)
+            if wanted not in self._session.requests:
+                self.changed = frozenset((wanted,))
+
+    def note_index(self) -> None:
+        """Note that a place is asked for that is not known: in one of the lists, which has to be
+        one of the graph.
+        """
+        numbers = (int, float, bool, np.generic, Traced)
+        self.changed |= {
+            Request(self._labels[id(items)], How.IN_GRAPH)
+            for items in self.known
+            if type(items) is list and items and all(isinstance(x, numbers) for x in items)
+        } - self._session.requests
+
+    def to_leave(self, x: object) -> Requests:
+        """The request to leave a list to Python, which may be one of the graph."""
+        label = next((each for each, made in self._traced if made is x), self._labels.get(id(x)))
+        return frozenset(() if label is None else (Request(label, How.BY_PYTHON),))
+
+    @property
+    def of_arrays(self) -> Requests:
+        """The requests to leave lists of arrays, which the graph holds, to Python."""
+        return frozenset(
+            Request(label, How.BY_PYTHON)
+            for label, made in self._traced
+            if made.form is not None and is_of_arrays(made.form)
+        )

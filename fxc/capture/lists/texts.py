@@ -1,0 +1,319 @@
+"""Texts whose characters are known at run time only. See Note [Texts of the graph]."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, NoReturn, Self
+
+import numpy as np
+
+from fxc.ir.graph import Operand
+
+from ..arrays.traced_array import TracedArray
+from ..forms.leaving import codes_of_items
+from ..forms.several import Several, united
+from ..forms.truths import demand
+from ..numbers.python_numbers import logical_not, to_bool, to_int, to_python
+from ..regions.counted import Bounded, Counted
+from ..session.refusing import Respecialise, refuse
+from ..session.session import current
+from ..values.operands import constant, operand, taken_for, wrap
+from .list_room import Int, WithLength
+from .traced_lists import is_in_arrays, plain_list
+
+# Note [Texts of the graph]
+# A text argument is a constant at first. When it changes from call to call the guard program makes
+# an array of its code points, whose size is a symbol: a ``Text``, one compilation for all texts.
+# Its items, what ``chr`` gives and what loops run over are ``Char``: a code point, an int. That is
+# what branches join, loops carry and lists of the graph hold; ``"".join`` of such a list is a Text.
+# A text to which a loop adds (``s += c``) is ``Grown``: a number of code points of a buffer, which
+# the next one has in common with it. That none has been added to it before is checked
+# where one is (else Python runs the call). Such variables are found in the program's source
+# (staging/grown_texts.py), and their texts made so when the capture has seen that it matters.
+# What else the program does with a Text or Char (a method, a format) needs the characters: the
+# capture starts again with the arguments as constants.
+
+_LAST = 0x10FFFF
+
+
+def is_char(x: object) -> bool:
+    """Whether this is a character, known or not, or one of several that are known."""
+    if type(x) is Several:
+        return x.is_text and all(len(text) == 1 for _, text in x.options)
+    return type(x) is Char or (type(x) is str and len(x) == 1)
+
+
+def code_of(x: Any) -> Any:
+    """The code point of a character."""
+    if type(x) is Char:
+        return x.code
+    if type(x) is Several:
+        return united([(flag, ord(text)) for flag, text in x.options])
+    return ord(x)
+
+
+def text_of(codes: np.ndarray) -> str:
+    """The text of an array of code points."""
+    return codes.astype("<u4").tobytes().decode("utf-32-le", "surrogatepass")
+
+
+def refused(what: str) -> Exception:
+    """What to raise for what needs the characters."""
+    outside = current().door.outside
+    if wanted := outside.texts - outside.session.requests:
+        raise Respecialise(*wanted)
+    return refuse(f"{what} of a text that is known at run time only cannot be captured")
+
+
+class UnknownText(WithLength):
+    """What texts and characters have in common."""
+
+    __slots__ = ()
+
+    __class__ = taken_for(str)
+
+    def _operand(self) -> Operand:
+        raise refused("an array")
+
+    def _known(self, what: str = "a text") -> NoReturn:
+        raise refused(what)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_") or not hasattr(str, name):
+            raise AttributeError(f"'str' object has no attribute {name!r}", name=name, obj="")
+        raise refused(f"{name}()")
+
+    @classmethod
+    def _of_structure(cls, keys: tuple[object, ...], items: Any) -> Self:
+        return cls(*items)
+
+    def _structure_keys(self) -> tuple[Any, ...]:
+        return (0,)
+
+    # Whether what is added at its begin is best done by it.
+    grows_at_begin = False
+
+    def __add__(self, other: object) -> Any:
+        if isinstance(other, UnknownText) and other.grows_at_begin:
+            return NotImplemented
+        return _joined(self, other)
+
+    def __radd__(self, other: object) -> Any:
+        return _joined(other, self)
+
+    def __hash__(self) -> int:
+        raise refused("a key, or hash(),")
+
+    def __repr__(self) -> str:
+        raise refused("the text")
+
+    def __format__(self, spec: str) -> str:
+        raise refused("format()")
+
+    def __bool__(self) -> bool:
+        return bool(self._is_filled())
+
+    def __mul__(self, other: object) -> Any:
+        raise refused("an operator")
+
+    __rmul__ = __mod__ = __rmod__ = __lt__ = __le__ = __gt__ = __ge__ = __mul__
+    __str__ = __repr__
+
+
+def _comparison(name: str) -> Callable[[Any, Any], Any]:
+    def compare(self: Char, other: object) -> Any:
+        if type(other) is not Several and not isinstance(other, str):
+            return NotImplemented if name not in ("__eq__", "__ne__") else name == "__ne__"
+        if is_char(other):
+            found: Any = getattr(self.code, name)(code_of(other))
+            return found
+        if name in ("__eq__", "__ne__") and type(other) is str:
+            return name == "__ne__"
+        raise refused("a comparison")
+
+    return compare
+
+
+class Char(UnknownText):
+    """A text of one character."""
+
+    __slots__ = ("code",)
+    _of_item = chr
+
+    def __init__(self, code: object) -> None:
+        self.code = code
+
+    @staticmethod
+    def _structure_items(x: object) -> tuple[Any, ...]:
+        return (code_of(x),)
+
+    @staticmethod
+    def _has_structure(x: object) -> bool:
+        return is_char(x)
+
+    def _holds(self) -> tuple[Any, ...]:
+        return (self.code,)
+
+    def _is_filled(self) -> Any:
+        return True
+
+    def length(self) -> int:
+        return 1
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter((self,))
+
+    def __getitem__(self, key: object) -> Any:
+        if type(key) is int and -1 <= key < 1:
+            return self
+        raise refused("an item")
+
+    def codes(self) -> TracedArray:
+        """The code points as an array."""
+        made = current().record("full", (1,), operand(self.code), np.dtype("i4"), layout=None)
+        return TracedArray(made)
+
+    def is_one_of(self, texts: Iterable[object]) -> Any:
+        """Whether it is one of these characters."""
+        codes = [code_of(each) for each in texts if is_char(each)]
+        if not codes:
+            return False
+        same: Any = wrap(constant(np.array(codes))) == self.code
+        return to_bool(same.any())
+
+    __eq__ = _comparison("__eq__")
+    __ne__ = _comparison("__ne__")
+    __lt__ = _comparison("__lt__")
+    __le__ = _comparison("__le__")
+    __gt__ = _comparison("__gt__")
+    __ge__ = _comparison("__ge__")
+    __hash__ = UnknownText.__hash__
+
+
+class Text(UnknownText):
+    """A text of any length: the code points stand in an array, which nobody writes."""
+
+    __slots__ = ("_codes",)
+    _of_item = staticmethod(text_of)
+
+    def __init__(self, codes: TracedArray) -> None:
+        self._codes = codes
+
+    @staticmethod
+    def _structure_items(x: Any) -> tuple[Any, ...]:
+        return (x.codes(),)
+
+    def _holds(self) -> Iterable[Any]:
+        return (self._codes,)
+
+    def codes(self) -> TracedArray:
+        """The code points as an array."""
+        return self._codes
+
+    def length(self) -> Any:
+        return self.codes().shape[0]
+
+    def _is_filled(self) -> Any:
+        found: Any = self.length() != 0
+        return found
+
+    def __getitem__(self, key: object) -> Any:
+        try:
+            found = self.codes()[key]
+        except IndexError:
+            raise IndexError("string index out of range") from None
+        return Text(found) if isinstance(key, slice) else Char(to_int(found))
+
+    def _counted(self) -> Counted | Bounded:
+        codes = self.codes()
+        return Counted(codes._type.shape[0], lambda k: Char(to_int(codes[k])), of=())
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._counted())
+
+    def __eq__(self, other: object) -> Any:
+        if not isinstance(other, str):
+            return False
+        outside, codes = current().door.outside, codes_in(other)
+        if codes is None or (type(other) is str and not outside.texts <= outside.session.requests):
+            raise refused("==")
+        return current().door.staged(_are_equal)(self.codes(), codes, self.length(), codes.shape[0])
+
+    def __ne__(self, other: object) -> Any:
+        same: Any = self == other
+        return not same if type(same) is bool else logical_not(same)
+
+    __hash__ = UnknownText.__hash__
+
+
+def _are_equal(x: TracedArray, y: TracedArray, one: Int, other: object) -> Any:
+    return one == other and all(x[k] == y[k] for k in range(one))
+
+
+# ------------------------------------------------------------------ what is made of texts
+
+
+def char_of(code: Any) -> Char:
+    """``chr(code)``."""
+    demand(code >= 0)
+    demand(code <= _LAST)
+    return Char(code)
+
+
+def codes_in(x: object) -> Any:
+    """The code points of a text as an array; None for what is none."""
+    if isinstance(x, Text | Char):
+        return x.codes()
+    if type(x) is str:
+        return wrap(constant(np.array([ord(each) for each in x], np.int32)))
+    return Char(code_of(x)).codes() if is_char(x) else None
+
+
+def _joined(left: object, right: object) -> Any:
+    """``left + right``."""
+    if current().region:
+        current().door.texts.ask()
+    parts = [codes_in(x) for x in (left, right)]
+    if any(part is None for part in parts):
+        other = left if parts[0] is None else right
+        if isinstance(other, str | Several):
+            raise refused("'+'")
+        raise TypeError(f'can only concatenate str (not "{type(other).__name__}") to str')
+    return Text(_together(parts))
+
+
+def _together(parts: Sequence[object]) -> Any:
+    found: Any = current().door.call(np.concatenate, tuple(parts))
+    return found
+
+
+def joined(items: Any) -> Any:
+    """``"".join(items)``; None where Python does it."""
+    if is_in_arrays(items):
+        form, arrays = items.arrays()
+        codes = codes_of_items(form, [wrap(array) for array in arrays])
+        return None if codes is None else Text(codes)
+    if isinstance(items, Text | Char):
+        return items
+    items = plain_list(items)
+    if type(items) not in (list, tuple) or not any(isinstance(x, UnknownText) for x in items):
+        return None
+    parts = [codes_in(x) for x in items]
+    return None if any(part is None for part in parts) else Text(_together(parts))
+
+
+def place_of_char(keys: Sequence[str], key: Char) -> tuple[Any, Any]:
+    """The place among these texts, of which there are some, of a character; whether it is there."""
+    codes = [ord(each) if len(each) == 1 else -1 for each in keys]
+    same: Any = wrap(constant(np.array(codes))) == key.code
+    return to_python(same.argmax()), to_python(same.any())
+
+
+def decoded(x: TracedArray) -> Any:
+    """``x.tobytes().decode()`` of bytes that are characters of ASCII; others are Python's."""
+    codes = x.reshape(-1)
+    if codes.dtype.itemsize != 1:
+        raise refuse("the text in the bytes of an array of numbers cannot be captured")
+    codes = codes.view(np.uint8)
+    demand((codes < 128).all())
+    return Text(codes.astype(np.int32))

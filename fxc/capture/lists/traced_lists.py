@@ -1,0 +1,321 @@
+"""Lists and deques of the program that may come to depend on data.
+
+See Note [Lists of counted length].
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+
+from fxc.ir.graph import Literal
+from fxc.ir.size_guards import guard
+from fxc.ir.symbols import Dim
+
+from ..forms.form import types_of
+from ..forms.items import arrays_in, takes, widened
+from ..forms.leaving import array_of_list, dtype_as_places
+from ..forms.mixed import scalar_kinds
+from ..numbers.traced_int import wrap_dim
+from ..regions.structured import Statement
+from ..values.above import above
+from ..values.operands import Traced, settled, wrap
+from .list_buffers import any_number, any_of
+from .list_changes import ChangedList, is_list
+from .list_contents import SPARE, is_wide
+from .list_parts import ListParts
+from .list_room import Room, checked_place
+
+_FEW = 16  # items that are compared one by one
+
+
+class TracedList(ListParts, ChangedList):
+    """A list, or a deque, that the program makes."""
+
+    __slots__ = ()
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> type:
+        return self.of
+
+    def __repr__(self) -> str:
+        return repr(self._plain_items("the text"))
+
+    def _snapshot(self, of: Callable[[object], Any]) -> Any:
+        if self.items is not None:
+            return self.of(map(of, self.items))
+        return self.copied(self)
+
+    # -------------------------------------------------------- changes
+
+    def pop(self, *places: object) -> Any:
+        """As ``list.pop`` or ``deque.pop``."""
+        if places and self.of is deque:
+            raise TypeError("deque.pop() takes no arguments")
+        place = places[0] if places else -1
+        return self.taken(place) if type(place) is int and place in (-1, 0) else super().pop(place)
+
+    def put_first(self, x: object) -> bool:
+        """Store an item before the others."""
+        self.add(x, first=True)
+        return True
+
+    def python_items(self) -> Any:
+        """The items, where Python changes them; None where the graph does."""
+        return self.items if self._is_here else None
+
+    @property
+    def _is_here(self) -> bool:
+        """Whether no statement has begun since the list was made."""
+        return self.is_made_in(self.session.region)
+
+    def __setitem__(self, key: object, x: object) -> None:
+        x, room = settled(x), self._room
+        if self.is_exact and isinstance(key, slice):
+            self.assign_part(key, x)
+            return
+        self._borrowed = self._borrowed and ()
+        if room is not None and takes(room.form, x):
+            self.put(checked_place(key) if self.is_exact else self.place_of(key), x)
+            return
+        owner = self.owner()
+        if owner is not None and not self.has_room(owner, x):
+            owner.wishes.note(self, [x])
+        elif self._room is None and not isinstance(key, Traced):
+            self._items[key] = x
+        else:
+            self.make_room([x], SPARE, None)
+            self.put(self.place_of(key), x)
+
+    def _replace(self, of: Callable[[object], Any]) -> None:
+        if self._is_here:
+            self._take_over(of(self))
+        else:
+            super()._replace(of)
+
+    def _take_over(self, other: TracedList) -> None:
+        """Take the items of a new list of the same length."""
+        self.check_not_running()
+        self._room, self._spare, self._size = other._room, 0, None
+        self._known = other._known
+        self._borrowed = self._borrowed and ()
+
+    def extend(self, more: Any) -> None:
+        """As ``list.extend``."""
+        if self._is_here and is_in_arrays(more):
+            self._take_over(self.joined(self, more))
+        else:
+            super().extend(more)
+
+    def take_items(self, other: TracedList) -> bool:
+        """Hold what another list, made here, holds instead; False if that cannot be had."""
+        stays = self._length_in_python is not None and (
+            self._length_in_python == other._length_in_python
+        )
+        self.check_not_running()
+        owner = self.owner() if stays else self.owner_of_change()
+        theirs = other._room
+        samples = list(other._items) if theirs is None else [any_of(theirs.form)]
+        if self.of is not other.of or any(True for x in samples for _ in arrays_in(x)):
+            return False
+        assert owner is not None
+        if not (samples or self._items or self._room):
+            return True
+        is_roomy = stays or theirs is None or is_wide(self._room)
+        if not (is_roomy and self.has_room(owner, *samples)):
+            owner.wishes.note(self, samples, once=False)
+        elif theirs is not None:
+            return self._take_room(theirs, other)
+        else:
+            if not stays:
+                self.clear()
+            for place, x in enumerate(samples):
+                if stays:
+                    self.put(place, x)
+                else:
+                    self.append(x)
+        return True
+
+    def _take_room(self, theirs: Room, other: TracedList) -> bool:
+        """The same of a list that stands in arrays."""
+        room = self.room
+        if room.head is not None:
+            self.clear()
+        if theirs.head is not None or (theirs.form != room.form and len(types_of(theirs.form)) > 1):
+            return False
+        end = wrap_dim(other.size_here())
+        for array, part in zip(
+            room.arrays, widened(room.form, theirs.form, theirs.arrays), strict=True
+        ):
+            wrap(array)[:end] = part if isinstance(part, int) else part[:end]
+        if room.head is not None:
+            wrap(room.head)[0] = 0
+        room.set_count(end)
+        return True
+
+    @property
+    def _length_in_python(self) -> int | None:
+        """The length, if Python knows it."""
+        if self._room is None:
+            return None if self._changing or self.awaited_by() else len(self._items)
+        return self._known if isinstance(self._known, int) else None
+
+    # -------------------------------------------------------- reads
+
+    def few_items(self) -> list[Any] | None:
+        if self._room is None:
+            return None if self.awaited_by() else self._items
+        if isinstance(self._known, int) and self._known <= _FEW:
+            return [self.at(place) for place in range(self._known)]
+        return None
+
+    @property
+    def is_run_over(self) -> bool:
+        """Whether loops of the graph run over it, as Python does not know the items."""
+        return self._room is not None or self.awaited_by() is not None
+
+    def _is_filled(self) -> Any:
+        if self._room is None:
+            return any_number() > 0 if self.awaited_by() else bool(self._items)
+        return self.number() > 0
+
+    def __iter__(self) -> Iterator[Any]:
+        place = 0
+        while place < self._plain_length():
+            yield self[place]
+            place += 1
+
+    def _plain_length(self) -> int:
+        if isinstance(self._known, int):
+            return self._known
+        return len(self._plain_items("a use in Python, or a change while it is run over,"))
+
+    def __getitem__(self, key: object) -> Any:
+        return self._slice(key) if isinstance(key, slice) else self.item(key)
+
+    def _slice(self, key: slice) -> Any:
+        if self._is_asked_late(key):
+            owner = self.owner()
+            if owner is not None:
+                return self._any_part(owner, self.not_yet(owner))
+            self.make_room([], SPARE, None)
+        if self.of is deque:
+            raise TypeError("sequence index must be integer, not 'slice'")
+        if self._room is not None:
+            return self.part(key)
+        if (owner := self.awaited_by()) is not None:
+            return self._any_part(owner, self.any_item(owner))
+        return TracedList(self._items[key])
+
+    def _any_part(self, owner: Statement, item: object) -> TracedList:
+        """What stands for a slice of a list without room."""
+        is_known = self._items or owner.wishes.samples(self)
+        if not is_known or scalar_kinds(item) is None:
+            return TracedList(list(self._items))
+        found: TracedList = above().room_for_numbers(item, any_number())
+        return found
+
+    def place_of(self, key: Any) -> Any:
+        if isinstance(key, slice):
+            raise self.unclear("an assignment to a slice")
+        return super().place_of(key)
+
+    def repeats(self) -> tuple[Literal, Dim] | None:
+        """The number that all items are, and how many, if that is so where the list is made."""
+        room, session = self._room, self.session
+        if room is None or self._known is None or len(room.arrays) > 1:
+            return None
+        call = session.made.get(room.arrays[0])
+        if call is None or call.name != "full" or room.arrays[0] in session.aliases.written:
+            return None
+        number = call.args[1]
+        return (number, self._known) if isinstance(number, Literal) else None
+
+    def as_array(self, dtype: object = None) -> Any:
+        """``np.array(self, dtype)``."""
+        if self._room is None:
+            return self._items
+        form, arrays = self.arrays()
+
+        def is_filled() -> Any:
+            return (self._known is not None and guard(self._known, ">", 0)) or self._is_filled()
+
+        return array_of_list(form, arrays, dtype, is_filled)
+
+    def _as_places(self) -> Any:
+        room = self._room
+        return self._items if room is None else self.as_array(dtype_as_places(room.form))
+
+    def _plain_items(self, what: str) -> Any:
+        if self._room is not None:
+            raise self.unclear(what)
+        return self._items
+
+    # -------------------------------------------------------- methods and operators
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") or not hasattr(self.of, name):
+            raise AttributeError(name)
+        if name in ("popleft", "appendleft"):
+            return partial(self.taken, 0) if name == "popleft" else partial(self.add, first=True)
+        if self._room is None and self._is_here:
+            return getattr(self._items, name)
+        if name in ("sort", "reverse"):
+            return self._sort if name == "sort" else self._reverse
+        raise self.unclear(f".{name}()")
+
+    def __eq__(self, other: object) -> bool:
+        return bool(self._plain_items("==") == other)
+
+    def __ne__(self, other: object) -> bool:
+        return bool(self._plain_items("!=") != other)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def copy(self) -> Any:
+        """As ``list.copy``."""
+        if self.of is list:
+            return self[:]
+        if self._room is not None:
+            raise self.unclear(".copy()")
+        return self._items.copy()
+
+    def __contains__(self, x: object) -> bool:
+        return x in self._plain_items("'in'")
+
+    def __add__(self, other: object) -> Any:
+        if self.items is None or is_in_arrays(other):
+            if other.__class__ is not list or self.of is not list:
+                raise self.unclear("'+'")
+            return self.joined(self, other)
+        return self._items + plain_list(other)
+
+    def __radd__(self, other: object) -> Any:
+        return other + self._items if self._room is None else self.joined(other, self)
+
+    def __mul__(self, count: object) -> Any:
+        return self._plain_items("'*'") * count
+
+    __rmul__ = __mul__
+
+
+def list_to_grow() -> TracedList:
+    """An empty list, as if made where the program begins."""
+    return TracedList([], outermost=True)
+
+
+def is_in_arrays(x: Any) -> bool:
+    """Whether this is a list whose items stand in arrays of its own."""
+    return type(x) is TracedList and x.items is None
+
+
+def is_in_graph(x: object) -> bool:
+    """Whether this is a list of which Python does not know the items."""
+    return is_list(x) and plain_list(x) is x
+
+
+def plain_list(x: object) -> Any:
+    """A list whose items Python knows as Python's list; anything else itself."""
+    return x.items if type(x) is TracedList and x.items is not None else x

@@ -1,0 +1,142 @@
+"""Ints that are not known while capturing as sizes: ``np.zeros(x.max() + 1)``.
+
+See Note [Measured sizes].
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from fxc.ir.bounds import decide
+from fxc.ir.graph import Literal, Operand, Value
+from fxc.ir.size_functions import floordiv, mod
+from fxc.ir.symbols import MOST_MEASURED, Dim, are_heavy
+from fxc.ir.types import PY_INT, ScalarType
+from fxc.ops.python_numbers import stem
+
+from ..session.session import Session, current
+from ..values.operands import kind_of, wrap
+from .magnitudes import fits
+from .python_numbers import to_int
+
+# Note [Measured sizes]
+# An int that a loop carries, or that is computed from data, may be a size: it is bound to a symbol
+# there, as a counted size is (Note [Counted sizes]), and a check sends the call back to NumPy
+# unless it is from 0 to ``MOST_MEASURED``. Arithmetic with it is taken apart, down to what is no
+# arithmetic, so that sizes which follow from one number are dims of one symbol. A difference is
+# measured itself, unless what is subtracted is a size already: it may be negative, as the lowest of
+# some places. Nothing bounds such a size before the program runs: native code allocates the
+# temporaries (``lowering/scheduling/allocations.py``). It is cut behind the size of an array that
+# leaves it (``lowering/nests/pieces.py``): the plan makes that array then, before the rest runs.
+
+_ARITHMETIC: dict[str, Callable[[Dim, Dim], Dim]] = {
+    "add": lambda left, right: left + right,
+    "subtract": lambda left, right: left - right,
+    "multiply": lambda left, right: left * right,
+    "floor_divide": floordiv,
+    "remainder": mod,
+}
+_SHIFTS: dict[str, Callable[[Dim, int], Dim]] = {
+    "left_shift": lambda left, by: left * 2**by,
+    "right_shift": lambda left, by: floordiv(left, 2**by),
+}
+
+
+def size_from(number: Value) -> Dim | None:
+    """The dim that an int is which follows from dims by arithmetic, from elements of arrays or from
+    what a loop carries; else None: it follows from arguments, and is the same in each iteration.
+    """
+    session = current()
+    found = _Dims(session, lambda *_: None).of(number)
+    if found is not None and fits(found):
+        return found
+    if session.origins.get(number) and not session.made_in(number):
+        return None
+    found = _Dims(session, _measured).of(number)
+    return found if found is not None and fits(found) else _measured(session, number)
+
+
+def known_size(number: Value) -> Dim | None:
+    """The dim that an int is which follows from sizes that are measured already."""
+    found = _Dims(current(), Session.known_size).of(number)
+    return found if found is not None and fits(found) else None
+
+
+def size_of(number: Value) -> Dim | None:
+    """The size that a number is, if it counts how many elements of a mask are True."""
+    session = current()
+    call = session.made.get(number)
+    while call is not None and call.name in ("py_int", "try_int"):
+        number = call.args[0]
+        call = session.made.get(number)
+    if call is None or call.name != "sum" or number.type != ScalarType(PY_INT.dtype):
+        return None
+    (mask,) = call.args
+    if not isinstance(mask, Value) or mask.type.dtype != np.bool_:
+        return None
+    known = session.known_size(number)
+    if known is not None:
+        return known
+    return session.bind_size(number, kind_of(mask).size, mask=mask, at=call.at)
+
+
+class _Dims:
+    """Ints as dims of what ``leaf`` gives for those that are no arithmetic of others."""
+
+    def __init__(self, session: Session, leaf: Callable[[Session, Value], Dim | None]) -> None:
+        self.session = session
+        self.leaf = leaf
+        self.found: dict[Value, Dim | None] = {}
+
+    def of(self, x: Operand) -> Dim | None:
+        if isinstance(x, Literal):
+            return _number(x)
+        if x not in self.found:
+            self.found[x] = self._taken_apart(x)
+        return self.found[x]
+
+    def _taken_apart(self, x: Value) -> Dim | None:
+        call, known = self.session.made.get(x), self.session.known_size(x)
+        if known is not None or call is None or not _is_int(x):
+            return known or self.leaf(self.session, x)
+        name, args = stem(call.name), call.args
+        if name == "int_value":
+            found: Dim = args[0]
+            return found
+        if name == "astype" and _is_int(args[0]):
+            return self.of(args[0])
+        if name == "subtract" and not self._is_known(args[1]):
+            return self.leaf(self.session, x)  # the lowest place, perhaps, which may be negative
+        if name in _ARITHMETIC and all(map(_is_int, args)):
+            left, right = map(self.of, args)
+            if left is None or right is None:
+                return None
+            is_division = name in ("floor_divide", "remainder")
+            if not are_heavy(left, right) and (not is_division or decide(right, ">=", 0)):
+                return _ARITHMETIC[name](left, right)
+        elif name in _SHIFTS and _is_int(args[0]) and isinstance(args[1], Literal):
+            shifted = self.of(args[0])
+            return None if shifted is None else _SHIFTS[name](shifted, _number(args[1]))
+        return self.leaf(self.session, x)
+
+    def _is_known(self, x: Operand) -> bool:
+        return isinstance(x, Literal) or known_size(x) is not None
+
+
+def _number(x: Literal) -> int:
+    assert isinstance(x.value, int | np.int64)
+    return int(x.value)
+
+
+def _is_int(x: Operand) -> bool:
+    """Whether an operand is an int of Python's, or a scalar that sizes fit."""
+    return isinstance(x.type, ScalarType) and x.type.dtype == np.int64
+
+
+def _measured(session: Session, number: Value) -> Dim:
+    """The symbol that stands for a number here."""
+    value = to_int(wrap(number))._value
+    fits = session.record("try_fit", value, Literal(0), Literal(MOST_MEASURED))
+    return session.bind_size(fits, MOST_MEASURED, number=number)

@@ -1,0 +1,233 @@
+"""Functions that only compute what they return: calls of them, as they are, in the graph.
+
+See Note [Foreign calls].
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from fxc.ir.errors import CaptureError
+from fxc.ir.graph import Literal, Operand, Value
+from fxc.ir.size_functions import hint
+from fxc.ir.size_guards import guard
+from fxc.ir.symbols import SymExpr, counted_in, symbols_of
+from fxc.ir.types import ArrayType, Type, array_type, is_known
+from fxc.ops.foreign_calls import ForeignCall, Hole
+from fxc.ops.foreign_learning import Group, operator_of
+from fxc.ops.foreign_results import Unlearnable
+from fxc.ops.foreign_samples import without_draws
+from fxc.ops.foreign_updates import update_of
+from fxc.ops.operators import Operator
+
+from ..arrays.indexing import assign
+from ..numbers.traced_int import TracedInt, known_ints
+from ..session.refusing import Respecialise, constants
+from ..session.session import current
+from ..values.objects import Args, Kwargs
+from ..values.operands import Traced, TracedValue, as_constants, constant, wrap
+
+_PLAIN = (type(None), bool, int, float, complex, str, bytes, type(Ellipsis))
+
+
+def call_foreign(function: Callable[..., object], args: Args, kwargs: Kwargs) -> Any:
+    """Record a call as one operator.
+
+    Raises ``Unlearnable`` if it is not known what that gives.
+    """
+    session, operands = current(), list[Value]()
+    given = tuple(_template(x, operands) for x in args)
+    options = {name: _template(x, operands) for name, x in kwargs.items()}
+    if not operands:
+        raise Unlearnable("it has no operand that is traced")
+    op, call = _operator(function, given, options, [value.type for value in operands])
+    if session.region and any(result.strides for result in call.varying):
+        raise Unlearnable("what it gives in a branch or a loop has gaps in memory")
+    parts = _recorded(op, call, operands, "gives")
+    session.aliases.with_gaps.update(
+        part for part, result in zip(parts, call.varying, strict=True) if result.strides
+    )
+    return call.made([wrap(part) for part in parts])
+
+
+def call_update(function: Callable[..., object], args: Args, kwargs: Kwargs) -> None:
+    """Record a call of a function that writes into arrays: they become what it makes of them.
+
+    Raises ``Unlearnable`` if it is not known which.
+    """
+    session, operands = current(), list[Value]()
+    given = tuple(_template(_as_operand(x), operands) for x in args)
+    options = {name: _template(_as_operand(x), operands) for name, x in kwargs.items()}
+    op, call = update_of(function, given, options, [value.type for value in operands])
+    targets = [operands[place] for place in call.written]
+    for target, other in product(targets, operands):
+        is_other = target is not other and isinstance(other.type, ArrayType)
+        if is_other and session.aliases.may_share_memory(target, other):
+            raise Unlearnable("what it writes shares memory with another argument")
+    for target, part in zip(targets, _recorded(op, call, operands, "writes"), strict=True):
+        assign(target, wrap(part), "same_kind")
+
+
+def _recorded(op: Operator, call: ForeignCall, operands: list[Value], does: str) -> Sequence[Value]:
+    """The results of a call that does in each call of the program what it did on samples."""
+    session = current()
+    guards = session.door.outside.guards
+    guards.check(f"{guards.constant(call)}.holds is True", f"{call.__name__} {does} what it did")
+    found = session.record(op.name, *operands)
+    return (found,) if type(found) is Value else found
+
+
+def _as_operand(x: object) -> Any:
+    """An int that is computed from sizes as a number of the graph."""
+    found = x._operand() if type(x) is TracedInt else x
+    return wrap(found) if type(found) is Value else x
+
+
+def _template(x: Any, operands: list[Value]) -> Any:
+    """An argument with holes in place of what is traced, which goes to the operands."""
+    if type(x) is TracedInt:
+        return known_ints(x)
+    if isinstance(x, Traced):
+        if not isinstance(x, TracedValue):
+            raise Unlearnable(f"one of its arguments is a {type(x).__name__}")
+        found: Operand = x._operand()
+        if isinstance(found, Literal):
+            return found.value
+        return _hole(found, operands)
+    if type(x) is np.ndarray:
+        return _hole(constant(x), operands)
+    if type(x) in (tuple, list):
+        return type(x)([_template(item, operands) for item in x])
+    if type(x) in _PLAIN or issubclass(type(x), np.generic | np.dtype):
+        return x
+    if type(x) is np.ufunc or (
+        type(x) is type and issubclass(x, np.generic | complex | float | int)
+    ):
+        return x
+    raise Unlearnable(f"one of its arguments is a {type(x).__name__}")
+
+
+def _hole(value: Value, operands: list[Value]) -> Hole:
+    """One that is given twice is one operand: a function may ask ``y is x``."""
+    if value not in operands:
+        operands.append(value)
+    return Hole(operands.index(value))
+
+
+def _operator(
+    function: Callable[..., object],
+    args: Args,
+    kwargs: Kwargs,
+    kinds: Sequence[Type],
+) -> tuple[Operator, ForeignCall]:
+    """The operator; sizes become constants if nothing else can be learnt."""
+    groups = _groups(kinds)
+    try:
+        return operator_of(function, args, kwargs, kinds, groups)
+    except Unlearnable:
+        if not groups:
+            raise
+    merged = _merged(kinds, groups)
+    if len(merged) < len(groups):
+        try:
+            found = operator_of(function, args, kwargs, kinds, merged)
+        except Unlearnable:
+            pass
+        else:
+            for group in merged:
+                first, *others = (kinds[place].shape[axis] for place, axis in group)
+                for other in others:
+                    guard(other, "==", first + (hint(other) - hint(first)))
+            return found
+    operator_of(function, args, kwargs, [_as_now(kind) for kind in kinds], ())  # raises, too
+    session = current()
+    symbols = [name for kind in kinds for dim in kind.shape for name in symbols_of(dim)]
+    if any(session.varies(dim) for kind in kinds for dim in kind.shape):
+        raise Unlearnable("it is not known what it gives for sizes that vary")
+    raise Respecialise(*constants(session.labels_of(symbols)))
+
+
+def _as_now(kind: Type) -> Type:
+    """A type with the sizes that it has in this call."""
+    if not isinstance(kind, ArrayType):
+        return kind
+    return array_type(kind.dtype, tuple(map(hint, kind.shape)), tuple(map(hint, kind.strides)))
+
+
+def _groups(kinds: Sequence[Type]) -> list[Group]:
+    """The sizes that may change: those that differ by a number in one group."""
+    groups: list[list[tuple[int, int]]] = []
+    for place, kind in enumerate(kinds):
+        for axis, dim in enumerate(kind.shape):
+            if not isinstance(dim, SymExpr):
+                continue
+            if counted_in(dim):
+                raise Unlearnable("it is not known what it gives for sizes that are counted")
+            for group in groups:
+                first_place, first_axis = group[0]
+                if isinstance(dim - kinds[first_place].shape[first_axis], int):
+                    group.append((place, axis))
+                    break
+            else:
+                groups.append([(place, axis)])
+    return [tuple(group) for group in groups]
+
+
+def _merged(kinds: Sequence[Type], groups: Sequence[Group]) -> list[Group]:
+    """The groups with those as one whose sizes were equal in this call."""
+    found: dict[int, Group] = {}
+    for group in groups:
+        place, axis = group[0]
+        size = hint(kinds[place].shape[axis])
+        found[size] = (*found.get(size, ()), *group)
+    return list(found.values())
+
+
+def call_known(function: Callable[..., object], args: Args, kwargs: Kwargs) -> Any:
+    """What a call without traced arguments gives, now: its arrays are constants of the graph.
+
+    Raises ``Unlearnable`` if it may give something else, or do something, at each call.
+    """
+    if not args and not kwargs:
+        raise Unlearnable("without arguments it says something of the process")
+    operands = list[Value]()
+    given = _template(args, operands)
+    options = {name: _template(x, operands) for name, x in kwargs.items()}
+    if operands:
+        raise Unlearnable("it has an operand that is traced")
+    with without_draws(), warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        found = function(*given, **options)
+    if warned:
+        raise Unlearnable("it warns")
+    if not _is_plain(found):
+        raise Unlearnable(f"it gives a {type(found).__name__}")
+    return as_constants(found)
+
+
+def _is_plain(x: Any) -> bool:
+    if type(x) in (tuple, list):
+        return all(map(_is_plain, x))
+    if type(x) in _PLAIN or isinstance(x, np.generic | np.dtype):
+        return True
+    return type(x) is np.ndarray and is_known(x.dtype)
+
+
+def attempt(function: Callable[..., Any], args: Args, kwargs: Kwargs, error: CaptureError) -> Any:
+    """The call of a function that cannot be captured otherwise, which ``error`` says.
+
+    Raises ``error`` if it is not known what it gives.
+    """
+    session = current()
+    try:
+        found = call_foreign(function, args, kwargs)
+    except Unlearnable:
+        raise error from None
+    if session.error is error:
+        session.error = None
+    return found

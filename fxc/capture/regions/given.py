@@ -1,0 +1,163 @@
+"""Arrays that a list of counted length has taken over.
+
+A list of the graph holds copies: where Python's list has the array itself, nobody may be able to
+tell. See Note [Given arrays].
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from fxc.ir.graph import Value
+from fxc.ir.types import ArrayType
+from fxc.ops.metas.layout import is_c_ordered
+
+from ..forms.options import arrays_of
+from ..session.refusing import VIEWS_BY_PYTHON, refuse
+from ..session.session import Session, current
+
+# Note [Given arrays]
+# What ``found.append(x.copy())`` appends is stored as a row of the list's array, and an item that
+# is read is a copy of its row. Python has one object in all these places. So an array that is
+# appended must have been made since the innermost loop began, be no view, and no longer change:
+# from there on nobody writes to it (``Aliases.given``), nor to an item that has been read, hands it
+# on out of a branch, asks whether it is another one, or returns it beside the list.
+# A variable that a loop carries may be appended before an iteration assigns it anew.
+# The items that a list begins with may be the caller's arrays: nobody writes to them from there on
+# (``Aliases.lent``), and a list that is returned begins with these arrays themselves.
+# So may a view be that is appended (``rows.append(m[i])``): nobody writes to the array that it
+# shows, and neither the list nor an item of it is returned.
+
+
+def give(session: Session, items: object, value: Value) -> None:
+    """Note that a list holds an array, or that an array is one of its items."""
+    session.aliases.given[value] = items
+
+
+def lend(session: Session, items: object, value: Value) -> bool:
+    """Have a list begin with an array of the caller's; whether it is one."""
+    root = session.aliases.root(value)
+    if root not in session.aliases.input_arrays or session.in_loop(0):
+        return False
+    _check_layout(session, value)
+    session.aliases.lent.add(root)
+    return True
+
+
+def is_lent(value: Value) -> bool:
+    """Whether this is an array of the caller's that a list has."""
+    aliases = current().aliases
+    return aliases.root(value) in aliases.lent
+
+
+def _take_from_before(session: Session, items: object, value: Value) -> bool:
+    """Have a list take over what a variable of the innermost loop is before an iteration: what the
+    one before has made, or the array before the loop. Whether it is such a variable.
+    """
+    loops = (each for each in reversed(session.statements) if hasattr(each, "start_of"))
+    loop = next(loops, None)
+    if loop is None or loop.recording is None or session.in_loop(loop.recording.number):
+        return False
+    start = loop.start_of(value)
+    if start is None:
+        return False
+    aliases, root = session.aliases, session.aliases.root(start)
+    began = next(each.began for each in session.regions if each.kind == "loop")
+    twins = (each for each in aliases.twins.get(root, ()) if each is not value)
+    if aliases.changed.get(root, -1) >= began or any(map(session.is_alive, twins)):
+        return False
+    if aliases.given.get(root, items) is not items:
+        return False
+    if root in aliases.input_arrays:
+        aliases.lent.add(root)
+        items.borrow(())
+    elif start is root and start in session.made and start not in session.alternatives:
+        give(session, items, start)
+    else:
+        return False
+    return True
+
+
+def _borrow_view(session: Session, items: Any, value: Value) -> bool:
+    """Have a list hold a view that was made in this iteration, if nobody has written to what it
+    shows since the loops began that the list outlives; whether it is one. The list is not returned.
+    """
+    aliases, root = session.aliases, session.aliases.root(value)
+    is_new = value in session.made and not session.in_loop(session.made_in(value))
+    if value is root or not is_new or not session.alternatives.keys().isdisjoint((value, root)):
+        return False
+    if VIEWS_BY_PYTHON in session.requests:
+        return False
+    home = max(items.home, session.made_in(root))
+    loops = (each for each in session.regions if each.kind == "loop" and each.number > home)
+    if any(aliases.changed.get(root, -1) >= each.began for each in loops):
+        return False
+    aliases.lent.add(root)
+    aliases.has_lent_views = True
+    items.borrow(())
+    return True
+
+
+def check_gift(session: Session, items: object, value: Value) -> None:
+    """Refuse an array that a list cannot take over."""
+    if value in session.aliases.given:
+        raise refuse_twice()
+    is_new = (
+        value in session.made
+        and value not in session.aliases.bases
+        and value not in session.alternatives
+        and not session.in_loop(session.made_in(value))
+    )
+    if not (
+        is_new or _take_from_before(session, items, value) or _borrow_view(session, items, value)
+    ):
+        raise refuse(
+            "an array that is no new one, in a list whose length depends on data, cannot be "
+            "captured; append a copy"
+        )
+    kind = value.type
+    assert isinstance(kind, ArrayType)
+    if not kind.writeable:
+        raise refuse("a read-only array in a list whose length depends on data cannot be captured")
+    _check_layout(session, value)
+
+
+def _check_layout(session: Session, value: Value) -> None:
+    kind = value.type
+    assert isinstance(kind, ArrayType)
+    if not kind.rank or not is_c_ordered(kind):
+        raise refuse(
+            "an array that is not in C order, or has no axis, in a list whose length depends on "
+            "data, cannot be captured; append a copy"
+        )
+    if any(map(session.varies, kind.shape)):
+        raise refuse(
+            "arrays of sizes that vary, in a list whose length depends on data, cannot be captured"
+        )
+
+
+def check_kept(session: Session, region: int, variables: Iterable[object]) -> None:
+    """Refuse variables that hand on what has been given, or read, in this region."""
+    for x in variables:
+        if type(x) is tuple:
+            check_kept(session, region, x)
+        for value in arrays_of(x):
+            if any(
+                root in session.aliases.given and session.made_in(root) >= region
+                for root in session.aliases.roots(value)
+            ):
+                raise refuse_kept()
+
+
+def refuse_twice() -> Exception:
+    """The refusal to have one array at two places."""
+    return refuse("one array at two places of such lists cannot be captured; append a copy")
+
+
+def refuse_kept() -> Exception:
+    """The refusal to hand on what a list has taken over."""
+    return refuse(
+        "an array that is in a list whose length depends on data, and is kept by a branch or a "
+        "loop, cannot be captured; append or keep a copy"
+    )

@@ -1,0 +1,34 @@
+"""What statements need of the door of staged code."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+from ..session.session import Session
+
+
+class StatementDoor(Protocol):
+    """The door, as far as statements use it."""
+
+    session: Session
+    raised: list[Any]  # what the program has raised itself
+    # What these are of needs statements itself.
+    outside: Any
+    lists: Any
+    dicts: Any
+    places: Any
+
+    def call(self, f: Any, /, *args: object, **kwargs: object) -> Any:
+        """``f(*args, **kwargs)``."""
+
+    def staged(self, f: Any) -> Any:
+        """The staged form of a Python function."""
+
+    def special(self, owner: object, name: str, *args: object, **kwargs: object) -> Any:
+        """``type(owner).name(owner, *args, **kwargs)``."""
+
+    def raising(self, error: Any) -> Any:
+        """An exception that the program raises."""
+
+    def is_same_item(self, x: object, y: object) -> Any:
+        """Whether what holds one of these has the other: ``x is y or x == y``."""

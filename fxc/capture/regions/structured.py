@@ -1,0 +1,274 @@
+"""Statements that become nodes with regions: what branches and loops of staged code share.
+
+See Note [Structured statements].
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from fxc.ir.errors import InternalError
+from fxc.ir.symbols import Dim
+
+from ..arrays.masked import MaskedRead
+from ..forms.variables import described, kind_text
+from ..session.refusing import Requests, refuse
+from ..session.session import Session
+from ..staging.plans import BranchPlan, LoopPlan
+from ..values.operands import settled
+from ..values.unbound import UNBOUND
+from .cells import Cells
+from .given import check_kept
+from .needed import StatementDoor
+from .recording import Recording
+
+# Note [Structured statements]
+# Staged code has its branches and loops in this form (rewriting.py; jumps.py has replaced break,
+# continue and return before):
+#
+#     part = __fxc__.branch(test, plan, …)                 part = __fxc__.loop(iterable, plan, …)
+#     for arm, x, y in part:                               for item, x, y in part:
+#         if arm: …                                            target = item
+#         else: …                                              …
+#         part.step(locals())                                  part.step(locals())
+#     x, y = part.state                                    x, y = part.state
+#
+# ``x, y`` are the variables that the statement assigns and hands on (liveness.py), which the plan
+# names (plans.py). The object decides what runs: one arm, or the iterations one by one, where the
+# condition or the iterable is known to Python; otherwise both arms, or the body once, each in a
+# region of its own. Then ``step`` looks at what became of the variables, and ``state`` holds them
+# for the code behind: what differs is a result of the node. If that cannot be done,
+# ``Respecialise`` starts the capture again with the loop run by Python, or with the numbers that
+# the condition follows from as constants. A variable without a value is UNBOUND meanwhile.
+
+Variables = dict[str, Any]  # of a statement, by their names
+
+
+def values_of(names: Iterable[str], env: Mapping[str, object]) -> Variables:
+    """Some variables among all of a function."""
+    return {name: settled(env.get(name, UNBOUND)) for name in names}
+
+
+class Wishes:
+    """The lists for which a statement that is recorded has to make room, to be recorded again.
+
+    See Note [Lists of counted length].
+    """
+
+    def __init__(self) -> None:
+        self._wishes: dict[int, tuple[Any, list[Any], list[bool]]] = {}
+
+    def note(self, wanted: object, samples: Sequence[object], *, once: bool = True) -> None:
+        """Note items that a list is to hold: ``once`` in each run of the region, or more often."""
+        _, known, times = self._wishes.setdefault(id(wanted), (wanted, [], []))
+        known += samples
+        times.append(once)
+
+    def has(self, wanted: object) -> bool:
+        """Whether there is to be room for a list."""
+        return id(wanted) in self._wishes
+
+    def samples(self, wanted: object) -> list[Any]:
+        """The items that a list is to hold, as far as they are known."""
+        _, found, _ = self._wishes.get(id(wanted), (wanted, [], []))
+        return found
+
+    def grant(self, owner: Statement, most: Dim | None) -> bool:
+        """Make room, before the statement, whose region is run so many times at most; whether there
+        is some: of what no list ever holds an item of, there is none.
+        """
+        wishes, self._wishes = self._wishes, {}
+        found = False
+        for wanted, samples, times in wishes.values():
+            more = most * len(times) if most is not None and all(times) else None
+            found |= wanted.make_room(samples, more, owner)
+        return found
+
+
+class Statement:
+    """A branch or a loop while it runs: gives the variables, takes them back, hands them on."""
+
+    cells: Cells
+
+    def __init__(
+        self,
+        door: StatementDoor,
+        plan: BranchPlan | LoopPlan,
+        added: Iterable[str],
+        env: Mapping[str, object],
+    ) -> None:
+        self.door = door
+        self._sure = frozenset(plan.sure)
+        self.session = door.session
+        self.line = plan.line
+        self.wishes = Wishes()
+        for x in env.values():
+            if type(x) is MaskedRead:
+                x.settle()
+        self.values = values_of((*plan.names, *added), env)
+        self.session.snapshots.append(env)
+
+    def step(self, env: Mapping[str, object]) -> None:
+        """Take back the variables at the end of the body, or of an arm."""
+        if self.session.statements[:1] == [self]:
+            self.door.places.check_wanted()
+        variables = self.cells.among(env)
+        if self.session.aliases.given and self.session.region:
+            both = self.of(variables).items()
+            kept = [x for name, x in both if self.hands_on(name) and not self.takes_gift(name, x)]
+            check_kept(self.session, self.session.region, kept)
+        self.take(variables)
+
+    def hands_on(self, name: str) -> bool:
+        """Whether a variable, or an item of one, is read behind the body or arm."""
+        raise NotImplementedError
+
+    def takes_gift(self, name: str, x: object) -> bool:
+        """Whether a variable may hand on an array that a list has taken over. See Note [Given
+        arrays].
+        """
+        return False
+
+    def take(self, env: Mapping[str, object]) -> None:
+        """As ``step``, with places among the variables. See Note [Assigned places]."""
+        raise NotImplementedError
+
+    @property
+    def state(self) -> list[Any]:
+        """The variables behind the statement."""
+        return self.handed(self.values)
+
+    def handed(self, values: Variables) -> list[Any]:
+        """The variables as staged code takes them; places are assigned."""
+        return self.cells.hand_on(values)
+
+    @property
+    def names(self) -> Collection[str]:
+        """The names of the variables."""
+        return self.values.keys()
+
+    def of(self, env: Mapping[str, object]) -> Variables:
+        """The variables among all of a function."""
+        return values_of(self.names, env)
+
+    def __iter__(self) -> Iterator[Any]:
+        return self
+
+    def __next__(self) -> tuple[Any, ...]:
+        try:
+            found = self.advance()
+        except StopIteration as error:  # it would end the statement, and nobody would know
+            raise InternalError(f"an iterator of fxc has ended at {self.line}") from error
+        if found is None:
+            raise StopIteration
+        return found
+
+    def advance(self) -> tuple[Any, ...] | None:
+        """What the next run of the body or an arm begins with, None behind the last."""
+        raise NotImplementedError
+
+    def may_be_unbound(self, name: str) -> bool:
+        """Whether a variable, or an item of one, is read only where it has a value. See Note
+        [Variables without a value].
+        """
+        return name.partition(".")[0] in self._sure or self.cells.may_be_unbound(name)
+
+    @property
+    def recording(self) -> Recording | None:
+        """The region of the statement that is open, if there is one; it may be recorded again."""
+        raise NotImplementedError
+
+    @property
+    def fallback(self) -> Requests:
+        """What must be constant, or run by Python, if the statement cannot be captured."""
+        return frozenset()
+
+    @property
+    def elsewhere(self) -> Requests:
+        """The request to decide as in another iteration, where that may help."""
+        return frozenset()
+
+    @property
+    def first_apart(self) -> Requests:
+        """The request to run the first iteration before the loop, where it may help."""
+        return frozenset()
+
+    def carries(self, name: str) -> bool:
+        """Whether this is a loop of which an iteration has a variable from the one before."""
+        return False
+
+    def meets_difference(self, name: str) -> None:
+        """Note that a variable is one thing behind one arm in here, another behind the other."""
+
+    def meets_unset(self, owner: object, part: object) -> None:
+        """Note that the program needs an attribute that an object has not, or a key of a dict."""
+
+    def meets_flag(self, flag: object) -> None:
+        """Note that the program needs what is there only if a flag holds."""
+
+    @property
+    def may_begin_apart(self) -> bool:
+        """Whether the first iteration of a loop may be run before it, and that may help."""
+        return False
+
+    def may_give(self, owner: object) -> bool:
+        """Whether this may give an object new attributes."""
+        return self.cells.may_set(owner)
+
+    def differs(self, name: str, left: object, right: object, where: str) -> Exception:
+        """A variable that is one thing here, another there."""
+        return refuse(self.difference(name, left, right, where))
+
+    def difference(self, name: str, left: object, right: object, where: str) -> str:
+        """How a variable is one thing here, another there; records may be captured: see Note
+        [Records].
+        """
+        self.door.places.ask_records(left, right)
+        one, other = kind_text(left), kind_text(right)
+        other = f"another {right.__class__.__name__}" if one == other else other
+        return (
+            f"{described(name)} is {one} {where} {other}, which cannot be captured; make it the "
+            "same kind of value, an array or a number, in both cases"
+        )
+
+
+class _Part(Statement):
+    """A part of an expression that is recorded by itself."""
+
+    def may_give(self, owner: object) -> bool:
+        return False
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+        self.wishes = Wishes()
+        self.region = Recording(session)
+
+    @property
+    def recording(self) -> Recording | None:
+        return self.region if self.region.is_open else None
+
+
+def recorded(session: Session, function: Callable[[], Any]) -> tuple[Recording, Any]:
+    """A region, and what the function gives that is recorded in it."""
+    ((region, found),) = recorded_each(session, function)
+    return region, found
+
+
+def recorded_each(session: Session, *functions: Callable[[], Any]) -> list[tuple[Recording, Any]]:
+    """A region for each function, one of which is run, and what it gives; all are recorded once
+    more if lists that one of them changes need room.
+    """
+    part = _Part(session)
+    session.statements.append(part)
+    try:
+        while True:
+            regions: list[tuple[Recording, Any]] = []
+            for function in functions:
+                part.region = Recording(session)
+                with part.region:
+                    regions.append((part.region, function()))
+            if not part.wishes.grant(part, 1):
+                return regions
+    finally:
+        session.statements.remove(part)

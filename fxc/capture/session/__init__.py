@@ -1,0 +1,1 @@
+"""One capture while it runs: what is recorded, what is known of it, how it ends."""

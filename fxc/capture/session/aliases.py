@@ -1,0 +1,297 @@
+"""Which arrays of a capture show the memory of others.
+
+Views and what they were made from, arrays that loops and branches may have made one, inputs that
+overlap: what a write to one of them makes wrong is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from fxc.ir.errors import CaptureError
+from fxc.ir.graph import Value
+from fxc.ir.size_functions import hint
+from fxc.ir.size_guards import guard
+from fxc.ir.types import ArrayType
+from fxc.ops.metas.layout import overlaps_itself
+
+from ..guards.facts import apart
+from .alternatives import options_of
+from .recorder import Alternative, Recorder
+from .refusing import VIEWS_BY_PYTHON, How, Request, Respecialise, refuse
+
+_REPLACED = (
+    "a write to an array that a loop or a branch may have replaced by another one, which is used "
+    "behind it, cannot be captured; write to a copy of it"
+)
+
+
+class Aliases:
+    """Which arrays of a capture show the memory of others, and what a write to one says of them."""
+
+    def __init__(self, session: Recorder) -> None:
+        self._session = session
+        # Views by the array they were made from, and the region that made an array (see Region
+        # writes in control.py). Arrays of the outermost level are not listed.
+        self.bases: dict[Value, Value] = {}
+        self.homes: dict[Value, int] = {}
+        self.given_up: set[Value] = set()  # see ``_give_up``
+        self.twins: dict[Value, dict[Value, None]] = {}  # may be one: ``may_be_one``
+        # Arrays behind loops that may have had no iteration, where the caller can tell which it is.
+        self.replaced: dict[Value, Alternative] = {}
+        self.told: set[Value] = set()  # those of them that the epilogue tells apart
+        # Arrays by the list that has taken them over, and the lists that are returned: given.py.
+        self.given: dict[Value, Any] = {}
+        self.returned: list[Any] = []
+        # Arrays of the caller that lists begin with, and these lists.
+        self.lent: set[Value] = set()
+        self.with_gaps: set[Value] = set()  # what foreign calls have given: nobody writes to them
+        self.borrowers: list[Any] = []
+        self.has_lent_views = False  # some of these hold views
+        # When an array was last written, by its root: on the session's clock.
+        self.written: dict[Value, int] = {}
+        self.changed: dict[Value, int] = {}  # likewise, also by writes to inputs that overlap it
+        self.input_arrays: dict[Value, np.ndarray] = {}
+        self._apart: dict[frozenset[Value], bool] = {}  # pairs of them
+        self.warned: set[Value] = set()  # see ``check_warned``
+        self._relied_on: dict[Value, list[tuple[int, int]]] = {}  # see ``rely_on``
+
+    def root(self, value: Value) -> Value:
+        """The array whose memory ``value`` shows."""
+        while value in self.bases:
+            value = self.bases[value]
+        return value
+
+    def roots(self, value: Value) -> frozenset[Value]:
+        """The arrays whose memory ``value`` may show."""
+        return frozenset(map(self.root, options_of(self._session, value)))
+
+    def may_share_memory(self, left: Value, right: Value) -> bool:
+        """Whether two arrays may show parts of one."""
+        others = self.roots(right)
+        return any(not others.isdisjoint((x, *self.overlapping(x))) for x in self.roots(left))
+
+    def dynamic_indices(self, view: Value) -> Iterator[Value]:
+        """The scalars of the graph that say which part of an array a view shows."""
+        while view in self.bases:
+            call = self._session.made[view]
+            if call.name == "dynamic_select":
+                yield call.args[1]
+            view = self.bases[view]
+
+    def before_write(
+        self,
+        index_of: dict[str, int],
+        places: tuple[int, ...],
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+    ) -> None:
+        for name, place in index_of.items():
+            if place not in places:
+                continue
+            target = args[place] if place < len(args) else kwargs[name]
+            self.check_warned(target, "a write")
+            self._check_distinct(target)
+            root = self.root(target)
+            memory = [root, *self.overlapping(root)]
+            for each in memory:
+                self._check_region_write(each)
+            twins = [twin for each in memory for twin in self.twins.get(each, ())]
+            self._give_up(twins)
+            if any(each in self.given or each in self.lent for each in (*memory, *twins)):
+                raise refuse(
+                    "a write to an array that is in a list whose length depends on data cannot be "
+                    "captured; append a copy, or write to one"
+                )
+            if root in self.with_gaps:
+                raise refuse(
+                    "a write to an array with gaps in memory, which a function that fxc does not "
+                    "know has given, cannot be captured; write to a copy"
+                )
+            self.written[root] = self._session.now
+            self.changed.update(dict.fromkeys(memory, self._session.now))
+
+    def overlapping(self, root: Value) -> list[Value]:
+        """Other inputs that have elements in common with an input in this call, which guards will
+        say if one of them is written. See Note [Overlapping inputs].
+        """
+        if root not in self.input_arrays:
+            return []
+        return [x for x in self.input_arrays if x is not root and not self._are_apart(root, x)]
+
+    def _are_apart(self, left: Value, right: Value) -> bool:
+        pair = frozenset((left, right))
+        if pair not in self._apart:
+            arrays = (self.input_arrays[left], self.input_arrays[right])
+            self._apart[pair] = apart(*arrays)
+        return self._apart[pair]
+
+    def _give_up(self, twins: Sequence[Value]) -> None:
+        """Take note that an array is written which these may be, by loops or branches that made
+        them: they may be right no longer, and nobody may read them from now on.
+        """
+        twins = list(filter(self._session.is_alive, twins))
+        if not twins:
+            return
+        session = self._session
+        loop = max((each.number for each in session.regions if each.kind == "loop"), default=0)
+        known = session.made.keys() | self.bases.keys() | session.door.outside.arrays.keys()
+        if any(twin in known or session.made_in(twin) < loop for twin in twins):
+            raise refuse(_REPLACED)
+        self.given_up.update(twins)
+
+    def check_given_up(self, value: Value) -> None:
+        """Refuse to read what ``_give_up`` has taken note of."""
+        if self.given_up and not self.roots(value).isdisjoint(self.given_up):
+            raise refuse(_REPLACED)
+
+    def may_rely_on(self, root: Value) -> bool:
+        """Whether nothing is known yet of a write in a loop that makes it wrong."""
+        return How.WRITTEN not in self._session.asked(root.name)
+
+    def rely_on(self, root: Value, at: int) -> None:
+        """Note that an array is taken to hold now what it held at that time."""
+        self._relied_on.setdefault(root, []).append((at, self._session.now))
+
+    def _check_region_write(self, root: Value) -> None:
+        """See Note [Region writes]."""
+        home = self.homes.get(root, 0)
+        for region in self._session.regions:
+            if region.number <= home:
+                return  # regions inside are of higher numbers
+            if region.kind == "test":
+                raise refuse("a write in the test of fxc.while_loop cannot be captured")
+            if region.kind != "loop":
+                continue
+            if any(at <= region.began <= later for at, later in self._relied_on.get(root, ())):
+                error = refuse(
+                    "a write, inside a loop, to an array from outside of it on whose elements the "
+                    "loop relies before cannot be captured; use a copy of it there"
+                )
+                if self.may_rely_on(root):
+                    raise Respecialise(Request(root.name, How.WRITTEN), error=error)
+                raise error
+
+    def may_be_one(self, left: Value, right: Value) -> None:
+        """Note that two arrays may be one at run time, which nobody may see from now on: also what
+        ``right`` may be one with.
+        """
+        mine, others = self.roots(left), self.roots(right)
+        also = [twin for each in others for twin in self.twins.get(each, ())]
+        for one, other in product(mine, dict.fromkeys((*others, *also))):
+            if other not in mine:
+                self.twins.setdefault(one, {})[other] = None
+                self.twins.setdefault(other, {})[one] = None
+
+    def hand_on(self, found: Value, values: Iterable[Value]) -> None:
+        """Note that a result of a region may be what these values of the region may be."""
+        for root in [root for value in values for root in self.roots(value)]:
+            for each in (root, *self.twins.get(root, ())):
+                if self._session.is_alive(each):
+                    self.may_be_one(found, each)
+
+    def check_results(
+        self,
+        leaves: Mapping[int, Value],
+        inputs: Iterable[Value],
+        apart: Container[tuple[int, int]] = frozenset(),
+    ) -> None:
+        """Refuse results of which the caller could see whether they are one array or two; of two
+        leaves that are ``apart`` there is one.
+        """
+        given = set(leaves.values())
+        for value in given:
+            self.check_given_up(value)
+        lists = [self.given[root] for root in map(self.root, given) if root in self.given]
+        if any(x is borrower for x in lists for borrower in self.borrowers):
+            raise self.refuse_borrowed(
+                "an item of a list that holds an array of the caller's, or a part of another "
+                "array, as a result, cannot be captured; return a copy"
+            )
+        if len(set(map(id, [*lists, *self.returned]))) < len(lists) + len(self.returned):
+            raise refuse(
+                "an array that is in a list whose length depends on data, beside the list or "
+                "another of its items, as results, cannot be captured; return a copy"
+            )
+        views = frozenset[Value]().union(*(self.roots(x) for x in given if self.root(x) is not x))
+        told = {(x, self.replaced[x].right) for x in self.told - views}
+        told |= {(right, left) for left, right in told}
+        others = {None: frozenset(inputs)} | {
+            place: self.roots(each) for place, each in leaves.items()
+        }
+        if self.twins and any(
+            other in seen and (root, other) not in told
+            for place, each in leaves.items()
+            for root in self.roots(each)
+            for other in self.twins.get(root, ())
+            for beside, seen in others.items()
+            if (place, beside) not in apart and (beside, place) not in apart
+        ):
+            raise refuse(
+                "a result that is one array in one case and another, or a new one, in the other "
+                "cannot be captured; return a copy"
+            )
+
+    def refuse_borrowed(self, what: str) -> CaptureError | Respecialise:
+        """The refusal of a result; of a list with views, which Python can make, if that is new."""
+        error = refuse(what)
+        if self.has_lent_views and VIEWS_BY_PYTHON not in self._session.requests:
+            return Respecialise(VIEWS_BY_PYTHON, error=error)
+        return error
+
+    def check_distinct(self, left: Value, right: Value) -> None:
+        """Refuse to say that two arrays are not one object if they may be, by a condition."""
+        mine, others = (frozenset(options_of(self._session, value)) for value in (left, right))
+        twins = {twin for each in mine for twin in self.twins.get(each, ())}
+        kept = [
+            self.given[root] for root in (self.root(left), self.root(right)) if root in self.given
+        ]
+        if not (mine | twins).isdisjoint(others) or (len(kept) == 2 and kept[0] is kept[1]):
+            raise refuse(
+                "'is' of arrays that are one or two by an 'if' on elements, or by the iterations "
+                "of a loop, cannot be captured"
+            )
+
+    def no_longer_one(self, value: Value) -> None:
+        """Forget what ``may_be_one`` has noted of an array, which is gone."""
+        for other in self.twins.pop(value, ()):
+            del self.twins[other][value]
+            if not self.twins[other]:
+                del self.twins[other]
+
+    def _check_distinct(self, target: Value) -> None:
+        """Refuse a write to, or through, a view in which one element stands at several places, or
+        bytes stand for bools.
+
+        Arrays from outside that are so are found by their guards, see ``overlaps``.
+        """
+        value = target
+        while value in self.bases:
+            kind = value.type
+            if kind.dtype.kind != "b" and self.bases[value].type.dtype.kind == "b":
+                raise refuse(
+                    "a write to the bytes of an array of bools cannot be captured; write bools"
+                )
+            if isinstance(kind, ArrayType) and self._session.made[value].name == "as_strided":
+                for dim in kind.shape:  # whether elements are apart depends on the sizes
+                    guard(dim, "==", hint(dim))
+            if isinstance(kind, ArrayType) and kind.writeable and overlaps_itself(kind):
+                raise refuse(
+                    "a write to an array in which several elements share memory cannot be "
+                    "captured; write to a copy of it"
+                )
+            value = self.bases[value]
+
+    def check_warned(self, value: Value, what: str) -> None:
+        """Refuse ``what`` of a view by ``np.broadcast_arrays``: NumPy warns of it."""
+        while value in self.bases:
+            if value in self.warned:
+                raise refuse(
+                    f"{what} of a view that np.broadcast_arrays or np.meshgrid made, of which "
+                    "NumPy warns, cannot be captured; use a copy"
+                )
+            value = self.bases[value]

@@ -1,0 +1,123 @@
+"""Where in the user's program we are, from the stack of frames."""
+
+from __future__ import annotations
+
+import contextlib
+import linecache
+import os
+import sys
+import sysconfig
+import threading
+from pathlib import Path
+from types import CodeType, FrameType
+
+import numpy as np
+
+from fxc.ir.location import SourceLocation
+
+OURS = str(Path(__file__).absolute().parents[2]) + os.sep
+_HIDDEN = (OURS, os.path.dirname(os.path.abspath(np.__file__)) + os.sep, contextlib.__file__)
+LIBRARIES = tuple(sysconfig.get_path(name) for name in ("stdlib", "purelib", "platlib"))
+_is_hidden: dict[str, bool] = {}
+
+
+def user_frame() -> FrameType | None:
+    """The innermost frame that runs the user's code: neither fxc's nor NumPy's, nor contextlib's,
+    which both use.
+    """
+    frame: FrameType | None = sys._getframe(1)
+    # Each node is asked for it, from deep inside of fxc: what is hidden is told without a call.
+    while frame is not None and (_is_hidden.get(frame.f_code.co_filename) or not is_users(frame)):
+        frame = frame.f_back
+    return frame
+
+
+def is_users(frame: FrameType) -> bool:
+    """Whether a frame runs the user's code."""
+    name = frame.f_code.co_filename
+    hidden = _is_hidden.get(name)
+    if hidden is None:
+        hidden = _is_hidden[name] = name.startswith(_HIDDEN)
+    return not hidden
+
+
+def is_of_program(function: object) -> bool:
+    """Whether it is a Python function, and none of a library."""
+    code = getattr(function, "__code__", None)
+    return isinstance(code, CodeType) and not code.co_filename.startswith(LIBRARIES)
+
+
+def runs_ours(frame: FrameType, name: str) -> bool:
+    """Whether a frame runs the function of ours of that name."""
+    code = frame.f_code
+    return code.co_name == name and code.co_filename.startswith(OURS)
+
+
+def is_outermost(entry: str) -> bool:
+    """Whether one function of the user's is being run, called by that function of ours."""
+    frame: FrameType | None = sys._getframe(1)
+    others = 0
+    while frame is not None and not runs_ours(frame, entry):
+        others += not frame.f_code.co_filename.startswith(OURS)
+        frame = frame.f_back
+    return frame is not None and others == 1
+
+
+def outermost_line(entry: str) -> int:
+    """The line of the outermost of the user's functions that a function of ours runs; 0 if there is
+    none.
+    """
+    frame, line = user_frame(), 0
+    while frame is not None and not runs_ours(frame, entry):
+        line = frame.f_lineno if is_users(frame) else line
+        frame = frame.f_back
+    return line
+
+
+def user_location() -> SourceLocation | None:
+    """The line of the user's program that is being run."""
+    frame = user_frame()
+    if frame is None:
+        return None
+    code = frame.f_code
+    return SourceLocation(code.co_filename, frame.f_lineno, code.co_name, _ignored.kinds)
+
+
+class _Ignored(threading.local):
+    kinds: frozenset[str] = frozenset()
+
+
+_ignored = _Ignored()
+
+
+class Ignoring:
+    """``np.errstate`` with "ignore" alone, in a function that is captured."""
+
+    def __init__(self, *kinds: str) -> None:
+        self._kinds = frozenset(kinds)
+        self._before: list[frozenset[str]] = []
+
+    def __enter__(self) -> None:
+        self._before.append(_ignored.kinds)
+        _ignored.kinds |= self._kinds
+
+    def __exit__(self, *error: object) -> None:
+        _ignored.kinds = self._before.pop()
+
+
+def location_of(error: BaseException) -> SourceLocation | None:
+    """The line of the user's program that raised an exception."""
+    found, at = None, error.__traceback__
+    while at is not None:
+        if is_users(at.tb_frame):
+            code = at.tb_frame.f_code
+            found = SourceLocation(code.co_filename, at.tb_lineno, code.co_name)
+        at = at.tb_next
+    return found
+
+
+def line_text(location: SourceLocation) -> str:
+    """The note that points a user to a line: ``  model.py:14 in step:  y = np.sort(x)``."""
+    source = linecache.getline(location.file, location.line).strip()
+    text = f"  {location} in {location.function}"
+    return f"{text}:  {source}" if source else text

@@ -1,0 +1,235 @@
+"""Objects from outside: which ones the program may use, and what it sees in their place."""
+
+from __future__ import annotations
+
+from abc import ABCMeta
+from enum import Enum, EnumMeta
+from re import Match
+from types import (
+    BuiltinFunctionType,
+    FunctionType,
+    GenericAlias,
+    GetSetDescriptorType,
+    MemberDescriptorType,
+    ModuleType,
+    SimpleNamespace,
+    WrapperDescriptorType,
+)
+from typing import Any
+from weakref import ProxyTypes
+
+import numpy as np
+
+from ..session.refusing import refuse
+from .shadows import shadow_of
+
+Args = tuple[object, ...]  # what a call of the program is given
+Kwargs = dict[str, object]
+
+# Note [Stand-ins]
+# The program does not get an object from outside but an empty object of the same class. Its
+# attributes are read and stored through the door; code that gets at them in another way finds
+# nothing, and fails before anything is wrong. What Python compares by identity works as it should.
+
+
+def is_namedtuple(kind: type) -> bool:
+    """Whether a class is a named tuple's."""
+    return issubclass(kind, tuple) and hasattr(kind, "_fields")
+
+
+def stand_in(kind: type) -> Any:
+    """An empty object of a class. See Note [Stand-ins] and Note [Special methods]."""
+    made: Any = kind() if kind is SimpleNamespace else object.__new__(shadow_of(kind))
+    return made
+
+
+# The classes of ``np.mgrid``, ``np.r_`` and their kin.
+INDEX_TRICKS: tuple[type, ...] = (type(np.mgrid), type(np.ogrid), type(np.r_), type(np.c_))
+
+_BY_IDENTITY = (
+    *INDEX_TRICKS,
+    FunctionType,
+    BuiltinFunctionType,
+    ModuleType,
+    type,
+    np.ufunc,
+    staticmethod,
+    classmethod,
+    property,
+)
+
+
+def is_proxy(kind: type) -> bool:
+    """Whether the objects of a class may say that they are of another one."""
+    of_object = vars(object)["__class__"]
+    return kind in ProxyTypes or class_attribute(kind, "__class__") is not of_object
+
+
+def has_owner(function: Any) -> bool:
+    """Whether a builtin is the method of an object that could change."""
+    owner = function.__self__
+    return owner is not None and not isinstance(owner, ModuleType | type)
+
+
+def is_python_class(kind: type) -> bool:
+    """Whether a class was made by Python code, has no base of C, and no metaclass with a will."""
+    if kind is SimpleNamespace:
+        return True
+    plain = type(kind) is type or type(kind) is ABCMeta
+    return plain and bool(kind.__flags__ & (1 << 9)) and _is_built_as_object(kind)
+
+
+def _is_built_as_object(kind: type) -> bool:
+    if class_attribute(kind, "__del__") is not MISSING:  # an object made here would be deleted here
+        return all(each is object or "__module__" in vars(each) for each in kind.__mro__)
+    try:
+        object.__new__(kind)
+    except TypeError:
+        return False
+    return "__module__" in vars(kind)
+
+
+def is_dict_class(kind: type) -> bool:
+    """Whether a class is made of Python code and ``dict``, which makes its objects; their
+    ``__init__`` may be either's.
+    """
+    bases = [each for each in kind.__mro__ if each not in (dict, object)]
+    initialise = class_attribute(kind, "__init__")
+    return (
+        bool(bases)
+        and dict in kind.__mro__
+        and all(type(each) is type and each.__flags__ & (1 << 9) for each in bases)
+        and class_attribute(kind, "__new__") is vars(dict)["__new__"]
+        and (initialise is vars(dict)["__init__"] or isinstance(initialise, FunctionType))
+        and not slot_names(kind)
+        and class_attribute(kind, "__del__") is MISSING
+    )
+
+
+def is_plain_enum(kind: type) -> bool:
+    """Whether the call of a class finds a member of it by its value, by Python's code alone."""
+    missing: Any = class_attribute(kind, "_missing_")
+    return type(kind) is EnumMeta and missing is vars(Enum)["_missing_"]
+
+
+# By these Python code gets at what an object holds. What these classes hold does not change; of
+# iterators see ``ItemAccess.iterated``, and functions of C are called.
+_OF_HOLDERS = ("__getitem__", "__iter__", "__contains__", "__len__")
+_UNCHANGING = (str, bytes, tuple, frozenset, range, Match, GenericAlias)
+
+
+def is_by_identity(value: object) -> bool:
+    """Whether the program gets the object itself, guarded to be the same in each call.
+
+    Raises ``CaptureError`` for objects of C code that hold something that may change.
+    """
+    kind = type(value)
+    if isinstance(value, _BY_IDENTITY) or hasattr(kind, "__fxc_original__"):
+        return True
+    if is_python_class(kind):
+        return False
+    is_run = callable(value) or hasattr(kind, "__next__")
+    holds = not is_run and any(has_c_method(kind, each) for each in _OF_HOLDERS)
+    if getattr(kind, "__hash__", None) is None or (holds and not isinstance(value, _UNCHANGING)):
+        raise refuse(
+            f"a {kind.__name__} from outside cannot be captured; pass what it holds as arrays, "
+            "lists or dicts"
+        )
+    return True
+
+
+# ------------------------------------------------------------------ attributes
+
+
+MISSING: Any = object()
+
+
+def vars_of(owner: object) -> dict[str, Any]:
+    """The attributes that an object itself holds."""
+    held = getattr(owner, "__dict__", None)
+    return held if isinstance(held, dict) else {}
+
+
+def class_attribute(kind: type, name: str) -> Any:
+    """What the class or one of its bases defines under a name; MISSING if none does."""
+    for each in kind.__mro__:
+        found = vars(each).get(name, MISSING)
+        if found is not MISSING:
+            return found
+    return MISSING
+
+
+def slots_of(owner: object) -> dict[str, Any]:
+    """The attributes that an object holds in slots."""
+    found: dict[str, Any] = {}
+    for each in type(owner).__mro__:
+        for name, member in vars(each).items():
+            if isinstance(member, MemberDescriptorType) and name not in found:
+                try:
+                    found[name] = member.__get__(owner)
+                except AttributeError:
+                    continue
+    return found
+
+
+def slot_names(kind: type) -> list[str]:
+    """The slots of the objects of a class."""
+    members = (member for each in kind.__mro__ for member in vars(each).items())
+    return [name for name, member in members if isinstance(member, MemberDescriptorType)]
+
+
+def is_made_by_object(kind: type) -> bool:
+    """Whether ``object.__new__`` makes the objects of a class."""
+    return class_attribute(kind, "__new__") is vars(object)["__new__"]
+
+
+def has_c_method(kind: type, name: str) -> bool:
+    """Whether a special method of a class is no Python code."""
+    return isinstance(class_attribute(kind, name), WrapperDescriptorType)
+
+
+def is_slot(found: object) -> bool:
+    """Whether a class attribute is the descriptor of a slot."""
+    return isinstance(found, MemberDescriptorType | GetSetDescriptorType)
+
+
+def is_data_descriptor(found: object) -> bool:
+    """Whether a class attribute goes before what the object holds."""
+    return hasattr(type(found), "__set__") or hasattr(type(found), "__delete__")
+
+
+def is_watched(found: object) -> bool:
+    """Whether a class attribute is told of each assignment, and is no slot."""
+    return is_data_descriptor(found) and not is_slot(found)
+
+
+def sets_by_python(kind: type) -> bool:
+    """Whether a class has a ``__setattr__`` of its own, in Python; what a frozen dataclass has only
+    raises.
+    """
+    setter = class_attribute(kind, "__setattr__")
+    return isinstance(setter, FunctionType) and setter.__code__.co_filename != "<string>"
+
+
+def has_python_method(kind: type, name: str) -> bool:
+    """Whether a special method of a class is Python code, be it that of a frozen dataclass."""
+    return isinstance(class_attribute(kind, name), FunctionType)
+
+
+def is_frozen(kind: type, name: str) -> bool:
+    """Whether the ``__setattr__`` that a frozen dataclass has raises for an attribute."""
+    for each in kind.__mro__:
+        if "__setattr__" in vars(each):
+            params = vars(each).get("__dataclass_params__")
+            return getattr(params, "frozen", False) and (
+                each is kind or name in each.__dict__["__dataclass_fields__"]
+            )
+    return False
+
+
+def put_attribute(owner: object, name: str, value: object) -> None:
+    """Set an attribute of an object that the program has made; nobody watches it."""
+    if has_python_method(type(owner), "__setattr__"):
+        object.__setattr__(owner, name, value)
+    else:
+        setattr(owner, name, value)

@@ -1,0 +1,232 @@
+"""Classes whose special methods are Python code, and of what class the program's objects are then.
+
+See Note [Special methods].
+"""
+
+from __future__ import annotations
+
+import collections
+import dataclasses
+import inspect
+import reprlib
+import weakref
+from collections.abc import Callable, Iterable, Iterator
+from types import FunctionType
+from typing import Any
+
+from ..session.refusing import refuse
+from ..session.session import current
+from .operands import Traced
+
+# Note [Special methods]
+# Python, and code of C, finds a special method (``__add__``, ``__getitem__``, ``__len__``) by the
+# class of the object and calls it where the door does not see it. The objects that the program has
+# of a class with such methods in Python are therefore of a *shadow* of the class: a subclass in
+# which each of these methods goes through the door. Shadows derive from one another as their
+# classes do, so that Python's own rules say which operand is asked first and who inherits what.
+# ``class_of`` gives the class that the program knows an object by; no object of a shadow leaves the
+# capture.
+
+_OF = "__fxc_class__"
+
+
+def class_of(x: object) -> type:
+    """The class of an object as the program knows it."""
+    return real_class(type(x))
+
+
+def real_class(kind: type) -> type:
+    """The class that a shadow stands for; another class itself."""
+    found = kind.__dict__.get(_OF)
+    return kind if found is None else found()
+
+
+def is_shadow(kind: type) -> bool:
+    """Whether a class is a shadow."""
+    return _OF in kind.__dict__
+
+
+def has_method(x: object, name: str) -> bool:
+    """Whether an object has a special method that is Python code and goes through the door."""
+    if isinstance(x, Traced) or not is_shadow(type(x)):
+        return False
+    found = getattr(type(x), name, None)
+    return (
+        isinstance(found, FunctionType)
+        and not any(found is each for each in _OF_OBJECT.values())
+        and any(name in vars(each) for each in type(x).__mro__ if is_shadow(each))
+    )
+
+
+def shadow_of(kind: type, *, always: bool = False) -> type:
+    """The class of the objects that stand for those of ``kind``: itself, if none of its special
+    methods is Python code, unless it is to be another one ``always``.
+    """
+    shadows = _always if always else _shadows
+    known = shadows.get(kind)
+    found = known() if known is not None else None
+    if found is None:
+        found = _shadow(kind, always)
+        shadows[kind] = weakref.ref(found)
+    return found
+
+
+_shadows: weakref.WeakKeyDictionary[type, weakref.ref[type]] = weakref.WeakKeyDictionary()
+_always: weakref.WeakKeyDictionary[type, weakref.ref[type]] = weakref.WeakKeyDictionary()
+
+
+def tuple_class(kind: type) -> Any:
+    """The class of what stands for the named tuples of a class."""
+    shadow = shadow_of(kind)
+    for name in _OF_ITEMS:
+        if isinstance(getattr(shadow, name, None), FunctionType):
+            raise refuse(f"{kind.__name__} defines {name}, and such tuples cannot be captured")
+    return shadow
+
+
+def tuple_of(kind: type, items: Iterable[object]) -> Any:
+    """A named tuple of a class, as the program sees it."""
+    return tuple.__new__(tuple_class(kind), items)
+
+
+# What Python code takes a tuple apart by, the capture's own, too.
+_OF_ITEMS = ("__iter__", "__len__", "__getitem__", "__bool__")
+
+
+def _same(self: object, other: object) -> Any:
+    if self is not other:
+        current().door.places.check_apart(self, other)
+    return object.__eq__(self, other)
+
+
+def _hash(self: object) -> int:
+    current().door.places.check_apart(self)
+    return object.__hash__(self)
+
+
+# Of classes that compare objects by identity, see Note [Objects that are joined].
+_OF_OBJECT: dict[str, Any] = {"__eq__": _same, "__hash__": _hash}
+
+
+def _shadow(kind: type, always: bool) -> type:
+    names = [*_methods(kind)]
+    bases = [base for base in map(shadow_of, kind.__bases__) if is_shadow(base)]
+    if not names and not bases:
+        if not always:
+            return kind
+    elif always:
+        return shadow_of(kind)
+    # The user's ``__init_subclass__`` is not told of a class that the program does not know.
+    quiet = type("Quiet", (), {"__slots__": (), "__init_subclass__": classmethod(_do_nothing)})
+    space: dict[str, Any] = {name: _through_door(name) for name in names}
+    space |= {"__slots__": (), "__module__": kind.__module__, _OF: weakref.ref(kind)}
+    compared: tuple[Any, ...] = (kind.__eq__, kind.__hash__)
+    if compared == (object.__eq__, object.__hash__):
+        space |= _OF_OBJECT
+    elif "__hash__" not in space and "__hash__" in vars(kind):
+        space["__hash__"] = vars(kind)["__hash__"]  # defining __eq__ alone would take it away
+    if "__del__" in names:
+        space["__del__"] = _do_nothing  # what stands for an object from outside goes away unnoticed
+    try:
+        return type(kind)(kind.__name__, (quiet, kind, *bases), space)
+    except TypeError as error:
+        raise refuse(
+            f"objects of {kind.__name__}, whose special methods are Python code, cannot be "
+            f"captured ({error})"
+        ) from None
+
+
+def _do_nothing(*_: object) -> None:
+    return None
+
+
+_NAMES_BY_DOOR = """
+    new init post_init init_subclass class_getitem set_name setattr delattr enter exit copy deepcopy
+    replace reduce reduce_ex getstate setstate getnewargs getnewargs_ex sizeof dir get set delete
+    instancecheck subclasscheck subclasshook mro_entries prepare annotate annotations fspath buffer
+    release_buffer aenter aexit aiter anext await
+"""
+_NAMES_REFUSED = """
+    getattribute array array_ufunc array_function array_wrap array_finalize array_prepare
+    array_interface array_struct
+"""
+# These the door calls itself, or nobody calls but by a call of the program.
+_BY_DOOR = frozenset(f"__{name}__" for name in _NAMES_BY_DOOR.split())
+# With these NumPy and Python take an object apart in ways that are not followed.
+_REFUSED = frozenset(f"__{name}__" for name in _NAMES_REFUSED.split())
+
+
+# Where the methods that dataclasses and named tuples write are, which only read fields, and what is
+# around one of them from Python 3.13 on.
+_OF_FIELDS = ("<string>", dataclasses.__file__, collections.__file__)
+_AROUND_THEM = reprlib.__file__
+
+
+def _only_reads_fields(method: FunctionType) -> bool:
+    """Whether a method is one that dataclasses or named tuples write."""
+    if method.__code__.co_filename == _AROUND_THEM:
+        method = inspect.unwrap(method)
+    return method.__code__.co_filename in _OF_FIELDS
+
+
+def _methods(kind: type) -> Iterator[str]:
+    """The special methods that a class itself defines by Python code."""
+    if kind.__module__ in ("builtins", "typing", "abc"):
+        return
+    for name, found in vars(kind).items():
+        if not (name.startswith("__") and name.endswith("__")) or name in _BY_DOOR:
+            continue
+        if name in _REFUSED and found is not None:
+            raise refuse(
+                f"{kind.__name__} defines {name}, and such objects cannot be captured; pass the "
+                "arrays they hold"
+            )
+        if isinstance(found, FunctionType):
+            if not _only_reads_fields(found):
+                yield name
+        elif hasattr(type(found), "__fxc_original__"):
+            yield name
+
+
+def special_methods(kinds: Iterable[type]) -> dict[str, FunctionType]:
+    """The special methods that are Python code of a class with these bases, by name."""
+    found: dict[str, Any] = {}
+    for each in kinds:
+        for name, method in vars(each).items():
+            is_special = name.startswith("__") and name.endswith("__") and name not in _BY_DOOR
+            if is_special and isinstance(method, FunctionType) and not _only_reads_fields(method):
+                found.setdefault(name, method)
+    return found
+
+
+def _through_door(name: str) -> Callable[..., Any]:
+    convert = _RESULTS.get(name)
+
+    def method(self: object, /, *args: object, **kwargs: object) -> Any:
+        found = current().door.special(self, name, *args, **kwargs)
+        return convert(found) if convert is not None and isinstance(found, Traced) else found
+
+    method.__name__ = name
+    return method
+
+
+def _text(found: Any) -> Any:
+    is_text = found.__class__ is str
+    return found._known() if is_text else found
+
+
+# What code of C wants to be a number, a bool or a text of Python's.
+_RESULTS: dict[str, Callable[[Any], Any]] = {
+    "__str__": _text,
+    "__repr__": _text,
+    "__format__": _text,
+    "__bool__": bool,
+    "__contains__": bool,
+    "__len__": int,
+    "__length_hint__": int,
+    "__hash__": int,
+    "__index__": int,
+    "__int__": int,
+    "__float__": float,
+    "__complex__": complex,
+}
