@@ -2,7 +2,8 @@
 
 ``evaluate`` takes the inputs of a graph and gives the contents of its results; what is stored to an
 input is in it afterwards. A loop that is not ordered may run in any order: ``backwards`` runs all of them
-so, and a step of scheduling that relies on their order gives other numbers then.
+so, and a step of scheduling that relies on their order gives other numbers then. The iterations of a
+parallel loop run side by side, each statement by all of them before the next one.
 """
 
 from __future__ import annotations
@@ -175,6 +176,9 @@ class _Run:
         order = range(self.dim(loop.size))
         if loop.descending or (self.backwards and not loop.ordered):
             order = order[::-1]
+        if loop.parallel is not None:
+            self.at_once(loop, order)
+            return
         if loop.behind:
             self.waiting = []
         for k in order:
@@ -187,6 +191,22 @@ class _Run:
         if loop.behind:
             self.stored(len(self.waiting))
             self.waiting = None
+
+    def at_once(self, loop: Loop, order: Sequence[int]) -> None:
+        """Iterations side by side; each has scalars of its own, and what there are copies of."""
+        copied = [name for name, each in self.program.buffers.items() if each.copies > 1]
+        scalars, memory = self.scalars, self.memory
+        own = {k: (dict(scalars), {name: self._new_copy(name) for name in copied}) for k in order}
+        for stmt in loop.body:
+            for k in order:
+                self.sizes[loop.var] = k
+                self.scalars, copies = own[k]
+                memory.update(copies)
+                self.statement(stmt)
+        self.scalars = scalars
+
+    def _new_copy(self, name: str) -> np.ndarray:
+        return self._new(self.program.buffers[name])
 
     def stored(self, iterations: int) -> None:
         """Make the stores of the first iterations that have waited."""

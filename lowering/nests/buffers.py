@@ -35,7 +35,8 @@ class Buffer:
 
     ``storage`` names the allocation: several buffers may be different readings (reshapes) of one.
     ``parts`` marks the reading of complex numbers as pairs of floats: the last dim, of size 2,
-    tells the real from the imaginary part. See Note [Complex numbers].
+    tells the real from the imaginary part. See Note [Complex numbers]. Of a temporary there are
+    several ``copies``, one for each thread of a parallel loop: see Note [Parallel loops].
     """
 
     name: str
@@ -47,6 +48,7 @@ class Buffer:
     offset: Dim = 0  # in bytes, from the start of the storage
     data: bytes | None = None  # of a constant
     parts: bool = False
+    copies: int = 1
 
     @cached_property
     def offsets(self) -> dict[tuple[Dim, ...], Dim]:

@@ -148,7 +148,8 @@ class Loop(_Nested):
     ``ordered`` loops must run in their order (upwards, or downwards if ``descending``): an
     iteration may read what a later one overwrites. With ``behind`` it may also read what one of so
     many iterations before overwrites: that waits for it. ``chunk`` cuts a pairwise sum, see
-    ``reduction_order``.
+    ``reduction_order``. One that is ``parallel`` is run by threads in chunks of so many iterations,
+    see Note [Parallel loops].
     """
 
     var: str
@@ -160,6 +161,7 @@ class Loop(_Nested):
     loc: SourceLocation | None = None
     note: str = ""
     behind: int = 0
+    parallel: Dim | None = None
 
 
 @frozen

@@ -70,6 +70,7 @@ class _Printer:
             storage = f" = {buffer.storage}" if buffer.storage != buffer.name else ""
             undone = "  # stores are undone if a check fails" * (buffer.name in program.undone)
             kind = f"{buffer.dtype}[{shape}]"
+            kind += f" for each of {buffer.copies} threads" if buffer.copies > 1 else ""
             self.lines.append(f"  {buffer.role} {buffer.name}: {kind}{storage}{undone}")
         self.block(program.body, 1, {})
         for copy in program.copies:
@@ -177,5 +178,6 @@ def _head(loop: Loop) -> str:
     step += " descending" if loop.descending else ""
     step += f" chunk {loop.chunk}" if loop.chunk is not None else ""
     step += f" stores {loop.behind} behind" if loop.behind else ""
+    step += f" parallel {loop.parallel}" if loop.parallel is not None else ""
     remark = "  # " + f"{loop.loc or ''} {loop.note}".strip()
     return f"for {loop.var} in 0:{loop.size}{step}" + (remark if len(remark) > 4 else "")

@@ -1,0 +1,217 @@
+"""Whether the iterations of a loop have nothing to do with each other: then threads may run them.
+
+See Note [Parallel loops].
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence, Set
+
+from fxc.ir.bounds import decide
+from fxc.ir.errors import VerificationError
+from fxc.ir.records import frozen
+from fxc.ir.size_functions import substitute
+from fxc.ir.symbols import Dim, SymExpr, computed_in, symbol, symbols_of
+
+from .accesses import Block, accesses, storages
+from .addressing import byte_offset, step_of
+from .program import Program
+from .statements import Accumulate, Compute, Index, Load, Loop, Stmt, Store, blocks_of, walk
+
+# Note [Parallel loops]
+# ``for i0 in 0:n parallel 4096``: threads run the loop in chunks of so many iterations, each of
+# which does just what the loop would. No iteration reads what another one writes, no two write to
+# one place, and no total goes through the loop. So neither the number of threads nor the size of
+# chunks shows in a result; ``why_dependent`` says what speaks against it, and a program that is
+# about to be written as code is verified (``verify_parallel``).
+# - Two iterations write apart if what each meets of a storage lies in an interval of bytes that
+#   moves by at least its own width from one iteration to the next; or else if all accesses have one
+#   index in common, which is another one in each iteration.
+# - A temporary that each iteration fills before it reads it, and nobody else reads, may be the same
+#   for all iterations: there is one ``copy`` of it for each thread, see ``Buffer.copies``.
+# - Checks, calls and allocations are outside of such loops: nothing ends them early.
+
+Sizes = Mapping[str, Dim]
+
+
+@frozen
+class _Met:
+    """An access, the bytes it meets in iteration 0 and by how much they move from one to the next;
+    None if that is not known.
+    """
+
+    stmt: Load | Store
+    low: Dim | None
+    high: Dim | None
+    step: Dim | None
+
+
+def why_dependent(program: Program, loop: Loop, private: Set[str] = frozenset()) -> str:
+    """What speaks against running iterations of a loop at once; "" if nothing does.
+
+    The storages that are ``private`` have a copy for each thread.
+    """
+    if loop.ordered or loop.descending or loop.behind:
+        return "its iterations have an order"
+    for stmt in walk(loop.body):
+        if not isinstance(stmt, Load | Compute | Index | Store | Accumulate | Loop):
+            return f"it holds a statement of kind {type(stmt).__name__}"
+    if any(True for _ in _totals_through(loop.body, 1)):
+        return "it carries a total"
+    met: dict[str, list[_Met]] = {}
+    for access in _met(program, loop.body, {}, loop.var):
+        met.setdefault(program.buffers[access.stmt.buffer].storage, []).append(access)
+    for storage, found in met.items():
+        if storage in private or not any(isinstance(each.stmt, Store) for each in found):
+            continue
+        if not (_moves_apart(found) or _have_own_index(program, found, loop)):
+            return f"its iterations share {storage}"
+    return ""
+
+
+def _totals_through(block: Sequence[Stmt], depth: int) -> Iterator[Accumulate]:
+    for stmt in block:
+        if isinstance(stmt, Accumulate) and stmt.levels >= depth:
+            yield stmt
+        elif isinstance(stmt, Loop):
+            yield from _totals_through(stmt.body, depth + 1)
+
+
+def _met(program: Program, block: Block, inner: Sizes, var: str) -> Iterator[_Met]:
+    """The accesses of a block inside of loops of these sizes, within the loop over ``var``."""
+    for stmt in block:
+        match stmt:
+            case Load(buffer=buffer, index=index) | Store(buffer=buffer, index=index):
+                offset = byte_offset(program.buffers[buffer], index)
+                yield _interval(stmt, offset, inner, var)
+            case Loop(var=name, size=size, body=body):
+                yield from _met(program, body, {**inner, name: size}, var)
+            case _:
+                pass
+
+
+def _interval(stmt: Load | Store, offset: Dim, inner: Sizes, var: str) -> _Met:
+    step = None if computed_in(offset) else step_of(offset, var)
+    if step is None or not symbols_of(step).keys().isdisjoint(inner):
+        return _Met(stmt, None, None, None)
+    low = high = substitute(offset, {var: 0})
+    for name, size in reversed([*inner.items()]):
+        steps = step_of(low, name), step_of(high, name)
+        falls = [None if each is None else decide(each, "<", 0) for each in steps]
+        if None in falls:
+            return _Met(stmt, None, None, None)
+        low = substitute(low, {name: size - 1 if falls[0] else 0})
+        high = substitute(high, {name: 0 if falls[1] else size - 1})
+    if var in symbols_of(low) or var in symbols_of(high):  # by the size of a loop inside
+        return _Met(stmt, None, None, None)
+    return _Met(stmt, low, high + stmt.dtype.itemsize, step)
+
+
+def _moves_apart(found: Sequence[_Met]) -> bool:
+    """Whether all that an iteration meets moves by its own width, at least."""
+    step = found[0].step
+    if step is None or any(each.step != step for each in found):
+        return False
+    width = step if decide(step, ">", 0) else -step
+    lows = {each.low for each in found}
+    highs = {each.high for each in found}
+    return all(
+        low is not None and high is not None and decide(high - low, "<=", width)
+        for low in lows
+        for high in highs
+    )
+
+
+def _have_own_index(program: Program, found: Sequence[_Met], loop: Loop) -> bool:
+    """Whether one index of all accesses is the same, and another one in each iteration."""
+    if len({each.stmt.buffer for each in found}) > 1:
+        return False
+    around = {loop.var, *(s.var for s in walk(loop.body) if isinstance(s, Loop))}
+    for places in zip(*(each.stmt.index for each in found), strict=True):
+        place = places[0]
+        if isinstance(place, SymExpr) and not computed_in(place) and len(set(places)) == 1:
+            step = step_of(place, loop.var)
+            if isinstance(step, int) and step and symbols_of(place).keys() & around == {loop.var}:
+                return True
+    return False
+
+
+def private_to(program: Program, loop: Loop) -> frozenset[str]:
+    """The temporaries of which each thread that runs iterations of a loop may have its own: those
+    that are the same in all iterations, each of which fills them before it reads them.
+    """
+    named: dict[str, set[str]] = {}
+    for access in accesses(program, loop):
+        named.setdefault(access.storage, set()).add(access.buffer)
+    used = storages(program, tuple(_others(program.body, loop)))
+    return frozenset(
+        storage
+        for storage, names in named.items()
+        if program.buffers[storage].role == "temp"
+        and storage not in used
+        and storage not in program.results
+        and names == {storage}
+        and _is_filled(program, loop, storage)
+    )
+
+
+def _others(block: Sequence[Stmt], loop: Loop) -> Iterator[Stmt]:
+    """The statements that are not in a loop, and hold it not."""
+    for stmt in block:
+        if stmt is loop:
+            continue
+        if any(inner is loop for inner in walk((stmt,))):
+            for each in blocks_of(stmt):
+                yield from _others(each, loop)
+        else:
+            yield stmt
+
+
+def _is_filled(program: Program, loop: Loop, storage: str) -> bool:
+    """Whether no index of the storage moves with the loop, and each iteration stores all elements
+    before it reads any.
+    """
+    for stmt in walk(loop.body):
+        index = stmt.index if isinstance(stmt, Load | Store) and stmt.buffer == storage else ()
+        if any(computed_in(dim) or loop.var in symbols_of(dim) for dim in index):
+            return False
+    shape = program.buffers[storage].shape
+    for stmt in loop.body:
+        if any(access.storage == storage for access in accesses(program, stmt)):
+            return _fills(stmt, storage, shape, {})
+    return False
+
+
+def _fills(stmt: Stmt, storage: str, shape: Sequence[Dim], around: Mapping[Dim, Dim]) -> bool:
+    match stmt:
+        case Loop(var=var, size=size, body=body):
+            uses = [s for s in walk(body) if isinstance(s, Load | Store) and s.buffer == storage]
+            first = next(s for s in body if uses[0] in walk((s,)))
+            at_one_place = all(each.index == uses[0].index for each in uses)
+            return at_one_place and _fills(first, storage, shape, {**around, symbol(var): size})
+        case Store(index=index):
+            moving = [at for at in index if not isinstance(at, int)]
+            return len(set(moving)) == len(moving) and all(
+                (size == 1 and at == 0) or around.get(at) == size
+                for at, size in zip(index, shape, strict=True)
+            )
+        case _:
+            return False
+
+
+def verify_parallel(program: Program) -> None:
+    """Raise ``VerificationError`` if a parallel loop is inside of another one, or its iterations
+    depend on each other.
+    """
+    for stmt in walk(program.body):
+        if not isinstance(stmt, Loop):
+            continue
+        inner = [each for each in walk(stmt.body) if isinstance(each, Loop)]
+        if any(each.parallel is not None for each in inner):
+            raise VerificationError(f"a loop inside of {stmt.var} is parallel\n{program}")
+        if stmt.parallel is None:
+            continue
+        own = {name for name in private_to(program, stmt) if program.buffers[name].copies > 1}
+        why = why_dependent(program, stmt, own)
+        if why:
+            raise VerificationError(f"{stmt.var} is parallel, but {why}\n{program}")
