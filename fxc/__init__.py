@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from .exporting import export as export
     from .functionalized import functionalize as functionalize
     from .ir.tree import register_pytree_node as register_pytree_node
+    from .runtime.pool import get_num_threads as get_num_threads
+    from .runtime.pool import set_num_threads as set_num_threads
 
 __all__ = [
     "CacheInfo",
@@ -40,9 +42,11 @@ __all__ = [
     "export",
     "fori_loop",
     "functionalize",
+    "get_num_threads",
     "load",
     "register_pytree_node",
     "scan",
+    "set_num_threads",
     "while_loop",
 ]
 
@@ -56,6 +60,8 @@ _LATER = {
     "export": "fxc.exporting",
     "load": "fxc.exported",
     "functionalize": "fxc.functionalized",
+    "get_num_threads": "fxc.runtime.pool",
+    "set_num_threads": "fxc.runtime.pool",
     "register_pytree_node": "fxc.ir.tree",
 }
 

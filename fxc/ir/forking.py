@@ -21,7 +21,8 @@ from typing import Any
 # the child.
 PATIENCE = 20.0
 
-_TABLES, LLVM, LLVMLITE = range(3)  # outer locks first: whoever has one may wait for a later one
+# Outer locks first: whoever has one may wait for a later one.
+_TABLES, LLVM, LLVMLITE, THREADS = range(4)
 
 
 class _Forks:

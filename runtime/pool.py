@@ -1,0 +1,165 @@
+"""The pool of threads that run the chunks of parallel loops.
+
+See Note [Threads].
+"""
+
+from __future__ import annotations
+
+import atexit
+import ctypes
+import os
+import signal
+from functools import cache
+
+from fxc.ir.forking import THREADS as THREADS_RANK
+from fxc.ir.forking import held_over_forks
+
+from .engine import Engine
+from .pool_code import POOL
+from .pool_layout import LEAST, MASKING, MOST_WORKERS, SIZE, WORKERS
+from .processors import usable_processors
+
+# Note [Threads]
+# A parallel loop is a function of native code that runs the iterations of a chunk,
+# ``body(first, count, number of the thread, context)``, and a call of ``fxc.parallel``, which has
+# it run for all chunks. Which chunks there are does not depend on the number of threads, and no
+# result on the chunks: see Note [Parallel loops].
+# - The thread that calls takes chunks like any other, one after the other, until there are none.
+#   It waits for nobody who has no chunk, so a worker that gets no processor costs nothing; for
+#   those in progress it spins for some microseconds, then it sleeps.
+# - Workers are threads of the C library, unknown to Python: they run nothing but chunks, with all
+#   signals blocked, and the control bits of the caller's floating-point unit. Its flags are
+#   gathered for the caller: Note [Floating-point flags]. They spin for some ten microseconds after
+#   the last chunk, then they sleep.
+# - They are made by the first job. One job runs at a time: who comes meanwhile runs its loop alone.
+# - Before a fork, when their number changes, and at the end of the process they are joined; the
+#   next job makes new ones. So a child begins with an idle pool, see Note [Forks].
+# - The interpreter lock is held meanwhile, as it is while other native code runs.
+
+
+class ThreadPool:
+    """The pool's memory and functions. It is a lock, too: who has it knows that no job runs and
+    that there are no workers.
+
+    Workers that sleep are woken for jobs of at least so many chunks: to wake one takes about as
+    long as a chunk, on a virtual machine.
+    """
+
+    def __init__(self, threads: int, least: int = 8) -> None:
+        self._engine = Engine(POOL, b"", (), quick=True)
+        self._memory = ctypes.create_string_buffer(SIZE + 64)
+        self.state = -(-ctypes.addressof(self._memory) // 64) * 64
+        self.run = self._engine.address("fxc.parallel")
+        self._is_closed = False
+        self._call("fxc.prepare")
+        self._field(MASKING).value = int(getattr(signal, "SIG_SETMASK", 0))
+        self._field(LEAST).value = least
+        self.resize(threads)
+        held_over_forks(self, THREADS_RANK)
+        atexit.register(self.close)
+
+    def _call(self, name: str, *given: int) -> None:
+        """Call a function on the pool, without the interpreter lock."""
+        kind = ctypes.CFUNCTYPE(None, ctypes.c_void_p, *(ctypes.c_int64 for _ in given))
+        kind(self._engine.address(name))(self.state, *given)
+
+    def _field(self, offset: int) -> ctypes.c_int64:
+        return ctypes.c_int64.from_address(self.state + offset)
+
+    @property
+    def workers(self) -> int:
+        """How many threads there are now beside those that call."""
+        return self._field(WORKERS).value
+
+    def resize(self, threads: int) -> None:
+        """Let the following jobs have so many threads."""
+        if not self._is_closed:
+            self._call("fxc.resize", threads)
+
+    def acquire(self, blocking: bool = True, timeout: float = -1) -> bool:
+        """Wait for the job that runs, and end the workers. Jobs end, so nobody waits for long."""
+        if not self._is_closed:
+            self._call("fxc.hold")
+        return True
+
+    def release(self) -> None:
+        """Let there be jobs again."""
+        if not self._is_closed:
+            self._call("fxc.release")
+
+    def close(self) -> None:
+        """End the workers for good: from now on loops run serially."""
+        self.acquire()
+        self._is_closed = True
+
+    def _at_fork_reinit(self) -> None:
+        self._call("fxc.prepare")
+
+
+@cache
+def _pool() -> ThreadPool:
+    return ThreadPool(get_num_threads())
+
+
+def parallel() -> tuple[int, int]:
+    """The addresses of the function that runs a parallel loop, and of the pool."""
+    return _pool().run, _pool().state
+
+
+_chosen: list[int] = []  # the numbers that were set, the last one counts
+
+
+@cache
+def _usual() -> int:
+    """The number of threads unless it is set: by the environment, or that of processors."""
+    given = os.environ.get("FXC_NUM_THREADS", "").strip()
+    if not given:
+        return min(usable_processors(), MOST_WORKERS + 1)
+    if not given.isdecimal() or not 1 <= int(given) <= MOST_WORKERS + 1:
+        raise ValueError(
+            f"FXC_NUM_THREADS must be a number from 1 to {MOST_WORKERS + 1}, not {given!r}"
+        )
+    return int(given)
+
+
+def get_num_threads() -> int:
+    """How many threads compiled loops may use, the one that calls included.
+
+    It is the last number given to ``fxc.set_num_threads``, or else the environment variable
+    ``FXC_NUM_THREADS``, or else the number of processors that this process may use.
+
+    >>> import fxc
+    >>> fxc.get_num_threads() >= 1
+    True
+    """
+    return _chosen[-1] if _chosen else _usual()
+
+
+def set_num_threads(n: int) -> None:
+    """Let compiled loops use up to ``n`` threads, the one that calls included.
+
+    Results do not depend on it, not in a single bit. With 1, everything runs in the calling thread.
+    Raises ``ValueError`` unless ``n`` is between 1 and 256.
+
+    >>> import fxc
+    >>> before = fxc.get_num_threads()
+    >>> fxc.set_num_threads(1)
+    >>> fxc.get_num_threads()
+    1
+    >>> fxc.set_num_threads(before)
+    """
+    if isinstance(n, bool) or not hasattr(n, "__index__"):
+        raise TypeError(f"the number of threads must be an int, not {n!r}")
+    number = n.__index__()
+    if not 1 <= number <= MOST_WORKERS + 1:
+        raise ValueError(f"the number of threads must be from 1 to {MOST_WORKERS + 1}, not {n}")
+    _chosen.append(number)
+    if _pool.cache_info().currsize:
+        _pool().resize(number)
+
+
+def most_threads() -> int:
+    """The largest number of threads so far: what is compiled now should serve so many. It is 1
+    where there are no threads of POSIX.
+    """
+    return max((_usual(), *_chosen)) if os.name == "posix" else 1
