@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from . import draws, flags
+from . import draws, flags, threads
 from .cases import CASES, LOOPS, RATIOS, Case, Ratio
 from .contenders import NotTaken, Run, compiled, copied, installed, prepare, use_one_thread
 from .loop_programs import LoopProgram
@@ -39,6 +39,7 @@ GROUPS = (
     *dict.fromkeys(case.group for case in (*CASES, *LOOPS, *RATIOS)),
     flags.GROUP,
     draws.GROUP,
+    threads.GROUP,
 )
 
 
@@ -102,6 +103,7 @@ def measure_all(chosen: Sequence[str], present: list[str], repeats: int) -> Iter
         yield from flags.rows(repeats)
     if is_chosen(chosen, draws.GROUP):
         yield from draws.rows(repeats)
+    yield from threads.rows(repeats, partial(is_chosen, chosen, threads.GROUP))
     if is_chosen(chosen, "memory"):
         name = "peak memory, chain of 10 (arrays: 240 MB)"
         yield from in_processes("memory", (name,), "MB", present, repeats)
@@ -251,6 +253,7 @@ def footer(repeats: int) -> str:
         "x: how many times less than NumPy; -: not taken by this contender;\n"
         "loops, and compiling them: processor time; "
         "one over the other: the part of the second's processor time that the first takes.\n"
+        "threads: the time on two over that on one.\n"
         f"NumPy {np.__version__}, Python {platform.python_version()}, {processor()}"
     )
 

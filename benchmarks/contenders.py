@@ -27,7 +27,7 @@ def installed(name: str) -> bool:
 
 
 def use_one_thread() -> None:
-    """Have every contender run on one thread, as fxc does. Call before importing any of them."""
+    """Have every contender run on one thread, fxc, too. Call before importing any of them."""
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
     os.environ["NUMEXPR_NUM_THREADS"] = "1"

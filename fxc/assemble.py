@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -20,14 +21,17 @@ from fxc.lowering.emission.calls import CALL, NUMPY_FUNCTIONS
 from fxc.lowering.emission.draws import DRAW, STATES
 from fxc.lowering.emission.llvm_text import LEFT
 from fxc.lowering.emission.native_module import Module
+from fxc.lowering.emission.parallel import PARALLEL
 from fxc.lowering.emission.sticky import NOTICE
 from fxc.lowering.emission.ufunc_calls import UFUNC
 from fxc.lowering.lower import lower
 from fxc.lowering.nests.bounds import counter_ranges, most_elements
 from fxc.lowering.nests.boxed_args import BufferArg, InputArg, buffer_args
 from fxc.lowering.nests.buffers import Buffer
+from fxc.lowering.nests.independence import verify_parallel
 from fxc.lowering.nests.program import Program, is_cut
 from fxc.lowering.nests.statements import Boxed, Stmt, touched, walk
+from fxc.lowering.scheduling.target import Target
 from fxc.ops.effects import direct
 from fxc.ops.foreign_calls import gives_new
 from fxc.ops.kernels import compiled_kernel_of, kernel_of, writing_kernel_of
@@ -37,6 +41,7 @@ from fxc.runtime.engine import Engine
 from fxc.runtime.left import Left
 from fxc.runtime.notice import DEFAULT, ERRSTATE, Notice
 from fxc.runtime.plan import Plan, make_plan
+from fxc.runtime.pool import most_threads, parallel
 from fxc.runtime.recipe import GivenArg, NativeStep, NumpyStep, Recipe, Slot, SlotArg
 
 from .native_draws import draw_function, state_functions
@@ -59,6 +64,11 @@ class Assembled:
         return self.plan.raised_at(error) or self.left.site()
 
 
+def target() -> Target:
+    """What code is made for."""
+    return Target(threads=most_threads())
+
+
 def assemble(
     graph: Graph, native_kernel: KernelOf, drawn: Sequence[int] = (), *, careful: bool = False
 ) -> Assembled:
@@ -68,7 +78,9 @@ def assemble(
 
     Requires: the graph has its signature.
     """
-    module = lower(graph, native_kernel, drawn, careful=careful)
+    module = lower(graph, native_kernel, drawn, careful=careful, target=target())
+    if os.environ.get("FXC_VERIFY"):
+        verify_parallel(module.program)
     entries = [segment.entry for segment in module.segments]
     calls = [
         pointers(*map(numpy_function, NUMPY_FUNCTIONS), *map(id, objects))
@@ -109,6 +121,8 @@ def _pointers_for(
         return pointers(*state_functions())
     if ufunc == NOTICE:
         return pointers(id(notice), id(ERRSTATE)) if kind == "notice" else pointers(id(DEFAULT), 0)
+    if ufunc == PARALLEL:
+        return pointers(*parallel())
     if ufunc == LEFT:
         return pointers(left.address, 0)
     return inner_loop(ufunc, kind)

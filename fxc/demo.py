@@ -256,9 +256,8 @@ def footer(written: list[Path]) -> str:
         f"Medians of {PAIRS} runs with and {PAIRS} without fxc, in turns; first: the first call, "
         "which compiles.",
         "Compared are the results and the inputs afterwards; an ulp is that of the largest value.",
-        f"fxc runs on one thread; products of matrices are NumPy's own BLAS, as in plain NumPy. "
-        f"NumPy {np.__version__},",
-        f"Python {platform.python_version()}, {platform.machine()}.",
+        f"fxc has {fxc.get_num_threads()} threads; products of matrices are those of NumPy's BLAS.",
+        f"NumPy {np.__version__}, Python {platform.python_version()}, {platform.machine()}.",
         "",
         "Written:",
         *(f"  {path}" for path in written),

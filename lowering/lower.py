@@ -13,21 +13,30 @@ from .emission.native_module import Module
 from .scheduling.allocations import with_allocations
 from .scheduling.block_columns import block_columns
 from .scheduling.fuse import fuse
+from .scheduling.parallel import parallel
 from .scheduling.same_sizes import same_sizes
 from .scheduling.speculate import speculate
+from .scheduling.target import SERIAL, Target
 
 
 def lower(
-    graph: Graph, kernel_of: KernelOf, drawn: Sequence[int] = (), *, careful: bool = False
+    graph: Graph,
+    kernel_of: KernelOf,
+    drawn: Sequence[int] = (),
+    *,
+    careful: bool = False,
+    target: Target = SERIAL,
 ) -> Module:
     """Native code, as text, for a functional graph whose operators are decomposed.
 
     It keeps the states of the generators whose handles are the inputs at the places ``drawn``,
-    unless it is cut: see Note [Native draws]. For ``careful`` see Note [Floating-point flags].
+    unless it is cut: see Note [Native draws]. For ``careful`` see Note [Floating-point flags]. The
+    ``target`` says what the code is for.
 
     Requires: ``graph.signature`` is filled in; each operator has native code or can be left to
     NumPy's own kernel.
     """
     program = same_sizes(build_loops(graph, kernel_of), graph.guards)
     program = speculate(block_columns(fuse(program)))
-    return emit_module(graph, with_allocations(program), drawn, careful=careful)
+    program = parallel(with_allocations(program), target)
+    return emit_module(graph, program, drawn, careful=careful)

@@ -7,7 +7,8 @@ faster: tests look at compiled code, but for those that use ``as_users``. No cap
 its time, which depends on the machine: ``test_budget`` sets the limit that users have. The
 collector of garbage runs seldom: a process that holds all tests has much for it to look at. Machine
 code that an earlier run has made is taken from files, see ``tests/machine_code.py``. ``--thorough``
-runs each product of cases whole, see ``tests/covering.py``.
+runs each product of cases whole, see ``tests/covering.py``; ``--threads`` has all loops parallel, see
+``tests/parallel_loops.py``.
 """
 
 import gc
@@ -18,7 +19,7 @@ from hypothesis import settings
 
 import fxc.trials
 from fxc.capture import capture as capturing
-from tests import covering, machine_code
+from tests import covering, machine_code, parallel_loops
 
 settings.register_profile("here", deadline=None, print_blob=True)
 settings.register_profile("ci", deadline=None, print_blob=True, derandomize=True)
@@ -34,10 +35,13 @@ FOUND_BY = "found by program"  # a property of the tests of planted bugs
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--thorough", action="store_true", help="whole products of cases, not pairs")
+    parser.addoption("--threads", action="store_true", help="loops of any size are parallel")
 
 
 def pytest_configure(config: pytest.Config) -> None:
     covering.thorough = config.getoption("thorough")
+    if config.getoption("threads"):
+        parallel_loops.everywhere(pytest.MonkeyPatch())
     if not hasattr(config, "workerinput"):  # once for all workers
         machine_code.forget_old()
     if "FXC_FUZZ_PROGRAMS" not in os.environ:

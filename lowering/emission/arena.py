@@ -34,8 +34,8 @@ class Arena:
         return max(starts) < min(stops)
 
 
-def _bytes(program: Program, name: str, ranges: Mapping[str, Range]) -> Dim:
-    """The room that a temporary takes, in the largest size that it has."""
+def room_of_copy(program: Program, name: str, ranges: Mapping[str, Range]) -> Dim:
+    """The room that a temporary takes, or each copy of it, in the largest size that it has."""
     buffer = program.buffers[name]
     size = buffer.dtype.itemsize * most_elements(buffer.shape, ranges)
     if isinstance(size, int):
@@ -55,7 +55,9 @@ def plan_arena(program: Program, apart: Sequence[str]) -> Arena:
                 lives[storage] = (first, place)
     offsets: dict[str, Dim] = {}
     ranges = counter_ranges(program)
-    sizes = {name: _bytes(program, name, ranges) for name in lives}
+    sizes = {
+        name: program.buffers[name].copies * room_of_copy(program, name, ranges) for name in lives
+    }
     if not all(isinstance(size, int) for size in sizes.values()):
         total: Dim = 0
         for name, size in sizes.items():

@@ -65,7 +65,7 @@ def _dims(block: Sequence[Stmt]) -> Iterator[SymExpr]:
     for stmt in walk(tuple(block)):
         found: Iterable[object] = ()
         if isinstance(stmt, Loop):
-            found = (stmt.size, stmt.chunk)
+            found = (stmt.size, stmt.chunk, stmt.parallel)
         elif isinstance(stmt, Boxed):
             found = dims_in(stmt.args)
         yield from (dim for dim in found if isinstance(dim, SymExpr))

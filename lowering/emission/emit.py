@@ -34,6 +34,7 @@ from .calls import emit_call
 from .emitter import Counting, Emitter
 from .llvm_text import Lanes
 from .pairwise import PairwiseTree
+from .parallel import parallel_loop
 from .products import emit_apply, emit_matmul
 from .scratch import emit_allocate
 from .survey import carried_through, lanes_for
@@ -95,6 +96,9 @@ class StatementEmitter(Emitter):
                 self.numbers.clear()
 
     def loop(self, loop: Loop, lanes: int) -> None:
+        if loop.parallel is not None:
+            parallel_loop(self, loop)
+            return
         if any(isinstance(s, Accumulate) and s.is_pairwise for s in loop.body):
             self.pairwise(loop)
             return

@@ -61,6 +61,7 @@ class Emitter(Interleaved, ABC):
         self.budget = ""  # where the work until the next look for signals stands
         self.raised = ""  # where what NumPy has raised is, see Note [Calls of NumPy]
         self.sites: set[int] = set()  # of operators that leave the call
+        self.chunks: list[tuple[str, list[str]]] = []  # functions, see ``parallel``
         self.flags = ""  # room for flags, see Note [Floating-point flags]
         self.has_quiet = False  # some statements set flags that nobody is to be told of
 

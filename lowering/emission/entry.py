@@ -157,13 +157,20 @@ def _emit_segment(module: ModuleText, whole: Whole, segment: Segment) -> None:
         return_argument(f, 0)
     if segment.flags:
         _flagged(emitter, states)
+    _write(emitter, whole, segment)
+
+
+def _write(emitter: StatementEmitter, whole: Whole, segment: Segment) -> None:
+    """The finished function, behind those that run its chunks."""
+    f, module = emitter.function, emitter.module
     module.declare("declare void @Py_IncRef(ptr)")
     head = f'define ptr @"{segment.entry}"(ptr %self, ptr %args, i64 %nargs) nounwind'
     if whole.frame:
         head += ' "probe-stack"="inline-asm"'  # more than a page: touch each one
-    head += f"{width(module, whole.loops)} {{"
-    lines = [head, "entry:", *f.stack_lines, *f.lines, "}"]
-    module.functions.append("\n".join(lines))
+    kind = width(module, whole.loops)
+    body = ["entry:", *f.stack_lines, *f.lines, "}"]
+    for each, lines in (*emitter.chunks, (head, body)):
+        module.functions.append("\n".join((f"{each}{kind} {{", *lines)))
 
 
 def _failed(

@@ -84,7 +84,8 @@ def numbers(program: Program, block: Sequence[Stmt]) -> dict[str, int]:
     for stmt in walk(tuple(block)):
         if isinstance(stmt, Load | Store):
             buffer = program.buffers[program.buffers[stmt.buffer].storage]
-            if buffer.role != "constant" and product(buffer.shape) == 1:
+            is_one = product(buffer.shape) == 1 and buffer.copies == 1
+            if buffer.role != "constant" and is_one:
                 found[buffer.name] = buffer.dtype.itemsize
         elif isinstance(stmt, Matmul | Apply | Boxed):
             by_address.update(program.buffers[name].storage for name, _ in whole_buffers(stmt))

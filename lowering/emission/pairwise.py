@@ -5,40 +5,17 @@ See Note [Pairwise sums] in ``reduction_order``.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
-import numpy as np
-
-from fxc.ir.symbols import Dim, Symbol, computed_in, operands_of
-
-from ..nests.addressing import byte_offset
-from ..nests.buffers import I64, Atom
-from ..nests.statements import Accumulate, Compute, Index, Load, Loop, Stmt, Store
+from ..nests.statements import Accumulate, Compute, Load, Loop, Stmt, Store
 from ..operators.neutral import nothing
 from ..operators.python_rules import SCALAR_RULES
 from ..operators.reduction_order import PAIRWISE_GROUPS, PAIRWISE_LANES
 from .emitter import Counting, Emitter
 from .llvm_text import FunctionText, Lanes, constant, scalar_type
+from .outside import inside, read_outside
 from .survey import LONG_WORK, VECTOR_BYTES
 from .totals import combined
-
-
-def _typed_atoms(stmt: Stmt) -> Iterator[tuple[Atom, np.dtype]]:
-    match stmt:
-        case Compute(args=args, arg_dtypes=dtypes):
-            yield from zip(args, dtypes, strict=True)
-        case Store(value=value, dtype=dtype) | Accumulate(value=value, dtype=dtype):
-            yield value, dtype
-    match stmt:
-        case Load(index=index) | Store(index=index):
-            yield from ((name, I64) for dim in index for name in computed_in(dim))
-        case Index(value=dim):
-            yield from ((name, I64) for name in computed_in(dim))
-
-
-def _read(dim: Dim) -> dict[str, None]:
-    """The symbols that computing ``dim`` reads."""
-    return {each.name: None for each in operands_of(dim) if isinstance(each, Symbol)}
 
 
 class PairwiseTree:
@@ -57,44 +34,20 @@ class PairwiseTree:
         self.totals = totals
         (self.lanes,) = {PAIRWISE_LANES[s.order] for s in totals if s.is_pairwise}
         self.name = f"{emitter.prefix}.sum{len(emitter.module.functions)}"
-        self.params = self._outside()
+        self.params = read_outside(emitter, (*self.body, *totals), {loop.var})
         kinds = [scalar_type(s.dtype) for s in totals]
         self.type = kinds[0] if len(kinds) == 1 else f"{{ {', '.join(kinds)} }}"
         self._write_leaf()
         self._write_tree()
 
-    def _outside(self) -> list[tuple[str, str, str, str]]:
-        """(group, name, LLVM type, register in the caller) of what the body reads."""
-        emitter = self.emitter
-        regs, buffers = emitter.regs, emitter.program.buffers
-        inside = {s.name for s in self.body if isinstance(s, Load | Compute | Index)}
-        dims: dict[str, None] = {}
-        storages: dict[str, None] = {}
-        atoms: dict[str, np.dtype] = {}
-        for stmt in (*self.body, *self.totals):
-            match stmt:
-                case Load(buffer=buffer, index=index) | Store(buffer=buffer, index=index):
-                    storages[buffers[buffer].storage] = None
-                    dims.update(_read(byte_offset(buffers[buffer], index)))
-                case Index(value=value):
-                    dims.update(_read(value))
-            for atom, dtype in _typed_atoms(stmt):
-                if isinstance(atom, str) and atom not in inside:
-                    atoms[atom] = dtype
-        dims.pop(self.loop.var, None)
-        found = [("data", s, "ptr", regs.data[s]) for s in storages]
-        found += [("dims", d, "i64", regs.dims[d]) for d in dims]
-        found += [("atoms", a, scalar_type(t), regs.atoms[a][0]) for a, t in atoms.items()]
-        return found
-
     def _header(self, name: str, attributes: str = "nounwind") -> str:
-        given = "".join(f", {kind} %p{i}" for i, (_, _, kind, _) in enumerate(self.params))
+        given = "".join(f", {each.kind} %p{i}" for i, each in enumerate(self.params))
         return f"define internal {self.type} @{name}(i64 %lo, i64 %n{given}) {attributes} {{"
 
     def _arguments(self, own: bool) -> str:
         return "".join(
-            f", {kind} {f'%p{i}' if own else register}"
-            for i, (_, _, kind, register) in enumerate(self.params)
+            f", {each.kind} {f'%p{i}' if own else each.register}"
+            for i, each in enumerate(self.params)
         )
 
     def call(self, start: str, count: str) -> list[str]:
@@ -121,15 +74,7 @@ class PairwiseTree:
         f.do(f"ret {self.type} {whole}")
 
     def _inner_emitter(self, f: FunctionText) -> Emitter:
-        outer = self.emitter
-        inner = outer.inside(f)
-        groups = {"data": inner.regs.data, "dims": inner.regs.dims}
-        for i, (group, name, _, _) in enumerate(self.params):
-            if group == "atoms":
-                inner.regs.atoms[name] = (f"%p{i}", 1)
-            else:
-                groups[group][name] = f"%p{i}"
-        return inner
+        return inside(self.emitter, f, self.params, [f"%p{i}" for i in range(len(self.params))])
 
     def _write_leaf(self) -> None:
         """Up to sixteen groups: a lane for each element of a group, then the rest in order."""
