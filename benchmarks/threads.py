@@ -42,6 +42,15 @@ def bells(a: Any, b: Any) -> Any:
     return np.exp(-a * a) * np.sin(b) + np.cos(a)
 
 
+def total(a: Any) -> Any:
+    return a.sum()
+
+
+def log_sum_exp(a: Any) -> Any:
+    peak = a.max()
+    return np.log(np.exp(a - peak).sum()) + peak
+
+
 def softmax(a: Any) -> Any:
     e = np.exp(a - a.max(axis=1, keepdims=True))
     return e / e.sum(axis=1, keepdims=True)
@@ -79,7 +88,7 @@ def rows(repeats: int, is_chosen: Callable[[str], bool]) -> Iterator[Row]:
 
 
 def _cases() -> Iterator[tuple[Callable[..., Any], list[tuple[int, ...]]]]:
-    for function in (multiply_add, add_half, bells):
+    for function in (multiply_add, add_half, bells, total, log_sum_exp):
         yield function, [(size,) for size in _SIZES]
     yield softmax, [(n, n) for n in (32, 100, 300, 1000, 3000)]
     yield jacobi, [(n, n) for n in (30, 100, 300, 1000)]

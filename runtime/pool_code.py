@@ -175,8 +175,10 @@ serial:
 # Between "hold" and "release" loops run serially.
 _HOLD = f"""\
 define void @"fxc.prepare"(ptr %pool) nounwind {{
-{fields("BUSY", "SLEEPERS", "WORKERS", "MUTEX", "WORK", "DONE")}
+{fields("BUSY", "SLEEPERS", "WAITING", "STOP", "WORKERS", "MUTEX", "WORK", "DONE")}
   store atomic i32 0, ptr %busy monotonic, align 4
+  store atomic i32 0, ptr %waiting monotonic, align 4
+  store atomic i32 0, ptr %stop monotonic, align 4
   store atomic i32 0, ptr %sleepers monotonic, align 4
   store i64 0, ptr %workers, align 8
   %a = call i32 @pthread_mutex_init(ptr %mutex, ptr null)

@@ -42,6 +42,8 @@ def pytest_configure(config: pytest.Config) -> None:
     covering.thorough = config.getoption("thorough")
     if config.getoption("threads"):
         parallel_loops.everywhere(pytest.MonkeyPatch())
+    else:
+        parallel_loops.for_two(pytest.MonkeyPatch())
     if not hasattr(config, "workerinput"):  # once for all workers
         machine_code.forget_old()
     if "FXC_FUZZ_PROGRAMS" not in os.environ:

@@ -176,7 +176,7 @@ class _Run:
         order = range(self.dim(loop.size))
         if loop.descending or (self.backwards and not loop.ordered):
             order = order[::-1]
-        if loop.parallel is not None:
+        if loop.parallel is not None and not _totals_of(loop.body, 1):
             self.at_once(loop, order)
             return
         if loop.behind:

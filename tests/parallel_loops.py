@@ -40,6 +40,11 @@ def in_some_order() -> tuple[int, int]:
     return ctypes.cast(_in_some_order, ctypes.c_void_p).value or 0, 0
 
 
+def for_two(patch: pytest.MonkeyPatch) -> None:
+    """Let code be made for two processors, however many this machine has: texts are the same."""
+    patch.setattr(assemble, "target", lambda: Target(threads=2))
+
+
 def everywhere(patch: pytest.MonkeyPatch, target: Target = SMALL) -> None:
     """Let code be made for this target, and run in a random order."""
     patch.setattr(assemble, "target", lambda: target)

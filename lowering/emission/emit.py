@@ -35,6 +35,7 @@ from .emitter import Counting, Emitter
 from .llvm_text import Lanes
 from .pairwise import PairwiseTree
 from .parallel import parallel_loop
+from .parallel_totals import parallel_totals
 from .products import emit_apply, emit_matmul
 from .scratch import emit_allocate
 from .survey import carried_through, lanes_for
@@ -97,7 +98,7 @@ class StatementEmitter(Emitter):
 
     def loop(self, loop: Loop, lanes: int) -> None:
         if loop.parallel is not None:
-            parallel_loop(self, loop)
+            (parallel_totals if carried_through(loop) else parallel_loop)(self, loop)
             return
         if any(isinstance(s, Accumulate) and s.is_pairwise for s in loop.body):
             self.pairwise(loop)

@@ -5,8 +5,10 @@ See Note [Parallel loops] in ``nests/independence.py``, and Note [Threads] in ``
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from fxc.ir.records import frozen
 from fxc.ir.size_functions import hint, substitute
 from fxc.ir.symbols import Dim, symbol
 
@@ -24,34 +26,81 @@ _ANY = 2**31  # threads
 _FIRST, _COUNT = "chunk.first", "chunk.count"  # symbols: of a chunk's iterations
 
 
+@frozen
+class ChunkFunction:
+    """A function ``name(first, count, number of the thread, context)`` that is run by ``most``
+    threads; what it reads is in the record ``context`` in the stack frame.
+    """
+
+    name: str
+    context: str
+    most: int
+
+    def run(self, emitter: Emitter, size: str, chunk: str, several: str | None) -> None:
+        """Have it run for all of ``size``: by threads if the register ``several`` is true."""
+        f = emitter.function
+
+        def threads() -> None:
+            run, pool = emitter.inner_loop(PARALLEL, "")
+            given = f"i64 {size}, i64 {chunk}, i64 {self.most}"
+            f.do(f"call void {run}(ptr {pool}, ptr @{self.name}, ptr {self.context}, {given})")
+
+        def alone() -> None:
+            f.do(f"call void @{self.name}(i64 0, i64 {size}, i64 0, ptr {self.context})")
+
+        if several is None:
+            threads()
+        else:
+            emitter.either(several, threads, alone)
+
+
 def parallel_loop(emitter: Emitter, loop: Loop) -> None:
     """Run the loop by threads, if it has more than one chunk."""
     assert loop.parallel is not None
-    f = emitter.function
     hoisted, body = hoist(emitter.program, loop)
     emitter.block(hoisted)
-    outer = read_outside(emitter, body, {loop.var})
+    loop = replace(loop, body=body)
+
+    def write(inner: Emitter, _: Sequence[str]) -> None:
+        inner.loop(chunk_of(inner, loop, "%first", "%count"), 1)
+
+    function = chunk_function(emitter, loop, (), write)
+    size, chunk = emitter.dim(loop.size), emitter.dim(loop.parallel or 1)
+    is_known = isinstance(loop.size, int) and isinstance(loop.parallel, int)
+    several = None if is_known else emitter.function.op(f"icmp sgt i64 {size}, {chunk}")
+    function.run(emitter, size, chunk, several)
+
+
+def chunk_function(
+    emitter: Emitter,
+    loop: Loop,
+    given: Sequence[FromOutside],
+    write: Callable[[Emitter, Sequence[str]], None],
+) -> ChunkFunction:
+    """The function for chunks of a loop, which ``write`` writes: it may read what the loop reads,
+    and what else is ``given``, in registers.
+    """
     buffers = emitter.program.buffers
+    outer = read_outside(emitter, loop.body, {loop.var})
     copies = {each.name: buffers[each.name].copies for each in outer if each.group == "data"}
-    steps = [_step(emitter, name) for name, count in copies.items() if count > 1]
-    outer += steps
-    name = _function(emitter, replace(loop, body=body), outer)
-    context = _context(f, outer)
-    size, chunk = emitter.dim(loop.size), emitter.dim(loop.parallel)
-    most = min((count for count in copies.values() if count > 1), default=_ANY)
-
-    def threads() -> None:
-        run, pool = emitter.inner_loop(PARALLEL, "")
-        given = f"i64 {size}, i64 {chunk}, i64 {most}"
-        f.do(f"call void {run}(ptr {pool}, ptr @{name}, ptr {context}, {given})")
-
-    def alone() -> None:
-        f.do(f"call void @{name}(i64 0, i64 {size}, i64 0, ptr {context})")
-
-    if isinstance(loop.size, int) and isinstance(loop.parallel, int):
-        (threads if loop.size > loop.parallel else alone)()
-    else:
-        emitter.either(f.op(f"icmp sgt i64 {size}, {chunk}"), threads, alone)
+    several = [name for name, count in copies.items() if count > 1]
+    whole = [*outer, *(_step(emitter, name) for name in several), *given]
+    f = FunctionText(emitter.module)
+    registers = _loaded(f, whole)
+    inner = inside(emitter, f, outer, registers[: len(outer)])
+    for name, step in zip(several, registers[len(outer) :], strict=False):
+        offset = f.op(f"mul i64 %number, {step}")
+        inner.regs.data[name] = f.op(f"getelementptr i8, ptr {inner.regs.data[name]}, i64 {offset}")
+    if emitter.regs.marks:
+        inner.regs.marks = dict.fromkeys(inner.regs.data, "")
+    write(inner, registers[len(registers) - len(given) :])
+    f.do("ret void")
+    name = f'"{emitter.prefix}.chunk{len(emitter.chunks)}"'
+    parameters = "i64 %first, i64 %count, i64 %number, ptr %context"
+    head = f"define internal void @{name}({parameters}) nounwind"
+    emitter.chunks.append((head, ["entry:", *f.stack_lines, *f.lines, "}"]))
+    most = min((copies[name] for name in several), default=_ANY)
+    return ChunkFunction(name, _stored(emitter.function, whole), most)
 
 
 def _step(emitter: Emitter, name: str) -> FromOutside:
@@ -60,10 +109,13 @@ def _step(emitter: Emitter, name: str) -> FromOutside:
     return FromOutside("step", name, "i64", emitter.dim(room))
 
 
-def _context(f: FunctionText, outer: list[FromOutside]) -> str:
+def _record(outer: Sequence[FromOutside]) -> str:
+    return f"{{ {', '.join(each.kind for each in outer)} }}"
+
+
+def _stored(f: FunctionText, outer: Sequence[FromOutside]) -> str:
     """A place in the stack frame with all that the function reads."""
-    kind = _record(outer)
-    place = f.reserve()
+    kind, place = _record(outer), f.reserve()
     f.stack_lines.append(f"  {place} = alloca {kind}, align 8")
     for number, each in enumerate(outer):
         at = f.op(f"getelementptr {kind}, ptr {place}, i32 0, i32 {number}")
@@ -71,42 +123,18 @@ def _context(f: FunctionText, outer: list[FromOutside]) -> str:
     return place
 
 
-def _record(outer: list[FromOutside]) -> str:
-    return f"{{ {', '.join(each.kind for each in outer)} }}"
-
-
-def _function(emitter: Emitter, loop: Loop, outer: list[FromOutside]) -> str:
-    """Write the function for a chunk; its name."""
-    f = FunctionText(emitter.module)
-    name = f'"{emitter.prefix}.chunk{len(emitter.chunks)}"'
-    kind = _record(outer)
-    registers = []
+def _loaded(f: FunctionText, outer: Sequence[FromOutside]) -> list[str]:
+    kind, registers = _record(outer), []
     for number, each in enumerate(outer):
         at = f.op(f"getelementptr {kind}, ptr %context, i32 0, i32 {number}")
         registers.append(f.op(f"load {each.kind}, ptr {at}"))
-    steps = [each for each in outer if each.group == "step"]
-    known = len(outer) - len(steps)
-    inner = inside(emitter, f, outer[:known], registers[:known])
-    for each, register in zip(steps, registers[known:], strict=True):
-        offset = f.op(f"mul i64 %number, {register}")
-        base = inner.regs.data[each.name]
-        inner.regs.data[each.name] = f.op(f"getelementptr i8, ptr {base}, i64 {offset}")
-    inner.regs.dims |= {_FIRST: "%first", _COUNT: "%count"}
-    if emitter.regs.marks:
-        inner.regs.marks = dict.fromkeys(inner.regs.data, "")
-    inner.loop(_chunk_of(loop), 1)
-    f.do("ret void")
-    head = (
-        f"define internal void @{name}(i64 %first, i64 %count, i64 %number, ptr %context) nounwind"
-    )
-    emitter.chunks.append((head, ["entry:", *f.stack_lines, *f.lines, "}"]))
-    return name
+    return registers
 
 
-def _chunk_of(loop: Loop) -> Loop:
-    """The loop over the iterations of one chunk."""
-    least = {"hint": 0, "lower": 0}
-    there = symbol(loop.var, **least) + symbol(_FIRST, **least)
+def chunk_of(inner: Emitter, loop: Loop, first: str, count: str) -> Loop:
+    """The loop over so many iterations, from the ``first`` on: registers."""
+    inner.regs.dims |= {_FIRST: first, _COUNT: count}
+    there = symbol(loop.var, hint=0, lower=0) + symbol(_FIRST, hint=0, lower=0)
     body = tuple(_moved(stmt, {loop.var: there}) for stmt in loop.body)
     size = symbol(_COUNT, hint=hint(loop.parallel or 0), lower=1)
     return replace(loop, size=size, body=body, parallel=None)

@@ -20,18 +20,25 @@ from .statements import Accumulate, Compute, Index, Load, Loop, Stmt, Store, blo
 
 # Note [Parallel loops]
 # ``for i0 in 0:n parallel 4096``: threads run the loop in chunks of so many iterations, each of
-# which does just what the loop would. No iteration reads what another one writes, no two write to
-# one place, and no total goes through the loop. So neither the number of threads nor the size of
-# chunks shows in a result; ``why_dependent`` says what speaks against it, and a program that is
-# about to be written as code is verified (``verify_parallel``).
+# which does just what the loop would. No iteration reads what another one writes, and no two write
+# to one place. So neither the number of threads nor the size of chunks shows in a result;
+# ``why_dependent`` says what speaks against it, and a program that is about to be written as code
+# is verified (``verify_parallel``).
 # - Two iterations write apart if what each meets of a storage lies in an interval of bytes that
 #   moves by at least its own width from one iteration to the next; or else if all accesses have one
 #   index in common, which is another one in each iteration.
 # - A temporary that each iteration fills before it reads it, and nobody else reads, may be the same
 #   for all iterations: there is one ``copy`` of it for each thread, see ``Buffer.copies``.
+# - A total that goes through the loop is added up in pieces, which do not depend on the number of
+#   threads, and whose totals are added up in an order that is always the same. The pieces of a
+#   pairwise sum are what it halves anyway, see Note [Pairwise sums]; those of other totals are
+#   equally long. Sums in order have no pieces, and so it is, so far, with positions.
 # - Checks, calls and allocations are outside of such loops: nothing ends them early.
 
 Sizes = Mapping[str, Dim]
+
+
+LEAST_PIECE = 128  # iterations of a piece of a pairwise sum: the tree halves what is longer
 
 
 @frozen
@@ -56,7 +63,7 @@ def why_dependent(program: Program, loop: Loop, private: Set[str] = frozenset())
     for stmt in walk(loop.body):
         if not isinstance(stmt, Load | Compute | Index | Store | Accumulate | Loop):
             return f"it holds a statement of kind {type(stmt).__name__}"
-    if any(True for _ in _totals_through(loop.body, 1)):
+    if any(True for _ in _totals_through(loop.body, 1)) and not _has_pieces(loop):
         return "it carries a total"
     met: dict[str, list[_Met]] = {}
     for access in _met(program, loop.body, {}, loop.var):
@@ -75,6 +82,26 @@ def _totals_through(block: Sequence[Stmt], depth: int) -> Iterator[Accumulate]:
             yield stmt
         elif isinstance(stmt, Loop):
             yield from _totals_through(stmt.body, depth + 1)
+
+
+def _has_pieces(loop: Loop) -> bool:
+    """Whether the totals that go through a loop may be added up in pieces."""
+    is_cut = loop.chunk is not None and not (
+        isinstance(loop.size, int) and isinstance(loop.chunk, int) and loop.size <= loop.chunk
+    )
+    return not is_cut and all(
+        stmt.order != "sequential" and stmt.levels == 1 and stmt.position is None
+        if isinstance(stmt, Accumulate)
+        else not isinstance(stmt, Loop)
+        for stmt in loop.body
+    )
+
+
+def _why_too_short(loop: Loop) -> str:
+    is_sum = any(isinstance(stmt, Accumulate) and stmt.is_pairwise for stmt in loop.body)
+    if is_sum and not (isinstance(loop.parallel, int) and loop.parallel >= LEAST_PIECE):
+        return "its pieces may be leaves of a pairwise sum"
+    return ""
 
 
 def _met(program: Program, block: Block, inner: Sizes, var: str) -> Iterator[_Met]:
@@ -212,6 +239,6 @@ def verify_parallel(program: Program) -> None:
         if stmt.parallel is None:
             continue
         own = {name for name in private_to(program, stmt) if program.buffers[name].copies > 1}
-        why = why_dependent(program, stmt, own)
+        why = why_dependent(program, stmt, own) or _why_too_short(stmt)
         if why:
             raise VerificationError(f"{stmt.var} is parallel, but {why}\n{program}")

@@ -13,14 +13,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from fxc.ir.size_functions import floordiv
-from fxc.ir.symbols import Dim, symbols_of
+from fxc.ir.size_functions import floordiv, hint
+from fxc.ir.symbols import Dim, computed_in, symbols_of
 
 from ..nests.accesses import Block
-from ..nests.buffers import Buffer
-from ..nests.independence import private_to, why_dependent
+from ..nests.bounds import bounds, counter_ranges
+from ..nests.independence import LEAST_PIECE, private_to, why_dependent
 from ..nests.program import Program
-from ..nests.statements import Loop, Stmt, blocks_of, with_blocks
+from ..nests.statements import Accumulate, For, Loop, Stmt, While, blocks_of, with_blocks
 from .target import Target, cost
 
 _MULTIPLE = 64  # of iterations, where a chunk has many: whole cache lines
@@ -34,47 +34,59 @@ def parallel(program: Program, target: Target) -> Program:
     """
     if target.threads <= 1:
         return program
-    buffers = dict(program.buffers)
-    body = _block(program, program.body, target, buffers)
-    return replace(program, body=body, buffers=buffers)
+    marking = _Marking(program, target)
+    body = marking.block(program.body, repeated=False)
+    return replace(program, body=body, buffers=marking.buffers)
 
 
-def _block(program: Program, block: Block, target: Target, buffers: dict[str, Buffer]) -> Block:
-    made: list[Stmt] = []
-    for stmt in block:
-        if isinstance(stmt, Loop):
-            made.append(_looked_at(program, stmt, target, buffers))
-        else:
-            inner = tuple(_block(program, each, target, buffers) for each in blocks_of(stmt))
-            made.append(with_blocks(stmt, inner))
-    return tuple(made)
+class _Marking:
+    """The program's loops, looked at one by one; ``buffers`` get the copies that they need."""
 
+    def __init__(self, program: Program, target: Target) -> None:
+        self.program = program
+        self.target = target
+        self.buffers = dict(program.buffers)
+        self.ranges = counter_ranges(program)
 
-def _looked_at(program: Program, loop: Loop, target: Target, buffers: dict[str, Buffer]) -> Loop:
-    """The loop, parallel if that is right and pays; then ``buffers`` have the copies it needs."""
-    chunk = _chunk(loop, target)
-    if chunk is None:
-        return loop
-    shared = why_dependent(program, loop)
-    private = private_to(program, loop) if shared else frozenset[str]()
-    if shared and (not private or why_dependent(program, loop, private)):
-        return loop
-    for name in private:
-        buffers[name] = replace(buffers[name], copies=target.threads)
-    return replace(loop, parallel=chunk)
+    def block(self, block: Block, *, repeated: bool) -> Block:
+        """The statements, which are ``repeated`` inside of a loop of the user's program."""
+        made: list[Stmt] = []
+        for stmt in block:
+            if isinstance(stmt, Loop):
+                made.append(self.loop(stmt, repeated))
+            else:
+                again = repeated or isinstance(stmt, For | While)
+                inner = tuple(self.block(each, repeated=again) for each in blocks_of(stmt))
+                made.append(with_blocks(stmt, inner))
+        return tuple(made)
 
+    def loop(self, loop: Loop, repeated: bool) -> Loop:
+        """The loop, parallel if that is right and pays."""
+        chunk = self.chunk(loop, repeated)
+        if chunk is None:
+            return loop
+        shared = why_dependent(self.program, loop)
+        private = private_to(self.program, loop) if shared else frozenset[str]()
+        if shared and (not private or why_dependent(self.program, loop, private)):
+            return loop
+        for name in private:
+            self.buffers[name] = replace(self.buffers[name], copies=self.target.threads)
+        return replace(loop, parallel=chunk)
 
-def _chunk(loop: Loop, target: Target) -> Dim | None:
-    """How many iterations to run at once; None if the loop is too short for more than one chunk, or
-    nobody knows how long it takes.
-    """
-    each = cost(target, loop.body)
-    if each is None or loop.var in symbols_of(each):
-        return None
-    if not isinstance(each, int):
-        return 1 + floordiv(target.chunk, each + 1)
-    if isinstance(loop.size, int) and loop.size * each < target.least:
-        return None
-    number = max(1, target.chunk // max(1, each))
-    chunk = -(-number // _MULTIPLE) * _MULTIPLE if number >= _MULTIPLE else number
-    return chunk if not isinstance(loop.size, int) or loop.size > chunk else None
+    def chunk(self, loop: Loop, repeated: bool) -> Dim | None:
+        """How many iterations to run at once; None if the loop is too short for more than one
+        chunk, or nobody knows how long it takes. What is repeated often is short where it was
+        short in the call that is compiled.
+        """
+        each, least = cost(self.target, loop.body), self.target.least
+        if each is None or loop.var in symbols_of(each) or computed_in(loop.size):
+            return None
+        whole = bounds(loop.size * each, self.ranges)[1]
+        if (repeated or isinstance(whole, int)) and hint(whole) < least:
+            return None
+        if not isinstance(each, int):
+            return 1 + floordiv(self.target.chunk, each + 1)
+        is_sum = any(isinstance(stmt, Accumulate) and stmt.is_pairwise for stmt in loop.body)
+        number = max(LEAST_PIECE if is_sum else 1, self.target.chunk // max(1, each))
+        chunk = -(-number // _MULTIPLE) * _MULTIPLE if number >= _MULTIPLE else number
+        return chunk if not isinstance(loop.size, int) or loop.size > chunk else None

@@ -148,7 +148,7 @@ loops f
   input x: float64[x.0]
   input y: int64[y.0]
   output b2: float64[y.0]
-  for i0 in 0:y.0
+  for i0 in 0:y.0 parallel 14912
     t1 = y[i0]
     t2 = (x.0)
     t4 = logical_or out_of_bounds(t1, t2)  [any]

@@ -146,7 +146,7 @@ def masked(x, y):
     return x, x[x > 1]
 
 
-PROGRAMS = [
+PROGRAMS: list[Callable[..., Any]] = [
     *(chain, in_place, rows, normal_rows, columns, transposed, broadcast, gathered, jacobi),
     *(until_small, triangle, scaled_rows, complex_numbers, small_kinds, masked),
 ]
@@ -209,6 +209,60 @@ def test_bits_do_not_depend_on_the_number_of_threads(
     assert not is_parallel(serial, *inputs)
     for found in results:
         assert difference(expected, found) == ""
+
+
+def totals(x, y):
+    return x.sum(), (x * y).mean(), x.max(), y.min(), (x > 3).any(), x.std(), y.prod()
+
+
+def several_sums(x, y):
+    return (x * x).sum(), x * 2 - x.max(), np.abs(x - y).sum(), (x > y).sum()
+
+
+KINDS = ("f8", "f4", "c16", "i4")
+SIZES = [1, 2, 127, 128, 129, 255, 256, 257, 511, 512, 600, 1024, 5000, 8191, 70_001]
+
+
+@pytest.mark.usefixtures("in_any_order")
+@pytest.mark.parametrize(
+    "program, dtype",
+    [*((totals, each) for each in ("f8", "f4", "i4")), *((several_sums, each) for each in KINDS)],
+)
+def test_totals_of_pieces_are_numpys(program: Callable[..., Any], dtype: str) -> None:
+    _totals_as_numpy(program, dtype, None)
+    _totals_as_numpy(program, dtype, True)
+
+
+@pytest.mark.usefixtures("with_threads")
+@pytest.mark.parametrize("dtype", ["f8", "f4"])
+@pytest.mark.parametrize("program", [totals, several_sums], ids=lambda fn: fn.__name__)
+def test_totals_of_threads_are_numpys(program: Callable[..., Any], dtype: str) -> None:
+    _totals_as_numpy(program, dtype, None)
+
+
+def _totals_as_numpy(program: Callable[..., Any], dtype: str, dynamic: bool | None) -> None:
+    compiled = fxc.compile(program, fullgraph=True, dynamic=dynamic)
+    for size in SIZES:
+        inputs = numbers(size, dtype=dtype), numbers(size, dtype=dtype)[::-1].copy()
+        assert difference(run(program, inputs), run(compiled, inputs)) == "", size
+    assert is_parallel(compiled, *inputs)
+
+
+def test_a_nan_and_zeros_of_two_signs_in_any_piece(with_threads: ThreadPool) -> None:
+    def extremes(x):
+        return x.max(), x.min(), x.sum()
+
+    compiled = fxc.compile(extremes, fullgraph=True)
+    for place in (0, 1, 4000, 7999):
+        x = np.zeros(8000)
+        x[place] = -0.0
+        results = []
+        for threads in (1, 2, 3):
+            with_threads.resize(threads)
+            results.append([np.float64(each).tobytes() for each in compiled(x)])
+        assert results[0] == results[1] == results[2]
+        x[place] = np.nan
+        assert np.isnan(compiled(x)).all()
 
 
 # ------------------------------------------------------------------ warnings and exceptions

@@ -17,7 +17,17 @@ from fxc.lowering.nests import independence
 from fxc.lowering.nests.buffers import F64, I64, Buffer, Const
 from fxc.lowering.nests.independence import verify_parallel, why_dependent
 from fxc.lowering.nests.program import Program
-from fxc.lowering.nests.statements import Accumulate, Check, Compute, Load, Loop, Stmt, Store
+from fxc.lowering.nests.statements import (
+    Accumulate,
+    Check,
+    Compute,
+    For,
+    Index,
+    Load,
+    Loop,
+    Stmt,
+    Store,
+)
 from fxc.lowering.scheduling import parallel as module
 from fxc.lowering.scheduling.block_columns import block_columns
 from fxc.lowering.scheduling.fuse import fuse
@@ -140,6 +150,46 @@ functional f(%x: f64[6{more}])
     assert "parallel" not in after_all(source.format(more=""), X[:, 0])
 
 
+TOTALS = """
+functional f(%x: f64[600])
+  %0: f64 = sum(%x, axis=None, keepdims=False, dtype=None)
+  %1: f64 = max(%x, axis=None, keepdims=False)
+  %2: f64[600] = subtract(%x, %1)
+  return %0, %1, %2"""
+
+
+def test_totals_of_whole_arrays_in_pieces() -> None:
+    assert_expected_inline(
+        body(after_building(fused_and_marked, TOTALS, np.arange(600.0) % 11)),
+        """\
+for i0 in 0:600 parallel 128
+  t1 = x[i0]
+  t2 = add t1  [pairwise]
+  t4 = maximum t1  [any]
+b1[] = t2
+b2[] = t4
+for i2 in 0:600 parallel 1
+  b3[i2] = subtract(x[i2], t4)""",
+    )
+
+
+def test_a_total_whose_order_does_not_show_may_have_shorter_pieces() -> None:
+    source = """
+functional f(%x: i64[9])
+  %0: i64 = sum(%x, axis=None, keepdims=False, dtype=None)
+  return %0"""
+    assert "for i0 in 0:9 parallel 1" in after_all(source, np.arange(9))
+
+
+def test_pieces_of_a_sum_are_longer_than_its_leaves() -> None:
+    made = fused_and_marked(built_from(TOTALS))
+    loop = made.body[0]
+    assert isinstance(loop, Loop)
+    planted = replace(made, body=(replace(loop, parallel=64), *made.body[1:]))
+    with pytest.raises(VerificationError, match="may be leaves"):
+        verify_parallel(planted)
+
+
 # ------------------------------------------------------------------ what does not
 
 
@@ -176,6 +226,25 @@ DEPENDENT: dict[str, tuple[Program, str]] = {
     "a total": (nest(over(4, load("a", "y", i0), TOTAL), store("out", 0, 0, value="t")), "a total"),
     "a total of two loops": (
         nest(over(6, over(4, load("a", "x", i0, i1), replace(TOTAL, levels=2), var="i1"))),
+        "a total",
+    ),
+    "a position": (
+        nest(over(6, load("a", "x", i0, 0), replace(TOTAL, order="any", position=i0))),
+        "a total",
+    ),
+    "a total in chunks": (
+        nest(over(30, load("a", "y", i0), replace(TOTAL, order="pairwise"), chunk=8)),
+        "a total",
+    ),
+    "a total beside a loop": (
+        nest(
+            over(
+                6,
+                load("a", "x", i0, 0),
+                replace(TOTAL, order="any"),
+                over(4, store("out", i0, i1), var="i1"),
+            )
+        ),
         "a total",
     ),
     "a check": (nest(over(4, Check(Const(False, np.dtype(bool))))), "kind Check"),
@@ -336,6 +405,30 @@ functional f(%x: f64[{n}])
         made = parallel(fuse(built_from(source.format(n=size))), target)
         assert ("parallel" in text(made)) is wanted
         assert parallel(made, SERIAL) == made
+
+
+def test_short_loops_inside_of_the_users_stay_as_they_are() -> None:
+    """A row that grows with a loop's counter, over a symbolic number of rows."""
+    rows, k = symbol("n", hint=100, lower=2), symbol("k", hint=0, lower=0)
+    x = buffer("x", "input", rows, rows)
+
+    def repeated(size: Any) -> Program:
+        inner = over(size, load("a", "x", k, i0), store("x", k, i0))
+        begin, end = Const(0, I64), "end"
+        loop = For("k", begin, end, (inner,))
+        return program([x], Index("end", I64, rows), loop, results=())
+
+    def is_marked(target: Target, size: Any) -> bool:
+        return "parallel" in text(parallel(repeated(size), target))
+
+    assert is_marked(SMALL, k)
+    assert is_marked(SMALL, rows)
+    assert not is_marked(Target(threads=2), k)
+    assert not is_marked(Target(threads=2), rows)
+    once = program([x], over(rows, load("a", "x", 0, i0), store("x", 0, i0)), results=())
+    assert "parallel" in text(parallel(once, Target(threads=2)))
+    large = symbol("m", hint=10**6, lower=2)
+    assert is_marked(Target(threads=2), large)
 
 
 def test_chunks_are_whole_cache_lines() -> None:
