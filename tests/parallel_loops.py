@@ -16,8 +16,8 @@ from fxc import assemble
 from fxc.lowering.scheduling.target import Target
 
 THREADS = 8
-SMALL = Target(threads=THREADS, chunk=1, least=0)  # a chunk is one iteration
-FEW = Target(threads=THREADS, chunk=400, least=0)  # or a few
+SMALL = Target(threads=THREADS, chunk=1, least=0, multiple=1)  # a chunk is one iteration
+FEW = Target(threads=THREADS, chunk=400, least=0, multiple=1)  # or a few
 
 _RUN = ctypes.CFUNCTYPE(None, *3 * [ctypes.c_void_p], *3 * [ctypes.c_int64])
 _BODY = ctypes.PYFUNCTYPE(None, *3 * [ctypes.c_int64], ctypes.c_void_p)

@@ -202,11 +202,18 @@ def _is_filled(program: Program, loop: Loop, storage: str) -> bool:
         index = stmt.index if isinstance(stmt, Load | Store) and stmt.buffer == storage else ()
         if any(computed_in(dim) or loop.var in symbols_of(dim) for dim in index):
             return False
-    shape = program.buffers[storage].shape
-    for stmt in loop.body:
-        if any(access.storage == storage for access in accesses(program, stmt)):
-            return _fills(stmt, storage, shape, {})
-    return False
+    return _is_filled_in(program, loop.body, storage)
+
+
+def _is_filled_in(program: Program, block: Block, storage: str) -> bool:
+    """Whether a block, which reads the storage, fills it before; or else the only loop in it that
+    uses the storage does so in each iteration.
+    """
+    using = [s for s in block if any(a.storage == storage for a in accesses(program, s))]
+    if _fills(using[0], storage, program.buffers[storage].shape, {}):
+        return True
+    inner = blocks_of(using[0])
+    return len(using) == len(inner) == 1 and _is_filled_in(program, inner[0], storage)
 
 
 def _fills(stmt: Stmt, storage: str, shape: Sequence[Dim], around: Mapping[Dim, Dim]) -> bool:

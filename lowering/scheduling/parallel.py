@@ -17,13 +17,23 @@ from fxc.ir.size_functions import floordiv, hint
 from fxc.ir.symbols import Dim, computed_in, symbols_of
 
 from ..nests.accesses import Block
+from ..nests.addressing import byte_offset, step_of
 from ..nests.bounds import bounds, counter_ranges
 from ..nests.independence import LEAST_PIECE, private_to, why_dependent
 from ..nests.program import Program
-from ..nests.statements import Accumulate, For, Loop, Stmt, While, blocks_of, with_blocks
+from ..nests.statements import (
+    Accumulate,
+    For,
+    Load,
+    Loop,
+    Stmt,
+    Store,
+    While,
+    blocks_of,
+    walk,
+    with_blocks,
+)
 from .target import Target, cost
-
-_MULTIPLE = 64  # of iterations, where a chunk has many: whole cache lines
 
 
 def parallel(program: Program, target: Target) -> Program:
@@ -84,9 +94,24 @@ class _Marking:
         whole = bounds(loop.size * each, self.ranges)[1]
         if (repeated or isinstance(whole, int)) and hint(whole) < least:
             return None
+        multiple = self.target.multiple
+        in_lanes = self.is_along(loop)
         if not isinstance(each, int):
-            return 1 + floordiv(self.target.chunk, each + 1)
+            by = multiple if in_lanes else 1
+            return by * (1 + floordiv(self.target.chunk, by * each + 1))
         is_sum = any(isinstance(stmt, Accumulate) and stmt.is_pairwise for stmt in loop.body)
         number = max(LEAST_PIECE if is_sum else 1, self.target.chunk // max(1, each))
-        chunk = -(-number // _MULTIPLE) * _MULTIPLE if number >= _MULTIPLE else number
+        chunk = -(-number // multiple) * multiple if in_lanes or number >= multiple else number
         return chunk if not isinstance(loop.size, int) or loop.size > chunk else None
+
+    def is_along(self, loop: Loop) -> bool:
+        """Whether loops inside go across memory that the loop itself goes along: it gets the lanes,
+        as in a scan down the columns.
+        """
+        inside = (stmt for inner in loop.body if isinstance(inner, Loop) for stmt in walk((inner,)))
+        return any(
+            step_of(byte_offset(self.program.buffers[stmt.buffer], stmt.index), loop.var)
+            in (stmt.dtype.itemsize, -stmt.dtype.itemsize)
+            for stmt in inside
+            if isinstance(stmt, Load | Store)
+        )

@@ -19,7 +19,8 @@ class Target:
     An ``operation`` is one of the cost of an addition on eight bytes, in lanes. A ``byte`` is one
     that is loaded or stored, in the caches. A chunk should take so long that to take it costs
     nothing beside it: a thread does so in some ten nanoseconds. In a loop that takes less than
-    ``least`` there is nothing to gain from threads that may have to be woken up.
+    ``least`` there is nothing to gain from threads that may have to be woken up. Chunks that run in
+    lanes are multiples of so many iterations, and so are long ones: whole cache lines.
     """
 
     threads: int = 1
@@ -27,6 +28,7 @@ class Target:
     byte: int = 25
     chunk: int = 12_000_000
     least: int = 24_000_000
+    multiple: int = 64
 
 
 SERIAL = Target()

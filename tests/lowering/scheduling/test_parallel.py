@@ -109,6 +109,13 @@ loops f
     )
 
 
+def test_rows_of_more_axes() -> None:
+    source = ROWS.format(n="3, 2", m=20, symbols="").replace("(1,)", "(2,)")
+    found = after_all(source, WIDE.reshape(3, 2, 20))
+    assert "temp b2: float64[20] for each of 8 threads" in found
+    assert "for i0 in 0:3 parallel 1\n    for i1 in 0:2\n      for i2 in 0:20" in found
+
+
 def test_symbolic_sizes_are_asked_at_run_time() -> None:
     source = ROWS.format(n="n", m="m", symbols="  symbols n = 6 (>= 2), m = 20 (>= 2)\n")
     made = parallel(block_columns(fuse(built_from(source))), Target(threads=2))
@@ -440,6 +447,25 @@ functional f(%x: f64[3000000])
     assert isinstance(loop, Loop)
     assert isinstance(loop.parallel, int)
     assert loop.parallel % 64 == 0
+
+
+def test_chunks_of_columns_are_whole_vectors() -> None:
+    source = """
+functional f(%x: f64[{n}, {m}])
+{symbols}  %0: f64[{n}, {m}] = cumsum(%x, axis={axis}, dtype=None)
+  return %0"""
+
+    def chunk(axis: int, n: object = 2000, m: object = 2000, symbols: str = "") -> Any:
+        written = source.format(axis=axis, n=n, m=m, symbols=symbols)
+        (loop,) = parallel(fuse(built_from(written)), Target(threads=2)).body
+        assert isinstance(loop, Loop)
+        return loop.parallel
+
+    assert chunk(0) == 64
+    assert chunk(1) < 64
+    symbols = "  symbols n = 6 (>= 2), m = 20 (>= 2)\n"
+    assert str(chunk(0, "n", "m", symbols)) == "64*floordiv(12000000, 28160*n + 1) + 64"
+    assert str(chunk(1, "n", "m", symbols)) == "floordiv(12000000, 440*m + 1) + 1"
 
 
 def test_the_cost_of_what_depends_on_the_loop_is_not_known() -> None:
