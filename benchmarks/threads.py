@@ -103,20 +103,21 @@ Pair = dict[int, Callable[[], object]]
 
 
 def _pair(function: Callable[..., Any], *calls: tuple[Any, ...]) -> Pair:
-    """The function as compiled for one thread, and for two; each has arrays of its own."""
+    """The function as compiled for one thread, and for two, on the same arrays: how fast memory is
+    depends on where it lies.
+    """
     found: Pair = {}
     for threads in (1, 2):
-        own = [tuple(each.copy() for each in inputs) for inputs in calls]
         with mock.patch.object(assemble, "target", return_value=Target(threads)):
             compiled = fxc.compile(function, fullgraph=True)
-            for inputs in own:
+            for inputs in calls:
                 compiled(*inputs)
-        if sum(inputs[0].size for inputs in own) < 10**5:
+        if sum(inputs[0].size for inputs in calls) < 10**5:
             for _ in range(_SETTLED):
-                compiled(*own[0])
+                compiled(*calls[0])
 
-        def run(compiled: Callable[..., Any] = compiled, own: list[Any] = own) -> None:
-            for inputs in own:
+        def run(compiled: Callable[..., Any] = compiled) -> None:
+            for inputs in calls:
                 compiled(*inputs)
 
         found[threads] = run
