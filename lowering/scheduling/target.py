@@ -36,9 +36,10 @@ SERIAL = Target()
 
 def cost(target: Target, block: tuple[Stmt, ...]) -> Dim | None:
     """About how long it takes to run statements once, in picoseconds, in terms of sizes; None if
-    it depends on more.
+    it depends on more. What is loaded from a buffer again, as by a stencil, is at hand.
     """
     total: Dim = 0
+    loaded: set[str] = set()
     for stmt in block:
         match stmt:
             case Compute(op=op, dtype=dtype, arg_dtypes=dtypes):
@@ -46,7 +47,10 @@ def cost(target: Target, block: tuple[Stmt, ...]) -> Dim | None:
                 total = total + target.operation * SCALAR_RULES[op].cost * widest // 8
             case Accumulate(dtype=dtype):
                 total = total + target.operation * dtype.itemsize // 8
-            case Load(dtype=dtype) | Store(dtype=dtype):
+            case Load(buffer=buffer, dtype=dtype):
+                total = total + target.byte * dtype.itemsize * (buffer not in loaded)
+                loaded.add(buffer)
+            case Store(dtype=dtype):
                 total = total + target.byte * dtype.itemsize
             case Loop(size=size, body=body):
                 inside = cost(target, body)

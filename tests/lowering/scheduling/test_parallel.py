@@ -468,6 +468,17 @@ functional f(%x: f64[{n}, {m}])
     assert str(chunk(1, "n", "m", symbols)) == "floordiv(12000000, 440*m + 1) + 1"
 
 
+def test_what_is_loaded_again_is_at_hand() -> None:
+    """A stencil's neighbours are in the cache: it takes no longer for them."""
+    target = Target(threads=2)
+    once = cost(target, (load("a", "y", i0), store("y", i0)))
+    again = cost(target, (load("a", "y", i0), load("b", "y", i0 + 1), store("y", i0)))
+    both = cost(target, (load("a", "y", i0), load("b", "x", i0, 0), store("y", i0)))
+    assert isinstance(once, int)
+    assert isinstance(both, int)
+    assert once == again < both
+
+
 def test_the_cost_of_what_depends_on_the_loop_is_not_known() -> None:
     triangle = over(i0 + 1, load("a", "x", i0, i1), store("out", i0, i1), var="i1")
     before = nest(over(4, triangle))
