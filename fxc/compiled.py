@@ -8,6 +8,8 @@ from collections import Counter
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypeVar, overload
 
+from fxc.ir.settings import check_settings
+
 from .report import CacheInfo, SplitStages, Stages, stages_of
 from .running import P, R
 from .serving import Serving
@@ -166,6 +168,7 @@ def compile(
     >>> relax.cache_info().eager_calls
     0
     """
+    check_settings()
     options = Options(fullgraph, backend, dynamic)
     if fn is None:
         return lambda function: Compiled(function, options)

@@ -15,6 +15,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fxc.ir.forking import LLVM, LLVMLITE, held_over_forks
+from fxc.ir.settings import features_taken
 
 if TYPE_CHECKING:
     import llvmlite.binding as llvm
@@ -55,7 +56,7 @@ def _load_llvm() -> ModuleType:
         _keep_freed_memory()
         llvm.initialize_native_target()
         llvm.initialize_native_asmprinter()
-        flags = [llvm.get_host_cpu_features().flatten(), "-prefer-256-bit", *_without()]
+        flags = [llvm.get_host_cpu_features().flatten(), "-prefer-256-bit", *features_taken()]
         _target = (llvm.Target.from_default_triple(), llvm.get_host_cpu_name(), ",".join(flags))
     found: ModuleType = llvm
     return found
@@ -76,19 +77,6 @@ def _keep_freed_memory() -> None:
         libc.malloc.restype, libc.malloc.argtypes = ctypes.c_void_p, (ctypes.c_size_t,)
         libc.free.restype, libc.free.argtypes = None, (ctypes.c_void_p,)
         libc.free(libc.malloc(_LARGEST_LIMIT - _OWN))  # nothing is written to it
-
-
-def _without() -> list[str]:
-    """What ``FXC_CPU_FEATURES`` takes from the processor, with all that needs it: ``-avx512f``.
-
-    So its code is that of a lesser one. Raises ``ValueError`` for what is to be added.
-    """
-    names = os.environ.get("FXC_CPU_FEATURES", "").split(",")
-    features = [name.strip() for name in names if name.strip()]
-    for name in features:
-        if not name.startswith("-"):
-            raise ValueError(f"FXC_CPU_FEATURES takes features away, as in -avx512f: not {name!r}")
-    return features
 
 
 @functools.cache

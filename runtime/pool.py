@@ -13,10 +13,11 @@ from functools import cache
 
 from fxc.ir.forking import THREADS as THREADS_RANK
 from fxc.ir.forking import held_over_forks
+from fxc.ir.settings import MOST_THREADS, given_threads
 
 from .engine import Engine
 from .pool_code import POOL
-from .pool_layout import LEAST, MASKING, MOST_WORKERS, SIZE, WORKERS
+from .pool_layout import LEAST, MASKING, SIZE, WORKERS
 from .processors import usable_processors
 
 # Note [Threads]
@@ -112,14 +113,8 @@ _chosen: list[int] = []  # the numbers that were set, the last one counts
 @cache
 def _usual() -> int:
     """The number of threads unless it is set: by the environment, or that of processors."""
-    given = os.environ.get("FXC_NUM_THREADS", "").strip()
-    if not given:
-        return min(usable_processors(), MOST_WORKERS + 1)
-    if not given.isdecimal() or not 1 <= int(given) <= MOST_WORKERS + 1:
-        raise ValueError(
-            f"FXC_NUM_THREADS must be a number from 1 to {MOST_WORKERS + 1}, not {given!r}"
-        )
-    return int(given)
+    given = given_threads()
+    return min(usable_processors(), MOST_THREADS) if given is None else given
 
 
 def get_num_threads() -> int:
@@ -151,8 +146,8 @@ def set_num_threads(n: int) -> None:
     if isinstance(n, bool) or not hasattr(n, "__index__"):
         raise TypeError(f"the number of threads must be an int, not {n!r}")
     number = n.__index__()
-    if not 1 <= number <= MOST_WORKERS + 1:
-        raise ValueError(f"the number of threads must be from 1 to {MOST_WORKERS + 1}, not {n}")
+    if not 1 <= number <= MOST_THREADS:
+        raise ValueError(f"the number of threads must be from 1 to {MOST_THREADS}, not {n}")
     _chosen.append(number)
     if _pool.cache_info().currsize:
         _pool().resize(number)

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import platform
 
+from fxc.ir.settings import MOST_THREADS
+
 # Where the fields of a pool lie, in bytes. What one thread writes while others read something else
 # is in a cache line of its own.
 JOB = 0  # i64: the number of the job that was begun last
@@ -19,7 +21,7 @@ THREADS, WORKERS, MASKING = 320, 328, 336  # i64: those wanted, the workers ther
 LEAST = 344  # i64: chunks of a job for which sleeping workers are woken
 OWED = 352  # i64: cycles of serial work until threads are tried again
 MUTEX, WORK, DONE = 384, 512, 640  # opaque, at most 128 bytes each
-MOST_WORKERS = 255
+MOST_WORKERS = MOST_THREADS - 1
 # For each thread i64: its chunks that nobody has taken. Number of the job, first of them, behind
 # the last, as 32, 16 and 16 bits: so a word never comes back.
 SHARES, SHARE = 768, 64

@@ -258,10 +258,12 @@ def test_a_closed_pool_runs_everything_in_the_caller(code: Engine) -> None:
 # ------------------------------------------------------------------ how many there are
 
 
-def asked(variable: str) -> subprocess.CompletedProcess[str]:
+def asked(
+    variable: str, name: str = "FXC_NUM_THREADS", then: str = "print(fxc.get_num_threads())"
+) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-c", "import fxc; print(fxc.get_num_threads())"],
-        env={**os.environ, "FXC_NUM_THREADS": variable},
+        [sys.executable, "-c", f"import fxc; {then}"],
+        env={**os.environ, name: variable},
         capture_output=True,
         text=True,
         check=False,
@@ -275,6 +277,12 @@ def test_the_environment_says_how_many_threads() -> None:
         assert (
             f"FXC_NUM_THREADS must be a number from 1 to 256, not {wrong!r}" in asked(wrong).stderr
         )
+
+
+def test_variables_that_make_no_sense_are_told_where_a_function_is_compiled() -> None:
+    for name, wrong in (("FXC_NUM_THREADS", "two"), ("FXC_CPU_FEATURES", "avx2")):
+        last = asked(wrong, name, "fxc.compile(len)").stderr.splitlines()[-1]
+        assert last.startswith(f"ValueError: {name} ")
 
 
 def test_the_number_that_was_set_counts(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,41 @@
+"""What environment variables say: ``FXC_NUM_THREADS`` and ``FXC_CPU_FEATURES``."""
+
+from __future__ import annotations
+
+import os
+from functools import cache
+
+MOST_THREADS = 256
+
+
+@cache
+def check_settings() -> None:
+    """Raise ``ValueError`` for a variable that makes no sense, before anything depends on it."""
+    given_threads()
+    features_taken()
+
+
+def given_threads() -> int | None:
+    """How many threads ``FXC_NUM_THREADS`` allows; None if it is not set.
+
+    Raises ``ValueError`` for what is no number from 1 to ``MOST_THREADS``.
+    """
+    given = os.environ.get("FXC_NUM_THREADS", "").strip()
+    if given and not (given.isdecimal() and 1 <= int(given) <= MOST_THREADS):
+        raise ValueError(
+            f"FXC_NUM_THREADS must be a number from 1 to {MOST_THREADS}, not {given!r}"
+        )
+    return int(given) if given else None
+
+
+def features_taken() -> list[str]:
+    """What ``FXC_CPU_FEATURES`` takes from the processor, with all that needs it: ``-avx512f``.
+
+    So its code is that of a lesser one. Raises ``ValueError`` for what is to be added.
+    """
+    names = os.environ.get("FXC_CPU_FEATURES", "").split(",")
+    features = [name.strip() for name in names if name.strip()]
+    for name in features:
+        if not name.startswith("-"):
+            raise ValueError(f"FXC_CPU_FEATURES takes features away, as in -avx512f: not {name!r}")
+    return features
