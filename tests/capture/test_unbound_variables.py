@@ -130,6 +130,15 @@ def named_in_decisions(x, t):
     return i, s
 
 
+def named_and_read_in_one_comparison(x, t):
+    i = 0
+    while (w := x[i] * 2) < w + t and i < 9:
+        if (u := x[i]) > u * t:
+            i += 1
+        i += 1
+    return i, w, u
+
+
 def a_text_by_a_break(x, t):
     i = 0
     while i < len(x):
@@ -176,7 +185,8 @@ def a_pair_by_two_breaks(x, t):
 PROGRAMS: list[Callable[..., Any]] = [
     found_or_else, last_above, differences_above, by_one_condition, pair_behind_two_loops,
     row_above, added_to, in_a_comprehension, root_at_the_break, named_in_a_test,
-    named_and_read_behind, named_in_decisions, a_text_by_a_break, a_text_of_an_arm,
+    named_and_read_behind, named_in_decisions,
+    named_and_read_in_one_comparison, a_text_by_a_break, a_text_of_an_arm,
     nothing_from_a_helper, a_pair_by_two_breaks,
 ]  # fmt: skip
 

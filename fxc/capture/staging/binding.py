@@ -201,9 +201,9 @@ class _Reads:
             case _:
                 named = list(_named(test))
                 for node in _loads(test):
-                    before = [each for each in named if _ends_before(each, node)]
-                    self._look(node, node.id, state.union(*map(stored, before)))
-                return (state.union(*map(stored, named)),) * 2
+                    before = {each.target.id for each in named if _ends_before(each, node)}
+                    self._look(node, node.id, state | before)
+                return state, state  # behind it flags say what it has bound
 
     def _look(self, node: ast.AST, name: str, state: _State) -> None:
         if name in self._names and name not in state:
