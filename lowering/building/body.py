@@ -38,9 +38,9 @@ class Origin:
 class Body:
     """The statements that compute elements of values inside one loop nest."""
 
-    def __init__(self, context: Context, *, turns: bool = False) -> None:
+    def __init__(self, context: Context, *, rotations: bool = False) -> None:
         self.context = context
-        self.turns = turns  # whether arrays may be read round their end
+        self.rotations = rotations  # whether arrays may be read round their end
         self.stmts: list[Stmt] = []
         self.origins: list[Origin] = []
         self._known: dict[tuple[Operand, Idx], Element] = {}
@@ -121,9 +121,9 @@ class Body:
                 return self.element(context.literal_of[value], ())
             if value in context.dim_of:
                 return self.index(context.dim_of[value], value.type.dtype)
-            turn = context.turns.get(value) if self.turns else None
-            if turn is not None:
-                value, index = turn.base, turn.at(index)
+            rotation = context.rotations.get(value) if self.rotations else None
+            if rotation is not None:
+                value, index = rotation.base, rotation.at(index)
                 continue
             node = context.node_of[value]
             if node.op in PART_VIEWS:

@@ -36,8 +36,8 @@ from .affine import affine
 from .coverage import is_called, is_known, types_in
 from .index_maps import is_view_copy
 from .pointwise import weight
+from .rotations import Rotation
 from .scope import Scope
-from .turns import Turn
 
 # Note [Writes in place]
 # A functional scatter gives a new value; where the old one is not read any more the new one takes
@@ -89,7 +89,7 @@ class Context(ABC):
         self.inline_users: dict[Value, list[Value]] = {}  # values computed from it where read
         self.weights: dict[Value, int] = {}
         self.reshapes: dict[Value, int] = {}  # how many lie between a value and memory
-        self.turns: dict[Value, Turn] = {}  # what is read round its end
+        self.rotations: dict[Value, Rotation] = {}  # what is read round its end
         self.target: dict[Value, str] = {}  # the buffer that a value should best live in
         self.occupants: dict[str, set[Value]] = {}  # values placed in a storage
         self.copies: list[str] = []

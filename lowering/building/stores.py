@@ -56,7 +56,7 @@ def store(
         return
     for _ in range(100):
         index = context.loop_vars(shape)
-        body = Body(context, turns=True)
+        body = Body(context, rotations=True)
         before = len(context.scope.statements)
         extra = max(0, value.type.rank - len(shape))  # axes of size 1 that assignment drops
         here = (0,) * extra + broadcast(value.type.shape[extra:], index, shape)
@@ -92,7 +92,7 @@ def _computing(context: Context, value: Operand, name: str, place: Place) -> Com
     """What computes the elements of ``value``, and their places in a buffer."""
 
     def compute(at: Idx) -> tuple[Sequence[Stmt], Element, Idx]:
-        body = Body(context, turns=True)
+        body = Body(context, rotations=True)
         element = body.element(value, at, context.buffers[name].dtype)
         return body.stmts, element, place(body, at)
 

@@ -15,8 +15,8 @@ from .context import STRETCHED_WEIGHT, Context
 from .index_maps import PART_VIEWS, is_view_copy
 from .indexed import index_space, indexed, view_index
 from .masked import store_masked
+from .rotations import rotation_of
 from .stores import Place, is_unset, loc_of, place_apart, store, whole
-from .turns import turn_of
 
 
 def fill_new(context: Context, value: Operand, *, c_order: bool = False, aimed: bool = True) -> str:
@@ -238,9 +238,9 @@ def join(context: Context, node: Node) -> None:
     """Concatenate: each part is stored at its place in the result."""
     context.note_inline(node)
     inline = {x: context.node_of[x] for x in node.inputs if x not in context.place}
-    turn = turn_of(node, inline)
-    if turn is not None:
-        context.turns[node.output] = turn
+    rotation = rotation_of(node, inline)
+    if rotation is not None:
+        context.rotations[node.output] = rotation
         return
     following = context.scope.last_use.get(node.output, -1)
     if context.scope.uses.get(node.output) == 1 and following < len(context.scope.nodes):

@@ -1,4 +1,4 @@
-"""Arrays that are turned round (``np.roll``): read where they are needed, by a remainder.
+"""Arrays that are rotated (``np.roll``): read where they are needed, by a remainder.
 
 Two slices of an array, joined so that its end comes first, are read as ``x[(i + start) mod n]``:
 no element is copied. See ``scheduling/wraps``, which gives such loops plain indices again.
@@ -18,7 +18,7 @@ from ..nests.buffers import Idx
 
 
 @frozen
-class Turn:
+class Rotation:
     """``base`` along an axis from ``start`` on, and then its beginning."""
 
     base: Value
@@ -32,8 +32,8 @@ class Turn:
         return (*index[: self.axis], along, *index[self.axis + 1 :])
 
 
-def turn_of(join: Node, inline: Mapping[Value, Node]) -> Turn | None:
-    """What a join turns round, if that is all that it does; ``inline`` has the nodes of values that
+def rotation_of(join: Node, inline: Mapping[Value, Node]) -> Rotation | None:
+    """What a join rotates, if that is all that it does; ``inline`` has the nodes of values that
     are computed where they are read.
     """
     axis: int | None = join.arg("axis")
@@ -51,7 +51,7 @@ def turn_of(join: Node, inline: Mapping[Value, Node]) -> Turn | None:
     others = [place for place in range(len(wanted)) if place != axis]
     if any(specs[place] != wanted[place] for specs in (end, begin) for place in others):
         return None
-    return Turn(base, axis, start)
+    return Rotation(base, axis, start)
 
 
 def _slice_of(
