@@ -18,7 +18,7 @@ from collections.abc import Sequence, Set
 from dataclasses import replace
 
 from fxc.ir.size_functions import floordiv, hint, minimum
-from fxc.ir.symbols import Dim, product, symbol, symbols_of
+from fxc.ir.symbols import Dim, computed_in, product, symbol, symbols_of
 
 from ..nests.accesses import Access, Block, accesses, rename, stored
 from ..nests.buffers import I64, Const
@@ -70,6 +70,8 @@ def _in_parts(program: Program, steps: For) -> list[Stmt] | None:
         return None
     counters = {stmt.var for stmt in walk((steps,), into_loops=False) if isinstance(stmt, For)}
     size, (each, new) = nests[0].size, _bytes(program, nests, counters)
+    if counters & symbols_of(size).keys() or computed_in(size):
+        return None
     if each <= 2 * new or each * hint(size) < MANY or _are_few(steps):
         return None
     part = 1 << (min(max(CACHE // each, 1), MOST).bit_length() - 1)

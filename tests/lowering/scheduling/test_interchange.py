@@ -68,6 +68,7 @@ REFUSED = [
     "y = x.copy()\nfor k in range(3):\n    y = y * 0.5\nreturn (y,)",
     "y, h = x.copy(), np.zeros((9, 40))\nfor k in range(9):\n    y = y * y\n    h[k] = y\nreturn (h,)",
     "y = x.copy()\nfor k in range(9):\n    y = y * y[3]\nreturn (y,)",
+    "y = x.copy()\nfor k in range(9):\n    y[: 40 - k] = y[: 40 - k] * 0.5\nreturn (y,)",
     "y, z = x.copy(), x * 0\nfor k in range(9):\n    y = y * 2\n    z += float(y[3])\nreturn (y, z)",
 ]
 
