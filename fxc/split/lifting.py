@@ -15,13 +15,14 @@ See Note [Statements taken apart].
 from __future__ import annotations
 
 import ast
+import sys
 from collections.abc import Callable, Mapping
 
-from fxc.capture.staging.liveness import free_names
+from fxc.capture.staging.liveness import free_names, read
 from fxc.capture.staging.nodes import children, copied, walk
 
 from .inner_functions import closures_in
-from .statement_syntax import COLLECTED, KEPT, TAKEN, Span, span_of
+from .statement_syntax import COLLECTED, KEPT, TAKEN, Names, Span, span_of
 
 Lifted = ast.ListComp | ast.SetComp | ast.DictComp | ast.IfExp
 LIFTED = (ast.ListComp, ast.SetComp, ast.DictComp, ast.IfExp)
@@ -39,6 +40,14 @@ def lifted(node: Lifted, fresh: Callable[[str], str]) -> tuple[list[ast.stmt], s
         arms = [[_assigned(name, arm)] for arm in (node.body, node.orelse)]
         return [_at(ast.If(node.test, *arms), span_of(node))], name
     return _Loop(node, fresh).statements()
+
+
+def misses(node: ast.expr, unbound: Names) -> bool:
+    """Whether it would miss variables by another exception than Python does, which runs
+    comprehensions as functions before 3.12.
+    """
+    is_function = isinstance(node, LIFTED[:-1]) and sys.version_info < (3, 12)
+    return is_function and not unbound.isdisjoint(read(node))
 
 
 class _Loop:

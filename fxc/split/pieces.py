@@ -55,7 +55,9 @@ class Pieces:
             is_own = (name in plan.variables and name not in plan.shared) or name in plan.inner
             return is_own and name not in statement.unbound
 
-        made = taken_apart(statement.node, place, is_steady, self._fresh)
+        made = taken_apart(
+            statement.node, place, is_steady, self._fresh, statement.unbound - plan.free
+        )
         if made is None:
             return False
         self._apart[statement.node] = made

@@ -20,8 +20,18 @@ from typing import Any
 
 from fxc.capture.staging.nodes import children, copied, walk
 
-from .lifting import LIFTED, lifted
-from .statement_syntax import LOOP_WEIGHT, METHOD, TAKEN, Span, bodies_of, span_of, weight_of
+from .lifting import LIFTED, lifted, misses
+from .statement_syntax import (
+    LOOP_WEIGHT,
+    METHOD,
+    NO_NAMES,
+    TAKEN,
+    Names,
+    Span,
+    bodies_of,
+    span_of,
+    weight_of,
+)
 
 # Note [Statements taken apart]
 # Python evaluates the operands of an expression from left to right. What it evaluates before the
@@ -50,15 +60,20 @@ class _Fixed(Exception):
 
 
 def taken_apart(
-    node: ast.stmt, place: Span, is_steady: Callable[[str], bool], fresh: Callable[[str], str]
+    node: ast.stmt,
+    place: Span,
+    is_steady: Callable[[str], bool],
+    fresh: Callable[[str], str],
+    unbound: Names = NO_NAMES,
 ) -> list[ast.stmt] | None:
     """The statements of one whose expression at ``place`` stands alone; None if there are none,
     or none that would be worth it. The last one is the rest of the statement.
 
     ``is_steady`` says which variables keep their values while the statement runs; ``fresh`` gives
-    names that begin as it is told. The statement stays as it is; what it has in blocks is shared.
+    names that begin as it is told; ``unbound`` are variables that may have no value. The statement
+    stays as it is; what it has in blocks is shared.
     """
-    made = _Apart(_shell(node), place, is_steady, fresh)
+    made = _Apart(_shell(node), place, is_steady, fresh, unbound)
     try:
         return made.statements()
     except _Fixed:
@@ -87,7 +102,9 @@ class _Apart:
         place: Span,
         is_steady: Callable[[str], bool],
         fresh: Callable[[str], str],
+        unbound: Names,
     ) -> None:
+        self._unbound = unbound
         self._node = node
         self._place = place
         self._is_steady = is_steady
@@ -181,6 +198,8 @@ class _Apart:
 
     def _lifting_pays(self, target: ast.expr) -> bool:
         """Whether anything is left of what is lifted but the expression at the place."""
+        if misses(target, self._unbound):
+            return False
         alone = next(x for x in _expressions(target) if _is_at(x, self._place))
         rest = weight_of(target, 0) - weight_of(alone, 0)
         rest += sum(weight_of(_get(each), 0) for each in _own_operands(alone))

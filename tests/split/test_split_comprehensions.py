@@ -155,3 +155,21 @@ def test_an_item_is_let_go_of_as_soon_as_in_python():
         compared(f, lambda: (np.linspace(0.0, 1.0, 40), 3, []))
     finally:
         gc.enable()
+
+
+def test_a_variable_without_a_value_is_missed_as_in_python():
+    def program(x, c):
+        if unknown(x) is None:
+            s = c
+        y = np.array([v * (s if x[0] > 0.0 else c) for v in x])
+        s = y * 2.0
+        return s + y
+
+    compiled = fxc.compile(program)
+    for _ in range(2):
+        raised = []
+        for each in (program, compiled):
+            with pytest.raises(NameError) as caught:
+                each(np.ones(3), 2.0)
+            raised.append((type(caught.value), str(caught.value)))
+        assert raised[0] == raised[1]
