@@ -93,7 +93,7 @@ class Variant:
 
     @property
     def first_calls(self) -> int:
-        """After how many calls it is tried, as those that follow are like them."""
+        """After how many calls those of a part are timed, as they are like those that follow."""
         return SETTLED if self.watch is not None and self.watch.copies else EARLY
 
     @property

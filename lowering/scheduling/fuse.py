@@ -47,7 +47,8 @@ BODY_LIMIT = 400  # statements in one fused nest
 
 
 def fuse(program: Program) -> Program:
-    """Merge loop nests, forward stored values, drop and shrink temporaries.
+    """Merge loop nests, forward stored values, drop and shrink temporaries, cut nests into pieces,
+    parts and strips.
 
     Requires: statements are in an order that computes the right results.
     Ensures: the same stores to inputs and outputs, with no more memory traffic than before.

@@ -64,7 +64,7 @@ def _block(program: Program, block: Block) -> Block:
 def _in_parts(program: Program, steps: For) -> list[Stmt] | None:
     """The loop inside of one over parts; None if that is not right or does not pay."""
     nests = [stmt for stmt in walk(steps.body, into_loops=False) if isinstance(stmt, Loop)]
-    if not nests or not _has_only_nests(steps) or len({nest.size for nest in nests}) > 1:
+    if not nests or not _has_only_nests(program, steps) or len({nest.size for nest in nests}) > 1:
         return None
     if not _meets_only_itself(program, nests) or _reads_results(program, steps, nests):
         return None
@@ -86,17 +86,17 @@ def _in_parts(program: Program, steps: For) -> list[Stmt] | None:
     ]
 
 
-def _has_only_nests(steps: For) -> bool:
+def _has_only_nests(program: Program, steps: For) -> bool:
     """Whether there is nothing but nests, and scalars that are the same for each part."""
     if steps.leave is not None:
         return False
     for stmt in steps.body:
         match stmt:
             case Loop():
-                if not is_plain(stmt):
+                if not is_plain(program, stmt):
                     return False
             case For():
-                if not _has_only_nests(stmt):
+                if not _has_only_nests(program, stmt):
                     return False
             case Load() | Compute() | Index():
                 pass

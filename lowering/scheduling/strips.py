@@ -23,8 +23,10 @@ from functools import cached_property
 
 from fxc.ir.size_functions import floordiv, hint, maximum, minimum, mod
 from fxc.ir.symbols import Dim, product, symbol, symbols_of
+from fxc.ir.types import ordered_strides
 
 from ..nests.accesses import Access, Block, accesses, conflict, rename, storages
+from ..nests.addressing import byte_offset, step_of
 from ..nests.buffers import Buffer, Idx
 from ..nests.program import Program
 from ..nests.statements import (
@@ -173,7 +175,7 @@ class _Making:
         result: list[Stmt] = []
         group = _Group(self.program, repeated)
         for stmt in block:
-            if isinstance(stmt, Loop) and is_plain(stmt):
+            if isinstance(stmt, Loop) and is_plain(self.program, stmt):
                 if not group.takes(stmt):
                     result += self.together(group)
                     group = _Group(self.program, repeated)
@@ -266,12 +268,27 @@ class _Making:
         return found
 
 
-def is_plain(loop: Loop) -> bool:
-    """Whether the iterations of a nest may run in any parts, in their order."""
+def is_plain(program: Program, loop: Loop) -> bool:
+    """Whether the iterations of a nest may run in any parts, in their order, and are long rows."""
     if loop.ordered or loop.chunk is not None or _sums_up(loop.body, 1):
         return False
     inner = [stmt for stmt in loop.body if isinstance(stmt, Loop)]
-    return not inner or min(map(_elements, inner)) >= LONG
+    return not inner or (min(map(_elements, inner)) >= LONG and _is_along_rows(program, loop))
+
+
+def _is_along_rows(program: Program, loop: Loop) -> bool:
+    """Whether the inner loops move along memory at least as closely as the outermost: else that is
+    the one that gets the lanes, and had better not be cut.
+    """
+    inner = [stmt.var for stmt in walk(loop.body) if isinstance(stmt, Loop)]
+    for stmt in walk(loop.body):
+        if isinstance(stmt, Load | Store):
+            offset = byte_offset(program.buffers[stmt.buffer], stmt.index)
+            outer = step_of(offset, loop.var)
+            steps = [step_of(offset, var) for var in inner]
+            if outer and any(s is not None and abs(hint(s)) > abs(hint(outer)) for s in steps):
+                return False
+    return True
 
 
 def _elements(loop: Loop) -> int:
@@ -293,12 +310,9 @@ def _sums_up(block: Block, depth: int) -> bool:
 def _with_rows(buffer: Buffer, dim: int, rows: int) -> Buffer:
     """The buffer with so many rows along a dim."""
     shape = (*buffer.shape[:dim], rows, *buffer.shape[dim + 1 :])
-    strides: list[Dim] = []
-    step: Dim = buffer.dtype.itemsize
-    for size in reversed(shape):
-        strides.insert(0, step)
-        step = step * size
-    return replace(buffer, shape=shape, strides=tuple(strides))
+    order = sorted(range(len(shape)), key=lambda axis: -hint(buffer.strides[axis]))
+    strides = ordered_strides(shape, order, buffer.dtype.itemsize)
+    return replace(buffer, shape=shape, strides=strides)
 
 
 def _in_windows(stmt: Stmt, windows: Mapping[str, tuple[int, int]]) -> Stmt:

@@ -98,6 +98,13 @@ def test_two_sweeps_of_a_time_step_are_one_pass_over_memory() -> None:
     check(sweeps, *given)
 
 
+@pytest.mark.usefixtures("any_array_is_large")
+def test_loops_across_memory_are_not_cut() -> None:
+    """In Fortran's order the outermost loop moves along memory: it has the lanes."""
+    given = tuple(np.asfortranarray(np.cos(np.arange(720.0)).reshape(90, 8)) for _ in "ab")
+    assert "ordered" not in str(fxc.compile(sweeps, fullgraph=True).inspect(*given, 3).loops)
+
+
 def carried(u: Any, steps: int) -> Any:
     """Reads rows of ``kept`` that only earlier iterations have stored."""
     kept = np.zeros_like(u)
