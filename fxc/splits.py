@@ -12,7 +12,7 @@ from dataclasses import replace
 from types import CellType, FunctionType
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
-from fxc.capture.session.locations import LIBRARIES, OURS
+from fxc.capture.session.locations import OURS, is_in_library
 from fxc.capture.staging.nodes import children, walk
 from fxc.capture.staging.staging import source_of
 from fxc.ir.errors import CaptureError
@@ -333,7 +333,7 @@ class Split:
         """Whether a function is another one of the same program, and no library's."""
         place = refusal.places[0]
         ours, its = self._module, str(place.function.__module__).partition(".")[0]
-        return its == ours or not place.location.file.startswith(LIBRARIES)
+        return its == ours or not is_in_library(place.location.file)
 
     def _found(
         self, places: tuple[SourcePlace, ...], location: Any, within: tuple[Statement, ...]

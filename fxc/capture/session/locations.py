@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import linecache
 import os
 import sys
@@ -17,7 +18,8 @@ from fxc.ir.location import SourceLocation
 
 OURS = str(Path(__file__).absolute().parents[2]) + os.sep
 _HIDDEN = (OURS, os.path.dirname(os.path.abspath(np.__file__)) + os.sep, contextlib.__file__)
-LIBRARIES = tuple(sysconfig.get_path(name) for name in ("stdlib", "purelib", "platlib"))
+_LIBRARIES = tuple(sysconfig.get_path(name) for name in ("stdlib", "purelib", "platlib"))
+_LIBRARY_FOLDERS = {"site-packages", "dist-packages"}  # pip's, also a user's own, and Debian's
 _is_hidden: dict[str, bool] = {}
 
 
@@ -44,7 +46,13 @@ def is_users(frame: FrameType) -> bool:
 def is_of_program(function: object) -> bool:
     """Whether it is a Python function, and none of a library."""
     code = getattr(function, "__code__", None)
-    return isinstance(code, CodeType) and not code.co_filename.startswith(LIBRARIES)
+    return isinstance(code, CodeType) and not is_in_library(code.co_filename)
+
+
+@functools.cache
+def is_in_library(file: str) -> bool:
+    """Whether a file belongs to Python or to a package that was installed."""
+    return file.startswith(_LIBRARIES) or not _LIBRARY_FOLDERS.isdisjoint(Path(file).parts)
 
 
 def runs_ours(frame: FrameType, name: str) -> bool:
