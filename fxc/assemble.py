@@ -25,13 +25,13 @@ from fxc.lowering.emission.parallel import PARALLEL
 from fxc.lowering.emission.sticky import NOTICE
 from fxc.lowering.emission.ufunc_calls import UFUNC
 from fxc.lowering.lower import lower
+from fxc.lowering.machine.target import Target
 from fxc.lowering.nests.bounds import counter_ranges, most_elements
 from fxc.lowering.nests.boxed_args import BufferArg, InputArg, buffer_args
 from fxc.lowering.nests.buffers import Buffer
 from fxc.lowering.nests.independence import verify_parallel
 from fxc.lowering.nests.program import Program, is_cut
 from fxc.lowering.nests.statements import Boxed, Stmt, touched, walk
-from fxc.lowering.scheduling.target import Target
 from fxc.ops.effects import direct
 from fxc.ops.foreign_calls import gives_new
 from fxc.ops.kernels import compiled_kernel_of, kernel_of, writing_kernel_of

@@ -10,13 +10,13 @@ from .building.build import build_loops
 from .building.context import KernelOf
 from .emission.entry import emit_module
 from .emission.native_module import Module
+from .machine.target import SERIAL, Target
 from .scheduling.allocations import with_allocations
 from .scheduling.block_columns import block_columns
 from .scheduling.fuse import fuse
 from .scheduling.parallel import parallel
 from .scheduling.same_sizes import same_sizes
 from .scheduling.speculate import speculate
-from .scheduling.target import SERIAL, Target
 
 
 def lower(
@@ -36,7 +36,7 @@ def lower(
     Requires: ``graph.signature`` is filled in; each operator has native code or can be left to
     NumPy's own kernel.
     """
-    program = same_sizes(build_loops(graph, kernel_of), graph.guards)
+    program = same_sizes(build_loops(graph, kernel_of, target), graph.guards)
     program = speculate(block_columns(fuse(program)))
-    program = parallel(with_allocations(program), target)
+    program = parallel(with_allocations(program))
     return emit_module(graph, program, drawn, careful=careful)

@@ -13,11 +13,13 @@ import random
 import pytest
 
 from fxc import assemble
-from fxc.lowering.scheduling.target import Target
+from fxc.lowering.machine.costs import Costs
+from fxc.lowering.machine.target import Target
 
 THREADS = 8
-SMALL = Target(threads=THREADS, chunk=1, least=0, multiple=1)  # a chunk is one iteration
-FEW = Target(threads=THREADS, chunk=400, least=0, multiple=1)  # or a few
+# A chunk is one iteration, or a few.
+SMALL = Target(threads=THREADS, costs=Costs(chunk=1, least=0, multiple=1))
+FEW = Target(threads=THREADS, costs=Costs(chunk=400, least=0, multiple=1))
 
 _RUN = ctypes.CFUNCTYPE(None, *3 * [ctypes.c_void_p], *3 * [ctypes.c_int64])
 _BODY = ctypes.PYFUNCTYPE(None, *3 * [ctypes.c_int64], ctypes.c_void_p)
@@ -40,12 +42,17 @@ def in_some_order() -> tuple[int, int]:
     return ctypes.cast(_in_some_order, ctypes.c_void_p).value or 0, 0
 
 
+def compiled_for(patch: pytest.MonkeyPatch, target: Target) -> None:
+    """Let code be made for this target."""
+    patch.setattr(assemble, "target", lambda: target)
+
+
 def for_two(patch: pytest.MonkeyPatch) -> None:
     """Let code be made for two processors, however many this machine has: texts are the same."""
-    patch.setattr(assemble, "target", lambda: Target(threads=2))
+    compiled_for(patch, Target(threads=2))
 
 
 def everywhere(patch: pytest.MonkeyPatch, target: Target = SMALL) -> None:
     """Let code be made for this target, and run in a random order."""
-    patch.setattr(assemble, "target", lambda: target)
+    compiled_for(patch, target)
     patch.setattr(assemble, "parallel", in_some_order)

@@ -13,6 +13,7 @@ from fxc.ir.evaluate import call
 from fxc.ir.evaluate import evaluate as mean
 from fxc.ir.graph import Graph
 from fxc.lowering.building.build import build_loops
+from fxc.lowering.machine.target import SERIAL, Target
 from fxc.lowering.nests.buffers import Buffer, Role
 from fxc.lowering.nests.program import Program
 from fxc.lowering.nests.statements import Stmt
@@ -25,10 +26,10 @@ from tests.passed import own, parsed
 Step = Callable[[Program], Program]
 
 
-def built(graph: Graph) -> Program:
+def built(graph: Graph, target: Target = SERIAL) -> Program:
     """The loop nests of a functional graph, before any step of scheduling."""
     index = llvm_index()
-    return build_loops(reinplace(decomposed_graph(graph, index)), index.get_kernel)
+    return build_loops(reinplace(decomposed_graph(graph, index)), index.get_kernel, target)
 
 
 def text(program: Program) -> str:
@@ -82,10 +83,10 @@ def after(step: Step, before: Program, *inputs: Any) -> Program:
     return made
 
 
-def after_building(step: Step, source: str, *inputs: Any) -> Program:
+def after_building(step: Step, source: str, *inputs: Any, target: Target = SERIAL) -> Program:
     """The same for the loop nests of a graph's text, and these do what the graph means."""
     graph = parsed(source)
-    before = built(graph)
+    before = built(graph, target)
     changed = own(inputs)
     call(graph, changed, kernel_of)
     meant = [*mean(graph, inputs, kernel_of), *changed]

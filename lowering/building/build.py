@@ -20,6 +20,7 @@ from fxc.ops.operators import CONTROL, EFFECTS, Tag
 from fxc.ops.table import TABLE
 from fxc.ops.updates import UPDATES, way
 
+from ..machine.target import SERIAL, Target
 from ..nests.boxed_args import BufferArg, InputArg, buffer_args
 from ..nests.buffers import Buffer
 from ..nests.pieces import with_cuts
@@ -46,8 +47,9 @@ from .writes import StoringContext, aim
 # that depend on no update therefore come first.
 
 
-def build_loops(graph: Graph, kernel_of: KernelOf) -> Program:
-    """The loop nests of a functional graph; ``kernel_of`` says which operators have native code.
+def build_loops(graph: Graph, kernel_of: KernelOf, machine: Target = SERIAL) -> Program:
+    """The loop nests of a functional graph, for a machine; ``kernel_of`` says which operators have
+    native code.
 
     Requires: the graph is functional and has its signature.
     Ensures: each result lies in a buffer of its own; each mutated input's new content is stored in
@@ -55,7 +57,7 @@ def build_loops(graph: Graph, kernel_of: KernelOf) -> Program:
     """
     signature = graph.signature
     assert signature is not None
-    context = StoringContext(kernel_of)
+    context = StoringContext(kernel_of, machine)
     if signature.mutations:
         graph = graph.with_body(_raising_first(graph.body, context))
     scope = new_scope(graph.body)
@@ -91,6 +93,7 @@ def build_loops(graph: Graph, kernel_of: KernelOf) -> Program:
         tuple(context.copies),
         context.sizes,
         frozenset(context.undone),
+        machine,
     )
     return with_cuts(_without_unread_wholes(program))
 

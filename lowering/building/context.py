@@ -29,6 +29,7 @@ from fxc.ops.operators import Operator
 from fxc.ops.table import TABLE
 from fxc.ops.updates import Way
 
+from ..machine.target import Target
 from ..nests.buffers import Buffer, Element, Idx, Pair
 from ..nests.program import Param
 from ..nests.statements import Loop, Stmt, Store
@@ -72,8 +73,9 @@ KernelOf = Callable[[Operator], NativeKernel | None]
 class Context(ABC):
     """The state of one lowering. The rules that use it are functions in the modules around."""
 
-    def __init__(self, kernel_of: KernelOf) -> None:
+    def __init__(self, kernel_of: KernelOf, machine: Target) -> None:
         self._kernel_of = kernel_of
+        self.machine = machine
         self._kernels: dict[Node, NativeKernel | None] = {}  # as far as they have been asked for
         self.inputs: tuple[Value, ...] = ()
         self.taken: set[str] = set()  # names of inputs and of parameters of regions

@@ -9,6 +9,7 @@ import numpy as np
 
 from fxc.ir.records import frozen
 
+from ..machine.target import SERIAL, Target
 from .buffers import Buffer
 from .statements import Bind, Boxed, Loop, Stmt, walk
 
@@ -33,7 +34,7 @@ class Program:
     ``inputs`` and ``results`` name a buffer (or a Param) for each graph input and a buffer for each
     graph result. ``copies`` say why a copy had to be made. ``sizes`` name the buffers with the
     values of symbols that are bound outside of control flow. ``undone`` are the inputs to whose old
-    content a check that fails returns.
+    content a check that fails returns. ``target`` is the machine that it is for.
     """
 
     name: str
@@ -45,6 +46,7 @@ class Program:
     copies: tuple[str, ...] = ()
     sizes: Mapping[str, str] = field(default_factory=dict)
     undone: frozenset[str] = frozenset()
+    target: Target = SERIAL
 
     def __str__(self) -> str:
         return _print(self)

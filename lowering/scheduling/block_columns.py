@@ -40,10 +40,6 @@ from ..nests.statements import (
     with_blocks,
 )
 
-ROWS = 16  # rows of a block: as many streams as a processor follows
-FAR = 2048  # bytes from one element of a column to the next that make it worth it
-MANY = 1 << 18  # bytes of the array that do
-
 
 def block_columns(program: Program) -> Program:
     """Block the reductions whose columns are far apart in memory.
@@ -98,7 +94,8 @@ class _Blocking:
         size = load.dtype.itemsize * (2 if buffer.parts else 1)
         if along is None or down is None or abs(hint(along)) != size:
             return False
-        return abs(hint(down)) >= FAR and hint(columns.size) * hint(rows.size) * hint(along) >= MANY
+        costs, array = self.program.target.costs, hint(columns.size) * hint(rows.size) * hint(along)
+        return abs(hint(down)) >= costs.columns_step and array >= costs.columns_bytes
 
     def blocked(self, columns: Loop, rows: Loop) -> list[Stmt]:
         totals = [s for s in rows.body if isinstance(s, Accumulate)]
@@ -107,9 +104,10 @@ class _Blocking:
         start = tuple(Store(names[s.name], (column,), s.init, s.dtype) for s in totals)
         before = Loop(columns.var, columns.size, start, loc=columns.loc)
         number = symbol(f"{rows.var}b", hint=0, lower=0)
-        count = floordiv(rows.size + (ROWS - 1), ROWS)
-        here: Dim = minimum(ROWS, rows.size - number * ROWS)
-        shift = {rows.var: symbol(rows.var, hint=0, lower=0) + number * ROWS}
+        most = self.program.target.costs.columns_rows
+        count = floordiv(rows.size + (most - 1), most)
+        here: Dim = minimum(most, rows.size - number * most)
+        shift = {rows.var: symbol(rows.var, hint=0, lower=0) + number * most}
         moved = tuple(rename(s, shift) for s in rows.body)
         inner = replace(rows, size=here, body=tuple(map(_going_on, moved)))
         loads = tuple(Load(f"{s.name}.so_far", s.dtype, names[s.name], (column,)) for s in totals)

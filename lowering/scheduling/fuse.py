@@ -41,10 +41,6 @@ from .shrink import drop_dead, shrink
 from .strips import strips
 from .wraps import split_wraps
 
-HOPS = 12  # how many nests a nest may be moved over to be fused with an earlier one
-LONG = 16  # iterations of an inner loop that pay for running it apart from its neighbours
-BODY_LIMIT = 400  # statements in one fused nest
-
 
 def fuse(program: Program) -> Program:
     """Merge loop nests, forward stored values, drop and shrink temporaries, cut nests into pieces,
@@ -77,7 +73,7 @@ def _merge_block(program: Program, block: Block) -> Block:
 def _merge_back(program: Program, loop: Loop, done: list[Stmt]) -> bool:
     """Merge ``loop`` into one of the last statements, if there is one that takes it."""
     defined = {name for stmt in walk((loop,)) for name in atoms_read(stmt)}
-    for place in range(len(done) - 1, max(-1, len(done) - 1 - HOPS), -1):
+    for place in range(len(done) - 1, max(-1, len(done) - 1 - program.target.costs.fused_over), -1):
         earlier = done[place]
         if isinstance(earlier, Loop):
             merged = _merged(program, earlier, loop)
@@ -108,7 +104,7 @@ def _merged(program: Program, first: Loop, second: Loop) -> Loop | None:
     if first.ordered or second.ordered:
         return None
     apart = storages(program, (first,)).isdisjoint(storages(program, (second,)))
-    if apart or sum(1 for _ in walk((first, second))) > BODY_LIMIT:
+    if apart or len(walk((first, second))) > program.target.costs.fused_statements:
         return None
     if not _same_kind(first, second) or _moves_evenly(program, first) != _moves_evenly(
         program, second
@@ -122,13 +118,13 @@ def _merged(program: Program, first: Loop, second: Loop) -> Loop | None:
         return None
     assert isinstance(renamed, Loop)
     body = _merge_block(program, (*first.body, *renamed.body))
-    if not _is_worth_it(body):
+    if not _is_worth_it(body, program.target.costs.fused_apart):
         return None
     return replace(first, body=body, loc=first.loc or second.loc)
 
 
-def _is_worth_it(body: Block) -> bool:
-    """Whether what stays apart inside the merged loop are long loops: short ones would lose the
+def _is_worth_it(body: Block, long: int) -> bool:
+    """Whether what stays apart inside the merged loop are ``long`` loops: short ones would lose the
     one long loop (or vector) that each of the two nests was on its own.
     """
     inner = [stmt for stmt in body if isinstance(stmt, Loop)]
@@ -136,7 +132,7 @@ def _is_worth_it(body: Block) -> bool:
         return True
     if not inner:
         return True
-    return all(hint(stmt.size) >= LONG for stmt in inner)
+    return all(hint(stmt.size) >= long for stmt in inner)
 
 
 def _totals(loop: Loop) -> set[Atom]:

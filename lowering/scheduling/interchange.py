@@ -36,11 +36,6 @@ from ..nests.statements import (
 )
 from .strips import is_plain, rows_behind
 
-CACHE = 1 << 15  # bytes that a part may take in all buffers together
-MANY = 1 << 20  # bytes of all elements from which on it pays
-FEW = 4  # steps that do not
-MOST = 1 << 12  # iterations of a part
-
 
 def interchange(program: Program) -> Program:
     """Let loops over steps run inside of a loop over parts of the elements.
@@ -70,11 +65,15 @@ def _in_parts(program: Program, steps: For) -> list[Stmt] | None:
         return None
     counters = {stmt.var for stmt in walk((steps,), into_loops=False) if isinstance(stmt, For)}
     size, (each, new) = nests[0].size, _bytes(program, nests, counters)
+    costs = program.target.costs
     if counters & symbols_of(size).keys() or computed_in(size):
         return None
-    if each <= 2 * new or each * hint(size) < MANY or _are_few(steps):
+    if each <= 2 * new or _are_few(steps, costs.parts_steps):
         return None
-    part = 1 << (min(max(CACHE // each, 1), MOST).bit_length() - 1)
+    if each * hint(size) < costs.parts_bytes:
+        return None
+    part = max(program.target.nearest // each, 1)
+    part = 1 << (min(part, costs.parts_iterations).bit_length() - 1)
     if hint(size) < 2 * part:
         return None
     number = symbol(f"{nests[0].var}p", hint=0, lower=0)
@@ -159,10 +158,10 @@ def _bytes(program: Program, nests: Sequence[Loop], counters: Set[str]) -> tuple
     return total[True], total[False]
 
 
-def _are_few(steps: For) -> bool:
+def _are_few(steps: For, few: int) -> bool:
     lo, hi = steps.lo, steps.hi
     known = isinstance(lo, Const) and isinstance(hi, Const)
-    return known and int(hi.value) - int(lo.value) < FEW  # type: ignore[union-attr]
+    return known and int(hi.value) - int(lo.value) < few  # type: ignore[union-attr]
 
 
 def _parts(block: Block, start: Dim, part: int) -> Block:

@@ -33,18 +33,18 @@ from ..nests.statements import (
     walk,
     with_blocks,
 )
-from .target import Target, cost
+from .cost import cost
 
 
-def parallel(program: Program, target: Target) -> Program:
+def parallel(program: Program) -> Program:
     """The program with parallel loops, if the machine has threads for them.
 
     Requires: nothing is changed in the nests afterwards. Ensures: the same results, bit for bit,
     for any number of threads up to that of the target.
     """
-    if target.threads <= 1:
+    if program.target.threads <= 1:
         return program
-    marking = _Marking(program, target)
+    marking = _Marking(program)
     body = marking.block(program.body, repeated=False)
     return replace(program, body=body, buffers=marking.buffers)
 
@@ -52,9 +52,9 @@ def parallel(program: Program, target: Target) -> Program:
 class _Marking:
     """The program's loops, looked at one by one; ``buffers`` get the copies that they need."""
 
-    def __init__(self, program: Program, target: Target) -> None:
+    def __init__(self, program: Program) -> None:
         self.program = program
-        self.target = target
+        self.target = program.target
         self.buffers = dict(program.buffers)
         self.ranges = counter_ranges(program)
 
@@ -88,19 +88,20 @@ class _Marking:
         chunk, or nobody knows how long it takes. What is repeated often is short where it was
         short in the call that is compiled.
         """
-        each, least = cost(self.target, loop.body), self.target.least
+        costs = self.target.costs
+        each, least = cost(self.target, loop.body), costs.least
         if each is None or loop.var in symbols_of(each) or computed_in(loop.size):
             return None
         whole = bounds(loop.size * each, self.ranges)[1]
         if (repeated or isinstance(whole, int)) and hint(whole) < least:
             return None
-        multiple = self.target.multiple
+        multiple = costs.multiple
         in_lanes = self.is_along(loop)
         if not isinstance(each, int):
             by = multiple if in_lanes else 1
-            return by * (1 + floordiv(self.target.chunk, by * each + 1))
+            return by * (1 + floordiv(costs.chunk, by * each + 1))
         is_sum = any(isinstance(stmt, Accumulate) and stmt.is_pairwise for stmt in loop.body)
-        number = max(LEAST_PIECE if is_sum else 1, self.target.chunk // max(1, each))
+        number = max(LEAST_PIECE if is_sum else 1, costs.chunk // max(1, each))
         chunk = -(-number // multiple) * multiple if in_lanes or number >= multiple else number
         return chunk if not isinstance(loop.size, int) or loop.size > chunk else None
 

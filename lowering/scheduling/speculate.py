@@ -18,29 +18,28 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
+from ..machine.costs import Costs
 from ..nests.buffers import BOOL, Atom
 from ..nests.program import Program
 from ..nests.statements import Check, Compute, If, Load, Stmt, Store, blocks_of, with_blocks
 from ..operators.python_rules import SCALAR_RULES
 
 _PLACES = frozenset({"out_of_bounds", "wrap_index"})  # see ``Emitter.check``
-FEW = 6  # operations that may be made in vain
-CHEAP = 3  # the cost of one
 
 
 def speculate(program: Program) -> Program:
-    return replace(program, body=_block(program.body))
+    return replace(program, body=_block(program.body, program.target.costs))
 
 
-def _block(block: Sequence[Stmt]) -> tuple[Stmt, ...]:
+def _block(block: Sequence[Stmt], costs: Costs) -> tuple[Stmt, ...]:
     found: list[Stmt] = []
     for stmt in block:
-        stmt = with_blocks(stmt, tuple(map(_block, blocks_of(stmt))))
-        found += _earlier(stmt) if isinstance(stmt, If) and stmt.ends is None else [stmt]
+        stmt = with_blocks(stmt, tuple(_block(each, costs) for each in blocks_of(stmt)))
+        found += _earlier(stmt, costs) if isinstance(stmt, If) and stmt.ends is None else [stmt]
     return tuple(found)
 
 
-def _earlier(stmt: If) -> list[Stmt]:
+def _earlier(stmt: If, costs: Costs) -> list[Stmt]:
     """The branch, behind the checks of its arms if these are short."""
     before: list[Stmt] = []
     arms: list[tuple[Stmt, ...]] = []
@@ -50,7 +49,10 @@ def _earlier(stmt: If) -> list[Stmt]:
         made = [each for each in arm if isinstance(each, Load | Compute)]
         failing = [each for each in arm if isinstance(each, Check)]
         stored = {each.buffer for each in arm if isinstance(each, Store)}
-        if failing and not (len(made) <= FEW and all(_is_free(each, stored) for each in made)):
+        is_free = len(made) <= costs.vain_operations and all(
+            _is_free(each, stored, costs.vain_cost) for each in made
+        )
+        if failing and not is_free:
             return [stmt]
         arms.append(tuple(each for each in arm if not failing or isinstance(each, Store)))
         if failing:
@@ -66,11 +68,11 @@ def _is_of_numbers(stmt: Stmt) -> bool:
             return isinstance(stmt, Compute | Check)
 
 
-def _is_free(stmt: Load | Compute, stored: Collection[str]) -> bool:
+def _is_free(stmt: Load | Compute, stored: Collection[str], most: int) -> bool:
     """Whether a number may as well be made where it is not needed."""
     if isinstance(stmt, Load):
         return stmt.buffer not in stored
-    return SCALAR_RULES[stmt.op].cost <= CHEAP and stmt.op not in _PLACES
+    return SCALAR_RULES[stmt.op].cost <= most and stmt.op not in _PLACES
 
 
 def _checked(condition: Atom, holds: bool, failing: Sequence[Check]) -> list[Stmt]:

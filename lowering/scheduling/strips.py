@@ -46,12 +46,6 @@ from ..nests.statements import (
 )
 from .shrink import is_made_in
 
-CACHE = 1 << 18  # bytes that the rows of a strip may take in all buffers together
-MANY = 1 << 20  # bytes of all rows from which on it pays
-LONG = 64  # elements of a row that do: rows that have no gaps between them could be one loop
-FURTHEST = 16  # rows that a nest may be behind the first one
-MOST_ROWS = 4096
-
 
 def strips(program: Program) -> Program:
     """Let nests that share data run strip by strip, where they are larger than the cache.
@@ -80,14 +74,15 @@ class _Group:
     def takes(self, loop: Loop) -> bool:
         """Take one more nest, if it can follow those that are there."""
         found = _by_storage(self.program, loop)
-        behind = 0
+        behind, furthest = 0, self.program.target.costs.strips_behind
         for other, its, shift in zip(self.loops, self.accesses, self.behind, strict=True):
             for storage in its.keys() & found.keys():
-                distance = _distance(other.var, its[storage], loop.var, found[storage])
+                places = its[storage], found[storage]
+                distance = _distance(other.var, places[0], loop.var, places[1], -furthest)
                 if distance is None:
                     return False
                 behind = max(behind, shift + distance)
-        if self.loops and (behind > FURTHEST or self.storages.isdisjoint(found)):
+        if self.loops and (behind > furthest or self.storages.isdisjoint(found)):
             return False
         self.stmts.append(loop)
         self.loops.append(loop)
@@ -133,13 +128,12 @@ def _by_storage(program: Program, loop: Loop) -> _ByStorage:
 
 
 def _distance(
-    var: str, first: Sequence[Access], other_var: str, second: Sequence[Access]
+    var: str, first: Sequence[Access], other_var: str, second: Sequence[Access], least: int
 ) -> int | None:
     """By how many iterations the second nest must be behind the first, at least, so that elements
     which one of them stores are met in the same order; None if there is no such number. The
-    accesses are those of one storage.
+    accesses are those of one storage; ``least`` is the furthest that one may be ahead.
     """
-    least = -FURTHEST
     for a in first:
         for b in second:
             if not (a.written or b.written):
@@ -194,11 +188,12 @@ class _Making:
         loops, behind = group.loops, group.behind
         if len(loops) < 2:
             return group.stmts
-        row_bytes = self.row_bytes(group)
+        row_bytes, costs = self.row_bytes(group), self.program.target.costs
         size = max(hint(loop.size) for loop in loops)
-        if row_bytes * size < MANY:
+        if row_bytes * size < costs.strips_bytes:
             return group.stmts
-        rows = 1 << (min(max(CACHE // row_bytes, 1), MOST_ROWS).bit_length() - 1)
+        held = self.program.target.cache // 4  # half of it for what is read ahead, and for others
+        rows = 1 << (min(max(held // row_bytes, 1), costs.strips_rows).bit_length() - 1)
         if size < 4 * (rows + max(behind)):
             return group.stmts
         end: Dim = 0
@@ -273,7 +268,8 @@ def is_plain(program: Program, loop: Loop) -> bool:
     if loop.ordered or loop.chunk is not None or _sums_up(loop.body, 1):
         return False
     inner = [stmt for stmt in loop.body if isinstance(stmt, Loop)]
-    return not inner or (min(map(_elements, inner)) >= LONG and _is_along_rows(program, loop))
+    long = program.target.costs.strips_row
+    return not inner or (min(map(_elements, inner)) >= long and _is_along_rows(program, loop))
 
 
 def _is_along_rows(program: Program, loop: Loop) -> bool:

@@ -21,6 +21,7 @@ from fxc.ir.bounds import decide
 from fxc.ir.size_functions import apply_function, hint, rename_computed, with_atoms
 from fxc.ir.symbols import Computed, Dim, Symbol, SymFunc, atoms, symbol, symbols_of
 
+from ..machine.costs import Costs
 from ..nests.accesses import Block, rename
 from ..nests.buffers import Atom
 from ..nests.program import Program
@@ -38,45 +39,43 @@ from ..nests.statements import (
 
 _Atom = Symbol | SymFunc | Computed
 
-LONG = 64  # iterations inside of an outer loop that may keep its remainders
-MOST = 1600  # statements of all pieces
-
 
 def split_wraps(program: Program) -> Program:
     """Split loops where a remainder of their counter wraps.
 
     Requires: nests are merged. Ensures: the same results, bit for bit.
     """
-    return replace(program, body=_block(program.body))
+    return replace(program, body=_block(program.body, program.target.costs))
 
 
-def _block(block: Block) -> Block:
+def _block(block: Block, costs: Costs) -> Block:
     result: list[Stmt] = []
     for stmt in block:
-        inner = tuple(map(_block, blocks_of(stmt)))
+        inner = tuple(_block(each, costs) for each in blocks_of(stmt))
         stmt = with_blocks(stmt, inner) if inner else stmt
-        result += _pieces(stmt) if isinstance(stmt, Loop) else [stmt]
+        result += _pieces(stmt, costs) if isinstance(stmt, Loop) else [stmt]
     return tuple(result)
 
 
-def _pieces(loop: Loop) -> list[Stmt]:
+def _pieces(loop: Loop, costs: Costs) -> list[Stmt]:
     """The loop in pieces, or as it is."""
-    starts = {0: None, **dict.fromkeys(_wraps(loop.body, loop))} if _may_be_split(loop) else {}
+    is_right = _may_be_split(loop, costs.wraps_inside)
+    starts = {0: None, **dict.fromkeys(_wraps(loop.body, loop))} if is_right else {}
     ends = _in_order([*starts, loop.size])
-    statements = sum(1 for _ in walk((loop,)))
-    if len(starts) < 2 or ends is None or len(starts) * statements > MOST:
+    statements = len(starts) * len(walk((loop,)))
+    if len(starts) < 2 or ends is None or statements > costs.wraps_statements:
         return [loop]
     pieces = enumerate(itertools.pairwise(ends))
     return [_piece(loop, number, start, stop) for number, (start, stop) in pieces]
 
 
-def _may_be_split(loop: Loop) -> bool:
+def _may_be_split(loop: Loop, long: int) -> bool:
     if loop.descending or loop.behind or loop.chunk is not None:
         return False
     if not all(isinstance(s, Load | Compute | Index | Store | Loop) for s in walk(loop.body)):
         return False  # a total would need one part of another
     inner = [stmt for stmt in walk(loop.body) if isinstance(stmt, Loop)]
-    return all(hint(each.size) < LONG for each in inner)
+    return all(hint(each.size) < long for each in inner)
 
 
 def _wraps(block: Block, loop: Loop) -> Iterator[Dim]:

@@ -55,7 +55,8 @@ FLOORS: dict[str, dict[str, set[str]]] = {
     },
     "lowering": {
         "vector_math": set(),
-        "nests": set(),
+        "machine": set(),
+        "nests": {"machine"},
         "operators": {"nests"},
         "scheduling": {"operators"},
         "building": {"operators"},

@@ -23,11 +23,12 @@ import pytest
 
 import fxc
 from fxc import assemble
-from fxc.lowering.scheduling.target import SERIAL, Target
+from fxc.lowering.machine.costs import Costs
+from fxc.lowering.machine.target import SERIAL, Target
 from fxc.runtime import pool as module
 from fxc.runtime.pool import ThreadPool
 from tests.outcomes import difference, run
-from tests.parallel_loops import FEW, SMALL, everywhere
+from tests.parallel_loops import FEW, SMALL, compiled_for, everywhere
 
 TARGETS = {"one iteration": SMALL, "a few": FEW}
 
@@ -42,7 +43,7 @@ def with_threads(monkeypatch: pytest.MonkeyPatch) -> Iterator[ThreadPool]:
     """Real threads take chunks of some hundred iterations, also if they have to be woken up."""
     pool = ThreadPool(3, least=2)
     monkeypatch.setattr(assemble, "parallel", lambda: (pool.run, pool.state))
-    monkeypatch.setattr(assemble, "target", lambda: Target(threads=8, chunk=100_000, least=0))
+    compiled_for(monkeypatch, Target(threads=8, costs=Costs(chunk=100_000, least=0)))
     yield pool
     pool.close()
 
@@ -468,7 +469,7 @@ def test_the_call_of_a_chunk_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
     def note(pool: int, body: int, context: int, size: int, chunk: int, most: int) -> None:
         asked.append((size, chunk, most))
 
-    monkeypatch.setattr(assemble, "target", lambda: Target(threads=4, chunk=10**6, least=0))
+    compiled_for(monkeypatch, Target(threads=4, costs=Costs(chunk=10**6, least=0)))
     monkeypatch.setattr(assemble, "parallel", lambda: (ctypes.cast(note, ctypes.c_void_p).value, 0))
     compiled = fxc.compile(lambda x: x * 2, fullgraph=True, dynamic=True)
     for size in (0, 1, 2000, 5000, 100_000):

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from expecttest import assert_expected_inline
 
+from fxc.lowering.machine.costs import Costs
+from fxc.lowering.machine.target import Target
 from fxc.lowering.nests.program import Program
-from fxc.lowering.scheduling import block_columns as module
 from fxc.lowering.scheduling.block_columns import block_columns
 from fxc.lowering.scheduling.fuse import fuse
 from tests.scheduled import after, after_building, body, text
@@ -18,19 +19,15 @@ functional f(%x: f64[20, 5])
   return %1"""
 
 
-@pytest.fixture
-def any_array_is_large(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "FAR", 16)
-    monkeypatch.setattr(module, "MANY", 64)
+TINY = Target(costs=Costs(columns_step=16, columns_bytes=64))  # any array is large
 
 
 def blocked(program: Program) -> Program:
     return block_columns(fuse(program))
 
 
-@pytest.mark.usefixtures("any_array_is_large")
 def test_columns_that_are_far_apart_are_added_in_blocks_of_rows() -> None:
-    found = after_building(blocked, SUMS.format(axis=0), X)
+    found = after_building(blocked, SUMS.format(axis=0), X, target=TINY)
     assert_expected_inline(
         text(found),
         """\
@@ -53,18 +50,16 @@ loops f
     )
 
 
-@pytest.mark.usefixtures("any_array_is_large")
 @pytest.mark.parametrize("rows", [1, 15, 16, 17, 33])
 def test_the_last_block_ends_with_the_rows(rows: int) -> None:
     source = SUMS.format(axis=0).replace("20", str(rows))
-    found = after_building(blocked, source, np.arange(rows * 5.0).reshape(rows, 5))
+    found = after_building(blocked, source, np.arange(rows * 5.0).reshape(rows, 5), target=TINY)
     assert ("i0b" in body(found)) is (rows > 1)
 
 
-@pytest.mark.usefixtures("any_array_is_large")
 def test_rows_are_added_as_they_are() -> None:
     source = SUMS.format(axis=1).replace("f64[5]", "f64[20]")
-    found = after_building(fuse, source, X)
+    found = after_building(fuse, source, X, target=TINY)
     assert after(block_columns, found, X) == found
 
 
@@ -73,7 +68,6 @@ def test_a_small_array_stays_in_the_cache() -> None:
     assert after(block_columns, found, X) == found
 
 
-@pytest.mark.usefixtures("any_array_is_large")
 def test_columns_of_symbolic_size() -> None:
     source = """
 functional f(%x: f64[n, m])
@@ -81,7 +75,7 @@ functional f(%x: f64[n, m])
   %0: f64[m] = max(%x, axis=(0,), keepdims=False)
   return %0"""
     assert_expected_inline(
-        body(after_building(blocked, source, X)),
+        body(after_building(blocked, source, X, target=TINY)),
         """\
 for i1 in 0:m
   t2.totals[i1] = -inf

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,17 +11,21 @@ import pytest
 from expecttest import assert_expected_inline
 
 import fxc
-from fxc.lowering.scheduling import interchange as module
+from fxc.lowering.machine.costs import Costs
+from fxc.lowering.machine.target import Target
 from tests.bodies import function
+from tests.parallel_loops import compiled_for
 from tests.scheduled import body
 
 X = np.linspace(0.1, 0.9, 40)
 
 
+TINY = Target(nearest=200, costs=Costs(parts_bytes=64))
+
+
 @pytest.fixture(autouse=True)
 def any_array_is_large(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, value in {"CACHE": 200, "MANY": 64}.items():
-        monkeypatch.setattr(module, name, value)
+    compiled_for(monkeypatch, TINY)
 
 
 def loops(program: Any, *args: Any) -> str:
@@ -88,7 +93,7 @@ TAKEN = [
 
 @pytest.mark.parametrize("text", TAKEN)
 def test_steps_that_go_inside(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "CACHE", 100)
+    compiled_for(monkeypatch, replace(TINY, nearest=100))
     assert "p in " in loops(function(text), X)
 
 

@@ -13,6 +13,7 @@ from expecttest import assert_expected_inline
 
 from fxc.ir.errors import VerificationError
 from fxc.ir.symbols import computed, symbol
+from fxc.lowering.machine.target import SERIAL, Target
 from fxc.lowering.nests import independence
 from fxc.lowering.nests.buffers import F64, I64, Buffer, Const
 from fxc.lowering.nests.independence import verify_parallel, why_dependent
@@ -30,9 +31,9 @@ from fxc.lowering.nests.statements import (
 )
 from fxc.lowering.scheduling import parallel as module
 from fxc.lowering.scheduling.block_columns import block_columns
+from fxc.lowering.scheduling.cost import cost
 from fxc.lowering.scheduling.fuse import fuse
 from fxc.lowering.scheduling.parallel import parallel
-from fxc.lowering.scheduling.target import SERIAL, Target, cost
 from tests.parallel_loops import FEW, SMALL
 from tests.passed import parsed
 from tests.scheduled import after, after_building, body, buffer, built, outcome, program, text
@@ -42,8 +43,13 @@ WIDE = np.arange(120.0).reshape(6, 20) % 7
 i0, i1 = symbol("i0", hint=0, lower=0), symbol("i1", hint=0, lower=0)
 
 
+def made_parallel(before: Program, target: Target) -> Program:
+    """The program with loops that are parallel on this machine; it is for the same one as before."""
+    return replace(parallel(replace(before, target=target)), target=before.target)
+
+
 def marked(before: Program, target: Target = SMALL) -> Program:
-    made = parallel(before, target)
+    made = made_parallel(before, target)
     verify_parallel(made)
     return made
 
@@ -118,7 +124,7 @@ def test_rows_of_more_axes() -> None:
 
 def test_symbolic_sizes_are_asked_at_run_time() -> None:
     source = ROWS.format(n="n", m="m", symbols="  symbols n = 6 (>= 2), m = 20 (>= 2)\n")
-    made = parallel(block_columns(fuse(built_from(source))), Target(threads=2))
+    made = made_parallel(block_columns(fuse(built_from(source))), Target(threads=2))
     assert "for i0 in 0:n parallel floordiv(12000000, 1360*m + 1) + 1" in text(made)
     after_building(fused_and_marked, source, WIDE)
 
@@ -409,9 +415,9 @@ functional f(%x: f64[{n}])
   return %0"""
     target = Target(threads=2)
     for size, wanted in ((1000, False), (10_000, False), (100_000, True)):
-        made = parallel(fuse(built_from(source.format(n=size))), target)
+        made = made_parallel(fuse(built_from(source.format(n=size))), target)
         assert ("parallel" in text(made)) is wanted
-        assert parallel(made, SERIAL) == made
+        assert made_parallel(made, SERIAL) == made
 
 
 def test_short_loops_inside_of_the_users_stay_as_they_are() -> None:
@@ -426,14 +432,14 @@ def test_short_loops_inside_of_the_users_stay_as_they_are() -> None:
         return program([x], Index("end", I64, rows), loop, results=())
 
     def is_marked(target: Target, size: Any) -> bool:
-        return "parallel" in text(parallel(repeated(size), target))
+        return "parallel" in text(made_parallel(repeated(size), target))
 
     assert is_marked(SMALL, k)
     assert is_marked(SMALL, rows)
     assert not is_marked(Target(threads=2), k)
     assert not is_marked(Target(threads=2), rows)
     once = program([x], over(rows, load("a", "x", 0, i0), store("x", 0, i0)), results=())
-    assert "parallel" in text(parallel(once, Target(threads=2)))
+    assert "parallel" in text(made_parallel(once, Target(threads=2)))
     large = symbol("m", hint=10**6, lower=2)
     assert is_marked(Target(threads=2), large)
 
@@ -443,7 +449,7 @@ def test_chunks_are_whole_cache_lines() -> None:
 functional f(%x: f64[3000000])
   %0: f64[3000000] = negative(%x)
   return %0"""
-    (loop,) = parallel(fuse(built_from(source)), Target(threads=2)).body
+    (loop,) = made_parallel(fuse(built_from(source)), Target(threads=2)).body
     assert isinstance(loop, Loop)
     assert isinstance(loop.parallel, int)
     assert loop.parallel % 64 == 0
@@ -457,7 +463,7 @@ functional f(%x: f64[{n}, {m}])
 
     def chunk(axis: int, n: object = 2000, m: object = 2000, symbols: str = "") -> Any:
         written = source.format(axis=axis, n=n, m=m, symbols=symbols)
-        (loop,) = parallel(fuse(built_from(written)), Target(threads=2)).body
+        (loop,) = made_parallel(fuse(built_from(written)), Target(threads=2)).body
         assert isinstance(loop, Loop)
         return loop.parallel
 
@@ -541,8 +547,8 @@ def differs(seed: int) -> bool:
     """Whether a random nest that was made parallel gives other results."""
     inputs = np.arange(64.0).reshape(8, 8), np.arange(80.0) + 100
     before = random_nest(seed)
-    loop = parallel(before, at_random(seed)).body[-1]
-    made = replace(parallel(before, at_random(seed)), body=(*before.body[:-1], loop))
+    loop = made_parallel(before, at_random(seed)).body[-1]
+    made = replace(made_parallel(before, at_random(seed)), body=(*before.body[:-1], loop))
     for backwards in (False, True):
         pairs = zip(
             outcome(made, inputs, backwards=backwards), outcome(before, inputs), strict=True

@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 from expecttest import assert_expected_inline
 
+from fxc.lowering.machine.target import SERIAL
 from fxc.lowering.nests.buffers import BOOL, I64
 from fxc.lowering.nests.program import Program
 from fxc.lowering.nests.statements import Check, Compute, If, Load, Stmt, Store
-from fxc.lowering.scheduling.speculate import FEW, speculate
+from fxc.lowering.scheduling.speculate import speculate
 from tests.scheduled import after, body, buffer, program
 
 LARGE = 2**62
@@ -92,7 +93,7 @@ def test_arms_that_do_not_raise_stay() -> None:
 def test_what_must_not_be_made_in_vain_stays(reason: str) -> None:
     then: tuple[Stmt, ...] = (*tried("try_multiply", "t", "a", "a"), store("t"))
     if reason == "long":
-        names = [f"n{k}" for k in range(FEW)]
+        names = [f"n{k}" for k in range(SERIAL.costs.vain_operations)]
         more = zip(["a", *names], names, strict=False)
         then = (*(Compute(new, I64, "negative", (old,), (I64,)) for old, new in more), *then)
     else:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,9 +12,11 @@ import pytest
 from expecttest import assert_expected_inline
 
 import fxc
-from fxc.lowering.scheduling import strips as module
+from fxc.lowering.machine.costs import Costs
+from fxc.lowering.machine.target import Target
 from fxc.lowering.scheduling.fuse import fuse
 from tests.bodies import function
+from tests.parallel_loops import compiled_for
 from tests.scheduled import after_building, body, text
 
 U = np.arange(20.0 * 6).reshape(20, 6) % 11
@@ -30,16 +33,18 @@ functional f(%u: f64[{n}, {m}])
   return %7"""
 
 
+SMALL = Costs(strips_bytes=64, strips_row=2)
+TINY = Target(cache=1200, costs=SMALL)  # any array is large
+
+
 @pytest.fixture
 def any_array_is_large(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, value in {"CACHE": 300, "MANY": 64, "LONG": 2}.items():
-        monkeypatch.setattr(module, name, value)
+    compiled_for(monkeypatch, TINY)
 
 
-@pytest.mark.usefixtures("any_array_is_large")
 def test_a_nest_follows_as_many_rows_behind_as_it_reads_ahead() -> None:
     assert_expected_inline(
-        text(after_building(fuse, STAGES.format(n=20, m=6), U + 1)),
+        text(after_building(fuse, STAGES.format(n=20, m=6), U + 1, target=TINY)),
         """\
 loops f
   input u: float64[20, 6]
@@ -56,13 +61,12 @@ loops f
     )
 
 
-@pytest.mark.usefixtures("any_array_is_large")
 def test_rows_of_symbolic_size() -> None:
     source = STAGES.format(n="n", m="m").replace(
         "])\n", "])\n  symbols n = 20 (>= 3), m = 6 (>= 2)\n", 1
     )
     assert_expected_inline(
-        body(after_building(fuse, source, U + 1)),
+        body(after_building(fuse, source, U + 1, target=TINY)),
         """\
 for i0s in 0:floordiv(n, 2) ordered
   for i0 in 0:max(-2*i0s + min(2*i0s + 2, n - 1), 0)
@@ -78,10 +82,10 @@ def test_what_the_cache_holds_stays_as_it_is() -> None:
     assert "ordered" not in body(after_building(fuse, STAGES.format(n=20, m=6), U + 1))
 
 
-@pytest.mark.usefixtures("any_array_is_large")
-def test_short_rows_without_gaps_stay_one_loop(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "LONG", 7)
-    assert "ordered" not in body(after_building(fuse, STAGES.format(n=20, m=6), U + 1))
+def test_short_rows_without_gaps_stay_one_loop() -> None:
+    target = replace(TINY, costs=replace(SMALL, strips_row=7))
+    source = STAGES.format(n=20, m=6)
+    assert "ordered" not in body(after_building(fuse, source, U + 1, target=target))
 
 
 def sweeps(a: Any, b: Any, steps: int) -> None:
@@ -163,11 +167,11 @@ def chain(seed: int) -> str:
     return "\n".join(["v = np.cos(x)", *lines, f"return {names[-1]}"])
 
 
-@pytest.mark.usefixtures("any_array_is_large")
 def test_random_chains_of_stencils(monkeypatch: pytest.MonkeyPatch) -> None:
     in_strips, wide = 0, np.arange(40.0 * 5).reshape(40, 5) % 11 + 1.0
     for seed in range(40):
-        monkeypatch.setattr(module, "CACHE", random.Random(seed).choice([64, 300, 600]))
+        cache = random.Random(seed).choice([256, 1200, 2400])
+        compiled_for(monkeypatch, replace(TINY, cache=cache))
         program = function(chain(seed))
         with np.errstate(all="ignore"):
             check(program, wide)

@@ -10,7 +10,8 @@ import pytest
 from expecttest import assert_expected_inline
 
 import fxc
-from fxc.lowering.scheduling import wraps as module
+from fxc.lowering.machine.costs import Costs
+from fxc.lowering.machine.target import Target
 from fxc.lowering.scheduling.fuse import fuse
 from tests.bodies import check_body
 from tests.scheduled import after_building, body
@@ -85,10 +86,10 @@ for i0 in 0:3
     )
 
 
-def test_many_statements_are_not_written_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "MOST", 8)
+def test_many_statements_are_not_written_again() -> None:
+    target = Target(costs=Costs(wraps_statements=8))
     assert_expected_inline(
-        body(after_building(fuse, ROLLED.format(n=8), ROW)),
+        body(after_building(fuse, ROLLED.format(n=8), ROW, target=target)),
         """\
 for i0 in 0:8
   b1[i0] = subtract(x[i0], x[mod(i0 + 7, 8)])""",

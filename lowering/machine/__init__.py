@@ -1,0 +1,1 @@
+"""The machine that code is made for, and what pays on it."""

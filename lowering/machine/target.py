@@ -1,0 +1,28 @@
+"""The machine that code is made for."""
+
+from __future__ import annotations
+
+from fxc.ir.records import frozen
+
+from .costs import Costs
+
+
+@frozen
+class Target:
+    """A machine, and when which way of running loops pays on it.
+
+    There are so many ``threads``; a ``vector`` is a register of so many bytes, of which there are
+    so many ``registers``. Memory comes in ``line``s. The caches of a core, the ``nearest`` and the
+    next, hold so many bytes.
+    """
+
+    threads: int = 1
+    vector: int = 64
+    registers: int = 32
+    line: int = 64
+    nearest: int = 1 << 15
+    cache: int = 1 << 20
+    costs: Costs = Costs()
+
+
+SERIAL = Target()
