@@ -14,7 +14,7 @@ from fxc.ops.table import TABLE
 from ..nests.buffers import BOOL, I64, Buffer, Const
 from ..nests.statements import Accumulate, Apply, Check, Compute
 from .body import Body
-from .context import INLINE_RESHAPES, INLINE_WEIGHT, STRETCHED_WEIGHT, Context
+from .context import Context
 from .index_maps import is_view_copy
 from .indexed import wrap_operands
 from .pointwise import runs_inner_loop
@@ -36,7 +36,7 @@ def inline(context: Context, node: Node) -> None:
         _constant(context, node, node.args[0])
         return
     context.note_inline(node)
-    tangled = context.reshapes[node.output] > INLINE_RESHAPES
+    tangled = context.reshapes[node.output] > context.machine.costs.inline_reshapes
     if tangled or (not is_view_copy(node) and _must_place(context, node)):
         context.place_value(node.output)
 
@@ -48,7 +48,7 @@ def wrap_index(context: Context, node: Node) -> None:
     out of bounds is 0: what reads by it in the loop that checks stays inside the array.
     """
     given = node.arg("index")
-    if isinstance(given, Value) and context.weights.get(given, 0) >= STRETCHED_WEIGHT:
+    if context.is_work(given):
         context.place_value(given)
     guard(node.arg("size"), ">=", 1)
     context.note_inline(node)
@@ -103,19 +103,20 @@ def _must_place(context: Context, node: Node) -> bool:
     """
     value, scope = node.output, context.scope
     cost = context.weights[value]
-    if cost > INLINE_WEIGHT or TABLE[node.op].raises:
+    if cost > context.machine.costs.inline_weight or TABLE[node.op].raises:
         return True
     if scope.last_use.get(value) == NEVER:
         return True
     if scope.uses.get(value, 0) > 1:
         return cost > 1 or len(context.reads_of(value)) > 1
-    return cost >= STRETCHED_WEIGHT and _is_stretched(context, value)
+    return context.is_work(value) and _is_stretched(context, value)
 
 
 def _is_stretched(context: Context, value: Value) -> bool:
     """Whether a reader computes more elements than ``value`` has: it would recompute it."""
     size = hint(product(value.type.shape))
-    for _ in range(INLINE_WEIGHT):  # what stands further on is not inlined together with it
+    # What stands further on is not inlined together with it.
+    for _ in range(context.machine.costs.inline_weight):
         place = context.scope.last_use.get(value, NEVER)
         if place == NEVER:
             return False

@@ -50,10 +50,6 @@ from .scope import Scope
 # - an input's own buffer takes a new value only if the caller shall see one there, and only behind
 #   the last operation that can raise (Note [Raising ops]).
 
-INLINE_WEIGHT = 64  # operations that one inline expression may hold
-INLINE_RESHAPES = 3  # each may multiply the length of index expressions
-STRETCHED_WEIGHT = 4  # operations that are rather stored than done again for each reader
-
 
 @frozen
 class NativeKernel:
@@ -117,6 +113,11 @@ class Context(ABC):
     @property
     def scope(self) -> Scope:
         return self.scopes[-1]
+
+    def is_work(self, value: Operand) -> bool:
+        """Whether a value is rather stored than computed again for each reader."""
+        least = self.machine.costs.stored_weight
+        return isinstance(value, Value) and self.weights.get(value, 0) >= least
 
     def kernel_for(self, node: Node) -> NativeKernel | None:
         """The native code of a node, and of all that is inside of it; None if NumPy is called."""
@@ -290,7 +291,7 @@ class Context(ABC):
         for value in node.inputs:
             self.inline_users.setdefault(value, []).append(node.output)
         inputs = (self.weights.get(value, 0) for value in node.inputs)
-        self.weights[node.output] = weight(node) + sum(inputs)
+        self.weights[node.output] = weight(node, self.machine.costs) + sum(inputs)
         deepest = max((self.reshapes.get(value, 0) for value in node.inputs), default=0)
         self.reshapes[node.output] = deepest + (TABLE[node.op].group == "reshape")
 

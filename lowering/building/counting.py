@@ -32,8 +32,7 @@ from fxc.ir.types import PY_INT
 from ..nests.buffers import BOOL, I64, Const
 from ..nests.statements import Accumulate, Bind, If, Load, Loop, Stmt, Store
 from .body import Body
-from .context import STRETCHED_WEIGHT, Context
-from .masked import BLOCK, BLOCKS
+from .context import Context
 
 
 def bind_size(context: Context, node: Node) -> None:
@@ -75,7 +74,7 @@ def read_size(context: Context, node: Node, name: str) -> None:
 def places(context: Context, node: Node) -> None:
     """The indices of the elements of a mask that are True."""
     mask = node.arg("mask")
-    if context.weights.get(mask, 0) >= STRETCHED_WEIGHT:
+    if context.is_work(mask):
         context.place_value(mask)
     name = context.new_buffer(node.output.type)
     count = context.add_buffer(I64, (), ())
@@ -89,18 +88,19 @@ def places(context: Context, node: Node) -> None:
         return _stored(context, found_so_far, (*outer, start + along), along, stop)
 
     stmts: tuple[Stmt, ...]
-    if isinstance(size, int) and size <= BLOCKS * BLOCK:
+    length = context.machine.costs.mask_block
+    if isinstance(size, int) and size <= context.machine.costs.mask_blocks * length:
         stmts = stored(0, context.loop_var(), size)
     else:
-        block, along, blocks = context.loop_var(), context.loop_var(), floordiv(size, BLOCK)
+        block, along, blocks = context.loop_var(), context.loop_var(), floordiv(size, length)
         some = Body(context)
-        each = some.value(mask, (*outer, block * BLOCK + along))
+        each = some.value(mask, (*outer, block * length + along))
         found, no = context.fresh(), Const(False, BOOL)
         any_one = Accumulate(found, BOOL, "logical_or", each, no, "any")
-        looking = Loop(str(along), BLOCK, (*some.stmts, any_one), loc=node.loc)
-        passing = (looking, If(found, stored(block * BLOCK, along, BLOCK), ()))
-        rest = mod(size, BLOCK)
-        last = stored(blocks * BLOCK, context.loop_var(), rest) if rest != 0 else ()
+        looking = Loop(str(along), length, (*some.stmts, any_one), loc=node.loc)
+        passing = (looking, If(found, stored(block * length, along, length), ()))
+        rest = mod(size, length)
+        last = stored(blocks * length, context.loop_var(), rest) if rest != 0 else ()
         stmts = (Loop(str(block), blocks, passing, ordered=True, loc=node.loc), *last)
     context.emit_nest(outer, shape[:-1], stmts, node.loc, direction="upwards")
     context.put(node.output, name)

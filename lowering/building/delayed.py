@@ -27,17 +27,11 @@ from fxc.ir.size_functions import floordiv, hint, maximum, minimum, mod
 from fxc.ir.symbols import Dim, product
 from fxc.ir.types import c_strides
 
+from ..machine.costs import Costs
 from ..nests.addressing import byte_offset, step_of
 from ..nests.buffers import Element, Idx
 from ..nests.statements import Load, Loop, Stmt, Store
 from .context import Context
-
-NEAR = 16  # iterations of a loop that registers can hold back
-BLOCK = 8192  # bytes of a block of a row whose elements wait for longer
-MOST_BLOCK = 4 * BLOCK
-MOST_ROWS = 4  # that may wait
-WORTH = 4  # times as many rows or blocks as may wait: else a temporary is as good
-SHORT_ROW = 16  # elements: loops over fewer cost more than a temporary in one long loop
 
 # For an index of the result: the statements that compute the element, it, and where it goes.
 Compute = Callable[[Idx], tuple[Sequence[Stmt], Element, Idx]]
@@ -80,7 +74,7 @@ def store_behind(context: Context, stored: Stored, distances: Sequence[Distances
     axes = _order(context, name, index, stored.compute(index)[2])
     sizes = [stored.shape[axis] for axis in axes]
     lags = [tuple(each.get(str(index[axis]), 0) for axis in axes) for each in distances]
-    pace = _pace(lags, sizes, context.buffers[name].dtype.itemsize)
+    pace = _pace(lags, sizes, context.buffers[name].dtype.itemsize, context.machine.costs)
     if pace is None:
         return False
     for stmt in _Nest(context, stored, axes, sizes).at(pace):
@@ -97,16 +91,17 @@ def _order(context: Context, name: str, index: Idx, target: Idx) -> list[int]:
     return sorted(axes, key=lambda axis: -known[axis]) if len(known) == len(axes) else axes
 
 
-def _pace(lags: Sequence[Lag], sizes: Sequence[Dim], itemsize: int) -> _Pace | None:
-    last = len(sizes) - 1
+def _pace(lags: Sequence[Lag], sizes: Sequence[Dim], itemsize: int, costs: Costs) -> _Pace | None:
+    last, worth = len(sizes) - 1, costs.late_worth
     early = [lag for lag in lags if _is_before(lag)]
     depth = min(map(_depth, early), default=last)
     if depth == last:
         near = max((-lag[last] for lag in early), default=0)
-        if near <= NEAR:
+        if near <= costs.late_near:
             return _Pace(last, 0, near)
-        block = max(BLOCK // itemsize, near)
-        if block * itemsize <= MOST_BLOCK and hint(sizes[last]) > WORTH * block:
+        block = max(costs.late_block // itemsize, near)
+        is_held = block * itemsize <= 4 * costs.late_block
+        if is_held and hint(sizes[last]) > worth * block:
             return _Pace(last, 1, 0, block)
         if last == 0:
             return None
@@ -114,14 +109,14 @@ def _pace(lags: Sequence[Lag], sizes: Sequence[Dim], itemsize: int) -> _Pace | N
     rows = max(1, *(-lag[depth] for lag in early))
     near = 0
     for rest in (lag[depth + 1 :] for lag in early if lag[depth] == -rows):
-        if _is_before(rest) and _depth(rest) == len(rest) - 1 and -rest[-1] <= NEAR:
+        if _is_before(rest) and _depth(rest) == len(rest) - 1 and -rest[-1] <= costs.late_near:
             near = max(near, -rest[-1])
         elif _is_before(rest):
             rows, near = rows + 1, 0
             break
-    if rows > MOST_ROWS or hint(sizes[depth]) < WORTH * rows:
+    if rows > costs.late_rows or hint(sizes[depth]) < worth * rows:
         return None
-    if hint(product(tuple(sizes[depth + 1 :]))) < SHORT_ROW:
+    if hint(product(tuple(sizes[depth + 1 :]))) < costs.late_row:
         return None
     return _Pace(depth, rows, near)
 

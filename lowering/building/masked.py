@@ -28,11 +28,8 @@ from fxc.ops.metas.shapes import is_known_one
 from ..nests.buffers import BOOL, I64, Atom, Const, Idx
 from ..nests.statements import Accumulate, Check, Compute, If, Load, Loop, Stmt, Store
 from .body import Body
-from .context import STRETCHED_WEIGHT, Context
+from .context import Context
 from .index_maps import broadcast
-
-BLOCK = 64  # elements of the mask that are looked at together
-BLOCKS = 4  # of them at least; a shorter mask is gone through as it is
 
 # From an index into the array to that of the buffer it is stored at.
 Place = Callable[[Body, Idx], Idx]
@@ -44,7 +41,7 @@ def check_count(context: Context, node: Node) -> None:
     A source of one element is for all of them.
     """
     mask, source = node.arg("mask"), node.arg("source")
-    if context.weights.get(mask, 0) >= STRETCHED_WEIGHT:
+    if context.is_work(mask):
         context.place_value(mask)
     given = source.type.shape[0]
     if is_known_one(given):
@@ -94,10 +91,12 @@ def store_masked(context: Context, node: Node, name: str, outer: Place) -> None:
     along = context.loop_var()
     size = here = shape[last]
     block: Dim | None = None
-    if not isinstance(size, int) or size > BLOCKS * BLOCK:
+    costs = context.machine.costs
+    length = costs.mask_block
+    if not isinstance(size, int) or size > costs.mask_blocks * length:
         block = context.loop_var()
-        here = minimum(BLOCK, size - block * BLOCK)
-    index[last] = along if block is None else block * BLOCK + along
+        here = minimum(length, size - block * length)
+    index[last] = along if block is None else block * length + along
     count = context.add_buffer(I64, (), ())
     context.emit(Store(count, (), Const(0, I64), I64))
     body = Body(context)
@@ -112,7 +111,7 @@ def store_masked(context: Context, node: Node, name: str, outer: Place) -> None:
         each = some.value(mask, tuple(index[:rank]))
         any_one = Accumulate(found, BOOL, "logical_or", each, Const(False, BOOL), "any")
         looking = Loop(str(along), here, (*some.stmts, any_one), loc=node.loc)
-        blocks = floordiv(size + (BLOCK - 1), BLOCK)
+        blocks = floordiv(size + (length - 1), length)
         passing = (looking, If(found, stmts, ()))
         stmts = (Loop(str(block), blocks, passing, ordered=True, loc=node.loc),)
     for stmt in _nested(stmts, index[:last], shape[:last], node.loc, ordered=True):

@@ -13,19 +13,18 @@ from fxc.ops.identities import power_takes_shortcuts
 from fxc.ops.operators import Tag
 from fxc.ops.table import TABLE
 
+from ..machine.costs import Costs
 from ..operators.inner_loops import promotion_key
 from ..operators.python_rules import SCALAR_RULES
 from ..operators.scalar_rules import DTypes, ScalarRule, Typed
 from . import complex_nodes
 from .complex_rules import ComplexRule
 
-GATHER_COST = 4
 
-
-def weight(node: Node) -> int:
+def weight(node: Node, costs: Costs) -> int:
     """A rough number of machine operations for one element of the result."""
     if TABLE[node.op].tag is Tag.GATHER:
-        return GATHER_COST
+        return costs.gather
     rule = rule_of(node)
     return rule.cost if rule is not None else 0
 

@@ -14,7 +14,7 @@ from fxc.ir.types import ordered_strides
 from fxc.ops.identities import DISTINCT
 
 from ..nests.addressing import byte_offset
-from ..nests.buffers import FRAME, Buffer, Element, Idx
+from ..nests.buffers import Buffer, Element, Idx
 from ..nests.statements import Load, Stmt, Store
 from .body import Body, Origin
 from .context import Context
@@ -122,7 +122,7 @@ def _may_be_anything(context: Context, value: Operand) -> bool:
     if context.scope.uses.get(value) != 1:
         return False
     size = product(value.type.shape) * value.type.dtype.itemsize
-    return not isinstance(size, int) or size > FRAME
+    return not isinstance(size, int) or size > context.machine.frame
 
 
 def place_apart(context: Context, value: Value, order: Sequence[int] | None = None) -> None:

@@ -9,6 +9,7 @@ import math
 from collections.abc import Mapping
 
 from fxc.ir.graph import Graph, Literal, Node, Operand, Region, Value
+from fxc.ir.records import frozen
 from fxc.ir.size_functions import hint
 from fxc.ir.symbols import MOST_MEASURED, counted_in, product
 from fxc.ir.types import ArrayType, is_c_contiguous
@@ -28,10 +29,6 @@ from .context import Context
 # brings all of it back before the call goes to NumPy. All that may raise must be native code for
 # that. What is interrupted is not brought back: see Note [Interrupts].
 
-LEAST = 4096  # bytes: a smaller input is copied at once
-BLOCK = 64  # elements: one look at what is stored at once
-COPIED = 8  # bytes that are copied to and fro in the time that a look takes
-
 
 def can_undo(context: Context, graph: Graph) -> bool:
     """Whether one piece of native code does all of the work: nothing else has to know of the
@@ -39,7 +36,7 @@ def can_undo(context: Context, graph: Graph) -> bool:
     """
     return all(
         (context.kernel_for(node) is not None and not is_measured(node))
-        or (is_drawn(node) and is_small(node))
+        or (is_drawn(node) and is_small(node, context.machine.costs))
         for node in graph.nodes
     )
 
@@ -57,22 +54,61 @@ def is_sparse(context: Context, value: Operand, output: Value) -> bool:
     if not isinstance(kind, ArrayType) or not is_c_contiguous(kind):
         return False
     size = hint(product(kind.shape)) * kind.dtype.itemsize
-    looks = _looks(context.node_of, node, node.outputs.index(output), inside=False)
-    return size >= LEAST and looks * COPIED < size
+    costs = context.machine.costs
+    looking = _Looking(costs.undone_block, inside=False)
+    looks = looking.looks(context.node_of, node, node.outputs.index(output))
+    return size >= costs.undone_bytes and looks * costs.undone_look < size
 
 
-def _looks(makers: Mapping[Value, Node], node: Node, number: int, *, inside: bool) -> int | float:
-    """How often a branch or loop has to look whether there is a copy of what it stores to, on the
-    way to a result, as far as is known; any number of times in a loop ``inside`` of another.
+@frozen
+class _Looking:
+    """How often a look at what is stored is needed, one for so many elements at once; any number of
+    times in a loop ``inside`` of another.
     """
-    if TABLE[node.op].tag is Tag.BRANCH:
-        arms = [(region, region.results[number]) for region in node.regions]
-        return max(_looks_for(*arm, inside=inside) for arm in arms)
-    if inside:
-        return math.inf
-    body: Region = node.arg("body")
-    looks = _looks_for(body, body.results[number], inside=True)
-    return looks and looks * _trips(makers, node)
+
+    block: int
+    inside: bool
+
+    def looks(self, makers: Mapping[Value, Node], node: Node, number: int) -> int | float:
+        """How often a branch or loop has to look whether there is a copy of what it stores to, on
+        the way to a result, as far as is known.
+        """
+        if TABLE[node.op].tag is Tag.BRANCH:
+            arms = [(region, region.results[number]) for region in node.regions]
+            return max(self.looks_for(*arm) for arm in arms)
+        if self.inside:
+            return math.inf
+        body: Region = node.arg("body")
+        looks = _Looking(self.block, inside=True).looks_for(body, body.results[number])
+        return looks and looks * _trips(makers, node)
+
+    def looks_for(self, region: Region, value: Operand) -> int | float:
+        makers = {output: node for node in region.nodes for output in node.outputs}
+        total: int | float = 0
+        while isinstance(value, Value) and value in makers:
+            node = makers[value]
+            before = updated_by(node, value)
+            if before is None:
+                return math.inf
+            if node.regions:
+                total += self.looks(makers, node, node.outputs.index(value))
+            else:
+                total += self.blocks(makers, node)
+            value = before
+        return total
+
+    def blocks(self, makers: Mapping[Value, Node], node: Node) -> int | float:
+        """How many blocks of elements an update replaces; of a part that is itself updated, those.
+        One of a size that depends on data.
+        """
+        source = node.args[1]
+        made = makers.get(source)
+        if made is not None and TABLE[made.op].tag is Tag.SCATTER:
+            return self.blocks(makers, made)
+        if TABLE[node.op].tag is not Tag.SCATTER:
+            return math.inf
+        size = product(source.type.shape)
+        return 1 + (0 if counted_in(size) else hint(size) // self.block)
 
 
 def _trips(makers: Mapping[Value, Node], node: Node) -> int:
@@ -88,33 +124,3 @@ def _known(makers: Mapping[Value, Node], bound: Operand) -> int | None:
         return int(bound.value)  # type: ignore[arg-type]
     made = makers.get(bound)
     return hint(made.args[0]) if made is not None and made.op == "int_value" else None
-
-
-def _looks_for(region: Region, value: Operand, *, inside: bool) -> int | float:
-    makers = {output: node for node in region.nodes for output in node.outputs}
-    total: int | float = 0
-    while isinstance(value, Value) and value in makers:
-        node = makers[value]
-        before = updated_by(node, value)
-        if before is None:
-            return math.inf
-        if node.regions:
-            total += _looks(makers, node, node.outputs.index(value), inside=inside)
-        else:
-            total += _blocks(makers, node)
-        value = before
-    return total
-
-
-def _blocks(makers: Mapping[Value, Node], node: Node) -> int | float:
-    """How many blocks of elements an update replaces; of a part that is itself updated, those.
-    One of a size that depends on data.
-    """
-    source = node.args[1]
-    made = makers.get(source)
-    if made is not None and TABLE[made.op].tag is Tag.SCATTER:
-        return _blocks(makers, made)
-    if TABLE[node.op].tag is not Tag.SCATTER:
-        return math.inf
-    size = product(source.type.shape)
-    return 1 + (0 if counted_in(size) else hint(size) // BLOCK)

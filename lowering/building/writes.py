@@ -11,7 +11,7 @@ from fxc.ops.updates import UPDATES
 
 from ..nests.buffers import Idx
 from .body import Body
-from .context import STRETCHED_WEIGHT, Context
+from .context import Context
 from .index_maps import PART_VIEWS, is_view_copy
 from .indexed import index_space, indexed, view_index
 from .masked import store_masked
@@ -177,7 +177,7 @@ def _read_apart(context: Context, node: Node, name: str) -> None:
                 f"{node.loc or ''} read before it is overwritten in {name}".strip()
             )
             place_apart(context, operand)
-        elif context.weights.get(operand, 0) >= STRETCHED_WEIGHT:
+        elif context.is_work(operand):
             context.place_value(operand)
 
 
@@ -185,7 +185,7 @@ def _store_indexed(context: Context, node: Node, name: str, outer: Place) -> Non
     """Store the source of a node where its index arrays point to."""
     source = node.arg("source")
     stretched = isinstance(source, Value) and source.type.shape != index_space(node)[0]
-    if stretched and context.weights.get(source, 0) >= STRETCHED_WEIGHT:
+    if stretched and context.is_work(source):
         context.place_value(source)  # otherwise computed again for each place
 
     def place(body: Body, index: Idx) -> Idx:

@@ -24,7 +24,6 @@ from ..nests.statements import Compute, For, If, Load, Loop, Stmt, Store, While,
 from .late import read_early
 from .registers import Record
 
-MANY = 16  # iterations: in fewer, better numbers are not seldom
 _ORDERS = frozenset({"less", "less_equal", "greater", "greater_equal"})
 _OF_TRUTHS = frozenset({"logical_and", "logical_or", "logical_not", "not", "astype"})
 
@@ -37,7 +36,7 @@ def replacing(program: Program, loop: For | While) -> dict[int, Record]:
     """
     ends = (loop.lo, loop.hi) if isinstance(loop, For) else ()
     known = [end.value for end in ends if isinstance(end, Const)]
-    if len(known) == 2 and known[1] - known[0] < MANY:
+    if len(known) == 2 and known[1] - known[0] < program.target.costs.bests:
         return {}
     stmts = tuple(_of_iteration(loop.body))
     early = read_early(program, loop.body, set())

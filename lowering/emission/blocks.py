@@ -16,8 +16,6 @@ from ..nests.buffers import Atom, Const
 from ..nests.statements import Compute, Load, Loop, Stmt, Store
 from .emitter import Emitter
 
-_MUCH = 2**20  # bytes: more are copied past the caches, which is slower where memory is new
-
 
 def is_block_move(emitter: Emitter, loop: Loop) -> bool:
     """Write the loop as one call, if it is one of these."""
@@ -36,7 +34,7 @@ def is_block_move(emitter: Emitter, loop: Loop) -> bool:
                 _fill(emitter, loop, store, *content)
                 return True
         case (Load() as load,) if load.name == value and _are_apart(emitter, load, store):
-            if hint(loop.size) * store.dtype.itemsize <= _MUCH:
+            if hint(loop.size) * store.dtype.itemsize <= emitter.costs.moved:
                 _copy(emitter, loop, load, store)
                 return True
     return False

@@ -8,18 +8,15 @@ from collections.abc import Sequence
 from fxc.ir.size_functions import substitute
 from fxc.ir.symbols import symbol
 
+from ..machine.costs import Costs
 from ..nests.buffers import Atom
 from ..nests.program import Program
 from ..nests.statements import Compute, For, Index, Load, Stmt, Store, atoms_read, walk
 from .frame import is_scalar
 from .interrupts import trips
 
-_BESIDE = 6  # what is done besides in the time of an operation that waits
-_LOOKUP = 4  # operations take the time of an element whose place is computed
-_BRIEF = 128  # iterations: code for each of them leaves no loop, and the loop around gains
 
-
-def is_chain(stmt: For, *, inside: bool) -> bool:
+def is_chain(stmt: For, costs: Costs, *, inside: bool) -> bool:
     """Whether each of many iterations computes a float from what the one before has stored, or
     looks up an element at a place that follows from it.
 
@@ -27,8 +24,8 @@ def is_chain(stmt: For, *, inside: bool) -> bool:
     unrolled it would be as slow, and take longer to compile. If it is ``inside`` of a scalar loop,
     one operation is not enough: its end and its next beginning overlap, the better the shorter.
     """
-    number = trips(stmt)
-    if number is not None and number <= _BRIEF:
+    number = trips(stmt, costs)
+    if number is not None and number <= costs.chain_brief:
         return False
     least = 2 if inside else 1
     for store in (s for s in stmt.body if isinstance(s, Store)):
@@ -38,8 +35,9 @@ def is_chain(stmt: For, *, inside: bool) -> bool:
             time = len(found)
         else:
             found = _looked_up_from(carried, stmt.body)
-            time = _LOOKUP * sum(isinstance(s, Load) and s.name in found for s in stmt.body)
-        enough = time >= max(least, _work(stmt.body) / _BESIDE)
+            looked_up = sum(isinstance(s, Load) and s.name in found for s in stmt.body)
+            time = costs.chain_lookup * looked_up
+        enough = time >= max(least, _work(stmt.body) / costs.chain_beside)
         if store.value in found and enough:
             return True
     return False

@@ -34,8 +34,6 @@ from .operator_code import SCALAR_CODE
 from .python_failures import LOSSES
 from .registers import Place
 
-BRIEF = 32  # statements of an iteration that may be written down once more
-
 
 def check(emitter: Emitter, stmt: Check) -> None:
     """Leave the function if the call has to go back to NumPy."""
@@ -121,7 +119,7 @@ def _iteration(emitter: Emitter, body: Sequence[Stmt], done: str) -> None:
     start = 0
     for number, stmt in enumerate(body):
         rest = body[number + 1 :]
-        if isinstance(stmt, If) and stmt.ends is not None and _is_brief(rest):
+        if isinstance(stmt, If) and stmt.ends is not None and _is_brief(rest, emitter.costs.brief):
             emitter.block(body[start:number])
             _leave(emitter, stmt, stmt.ends, rest, done)
             start = number + 1
@@ -163,8 +161,8 @@ class _UserLoop:
         self.code = code = Lanes(emitter.function, 1)
         self.lo, self.hi = emitter.atom(stmt.lo, I64, code), emitter.atom(stmt.hi, I64, code)
         self.inside = emitter.in_scalar_nest
-        self.chain = is_chain(stmt, inside=self.inside)
-        self.looks_apart = interrupts.looks_apart(stmt, inside=self.inside)
+        self.chain = is_chain(stmt, emitter.costs, inside=self.inside)
+        self.looks_apart = interrupts.looks_apart(stmt, emitter.costs, inside=self.inside)
         self.in_strips = self.looks_apart and not self.chain
         self.handed = handed_on(emitter.program, stmt) if self.chain else {}
 
@@ -178,7 +176,8 @@ class _UserLoop:
             emitter.lost = emitter.function.stack("i1", 1)
             emitter.function.do(f"store i1 false, ptr {emitter.lost}, align 1")
         emitter.replacing |= replacing(emitter.program, stmt)
-        looks = extremes.looks(stmt) if stmt.leave is None and emitter.regs.marks else {}
+        ends_by_itself = stmt.leave is None and emitter.regs.marks
+        looks = extremes.looks(stmt, emitter.costs.twice) if ends_by_itself else {}
 
         def unchecked() -> None:
             outer, emitter.passed = emitter.passed, emitter.passed | looks.keys()
@@ -204,7 +203,7 @@ class _UserLoop:
             interrupts.in_strips(
                 emitter, stmt, self.lo, self.hi, self.iterations, inside=self.inside
             )
-        elif self.chain and interrupts.trips(stmt) is None:
+        elif self.chain and interrupts.trips(stmt, emitter.costs) is None:
             some = emitter.function.op(f"icmp slt i64 {self.lo}, {self.hi}")
             emitter.either(some, self.run_chain, lambda: None)
         elif self.chain:
@@ -299,9 +298,9 @@ def _scalar_nest(emitter: Emitter, stmt: For | While) -> Iterator[None]:
     emitter.in_scalar_nest = outer
 
 
-def _is_brief(block: Sequence[Stmt]) -> bool:
+def _is_brief(block: Sequence[Stmt], most: int) -> bool:
     """Whether a block may as well be written twice."""
     stmts = tuple(walk(tuple(block)))
-    return len(stmts) <= BRIEF and not any(
+    return len(stmts) <= most and not any(
         isinstance(stmt, Loop | For | While | Matmul | Apply | Boxed | Allocate) for stmt in stmts
     )

@@ -37,6 +37,7 @@ class Elements:
         self.module = module
         self.function = function
         self.program = program
+        self.costs = program.target.costs
         self.prefix = prefix
         self.regs = Registers()
         self.is_ignored = False  # what flags are set is not kept, see ``sticky.ignoring``

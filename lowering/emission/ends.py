@@ -28,9 +28,6 @@ from .emitter import Counting, Emitter
 from .llvm_text import Lanes
 from .registers import Registers
 
-CACHE_LINE = 64  # bytes
-SHORT = 32  # statements that may be written down for each end
-
 
 def computes_first(program: Program, body: Sequence[Stmt]) -> bool:
     """Whether iterations of a loop may be computed before earlier ones store, and stored twice.
@@ -120,7 +117,7 @@ class _Vector:
 def _in_vectors(
     emitter: Emitter, loop: Loop, lanes: int, body: Sequence[Stmt], aligned: Store | None
 ) -> None:
-    is_short = len(body) <= SHORT and isinstance(loop.size, int)
+    is_short = len(body) <= emitter.costs.ends_statements and isinstance(loop.size, int)
     start, stop = "0", emitter.dim(loop.size - lanes)
     emitter.regs.vector = loop.var
     some = _Iterations(loop, lanes, body)
@@ -259,5 +256,5 @@ def past_line(emitter: Emitter, loop: Loop, store: Store) -> str:
     offset = byte_offset(emitter.program.buffers[store.buffer], store.index)
     pointer = emitter.address(store.buffer, substitute(offset, {loop.var: 0}))
     address = f.op(f"ptrtoint ptr {pointer} to i64")
-    low = f.op(f"and i64 {address}, {CACHE_LINE - 1}")
+    low = f.op(f"and i64 {address}, {emitter.program.target.line - 1}")
     return f.op(f"udiv i64 {low}, {step_of(offset, loop.var)}")

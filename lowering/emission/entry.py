@@ -12,7 +12,6 @@ from fxc.ir.graph import Graph
 from fxc.ir.objects import BYTES_DATA
 
 from ..nests.accesses import storages
-from ..nests.buffers import FRAME
 from ..nests.pieces import arrays_apart
 from ..nests.program import Program, is_cut
 from ..vector_math import EXACT, definitions
@@ -63,7 +62,7 @@ def emit_module(
     arena = plan_arena(program, apart)
     segments = list(segments_of(program))
     size, frame = arena.size, 0
-    if isinstance(size, int) and size <= FRAME and (len(segments) == 1 or size == 0):
+    if isinstance(size, int) and size <= program.target.frame and (len(segments) == 1 or size == 0):
         size, frame = 0, max(size, 1) if arena.offsets else 0
     packed = tuple(param for param in program.params if not is_object(param))
     objects = tuple(param for param in program.params if is_object(param))
@@ -129,7 +128,7 @@ def _emit_segment(module: ModuleText, whole: Whole, segment: Segment) -> None:
         emitter.has_quiet = sticky.has_quiet(block)
         sticky.clear(emitter)
     states = draws.keep_states(emitter, whole.drawn, _UNKEPT)
-    emitter.minor = minor_loops(block)
+    emitter.minor = minor_loops(block, emitter.costs)
     undo = emitter.undo = prepare_undo(emitter, block)
     checked = last_check(block) if undo is not None else 0
     emitter.block(block[:checked])

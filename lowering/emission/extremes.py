@@ -24,7 +24,6 @@ from ..nests.statements import Bind, Check, Compute, For, Index, Load, Loop, Whi
 from .emitter import Emitter
 from .llvm_text import Lanes
 
-LONG = 48  # statements of a body that is not written down twice
 STEEP = 2**20  # places that an index may move by
 FAR = 2**40  # iterations
 _SIGNS = {"add": (1, 1), "subtract": (1, -1), "int": (1,), "astype": (1,), "item": (1,)}
@@ -32,12 +31,13 @@ _SIGNS = {"add": (1, 1), "subtract": (1, -1), "int": (1,), "astype": (1,), "item
 Made = Mapping[str, Load | Compute | Index]
 
 
-def looks(stmt: For) -> dict[Atom, Compute]:
+def looks(stmt: For, most: int) -> dict[Atom, Compute]:
     """The checks of a loop's body that are about indices which move with its counter: what says
-    that one fails, and how it is computed.
+    that one fails, and how it is computed. A body of more than ``most`` statements is not written
+    down twice.
     """
     body = tuple(walk(stmt.body))
-    if len(body) > LONG or any(isinstance(each, Loop | For | While | Bind) for each in body):
+    if len(body) > most or any(isinstance(each, Loop | For | While | Bind) for each in body):
         return {}
     made = {each.name: each for each in body if isinstance(each, Load | Compute | Index)}
     found: dict[Atom, Compute] = {}
@@ -85,7 +85,7 @@ def are_in_bounds(emitter: Emitter, stmt: For, lo: str, hi: str) -> str:
     for counter in (lo, last):
         emitter.regs = outer.copy()
         emitter.regs.dims[stmt.var] = counter
-        for test in looks(stmt).values():
+        for test in looks(stmt, emitter.costs.twice).values():
             index, size = (_register(emitter, x, made) for x in test.args)
             inside = f.op(f"icmp ult i64 {index}, {size}")
             whole = f.op(f"and i1 {whole}, {inside}")

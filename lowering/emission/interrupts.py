@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 
 from fxc.ir.symbols import Dim, computed_in, product, symbols_of
 
+from ..machine.costs import Costs
 from ..nests.boxed_args import BufferArg
 from ..nests.buffers import Const
 from ..nests.statements import Apply, Boxed, For, If, Loop, Matmul, Stmt, While, walk
@@ -32,13 +33,7 @@ from .scratch import free
 # - one of few iterations, whose number is known or bounded, is counted by those around it: fewer
 #   blocks for LLVM.
 
-BUDGET = 2**16  # elements between two looks: well below a millisecond
 INTERRUPTED = "interrupted"  # the block that leaves
-_SHORT = 2**10  # elements of a loop that takes nothing, if their number is a guess in parts
-MANY = 100  # iterations of a ``while`` that is known to be brief
-UNKNOWN = 64  # a guess for what depends on what is computed inside
-_FEW = 16  # statements
-_WORTH_A_LOOK = 64  # elements of an iteration that can do with a look of its own
 
 # What loops have in registers stays there, but for vectors: those, with preserve_allcc, LLVM relies
 # on, too, and clears their upper halves before the return (vzeroupper).
@@ -54,10 +49,10 @@ define {_LOOKS} {{
 """
 
 
-def looks(block: Sequence[Stmt]) -> bool:
+def looks(block: Sequence[Stmt], costs: Costs) -> bool:
     """Whether there are loops in ``block`` that look for signals, or calls of NumPy, which do."""
     return any(
-        isinstance(stmt, Boxed) or (isinstance(stmt, For | While) and not _is_short(stmt))
+        isinstance(stmt, Boxed) or (isinstance(stmt, For | While) and not _is_short(stmt, costs))
         for stmt in walk(tuple(block))
     )
 
@@ -66,7 +61,7 @@ def prepare(emitter: Emitter) -> None:
     """Begin a function with loops that look for signals."""
     f = emitter.function
     emitter.budget = f.stack("i8", 8)
-    f.do(f"store i64 {BUDGET}, ptr {emitter.budget}, align 8")
+    f.do(f"store i64 {emitter.costs.looks}, ptr {emitter.budget}, align 8")
 
 
 def begin_end(emitter: Emitter) -> None:
@@ -84,28 +79,28 @@ def end(emitter: Emitter, kept: Sequence[Slot]) -> None:
 
 def spend_iteration(emitter: Emitter, stmt: For | While) -> None:
     """At the start of an iteration of a loop that does not run in strips."""
-    if not _is_short(stmt):
-        work = _work(stmt.body, frozenset(emitter.regs.dims))
+    if not _is_short(stmt, emitter.costs):
+        work = _work(stmt.body, emitter.costs, frozenset(emitter.regs.dims))
         found = emitter.dim(work)
         known = isinstance(work, int)  # else see Note [Opaque values]
         spend(emitter, found if known else emitter.function.opaque(found, "i64"))
 
 
-def looks_apart(stmt: For, *, inside: bool) -> bool:
+def looks_apart(stmt: For, costs: Costs, *, inside: bool) -> bool:
     """Whether a loop does not take from the number in each iteration: it runs in strips, or looks
     in passing. ``inside``: of another loop, where one that ends early is often short.
     """
     if (
         (inside and stmt.leave is not None)
-        or _is_short(stmt)
+        or _is_short(stmt, costs)
         or not is_scalar(stmt)
-        or looks(stmt.body)
+        or looks(stmt.body, costs)
     ):
         return False
     if any(isinstance(inner, While) for inner in walk(stmt.body)):  # may be a few instructions
         return True
-    work = _work(stmt.body)
-    return isinstance(work, int) and work < _WORTH_A_LOOK
+    work = _work(stmt.body, costs)
+    return isinstance(work, int) and work < costs.looks_worth
 
 
 def in_strips(
@@ -118,7 +113,7 @@ def in_strips(
     inside: bool,
 ) -> None:
     """``run`` part after part of the range from ``lo`` to ``hi``, until it is left."""
-    f, work = emitter.function, _work(stmt.body)
+    f, work = emitter.function, _work(stmt.body, emitter.costs)
     assert isinstance(work, int)  # see looks_apart
     strip, done = f.new_label("strip"), f.new_label("done")
     before, start = f.block, f.reserve()
@@ -127,9 +122,9 @@ def in_strips(
     f.start(strip)
     place = len(f.lines)
     left = f.op(f"sub i64 {hi}, {start}")
-    count = f.op(f"call i64 @llvm.umin.i64(i64 {left}, i64 {max(1, BUDGET // work)})")
+    count = f.op(f"call i64 @llvm.umin.i64(i64 {left}, i64 {max(1, emitter.costs.looks // work)})")
     end = f.op(f"add nsw i64 {start}, {count}")
-    if _is_straight(stmt.body):  # LLVM unrolls what has a plain number of iterations
+    if _is_straight(stmt.body, emitter.costs):  # LLVM unrolls what has a plain number of iterations
         end = f.opaque(end, "i64")
     run(start, end)
     if emitter.left is not None:
@@ -164,7 +159,7 @@ def spend(emitter: Emitter, work: str) -> None:
     f.do(f"store i64 {left}, ptr {emitter.budget}, align 8")
     f.do(f"br i1 {used_up}, label %{look}, label %{on}, !prof {seldom}")
     f.start(look)
-    f.do(f"store i64 {BUDGET}, ptr {emitter.budget}, align 8")
+    f.do(f"store i64 {emitter.costs.looks}, ptr {emitter.budget}, align 8")
     _look(emitter, on)
     f.start(on)
 
@@ -181,9 +176,9 @@ def _look(emitter: Emitter, on: str, mark: str = "") -> None:
 
 def look_in_passing(emitter: Emitter, stmt: For) -> None:
     """Look for signals in one of many iterations, by the loop's counter."""
-    f, work = emitter.function, _work(stmt.body)
+    f, work = emitter.function, _work(stmt.body, emitter.costs)
     assert isinstance(work, int)  # see looks_apart
-    last = 2 ** (BUDGET // work).bit_length() // 2 - 1
+    last = 2 ** (emitter.costs.looks // work).bit_length() // 2 - 1
     look, on = f.new_label("look"), f.new_label("on")
     now = f.op(f"icmp eq i64 {f.op(f'and i64 {emitter.regs.dims[stmt.var]}, {last}')}, {last}")
     f.do(f"br i1 {now}, label %{look}, label %{on}{f.module.seldom(True)}")
@@ -195,35 +190,39 @@ def look_in_passing(emitter: Emitter, stmt: For) -> None:
 def spend_all(emitter: Emitter, stmt: For, lo: str, hi: str) -> None:
     """Behind a loop that looks in passing: take what all of it has done."""
     f = emitter.function
-    spend(emitter, f.op(f"mul nsw i64 {f.op(f'sub nsw i64 {hi}, {lo}')}, {_work(stmt.body)}"))
+    work = _work(stmt.body, emitter.costs)
+    spend(emitter, f.op(f"mul nsw i64 {f.op(f'sub nsw i64 {hi}, {lo}')}, {work}"))
 
 
-def _is_straight(block: Sequence[Stmt]) -> bool:
+def _is_straight(block: Sequence[Stmt], costs: Costs) -> bool:
     """Whether a body is a few instructions: those that count it are many beside them."""
-    return len(block) <= _FEW and not any(isinstance(each, If | For | While) for each in block)
+    few = len(block) <= costs.looks_statements
+    return few and not any(isinstance(each, If | For | While) for each in block)
 
 
-def _is_short(stmt: For | While) -> bool:
-    number = trips(stmt)
-    if number is None or looks(stmt.body):
+def _is_short(stmt: For | While, costs: Costs) -> bool:
+    number = trips(stmt, costs)
+    if number is None or looks(stmt.body, costs):
         return False
-    work = _work(stmt.body) * number
-    return isinstance(work, int) and work <= (BUDGET if is_scalar(stmt) else _SHORT)
+    work = _work(stmt.body, costs) * number
+    most = costs.looks if is_scalar(stmt) else costs.looks_short
+    return isinstance(work, int) and work <= most
 
 
-def trips(stmt: Stmt) -> int | None:
+def trips(stmt: Stmt, costs: Costs) -> int | None:
     """The number of iterations, if it is known now."""
     if isinstance(stmt, For) and isinstance(stmt.lo, Const) and isinstance(stmt.hi, Const):
         return max(0, int(stmt.hi.value) - int(stmt.lo.value))
-    return MANY if isinstance(stmt, While) and stmt.brief else None
+    return costs.looks_brief if isinstance(stmt, While) and stmt.brief else None
 
 
-def _known(size: Dim, known: frozenset[str]) -> Dim:
+def _known(size: Dim, known: frozenset[str], costs: Costs) -> Dim:
     """A number of elements, if it depends on ``known`` symbols alone."""
-    return size if symbols_of(size).keys() <= known and not computed_in(size) else UNKNOWN
+    is_known = symbols_of(size).keys() <= known and not computed_in(size)
+    return size if is_known else costs.looks_unknown
 
 
-def _work(block: Sequence[Stmt], known: frozenset[str] = frozenset()) -> Dim:
+def _work(block: Sequence[Stmt], costs: Costs, known: frozenset[str] = frozenset()) -> Dim:
     """The elements that an iteration works on, over ``known`` symbols; without those of loops that
     look for signals themselves.
     """
@@ -231,20 +230,21 @@ def _work(block: Sequence[Stmt], known: frozenset[str] = frozenset()) -> Dim:
     for stmt in block:
         match stmt:
             case Loop(size=size, body=body):
-                total = total + _known(size, known) * _work(body, known)
+                total = total + _known(size, known, costs) * _work(body, costs, known)
             case If(then=then, orelse=orelse):
-                total = total + _work(then, known) + _work(orelse, known)
+                total = total + _work(then, costs, known) + _work(orelse, costs, known)
             case Matmul() | Apply():
-                total = total + UNKNOWN
+                total = total + costs.looks_unknown
             case Boxed(op="draw", brief=True, args=(_, _, size, *_)):
-                total = total + (_known(product(size), known) if isinstance(size, tuple) else 1)
+                many = product(size) if isinstance(size, tuple) else 1
+                total = total + _known(many, known, costs)
             case Boxed(brief=True, args=args):
                 has_arrays = any(isinstance(x, BufferArg) and not x.scalar for x in args)
-                total = total + (UNKNOWN if has_arrays else 1)
+                total = total + (costs.looks_unknown if has_arrays else 1)
             case Boxed():
-                total = total + BUDGET  # may be much, and leaves signals to us
-            case For() | While() if _is_short(stmt):
-                total = total + (trips(stmt) or 0) * _work(stmt.body, known)
+                total = total + costs.looks  # may be much, and leaves signals to us
+            case For() | While() if _is_short(stmt, costs):
+                total = total + (trips(stmt, costs) or 0) * _work(stmt.body, costs, known)
             case _:
                 pass
     return total

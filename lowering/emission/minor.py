@@ -4,20 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ..machine.costs import Costs
 from ..nests.statements import For, Loop, Stmt, While, blocks_of
-from .interrupts import UNKNOWN, trips
-
-_SHARE = 256  # a loop is minor if others do so many times its work
+from .interrupts import trips
 
 
-def minor_loops(block: Sequence[Stmt]) -> frozenset[int]:
+def minor_loops(block: Sequence[Stmt], costs: Costs) -> frozenset[int]:
     """Those whose number of iterations is known, by identity."""
     found: dict[int, int] = {}
-    total = _work(block, 1, True, found)
-    return frozenset(loop for loop, work in found.items() if work * _SHARE <= total)
+    total = _work(block, costs, 1, True, found)
+    return frozenset(loop for loop, work in found.items() if work * costs.minor <= total)
 
 
-def _work(block: Sequence[Stmt], times: int, known: bool, found: dict[int, int]) -> int:
+def _work(
+    block: Sequence[Stmt], costs: Costs, times: int, known: bool, found: dict[int, int]
+) -> int:
     """About how many statements are run if the block is run so many ``times``; each loop's are
     noted if that number is ``known``.
     """
@@ -26,12 +27,12 @@ def _work(block: Sequence[Stmt], times: int, known: bool, found: dict[int, int])
         number: int | None = 1
         match stmt:
             case For() | While():
-                number = trips(stmt)
+                number = trips(stmt, costs)
             case Loop(size=size):
                 number = size if isinstance(size, int) else None
-        often = times * (UNKNOWN if number is None else number)
+        often = times * (costs.looks_unknown if number is None else number)
         is_known = known and number is not None
-        work = often + sum(_work(inner, often, is_known, found) for inner in blocks_of(stmt))
+        work = often + sum(_work(inner, costs, often, is_known, found) for inner in blocks_of(stmt))
         if isinstance(stmt, For) and is_known:
             found[id(stmt)] = work
         total += work

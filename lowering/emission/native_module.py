@@ -114,7 +114,7 @@ def segments_of(program: Program) -> Iterator[Segment]:
     for first, last in pieces(program):
         block = program.body[first:last]
         checks = any(isinstance(s, Check | Allocate) for s in walk(block))
-        looks = interrupts.looks(block)
+        looks = interrupts.looks(block, program.target.costs)
         calls = any(isinstance(s, Boxed) for s in walk(block))
         binds = tuple(s.name for s in block if isinstance(s, Bind))
         flags = sticky.sets_flags(block)

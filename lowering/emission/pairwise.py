@@ -14,7 +14,6 @@ from ..operators.reduction_order import PAIRWISE_GROUPS, PAIRWISE_LANES
 from .emitter import Counting, Emitter
 from .llvm_text import FunctionText, Lanes, constant, scalar_type
 from .outside import inside, read_outside
-from .survey import LONG_WORK, VECTOR_BYTES
 from .totals import combined
 
 
@@ -98,7 +97,7 @@ class PairwiseTree:
         inner.regs.vector = self.loop.var
         inner.total_lanes = self.lanes
         block, here = (*self.body, *lanes), "%lo"
-        if self.is_narrow or self.work >= LONG_WORK:
+        if self.is_narrow or self.work >= self.emitter.costs.lanes_work:
             wide = 2 * self.lanes
             pairs = f.op(f"add i64 %lo, {f.op(f'and i64 %n, {-wide}')}")
             self._vectors(inner, block, lanes, (here, pairs), wide)
@@ -138,7 +137,7 @@ class PairwiseTree:
                     sizes += [dtype.itemsize, *(each.itemsize for each in given)]
                 case _:
                     return False
-        return 2 * self.lanes * max(sizes) <= VECTOR_BYTES
+        return 2 * self.lanes * max(sizes) <= self.emitter.program.target.vector
 
     def _vectors(
         self,

@@ -14,15 +14,6 @@ from ..nests.statements import Accumulate, Compute, Index, Load, Loop, Stmt, Sto
 from ..operators.python_rules import SCALAR_RULES
 from .interleaved import is_unit_step, pair_at
 
-VECTOR_BYTES = 64
-MOST_LANES = 32
-TOTALS = 4  # vectors of totals at once: each waits for its last addition
-# Long chains of operations wait for each other; several vectors at once fill the gaps. More code
-# takes longer to compile, so most of that is for loops that run long.
-LONG_WORK = 20  # operations
-MUCH_WORK = 1 << 26  # operations in the whole loop
-SHORT = 8  # a loop of fewer iterations gets no lanes if the loop around it can have them
-
 
 def lanes_for(program: Program, loop: Loop) -> int:
     """How many iterations of ``loop`` to run at once; 1 if it is not to be vectorised."""
@@ -31,12 +22,13 @@ def lanes_for(program: Program, loop: Loop) -> int:
     survey = Survey(program, loop)
     if not survey.possible or not survey.pays:
         return 1
-    lanes = VECTOR_BYTES // survey.widest
+    costs = program.target.costs
+    lanes = program.target.vector // survey.widest
     if (survey.totals and not survey.scattered) or (survey.inner and not survey.all_short):
-        lanes *= TOTALS
-    elif survey.work >= LONG_WORK:
-        lanes *= 4 if hint(loop.size) * survey.work >= MUCH_WORK else 2
-    return min(MOST_LANES, lanes)
+        lanes *= costs.lanes_totals
+    elif survey.work >= costs.lanes_work:
+        lanes *= 4 if hint(loop.size) * survey.work >= costs.lanes_much else 2
+    return min(costs.lanes, lanes)
 
 
 def carried_through(loop: Loop) -> list[Accumulate]:
@@ -106,7 +98,8 @@ class Survey:
     @property
     def all_short(self) -> bool:
         """Whether the loops inside are too short for lanes of their own."""
-        return all(isinstance(i.size, int) and i.size < SHORT for i in self.inner)
+        short = self.program.target.costs.lanes_short
+        return all(isinstance(i.size, int) and i.size < short for i in self.inner)
 
     @property
     def collides(self) -> bool:

@@ -15,8 +15,6 @@ from .emitter import Counting, Emitter
 from .llvm_text import Lanes
 from .survey import is_repeatable
 
-LONG = 8  # vectors that a loop must have for the place of its stores to be looked at
-
 
 def vector_loop(emitter: Emitter, loop: Loop, lanes: int, carried: Sequence[Accumulate]) -> None:
     """Whole vectors first, then the rest one by one."""
@@ -33,7 +31,7 @@ def vector_loop(emitter: Emitter, loop: Loop, lanes: int, carried: Sequence[Accu
     if enough and (rest or aligned is not None) and is_repeatable(emitter.program, loop):
         _overlapping(emitter, loop, lanes, body, aligned)
         return
-    short = len(body) <= ends.SHORT
+    short = len(body) <= emitter.costs.ends_statements
     if loop.behind or (enough and short and ends.computes_first(emitter.program, body)):
         ends.ends_first(emitter, loop, lanes, body, aligned)
         return
@@ -91,13 +89,13 @@ def _overlapping(
 
 def _store_to_align(program: Program, loop: Loop, lanes: int) -> Store | None:
     """The first store to consecutive elements, if the loop is long enough to care."""
-    if isinstance(loop.size, int) and loop.size < LONG * lanes:
+    if isinstance(loop.size, int) and loop.size < program.target.costs.ends_vectors * lanes:
         return None
     for stmt in loop.body:
         if isinstance(stmt, Store):
             buffer = program.buffers[stmt.buffer]
             step = step_of(byte_offset(buffer, stmt.index), loop.var)
-            if not isinstance(step, int) or step <= 0 or lanes * step % ends.CACHE_LINE:
+            if not isinstance(step, int) or step <= 0 or lanes * step % program.target.line:
                 continue
             if interleaved.is_unit_step(buffer, step):
                 return stmt

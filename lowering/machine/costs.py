@@ -62,3 +62,84 @@ class Costs:
     # Checks before a branch: operations that may be made in vain, and the cost of one.
     vain_operations: int = 6
     vain_cost: int = 3
+
+    # Values that are computed where they are read: operations that one expression may hold,
+    # reshapes in it (each may multiply the length of indices), operations that are rather stored
+    # than done again for each reader, and the cost of an element at a place that is computed.
+    inline_weight: int = 64
+    inline_reshapes: int = 3
+    stored_weight: int = 4
+    gather: int = 4
+
+    # Elements of a mask that are looked at together, and such blocks at least: a shorter mask is
+    # gone through as it is.
+    mask_block: int = 64
+    mask_blocks: int = 4
+
+    # Inputs that are stored to before a check: bytes of a smaller one, which is copied at once,
+    # elements for which one look at what is stored is enough, and bytes that are copied to and fro
+    # in the time that a look takes.
+    undone_bytes: int = 4096
+    undone_block: int = 64
+    undone_look: int = 8
+
+    # Stores in place that wait: iterations of a loop that registers can hold back, bytes of a
+    # block of a row whose elements wait for longer, rows that may wait, how many times as many rows
+    # or blocks there must be (else a temporary is as good), and elements of a row: loops over fewer
+    # cost more than a temporary in one long loop.
+    late_near: int = 16
+    late_block: int = 8192
+    late_rows: int = 4
+    late_worth: int = 4
+    late_row: int = 16
+
+    # Numbers that native code draws into an array: more are NumPy's own.
+    draws: int = 1 << 16
+
+    # Lanes: how many a loop may have, vectors of totals at once (each waits for its last addition),
+    # and iterations below which a loop gets no lanes if the loop around it can have them. Long
+    # chains of operations wait for each other; several vectors at once fill the gaps. More code
+    # takes longer to compile, so most of that is for loops that run long: from so many operations
+    # on, and so many in the whole loop.
+    lanes: int = 32
+    lanes_totals: int = 4
+    lanes_short: int = 8
+    lanes_work: int = 20
+    lanes_much: int = 1 << 26
+
+    # Ends of loops in lanes: statements that may be written down for each end, and vectors from
+    # which on the place of the stores is looked at.
+    ends_statements: int = 32
+    ends_vectors: int = 8
+
+    # Bytes that are copied by memcpy: more are copied past the caches, which is slower where memory
+    # is new.
+    moved: int = 1 << 20
+
+    # Loops whose iterations wait for each other: what is done besides in the time of an operation
+    # that waits, operations that take the time of an element whose place is computed, and
+    # iterations that may be written down each: that leaves no loop, and the loop around gains.
+    chain_beside: int = 6
+    chain_lookup: int = 4
+    chain_brief: int = 128
+
+    # A loop is minor if others do so many times its work.
+    minor: int = 256
+
+    # Statements of an iteration that may be written down once more, with the truth of its condition
+    # known, or with checks that are known to pass; iterations in fewer of which better numbers are
+    # not seldom.
+    brief: int = 32
+    twice: int = 48
+    bests: int = 16
+
+    # Looks for signals: the elements between two, well below a millisecond; those of a loop that
+    # takes nothing, if their number is a guess in parts; a guess for what depends on what is
+    # computed inside, and for the iterations of a ``while`` that is known to be brief; statements
+    # of a short body, and elements of an iteration that can do with a look of its own.
+    looks: int = 1 << 16
+    looks_short: int = 1 << 10
+    looks_unknown: int = 64
+    looks_brief: int = 100
+    looks_statements: int = 16
+    looks_worth: int = 64

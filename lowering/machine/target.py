@@ -13,7 +13,7 @@ class Target:
 
     There are so many ``threads``; a ``vector`` is a register of so many bytes, of which there are
     so many ``registers``. Memory comes in ``line``s. The caches of a core, the ``nearest`` and the
-    next, hold so many bytes.
+    next, hold so many bytes; temporaries of up to ``frame`` bytes may lie in the stack frame.
     """
 
     threads: int = 1
@@ -22,6 +22,7 @@ class Target:
     line: int = 64
     nearest: int = 1 << 15
     cache: int = 1 << 20
+    frame: int = 1 << 13
     costs: Costs = Costs()
 
 

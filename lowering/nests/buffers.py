@@ -23,8 +23,6 @@ from fxc.ir.symbols import Dim
 
 BOOL, I64, F64 = np.dtype(bool), np.dtype(np.int64), np.dtype(np.float64)
 
-FRAME = 8192  # bytes of temporaries that may lie in the stack frame
-
 Idx = tuple[Dim, ...]  # one for each axis of a buffer
 Role = OneOf["input", "output", "temp", "constant"]
 

@@ -10,7 +10,7 @@ from fxc.ir.symbols import product
 from fxc.ir.types import ArrayType
 from fxc.ops.draws import Real, form_of
 
-_FEW = 2**16  # numbers: arrays of more outside of loops are NumPy's own, without a copy
+from ..machine.costs import Costs
 
 
 def is_drawn(node: Node) -> bool:
@@ -29,10 +29,12 @@ def is_drawn(node: Node) -> bool:
     )
 
 
-def is_small(node: Node) -> bool:
-    """Whether a node makes few numbers, as far as is known."""
+def is_small(node: Node, costs: Costs) -> bool:
+    """Whether a node makes few numbers, as far as is known: arrays of more outside of loops are
+    NumPy's own, without a copy.
+    """
     drawn = node.outputs[-1].type
-    return not isinstance(drawn, ArrayType) or hint(product(drawn.shape)) <= _FEW
+    return not isinstance(drawn, ArrayType) or hint(product(drawn.shape)) <= costs.draws
 
 
 def _is_taken(x: object, is_real: bool) -> bool:

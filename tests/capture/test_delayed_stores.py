@@ -12,23 +12,26 @@ import numpy as np
 import pytest
 
 import fxc
-from fxc.lowering.building import delayed
-from fxc.lowering.emission import ends
+from fxc.lowering.machine.costs import Costs
+from fxc.lowering.machine.target import Target
 from tests.covering import in_turns
 from tests.outcomes import difference, run
+from tests.parallel_loops import compiled_for
 
 # The ways to wait, by the settings that lead there in small arrays.
 WAYS: dict[str, dict[str, int]] = {
     "as it comes": {},
-    "in registers": {"NEAR": 64},
-    "in rows and blocks": {"NEAR": 0, "BLOCK": 32},
+    "in registers": {"late_near": 64},
+    "in rows and blocks": {"late_near": 0, "late_block": 32},
 }
 
 
-def any_size_waits(monkeypatch: pytest.MonkeyPatch, way: str = "in rows and blocks") -> None:
+def any_size_waits(
+    monkeypatch: pytest.MonkeyPatch, way: str = "in rows and blocks", **costs: int
+) -> None:
     """No array is too small, and its elements wait in this way."""
-    for name, value in {"WORTH": 1, "SHORT_ROW": 0, **WAYS[way]}.items():
-        monkeypatch.setattr(delayed, name, value)
+    settings = {"late_worth": 1, "late_row": 0, **WAYS[way], **costs}
+    compiled_for(monkeypatch, Target(threads=2, costs=Costs(**settings)))
 
 
 def shifted(size: int, by: int, margin: int) -> slice:
@@ -69,8 +72,7 @@ def test_stencils_in_place_are_as_numpy(
     seed: int, layout: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rng = random.Random(seed)
-    any_size_waits(monkeypatch, rng.choice(list(WAYS)))
-    monkeypatch.setattr(ends, "SHORT", rng.choice([0, 32]))
+    any_size_waits(monkeypatch, rng.choice(list(WAYS)), ends_statements=rng.choice([0, 32]))
     dtype = rng.choice(["f8", "f4", "c16"])
     rank = rng.choice([1, 1, 2, 2, 3])
     margin = rng.choice([1, 1, 2])
