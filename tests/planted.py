@@ -18,7 +18,7 @@ from fxc.ir.graph import Graph, SliceSpec
 from fxc.ir.signature import ResultLeaf, ViewLeaf
 from fxc.lowering.building import context, control, index_maps, stores, writes
 from fxc.lowering.emission import emit
-from fxc.lowering.scheduling import forward, fuse
+from fxc.lowering.scheduling import forward, fuse, loop_facts
 from fxc.passes import (
     aliases,
     bases,
@@ -366,7 +366,8 @@ def loops_are_merged_that_meet_each_others_elements(patch: Patch) -> None:
 
 @planted(natively)
 def loops_are_moved_over_what_they_depend_on(patch: Patch) -> None:
-    patch.setattr(fuse, "conflict", lambda first, second: False)
+    patch.setattr(fuse, "conflict", lambda program, first, second: False)
+    patch.setattr(loop_facts.LoopFacts, "conflicts", lambda self, other: False)
 
 
 @planted(natively)

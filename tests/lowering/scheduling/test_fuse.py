@@ -1,5 +1,8 @@
 """Loop nests that share data run together: graph text → the text of fused nests."""
 
+import sys
+from typing import Any
+
 import numpy as np
 import pytest
 from expecttest import assert_expected_inline
@@ -9,7 +12,8 @@ from fxc.lowering.nests.buffers import F64
 from fxc.lowering.nests.statements import Load, Loop, Store
 from fxc.lowering.operators.reduction_order import TAKES_RUNS_WHOLE
 from fxc.lowering.scheduling.fuse import fuse
-from tests.scheduled import after, after_building, body, buffer, program, text
+from tests.passed import parsed
+from tests.scheduled import after, after_building, body, buffer, built, program, text
 
 ROW = np.arange(8.0) - 3
 TABLE = np.arange(120.0).reshape(3, 40) % 7
@@ -213,3 +217,27 @@ for i0 in 0:8
 b2[] = t4
 b3[] = t6""",
     )
+
+
+def calls_to_fuse(nodes: int) -> int:
+    """How many functions are called to fuse so many nests, each of which reads the two before."""
+    lines = [f"  %{k}: f64[8] = multiply(%{k - 1}, %{k - 2})" for k in range(2, nodes)]
+    source = ["functional f(%x: f64[8])", "  %0: f64[8] = exp(%x)", "  %1: f64[8] = exp(%0)"]
+    before = built(parsed("\n".join([*source, *lines, f"  return %{nodes - 1}"])))
+    calls = 0
+
+    def count(frame: Any, event: str, arg: Any) -> None:
+        nonlocal calls
+        calls += event in ("call", "c_call")
+
+    sys.setprofile(count)
+    try:
+        made = fuse(before)
+    finally:
+        sys.setprofile(None)
+    assert made.kernels == 1
+    return calls
+
+
+def test_twice_as_many_nests_take_twice_as_long() -> None:
+    assert calls_to_fuse(80) < 2.7 * calls_to_fuse(40)
