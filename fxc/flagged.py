@@ -25,6 +25,7 @@ from fxc.lowering.nests.boxed_args import boxed_buffers
 from fxc.lowering.nests.program import Program
 from fxc.lowering.nests.statements import Boxed, walk
 from fxc.lowering.nests.traffic import traffic
+from fxc.ops.foreign_ufuncs import name_in_scipy
 from fxc.ops.kernels import kernel_of
 from fxc.ops.operators import EFFECTS
 from fxc.ops.table import TABLE
@@ -76,6 +77,7 @@ class Watch:
         moved: int,
     ) -> None:
         self._graph = graph
+        self._is_special = any(name_in_scipy(TABLE[node.op].numpy) for node in _nodes(graph))
         self._updated = tuple(updated)
         self._copying: set[int] = set()  # threads in a call with copies
         self._heard: dict[int, int] = {}  # by thread: flags of a call that calls NumPy
@@ -151,14 +153,14 @@ class Watch:
         if thread in self._heard:  # NumPy's errstate is not the caller's just now
             self._heard[thread] |= flags
             return False
-        flags = _told(flags)
-        if not flags:
+        told = _told(flags)
+        if not told and not (self._is_special and _scipy_tells()):
             return False
         if not self._updated or thread in self._copying:
             return True
         self.renew()
         self.changed()
-        self._tell(flags)
+        self._tell(told)
         return False
 
     def renew(self) -> None:
@@ -210,6 +212,12 @@ def _told(flags: int) -> int:
     if loud and all(modes[flag] == "warn" for flag in modes if flag & loud) and _is_silenced():
         return 0
     return loud
+
+
+def _scipy_tells() -> bool:
+    """Whether ``scipy.special`` would tell somebody of an error in one of its functions."""
+    modes: Mapping[str, str] = sys.modules["scipy.special"].geterr()
+    return any(mode != "ignore" for error, mode in modes.items() if error != "memory")
 
 
 def _is_silenced() -> bool:

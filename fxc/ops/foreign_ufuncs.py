@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from functools import cache
 from typing import Any
@@ -23,6 +24,10 @@ from .table import TABLE
 # Native code calls the inner loop itself, by the pointer that the ufunc has, on numbers and on
 # arrays that lie as NumPy would hand them over. Which loop it is NumPy says (``resolve_dtypes``).
 # An exception that the loop leaves sends the whole call back to Python, as a check that fails.
+# The frequent ones of ``scipy.special`` have native code as NumPy's own have: a rule of the name
+# "special_" and theirs, if the ufunc is the very object that ``scipy.special`` has. fxc never
+# imports SciPy. Its errors (``special.errstate``) come with floating-point flags, which have the
+# call replayed: Note [Floating-point flags].
 
 
 def operator_of(ufunc: np.ufunc) -> Operator:
@@ -40,6 +45,14 @@ def _row_of(ufunc: np.ufunc, name: str) -> Row:
 def is_foreign(ufunc: np.ufunc) -> bool:
     """Whether a ufunc is none of NumPy's own, by its name."""
     return getattr(np, ufunc.__name__, None) is not ufunc
+
+
+@cache
+def name_in_scipy(ufunc: object) -> str | None:
+    """The name of a ufunc that is an attribute of ``scipy.special``, if the program has that."""
+    name = getattr(ufunc, "__name__", None)
+    is_there = name and getattr(sys.modules.get("scipy.special"), name, None) is ufunc
+    return name if is_there else None
 
 
 @cache

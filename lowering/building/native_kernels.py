@@ -23,7 +23,7 @@ from .contraction import contraction
 from .coverage import NATIVE_DTYPES, types_in
 from .indexed import has_index, update_dtypes
 from .masked import check_count
-from .pointwise import loop_dtypes, rule_of, runs_inner_loop
+from .pointwise import loop_dtypes, rule_name, rule_of, runs_inner_loop
 from .reductions import REDUCERS, SCANS, has_nest, reduction, scan
 from .writes import join, scatter
 
@@ -36,7 +36,7 @@ def native_kernel(op: Operator) -> NativeKernel | None:
     match op.tag:
         case Tag.POINTWISE if op.name in FAILING:
             return _ATTEMPTED
-        case Tag.POINTWISE if op.name in SCALAR_RULES or op.name in COMPLEX_RULES:
+        case Tag.POINTWISE if rule_name(op) in SCALAR_RULES or op.name in COMPLEX_RULES:
             return _POINTWISE
         case Tag.REDUCTION if op.name in REDUCERS:
             return _REDUCTION

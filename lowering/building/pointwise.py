@@ -8,9 +8,9 @@ import numpy as np
 
 from fxc.ir.graph import Literal, Node, Value
 from fxc.ir.types import PART_DTYPES, ArrayType, ScalarType, Type
-from fxc.ops.foreign_ufuncs import PromotionKey, is_foreign
+from fxc.ops.foreign_ufuncs import PromotionKey, is_foreign, name_in_scipy
 from fxc.ops.identities import power_takes_shortcuts
-from fxc.ops.operators import Tag
+from fxc.ops.operators import Operator, Tag
 from fxc.ops.table import TABLE
 
 from ..machine.costs import Costs
@@ -37,7 +37,7 @@ def loop_name(node: Node, *, repeated: bool = False) -> str:
     if not repeated and _is_of_integer_scalars(node):
         return f"{node.op} of scalars"
     if node.op != "power":
-        return node.op
+        return rule_name(TABLE[node.op])
     if all(isinstance(operand.type, ScalarType) for operand in node.args):
         return "power_of_scalars"
     shortcuts = power_takes_shortcuts() and _has_one_exponent(node)
@@ -71,7 +71,13 @@ def rule_of(node: Node) -> ScalarRule | ComplexRule | None:
     """How the node becomes code, if it does."""
     if complex_nodes.is_complex(node):
         return complex_nodes.rule_of(node)
-    return SCALAR_RULES.get(node.op)
+    return SCALAR_RULES.get(rule_name(TABLE[node.op]))
+
+
+def rule_name(op: Operator) -> str:
+    """The name of the rule of an operator on real numbers, if there is one."""
+    special = name_in_scipy(op.numpy)
+    return op.name if special is None else f"special_{special}"
 
 
 def runs_inner_loop(node: Node) -> bool:

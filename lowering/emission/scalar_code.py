@@ -13,8 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..nests.buffers import BOOL, F64, I64
-from ..operators.scalar_rules import DTypes
-from ..vector_math import FUNCTIONS
+from ..operators.scalar_rules import MATH_COSTS, SPECIAL_COSTS, DTypes
 from .casts import I32, Emit, cast, reinterpret, truth
 from .division_code import divide, floor_divide, fmod, quotient, remainder
 from .llvm_text import INVALID, OVERFLOW, Lanes
@@ -383,5 +382,6 @@ NUMPY_CODE: dict[str, Emit] = {
     "where": _where,
     "wrap_index": _wrap_index,
     "out_of_bounds": _out_of_bounds,
-    **{name: _math(name) for name in FUNCTIONS if name not in ("pow", "fmod")},
+    **{name: _math(name) for name in MATH_COSTS},
+    **{f"special_{name}": _math(name) for name in SPECIAL_COSTS},
 }

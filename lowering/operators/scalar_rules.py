@@ -77,7 +77,7 @@ _USUAL = (
     "out_of_bounds",
 )
 # The functions of ``vector_math``.
-_MATH_COSTS = {
+MATH_COSTS = {
     **dict.fromkeys(("exp", "exp2"), 20),
     **dict.fromkeys(("log", "log2"), 24),
     **dict.fromkeys(("sin", "cos", "tanh"), 30),
@@ -85,10 +85,20 @@ _MATH_COSTS = {
     **dict.fromkeys(("arcsin", "arccos", "arctan", "arctan2"), 40),
     **dict.fromkeys(("arcsinh", "arccosh", "arctanh"), 40),
 }
+# The functions of ``vector_math`` that are ufuncs of ``scipy.special``: see Note [Foreign ufuncs].
+SPECIAL_COSTS = {
+    **dict.fromkeys(("exp2", "exp10"), 20),
+    **dict.fromkeys(("expit", "entr", "xlogy"), 30),
+    **dict.fromkeys(("expm1", "log1p", "cbrt", "xlog1py", "logit", "erf"), 40),
+    **dict.fromkeys(("log_expit", "rel_entr", "erfc", "erfcx", "ndtr"), 60),
+    **dict.fromkeys(("erfinv", "erfcinv", "ndtri"), 60),
+    **dict.fromkeys(("gammaln", "log_ndtr"), 100),
+}
 
 NUMPY_RULES: dict[str, ScalarRule] = {
     **{name: ScalarRule() for name in _USUAL},
-    **{name: ScalarRule(cost, floats) for name, cost in _MATH_COSTS.items()},
+    **{name: ScalarRule(cost, floats) for name, cost in MATH_COSTS.items()},
+    **{f"special_{name}": ScalarRule(cost, floats) for name, cost in SPECIAL_COSTS.items()},
     "divide": ScalarRule(5),
     "floor_divide": ScalarRule(20, _no_bools),
     "remainder": ScalarRule(20, _no_bools),

@@ -25,16 +25,20 @@ _Builder = Callable[..., Value]
 
 # The functions by module, where their builders have the same names; imported when first used.
 _MODULES: Final[Mapping[str, str]] = {
-    "exponential": "exp exp2 expm1",
+    "exponential": "exp exp2 exp10 expm1",
     "logarithm": "log log2 log10 log1p",
     "trigonometric": "sin cos tan",
     "hyperbolic": "sinh cosh tanh arcsinh arccosh arctanh",
     "inverse": "arcsin arccos arctan arctan2",
     "power": "cbrt hypot pow",
     "division": "fmod",
+    "error_functions": "erf erfc erfcx ndtr log_ndtr",
+    "logistic": "expit logit log_expit xlogy xlog1py entr rel_entr",
+    "quantiles": "erfinv erfcinv ndtri",
+    "gamma": "gammaln",
 }
 _MODULE_OF = {name: module for module, names in _MODULES.items() for name in names.split()}
-_BINARY = frozenset({"arctan2", "fmod", "hypot", "pow"})
+_BINARY = frozenset({"arctan2", "fmod", "hypot", "pow", "xlogy", "xlog1py", "rel_entr"})
 
 FUNCTIONS: Final[Mapping[str, int]] = MappingProxyType(
     {name: 2 if name in _BINARY else 1 for name in _MODULE_OF}

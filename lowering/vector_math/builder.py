@@ -350,6 +350,13 @@ def capped(x: Value, low: float | None, high: float) -> Value:
     return bits.from_bits
 
 
+def at_most(a: Value, limit: float) -> Value:
+    """The smaller of a number that is not negative and a limit; nan stays nan, and sets no flag."""
+    first = pattern(a.kind, limit)
+    beyond = (a.bits - first).below_unsigned(pattern(a.kind, float("inf")) + 1 - first)
+    return where(beyond, limit, a)
+
+
 def magnitude(x: Value) -> Value:
     """The bits of `abs(x)`. They compare, as integers, like the numbers; nan is above infinity."""
     return abs(x).bits

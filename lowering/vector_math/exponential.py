@@ -1,4 +1,4 @@
-"""exp, exp2 and expm1.
+"""exp, exp2, exp10 and expm1.
 
 With n the integer nearest to x / ln 2 and r = x - n ln 2, exp(x) = 2**n exp(r), where
 abs(r) <= 0.3466 and exp(r) is a polynomial. n comes from adding a number so large that its last
@@ -28,6 +28,10 @@ from .builder import (
 from .coefficients import EXP, EXP2
 
 LOG2_E: Final = 1.4426950408889634
+_LN10: Final = {
+    "f64": (2.302585092994046, -2.1707562233822494e-16),
+    "f32": (2.3025851249694824, -3.1975436520e-08),
+}
 
 
 @frozen
@@ -103,16 +107,16 @@ def exp_of_sum(high: Value, low: Value | None) -> Value:
     """exp(high + low) for a high that `capped` has limited, and a low below its last place."""
     form = FORMATS[high.kind]
     n, bits = nearest_integer(high, LOG2_E, 2 * form.bias)
-    return scaled(_exp_of_rest(high, low, n), bits)
+    return scaled(exp_of_rest(high, low, n), bits)
 
 
 def exp_within(high: Value, low: Value | None) -> Value:
     """The same for a normal result: abs(high) < 708, for float32 87."""
     n, bits = nearest_integer(high, LOG2_E, 0)
-    return scaled_normal(_exp_of_rest(high, low, n), bits)
+    return scaled_normal(exp_of_rest(high, low, n), bits)
 
 
-def _exp_of_rest(high: Value, low: Value | None, n: Value) -> Value:
+def exp_of_rest(high: Value, low: Value | None, n: Value) -> Value:
     """exp(high + low - n ln 2)."""
     form = FORMATS[high.kind]
     r = fma(n, -form.ln2_low, fma(n, -form.ln2_high, high))
@@ -154,6 +158,25 @@ def exp2(code: Code, x: Value) -> Value:
         return scaled(fma(r, polynomial(r, EXP2[x.kind]), 1.0), bits)
 
     return unless_beyond(x, form.bias - 1.0, usual, lambda: _with_limits(x, always))
+
+
+def exp10(code: Code, x: Value) -> Value:
+    """10**x. Below 1.1 ulp."""
+    form = FORMATS[x.kind]
+
+    def parts(finite: Value) -> tuple[Value, Value]:
+        high = finite * _LN10[x.kind][0]
+        return high, fma(finite, _LN10[x.kind][1], fma(finite, _LN10[x.kind][0], -high))
+
+    def always(finite: Value) -> Value:
+        limit = form.highest_exponent * 0.30104
+        high, low = parts(capped(finite, form.lowest_exponent * 0.30102, limit))
+        return exp_of_sum(high, low)
+
+    bound = form.exp_bound * 0.434
+    return unless_beyond(
+        x, bound, lambda inside: exp_within(*parts(inside)), lambda: _with_limits(x, always)
+    )
 
 
 def _with_limits(x: Value, finite: Callable[[Value], Value]) -> Value:

@@ -10,6 +10,7 @@ along. Errors: tanh below 2 ulp, sinh and cosh below 2, the inverses below 2.5.
 from .builder import (
     Code,
     Value,
+    at_most,
     capped,
     copysign,
     fma,
@@ -34,8 +35,8 @@ _HALF_LN2 = 0.34657359027997264
 
 def tanh(code: Code, x: Value) -> Value:
     """Hyperbolic tangent. Below 1.6 ulp (float32: 2)."""
-    a, limit = abs(x), x.code.constant(x.kind, 22.0 if x.kind == "f64" else 10.0)
-    inside = where(limit < a, limit, a)  # a minimum that keeps nan
+    a = abs(x)
+    inside = at_most(a, 22.0 if x.kind == "f64" else 10.0)
     if x.kind == "f32":
         square = inside * inside  # of what is not near, too: that is to set no flags
         near = fma(square * inside, polynomial(square, TANH["f32"]), inside)

@@ -5,26 +5,26 @@ reference is x86's 80-bit `longdouble`, whose library functions err by less than
 float64; where `longdouble` is only a float64, a sample is compared with mpmath instead.
 """
 
-import ctypes
-from collections.abc import Callable
 from typing import Any
 
-import llvmlite.binding as llvm
 import mpmath
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 import fxc
 from fxc.lowering import vector_math
+from tests.vector_functions import (
+    DTYPES,
+    LANES,
+    Floats,
+    over_all_exponents,
+    runner,
+    same_bits,
+    special_values,
+)
 
 pytestmark = pytest.mark.bits
 
-Floats = NDArray[Any]
-
-LANES = {"f64": 8, "f32": 16}
-DTYPES: dict[str, type[np.floating[Any]]] = {"f64": np.float64, "f32": np.float32}
-LLVM_TYPES = {"f64": "double", "f32": "float"}
 EXTENDED = np.finfo(np.longdouble).nmant >= 63
 COUNT = 4000
 
@@ -43,92 +43,6 @@ CASES = [(name, kind) for name in NAMES for kind in LANES]
 NUMPY_NAMES = {"pow": "power"}
 
 
-def kernel(name: str, kind: str, lanes: int) -> str:
-    """A loop that applies the function to whole vectors of its arguments."""
-    scalar = LLVM_TYPES[kind]
-    vector = scalar if lanes == 1 else f"<{lanes} x {scalar}>"
-    inputs = range(vector_math.FUNCTIONS[name])
-    pointers = ", ".join(f"ptr %p{i}" for i in inputs)
-    loads = "\n".join(
-        f"  %g{i} = getelementptr {scalar}, ptr %p{i}, i64 %i\n"
-        f"  %a{i} = load {vector}, ptr %g{i}, align 4"
-        for i in inputs
-    )
-    arguments = ", ".join(f"{vector} %a{i}" for i in inputs)
-    return f"""
-define void @run.{name}.{kind}.{lanes}(i64 %n, {pointers}, ptr %out) {{
-entry:
-  br label %loop
-loop:
-  %i = phi i64 [ 0, %entry ], [ %next, %loop ]
-{loads}
-  %r = call {vector} @{vector_math.symbol(name, kind, lanes)}({arguments})
-  %g = getelementptr {scalar}, ptr %out, i64 %i
-  store {vector} %r, ptr %g, align 4
-  %next = add i64 %i, {lanes}
-  %more = icmp ult i64 %next, %n
-  br i1 %more, label %loop, label %exit
-exit:
-  ret void
-}}
-"""
-
-
-Run = Callable[..., Floats]
-
-
-@pytest.fixture(scope="session")
-def runners() -> Callable[[str, str, int], Run]:
-    """A compiler of single functions, by name, kind and lanes; one module for each name."""
-    llvm.initialize_native_target()
-    llvm.initialize_native_asmprinter()
-    engines: dict[str, Any] = {}
-
-    def compiled(name: str) -> Any:
-        # An engine owns its machine.
-        machine = llvm.Target.from_default_triple().create_target_machine(
-            cpu=llvm.get_host_cpu_name(),
-            features=llvm.get_host_cpu_features().flatten(),
-            opt=2,
-            jit=True,
-        )
-        wanted = {(name, kind, lanes): 1 for kind in LANES for lanes in (1, LANES[kind])}
-        built = vector_math.definitions(wanted)
-        text = "\n".join(sorted(built.declares)) + built.text
-        module = llvm.parse_assembly(text + "".join(kernel(*each) for each in wanted))
-        module.verify()
-        tuning = llvm.create_pipeline_tuning_options(speed_level=2)
-        builder = llvm.create_pass_builder(machine, tuning)
-        builder.getModulePassManager().run(module, builder)
-        engine = llvm.create_mcjit_compiler(module, machine)
-        engine.finalize_object()
-        return engine
-
-    def runner(name: str, kind: str, lanes: int) -> Run:
-        if name not in engines:
-            engines[name] = compiled(name)
-        arity = vector_math.FUNCTIONS[name]
-        signature = ctypes.CFUNCTYPE(None, ctypes.c_int64, *[ctypes.c_void_p] * (arity + 1))
-        call = signature(engines[name].get_function_address(f"run.{name}.{kind}.{lanes}"))
-
-        def run(*arguments: Floats) -> Floats:
-            assert len(arguments[0]) % lanes == 0
-            arguments = tuple(np.ascontiguousarray(each) for each in arguments)
-            out = np.empty_like(arguments[0])
-            call(len(out), *(each.ctypes.data for each in arguments), out.ctypes.data)
-            return out
-
-        return run
-
-    return runner
-
-
-def over_all_exponents(dtype: Any, rng: np.random.Generator) -> Floats:
-    info = np.finfo(dtype)
-    exponents = rng.uniform(np.log2(float(info.smallest_subnormal)), info.maxexp - 1e-3, COUNT)
-    return np.asarray(np.exp2(exponents) * rng.choice([-1, 1], COUNT), dtype)
-
-
 def any_bits(dtype: Any, rng: np.random.Generator) -> Floats:
     integer = np.uint64 if dtype is np.float64 else np.uint32
     return rng.integers(0, np.iinfo(integer).max, COUNT, integer, endpoint=True).view(dtype)
@@ -140,19 +54,11 @@ def near_one(dtype: Any, rng: np.random.Generator) -> Floats:
     return np.asarray(1 + distance, dtype)
 
 
-def special_values(dtype: Any) -> Floats:
-    info = np.finfo(dtype)
-    positive = [0, 1, 0.5, 2, 3, 4, 2.5, 1e5, 1e-5, np.inf, np.nan, info.max, info.tiny,
-                info.smallest_subnormal, 1 + info.eps, 1 - info.epsneg, 1 / info.eps,
-                1 / info.eps + 1, 2 / info.eps, np.pi, np.pi / 2]  # fmt: skip
-    return np.array(positive + [-value for value in positive], dtype)
-
-
 def unary_inputs(name: str, dtype: Any) -> Floats:
     rng = np.random.default_rng(NAMES.index(name))
     info = np.finfo(dtype)
     parts = [
-        over_all_exponents(dtype, rng),
+        over_all_exponents(dtype, rng, COUNT),
         any_bits(dtype, rng),
         rng.uniform(-1, 1, COUNT),
         rng.uniform(-10, 10, COUNT),
@@ -183,19 +89,19 @@ def binary_inputs(name: str, dtype: Any) -> tuple[Floats, Floats]:
     left, right = (each.ravel() for each in np.meshgrid(every, every))
     pairs = [
         (left, right),
-        (over_all_exponents(dtype, rng), over_all_exponents(dtype, rng)),
+        (over_all_exponents(dtype, rng, COUNT), over_all_exponents(dtype, rng, COUNT)),
         (any_bits(dtype, rng), any_bits(dtype, rng)),
         (rng.uniform(-5, 5, COUNT), rng.uniform(-5, 5, COUNT)),
     ]
     if name == "pow":
         pairs.append((rng.uniform(-10, 10, COUNT), rng.integers(-20, 20, COUNT)))
-        for base in (np.abs(over_all_exponents(dtype, rng)), np.abs(near_one(dtype, rng))):
+        for base in (np.abs(over_all_exponents(dtype, rng, COUNT)), np.abs(near_one(dtype, rng))):
             # Exponents that spread the results over the whole range and a little beyond.
             wanted = rng.uniform(info.minexp - info.nmant - 2, info.maxexp + 1, COUNT)
             with np.errstate(all="ignore"):
                 pairs.append((base, (wanted / np.log2(base.astype(np.longdouble))).astype(dtype)))
     elif name == "fmod":
-        base = over_all_exponents(dtype, rng)
+        base = over_all_exponents(dtype, rng, COUNT)
         whole = np.rint(2.0 ** rng.uniform(0, info.nmant + 2, COUNT))
         pairs.append((rng.integers(-50, 50, COUNT), rng.integers(-6, 6, COUNT)))
         tiny = info.smallest_subnormal * rng.integers(1, 2**12, (2, COUNT)).astype(dtype)
@@ -205,7 +111,7 @@ def binary_inputs(name: str, dtype: Any) -> tuple[Floats, Floats]:
             pairs.append((np.nextafter(multiple, dtype(np.inf)), base))
             pairs.append(((base * 2.0 ** rng.uniform(-3, info.nmant + 4, COUNT)), base))
     else:
-        base = over_all_exponents(dtype, rng)
+        base = over_all_exponents(dtype, rng, COUNT)
         with np.errstate(over="ignore", under="ignore"):
             pairs.append((base, (base * rng.uniform(0.3, 3, COUNT)).astype(dtype)))
             pairs.append((base, (base * 2.0 ** rng.uniform(-60, 60, COUNT)).astype(dtype)))
@@ -232,12 +138,6 @@ def errors_in_ulps(got: Floats, exact: Floats) -> Floats:
     return np.nan_to_num(np.where(equal, 0, error).astype(float), nan=np.inf)
 
 
-def same_bits(left: Floats, right: Floats) -> Floats:
-    """Where two arrays agree, all nans being alike."""
-    equal = (left == right) & (np.signbit(left) == np.signbit(right))
-    return np.asarray(equal | (np.isnan(left) & np.isnan(right)))
-
-
 def bound(name: str, kind: str) -> float:
     return BOUNDS_F32.get(name, BOUNDS[name]) if kind == "f32" else BOUNDS[name]
 
@@ -247,14 +147,16 @@ def numpy_function(name: str) -> Any:
 
 
 def test_the_table_of_bounds_is_complete() -> None:
-    assert set(vector_math.FUNCTIONS) == set(BOUNDS)
+    """The others are those of tests/lowering/test_special_functions.py."""
+    of_numpy = {name for name in vector_math.FUNCTIONS if hasattr(np, NUMPY_NAMES.get(name, name))}
+    assert of_numpy == set(BOUNDS)
 
 
 @pytest.mark.skipif(not EXTENDED, reason="longdouble is no wider than float64")
 @pytest.mark.parametrize(("name", "kind"), CASES)
-def test_error_stays_within_bound(runners: Any, name: str, kind: str) -> None:
+def test_error_stays_within_bound(name: str, kind: str) -> None:
     arguments = inputs(name, kind)
-    got = runners(name, kind, LANES[kind])(*arguments)
+    got = runner(name, kind, LANES[kind])(*arguments)
     with np.errstate(all="ignore"):
         exact = numpy_function(name)(*(each.astype(np.longdouble) for each in arguments))
         errors = errors_in_ulps(got, exact)
@@ -264,13 +166,13 @@ def test_error_stays_within_bound(runners: Any, name: str, kind: str) -> None:
 
 @pytest.mark.parametrize("kind", LANES)
 @pytest.mark.parametrize("name", ["sin", "cos", "tan", "pow", "log", "exp", "tanh"])
-def test_error_against_arbitrary_precision(runners: Any, name: str, kind: str) -> None:
+def test_error_against_arbitrary_precision(name: str, kind: str) -> None:
     names = {"pow": "power", "log": "ln"}
     reference = getattr(mpmath, names.get(name, name))
     everything = inputs(name, kind)
     chosen = np.random.default_rng(0).choice(len(everything[0]), 480, replace=False)
     arguments = tuple(each[chosen] for each in everything)
-    got = runners(name, kind, LANES[kind])(*arguments)
+    got = runner(name, kind, LANES[kind])(*arguments)
     with mpmath.workprec(1200 if name in ("sin", "cos", "tan") else 200):
         for index, value in enumerate(got):
             row = [float(each[index]) for each in arguments]
@@ -282,15 +184,15 @@ def test_error_against_arbitrary_precision(runners: Any, name: str, kind: str) -
 
 
 @pytest.mark.parametrize(("name", "kind"), CASES)
-def test_lanes_do_not_matter(runners: Any, name: str, kind: str) -> None:
+def test_lanes_do_not_matter(name: str, kind: str) -> None:
     arguments = inputs(name, kind)
-    vector = runners(name, kind, LANES[kind])(*arguments)
-    scalar = runners(name, kind, 1)(*arguments)
+    vector = runner(name, kind, LANES[kind])(*arguments)
+    scalar = runner(name, kind, 1)(*arguments)
     assert same_bits(vector, scalar).all()
 
 
 @pytest.mark.parametrize(("name", "kind"), CASES)
-def test_specials_are_those_of_numpy(runners: Any, name: str, kind: str) -> None:
+def test_specials_are_those_of_numpy(name: str, kind: str) -> None:
     dtype = DTYPES[kind]
     every = special_values(dtype)
     arguments = (every,)
@@ -298,7 +200,7 @@ def test_specials_are_those_of_numpy(runners: Any, name: str, kind: str) -> None
         arguments = tuple(each.ravel() for each in np.meshgrid(every, every))
     extra = -len(arguments[0]) % LANES[kind]
     arguments = tuple(np.concatenate([each, each[:extra]]) for each in arguments)
-    got = runners(name, kind, LANES[kind])(*arguments)
+    got = runner(name, kind, LANES[kind])(*arguments)
     with np.errstate(all="ignore"):
         expected = numpy_function(name)(*arguments)
     special = ~np.isfinite(expected) | (expected == 0) | ~np.isfinite(got) | (got == 0)
@@ -310,12 +212,12 @@ def test_specials_are_those_of_numpy(runners: Any, name: str, kind: str) -> None
 
 
 @pytest.mark.parametrize("kind", LANES)
-def test_fmod_is_exact(runners: Any, kind: str) -> None:
+def test_fmod_is_exact(kind: str) -> None:
     arguments = inputs("fmod", kind)
     with np.errstate(all="ignore"):
         expected = np.fmod(*arguments)
     for lanes in (1, LANES[kind]):
-        assert same_bits(runners("fmod", kind, lanes)(*arguments), expected).all()
+        assert same_bits(runner("fmod", kind, lanes)(*arguments), expected).all()
 
 
 def test_definitions_come_once_each() -> None:

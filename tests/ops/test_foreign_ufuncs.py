@@ -18,22 +18,22 @@ _x = np.linspace(0.1, 2, 12)
 def _into_arrays(x):
     sine, cosine = np.empty_like(x), np.empty((2, *x.shape))
     special.sici(x, out=(sine, cosine[0]))
-    special.erf(x, cosine[1])
-    special.erf(x, out=x, where=x > 1)
+    special.dawsn(x, cosine[1])
+    special.dawsn(x, out=x, where=x > 1)
     return sine, cosine
 
 
 def _in_a_loop(x):
     total = 0.0
     for k in range(20):
-        x = special.erf(x) + 0.1
-        total = total + special.gammaln(x[k % 3] + total)
+        x = special.dawsn(x) + 0.1
+        total = total + special.rgamma(x[k % 3] + total)
     return x, total
 
 
 def _in_a_branch(x):
     if x[0] > 0:
-        x[1:] = special.expit(x[:-1])
+        x[1:] = special.i0e(x[:-1])
     else:
         x *= 2
     return x
@@ -42,24 +42,24 @@ def _in_a_branch(x):
 @pytest.mark.parametrize(
     "fn",
     [
-        lambda x: special.erf(x * 2) + 1,
-        lambda x: special.xlogy(x, x[::-1]) + special.gammaln(x),
+        lambda x: special.dawsn(x * 2) + 1,
+        lambda x: special.huber(x, x[::-1]) + special.rgamma(x),
         lambda x: special.sici(x * 2),
-        lambda x: special.erf(x, dtype="f4", casting="same_kind"),
-        lambda x: special.xlogy.outer(x, x[:3]),
-        lambda x: special.xlogy.reduce(x),
-        lambda x: special.xlogy.accumulate(x),
-        lambda x: special.xlogy.reduceat(x, [0, 3, 5]),
-        lambda x: special.erf(x.reshape(3, 4).T * 2),
-        lambda x: special.erf(x.reshape(3, 4)[:, ::2]),
-        lambda x: special.erf(x[0]) * 2,
-        lambda x: special.erf(0.5) * x,
-        lambda x: special.erf(x.astype("f4")),
-        lambda x: special.erf(x.astype("c8") * 1j),
+        lambda x: special.dawsn(x, dtype="f4", casting="same_kind"),
+        lambda x: special.huber.outer(x, x[:3]),
+        lambda x: special.huber.reduce(x),
+        lambda x: special.huber.accumulate(x),
+        lambda x: special.huber.reduceat(x, [0, 3, 5]),
+        lambda x: special.dawsn(x.reshape(3, 4).T * 2),
+        lambda x: special.dawsn(x.reshape(3, 4)[:, ::2]),
+        lambda x: special.dawsn(x[0]) * 2,
+        lambda x: special.dawsn(0.5) * x,
+        lambda x: special.dawsn(x.astype("f4")),
+        lambda x: special.dawsn(x.astype("c8") * 1j),
         lambda x: special.jv((x * 2).astype("i8"), x),
-        lambda x: special.erf((x * 2).astype("i1")),
-        lambda x: special.erf(x > 1),
-        lambda x: special.erf(x[:0]),
+        lambda x: special.dawsn((x * 2).astype("i1")),
+        lambda x: special.dawsn(x > 1),
+        lambda x: special.dawsn(x[:0]),
         _into_arrays,
         _in_a_loop,
         _in_a_branch,
@@ -70,7 +70,7 @@ def test_a_ufunc_of_scipys_is_an_operator(fn):
 
 
 def _count_at(x, places):
-    special.xlogy.at(x, places, 2.0)
+    special.huber.at(x, places, 2.0)
     return x
 
 
@@ -79,10 +79,10 @@ def test_its_method_at_updates_each_place():
 
 
 def test_one_compilation_serves_all_sizes():
-    compiled = fxc.compile(lambda x: special.erf(x * 2) + 1, fullgraph=True)
+    compiled = fxc.compile(lambda x: special.dawsn(x * 2) + 1, fullgraph=True)
     for size in (5, 6, 7, 100):
         x = np.linspace(0, 1, size)
-        assert np.array_equal(compiled(x), special.erf(x * 2) + 1)
+        assert np.array_equal(compiled(x), special.dawsn(x * 2) + 1)
     assert compiled.cache_info().variants == 2
 
 
@@ -151,30 +151,30 @@ def test_an_adopted_operator_is_not_listed():
 
 
 def test_a_program_that_calls_scipy_cannot_be_saved(tmp_path):
-    program = fxc.export(lambda x: special.erf(x) * 2, _x)
-    assert np.array_equal(program(_x), special.erf(_x) * 2)
+    program = fxc.export(lambda x: special.dawsn(x) * 2, _x)
+    assert np.array_equal(program(_x), special.dawsn(_x) * 2)
     with pytest.raises(ValueError, match="it calls a function that is no part of NumPy or fxc"):
         program.save(tmp_path / "program.fxc")
 
 
 def _kept(x):
     y = x * 2
-    return y, special.erf(y)
+    return y, special.dawsn(y)
 
 
 def _read_later(x):
     y = x * 2
-    return special.erf(y) + y
+    return special.dawsn(y) + y
 
 
 def _several_in_turn(x):
-    y = special.erf(x * 2)
-    return special.expit(special.erf(y)) - special.xlogy(y[::-1] + 1, y * 3)
+    y = special.dawsn(x * 2)
+    return special.i0e(special.dawsn(y)) - special.huber(y[::-1] + 1, y * 3)
 
 
 def _turned(x):
     y = x.reshape(3, 4) * 2
-    return special.erf(y.T) + 1, special.sici(y + 1)
+    return special.dawsn(y.T) + 1, special.sici(y + 1)
 
 
 @pytest.mark.parametrize("fn", [_kept, _read_later, _several_in_turn, _turned])
@@ -194,8 +194,8 @@ def test_memory_is_reused_for_all_sizes():
 def _summed(x, n):
     total, most = 0.0, 0.0
     for i in range(len(x)):
-        total += special.erf(x[i]) * special.xlogy(i, x[i]) - special.binom(n, 2)
-        most = max(most, special.gammaln(x[i]))
+        total += special.dawsn(x[i]) * special.huber(i, x[i]) - special.binom(n, 2)
+        most = max(most, special.rgamma(x[i]))
     return total, most
 
 
@@ -203,11 +203,12 @@ def _mixed_operands(x, n):
     found = np.zeros(len(x))
     for i in range(len(x)):
         found[i] = (
-            special.jv(i, x[i]) + special.jv(x[i], n) + special.erf(x[i] > 1) + special.erf(i > 1)
+            special.jv(i, x[i])
+            + special.jv(x[i], n)
+            + special.dawsn(x[i] > 1)
+            + special.dawsn(i > 1)
         )
-        found[i] += (
-            special.expit(np.float32(x[i])) + special.expit(n) + special.eval_legendre(n, x[i])
-        )
+        found[i] += special.i0e(np.float32(x[i])) + special.i0e(n) + special.eval_legendre(n, x[i])
     return found
 
 
@@ -215,7 +216,7 @@ def _rows(x, n):
     rows = x[: len(x) // 2 * 2].reshape(2, -1)
     for i in range(len(rows)):
         rows[i] = (
-            special.erf(rows[i] * 2) + special.erf(rows[:, 0]).sum() + special.xlogy(rows[i], n)
+            special.dawsn(rows[i] * 2) + special.dawsn(rows[:, 0]).sum() + special.huber(rows[i], n)
         )
     return rows
 
@@ -231,7 +232,7 @@ def _infinite(x):
     total = 0.0
     for i in range(len(x)):
         x[i] += 1
-        total += special.log1p(x[i] - 2) + special.gammaln(x[i] - 1)
+        total += special.psi(x[i] - 1) + special.loggamma(x[i] - 1)
     return total
 
 

@@ -1,0 +1,120 @@
+"""The functions of vector math alone: compiled for one lane and for a full vector, and run."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import llvmlite.binding as llvm
+import numpy as np
+from numpy.typing import NDArray
+
+from fxc.lowering import vector_math
+
+Floats = NDArray[Any]
+Run = Callable[..., Floats]
+
+LANES = {"f64": 8, "f32": 16}
+DTYPES: dict[str, type[np.floating[Any]]] = {"f64": np.float64, "f32": np.float32}
+LESSER = {"AVX2": "x86-64-v3", "SSE2": "x86-64"}
+"""Processors that have less than those with AVX-512, by the names that LLVM has for them."""
+
+_LLVM_TYPES = {"f64": "double", "f32": "float"}
+
+
+def _kernel(name: str, kind: str, lanes: int) -> str:
+    """A loop that applies the function to whole vectors of its arguments."""
+    scalar = _LLVM_TYPES[kind]
+    vector = scalar if lanes == 1 else f"<{lanes} x {scalar}>"
+    inputs = range(vector_math.FUNCTIONS[name])
+    pointers = ", ".join(f"ptr %p{i}" for i in inputs)
+    loads = "\n".join(
+        f"  %g{i} = getelementptr {scalar}, ptr %p{i}, i64 %i\n"
+        f"  %a{i} = load {vector}, ptr %g{i}, align 4"
+        for i in inputs
+    )
+    arguments = ", ".join(f"{vector} %a{i}" for i in inputs)
+    return f"""
+define void @run.{name}.{kind}.{lanes}(i64 %n, {pointers}, ptr %out) {{
+entry:
+  br label %loop
+loop:
+  %i = phi i64 [ 0, %entry ], [ %next, %loop ]
+{loads}
+  %r = call {vector} @{vector_math.symbol(name, kind, lanes)}({arguments})
+  %g = getelementptr {scalar}, ptr %out, i64 %i
+  store {vector} %r, ptr %g, align 4
+  %next = add i64 %i, {lanes}
+  %more = icmp ult i64 %next, %n
+  br i1 %more, label %loop, label %exit
+exit:
+  ret void
+}}
+"""
+
+
+@cache
+def _engine(name: str, processor: str) -> Any:
+    """The code of one function: of this processor, or of a lesser one."""
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    features = "" if processor else llvm.get_host_cpu_features().flatten()
+    # An engine owns its machine.
+    machine = llvm.Target.from_default_triple().create_target_machine(
+        cpu=LESSER[processor] if processor else llvm.get_host_cpu_name(),
+        features=features,
+        opt=2,
+        jit=True,
+    )
+    wanted = {(name, kind, lanes): 1 for kind in LANES for lanes in (1, LANES[kind])}
+    built = vector_math.definitions(wanted)
+    text = "\n".join(sorted(built.declares)) + built.text
+    module = llvm.parse_assembly(text + "".join(_kernel(*each) for each in wanted))
+    module.verify()
+    tuning = llvm.create_pipeline_tuning_options(speed_level=2)
+    builder = llvm.create_pass_builder(machine, tuning)
+    builder.getModulePassManager().run(module, builder)
+    engine = llvm.create_mcjit_compiler(module, machine)
+    engine.finalize_object()
+    return engine
+
+
+def runner(name: str, kind: str, lanes: int, processor: str = "") -> Run:
+    """The function on arrays whose length is a multiple of the number of lanes."""
+    arity = vector_math.FUNCTIONS[name]
+    signature = ctypes.CFUNCTYPE(None, ctypes.c_int64, *[ctypes.c_void_p] * (arity + 1))
+    engine = _engine(name, processor)
+    call = signature(engine.get_function_address(f"run.{name}.{kind}.{lanes}"))
+
+    def run(*arguments: Floats) -> Floats:
+        assert len(arguments[0]) % lanes == 0
+        arguments = tuple(np.ascontiguousarray(each) for each in arguments)
+        out = np.empty_like(arguments[0])
+        call(len(out), *(each.ctypes.data for each in arguments), out.ctypes.data)
+        return out
+
+    return run
+
+
+def over_all_exponents(dtype: Any, rng: np.random.Generator, count: int) -> Floats:
+    """Numbers of both signs, as many of each exponent."""
+    info = np.finfo(dtype)
+    exponents = rng.uniform(np.log2(float(info.smallest_subnormal)), info.maxexp - 1e-3, count)
+    return np.asarray(np.exp2(exponents) * rng.choice([-1, 1], count), dtype)
+
+
+def special_values(dtype: Any) -> Floats:
+    """Zeros, infinities, nan and numbers at which functions change."""
+    info = np.finfo(dtype)
+    positive = [0, 1, 0.5, 2, 3, 4, 2.5, 1e5, 1e-5, np.inf, np.nan, info.max, info.tiny,
+                info.smallest_subnormal, 1 + info.eps, 1 - info.epsneg, 1 / info.eps,
+                1 / info.eps + 1, 2 / info.eps, np.pi, np.pi / 2]  # fmt: skip
+    return np.array(positive + [-value for value in positive], dtype)
+
+
+def same_bits(left: Floats, right: Floats) -> Floats:
+    """Where two arrays agree, all nans being alike."""
+    equal = (left == right) & (np.signbit(left) == np.signbit(right))
+    return np.asarray(equal | (np.isnan(left) & np.isnan(right)))
