@@ -9,14 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
+from fxc.ir.records import frozen
 from fxc.ir.symbols import Dim, product, symbol
 from fxc.ops.metas.shapes import goes_in
 
 from ..nests.buffers import Buffer
 from ..nests.statements import Apply, Matmul
+from ..operators.dot_order import LONGEST, Adjacent, Apart, dot_order
 from . import sticky
+from .dots import declare_dot
 from .emitter import Counting, Emitter
-from .llvm_text import kind_name
+from .llvm_text import kind_name, scalar_type
 
 
 def matrix(buffer: Buffer, *, as_row: bool) -> tuple[tuple[Dim, Dim], tuple[Dim, Dim]]:
@@ -31,7 +36,6 @@ def matrix(buffer: Buffer, *, as_row: bool) -> tuple[tuple[Dim, Dim], tuple[Dim,
 
 def emit_matmul(emitter: Emitter, stmt: Matmul) -> None:
     """Loops over the leading dims around calls of the inner loop."""
-    sticky.collect(emitter)
     buffers = emitter.program.buffers
     out, x, y = buffers[stmt.out], buffers[stmt.x], buffers[stmt.y]
     batch = out.shape[: len(out.shape) - sum(len(b.shape) > 1 for b in (x, y))]
@@ -65,11 +69,41 @@ def _leading(
     return offset
 
 
+@frozen
+class _Product:
+    """One product of two matrices: what NumPy's inner loop is given."""
+
+    pointers: tuple[str, ...]  # of x, y and the result
+    sizes: tuple[Dim, Dim, Dim]
+    x_steps: tuple[Dim, Dim]
+    y_steps: tuple[Dim, Dim]
+    out_steps: tuple[Dim, ...]
+    dtype: np.dtype
+
+
 def _call(emitter: Emitter, stmt: Matmul, counters: Sequence[Dim]) -> None:
-    buffers, f = emitter.program.buffers, emitter.function
+    product = _product(emitter, stmt, counters)
+    order = _known_order(product)
+    if order is None:
+        _call_inner_loop(emitter, product)
+        return
+    longest, size = product.sizes[1], emitter.dim(product.sizes[1])
+    if isinstance(longest, int):
+        _add_up(emitter, product, order)
+        return
+    is_short = emitter.function.op(f"icmp ule i64 {size}, {LONGEST}")
+    emitter.either(
+        is_short,
+        lambda: _add_up(emitter, product, order),
+        lambda: _call_inner_loop(emitter, product),
+    )
+
+
+def _product(emitter: Emitter, stmt: Matmul, counters: Sequence[Dim]) -> _Product:
+    buffers = emitter.program.buffers
     out, x, y = buffers[stmt.out], buffers[stmt.x], buffers[stmt.y]
-    (rows, inner), x_strides = matrix(x, as_row=True)
-    (_, columns), y_strides = matrix(y, as_row=False)
+    (rows, inner), x_steps = matrix(x, as_row=True)
+    (_, columns), y_steps = matrix(y, as_row=False)
     lead = len(out.shape) - sum(len(b.shape) > 1 for b in (x, y))
     core = out.strides[lead:]
     out_strides = (core[0] if len(x.shape) > 1 else 0, core[-1] if len(y.shape) > 1 else 0)
@@ -81,12 +115,43 @@ def _call(emitter: Emitter, stmt: Matmul, counters: Sequence[Dim]) -> None:
     for buffer, name in ((x, stmt.x), (y, stmt.y), (out, stmt.out)):
         cores = len(core) if buffer is out else min(2, len(buffer.shape))
         pointers.append(emitter.address(name, _leading(buffer, counters, cores, out.shape[:lead])))
-    steps: list[Dim] = [0, 0, 0, *x_strides, *y_strides, *fixed]
-    arrays = emitter.on_stack("ptr", pointers)
-    dims = emitter.on_stack("i64", [emitter.dim(d) for d in (1, rows, inner, columns)])
+    sizes = (rows, inner, columns)
+    return _Product((*pointers,), sizes, x_steps, y_steps, (*fixed,), out.dtype)
+
+
+def _call_inner_loop(emitter: Emitter, product: _Product) -> None:
+    f = emitter.function
+    sticky.collect(emitter)
+    steps: list[Dim] = [0, 0, 0, *product.x_steps, *product.y_steps, *product.out_steps]
+    arrays = emitter.on_stack("ptr", product.pointers)
+    dims = emitter.on_stack("i64", [emitter.dim(d) for d in (1, *product.sizes)])
     strides = emitter.on_stack("i64", [emitter.dim(d) for d in steps])
-    loop, data = emitter.inner_loop("matmul", kind_name(out.dtype))
+    loop, data = emitter.inner_loop("matmul", kind_name(product.dtype))
     f.do(f"call void {loop}(ptr {arrays}, ptr {dims}, ptr {strides}, ptr {data})")
+
+
+def _known_order(product: _Product) -> Adjacent | Apart | None:
+    """The order of additions of a product of two vectors, if native code can add them up so."""
+    rows, inner, columns = product.sizes
+    steps = (product.x_steps[1], product.y_steps[0])
+    if (rows, columns) != (1, 1) or product.dtype.kind != "f":
+        return None
+    if not all(isinstance(step, int) and step > 0 for step in steps):
+        return None
+    if isinstance(inner, int) and inner > LONGEST:
+        return None
+    order = dot_order(product.dtype)
+    return order.adjacent if steps == (product.dtype.itemsize,) * 2 else order.apart
+
+
+def _add_up(emitter: Emitter, product: _Product, order: Adjacent | Apart) -> None:
+    f = emitter.function
+    x, y, out = product.pointers
+    kind, name = scalar_type(product.dtype), declare_dot(f.module, order, product.dtype)
+    x_step, y_step = product.x_steps[1], product.y_steps[0]
+    size = emitter.dim(product.sizes[1])
+    total = f.op(f"call {kind} {name}(ptr {x}, i64 {x_step}, ptr {y}, i64 {y_step}, i64 {size})")
+    f.do(f"store {kind} {total}, ptr {out}, align {product.dtype.itemsize}")
 
 
 def emit_apply(emitter: Emitter, stmt: Apply) -> None:

@@ -1,0 +1,247 @@
+"""Products of two vectors, added up in the order of this process's BLAS.
+
+See Note [Dot products]. For each dtype there is one module of functions, which all code shares.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cache
+from zlib import crc32
+
+import numpy as np
+
+from ..operators.dot_order import Adjacent, Apart, Fold
+from .llvm_text import FunctionText, Lanes, ModuleText, kind_name, scalar_type
+
+_F64 = np.dtype(np.float64)
+_VECTORS = "ptr %x, i64 %x_step, ptr %y, i64 %y_step, i64 %n"
+
+
+def symbol_of(what: str, order: Adjacent | Apart, dtype: np.dtype) -> str:
+    """The name of a function for one order."""
+    return f'@"fxc.{what}.{kind_name(dtype)}.{crc32(repr(order).encode()):x}"'
+
+
+def declare_dot(module: ModuleText, order: Adjacent | Apart, dtype: np.dtype) -> str:
+    """The function of two vectors: ``(x, bytes to the next element, y, …, number)``."""
+    module.support[_functions(order, dtype)] = None
+    name, kind = symbol_of("dot", order, dtype), scalar_type(dtype)
+    module.declare(f"declare {kind} {name}(ptr, i64, ptr, i64, i64) nounwind")
+    return name
+
+
+@cache
+def _functions(order: Adjacent | Apart, dtype: np.dtype) -> str:
+    """The module."""
+    module = ModuleText()
+    writer = _Writer(module, dtype)
+    if isinstance(order, Adjacent):
+        writer.adjacent(order)
+    else:
+        writer.apart(order)
+    header = symbol_of("dot", order, dtype)
+    body = [*writer.f.stack_lines, *writer.f.lines]
+    define = f"define {writer.kind} {header}({_VECTORS}) nounwind {{"
+    return "\n".join([*module.declares, define, "entry:", *body, "}", ""])
+
+
+class _Writer:
+    """Writes a function. What loops carry is on the stack: LLVM gives it registers."""
+
+    def __init__(self, module: ModuleText, dtype: np.dtype) -> None:
+        self.f = FunctionText(module)
+        self.dtype = dtype
+        self.kind = scalar_type(dtype)
+
+    # -- statements
+
+    def variable(self, kind: str, start: str) -> str:
+        place = self.f.reserve()
+        self.f.stack_lines.append(f"  {place} = alloca {kind}, align 64")
+        self.f.do(f"store {kind} {start}, ptr {place}, align 64")
+        return place
+
+    def get(self, kind: str, place: str) -> str:
+        return self.f.op(f"load {kind}, ptr {place}, align 64")
+
+    def put(self, kind: str, place: str, value: str) -> None:
+        self.f.do(f"store {kind} {value}, ptr {place}, align 64")
+
+    def loop(self, start: str, stop: str, step: int, body: Callable[[str], None]) -> None:
+        """``body`` for each number from ``start`` on while it is below ``stop``."""
+        f = self.f
+        counter = self.variable("i64", start)
+        head, inside, done = f.new_label("head"), f.new_label("inside"), f.new_label("done")
+        f.do(f"br label %{head}")
+        f.start(head)
+        now = self.get("i64", counter)
+        f.do(f"br i1 {f.op(f'icmp slt i64 {now}, {stop}')}, label %{inside}, label %{done}")
+        f.start(inside)
+        body(now)
+        self.put("i64", counter, f.op(f"add nsw i64 {now}, {step}"))
+        f.do(f"br label %{head}")
+        f.start(done)
+
+    def load(self, base: str, offset: str, lanes: int = 1) -> str:
+        at = self.f.op(f"getelementptr i8, ptr {base}, i64 {offset}")
+        kind = Lanes(self.f, lanes).type(self.dtype)
+        return self.f.op(f"load {kind}, ptr {at}, align {self.dtype.itemsize}")
+
+    # -- arithmetic
+
+    def multiply(self, x: str, y: str, lanes: int = 1) -> str:
+        return Lanes(self.f, lanes).binary("fmul", self.dtype, x, y)
+
+    def plus_product(self, total: str, x: str, y: str, *, fused: bool, lanes: int = 1) -> str:
+        code = Lanes(self.f, lanes)
+        if fused:
+            return code.intrinsic("fma", self.dtype, (x, y, total))
+        return code.binary("fadd", self.dtype, total, self.multiply(x, y, lanes))
+
+    def as_f64(self, value: str, lanes: int = 1) -> str:
+        if self.dtype == _F64:
+            return value
+        return Lanes(self.f, lanes).convert("fpext", value, self.dtype, _F64)
+
+    def give(self, total: str) -> None:
+        """Return a sum of float64; NumPy adds it to 0.0, so it is no negative zero."""
+        total = self.f.op(f"fadd double {total}, 0.0")
+        if self.dtype != _F64:
+            total = self.f.op(f"fptrunc double {total} to {self.kind}")
+        self.f.do(f"ret {self.kind} {total}")
+
+    # -- vectors without gaps
+
+    def adjacent(self, order: Adjacent) -> None:
+        f, lanes = self.f, order.lanes
+        whole = f.op(f"and i64 %n, {-order.multiple}")
+        start, starts = "0", ["zeroinitializer"] * 4
+        if order.wide:
+            start = f.op(f"and i64 {whole}, {-8 * lanes}")
+            both = self._blocks("0", start, 2 * lanes, starts, fused=order.fused)
+            code = Lanes(f, 2 * lanes)
+            starts = [self._halved(part, code) for part in both]
+        parts = self._blocks(start, whole, lanes, starts, fused=order.fused)
+        for step in order.fold:
+            parts, lanes = self._folded(step, parts, lanes)
+        (total,) = parts
+        apart = order.apart
+        rest = self.variable("double" if apart else self.kind, "0.0" if apart else total)
+
+        def add(place: str) -> None:
+            offset = f.op(f"mul nsw i64 {place}, {self.dtype.itemsize}")
+            x, y = self.load("%x", offset), self.load("%y", offset)
+            if apart:
+                product = self.as_f64(self.multiply(x, y))
+                value = f.op(f"fadd double {self.get('double', rest)}, {product}")
+                self.put("double", rest, value)
+            else:
+                before = self.get(self.kind, rest)
+                value = self.plus_product(before, x, y, fused=order.fused_rest)
+                self.put(self.kind, rest, value)
+
+        self.loop(whole, "%n", 1, add)
+        if apart:
+            total = self.as_f64(total)
+            self.give(f.op(f"fadd double {self.get('double', rest)}, {total}"))
+        else:
+            self.give(self.get(self.kind, rest))
+
+    def _blocks(
+        self, start: str, stop: str, lanes: int, starts: Sequence[str], *, fused: bool
+    ) -> list[str]:
+        """The accumulators behind the blocks."""
+        f, kind = self.f, Lanes(self.f, lanes).type(self.dtype)
+        places = [self.variable(kind, each) for each in starts]
+
+        def add(place: str) -> None:
+            for number, at in enumerate(places):
+                first = f.op(f"add nsw i64 {place}, {number * lanes}")
+                offset = f.op(f"mul nsw i64 {first}, {self.dtype.itemsize}")
+                x, y = self.load("%x", offset, lanes), self.load("%y", offset, lanes)
+                before = self.get(kind, at)
+                self.put(kind, at, self.plus_product(before, x, y, fused=fused, lanes=lanes))
+
+        self.loop(start, stop, len(places) * lanes, add)
+        return [self.get(kind, at) for at in places]
+
+    def _halved(self, part: str, code: Lanes) -> str:
+        half = code.count // 2
+        low, high = (code.part(part, self.dtype, number, half) for number in (0, 1))
+        return Lanes(self.f, half).binary("fadd", self.dtype, low, high)
+
+    def _folded(self, step: Fold, parts: list[str], lanes: int) -> tuple[list[str], int]:
+        code = Lanes(self.f, lanes)
+        match step:
+            case "halves":
+                return [self._halved(part, code) for part in parts], lanes // 2
+            case "neighbours":
+                return [self._joined(part, code) for part in parts], lanes // 2
+            case "pairs":
+                a, b, c, d = parts
+                first, second = (code.binary("fadd", self.dtype, *p) for p in ((a, b), (c, d)))
+                return [code.binary("fadd", self.dtype, first, second)], lanes
+            case "chain":
+                total, *others = parts
+                for each in others:
+                    total = code.binary("fadd", self.dtype, total, each)
+                return [total], lanes
+
+    def _joined(self, part: str, code: Lanes) -> str:
+        """Each odd lane added to the one before."""
+        kind, few = code.type(self.dtype), Lanes(self.f, code.count // 2)
+        if few.count == 1:
+            return self._halved(part, code)
+        sides = []
+        for first in (0, 1):
+            lanes = ", ".join(f"i32 {lane}" for lane in range(first, code.count, 2))
+            mask = f"<{few.count} x i32> <{lanes}>"
+            sides.append(self.f.op(f"shufflevector {kind} {part}, {kind} poison, {mask}"))
+        return few.binary("fadd", self.dtype, *sides)
+
+    # -- vectors with gaps
+
+    def apart(self, order: Apart) -> None:
+        f, count = self.f, order.accumulators
+        whole = f.op(f"and i64 %n, {-2 * count}")
+        totals = [self.variable("double", "0.0") for _ in range(count)]
+
+        def element(place: str, more: int) -> tuple[str, str]:
+            at = f.op(f"add nsw i64 {place}, {more}")
+            offsets = [f.op(f"mul nsw i64 {at}, {step}") for step in ("%x_step", "%y_step")]
+            return self.load("%x", offsets[0]), self.load("%y", offsets[1])
+
+        def add_pairs(place: str) -> None:
+            elements = [element(place, more) for more in range(2 * count)]
+            for number, total in enumerate(totals):
+                pair = self.pair(order, elements[number], elements[number + count])
+                self._add(total, self.as_f64(pair))
+
+        def add_one(place: str) -> None:
+            x, y = element(place, 0)
+            if order.fused_rest:
+                before = self.get("double", totals[0])
+                self.put("double", totals[0], self.plus_product(before, x, y, fused=True))
+            else:
+                self._add(totals[0], self.as_f64(self.multiply(x, y)))
+
+        self.loop("0", whole, 2 * count, add_pairs)
+        self.loop(whole, "%n", 1, add_one)
+        total = self.get("double", totals[0])
+        for each in totals[1:]:
+            total = f.op(f"fadd double {total}, {self.get('double', each)}")
+        self.give(total)
+
+    def _add(self, total: str, value: str) -> None:
+        self.put("double", total, self.f.op(f"fadd double {self.get('double', total)}, {value}"))
+
+    def pair(
+        self, order: Apart, first: tuple[str, str], second: tuple[str, str], lanes: int = 1
+    ) -> str:
+        """The sum of two products."""
+        pairs = [first, second]
+        if order.exact == 1:
+            pairs.reverse()
+        rounded = self.multiply(*pairs[1], lanes)
+        return self.plus_product(rounded, *pairs[0], fused=order.exact is not None, lanes=lanes)
