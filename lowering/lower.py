@@ -15,6 +15,7 @@ from .scheduling.allocations import with_allocations
 from .scheduling.block_columns import block_columns
 from .scheduling.fuse import fuse
 from .scheduling.parallel import parallel
+from .scheduling.products_ahead import products_ahead
 from .scheduling.same_sizes import same_sizes
 from .scheduling.speculate import speculate
 
@@ -37,6 +38,7 @@ def lower(
     NumPy's own kernel.
     """
     program = same_sizes(build_loops(graph, kernel_of, target), graph.guards)
+    program = products_ahead(program)
     program = speculate(block_columns(fuse(program)))
     program = parallel(with_allocations(program))
     return emit_module(graph, program, drawn, careful=careful)

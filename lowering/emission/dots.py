@@ -35,24 +35,28 @@ def declare_dot(module: ModuleText, order: Adjacent | Apart, dtype: np.dtype) ->
 def _functions(order: Adjacent | Apart, dtype: np.dtype) -> str:
     """The module."""
     module = ModuleText()
-    writer = _Writer(module, dtype)
+    writer = Writer(module, dtype)
     if isinstance(order, Adjacent):
         writer.adjacent(order)
     else:
         writer.apart(order)
-    header = symbol_of("dot", order, dtype)
-    body = [*writer.f.stack_lines, *writer.f.lines]
-    define = f"define {writer.kind} {header}({_VECTORS}) nounwind {{"
-    return "\n".join([*module.declares, define, "entry:", *body, "}", ""])
+    return writer.text(
+        f"define {writer.kind} {symbol_of('dot', order, dtype)}({_VECTORS}) nounwind {{"
+    )
 
 
-class _Writer:
+class Writer:
     """Writes a function. What loops carry is on the stack: LLVM gives it registers."""
 
     def __init__(self, module: ModuleText, dtype: np.dtype) -> None:
         self.f = FunctionText(module)
         self.dtype = dtype
         self.kind = scalar_type(dtype)
+
+    def text(self, define: str) -> str:
+        """The module with this function alone."""
+        body = [*self.f.stack_lines, *self.f.lines]
+        return "\n".join([*self.f.module.declares, define, "entry:", *body, "}", ""])
 
     # -- statements
 
@@ -68,8 +72,10 @@ class _Writer:
     def put(self, kind: str, place: str, value: str) -> None:
         self.f.do(f"store {kind} {value}, ptr {place}, align 64")
 
-    def loop(self, start: str, stop: str, step: int, body: Callable[[str], None]) -> None:
-        """``body`` for each number from ``start`` on while it is below ``stop``."""
+    def loop(self, start: str, stop: str, step: int, body: Callable[[str], None]) -> str:
+        """``body`` for each number from ``start`` on while it is below ``stop``; the first that is
+        not.
+        """
         f = self.f
         counter = self.variable("i64", start)
         head, inside, done = f.new_label("head"), f.new_label("inside"), f.new_label("done")
@@ -82,6 +88,7 @@ class _Writer:
         self.put("i64", counter, f.op(f"add nsw i64 {now}, {step}"))
         f.do(f"br label %{head}")
         f.start(done)
+        return now
 
     def load(self, base: str, offset: str, lanes: int = 1) -> str:
         at = self.f.op(f"getelementptr i8, ptr {base}, i64 {offset}")
@@ -104,12 +111,18 @@ class _Writer:
             return value
         return Lanes(self.f, lanes).convert("fpext", value, self.dtype, _F64)
 
-    def give(self, total: str) -> None:
-        """Return a sum of float64; NumPy adds it to 0.0, so it is no negative zero."""
-        total = self.f.op(f"fadd double {total}, 0.0")
-        if self.dtype != _F64:
-            total = self.f.op(f"fptrunc double {total} to {self.kind}")
-        self.f.do(f"ret {self.kind} {total}")
+    def finished(self, totals: Sequence[str], lanes: int = 1) -> str:
+        """The number that accumulators, of float64, give. NumPy adds it to 0.0, so it is no
+        negative zero.
+        """
+        code = Lanes(self.f, lanes)
+        total, *others = totals
+        for each in (*others, code.const(0.0, _F64)):
+            total = code.binary("fadd", _F64, total, each)
+        return total if self.dtype == _F64 else code.convert("fptrunc", total, _F64, self.dtype)
+
+    def give(self, *totals: str) -> None:
+        self.f.do(f"ret {self.kind} {self.finished(totals)}")
 
     # -- vectors without gaps
 
@@ -216,25 +229,28 @@ class _Writer:
             elements = [element(place, more) for more in range(2 * count)]
             for number, total in enumerate(totals):
                 pair = self.pair(order, elements[number], elements[number + count])
-                self._add(total, self.as_f64(pair))
+                self.add(total, self.as_f64(pair))
 
         def add_one(place: str) -> None:
-            x, y = element(place, 0)
-            if order.fused_rest:
-                before = self.get("double", totals[0])
-                self.put("double", totals[0], self.plus_product(before, x, y, fused=True))
-            else:
-                self._add(totals[0], self.as_f64(self.multiply(x, y)))
+            self.add_product(order, totals[0], *element(place, 0))
 
         self.loop("0", whole, 2 * count, add_pairs)
         self.loop(whole, "%n", 1, add_one)
-        total = self.get("double", totals[0])
-        for each in totals[1:]:
-            total = f.op(f"fadd double {total}, {self.get('double', each)}")
-        self.give(total)
+        self.give(*(self.get("double", each) for each in totals))
 
-    def _add(self, total: str, value: str) -> None:
-        self.put("double", total, self.f.op(f"fadd double {self.get('double', total)}, {value}"))
+    def add(self, total: str, value: str, lanes: int = 1) -> None:
+        code = Lanes(self.f, lanes)
+        kind = code.type(_F64)
+        self.put(kind, total, code.binary("fadd", _F64, self.get(kind, total), value))
+
+    def add_product(self, order: Apart, total: str, x: str, y: str, lanes: int = 1) -> None:
+        """Add what is left to the first accumulator."""
+        if order.fused_rest:
+            kind = Lanes(self.f, lanes).type(_F64)
+            before = self.get(kind, total)
+            self.put(kind, total, self.plus_product(before, x, y, fused=True, lanes=lanes))
+        else:
+            self.add(total, self.as_f64(self.multiply(x, y, lanes), lanes), lanes)
 
     def pair(
         self, order: Apart, first: tuple[str, str], second: tuple[str, str], lanes: int = 1

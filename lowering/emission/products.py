@@ -7,7 +7,7 @@ These are reached through a table of pointers that the runtime fills in
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from fxc.ir.records import frozen
 from fxc.ir.symbols import Dim, product, symbol
 from fxc.ops.metas.shapes import goes_in
 
+from ..nests.addressing import step_of
 from ..nests.buffers import Buffer
 from ..nests.statements import Apply, Matmul
 from ..operators.dot_order import LONGEST, Adjacent, Apart, dot_order
@@ -22,6 +23,7 @@ from . import sticky
 from .dots import declare_dot
 from .emitter import Counting, Emitter
 from .llvm_text import kind_name, scalar_type
+from .side_by_side import declare_dots
 
 
 def matrix(buffer: Buffer, *, as_row: bool) -> tuple[tuple[Dim, Dim], tuple[Dim, Dim]]:
@@ -35,12 +37,16 @@ def matrix(buffer: Buffer, *, as_row: bool) -> tuple[tuple[Dim, Dim], tuple[Dim,
 
 
 def emit_matmul(emitter: Emitter, stmt: Matmul) -> None:
-    """Loops over the leading dims around calls of the inner loop."""
-    buffers = emitter.program.buffers
-    out, x, y = buffers[stmt.out], buffers[stmt.x], buffers[stmt.y]
-    batch = out.shape[: len(out.shape) - sum(len(b.shape) > 1 for b in (x, y))]
+    """Loops over the leading dims around calls of the inner loop, or of functions that add up."""
+    batch = _batch_of(emitter, stmt)
     counters = [symbol(f"{emitter.prefix}.batch{axis}") for axis in range(len(batch))]
     _batch(emitter, stmt, list(zip(map(str, counters), batch, strict=True)), counters)
+
+
+def _batch_of(emitter: Emitter, stmt: Matmul) -> tuple[Dim, ...]:
+    """The leading dims, which the product of two matrices has not."""
+    out, x, y = (emitter.program.buffers[name] for name in (stmt.out, stmt.x, stmt.y))
+    return out.shape[: len(out.shape) - sum(len(b.shape) > 1 for b in (x, y))]
 
 
 def _batch(
@@ -51,7 +57,33 @@ def _batch(
         return
     (var, size), *rest = loops
     stop = emitter.dim(size)
-    emitter.counted(Counting(var, "0", stop), (), lambda: _batch(emitter, stmt, rest, counters))
+
+    def one_by_one() -> None:
+        emitter.counted(Counting(var, "0", stop), (), lambda: _batch(emitter, stmt, rest, counters))
+
+    order = None if rest else _order_of_columns(emitter, stmt, counters)
+    if order is None:
+        one_by_one()
+        return
+    first = [*counters[:-1], 0]
+    _if_short(
+        emitter,
+        stmt,
+        lambda: _add_up_columns(emitter, _product(emitter, stmt, first), *order, stop),
+        one_by_one,
+    )
+
+
+def _if_short(
+    emitter: Emitter, stmt: Matmul, yes: Callable[[], None], no: Callable[[], None]
+) -> None:
+    """What is for vectors of so many elements that their order is known, or what is for others."""
+    size = matrix(emitter.program.buffers[stmt.x], as_row=True)[0][1]
+    if isinstance(size, int):
+        yes()
+        return
+    is_short = emitter.function.op(f"icmp ule i64 {emitter.dim(size)}, {LONGEST}")
+    emitter.either(is_short, yes, no)
 
 
 def _leading(
@@ -82,18 +114,13 @@ class _Product:
 
 
 def _call(emitter: Emitter, stmt: Matmul, counters: Sequence[Dim]) -> None:
-    product = _product(emitter, stmt, counters)
-    order = _known_order(product)
+    product, order = _product(emitter, stmt, counters), _known_order(emitter, stmt)
     if order is None:
         _call_inner_loop(emitter, product)
         return
-    longest, size = product.sizes[1], emitter.dim(product.sizes[1])
-    if isinstance(longest, int):
-        _add_up(emitter, product, order)
-        return
-    is_short = emitter.function.op(f"icmp ule i64 {size}, {LONGEST}")
-    emitter.either(
-        is_short,
+    _if_short(
+        emitter,
+        stmt,
         lambda: _add_up(emitter, product, order),
         lambda: _call_inner_loop(emitter, product),
     )
@@ -130,18 +157,41 @@ def _call_inner_loop(emitter: Emitter, product: _Product) -> None:
     f.do(f"call void {loop}(ptr {arrays}, ptr {dims}, ptr {strides}, ptr {data})")
 
 
-def _known_order(product: _Product) -> Adjacent | Apart | None:
+def _known_order(emitter: Emitter, stmt: Matmul) -> Adjacent | Apart | None:
     """The order of additions of a product of two vectors, if native code can add them up so."""
-    rows, inner, columns = product.sizes
-    steps = (product.x_steps[1], product.y_steps[0])
-    if (rows, columns) != (1, 1) or product.dtype.kind != "f":
+    x, y = emitter.program.buffers[stmt.x], emitter.program.buffers[stmt.y]
+    (rows, inner), x_steps = matrix(x, as_row=True)
+    (_, columns), y_steps = matrix(y, as_row=False)
+    steps = (x_steps[1], y_steps[0])
+    if (rows, columns) != (1, 1) or x.dtype.kind != "f":
         return None
     if not all(isinstance(step, int) and step > 0 for step in steps):
         return None
     if isinstance(inner, int) and inner > LONGEST:
         return None
-    order = dot_order(product.dtype)
-    return order.adjacent if steps == (product.dtype.itemsize,) * 2 else order.apart
+    order = dot_order(x.dtype)
+    return order.adjacent if steps == (x.dtype.itemsize,) * 2 else order.apart
+
+
+def _order_of_columns(
+    emitter: Emitter, stmt: Matmul, counters: Sequence[Dim]
+) -> tuple[Apart, int] | None:
+    """The order of the products along the last axis of a batch, if they are those of one vector and
+    columns that lie side by side, and which operand the vector is.
+    """
+    order = _known_order(emitter, stmt)
+    if not isinstance(order, Apart):
+        return None
+    out, *operands = (emitter.program.buffers[name] for name in (stmt.out, stmt.x, stmt.y))
+    batch = _batch_of(emitter, stmt)
+    steps = [
+        step_of(_leading(each, counters, min(2, len(each.shape)), batch), str(counters[-1]))
+        for each in operands
+    ]
+    size = out.dtype.itemsize
+    if out.strides[len(batch) - 1] != size or sorted(steps, key=str) != [0, size]:
+        return None
+    return order, steps.index(0)
 
 
 def _add_up(emitter: Emitter, product: _Product, order: Adjacent | Apart) -> None:
@@ -152,6 +202,19 @@ def _add_up(emitter: Emitter, product: _Product, order: Adjacent | Apart) -> Non
     size = emitter.dim(product.sizes[1])
     total = f.op(f"call {kind} {name}(ptr {x}, i64 {x_step}, ptr {y}, i64 {y_step}, i64 {size})")
     f.do(f"store {kind} {total}, ptr {out}, align {product.dtype.itemsize}")
+
+
+def _add_up_columns(
+    emitter: Emitter, product: _Product, order: Apart, vector: int, count: str
+) -> None:
+    """``vector``: which operand is the one vector."""
+    f = emitter.function
+    x, y, out = product.pointers
+    sides = [f"ptr {x}, i64 {product.x_steps[1]}", f"ptr {y}, i64 {product.y_steps[0]}"]
+    size = emitter.dim(product.sizes[1])
+    name = declare_dots(f.module, order, product.dtype)
+    given = f"{sides[vector]}, {sides[1 - vector]}, i64 {size}, i64 {count}, ptr {out}"
+    f.do(f"call void {name}({given})")
 
 
 def emit_apply(emitter: Emitter, stmt: Apply) -> None:

@@ -150,8 +150,8 @@ class _Products:
         numbers = _mixed(2 * one, (2, len(lengths), room)) / one - 1
         numbers *= np.arange(room) < self.lengths[:, None]
         x, y = numbers.astype(self.exactly)
-        self.exact = x * y
-        self.rounded = self.exact.astype(dtype).astype(self.exactly)
+        self.exact: np.ndarray = x * y
+        self.rounded: np.ndarray = self.exact.astype(dtype).astype(self.exactly)
         self.sums = np.array(
             [self._sum(numbers[:, row, :n], step) for row, n in enumerate(lengths)]
         )
@@ -164,15 +164,15 @@ class _Products:
             side = np.zeros(by * length + 1, self.dtype)[length % 2 :: by][:length]
             side[:] = numbers
             sides.append(side)
-        return np.dot(*sides)
+        return np.dot(sides[0], sides[1])
 
     def products(self, *, exact: bool) -> np.ndarray:
         return self.exact if exact else self.rounded
 
     def plus(self, total: np.ndarray, products: np.ndarray) -> np.ndarray:
         """Their sum, rounded once."""
-        rounded: np.ndarray = (total + products).astype(self.dtype)
-        return rounded
+        exact: np.ndarray = total + products
+        return exact.astype(self.dtype)
 
 
 def _mixed(below: int, shape: tuple[int, ...]) -> np.ndarray:

@@ -1,0 +1,99 @@
+"""Products of one vector with columns that lie side by side: a lane for each column.
+
+See Note [Dot products]: each sum is added up in the order of this process's BLAS.
+"""
+
+from __future__ import annotations
+
+from functools import cache, partial
+
+import numpy as np
+
+from ..operators.dot_order import Apart
+from .dots import Writer, symbol_of
+from .llvm_text import Lanes, ModuleText
+
+_PARAMETERS = "ptr %x, i64 %x_step, ptr %y, i64 %y_step, i64 %n, i64 %m, ptr %out"
+_LANES = 8
+_BLOCKS = (4, 1)  # registers of sums at once
+_F64 = np.dtype(np.float64)
+
+
+def declare_dots(module: ModuleText, order: Apart, dtype: np.dtype) -> str:
+    """The function of a vector and ``m`` columns, with the products in ``out``."""
+    module.support[_functions(order, dtype)] = None
+    name = symbol_of("dots", order, dtype)
+    module.declare(f"declare void {name}(ptr, i64, ptr, i64, i64, i64, ptr) nounwind")
+    return name
+
+
+@cache
+def _functions(order: Apart, dtype: np.dtype) -> str:
+    """The module."""
+    module = ModuleText()
+    writer = _Columns(module, dtype)
+    writer.columns(order)
+    define = f"define void {symbol_of('dots', order, dtype)}({_PARAMETERS}) nounwind {{"
+    return writer.text(define)
+
+
+class _Columns(Writer):
+    def columns(self, order: Apart) -> None:
+        start = "0"
+        for width in (*(_LANES * each for each in _BLOCKS), 1):
+            stop = self.f.op(f"sub i64 %m, {width - 1}")
+            start = self.loop(start, stop, width, partial(self.some, order, width))
+        self.f.do("ret void")
+
+    def some(self, order: Apart, width: int, column: str) -> None:
+        """The products with so many columns from one on."""
+        f, count = self.f, order.accumulators
+        lanes = min(width, _LANES)
+        parts = range(width // lanes)
+        kind = Lanes(f, lanes).type(_F64)
+        start = f.op(f"mul nsw i64 {column}, {self.dtype.itemsize}")
+        y = f.op(f"getelementptr i8, ptr %y, i64 {start}")
+        totals = [[self.variable(kind, "zeroinitializer") for _ in parts] for _ in range(count)]
+
+        def element(place: str, more: int) -> tuple[str, list[str]]:
+            """An element of the vector in all lanes, and those of the columns."""
+            at = f.op(f"add nsw i64 {place}, {more}")
+            x = self.load("%x", f.op(f"mul nsw i64 {at}, %x_step"))
+            row = f.op(f"mul nsw i64 {at}, %y_step")
+            columns = []
+            for part in parts:
+                offset = f.op(f"add nsw i64 {row}, {part * lanes * self.dtype.itemsize}")
+                columns.append(self.load(y, offset, lanes))
+            return self.spread(x, lanes), columns
+
+        def add_pairs(place: str) -> None:
+            elements = [element(place, more) for more in range(2 * count)]
+            for number in range(count):
+                (x0, y0), (x1, y1) = elements[number], elements[number + count]
+                for part in parts:
+                    pair = self.pair(order, (x0, y0[part]), (x1, y1[part]), lanes)
+                    self.add(totals[number][part], self.as_f64(pair, lanes), lanes)
+
+        def add_one(place: str) -> None:
+            x, columns = element(place, 0)
+            for total, each in zip(totals[0], columns, strict=True):
+                self.add_product(order, total, x, each, lanes)
+
+        whole = f.op(f"and i64 %n, {-2 * count}")
+        self.loop("0", whole, 2 * count, add_pairs)
+        self.loop(whole, "%n", 1, add_one)
+        out = f.op(f"getelementptr i8, ptr %out, i64 {start}")
+        for part in parts:
+            sums = [self.get(kind, total[part]) for total in totals]
+            result = self.finished(sums, lanes)
+            at = f.op(f"getelementptr i8, ptr {out}, i64 {part * lanes * self.dtype.itemsize}")
+            stored = Lanes(f, lanes).type(self.dtype)
+            f.do(f"store {stored} {result}, ptr {at}, align {self.dtype.itemsize}")
+
+    def spread(self, value: str, lanes: int) -> str:
+        if lanes == 1:
+            return value
+        kind, scalar = Lanes(self.f, lanes).type(self.dtype), self.kind
+        first = self.f.op(f"insertelement {kind} poison, {scalar} {value}, i64 0")
+        mask = f"<{lanes} x i32> zeroinitializer"
+        return self.f.op(f"shufflevector {kind} {first}, {kind} poison, {mask}")

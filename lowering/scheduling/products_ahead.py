@@ -1,0 +1,238 @@
+"""Inner products that a loop of the user's program makes one by one are made together before it.
+
+::
+
+    loop j in 0:n                            b7 = matmul(v5, v6)    # n products
+      b6 = matmul(v3, v4)              →     loop j in 0:n
+      A[i, j] = A[i, j] - b6[]                 A[i, j] = A[i, j] - b7[j, 0, 0]
+
+where ``v3`` is the same vector in all iterations, and ``v4`` a column, the next one each time: then
+registers hold sums of columns that lie side by side. Each sum is added up in the same order. See
+Note [Dot products].
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from fxc.ir.bounds import decide
+from fxc.ir.records import frozen
+from fxc.ir.size_functions import substitute
+from fxc.ir.symbols import Dim, computed_in, symbol, symbols_of
+from fxc.ir.types import c_strides
+
+from ..nests.accesses import Block
+from ..nests.addressing import byte_offset, step_of
+from ..nests.bounds import Range, bounds, counter_bounds
+from ..nests.buffers import Buffer
+from ..nests.program import Program
+from ..nests.statements import (
+    Accumulate,
+    Compute,
+    For,
+    If,
+    Index,
+    Load,
+    Loop,
+    Matmul,
+    Stmt,
+    Store,
+    blocks_of,
+    with_blocks,
+)
+
+
+def products_ahead(program: Program) -> Program:
+    """The program with products made ahead of loops.
+
+    Requires: nothing. Ensures: the same results, bit for bit.
+    """
+    moving = _Moving(program)
+    body = moving.block(program.body)
+    return replace(program, body=body, buffers=moving.buffers) if moving.moved else program
+
+
+@frozen
+class _Places:
+    """The bytes that an access may meet: from ``offset`` on, moved along by ``ways``, inner ones
+    first: the variable, the number of its values from 0 on.
+    """
+
+    offset: Dim
+    ways: tuple[tuple[str, Dim], ...]
+    size: int
+
+
+class _Moving:
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.buffers = dict(program.buffers)
+        self.counters = counter_bounds(program)
+        self.ranges: dict[str, Range] = {}
+        for var, (first, last) in self.counters.items():
+            self.ranges[var] = bounds(first, self.ranges)[0], bounds(last - 1, self.ranges)[1]
+        self.moved = 0
+
+    def block(self, block: Block) -> Block:
+        made: list[Stmt] = []
+        for stmt in block:
+            stmt = with_blocks(stmt, tuple(map(self.block, blocks_of(stmt, into_loops=False))))
+            if isinstance(stmt, For):
+                made += self.loop(stmt)
+            else:
+                made.append(stmt)
+        return tuple(made)
+
+    def loop(self, loop: For) -> list[Stmt]:
+        """The loop, behind what can be made ahead of it."""
+        if loop.leave is not None or loop.var not in self.counters:
+            return [loop]
+        ahead: list[Stmt] = []
+        body: list[Stmt] = []
+        for place, stmt in enumerate(loop.body):
+            made = self.ahead(loop, stmt, place) if isinstance(stmt, Matmul) else None
+            if made is None:
+                body.append(stmt)
+            else:
+                ahead.append(made[0])
+                body += made[1]
+        return [*ahead, replace(loop, body=tuple(body))]
+
+    def ahead(self, loop: For, stmt: Matmul, place: int) -> tuple[Matmul, list[Stmt]] | None:
+        """All products that a statement of the loop makes, and what takes its place there."""
+        out, *vectors = (self.buffers[name] for name in (stmt.out, stmt.x, stmt.y))
+        if out.shape or out.dtype.kind != "f" or any(len(each.shape) != 1 for each in vectors):
+            return None
+        steps = [self.step(each, loop.var) for each in vectors]
+        if None in steps or {*steps} != {0, out.dtype.itemsize}:
+            return None
+        for each in vectors:
+            for written, is_before in self.written(loop, place, each.storage):
+                if written is None or not self.are_apart(loop, each, written, is_before=is_before):
+                    return None
+        first, last = self.counters[loop.var]
+        self.moved += 1
+        sums = self.new(out, last - first)
+        x, y = (
+            self.vectors(each, loop, step or 0, is_row=number == 0)
+            for number, (each, step) in enumerate(zip(vectors, steps, strict=True))
+        )
+        name = f"{sums}.now"
+        index = (symbol(loop.var, hint=0) - first, 0, 0)
+        now: list[Stmt] = [Load(name, out.dtype, sums, index), Store(stmt.out, (), name, out.dtype)]
+        return Matmul(sums, x, y, stmt.loc), now
+
+    def step(self, vector: Buffer, var: str) -> Dim | None:
+        """By how much a vector, which is as long in all iterations, moves with each."""
+        (size,), (stride,) = vector.shape, vector.strides
+        if computed_in(vector.offset) or computed_in(size):
+            return None
+        if var in symbols_of(size) or var in symbols_of(stride):
+            return None
+        return step_of(vector.offset, var)
+
+    def new(self, out: Buffer, count: Dim) -> str:
+        name = f"{out.name}.ahead{self.moved}"
+        shape = (count, 1, 1)
+        strides = c_strides(shape, out.dtype.itemsize)
+        self.buffers[name] = Buffer(name, out.dtype, shape, strides, "temp", name)
+        return name
+
+    def vectors(self, vector: Buffer, loop: For, step: Dim, *, is_row: bool) -> str:
+        """A buffer with the vectors of all iterations, as rows or columns."""
+        first, last = self.counters[loop.var]
+        (size,), (stride,) = vector.shape, vector.strides
+        inner = ((1, size), (0, stride)) if is_row else ((size, 1), (stride, 0))
+        name = f"{vector.name}.ahead{self.moved}{'x' if is_row else 'y'}"
+        self.buffers[name] = replace(
+            vector,
+            name=name,
+            shape=(last - first, *inner[0]),
+            strides=(step, *inner[1]),
+            offset=substitute(vector.offset, {loop.var: first}),
+        )
+        return name
+
+    # -- what the loop writes
+
+    def written(self, loop: For, place: int, storage: str) -> Iterator[tuple[_Places | None, bool]]:
+        """What the loop writes to a storage, None where that is not known, and whether that is
+        before the statement at ``place``.
+        """
+        for number, stmt in enumerate(loop.body):
+            for found in self.stores(stmt, storage, ()):
+                yield found, number < place
+
+    def stores(
+        self, stmt: Stmt, storage: str, around: tuple[tuple[str, Dim], ...]
+    ) -> Iterator[_Places | None]:
+        match stmt:
+            case Store(buffer=buffer, index=index, dtype=dtype):
+                if self.buffers[buffer].storage == storage:
+                    offset = byte_offset(self.buffers[buffer], index)
+                    known = not computed_in(offset)
+                    yield _Places(offset, around, dtype.itemsize) if known else None
+            case Matmul(out, _, _):
+                if self.buffers[out].storage == storage:
+                    yield None
+            case Loop(var=var, size=size, body=body):
+                for each in body:
+                    yield from self.stores(each, storage, ((var, size), *around))
+            case If():
+                for each in (*stmt.then, *stmt.orelse):
+                    yield from self.stores(each, storage, around)
+            case Load() | Compute() | Index() | Accumulate():
+                pass
+            case _:
+                yield None
+
+    def are_apart(self, loop: For, vector: Buffer, written: _Places, *, is_before: bool) -> bool:
+        """Whether what is written in an iteration is not read in a later one."""
+        (size,), (stride,) = vector.shape, vector.strides
+        element = f"{vector.name}.element"
+        read = _Places(
+            vector.offset + symbol(element, hint=0) * stride,
+            ((element, size),),
+            vector.dtype.itemsize,
+        )
+        first, last = self.counters[loop.var]
+        here, there = self.ends(read, loop.var), self.ends(written, loop.var)
+        if here is not None and there is not None:
+            below = self.is_positive(here[0] - there[1] - written.size + 1)
+            if below or self.is_positive(there[0] - here[1] - read.size + 1):
+                return True
+        return not is_before and self.have_own_column(loop, read, written, last - first)
+
+    def have_own_column(self, loop: For, read: _Places, written: _Places, count: Dim) -> bool:
+        """Whether each iteration meets one column alone, the next one each time."""
+        ((element, _),) = read.ways
+        row, step = step_of(read.offset, element), step_of(read.offset, loop.var)
+        if row in (0, None) or step is None or step_of(written.offset, loop.var) != step:
+            return False
+        if any(step_of(written.offset, var) not in (0, row) for var, _ in written.ways):
+            return False
+        inside = {element: 0, **{var: 0 for var, _ in written.ways}}
+        rows = substitute(read.offset, inside) - substitute(written.offset, inside)
+        if rows != 0 and not (isinstance(rows, int) and isinstance(row, int) and rows % row == 0):
+            return False
+        return self.is_positive(row - step * count + 1) and self.is_positive(step)
+
+    def ends(self, places: _Places, var: str) -> Range | None:
+        """The offsets of the first and the last byte's element that any iteration meets."""
+        first, last = self.counters[var]
+        low = high = places.offset
+        ways = [(name, 0, size - 1) for name, size in places.ways]
+        for name, begin, end in (*ways, (var, first, last - 1)):
+            steps = step_of(low, name), step_of(high, name)
+            falls = [None if each is None else decide(each, "<", 0) for each in steps]
+            if None in falls:
+                return None
+            low = substitute(low, {name: end if falls[0] else begin})
+            high = substitute(high, {name: begin if falls[1] else end})
+        return low, high
+
+    def is_positive(self, dim: Dim) -> bool:
+        if computed_in(dim):
+            return False
+        return decide(bounds(dim, self.ranges)[0], ">", 0) is True
