@@ -275,3 +275,46 @@ def test_dtypes_that_a_text_of_numbers_names():
     for n in (4, 8, 2, 4):
         expected = run(of_dtypes_by_text, [A.copy(), n])
         assert not difference(expected, run(compiled, [A.copy(), n]))
+
+
+def _filled(make):
+    def program(x):
+        made = make(x)
+        made[...] = x
+        return made
+
+    return program
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda x: np.ndarray(x.shape),
+        lambda x: np.ndarray(x.shape, np.float32, order="F"),
+        lambda x: np.ndarray(shape=(2, x.shape[1]), dtype=int, order="f"),
+        lambda x: np.ndarray(x.shape, order="K"),
+        lambda x: np.ndarray(x.shape, order=None),
+        lambda x: np.ndarray((4, *x.shape))[1],
+    ],
+)
+def test_arrays_without_values_are_made_by_their_class(make):
+    program = _filled(make)
+    compiled = fxc.compile(program, fullgraph=True)
+    for _ in range(2):
+        assert not difference(run(program, [A]), run(compiled, [A]))
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda x: np.ndarray(x.shape, buffer=x),
+        lambda x: np.ndarray((1, 3), float, x, 8),
+        lambda x: np.ndarray((2, 3), buffer=x, strides=(8, 16)),
+        lambda x: np.ndarray((-1, 3)),
+        lambda x: np.ndarray(),
+        lambda x: np.ndarray((2, 3), order="X"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore::fxc.CaptureWarning")
+def test_views_made_by_their_class_are_numpys(make):
+    both(lambda x: make(x) * 2, A)

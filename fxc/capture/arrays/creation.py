@@ -76,6 +76,14 @@ def _filled_with(name: str) -> Any:
 zeros, ones, empty = (_filled_with(name) for name in ("zeros", "ones", "empty"))
 
 
+def ndarray(shape: object, dtype: object = float, *view: object, **options: object) -> Any:
+    """As ``np.ndarray`` with memory of its own."""
+    order = order_of(options.pop("order", None))
+    if view or options:
+        raise refuse("np.ndarray with buffer=, offset= or strides= cannot be captured")
+    return empty(shape, dtype, "F" if order == "F" else "C")
+
+
 def full(shape: object, fill_value: object, dtype: object = None, order: str = "C") -> Any:
     """As ``np.full``."""
     dims = dims_of(shape)
@@ -383,3 +391,4 @@ _CREATION: dict[Any, Callable[..., Any]] = {
     np.copy: copy,
 }
 CREATION = {function: _with_options(function, ours) for function, ours in _CREATION.items()}
+CREATION[np.ndarray] = ndarray

@@ -103,7 +103,8 @@ class Door(PlainCalls):
             if special is not None:
                 return special(self, *map(functools.partial(_items_for, f), args), **kwargs)
         if is_class:
-            return made_of(self, f, args, kwargs)
+            making = self.call_numpy if f in FUNCTIONS else functools.partial(made_of, self)
+            return making(f, args, kwargs)
         if kind is FunctionType:
             return self._call_function(f, args, kwargs)
         if kind is BuiltinFunctionType:
