@@ -28,7 +28,8 @@ def lanes_for(program: Program, loop: Loop) -> int:
         lanes *= costs.lanes_totals
     elif survey.work >= costs.lanes_work:
         lanes *= 4 if hint(loop.size) * survey.work >= costs.lanes_much else 2
-    return min(costs.lanes, lanes)
+    most = min(costs.lanes, loop.size if isinstance(loop.size, int) else costs.lanes)
+    return min(lanes, 1 << (most.bit_length() - 1))
 
 
 def carried_through(loop: Loop) -> list[Accumulate]:
