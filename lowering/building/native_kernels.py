@@ -145,6 +145,7 @@ _BY_NAME = {
     "dot": NativeKernel(contraction, partial(_has_product, most=2)),
     "sort": NativeKernel(applied, _sorts_rows),
     "argsort": NativeKernel(ordered, _sorts_rows),
+    "sum": NativeKernel(counting.total, has_nest),
     "bind_size": NativeKernel(counting.bind_size),
     "nonzero": NativeKernel(counting.places),
     "cond": NativeKernel(partial(control.cond, visit=visit)),

@@ -7,6 +7,7 @@ from dataclasses import field
 
 from fxc.ir.graph import Node, Region, Value, walk
 from fxc.ir.records import mutable
+from fxc.ir.symbols import symbol
 
 from ..nests.statements import Stmt
 from .index_maps import is_view_copy
@@ -24,6 +25,11 @@ class Scope:
     statements: list[Stmt] = field(default_factory=list)
     owned: set[str] = field(default_factory=set)  # storages that this region may overwrite
     position: int = -1
+    # Note [Counted where chosen]
+    # The size of what a mask chooses is a sum over the mask. Where the places of what is chosen
+    # stay in the region, they are found in the loop that counts them: by the output of the sum the
+    # node that finds them. The mask is then read once.
+    found_by: dict[Value, Node] = field(default_factory=dict)
 
 
 def new_scope(region: Region) -> Scope:
@@ -40,7 +46,33 @@ def new_scope(region: Region) -> Scope:
         for value in (*node.inputs, *free_values(node)):
             last_use.setdefault(value, position)
             uses[value] = uses.get(value, 0) + reached
-    return Scope(region.nodes, last_use, uses)
+    found_by = _found_by(region)
+    for node in found_by.values():
+        uses[node.arg("mask")] -= 1
+    return Scope(region.nodes, last_use, uses, found_by=found_by)
+
+
+def _found_by(region: Region) -> dict[Value, Node]:
+    """By the output of a sum over a mask, the node that finds its places. See Note [Counted where
+    chosen].
+    """
+    finding = {node.arg("count"): node for node in region.nodes if node.op == "nonzero"}
+    if not finding:
+        return {}
+    makers = {output: node for node in region.nodes for output in node.outputs}
+    leaving = set(region.results)
+    for node in reversed(region.nodes):
+        if is_view_copy(node) and node.output in leaving:
+            leaving.add(node.args[0])
+    found: dict[Value, Node] = {}
+    for node in region.nodes:
+        places = finding.get(symbol(node.arg("symbol"))) if node.op == "bind_size" else None
+        counted = makers.get(node.arg("number")) if places is not None else None
+        if places is not None and counted is not None and places.output not in leaving:
+            is_sum = counted.op == "sum" and counted.args[0] == places.arg("mask")
+            if is_sum and isinstance(counted.args[0], Value) and counted.arg("axis") is None:
+                found[counted.output] = places
+    return found
 
 
 def free_values(node: Node) -> tuple[Value, ...]:

@@ -31,17 +31,19 @@ from ..nests.statements import (
 from . import control, ends, interleaved, interrupts, sticky
 from .blocks import is_block_move
 from .calls import emit_call
+from .compaction import compaction
 from .emitter import Counting, Emitter
 from .llvm_text import Lanes
 from .pairwise import PairwiseTree
 from .parallel import parallel_loop
 from .parallel_totals import parallel_totals
+from .places_code import compact
 from .products import emit_apply, emit_matmul
 from .scratch import emit_allocate
 from .survey import carried_through, lanes_for
 from .totals import combined
 from .undo import keep
-from .vectors import hoist, vector_loop
+from .vectors import hoist, hoist_outwards, vector_loop
 
 ELEMENT = 8  # bytes, as a rule
 
@@ -105,6 +107,9 @@ class StatementEmitter(Emitter):
             return
         if loop.descending:
             loop = _turned(loop)
+        if lanes == 1:
+            hoisted, loop = hoist_outwards(self.program, loop)
+            self.block(hoisted)
         self.hoist_functions(loop)
         if lanes == 1 and is_block_move(self, loop):
             return
@@ -114,7 +119,10 @@ class StatementEmitter(Emitter):
         outermost = [s for s in carried if s.name not in self.regs.totals]
         for stmt in outermost:
             self.start_total(stmt, lanes)
-        if wide > 1:
+        packed = compaction(self.program, loop) if lanes == 1 and loop.ordered else None
+        if packed is not None:
+            compact(self, loop, packed)
+        elif wide > 1:
             vector_loop(self, loop, wide, carried)
         elif loop.behind:
             ends.one_by_one(self, loop)

@@ -274,6 +274,12 @@ class Lanes:
         self.function.module.declare(f"declare {kind} {name}({kind})")
         return self.op(f"call {kind} {name}({kind} {register})")
 
+    def reduced(self, name: str, lanes: str) -> str:
+        """The truth values of all lanes as one."""
+        function, mask = f"@llvm.vector.reduce.{name}.v{self.count}i1", self.of("i1")
+        self.function.module.declare(f"declare i1 {function}({mask})")
+        return self.op(f"call i1 {function}({mask} {lanes})")
+
     def select(self, condition: str, dtype: np.dtype, yes: str, no: str) -> str:
         kind = self.type(dtype)
         return self.op(f"select {self.of('i1')} {condition}, {kind} {yes}, {kind} {no}")

@@ -14,6 +14,8 @@ from ..nests.statements import Accumulate
 from .llvm_text import Lanes
 from .operator_code import SCALAR_CODE
 
+_OF_TRUTHS = {"logical_or": "or", "logical_and": "and"}
+
 
 def combined(stmt: Accumulate, left: str, right: str, code: Lanes) -> str:
     """Two totals as one, lane by lane."""
@@ -62,7 +64,9 @@ def better_of(
 def fold_lanes(
     stmt: Accumulate, total: Mapping[str, str], keys: Mapping[str, np.dtype], code: Lanes
 ) -> dict[str, str]:
-    """The totals of all lanes as one, half with half."""
+    """The totals of all lanes as one, half with half; truth values all at once."""
+    if stmt.dtype == BOOL and stmt.combine in _OF_TRUTHS and code.count > 1:
+        return {stmt.name: code.reduced(_OF_TRUTHS[stmt.combine], total[stmt.name])}
     folded = dict(total)
     while code.count > 1:
         half = Lanes(code.function, code.count // 2)

@@ -454,3 +454,13 @@ loops column_of_another
     b4[i3] = add(t15, 1.0)
   bytes moved 224*n + 1240; copies 0""",
         )
+
+
+def test_what_no_loop_changes_is_computed_before_all() -> None:
+    def program(x: Any, y: Any, s: Any, t: Any) -> Any:
+        return x + y.T * (s / t)
+
+    x, y = np.ones((5, 7)), np.ones((7, 5))
+    text = fxc.compile(program, fullgraph=True).inspect(x, y, 3.0, 7.0).llvm
+    assert text.count("fdiv") == 1
+    assert text.index("fdiv") < text.index("\nhead")
