@@ -14,6 +14,7 @@ from .machine.target import SERIAL, Target
 from .scheduling.allocations import with_allocations
 from .scheduling.block_columns import block_columns
 from .scheduling.fuse import fuse
+from .scheduling.lanes import lanes
 from .scheduling.parallel import parallel
 from .scheduling.products_ahead import products_ahead
 from .scheduling.same_sizes import same_sizes
@@ -40,5 +41,5 @@ def lower(
     program = same_sizes(build_loops(graph, kernel_of, target), graph.guards)
     program = products_ahead(program)
     program = speculate(block_columns(fuse(program)))
-    program = parallel(with_allocations(program))
+    program = lanes(parallel(with_allocations(program)))
     return emit_module(graph, program, drawn, careful=careful)

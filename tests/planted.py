@@ -18,7 +18,7 @@ from fxc.ir.graph import Graph, SliceSpec
 from fxc.ir.signature import ResultLeaf, ViewLeaf
 from fxc.lowering.building import context, control, index_maps, stores, writes
 from fxc.lowering.emission import emit
-from fxc.lowering.scheduling import forward, fuse, loop_facts
+from fxc.lowering.scheduling import forward, fuse, lanes, loop_facts
 from fxc.passes import (
     aliases,
     bases,
@@ -390,7 +390,7 @@ def a_move_within_a_buffer_is_taken_for_none(patch: Patch) -> None:
 
 @planted(natively)
 def iterations_run_twice_that_read_what_they_write(patch: Patch) -> None:
-    patch.setattr(emit, "is_repeatable", lambda program, loop: True)
+    patch.setattr(lanes, "is_repeatable", lambda program, loop: True)
 
 
 @planted(natively, quick=True, first=350)

@@ -5,54 +5,28 @@ Those are as fast, and take a tenth of the time to compile.
 
 from __future__ import annotations
 
-from typing import TypeGuard
-
 import numpy as np
 
-from fxc.ir.size_functions import hint, substitute
+from fxc.ir.size_functions import substitute
 
-from ..nests.addressing import byte_offset, step_of
+from ..nests.addressing import byte_offset
 from ..nests.buffers import Atom, Const
-from ..nests.statements import Compute, Load, Loop, Stmt, Store
+from ..nests.statements import Compute, Load, Loop, Store
 from .emitter import Emitter
 
 
-def is_block_move(emitter: Emitter, loop: Loop) -> bool:
-    """Write the loop as one call, if it is one of these."""
-    copies: dict[Atom, Atom] = {c.name: c.args[0] for c in loop.body if _is_copy(c)}
-    body = tuple(s for s in loop.body if not _is_copy(s))
-    if len(body) > 2 or not isinstance(body[-1], Store):
-        return False
-    store = body[-1]
-    value = copies.get(store.value, store.value)
-    if not all(_goes_along(emitter, loop, s) for s in body if isinstance(s, Load | Store)):
-        return False
-    match body[:-1]:
-        case () if isinstance(value, Const):
-            content = set(np.array(value.value).astype(store.dtype).tobytes())
-            if len(content) == 1:
-                _fill(emitter, loop, store, *content)
-                return True
-        case (Load() as load,) if load.name == value and _are_apart(emitter, load, store):
-            if hint(loop.size) * store.dtype.itemsize <= emitter.costs.moved:
-                _copy(emitter, loop, load, store)
-                return True
-    return False
-
-
-def _is_copy(stmt: Stmt) -> TypeGuard[Compute]:
-    return isinstance(stmt, Compute) and stmt.op == "copy" and stmt.arg_dtypes == (stmt.dtype,)
-
-
-def _are_apart(emitter: Emitter, load: Load, store: Store) -> bool:
-    buffers = emitter.program.buffers
-    return buffers[load.buffer].storage != buffers[store.buffer].storage
-
-
-def _goes_along(emitter: Emitter, loop: Loop, stmt: Load | Store) -> bool:
-    """Whether each iteration meets the element behind that of the iteration before."""
-    offset = byte_offset(emitter.program.buffers[stmt.buffer], stmt.index)
-    return step_of(offset, loop.var) == stmt.dtype.itemsize
+def move(emitter: Emitter, loop: Loop) -> None:
+    """Write the loop as one call."""
+    loads = [stmt for stmt in loop.body if isinstance(stmt, Load)]
+    (store,) = (stmt for stmt in loop.body if isinstance(stmt, Store))
+    if loads:
+        _copy(emitter, loop, loads[0], store)
+        return
+    copied: dict[Atom, Atom] = {c.name: c.args[0] for c in loop.body if isinstance(c, Compute)}
+    value = copied.get(store.value, store.value)
+    assert isinstance(value, Const)
+    (byte,) = set(np.array(value.value).astype(store.dtype).tobytes())
+    _fill(emitter, loop, store, byte)
 
 
 def _fill(emitter: Emitter, loop: Loop, store: Store, byte: int) -> None:

@@ -11,8 +11,10 @@ from dataclasses import replace
 
 from fxc.ir.symbols import symbol
 
-from ..nests.accesses import rename
+from ..nests.accesses import carried_through, pair_at, rename
 from ..nests.buffers import I64
+from ..nests.compaction import compaction
+from ..nests.hoisting import hoist, hoist_outwards
 from ..nests.statements import (
     Accumulate,
     Allocate,
@@ -28,10 +30,9 @@ from ..nests.statements import (
     Store,
     While,
 )
-from . import control, ends, interleaved, interrupts, sticky
-from .blocks import is_block_move
+from . import control, ends, interrupts, sticky
+from .blocks import move
 from .calls import emit_call
-from .compaction import compaction
 from .emitter import Counting, Emitter
 from .llvm_text import Lanes
 from .pairwise import PairwiseTree
@@ -40,10 +41,9 @@ from .parallel_totals import parallel_totals
 from .places_code import compact
 from .products import emit_apply, emit_matmul
 from .scratch import emit_allocate
-from .survey import carried_through, lanes_for
 from .totals import combined
 from .undo import keep
-from .vectors import hoist, hoist_outwards, vector_loop
+from .vectors import vector_loop
 
 ELEMENT = 8  # bytes, as a rule
 
@@ -59,7 +59,7 @@ class StatementEmitter(Emitter):
         for number, stmt in enumerate(block):
             if self.undo is not None:
                 keep(self, self.undo, stmt)
-            pair = interleaved.pair_at(self.program, block, number)
+            pair = pair_at(self.program, block, number)
             if number == done or (pair is not None and self.numbers.store(pair, code)):
                 done = number + (number != done)
                 continue
@@ -111,15 +111,16 @@ class StatementEmitter(Emitter):
             hoisted, loop = hoist_outwards(self.program, loop)
             self.block(hoisted)
         self.hoist_functions(loop)
-        if lanes == 1 and is_block_move(self, loop):
+        if lanes == 1 and loop.moved:
+            move(self, loop)
             return
         self.hoist_rows(loop)
-        wide = lanes_for(self.program, loop) if lanes == 1 else 1
+        wide = loop.lanes if lanes == 1 else 1
         carried = carried_through(loop)
         outermost = [s for s in carried if s.name not in self.regs.totals]
         for stmt in outermost:
             self.start_total(stmt, lanes)
-        packed = compaction(self.program, loop) if lanes == 1 and loop.ordered else None
+        packed = compaction(self.program, loop) if lanes == 1 and loop.packed else None
         if packed is not None:
             compact(self, loop, packed)
         elif wide > 1:

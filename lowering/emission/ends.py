@@ -19,51 +19,20 @@ from dataclasses import replace
 
 from fxc.ir.records import frozen
 from fxc.ir.size_functions import substitute
-from fxc.ir.symbols import computed_in
 
-from ..nests.addressing import byte_offset, step_of
+from ..nests.addressing import byte_offset, is_unit_step, step_of
 from ..nests.program import Program
-from ..nests.statements import Compute, Index, Load, Loop, Stmt, Store
+from ..nests.statements import Load, Loop, Stmt, Store
 from .emitter import Counting, Emitter
 from .llvm_text import Lanes
 from .registers import Registers
 
 
-def computes_first(program: Program, body: Sequence[Stmt]) -> bool:
-    """Whether iterations of a loop may be computed before earlier ones store, and stored twice.
-
-    Loads that follow a store, or meet computed places of what is stored, could tell.
-    """
-    stored = {program.buffers[s.buffer].storage for s in _stores(body)}
-    already: set[str] = set()
-    for stmt in body:
-        match stmt:
-            case Load(buffer=buffer, index=index):
-                storage = program.buffers[buffer].storage
-                is_computed = any(computed_in(dim) for dim in index)
-                if storage in already or (storage in stored and is_computed):
-                    return False
-            case Store(buffer=buffer, index=index):
-                if any(computed_in(dim) for dim in index):
-                    return False
-                already.add(program.buffers[buffer].storage)
-            case Compute() | Index():
-                pass
-            case _:
-                return False
-    return True
-
-
-def ends_first(
-    emitter: Emitter, loop: Loop, lanes: int, body: Sequence[Stmt], aligned: Store | None
-) -> None:
-    """The loop in vectors; one that has fewer iterations than lanes is run one by one.
-
-    Of a long body, or one with symbols in its addresses, there is no first vector.
-    """
+def ends_first(emitter: Emitter, loop: Loop, lanes: int, body: Sequence[Stmt]) -> None:
+    """The loop in vectors; one that has fewer iterations than lanes is run one by one."""
 
     def wide() -> None:
-        _in_vectors(emitter, loop, lanes, body, aligned)
+        _in_vectors(emitter, loop, lanes, body)
 
     def narrow() -> None:
         one_by_one(emitter, replace(loop, body=tuple(body)))
@@ -114,22 +83,20 @@ class _Vector:
         _in(emitter, self.registers, lambda: emitter.block(self.stores, lanes))
 
 
-def _in_vectors(
-    emitter: Emitter, loop: Loop, lanes: int, body: Sequence[Stmt], aligned: Store | None
-) -> None:
-    is_short = len(body) <= emitter.costs.ends_statements and isinstance(loop.size, int)
+def _in_vectors(emitter: Emitter, loop: Loop, lanes: int, body: Sequence[Stmt]) -> None:
+    both, aligned = loop.ends == "ends first", aligned_store(emitter.program, loop)
     start, stop = "0", emitter.dim(loop.size - lanes)
     emitter.regs.vector = loop.var
     some = _Iterations(loop, lanes, body)
     ends = [_computed(emitter, some, stop)]
-    if is_short and aligned is not None:
+    if both and aligned is not None:
         past = past_line(emitter, loop, aligned)
         start = emitter.function.op(f"sub nsw i64 {lanes}, {past}")
         ends.append(_computed(emitter, some, "0"))
     if not loop.behind:
         counting = Counting(loop.var, start, stop, lanes, lanes)
         emitter.counted(counting, (), lambda: emitter.block(body, lanes))
-    elif is_short and aligned is None and loop.behind <= lanes:
+    elif both and aligned is None and loop.behind <= lanes:
         direct, late = _by_haste(emitter.program, body)
         first = _computed(emitter, some, "0")
         _Vector(first.registers, direct).store(emitter, lanes)
@@ -258,3 +225,14 @@ def past_line(emitter: Emitter, loop: Loop, store: Store) -> str:
     address = f.op(f"ptrtoint ptr {pointer} to i64")
     low = f.op(f"and i64 {address}, {emitter.program.target.line - 1}")
     return f.op(f"udiv i64 {low}, {step_of(offset, loop.var)}")
+
+
+def aligned_store(program: Program, loop: Loop) -> Store | None:
+    """The store whose vectors are whole cache lines. See Note [Loops in lanes]."""
+    for stmt in loop.body:
+        if isinstance(stmt, Store) and stmt.buffer == loop.aligned:
+            buffer = program.buffers[stmt.buffer]
+            step = step_of(byte_offset(buffer, stmt.index), loop.var)
+            if isinstance(step, int) and step > 0 and is_unit_step(buffer, step):
+                return stmt
+    return None

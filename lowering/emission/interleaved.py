@@ -11,9 +11,8 @@ from collections.abc import Sequence
 from fxc.ir.symbols import Dim
 
 from ..nests.addressing import byte_offset
-from ..nests.buffers import Buffer
 from ..nests.program import Program
-from ..nests.statements import Load, Stmt, Store
+from ..nests.statements import Load, Store
 from .elements import Elements
 from .llvm_text import FunctionText, Lanes, ModuleText, memory_type
 from .registers import InLanes
@@ -22,21 +21,6 @@ from .registers import InLanes
 def is_part(program: Program, stmt: Load | Store) -> bool:
     """Whether the statement is of the real or the imaginary part of a complex number."""
     return program.buffers[stmt.buffer].parts and isinstance(stmt.index[-1], int)
-
-
-def is_unit_step(buffer: Buffer, step: Dim | None) -> bool:
-    """Whether an access moves from one element to the next, upwards or downwards."""
-    size = buffer.dtype.itemsize
-    return step in (size, -size) or (buffer.parts and step in (2 * size, -2 * size))
-
-
-def pair_at(program: Program, block: Sequence[Stmt], number: int) -> tuple[Store, Store] | None:
-    """The statement of that number and the next, if they store the parts of complex numbers."""
-    match block[number : number + 2]:
-        case [Store(index=(*place, 0)) as first, Store(index=(*again, 1)) as second]:
-            if first.buffer == second.buffer and place == again:
-                return (first, second) if program.buffers[first.buffer].parts else None
-    return None
 
 
 class Numbers:

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..nests.statements import Accumulate, Compute, Load, Loop, Stmt, Store
+from ..nests.statements import Accumulate, Loop, Stmt
 from ..operators.neutral import nothing
-from ..operators.python_rules import SCALAR_RULES
 from ..operators.reduction_order import PAIRWISE_GROUPS, PAIRWISE_LANES
 from .emitter import Counting, Emitter
 from .llvm_text import FunctionText, Lanes, constant, scalar_type
@@ -97,8 +96,8 @@ class PairwiseTree:
         inner.regs.vector = self.loop.var
         inner.total_lanes = self.lanes
         block, here = (*self.body, *lanes), "%lo"
-        if self.is_narrow or self.work >= self.emitter.costs.lanes_work:
-            wide = 2 * self.lanes
+        wide = self.loop.lanes
+        if wide > self.lanes:
             pairs = f.op(f"add i64 %lo, {f.op(f'and i64 %n, {-wide}')}")
             self._vectors(inner, block, lanes, (here, pairs), wide)
             here = pairs
@@ -119,25 +118,6 @@ class PairwiseTree:
         self._return(f, [inner.regs.totals[stmt.name] for stmt in lanes])
         header = self._header(f"{self.name}.leaf", "alwaysinline nounwind")
         self.emitter.module.functions.append("\n".join([header, "entry:", *f.lines, "}"]))
-
-    @property
-    def work(self) -> int:
-        """A rough number of operations for one element."""
-        return sum(SCALAR_RULES[s.op].cost for s in self.body if isinstance(s, Compute))
-
-    @property
-    def is_narrow(self) -> bool:
-        """Whether two groups of elements fit into a register: then both are computed at once."""
-        sizes = [stmt.dtype.itemsize for stmt in self.totals]
-        for stmt in self.body:
-            match stmt:
-                case Load(dtype=dtype) | Store(dtype=dtype):
-                    sizes.append(dtype.itemsize)
-                case Compute(dtype=dtype, arg_dtypes=given):
-                    sizes += [dtype.itemsize, *(each.itemsize for each in given)]
-                case _:
-                    return False
-        return 2 * self.lanes * max(sizes) <= self.emitter.program.target.vector
 
     def _vectors(
         self,

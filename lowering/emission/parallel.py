@@ -9,21 +9,18 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from fxc.ir.records import frozen
-from fxc.ir.size_functions import hint, substitute
-from fxc.ir.symbols import Dim, symbol
 
-from ..nests.accesses import rename
 from ..nests.bounds import counter_ranges
-from ..nests.statements import Loop, Stmt, blocks_of, with_blocks
+from ..nests.chunks import COUNT, FIRST, chunk
+from ..nests.hoisting import hoist
+from ..nests.statements import Loop
 from .arena import room_of_copy
 from .emitter import Emitter
 from .llvm_text import FunctionText
 from .outside import FromOutside, inside, read_outside
-from .vectors import hoist
 
 PARALLEL = "parallel loops"  # among the functions of the pointer table
 _ANY = 2**31  # threads
-_FIRST, _COUNT = "chunk.first", "chunk.count"  # symbols: of a chunk's iterations
 
 
 @frozen
@@ -65,10 +62,10 @@ def parallel_loop(emitter: Emitter, loop: Loop) -> None:
         inner.loop(chunk_of(inner, loop, "%first", "%count"), 1)
 
     function = chunk_function(emitter, loop, (), write)
-    size, chunk = emitter.dim(loop.size), emitter.dim(loop.parallel or 1)
+    size, length = emitter.dim(loop.size), emitter.dim(loop.parallel or 1)
     is_known = isinstance(loop.size, int) and isinstance(loop.parallel, int)
-    several = None if is_known else emitter.function.op(f"icmp sgt i64 {size}, {chunk}")
-    function.run(emitter, size, chunk, several)
+    several = None if is_known else emitter.function.op(f"icmp sgt i64 {size}, {length}")
+    function.run(emitter, size, length, several)
 
 
 def chunk_function(
@@ -133,16 +130,5 @@ def _loaded(f: FunctionText, outer: Sequence[FromOutside]) -> list[str]:
 
 def chunk_of(inner: Emitter, loop: Loop, first: str, count: str) -> Loop:
     """The loop over so many iterations, from the ``first`` on: registers."""
-    inner.regs.dims |= {_FIRST: first, _COUNT: count}
-    there = symbol(loop.var, hint=0, lower=0) + symbol(_FIRST, hint=0, lower=0)
-    body = tuple(_moved(stmt, {loop.var: there}) for stmt in loop.body)
-    size = symbol(_COUNT, hint=hint(loop.parallel or 0), lower=1)
-    return replace(loop, size=size, body=body, parallel=None)
-
-
-def _moved(stmt: Stmt, dims: dict[str, Dim]) -> Stmt:
-    """The statement for another iteration, the sizes of loops inside included."""
-    if isinstance(stmt, Loop):
-        stmt = replace(stmt, size=substitute(stmt.size, dims))
-        return with_blocks(stmt, tuple(tuple(_moved(s, dims) for s in b) for b in blocks_of(stmt)))
-    return rename(stmt, dims)
+    inner.regs.dims |= {FIRST: first, COUNT: count}
+    return chunk(loop)

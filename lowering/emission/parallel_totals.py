@@ -12,6 +12,7 @@ from dataclasses import replace
 
 from fxc.ir.records import frozen
 
+from ..nests.hoisting import hoist
 from ..nests.statements import Accumulate, Loop, Stmt
 from ..operators.neutral import neutral
 from ..operators.reduction_order import PAIRWISE_LANES
@@ -21,7 +22,6 @@ from .outside import FromOutside
 from .pairwise import PairwiseTree
 from .parallel import chunk_function, chunk_of
 from .totals import combined
-from .vectors import hoist
 
 _LEVELS = 6  # how often a sum is halved, at most
 _MOST = 1 << _LEVELS  # pieces

@@ -16,8 +16,8 @@ from fxc.ir.records import mutable
 from fxc.ir.settings import features_taken
 
 from ..nests.buffers import BOOL, I64
+from ..nests.compaction import Compaction
 from ..nests.statements import Loop
-from .compaction import Compaction
 from .emitter import Counting, Emitter
 from .llvm_text import Lanes
 

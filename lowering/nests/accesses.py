@@ -108,3 +108,27 @@ def rename(stmt: Stmt, dims: dict[str, Dim]) -> Stmt:
 def allocated(block: Sequence[Stmt]) -> list[str]:
     """The storages that a block allocates."""
     return [stmt.storage for stmt in walk(tuple(block)) if isinstance(stmt, Allocate)]
+
+
+def carried_through(loop: Loop) -> list[Accumulate]:
+    """The accumulators whose total is carried through ``loop``."""
+    found: list[Accumulate] = []
+
+    def visit(block: Sequence[Stmt], depth: int) -> None:
+        for stmt in block:
+            if isinstance(stmt, Accumulate) and stmt.levels >= depth:
+                found.append(stmt)
+            elif isinstance(stmt, Loop):
+                visit(stmt.body, depth + 1)
+
+    visit(loop.body, 1)
+    return found
+
+
+def pair_at(program: Program, block: Sequence[Stmt], number: int) -> tuple[Store, Store] | None:
+    """The statement of that number and the next, if they store the parts of complex numbers."""
+    match block[number : number + 2]:
+        case [Store(index=(*place, 0)) as first, Store(index=(*again, 1)) as second]:
+            if first.buffer == second.buffer and place == again:
+                return (first, second) if program.buffers[first.buffer].parts else None
+    return None

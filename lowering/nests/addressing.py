@@ -149,3 +149,9 @@ def _is_over(atom: Symbol | SymFunc | Computed, known: Set[str]) -> bool:
 def varies(atom: Computed, loop: str) -> bool:
     """Whether a computed integer is another one in each iteration of ``loop``."""
     return loop in _inside(atom)
+
+
+def is_unit_step(buffer: Buffer, step: Dim | None) -> bool:
+    """Whether an access moves from one element to the next, upwards or downwards."""
+    size = buffer.dtype.itemsize
+    return step in (size, -size) or (buffer.parts and step in (2 * size, -2 * size))

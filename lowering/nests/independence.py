@@ -13,7 +13,7 @@ from fxc.ir.records import frozen
 from fxc.ir.size_functions import substitute
 from fxc.ir.symbols import Dim, SymExpr, computed_in, symbol, symbols_of
 
-from .accesses import Block, accesses, storages
+from .accesses import Block, accesses, carried_through, storages
 from .addressing import byte_offset, step_of
 from .program import Program
 from .statements import Accumulate, Compute, Index, Load, Loop, Stmt, Store, blocks_of, walk
@@ -63,7 +63,7 @@ def why_dependent(program: Program, loop: Loop, private: Set[str] = frozenset())
     for stmt in walk(loop.body):
         if not isinstance(stmt, Load | Compute | Index | Store | Accumulate | Loop):
             return f"it holds a statement of kind {type(stmt).__name__}"
-    if any(True for _ in _totals_through(loop.body, 1)) and not _has_pieces(loop):
+    if carried_through(loop) and not _has_pieces(loop):
         return "it carries a total"
     met: dict[str, list[_Met]] = {}
     for access in _met(program, loop.body, {}, loop.var):
@@ -74,14 +74,6 @@ def why_dependent(program: Program, loop: Loop, private: Set[str] = frozenset())
         if not (_moves_apart(found) or _have_own_index(program, found, loop)):
             return f"its iterations share {storage}"
     return ""
-
-
-def _totals_through(block: Sequence[Stmt], depth: int) -> Iterator[Accumulate]:
-    for stmt in block:
-        if isinstance(stmt, Accumulate) and stmt.levels >= depth:
-            yield stmt
-        elif isinstance(stmt, Loop):
-            yield from _totals_through(stmt.body, depth + 1)
 
 
 def _has_pieces(loop: Loop) -> bool:

@@ -30,6 +30,7 @@ from .boxed_args import boxed_buffers
 from .buffers import Atom
 
 Order = OneOf["any", "sequential", "pairwise", "complex pairwise"]
+Ends = OneOf["rest", "overlapping", "end first", "ends first"]
 
 
 @frozen
@@ -150,6 +151,10 @@ class Loop(_Nested):
     many iterations before overwrites: that waits for it. ``chunk`` cuts a pairwise sum, see
     ``reduction_order``. One that is ``parallel`` is run by threads in chunks of so many iterations,
     see Note [Parallel loops].
+
+    So many ``lanes`` run at once, see Note [Loops in lanes]. A loop that is ``moved`` fills or
+    copies elements in a row: a function of the C library does that. One that is ``packed`` stores
+    places by the bits of masks, see ``compaction``.
     """
 
     var: str
@@ -162,6 +167,11 @@ class Loop(_Nested):
     note: str = ""
     behind: int = 0
     parallel: Dim | None = None
+    lanes: int = 1
+    ends: Ends = "rest"
+    aligned: str = ""
+    moved: bool = False
+    packed: bool = False
 
 
 @frozen

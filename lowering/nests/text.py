@@ -179,5 +179,10 @@ def _head(loop: Loop) -> str:
     step += f" chunk {loop.chunk}" if loop.chunk is not None else ""
     step += f" stores {loop.behind} behind" if loop.behind else ""
     step += f" parallel {loop.parallel}" if loop.parallel is not None else ""
+    step += f" lanes {loop.lanes}" if loop.lanes > 1 else ""
+    step += f" {loop.ends}" if loop.ends != "rest" else ""
+    step += f" aligned to {loop.aligned}" if loop.aligned else ""
+    step += " moved" if loop.moved else ""
+    step += " packed" if loop.packed else ""
     remark = "  # " + f"{loop.loc or ''} {loop.note}".strip()
     return f"for {loop.var} in 0:{loop.size}{step}" + (remark if len(remark) > 4 else "")

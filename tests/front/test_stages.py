@@ -99,7 +99,7 @@ loops chain
   input x: float64[8]
   input y: float64[8]
   output b2: float64[8]
-  for i0 in 0:8
+  for i0 in 0:8 lanes 8
     t1 = x[i0]
     t3 = y[i0]
     b2[i0] = multiply(sqrt(add(multiply(t1, t1), multiply(t3, t3))), 0.5)
@@ -114,7 +114,7 @@ loops chain
   input x: float64[x.0]
   input y: float64[x.0]
   output b2: float64[x.0]
-  for i0 in 0:x.0 parallel 12032
+  for i0 in 0:x.0 parallel 12032 lanes 8 overlapping aligned to b2
     t1 = x[i0]
     t3 = y[i0]
     b2[i0] = multiply(sqrt(add(multiply(t1, t1), multiply(t3, t3))), 0.5)
@@ -177,13 +177,13 @@ loops softmax
   temp b2: float64[40]
   output b4: float64[3, 40]
   for i0 in 0:3
-    for i1 in 0:40
+    for i1 in 0:40 lanes 32
       t2 = maximum x[i0, i1]  [any]
-    for i3 in 0:40
+    for i3 in 0:40 lanes 16
       t6 = exp(subtract(x[i0, i3], t2))
       b2[i3] = t6
       t8 = add t6  [pairwise]
-    for i7 in 0:40
+    for i7 in 0:40 lanes 8 ends first
       b4[i0, i7] = divide(b2[i7], t8)
   bytes moved 2560; copies 0""",
         )
@@ -233,7 +233,7 @@ functional relax(%u: f64[8])
             """\
 loops relax
   input u: float64[8]
-  for i1 in 0:6 ordered stores 1 behind
+  for i1 in 0:6 ordered stores 1 behind lanes 8 ends first
     u[i1 + 1] = multiply(0.25, add(add(u[i1], multiply(2.0, u[i1 + 1])), u[i1 + 2]))
   bytes moved 96; copies 0""",
         )
@@ -258,7 +258,7 @@ captured column_sums(%x: f64[3, 40])
 loops column_sums
   input x: float64[3, 40]
   output b1: float64[40]
-  for i1 in 0:40
+  for i1 in 0:40 lanes 8
     for i0 in 0:3
       t2 = add x[i0, i1]  [sequential]
     b1[i1] = t2
@@ -334,10 +334,10 @@ loops absolute_if
   input x: float64[8]
   output b1: float64[8]
   if flag
-    for i0 in 0:8
+    for i0 in 0:8 lanes 8
       b1[i0] = negative(x[i0])
   else
-    for i1 in 0:8
+    for i1 in 0:8 lanes 8
       b1[i1] = add(x[i1], 1.0)
   bytes moved 128; copies 0""",
         )
@@ -393,10 +393,10 @@ decomposed powers(%x: f64[8], %n: py.int)
 loops powers
   input x: float64[8]
   output b1: float64[8]
-  for i0 in 0:8
+  for i0 in 0:8 lanes 8
     b1[i0] = copy(1.0)
   loop i in 0:(n)
-    for i1 in 0:8
+    for i1 in 0:8 lanes 8
       b1[i1] = add(multiply(b1[i1], x[i1]), astype((i)))
   bytes moved 192*n + 64; copies 0""",
         )

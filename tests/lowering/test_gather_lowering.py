@@ -58,7 +58,7 @@ loops f
   input y: int64[11]
   input z: float64[11]
   output b3: float64[11]
-  for i0 in 0:11
+  for i0 in 0:11 lanes 8
     t1 = y[i0]
     t3 = logical_or out_of_bounds(t1, 10)  [any]
     b3[i0] = add(multiply(x[wrap_index(t1, 10)], 2.0), z[i0])
@@ -73,10 +73,10 @@ loops f
 loops f
   input x: float64[1000]
   input y: int64[11]
-  for i0 in 0:11
+  for i0 in 0:11 lanes 32
     t3 = logical_or out_of_bounds(y[i0], 1000)  [any]
   raise if t3
-  for i1 in 0:11
+  for i1 in 0:11 lanes 8 overlapping
     x[wrap_index(y[i1], 1000)] = 1.0
   bytes moved 264; copies 0""",
         )
@@ -95,12 +95,12 @@ loops f
   input y: int64[11]
   input z: float64[11]
   temp b3: float64[11]
-  for i0 in 0:11
+  for i0 in 0:11 lanes 8
     t1 = y[i0]
     t3 = logical_or out_of_bounds(t1, 10)  [any]
     b3[i0] = add(x[wrap_index(t1, 10)], z[i0])
   raise if t3
-  for i3 in 0:11
+  for i3 in 0:11 lanes 8 overlapping
     x[wrap_index(y[i3], 10)] = b3[i3]
   copy: read before it is overwritten in x
   bytes moved 600; copies 1""",
@@ -114,7 +114,7 @@ loops f
   input x: float64[10]
   input y: int64[11]
   input z: float64[11]
-  for i0 in 0:11
+  for i0 in 0:11 lanes 32
     t3 = logical_or out_of_bounds(y[i0], 10)  [any]
   raise if t3
   for i1 in 0:11
@@ -131,11 +131,11 @@ loops f
   input x: float64[10, 40]
   input y: int64[11]
   output b2: float64[11, 40]
-  for i0 in 0:11
+  for i0 in 0:11 lanes 32
     t3 = logical_or out_of_bounds(y[i0], 10)  [any]
   raise if t3
   for i1 in 0:11
-    for i2 in 0:40
+    for i2 in 0:40 lanes 8 ends first
       b2[i1, i2] = x[wrap_index(y[i1], 10), i2]
   bytes moved 6896; copies 0""",
         )
@@ -148,7 +148,7 @@ loops f
   input x: float64[x.0]
   input y: int64[y.0]
   output b2: float64[y.0]
-  for i0 in 0:y.0 parallel 14912
+  for i0 in 0:y.0 parallel 14912 lanes 8
     t1 = y[i0]
     t2 = (x.0)
     t4 = logical_or out_of_bounds(t1, t2)  [any]
@@ -193,12 +193,12 @@ loops f
   input x: float64[10]
   input y: int64[11]
   output b2: float64[11]
-  for i0 in 0:11
+  for i0 in 0:11 lanes 32
     t3 = logical_or out_of_bounds(y[i0], 10)  [any]
   raise if t3
-  for i1 in 0:10
+  for i1 in 0:10 lanes 8 ends first
     x[i1] = add(x[i1], 1.0)
-  for i2 in 0:11
+  for i2 in 0:11 lanes 8 overlapping
     b2[i2] = x[wrap_index(y[i2], 10)]
   bytes moved 504; copies 0""",
         )
@@ -221,10 +221,10 @@ loops f
             """\
 loops f
   input x: float64[4, 5]
-  for i0 in 0:20
+  for i0 in 0:20 lanes 32
     t2 = maximum x[floordiv(i0, 5), mod(i0, 5)]  [any]
   raise if out_of_bounds(t2, 4)
-  for i2 in 0:4
+  for i2 in 0:4 lanes 8
     t6 = wrap_index(t2, 4)
     x[t6, i2 + 1] = add(x[t6, i2 + 1], x[3, i2 + 1])
   bytes moved 224; copies 0""",
@@ -241,12 +241,12 @@ loops f
   input x: float64[10]
   input y: int64[11]
   output b2: float64[10]
-  for i0 in 0:11
+  for i0 in 0:11 lanes 32
     t3 = logical_or out_of_bounds(y[i0], 10)  [any]
   raise if t3
-  for i1 in 0:10
+  for i1 in 0:10 moved
     b2[i1] = x[i1]
-  for i2 in 0:11
+  for i2 in 0:11 lanes 8 overlapping
     b2[wrap_index(y[i2], 10)] = 1.0
   copy: %x is read again after it
   bytes moved 416; copies 1""",

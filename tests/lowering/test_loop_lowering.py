@@ -397,12 +397,12 @@ loops shortest_paths
   input d: float64[9, 9]
   output b2: float64[9, 9]
   t1 = (n)
-  for i0 in 0:81
+  for i0 in 0:81 moved
     b2[floordiv(i0, 9), mod(i0, 9)] = d[floordiv(i0, 9), mod(i0, 9)]
   loop k in 0:t1
     loop i in 0:t1
       t11 = b2[i, k]
-      for i3 in 0:9  # test_loop_lowering.py:50
+      for i3 in 0:9 lanes 8 ends first  # test_loop_lowering.py:50
         b2[i, i3] = minimum(b2[i, i3], add(item(t11), b2[k, i3]))
   copy: test_loop_lowering.py:50 read before it is overwritten in b2
   bytes moved 152*n*n + 1296; copies 1""",
@@ -416,17 +416,17 @@ loops sweeps
   input u: float64[300, 30]
   output b1: float64[300, 30]
   temp b2: float64[1, 28]
-  for i0 in 0:9000
+  for i0 in 0:9000 moved
     b1[floordiv(i0, 30), mod(i0, 30)] = u[floordiv(i0, 30), mod(i0, 30)]
   loop i in 0:(n)
-    for i6 in 0:28 ordered  # test_loop_lowering.py:178
+    for i6 in 0:28 ordered moved  # test_loop_lowering.py:178
       b2[0, i6] = b1[1, i6 + 1]
     for i4 in 0:298 ordered  # test_loop_lowering.py:178 stored 1 behind
-      for i5 in 0:28 ordered  # test_loop_lowering.py:178
+      for i5 in 0:28 ordered lanes 8 ends first  # test_loop_lowering.py:178
         t26 = multiply(0.25, add(add(add(b1[i4, i5 + 1], b1[i4 + 2, i5 + 1]), b1[i4 + 1, i5]), b1[i4 + 1, i5 + 2]))
         b1[max(0, i4 - 1) + 1, i5 + 1] = b2[0, i5]
         b2[0, i5] = t26
-    for i7 in 0:28 ordered  # test_loop_lowering.py:178
+    for i7 in 0:28 ordered moved  # test_loop_lowering.py:178
       b1[298, i7 + 1] = b2[0, i7]
   bytes moved 134848*n + 144000; copies 0""",
         )
@@ -442,13 +442,13 @@ loops column_of_another
   output b3: float64[9, 9]
   output b4: float64[9]
   b2[] = item(b[0, 0])
-  for i0 in 0:81
+  for i0 in 0:81 moved
     b3[floordiv(i0, 9), mod(i0, 9)] = a[floordiv(i0, 9), mod(i0, 9)]
   loop i in 1:(n)
-    for i2 in 0:9  # test_loop_lowering.py:202
+    for i2 in 0:9 lanes 8 ends first  # test_loop_lowering.py:202
       b3[i, i2] = add(b3[i - 1, i2], multiply(item(b[i, 1]), b[i2, 1]))
     b2[] = add(b2[], item(b[i, 1]))
-  for i3 in 0:9  # test_loop_lowering.py:206
+  for i3 in 0:9 lanes 8 overlapping  # test_loop_lowering.py:206
     t15 = b2[]
     b[i3, 1] = t15
     b4[i3] = add(t15, 1.0)

@@ -38,12 +38,12 @@ loops f
   input y: bool[1000]
   input z: float64[527]
   temp b3: int64[]
-  for i0 in 0:1000
+  for i0 in 0:1000 lanes 32
     t3 = add astype(y[i0])  [any]
   raise if not_equal(t3, 527)
   b3[] = 0
   for i3 in 0:16 ordered
-    for i2 in 0:min(-64*i3 + 1000, 64)
+    for i2 in 0:min(-64*i3 + 1000, 64) lanes 32
       t9 = logical_or y[i2 + 64*i3]  [any]
     if t9
       for i2 in 0:min(-64*i3 + 1000, 64) ordered

@@ -13,16 +13,14 @@ What is written is in ``places_code``.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from fxc.ir.records import frozen
 from fxc.ir.symbols import Dim, symbols_of
 
-from ..nests.addressing import byte_offset, split, step_of
-from ..nests.buffers import BOOL, I64, Atom
-from ..nests.program import Program
-from ..nests.statements import Accumulate, Compute, Index, Load, Loop, Stmt, Store, atoms_read
-from .survey import Survey
+from .addressing import byte_offset, split, step_of
+from .buffers import BOOL, I64, Atom
+from .program import Program
+from .statements import Accumulate, Compute, Index, Load, Loop, Stmt, Store, atoms_read
 
 
 @frozen
@@ -73,7 +71,7 @@ def compaction(program: Program, loop: Loop) -> Compaction | None:
     placed = tuple(each for each in found if each is not None)
     before = tuple(stmt for stmt in rest if stmt is not place and stmt is not number)
     is_read = any(number.name in atoms_read(stmt) for stmt in before)
-    if is_read or len(placed) != len(stores) or not _may_wait(program, loop, before, stores):
+    if is_read or len(placed) != len(stores) or not _may_wait(program, before, stores):
         return None
     return Compaction(before, number.args[0], total, placed)
 
@@ -97,10 +95,7 @@ def _placed(
     return Placed(store, start, multiples[0][1], value.value, step)
 
 
-def _may_wait(
-    program: Program, loop: Loop, before: tuple[Stmt, ...], stores: Sequence[Store]
-) -> bool:
-    """Whether all elements may be looked at in lanes before the first place is stored."""
+def _may_wait(program: Program, before: Sequence[Stmt], stores: Sequence[Store]) -> bool:
+    """Whether all elements may be looked at before the first place is stored."""
     read = {program.buffers[s.buffer].storage for s in before if isinstance(s, Load)}
-    written = {program.buffers[s.buffer].storage for s in stores}
-    return written.isdisjoint(read) and Survey(program, replace(loop, body=before)).possible
+    return read.isdisjoint(program.buffers[s.buffer].storage for s in stores)

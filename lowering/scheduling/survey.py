@@ -8,11 +8,11 @@ import numpy as np
 
 from fxc.ir.size_functions import hint
 
-from ..nests.addressing import byte_offset, split, step_of, varies
+from ..nests.accesses import carried_through, pair_at
+from ..nests.addressing import byte_offset, is_unit_step, split, step_of, varies
 from ..nests.program import Program
 from ..nests.statements import Accumulate, Compute, Index, Load, Loop, Stmt, Store, blocks_of, walk
 from ..operators.python_rules import SCALAR_RULES
-from .interleaved import is_unit_step, pair_at
 
 
 def lanes_for(program: Program, loop: Loop) -> int:
@@ -30,30 +30,6 @@ def lanes_for(program: Program, loop: Loop) -> int:
         lanes *= 4 if hint(loop.size) * survey.work >= costs.lanes_much else 2
     most = min(costs.lanes, loop.size if isinstance(loop.size, int) else costs.lanes)
     return min(lanes, 1 << (most.bit_length() - 1))
-
-
-def carried_through(loop: Loop) -> list[Accumulate]:
-    """The accumulators whose total is carried through ``loop``."""
-    found: list[Accumulate] = []
-
-    def visit(block: Sequence[Stmt], depth: int) -> None:
-        for stmt in block:
-            if isinstance(stmt, Accumulate) and stmt.levels >= depth:
-                found.append(stmt)
-            elif isinstance(stmt, Loop):
-                visit(stmt.body, depth + 1)
-
-    visit(loop.body, 1)
-    return found
-
-
-def is_repeatable(program: Program, loop: Loop) -> bool:
-    """Whether iterations of ``loop`` may run twice: none reads what one writes, or adds it up."""
-    stored = {s.buffer for s in walk(loop.body) if isinstance(s, Store)}
-    loaded = {s.buffer for s in walk(loop.body) if isinstance(s, Load)}
-    written = {program.buffers[buffer].storage for buffer in stored}
-    read = {program.buffers[buffer].storage for buffer in loaded}
-    return not (written & read) and not carried_through(loop)
 
 
 def _is_scan(loop: Loop) -> bool:

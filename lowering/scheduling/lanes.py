@@ -1,0 +1,254 @@
+"""Which loops run in lanes, in how many, and how such loops begin and end.
+
+::
+
+    for i0 in 0:1000                →     for i0 in 0:1000 lanes 8 overlapping aligned to b1
+      b1[i0] = exp(x[i0])                   b1[i0] = exp(x[i0])
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TypeGuard
+
+import numpy as np
+
+from fxc.ir.size_functions import hint
+from fxc.ir.symbols import computed_in, symbol
+
+from ..nests.accesses import Block, carried_through, rename
+from ..nests.addressing import byte_offset, is_unit_step, step_of
+from ..nests.buffers import Atom, Const
+from ..nests.chunks import chunk
+from ..nests.compaction import compaction
+from ..nests.hoisting import hoist
+from ..nests.program import Program
+from ..nests.statements import (
+    Accumulate,
+    Compute,
+    Ends,
+    For,
+    If,
+    Index,
+    Load,
+    Loop,
+    Stmt,
+    Store,
+    While,
+    blocks_of,
+    walk,
+    with_blocks,
+)
+from ..operators.python_rules import SCALAR_RULES
+from ..operators.reduction_order import PAIRWISE_LANES
+from .survey import Survey, lanes_for
+
+# Note [Loops in lanes]
+# ``for i0 in 0:n lanes 8``: eight iterations run at once, as far as there are so many; a loop
+# inside has lanes of its own where the one around has none, as in its rest. What fills no vector
+# is said by ``ends``:
+# - "rest": it runs one by one behind the vectors;
+# - "overlapping": there is no rest, the last vector ends with the loop, and does some iterations
+#   once more;
+# - "end first": the last vector is computed before all others and stored after them;
+# - "ends first": so is the first one.
+# The other vectors of a loop that is ``aligned`` to a buffer store to whole cache lines of it. A
+# loop that adds up pairwise has as many lanes as NumPy, or twice as many, for two groups at once.
+
+
+def lanes(program: Program) -> Program:
+    """Choose lanes for all loops.
+
+    Requires: no loop is changed afterwards. Ensures: the same statements.
+    """
+    return replace(program, body=_block(program, program.body))
+
+
+def _block(program: Program, block: Block) -> Block:
+    return tuple(_in_lanes(program, stmt) for stmt in block)
+
+
+def _in_lanes(program: Program, stmt: Stmt) -> Stmt:
+    if not isinstance(stmt, Loop):
+        return with_blocks(stmt, tuple(_block(program, each) for each in blocks_of(stmt)))
+    loop = _as_written(program, stmt)
+    if any(isinstance(each, Loop) for each in loop.body):
+        stmt = replace(stmt, body=_like(stmt.body, _block(program, loop.body)))
+    if any(isinstance(each, Accumulate) and each.is_pairwise for each in loop.body):
+        return replace(stmt, lanes=_of_tree(program, loop))
+    if _is_packed(program, loop):
+        return replace(stmt, packed=True)
+    if _is_block_move(program, loop):
+        return replace(stmt, moved=True)
+    count = lanes_for(program, loop)
+    if count == 1:
+        return stmt
+    store = _store_to_align(program, loop, count)
+    ends = _ends(program, loop, count, store is not None)
+    aligned = store.buffer if store is not None and ends in ("overlapping", "ends first") else ""
+    return replace(stmt, lanes=count, ends=ends, aligned=aligned)
+
+
+def _is_packed(program: Program, loop: Loop) -> bool:
+    """Whether it stores places by the bits of masks, which lanes find."""
+    found = compaction(program, loop) if loop.ordered else None
+    return found is not None and Survey(program, replace(loop, body=found.before)).possible
+
+
+def _as_written(program: Program, loop: Loop) -> Loop:
+    """The loop upwards; of a parallel one, a chunk."""
+    if loop.descending:
+        backwards = loop.size - 1 - symbol(loop.var, hint=0)
+        body = tuple(rename(stmt, {loop.var: backwards}) for stmt in loop.body)
+        return replace(loop, body=body, descending=False)
+    if loop.parallel is None:
+        return loop
+    return chunk(replace(loop, body=hoist(program, loop)[1]))
+
+
+def _like(block: Block, chosen: Block) -> Block:
+    """The statements, with the lanes that were chosen for their loops as they are written."""
+    others = iter([stmt for stmt in chosen if type(stmt) in _WITH_LOOPS])
+    return tuple(_as(stmt, next(others)) if type(stmt) in _WITH_LOOPS else stmt for stmt in block)
+
+
+def _as(stmt: Stmt, chosen: Stmt) -> Stmt:
+    blocks = tuple(map(_like, blocks_of(stmt), blocks_of(chosen)))
+    stmt = with_blocks(stmt, blocks)
+    if not (isinstance(stmt, Loop) and isinstance(chosen, Loop)):
+        return stmt
+    return replace(
+        stmt,
+        lanes=chosen.lanes,
+        ends=chosen.ends,
+        aligned=chosen.aligned,
+        moved=chosen.moved,
+        packed=chosen.packed,
+    )
+
+
+_WITH_LOOPS = frozenset({Loop, If, For, While})
+
+# ------------------------------------------------------------------ trees
+
+
+def _of_tree(program: Program, loop: Loop) -> int:
+    """The lanes of the leaves of a pairwise sum."""
+    _, body = hoist(program, loop)
+    totals = [stmt for stmt in body if isinstance(stmt, Accumulate)]
+    (count,) = {PAIRWISE_LANES[stmt.order] for stmt in totals if stmt.is_pairwise}
+    rest = [stmt for stmt in body if not isinstance(stmt, Accumulate)]
+    work = sum(SCALAR_RULES[stmt.op].cost for stmt in rest if isinstance(stmt, Compute))
+    is_narrow = 2 * count * _widest(rest, totals) <= program.target.vector
+    return 2 * count if is_narrow or work >= program.target.costs.lanes_work else count
+
+
+def _widest(block: Sequence[Stmt], totals: Sequence[Accumulate]) -> float:
+    """The bytes of the widest element; infinite if there is more than elements."""
+    sizes: list[float] = [stmt.dtype.itemsize for stmt in totals]
+    for stmt in block:
+        match stmt:
+            case Load(dtype=dtype) | Store(dtype=dtype):
+                sizes.append(dtype.itemsize)
+            case Compute(dtype=dtype, arg_dtypes=given):
+                sizes += [dtype.itemsize, *(each.itemsize for each in given)]
+            case _:
+                sizes.append(np.inf)
+    return max(sizes)
+
+
+# ------------------------------------------------------------------ ends
+
+
+def _ends(program: Program, loop: Loop, count: int, has_store: bool) -> Ends:
+    is_known = isinstance(loop.size, int)
+    if isinstance(loop.size, int) and loop.size < count and not loop.behind:
+        return "rest"
+    enough = not isinstance(loop.size, int) or loop.size > count
+    if enough and (loop.size % count or has_store) and is_repeatable(program, loop):
+        return "overlapping"
+    _, body = hoist(program, loop)
+    is_short = len(body) <= program.target.costs.ends_statements
+    if loop.behind or (enough and is_short and _computes_first(program, body)):
+        return "ends first" if is_short and is_known else "end first"
+    return "rest"
+
+
+def is_repeatable(program: Program, loop: Loop) -> bool:
+    """Whether iterations of ``loop`` may run twice: none reads what one writes, or adds it up."""
+    stored = {s.buffer for s in walk(loop.body) if isinstance(s, Store)}
+    loaded = {s.buffer for s in walk(loop.body) if isinstance(s, Load)}
+    written = {program.buffers[buffer].storage for buffer in stored}
+    read = {program.buffers[buffer].storage for buffer in loaded}
+    return not (written & read) and not carried_through(loop)
+
+
+def _computes_first(program: Program, body: Sequence[Stmt]) -> bool:
+    """Whether iterations of a loop may be computed before earlier ones store, and stored twice.
+
+    Loads that follow a store, or meet computed places of what is stored, could tell.
+    """
+    stored = {program.buffers[s.buffer].storage for s in body if isinstance(s, Store)}
+    already: set[str] = set()
+    for stmt in body:
+        match stmt:
+            case Load(buffer=buffer, index=index):
+                storage = program.buffers[buffer].storage
+                is_computed = any(computed_in(dim) for dim in index)
+                if storage in already or (storage in stored and is_computed):
+                    return False
+            case Store(buffer=buffer, index=index):
+                if any(computed_in(dim) for dim in index):
+                    return False
+                already.add(program.buffers[buffer].storage)
+            case Compute() | Index():
+                pass
+            case _:
+                return False
+    return True
+
+
+def _store_to_align(program: Program, loop: Loop, lanes: int) -> Store | None:
+    """The first store to consecutive elements, if the loop is long enough to care."""
+    if isinstance(loop.size, int) and loop.size < program.target.costs.ends_vectors * lanes:
+        return None
+    for stmt in loop.body:
+        if isinstance(stmt, Store):
+            buffer = program.buffers[stmt.buffer]
+            step = step_of(byte_offset(buffer, stmt.index), loop.var)
+            if not isinstance(step, int) or step <= 0 or lanes * step % program.target.line:
+                continue
+            if is_unit_step(buffer, step):
+                return stmt
+    return None
+
+
+# ------------------------------------------------------------------ moves
+
+
+def _is_block_move(program: Program, loop: Loop) -> bool:
+    """Whether a loop only fills or copies consecutive elements."""
+    copies: dict[Atom, Atom] = {c.name: c.args[0] for c in loop.body if _is_copy(c)}
+    body = tuple(s for s in loop.body if not _is_copy(s))
+    if not 1 <= len(body) <= 2 or not isinstance(body[-1], Store):
+        return False
+    store, buffers = body[-1], program.buffers
+    value = copies.get(store.value, store.value)
+    for stmt in body:
+        if isinstance(stmt, Load | Store):
+            offset = byte_offset(buffers[stmt.buffer], stmt.index)
+            if step_of(offset, loop.var) != stmt.dtype.itemsize:
+                return False
+    match body[:-1]:
+        case () if isinstance(value, Const):
+            return len(set(np.array(value.value).astype(store.dtype).tobytes())) == 1
+        case (Load() as load,) if load.name == value:
+            is_apart = buffers[load.buffer].storage != buffers[store.buffer].storage
+            size = hint(loop.size) * store.dtype.itemsize
+            return is_apart and size <= program.target.costs.moved
+    return False
+
+
+def _is_copy(stmt: Stmt) -> TypeGuard[Compute]:
+    return isinstance(stmt, Compute) and stmt.op == "copy" and stmt.arg_dtypes == (stmt.dtype,)

@@ -1,0 +1,125 @@
+"""Loops get lanes, and say how they begin and end: nests → the same, in lanes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from expecttest import assert_expected_inline
+
+from fxc.lowering.machine.costs import Costs
+from fxc.lowering.machine.target import SERIAL, Target
+from fxc.lowering.nests.program import Program
+from fxc.lowering.scheduling.fuse import fuse
+from fxc.lowering.scheduling.lanes import lanes
+from fxc.lowering.scheduling.parallel import parallel
+from tests.scheduled import after_building, body
+
+X = np.arange(200.0) - 3
+
+
+def in_lanes(program: Program) -> Program:
+    return lanes(fuse(program))
+
+
+def scaled(n: object, dtype: str = "f64", symbols: str = "") -> str:
+    return f"""
+functional f(%x: {dtype}[{n}])
+{symbols}  %0: {dtype}[{n}] = multiply(%x, %x)
+  return %0"""
+
+
+def head(source: str, x: np.ndarray, target: Target = SERIAL) -> str:
+    """The line that begins the loop."""
+    return body(after_building(in_lanes, source, x, target=target)).splitlines()[0]
+
+
+@pytest.mark.parametrize(
+    "size, wanted",
+    [
+        (3, ""),
+        (5, " lanes 8"),
+        (8, " lanes 8"),
+        (13, " lanes 8 overlapping"),
+        (16, " lanes 8"),
+        (200, " lanes 8 overlapping aligned to b1"),
+    ],
+)
+def test_a_loop_ends_as_its_size_says(size: int, wanted: str) -> None:
+    wanted = wanted.replace(" lanes 8", " lanes 8 ends first") if size == 16 else wanted
+    assert head(scaled(size), X[:size]) == f"for i0 in 0:{size}{wanted}"
+
+
+@pytest.mark.parametrize("vector, wanted", [(64, 16), (32, 8), (16, 4)])
+def test_lanes_fill_a_register(vector: int, wanted: int) -> None:
+    found = head(scaled(200, "f32"), X.astype("f4"), Target(vector=vector))
+    assert found.startswith(f"for i0 in 0:200 lanes {wanted} ")
+
+
+def test_elements_of_any_number_end_with_the_loop() -> None:
+    source = scaled("n", symbols="  symbols n = 200 (>= 2)\n")
+    assert head(source, X) == "for i0 in 0:n lanes 8 overlapping aligned to b1"
+
+
+def test_long_bodies_have_no_vector_written_down_for_each_end() -> None:
+    few = Target(costs=Costs(ends_statements=1))
+    assert head(scaled(16), X[:16], few) == "for i0 in 0:16 lanes 8"
+
+
+def test_a_loop_that_copies_or_fills_is_moved() -> None:
+    source = """
+functional f(%x: f64[200])
+  %0: f64[200] = copy(%x, order='K')
+  return %0"""
+    assert_expected_inline(
+        body(after_building(in_lanes, source, X)),
+        """\
+for i0 in 0:200 moved
+  b1[i0] = copy(x[i0])""",
+    )
+
+
+def test_totals_wait_for_each_other() -> None:
+    source = """
+functional f(%x: f64[200], %k: i64[200])
+  %0: i64 = sum(%k, axis=None, keepdims=False, dtype=None)
+  %1: f64 = sum(%x, axis=None, keepdims=False, dtype=None)
+  return %0, %1"""
+    assert_expected_inline(
+        body(after_building(in_lanes, source, X, np.arange(200))),
+        """\
+for i0 in 0:200 lanes 32
+  t2 = add k[i0]  [any]
+b2[] = t2
+for i1 in 0:200 lanes 8
+  t4 = add x[i1]  [pairwise]
+b3[] = t4""",
+    )
+
+
+def test_a_loop_inside_has_lanes_where_the_one_around_has_none() -> None:
+    source = """
+functional f(%x: f64[40, 5])
+  %0: f64[40] = max(%x, axis=(1,), keepdims=False)
+  return %0"""
+    assert_expected_inline(
+        body(after_building(in_lanes, source, X.reshape(40, 5))),
+        """\
+for i0 in 0:40 lanes 8
+  for i1 in 0:5 lanes 32
+    t2 = maximum x[i0, i1]  [any]
+  b1[i0] = t2""",
+    )
+
+
+def test_chunks_of_a_parallel_loop_are_of_any_size() -> None:
+    def step(program: Program) -> Program:
+        return lanes(parallel(fuse(program)))
+
+    target = Target(threads=2, costs=Costs(chunk=1, least=0, multiple=1))
+    assert_expected_inline(
+        body(after_building(step, scaled(200), X, target=target)),
+        """\
+for i0 in 0:200 parallel 1 lanes 8 overlapping aligned to b1
+  t1 = x[i0]
+  b1[i0] = multiply(t1, t1)""",
+    )
