@@ -14,6 +14,7 @@ from .machine.target import SERIAL, Target
 from .scheduling.allocations import with_allocations
 from .scheduling.block_columns import block_columns
 from .scheduling.fuse import fuse
+from .scheduling.growing_products import growing_products
 from .scheduling.lanes import lanes
 from .scheduling.parallel import parallel
 from .scheduling.products_ahead import products_ahead
@@ -39,7 +40,7 @@ def lower(
     NumPy's own kernel.
     """
     program = same_sizes(build_loops(graph, kernel_of, target), graph.guards)
-    program = products_ahead(program)
+    program = growing_products(products_ahead(program))
     program = speculate(block_columns(fuse(program)))
     program = lanes(parallel(with_allocations(program)))
     return emit_module(graph, program, drawn, careful=careful)

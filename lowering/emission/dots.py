@@ -16,6 +16,7 @@ from .llvm_text import FunctionText, Lanes, ModuleText, kind_name, scalar_type
 
 _F64 = np.dtype(np.float64)
 _VECTORS = "ptr %x, i64 %x_step, ptr %y, i64 %y_step, i64 %n"
+_BEGUN = "double %begun0, double %begun1"  # what accumulators of ``Apart`` start with
 
 
 def symbol_of(what: str, order: Adjacent | Apart, dtype: np.dtype) -> str:
@@ -24,28 +25,30 @@ def symbol_of(what: str, order: Adjacent | Apart, dtype: np.dtype) -> str:
 
 
 def declare_dot(module: ModuleText, order: Adjacent | Apart, dtype: np.dtype) -> str:
-    """The function of two vectors: ``(x, bytes to the next element, y, …, number)``."""
+    """The function of two vectors: ``(x, bytes to the next element, y, …, number)``, and behind
+    that two accumulators for what ``Apart`` has begun with.
+    """
     module.support[_functions(order, dtype)] = None
     name, kind = symbol_of("dot", order, dtype), scalar_type(dtype)
-    module.declare(f"declare {kind} {name}(ptr, i64, ptr, i64, i64) nounwind")
+    begun = ", double, double" if isinstance(order, Apart) else ""
+    module.declare(f"declare {kind} {name}(ptr, i64, ptr, i64, i64{begun}) nounwind")
     return name
 
 
 @cache
 def _functions(order: Adjacent | Apart, dtype: np.dtype) -> str:
     """The module."""
-    module = ModuleText()
-    writer = Writer(module, dtype)
+    writer, given = SumWriter(ModuleText(), dtype), _VECTORS
     if isinstance(order, Adjacent):
         writer.adjacent(order)
     else:
         writer.apart(order)
-    return writer.text(
-        f"define {writer.kind} {symbol_of('dot', order, dtype)}({_VECTORS}) nounwind {{"
-    )
+        given = f"{_VECTORS}, {_BEGUN}"
+    name = symbol_of("dot", order, dtype)
+    return writer.text(f"define {writer.kind} {name}({given}) nounwind {{")
 
 
-class Writer:
+class SumWriter:
     """Writes a function. What loops carry is on the stack: LLVM gives it registers."""
 
     def __init__(self, module: ModuleText, dtype: np.dtype) -> None:
@@ -218,7 +221,7 @@ class Writer:
     def apart(self, order: Apart) -> None:
         f, count = self.f, order.accumulators
         whole = f.op(f"and i64 %n, {-2 * count}")
-        totals = [self.variable("double", "0.0") for _ in range(count)]
+        totals = [self.variable("double", f"%begun{number}") for number in range(count)]
 
         def element(place: str, more: int) -> tuple[str, str]:
             at = f.op(f"add nsw i64 {place}, {more}")

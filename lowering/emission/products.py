@@ -8,6 +8,7 @@ These are reached through a table of pointers that the runtime fills in
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -15,7 +16,7 @@ from fxc.ir.records import frozen
 from fxc.ir.symbols import Dim, product, symbol
 from fxc.ops.metas.shapes import goes_in
 
-from ..nests.addressing import step_of
+from ..nests.addressing import byte_offset, step_of
 from ..nests.buffers import Buffer
 from ..nests.statements import Apply, Matmul
 from ..operators.dot_order import LONGEST, Adjacent, Apart, dot_order
@@ -38,6 +39,9 @@ def matrix(buffer: Buffer, *, as_row: bool) -> tuple[tuple[Dim, Dim], tuple[Dim,
 
 def emit_matmul(emitter: Emitter, stmt: Matmul) -> None:
     """Loops over the leading dims around calls of the inner loop, or of functions that add up."""
+    if stmt.done is not None:
+        (_end if stmt.begun is not None else _begin)(emitter, stmt)
+        return
     batch = _batch_of(emitter, stmt)
     counters = [symbol(f"{emitter.prefix}.batch{axis}") for axis in range(len(batch))]
     _batch(emitter, stmt, list(zip(map(str, counters), batch, strict=True)), counters)
@@ -69,9 +73,63 @@ def _batch(
     _if_short(
         emitter,
         stmt,
-        lambda: _add_up_columns(emitter, _product(emitter, stmt, first), *order, stop),
+        lambda: _add_up_columns(emitter, _product(emitter, stmt, first), order, stop),
         one_by_one,
     )
+
+
+def _begin(emitter: Emitter, stmt: Matmul) -> None:
+    """The accumulators of products that are made in two parts."""
+    out, x, y = (emitter.program.buffers[name] for name in (stmt.out, stmt.x, stmt.y))
+    found = _columns_at(emitter, stmt, symbol(f"{emitter.prefix}.batch", hint=0))
+    if found is None:
+        return
+    stride, steps = out.strides[0], [matrix(each, as_row=each is x)[1] for each in (x, y)]
+    assert isinstance(stride, int)
+
+    def begin() -> None:
+        pointers = tuple(emitter.address(each.name, each.offset) for each in (x, y, out))
+        sizes = (1, x.shape[-1], 1)
+        product = _Product(pointers, sizes, steps[0], steps[1], (0, 0), x.dtype)
+        _add_up_columns(emitter, product, found, emitter.dim(x.shape[0]), stride)
+
+    _if_short(emitter, stmt, begin, lambda: None)
+
+
+def _end(emitter: Emitter, stmt: Matmul) -> None:
+    """What is left of a product that has begun."""
+    order = _known_order(emitter, stmt)
+    if not isinstance(order, Apart):
+        _call(emitter, stmt, ())
+        return
+    assert stmt.begun is not None
+    assert stmt.done is not None
+    begun, done = emitter.program.buffers[stmt.begun], stmt.done
+    product = _product(emitter, stmt, ())
+
+    def add() -> None:
+        f = emitter.function
+        totals = []
+        for row in range(order.accumulators):
+            at = emitter.address(begun.name, byte_offset(begun, (row, stmt.place)))
+            totals.append(f.op(f"load double, ptr {at}, align 8"))
+        rest = _behind(emitter, product, done)
+        _add_up(emitter, rest, order, totals)
+
+    _if_short(emitter, stmt, add, lambda: _call_inner_loop(emitter, product))
+
+
+def _behind(emitter: Emitter, product: _Product, done: Dim) -> _Product:
+    """The product of two vectors without their first elements."""
+    f = emitter.function
+    x, y, out = product.pointers
+    steps = product.x_steps[1], product.y_steps[0]
+    x, y = (
+        f.op(f"getelementptr i8, ptr {start}, i64 {emitter.dim(done * step)}")
+        for start, step in zip((x, y), steps, strict=True)
+    )
+    rows, inner, columns = product.sizes
+    return replace(product, pointers=(x, y, out), sizes=(rows, inner - done, columns))
 
 
 def _if_short(
@@ -176,43 +234,53 @@ def _known_order(emitter: Emitter, stmt: Matmul) -> Adjacent | Apart | None:
 def _order_of_columns(
     emitter: Emitter, stmt: Matmul, counters: Sequence[Dim]
 ) -> tuple[Apart, int] | None:
+    """As ``_columns_at``, of a batch whose products lie side by side, too."""
+    out, batch = emitter.program.buffers[stmt.out], _batch_of(emitter, stmt)
+    is_along = out.strides[len(batch) - 1] == out.dtype.itemsize
+    return _columns_at(emitter, stmt, *counters) if is_along else None
+
+
+def _columns_at(emitter: Emitter, stmt: Matmul, *counters: Dim) -> tuple[Apart, int] | None:
     """The order of the products along the last axis of a batch, if they are those of one vector and
     columns that lie side by side, and which operand the vector is.
     """
     order = _known_order(emitter, stmt)
     if not isinstance(order, Apart):
         return None
-    out, *operands = (emitter.program.buffers[name] for name in (stmt.out, stmt.x, stmt.y))
-    batch = _batch_of(emitter, stmt)
+    operands = [emitter.program.buffers[name] for name in (stmt.x, stmt.y)]
     steps = [
-        step_of(_leading(each, counters, min(2, len(each.shape)), batch), str(counters[-1]))
+        step_of(_leading(each, counters, min(2, len(each.shape))), str(counters[-1]))
         for each in operands
     ]
-    size = out.dtype.itemsize
-    if out.strides[len(batch) - 1] != size or sorted(steps, key=str) != [0, size]:
+    if sorted(map(str, steps)) != ["0", str(operands[0].dtype.itemsize)]:
         return None
     return order, steps.index(0)
 
 
-def _add_up(emitter: Emitter, product: _Product, order: Adjacent | Apart) -> None:
+def _add_up(
+    emitter: Emitter, product: _Product, order: Adjacent | Apart, begun: Sequence[str] = ()
+) -> None:
+    """``begun``: what accumulators start with."""
     f = emitter.function
     x, y, out = product.pointers
     kind, name = scalar_type(product.dtype), declare_dot(f.module, order, product.dtype)
     x_step, y_step = product.x_steps[1], product.y_steps[0]
     size = emitter.dim(product.sizes[1])
-    total = f.op(f"call {kind} {name}(ptr {x}, i64 {x_step}, ptr {y}, i64 {y_step}, i64 {size})")
+    starts = "".join(f", double {each}" for each in (*begun, "0.0", "0.0")[:2])
+    given = f"ptr {x}, i64 {x_step}, ptr {y}, i64 {y_step}, i64 {size}"
+    total = f.op(f"call {kind} {name}({given}{starts if isinstance(order, Apart) else ''})")
     f.do(f"store {kind} {total}, ptr {out}, align {product.dtype.itemsize}")
 
 
 def _add_up_columns(
-    emitter: Emitter, product: _Product, order: Apart, vector: int, count: str
+    emitter: Emitter, product: _Product, way: tuple[Apart, int], count: str, begun: int = 0
 ) -> None:
-    """``vector``: which operand is the one vector."""
-    f = emitter.function
+    """``way``: what ``_columns_at`` gives; for ``begun`` see ``declare_dots``."""
+    f, (order, vector) = emitter.function, way
     x, y, out = product.pointers
     sides = [f"ptr {x}, i64 {product.x_steps[1]}", f"ptr {y}, i64 {product.y_steps[0]}"]
     size = emitter.dim(product.sizes[1])
-    name = declare_dots(f.module, order, product.dtype)
+    name = declare_dots(f.module, order, product.dtype, begun)
     given = f"{sides[vector]}, {sides[1 - vector]}, i64 {size}, i64 {count}, ptr {out}"
     f.do(f"call void {name}({given})")
 

@@ -10,34 +10,38 @@ from functools import cache, partial
 import numpy as np
 
 from ..operators.dot_order import Apart
-from .dots import Writer, symbol_of
+from .dots import SumWriter, symbol_of
 from .llvm_text import Lanes, ModuleText
 
 _PARAMETERS = "ptr %x, i64 %x_step, ptr %y, i64 %y_step, i64 %n, i64 %m, ptr %out"
 _LANES = 8
-_BLOCKS = (4, 1)  # registers of sums at once
+_BLOCKS = (4, 2, 1)  # registers of sums at once
 _F64 = np.dtype(np.float64)
 
 
-def declare_dots(module: ModuleText, order: Apart, dtype: np.dtype) -> str:
-    """The function of a vector and ``m`` columns, with the products in ``out``."""
-    module.support[_functions(order, dtype)] = None
-    name = symbol_of("dots", order, dtype)
+def declare_dots(module: ModuleText, order: Apart, dtype: np.dtype, begun: int = 0) -> str:
+    """The function of a vector and ``m`` columns, with the products in ``out``; or, if ``begun``,
+    the accumulators, each so many bytes behind the one before.
+    """
+    module.support[_functions(order, dtype, begun)] = None
+    name = symbol_of(f"dots{begun or ''}", order, dtype)
     module.declare(f"declare void {name}(ptr, i64, ptr, i64, i64, i64, ptr) nounwind")
     return name
 
 
 @cache
-def _functions(order: Apart, dtype: np.dtype) -> str:
+def _functions(order: Apart, dtype: np.dtype, begun: int) -> str:
     """The module."""
-    module = ModuleText()
-    writer = _Columns(module, dtype)
+    writer = _Columns(ModuleText(), dtype)
+    writer.begun = begun
     writer.columns(order)
-    define = f"define void {symbol_of('dots', order, dtype)}({_PARAMETERS}) nounwind {{"
-    return writer.text(define)
+    name = symbol_of(f"dots{begun or ''}", order, dtype)
+    return writer.text(f"define void {name}({_PARAMETERS}) nounwind {{")
 
 
-class _Columns(Writer):
+class _Columns(SumWriter):
+    begun = 0
+
     def columns(self, order: Apart) -> None:
         start = "0"
         for width in (*(_LANES * each for each in _BLOCKS), 1):
@@ -82,13 +86,21 @@ class _Columns(Writer):
         whole = f.op(f"and i64 %n, {-2 * count}")
         self.loop("0", whole, 2 * count, add_pairs)
         self.loop(whole, "%n", 1, add_one)
-        out = f.op(f"getelementptr i8, ptr %out, i64 {start}")
-        for part in parts:
-            sums = [self.get(kind, total[part]) for total in totals]
-            result = self.finished(sums, lanes)
-            at = f.op(f"getelementptr i8, ptr {out}, i64 {part * lanes * self.dtype.itemsize}")
-            stored = Lanes(f, lanes).type(self.dtype)
-            f.do(f"store {stored} {result}, ptr {at}, align {self.dtype.itemsize}")
+        if not self.begun:
+            for part in parts:
+                result = self.finished([self.get(kind, total[part]) for total in totals], lanes)
+                place = f.op(f"add nsw i64 {start}, {part * lanes * self.dtype.itemsize}")
+                self.store(Lanes(f, lanes).type(self.dtype), result, place)
+            return
+        start = f.op(f"mul nsw i64 {column}, {_F64.itemsize}")
+        for number, total in enumerate(totals):
+            for part in parts:
+                behind = number * self.begun + part * lanes * _F64.itemsize
+                self.store(kind, self.get(kind, total[part]), f.op(f"add i64 {start}, {behind}"))
+
+    def store(self, kind: str, value: str, offset: str) -> None:
+        at = self.f.op(f"getelementptr i8, ptr %out, i64 {offset}")
+        self.f.do(f"store {kind} {value}, ptr {at}, align 4")
 
     def spread(self, value: str, lanes: int) -> str:
         if lanes == 1:

@@ -218,12 +218,20 @@ class While(_Nested):
 
 @frozen
 class Matmul:
-    """``out = x @ y`` by NumPy's own inner loop; operands are whole buffers of rank >= 2 or 1."""
+    """``out = x @ y`` as NumPy does it; operands are whole buffers of rank >= 2 or 1.
+
+    A product of two vectors may be made in two parts: of its first ``done`` elements one with
+    ``begun`` has the accumulators, in the column ``place`` of that buffer. One that has ``done``
+    alone fills such a buffer, for the vectors of a batch. See ``growing_products``.
+    """
 
     out: str
     x: str
     y: str
     loc: SourceLocation | None = None
+    done: Dim | None = None
+    begun: str | None = None
+    place: Dim = 0
 
 
 @frozen
@@ -336,8 +344,10 @@ def touched(block: Sequence[Stmt]) -> Touched:
 def whole_buffers(stmt: Matmul | Apply | Boxed) -> Iterator[tuple[str, bool]]:
     """The buffers that a call is given, and whether it writes them."""
     match stmt:
-        case Matmul(out, x, y):
+        case Matmul(out, x, y, begun=begun):
             yield from ((out, True), (x, False), (y, False))
+            if begun is not None:
+                yield begun, False
         case Apply(out=out, keys=keys):
             yield from ((out, True), (out, False))
             if keys is not None:

@@ -138,8 +138,13 @@ class _Printer:
                 self.lines.append(f"{pad}size {name} = {self.atom(value, known)}{cut}")
             case Allocate(storage):
                 self.lines.append(f"{pad}allocate {storage}")
-            case Matmul(out, x, y):
-                self.lines.append(f"{pad}{out} = matmul({x}, {y})")
+            case Matmul(out, x, y, done=done, begun=begun, place=place):
+                begin, end = "", ""
+                if begun is not None:
+                    end = f" from {begun}[{place}]"
+                elif done is not None:
+                    begin, end = "begin ", f" up to {done}"
+                self.lines.append(f"{pad}{out} = {begin}matmul({x}, {y}){end}")
             case Apply(function, out, keys=keys):
                 of = f" of {keys}" if keys is not None else ""
                 self.lines.append(f"{pad}{function} {out}{of}")

@@ -13,34 +13,19 @@ Note [Dot products].
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 
-from fxc.ir.bounds import decide
-from fxc.ir.records import frozen
 from fxc.ir.size_functions import substitute
 from fxc.ir.symbols import Dim, computed_in, symbol, symbols_of
 from fxc.ir.types import c_strides
 
 from ..nests.accesses import Block
-from ..nests.addressing import byte_offset, step_of
+from ..nests.addressing import step_of
 from ..nests.bounds import Range, bounds, counter_bounds
 from ..nests.buffers import Buffer
+from ..nests.met import Met, are_apart, is_positive, met_in_vector, stores
 from ..nests.program import Program
-from ..nests.statements import (
-    Accumulate,
-    Compute,
-    For,
-    If,
-    Index,
-    Load,
-    Loop,
-    Matmul,
-    Stmt,
-    Store,
-    blocks_of,
-    with_blocks,
-)
+from ..nests.statements import For, Load, Matmul, Stmt, Store, blocks_of, with_blocks
 
 
 def products_ahead(program: Program) -> Program:
@@ -51,17 +36,6 @@ def products_ahead(program: Program) -> Program:
     moving = _Moving(program)
     body = moving.block(program.body)
     return replace(program, body=body, buffers=moving.buffers) if moving.moved else program
-
-
-@frozen
-class _Places:
-    """The bytes that an access may meet: from ``offset`` on, moved along by ``ways``, inner ones
-    first: the variable, the number of its values from 0 on.
-    """
-
-    offset: Dim
-    ways: tuple[tuple[str, Dim], ...]
-    size: int
 
 
 class _Moving:
@@ -108,9 +82,10 @@ class _Moving:
         if None in steps or {*steps} != {0, out.dtype.itemsize}:
             return None
         for each in vectors:
-            for written, is_before in self.written(loop, place, each.storage):
-                if written is None or not self.are_apart(loop, each, written, is_before=is_before):
-                    return None
+            for number, part in enumerate(loop.body):
+                for written in stores(self.buffers, (part,), each.storage):
+                    if written is None or not self.are_apart(loop, each, written, number < place):
+                        return None
         first, last = self.counters[loop.var]
         self.moved += 1
         sums = self.new(out, last - first)
@@ -154,85 +129,28 @@ class _Moving:
         )
         return name
 
-    # -- what the loop writes
-
-    def written(self, loop: For, place: int, storage: str) -> Iterator[tuple[_Places | None, bool]]:
-        """What the loop writes to a storage, None where that is not known, and whether that is
-        before the statement at ``place``.
+    def are_apart(self, loop: For, vector: Buffer, written: Met, is_before: bool) -> bool:
+        """Whether what is written in an iteration is not read in a later one, nor in the same one,
+        if it ``is_before``.
         """
-        for number, stmt in enumerate(loop.body):
-            for found in self.stores(stmt, storage, ()):
-                yield found, number < place
-
-    def stores(
-        self, stmt: Stmt, storage: str, around: tuple[tuple[str, Dim], ...]
-    ) -> Iterator[_Places | None]:
-        match stmt:
-            case Store(buffer=buffer, index=index, dtype=dtype):
-                if self.buffers[buffer].storage == storage:
-                    offset = byte_offset(self.buffers[buffer], index)
-                    known = not computed_in(offset)
-                    yield _Places(offset, around, dtype.itemsize) if known else None
-            case Matmul(out, _, _):
-                if self.buffers[out].storage == storage:
-                    yield None
-            case Loop(var=var, size=size, body=body):
-                for each in body:
-                    yield from self.stores(each, storage, ((var, size), *around))
-            case If():
-                for each in (*stmt.then, *stmt.orelse):
-                    yield from self.stores(each, storage, around)
-            case Load() | Compute() | Index() | Accumulate():
-                pass
-            case _:
-                yield None
-
-    def are_apart(self, loop: For, vector: Buffer, written: _Places, *, is_before: bool) -> bool:
-        """Whether what is written in an iteration is not read in a later one."""
-        (size,), (stride,) = vector.shape, vector.strides
-        element = f"{vector.name}.element"
-        read = _Places(
-            vector.offset + symbol(element, hint=0) * stride,
-            ((element, size),),
-            vector.dtype.itemsize,
-        )
+        read = met_in_vector(vector, vector.shape[0])
         first, last = self.counters[loop.var]
-        here, there = self.ends(read, loop.var), self.ends(written, loop.var)
-        if here is not None and there is not None:
-            below = self.is_positive(here[0] - there[1] - written.size + 1)
-            if below or self.is_positive(there[0] - here[1] - read.size + 1):
-                return True
+        if are_apart(read, written, ((loop.var, first, last - 1),), self.ranges):
+            return True
         return not is_before and self.have_own_column(loop, read, written, last - first)
 
-    def have_own_column(self, loop: For, read: _Places, written: _Places, count: Dim) -> bool:
+    def have_own_column(self, loop: For, read: Met, written: Met, count: Dim) -> bool:
         """Whether each iteration meets one column alone, the next one each time."""
-        ((element, _),) = read.ways
+        ((element, *_),) = read.ways
         row, step = step_of(read.offset, element), step_of(read.offset, loop.var)
         if row in (0, None) or step is None or step_of(written.offset, loop.var) != step:
             return False
-        if any(step_of(written.offset, var) not in (0, row) for var, _ in written.ways):
+        if any(step_of(written.offset, var) not in (0, row) for var, *_ in written.ways):
             return False
-        inside = {element: 0, **{var: 0 for var, _ in written.ways}}
+        inside: dict[str, Dim] = {element: 0, **{var: 0 for var, *_ in written.ways}}
         rows = substitute(read.offset, inside) - substitute(written.offset, inside)
         if rows != 0 and not (isinstance(rows, int) and isinstance(row, int) and rows % row == 0):
             return False
-        return self.is_positive(row - step * count + 1) and self.is_positive(step)
-
-    def ends(self, places: _Places, var: str) -> Range | None:
-        """The offsets of the first and the last byte's element that any iteration meets."""
-        first, last = self.counters[var]
-        low = high = places.offset
-        ways = [(name, 0, size - 1) for name, size in places.ways]
-        for name, begin, end in (*ways, (var, first, last - 1)):
-            steps = step_of(low, name), step_of(high, name)
-            falls = [None if each is None else decide(each, "<", 0) for each in steps]
-            if None in falls:
-                return None
-            low = substitute(low, {name: end if falls[0] else begin})
-            high = substitute(high, {name: begin if falls[1] else end})
-        return low, high
-
-    def is_positive(self, dim: Dim) -> bool:
-        if computed_in(dim):
-            return False
-        return decide(bounds(dim, self.ranges)[0], ">", 0) is True
+        assert row is not None
+        is_inside = is_positive(row - step * count + 1, self.ranges)
+        return is_inside and is_positive(step, self.ranges)
