@@ -239,6 +239,8 @@ class Elements:
             return self._to_register(loaded, dtype, Lanes(self.function, 1)), 1
         if place.step == itemsize:
             pointer = self.address(stmt.buffer, offset)
+            if stmt.ahead:
+                self.prefetch(pointer, stmt.ahead, code.count * itemsize)
             loaded = code.op(f"load {code.of(memory)}, ptr {pointer}, align {alignment}{mark}")
             return self._to_register(loaded, dtype, code), code.count
         if place.step == -itemsize:
@@ -247,6 +249,13 @@ class Elements:
             loaded = self._reversed(loaded, memory, code)
             return self._to_register(loaded, dtype, code), code.count
         return self._to_register(self.gathered(stmt, place, code), dtype, code), code.count
+
+    def prefetch(self, pointer: str, ahead: int, size: int) -> None:
+        """Fetch the cache lines that so many bytes take, so far ahead."""
+        self.module.declare("declare void @llvm.prefetch.p0(ptr, i32, i32, i32)")
+        for start in range(0, size, self.program.target.line):
+            there = self.function.op(f"getelementptr i8, ptr {pointer}, i64 {ahead + start}")
+            self.function.do(f"call void @llvm.prefetch.p0(ptr {there}, i32 0, i32 3, i32 1)")
 
     def gathered(self, stmt: Load, place: InLanes, code: Lanes) -> str:
         """Elements that stand apart, one for each lane."""

@@ -14,10 +14,11 @@ import numpy as np
 
 from fxc.ir.location import Site
 from fxc.ir.records import frozen
+from fxc.ir.size_functions import hint
 
 from ..nests.buffers import BOOL, I64, Atom
 from ..nests.program import Program
-from ..nests.statements import Accumulate, Loop, Stmt
+from ..nests.statements import Accumulate, If, Loop, Stmt
 from ..operators.neutral import neutral
 from .frame import finished
 from .interleaved import Interleaved
@@ -111,9 +112,26 @@ class Emitter(Interleaved, ABC):
         self, loop: Loop, lanes: int, start: str, carried: Sequence[Accumulate], size: str = ""
     ) -> None:
         """``for var in start:size``, one iteration at a time; ``lanes`` are an outer variable's."""
+        if lanes > 1 and not start.strip("0") and self.is_brief(loop):
+            outer = self.regs.copy()
+            for iteration in range(hint(loop.size)):
+                self.regs.dims[loop.var] = str(iteration)
+                self.block(loop.body, lanes)
+            outer.totals.update({key: self.regs.totals[key] for key, _ in self.keys(carried)})
+            self.regs = outer
+            return
         stop = size or self.dim(loop.size)
         counting = Counting(loop.var, start, stop, lanes=lanes, rest=bool(size))
         self.counted(counting, carried, lambda: self.block(loop.body, lanes))
+
+    def is_brief(self, loop: Loop) -> bool:
+        """Whether the iterations of a loop inside of lanes are so few that each is written down."""
+        few = isinstance(loop.size, int) and loop.size <= self.costs.lanes_unrolled
+        return (
+            few
+            and not any(isinstance(stmt, Loop | If) for stmt in loop.body)
+            and (hint(loop.size) * len(loop.body) <= self.costs.lanes_statements)
+        )
 
     def counted(
         self,

@@ -1,6 +1,6 @@
 """The places of what a loop chooses, stored by the bits of masks. See ``compaction``.
 
-Of 64 elements the first four places are stored, chosen or not: no branch depends on how many there
+Of 64 elements the first few places are stored, chosen or not: no branch depends on how many there
 are so long as there are few. Then come the others. What is stored behind the last place is stored
 over by the next ones; there is room for it, since so many elements have not been looked at before.
 """
@@ -22,8 +22,6 @@ from .emitter import Counting, Emitter
 from .llvm_text import Lanes
 
 LANES = 64  # bits of a register, and bytes of a mask in a vector
-_FIRST = 4  # bits that are stored one by one, without a branch
-_MANY = 16  # bits in fewer of which those that are set are looked for
 _EIGHT = 8  # places in a vector
 
 # LLVM compresses lane by lane where the processor has no instruction for it: bits are faster.
@@ -127,9 +125,10 @@ def _store(emitter: Emitter, found: Compaction, bits: str) -> None:
     total = emitter.regs.totals[key]
     count = f.op(f"call i64 @llvm.ctpop.i64(i64 {bits})")
     first = _Writing(emitter, found, bits, total)
-    for _ in range(_FIRST):
+    least = emitter.costs.places_first
+    for _ in range(least):
         first.next_set()
-    more = f.op(f"icmp ugt i64 {count}, {_FIRST}")
+    more = f.op(f"icmp ugt i64 {count}, {least}")
     emitter.either(
         more, partial(_rest, first, _Writing(emitter, found, bits, total), count), _nothing
     )
@@ -146,7 +145,7 @@ def _rest(first: _Writing, whole: _Writing, count: str) -> None:
     if _COMPRESSES and not others and (each.stride, each.step) == (I64.itemsize, 1):
         _compress(whole)
         return
-    many = emitter.function.op(f"icmp ugt i64 {count}, {_MANY}")
+    many = emitter.function.op(f"icmp ugt i64 {count}, {emitter.costs.places_many}")
     emitter.either(many, whole.all, first.all_set)
 
 

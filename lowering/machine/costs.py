@@ -53,9 +53,12 @@ class Costs:
     wraps_inside: int = 64
     wraps_statements: int = 1600
 
-    # Columns: rows of a block (as many streams as a processor follows), bytes from one element of a
-    # column to the next that make it worth it, and bytes of the array that do.
-    columns_rows: int = 16
+    # Columns: rows of a block (as many streams as a processor follows), bytes of them that a thread
+    # takes at least, how far ahead of them memory is read, bytes from one element of a column to
+    # the next that make it worth it, and bytes of the array that do.
+    columns_rows: int = 8
+    columns_width: int = 4096
+    columns_ahead: int = 512
     columns_step: int = 2048
     columns_bytes: int = 1 << 18
 
@@ -75,6 +78,11 @@ class Costs:
     # gone through as it is.
     mask_block: int = 64
     mask_blocks: int = 4
+
+    # Places of what a mask chooses: how many of 64 are stored without a branch, and in fewer than
+    # how many those that are chosen are looked for, where no instruction compresses them.
+    places_first: int = 4
+    places_many: int = 16
 
     # Inputs that are stored to before a check: bytes of a smaller one, which is copied at once,
     # elements for which one look at what is stored is enough, and bytes that are copied to and fro
@@ -97,13 +105,16 @@ class Costs:
     draws: int = 1 << 16
 
     # Lanes: how many a loop may have, vectors of totals at once (each waits for its last addition),
-    # and iterations below which a loop gets no lanes if the loop around it can have them. Long
+    # and iterations below which a loop gets no lanes if the loop around it can have them;
+    # iterations of a loop inside that are written down each, and statements of them. Long
     # chains of operations wait for each other; several vectors at once fill the gaps. More code
     # takes longer to compile, so most of that is for loops that run long: from so many operations
     # on, and so many in the whole loop.
     lanes: int = 32
     lanes_totals: int = 4
     lanes_short: int = 8
+    lanes_unrolled: int = 16
+    lanes_statements: int = 64
     lanes_work: int = 20
     lanes_much: int = 1 << 26
 

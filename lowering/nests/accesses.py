@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from fxc.ir.bounds import decide
 from fxc.ir.records import frozen
-from fxc.ir.size_functions import substitute
+from fxc.ir.size_functions import rename_computed, substitute
 from fxc.ir.symbols import Dim
 
 from .addressing import linearised
-from .buffers import Idx
+from .buffers import Atom, Idx
 from .program import Program
 from .statements import (
     Accumulate,
@@ -103,6 +103,36 @@ def rename(stmt: Stmt, dims: dict[str, Dim]) -> Stmt:
         case _:
             blocks = tuple(tuple(rename(s, dims) for s in b) for b in blocks_of(stmt))
             return with_blocks(stmt, blocks)
+
+
+def renamed(
+    stmt: Stmt, names: Mapping[str, str], plain: Callable[[Dim], Dim] = lambda dim: dim
+) -> Stmt:
+    """The statement with scalars of other names, and other dims."""
+
+    def dim(old: Dim) -> Dim:
+        return plain(rename_computed(old, names))
+
+    def atom(old: Atom) -> Atom:
+        return names.get(old, old) if isinstance(old, str) else old
+
+    match stmt:
+        case Load(name=name, index=index):
+            return replace(stmt, name=names.get(name, name), index=tuple(map(dim, index)))
+        case Store(index=index, value=value):
+            return replace(stmt, value=atom(value), index=tuple(map(dim, index)))
+        case Index(name=name, value=old):
+            return replace(stmt, name=names.get(name, name), value=dim(old))
+        case Compute(name=name, args=args):
+            return replace(stmt, name=names.get(name, name), args=tuple(map(atom, args)))
+        case Accumulate(name=name, value=value, init=init):
+            named = names.get(name, name)
+            return replace(stmt, name=named, value=atom(value), init=atom(init))
+        case Loop(size=size, body=body):
+            inner = tuple(renamed(each, names, plain) for each in body)
+            return replace(stmt, size=dim(size), body=inner)
+        case _:
+            raise AssertionError(f"{type(stmt).__name__} in a loop that is split")
 
 
 def allocated(block: Sequence[Stmt]) -> list[str]:

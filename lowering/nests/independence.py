@@ -11,10 +11,17 @@ from fxc.ir.bounds import decide
 from fxc.ir.errors import VerificationError
 from fxc.ir.records import frozen
 from fxc.ir.size_functions import substitute
-from fxc.ir.symbols import Dim, SymExpr, computed_in, symbol, symbols_of
+from fxc.ir.symbols import (
+    Dim,
+    SymExpr,
+    computed_in,
+    symbol,
+    symbols_of,
+)
 
 from .accesses import Block, accesses, carried_through, storages
 from .addressing import byte_offset, step_of
+from .bounds import whole_block
 from .program import Program
 from .statements import Accumulate, Compute, Index, Load, Loop, Stmt, Store, blocks_of, walk
 
@@ -104,7 +111,7 @@ def _met(program: Program, block: Block, inner: Sizes, var: str) -> Iterator[_Me
                 offset = byte_offset(program.buffers[buffer], index)
                 yield _interval(stmt, offset, inner, var)
             case Loop(var=name, size=size, body=body):
-                yield from _met(program, body, {**inner, name: size}, var)
+                yield from _met(program, body, {**inner, name: whole_block(size)}, var)
             case _:
                 pass
 

@@ -35,10 +35,13 @@ Ends = OneOf["rest", "overlapping", "end first", "ends first"]
 
 @frozen
 class Load:
+    """``name = buffer[index]``; what lies so many bytes ``ahead`` is fetched into the cache."""
+
     name: str
     dtype: np.dtype
     buffer: str
     index: tuple[Dim, ...]
+    ahead: int = 0
 
 
 @frozen

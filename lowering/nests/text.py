@@ -118,7 +118,8 @@ class _Printer:
         """A statement without others inside."""
         match stmt:
             case Load(name, _, buffer, index):
-                self.define(pad, name, self.element(buffer, index, known), known)
+                ahead = f" ahead {stmt.ahead}" if stmt.ahead else ""
+                self.define(pad, name, self.element(buffer, index, known) + ahead, known)
             case Compute(name, _, op, args):
                 text = f"{op}({', '.join(self.atom(a, known) for a in args)})"
                 self.define(pad, name, text, known)

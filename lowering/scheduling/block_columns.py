@@ -18,13 +18,15 @@ combined in the same order.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import TypeGuard
 
-from fxc.ir.size_functions import floordiv, hint, minimum
+from fxc.ir.size_functions import floordiv, hint, minimum, mod
 from fxc.ir.symbols import Dim, symbol
 
-from ..nests.accesses import rename
+from ..machine.costs import Costs
+from ..nests.accesses import rename, renamed
 from ..nests.addressing import byte_offset, step_of
 from ..nests.buffers import Buffer
 from ..nests.program import Program
@@ -98,26 +100,32 @@ class _Blocking:
         return abs(hint(down)) >= costs.columns_step and array >= costs.columns_bytes
 
     def blocked(self, columns: Loop, rows: Loop) -> list[Stmt]:
-        totals = [s for s in rows.body if isinstance(s, Accumulate)]
-        column = symbol(columns.var, hint=0, lower=0)
-        names = {s.name: self.new_buffer(s, columns.size) for s in totals}
-        start = tuple(Store(names[s.name], (column,), s.init, s.dtype) for s in totals)
-        before = Loop(columns.var, columns.size, start, loc=columns.loc)
-        number = symbol(f"{rows.var}b", hint=0, lower=0)
-        most = self.program.target.costs.columns_rows
-        count = floordiv(rows.size + (most - 1), most)
-        here: Dim = minimum(most, rows.size - number * most)
-        shift = {rows.var: symbol(rows.var, hint=0, lower=0) + number * most}
-        moved = tuple(rename(s, shift) for s in rows.body)
-        inner = replace(rows, size=here, body=tuple(map(_going_on, moved)))
-        loads = tuple(Load(f"{s.name}.so_far", s.dtype, names[s.name], (column,)) for s in totals)
-        stores = tuple(Store(names[s.name], (column,), s.name, s.dtype) for s in totals)
-        along = Loop(columns.var, columns.size, (*loads, inner, *stores), loc=columns.loc)
-        blocks = Loop(str(number), count, (along,), ordered=True, loc=rows.loc)
-        finals = tuple(Load(s.name, s.dtype, names[s.name], (column,)) for s in totals)
-        place = columns.body.index(rows)
-        rest = (*columns.body[:place], *finals, *columns.body[place + 1 :])
-        return [before, blocks, replace(columns, body=rest)]
+        """The loop over columns by blocks of rows; by blocks of columns around, if it is long."""
+        totals = {s.name: self.new_buffer(s, columns.size) for s in rows.body if _is_total(s)}
+        costs, column = self.program.target.costs, symbol(columns.var, hint=0, lower=0)
+        width = self.width(columns, rows)
+        if width is None:
+            return _by_rows(columns, rows, totals, column, costs)
+        number = symbol(f"{columns.var}b", hint=0, lower=0)
+        is_even = isinstance(columns.size, int) and columns.size % width == 0
+        size = width if is_even else minimum(width, columns.size - number * width)
+        shift = {columns.var: column + number * width}
+        moved = [rename(s, shift) for s in columns.body]
+        inside = replace(columns, size=size, body=tuple(moved))
+        found = moved[columns.body.index(rows)]
+        assert isinstance(found, Loop)
+        count = floordiv(columns.size + (width - 1), width)
+        body = _by_rows(inside, found, totals, shift[columns.var], costs)
+        return [Loop(str(number), count, tuple(body), loc=columns.loc)]
+
+    def width(self, columns: Loop, rows: Loop) -> int | None:
+        """How many columns a thread takes at once; None if it takes all of them."""
+        target, row = self.program.target, hint(columns.size)
+        itemsize = max(s.dtype.itemsize for s in rows.body if isinstance(s, Load))
+        least = max(1, target.costs.columns_width // itemsize)
+        if target.threads <= 1 or row < 2 * least:
+            return None
+        return max(1, row // target.threads // least) * least
 
     def new_buffer(self, total: Accumulate, size: Dim) -> str:
         name = f"{total.name}.totals"
@@ -126,11 +134,59 @@ class _Blocking:
         return name
 
 
+def _by_rows(
+    columns: Loop, rows: Loop, names: Mapping[str, str], at: Dim, costs: Costs
+) -> list[Stmt]:
+    """The loop over columns by blocks of rows. The total of a column is ``at`` an index of buffers
+    with these ``names``.
+    """
+    totals = [s for s in rows.body if isinstance(s, Accumulate)]
+    start = tuple(Store(names[s.name], (at,), s.init, s.dtype) for s in totals)
+    made: list[Stmt] = [Loop(columns.var, columns.size, start, loc=columns.loc)]
+    number = symbol(f"{rows.var}b", hint=0, lower=0)
+    most = costs.columns_rows
+
+    def block(size: Dim, before: Dim) -> Stmt:
+        shift = {rows.var: symbol(rows.var, hint=0, lower=0) + before}
+        moved = tuple(_going_on(rename(s, shift), costs.columns_ahead) for s in rows.body)
+        inner = replace(rows, size=size, body=moved)
+        loads = [Load(f"{s.name}.so_far", s.dtype, names[s.name], (at,)) for s in totals]
+        stores = [Store(names[s.name], (at,), s.name, s.dtype) for s in totals]
+        return Loop(columns.var, columns.size, (*loads, inner, *stores), loc=columns.loc)
+
+    whole, left = floordiv(rows.size, most), mod(rows.size, most)
+    if whole != 0:
+        along = block(most, number * most)
+        made.append(Loop(str(number), whole, (along,), ordered=True, loc=rows.loc))
+    if left != 0:
+        made.append(renamed(block(left, whole * most), _names(rows, ".left")))
+    finals = [Load(s.name, s.dtype, names[s.name], (at,)) for s in totals]
+    place = columns.body.index(rows)
+    rest = (*columns.body[:place], *finals, *columns.body[place + 1 :])
+    return [*made, replace(columns, body=rest)]
+
+
+def _names(rows: Loop, suffix: str) -> dict[str, str]:
+    """Other names for the scalars of a block of rows."""
+    defined = [name for stmt in rows.body for name in _defined(stmt)]
+    so_far = [f"{stmt.name}.so_far" for stmt in rows.body if _is_total(stmt)]
+    return {name: name + suffix for name in (*defined, *so_far)}
+
+
+def _is_total(stmt: Stmt) -> TypeGuard[Accumulate]:
+    return isinstance(stmt, Accumulate)
+
+
 def _defined(stmt: Stmt) -> list[str]:
     return [s.name for s in walk((stmt,)) if hasattr(s, "name")]
 
 
-def _going_on(stmt: Stmt) -> Stmt:
-    if isinstance(stmt, Accumulate):
-        return replace(stmt, init=f"{stmt.name}.so_far")
-    return stmt
+def _going_on(stmt: Stmt, ahead: int) -> Stmt:
+    """A statement in a block of rows: a processor does not look ahead in so many streams."""
+    match stmt:
+        case Accumulate(name=name):
+            return replace(stmt, init=f"{name}.so_far")
+        case Load():
+            return replace(stmt, ahead=ahead)
+        case _:
+            return stmt

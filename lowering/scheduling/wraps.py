@@ -14,16 +14,15 @@ a remainder for each row costs nothing.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 
 from fxc.ir.bounds import decide
-from fxc.ir.size_functions import apply_function, hint, rename_computed, with_atoms
+from fxc.ir.size_functions import apply_function, hint, with_atoms
 from fxc.ir.symbols import Computed, Dim, Symbol, SymFunc, atoms, symbol, symbols_of
 
 from ..machine.costs import Costs
-from ..nests.accesses import Block, rename
-from ..nests.buffers import Atom
+from ..nests.accesses import Block, rename, renamed
 from ..nests.program import Program
 from ..nests.statements import (
     Compute,
@@ -151,30 +150,5 @@ def _piece(loop: Loop, number: int, start: Dim, stop: Dim) -> Loop:
     defined = (s.name for s in walk(loop.body) if isinstance(s, Load | Compute | Index))
     names = {name: f"{name}.{number}" for name in defined} if number else {}
     shift: dict[str, Dim] = {loop.var: symbol(loop.var, hint=0, lower=0) + start}
-    body = tuple(rename(_renamed(stmt, names, plain), shift) for stmt in loop.body)
+    body = tuple(rename(renamed(stmt, names, plain), shift) for stmt in loop.body)
     return replace(loop, size=stop - start, body=body)
-
-
-def _renamed(stmt: Stmt, names: Mapping[str, str], plain: Callable[[Dim], Dim]) -> Stmt:
-    """The statement with scalars of other names, and dims without remainders."""
-
-    def dim(old: Dim) -> Dim:
-        return plain(rename_computed(old, names))
-
-    def atom(old: Atom) -> Atom:
-        return names.get(old, old) if isinstance(old, str) else old
-
-    match stmt:
-        case Load(name=name, index=index):
-            return replace(stmt, name=names.get(name, name), index=tuple(map(dim, index)))
-        case Store(index=index, value=value):
-            return replace(stmt, value=atom(value), index=tuple(map(dim, index)))
-        case Index(name=name, value=old):
-            return replace(stmt, name=names.get(name, name), value=dim(old))
-        case Compute(name=name, args=args):
-            return replace(stmt, name=names.get(name, name), args=tuple(map(atom, args)))
-        case Loop(size=size, body=body):
-            inner = tuple(_renamed(each, names, plain) for each in body)
-            return replace(stmt, size=dim(size), body=inner)
-        case _:
-            raise AssertionError(f"{type(stmt).__name__} in a loop that is split")

@@ -21,6 +21,7 @@ RIGHT: dict[str, set[str]] = {
     "emission/llvm_text.py": {"(INVALID, DIVIDE, OVERFLOW, UNDERFLOW)"},
     "emission/parallel.py": {"_ANY"},
     "emission/parallel_totals.py": {"_LEVELS", "_MOST", "_MULTIPLE"},
+    "emission/places_code.py": {"LANES", "_EIGHT"},
     "emission/python_failures.py": {"LOWEST", "EXACT"},
     "emission/scalar_power.py": {"MORE", "_EVEN", "_POSITIVE"},
     "emission/scratch.py": {"ALIGNMENT"},

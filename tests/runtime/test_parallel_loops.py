@@ -476,3 +476,20 @@ def test_the_call_of_a_chunk_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
         compiled(np.ones(size))
     assert [size for size, _, _ in asked] == [5000, 100_000]
     assert len({chunk for _, chunk, _ in asked}) == 1
+
+
+@pytest.mark.parametrize("kind", ["f4", "f8", "c8", "i2"])
+def test_threads_take_blocks_of_columns(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each total of a column is added up in NumPy's order, whatever the widths of blocks."""
+    costs = Costs(columns_step=64, columns_bytes=64, columns_width=64, chunk=1, least=0, multiple=1)
+    everywhere(monkeypatch, Target(threads=8, costs=costs))
+
+    def program(x):
+        return x.sum(axis=0), x.mean(axis=0), (x * 2 + 1).sum(axis=0), abs(x).max(axis=0), x.std(0)
+
+    compiled = fxc.compile(program, fullgraph=True)
+    for shape in ((40, 130), (7, 257), (8, 64), (33, 65), (64, 1000), (1, 500)):
+        x = numbers(*shape, dtype=kind)
+        found, expected = run(compiled, (x,)), run(program, (x,))
+        assert difference(expected, found) == "", shape
+    assert "i1b" in loops(compiled, numbers(64, 1000, dtype=kind))
