@@ -42,6 +42,11 @@ class Costs:
     strips_behind: int = 16
     strips_rows: int = 1 << 12
 
+    # Blocks of strips, for threads: how many for each, and how many times as many rows as are
+    # computed once more.
+    blocks_each: int = 4
+    blocks_halo: int = 8
+
     # Steps inside of parts: bytes of all elements from which on it pays, steps that do not, and
     # iterations of a part.
     parts_bytes: int = 1 << 20

@@ -22,7 +22,6 @@ from fxc.ir.symbols import (
     atoms,
     product,
     symbol,
-    terms_of,
 )
 
 from .buffers import Atom as Scalar
@@ -117,15 +116,6 @@ def _without_quotient(monomial: tuple[Atom, ...]) -> Dim | None:
             others: list[Dim] = [SymExpr((((each,), 1),)) for each in rest]
             return floordiv(atom.left, by) * product(others)
     return None
-
-
-def whole_block(size: Dim) -> Dim:
-    """The size of all blocks but the last one, which has what is left, if this is one of blocks."""
-    match terms_of(size):
-        case (((SymFunc("min", int() as block, _) | SymFunc("min", _, int() as block),), 1),):
-            return block
-        case _:
-            return size
 
 
 def bounds(dim: Dim, ranges: Mapping[str, Range]) -> Range:

@@ -11,18 +11,14 @@ from fxc.ir.bounds import decide
 from fxc.ir.errors import VerificationError
 from fxc.ir.records import frozen
 from fxc.ir.size_functions import substitute
-from fxc.ir.symbols import (
-    Dim,
-    SymExpr,
-    computed_in,
-    symbol,
-    symbols_of,
-)
+from fxc.ir.symbols import Dim, SymExpr, computed_in, product, symbols_of
 
 from .accesses import Block, accesses, carried_through, storages
 from .addressing import byte_offset, step_of
-from .bounds import whole_block
+from .alternatives import extreme, most, moving
+from .buffers import Buffer
 from .program import Program
+from .rings import is_ring
 from .statements import Accumulate, Compute, Index, Load, Loop, Stmt, Store, blocks_of, walk
 
 # Note [Parallel loops]
@@ -35,7 +31,8 @@ from .statements import Accumulate, Compute, Index, Load, Loop, Stmt, Store, blo
 #   moves by at least its own width from one iteration to the next; or else if all accesses have one
 #   index in common, which is another one in each iteration.
 # - A temporary that each iteration fills before it reads it, and nobody else reads, may be the same
-#   for all iterations: there is one ``copy`` of it for each thread, see ``Buffer.copies``.
+#   for all iterations: there is one ``copy`` of it for each thread, see ``Buffer.copies``. So it is
+#   with rows that strips go round in, see Note [Rings].
 # - A total that goes through the loop is added up in pieces, which do not depend on the number of
 #   threads, and whose totals are added up in an order that is always the same. The pieces of a
 #   pairwise sum are what it halves anyway, see Note [Pairwise sums]; those of other totals are
@@ -111,26 +108,20 @@ def _met(program: Program, block: Block, inner: Sizes, var: str) -> Iterator[_Me
                 offset = byte_offset(program.buffers[buffer], index)
                 yield _interval(stmt, offset, inner, var)
             case Loop(var=name, size=size, body=body):
-                yield from _met(program, body, {**inner, name: whole_block(size)}, var)
+                yield from _met(program, body, {**inner, name: most(size)}, var)
             case _:
                 pass
 
 
 def _interval(stmt: Load | Store, offset: Dim, inner: Sizes, var: str) -> _Met:
-    step = None if computed_in(offset) else step_of(offset, var)
-    if step is None or not symbols_of(step).keys().isdisjoint(inner):
+    if computed_in(offset):
         return _Met(stmt, None, None, None)
-    low = high = substitute(offset, {var: 0})
-    for name, size in reversed([*inner.items()]):
-        steps = step_of(low, name), step_of(high, name)
-        falls = [None if each is None else decide(each, "<", 0) for each in steps]
-        if None in falls:
-            return _Met(stmt, None, None, None)
-        low = substitute(low, {name: size - 1 if falls[0] else 0})
-        high = substitute(high, {name: 0 if falls[1] else size - 1})
-    if var in symbols_of(low) or var in symbols_of(high):  # by the size of a loop inside
+    sizes = [*inner.items()]
+    low, high = extreme(offset, sizes, "max"), extreme(offset, sizes, "min")
+    (step, least), (other, most) = moving(low, "max", var), moving(high, "min", var)
+    if step is None or step != other or not symbols_of(step).keys().isdisjoint(inner):
         return _Met(stmt, None, None, None)
-    return _Met(stmt, low, high + stmt.dtype.itemsize, step)
+    return _Met(stmt, least, most + stmt.dtype.itemsize, step)
 
 
 def _moves_apart(found: Sequence[_Met]) -> bool:
@@ -177,7 +168,7 @@ def private_to(program: Program, loop: Loop) -> frozenset[str]:
         and storage not in used
         and storage not in program.results
         and names == {storage}
-        and _is_filled(program, loop, storage)
+        and (_is_filled(program, loop, storage) or is_ring(loop, program.buffers[storage], _fills))
     )
 
 
@@ -209,27 +200,48 @@ def _is_filled_in(program: Program, block: Block, storage: str) -> bool:
     uses the storage does so in each iteration.
     """
     using = [s for s in block if any(a.storage == storage for a in accesses(program, s))]
-    if _fills(using[0], storage, program.buffers[storage].shape, {}):
+    if _fills(using[0], program.buffers[storage]):
         return True
     inner = blocks_of(using[0])
     return len(using) == len(inner) == 1 and _is_filled_in(program, inner[0], storage)
 
 
-def _fills(stmt: Stmt, storage: str, shape: Sequence[Dim], around: Mapping[Dim, Dim]) -> bool:
+def _fills(stmt: Stmt, buffer: Buffer, around: Sizes | None = None) -> bool:
+    """Whether a statement, inside of loops of these sizes, stores all elements of a buffer before
+    it loads any.
+    """
+    around = around or {}
     match stmt:
         case Loop(var=var, size=size, body=body):
-            uses = [s for s in walk(body) if isinstance(s, Load | Store) and s.buffer == storage]
+            uses = [
+                s for s in walk(body) if isinstance(s, Load | Store) and s.buffer == buffer.name
+            ]
             first = next(s for s in body if uses[0] in walk((s,)))
             at_one_place = all(each.index == uses[0].index for each in uses)
-            return at_one_place and _fills(first, storage, shape, {**around, symbol(var): size})
+            return at_one_place and _fills(first, buffer, {**around, var: size})
         case Store(index=index):
-            moving = [at for at in index if not isinstance(at, int)]
-            return len(set(moving)) == len(moving) and all(
-                (size == 1 and at == 0) or around.get(at) == size
-                for at, size in zip(index, shape, strict=True)
-            )
+            return _meets_all(buffer, byte_offset(buffer, index), around)
         case _:
             return False
+
+
+def _meets_all(buffer: Buffer, offset: Dim, around: Sizes) -> bool:
+    """Whether loops take an offset through all elements of a buffer, one after the other in memory
+    for some order of the loops.
+    """
+    steps = {name: step_of(offset, name) for name in around}
+    if any(not steps[name] and not decide(size, ">=", 1) for name, size in around.items()):
+        return False
+    left = {name: steps[name] for name, size in around.items() if size != 1 and steps[name] != 0}
+    reached: Dim = buffer.dtype.itemsize
+    while left:
+        name = next((name for name, step in left.items() if step == reached), None)
+        if name is None:
+            return False
+        reached = reached * around[name]
+        del left[name]
+    whole = product(buffer.shape) * buffer.dtype.itemsize
+    return reached == whole and substitute(offset, dict.fromkeys(around, 0)) == buffer.offset
 
 
 def verify_parallel(program: Program) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fxc.ir.symbols import Dim, computed_in, symbols_of
 
 from ..machine.target import Target
-from ..nests.bounds import whole_block
+from ..nests.alternatives import most
 from ..nests.statements import Accumulate, Compute, Load, Loop, Stmt, Store
 from ..operators.python_rules import SCALAR_RULES
 
@@ -33,7 +33,7 @@ def cost(target: Target, block: tuple[Stmt, ...]) -> Dim | None:
                 inside = cost(target, body)
                 if inside is None or computed_in(size):
                     return None
-                total = total + whole_block(size) * inside
+                total = total + most(size) * inside
             case _:
                 pass
     inner = {stmt.var for stmt in block if isinstance(stmt, Loop)}

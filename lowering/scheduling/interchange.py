@@ -34,7 +34,8 @@ from ..nests.statements import (
     walk,
     with_blocks,
 )
-from .strips import is_plain, rows_behind
+from .row_blocks import rows_behind
+from .strips import is_plain
 
 
 def interchange(program: Program) -> Program:

@@ -22,7 +22,7 @@ from dataclasses import replace
 from functools import cached_property
 
 from fxc.ir.size_functions import floordiv, hint, maximum, minimum, mod
-from fxc.ir.symbols import Dim, product, symbol, symbols_of
+from fxc.ir.symbols import Dim, product, symbol
 from fxc.ir.types import ordered_strides
 
 from ..nests.accesses import Access, Block, accesses, conflict, rename, storages
@@ -44,6 +44,7 @@ from ..nests.statements import (
     walk,
     with_blocks,
 )
+from .row_blocks import Nest, counters, in_blocks, row_blocks, rows_behind
 from .shrink import is_made_in
 
 
@@ -151,12 +152,15 @@ def _distance(
     return least
 
 
-def rows_behind(dim: Dim, var: str) -> int | None:
-    """``dim`` less the counter of a loop, if that is a number."""
-    if isinstance(dim, int) or var not in symbols_of(dim):
-        return None
-    rest = dim - symbol(var, hint=0)
-    return rest if isinstance(rest, int) else None
+def _in_strips(nests: Sequence[Nest], strip: Dim, rows: int) -> tuple[Dim, list[tuple[Dim, Dim]]]:
+    """How many strips of so many rows there are, and from where to where each nest runs in one."""
+    end: Dim = 0
+    spans: list[tuple[Dim, Dim]] = []
+    for nest in nests:
+        size, late = nest.loop.size, nest.behind
+        end = maximum(end, size + late)
+        spans.append((maximum(0, strip * rows - late), minimum(size, strip * rows + (rows - late))))
+    return floordiv(end + (rows - 1), rows), spans
 
 
 class _Making:
@@ -196,21 +200,43 @@ class _Making:
         rows = 1 << (min(max(held // row_bytes, 1), costs.strips_rows).bit_length() - 1)
         if size < 4 * (rows + max(behind)):
             return group.stmts
-        end: Dim = 0
-        for loop, late in zip(loops, behind, strict=True):
-            end = maximum(end, loop.size + late)
-        number = symbol(f"{loops[0].var}s", hint=0, lower=0)
         windows = self.windows(group, rows)
+        nests = self.nests(group)
+        own = {name: dim for name, (dim, _) in windows.items()}
+        blocks = row_blocks(self.program.target, nests, own)
+        block, strip = counters(nests)
+        if blocks is None:
+            first: Dim = 0
+            count, spans = _in_strips(nests, strip, rows)
+        else:
+            first = block * blocks.rows
+            count, spans = in_blocks(nests, blocks, rows)
         body: list[Stmt] = []
-        for loop, late in zip(loops, behind, strict=True):
-            start = maximum(0, number * rows - late)
-            stop = minimum(loop.size, number * rows + (rows - late))
-            shift: dict[str, Dim] = {loop.var: symbol(loop.var, hint=0, lower=0) + start}
+        for loop, (start, stop) in zip(loops, spans, strict=True):
+            shift: dict[str, Dim] = {loop.var: symbol(loop.var, hint=0, lower=0) + first + start}
             inner = tuple(_in_windows(rename(s, shift), windows) for s in loop.body)
             body.append(replace(loop, size=maximum(0, stop - start), body=inner))
-        count = floordiv(end + (rows - 1), rows)
-        passed = [stmt for stmt in group.stmts if not isinstance(stmt, Loop)]
-        return [*passed, Loop(str(number), count, tuple(body), ordered=True, loc=loops[0].loc)]
+        made = Loop(str(strip), count, tuple(body), ordered=True, loc=loops[0].loc)
+        if blocks is not None:
+            made = Loop(str(block), blocks.number, (made,), loc=made.loc)
+        return [*(stmt for stmt in group.stmts if not isinstance(stmt, Loop)), made]
+
+    def nests(self, group: _Group) -> list[Nest]:
+        """The nests of a group, but for temporaries that each of their iterations fills anew."""
+        found: list[Nest] = []
+        for loop, behind, each in zip(group.loops, group.behind, group.accesses, strict=True):
+            shared = {
+                name: places
+                for name, places in each.items()
+                if not (
+                    self.program.buffers[name].role == "temp"
+                    and self.users[name] == 1
+                    and self.is_own(name, group)
+                    and is_made_in(loop, self.program.buffers[name], {})
+                )
+            }
+            found.append(Nest(loop, behind, shared))
+        return found
 
     def row_bytes(self, group: _Group) -> int:
         """The bytes of one row of all buffers together."""
@@ -256,6 +282,7 @@ class _Making:
                 at = [end - shift for end, shift in zip(ends, late, strict=True) if end is not None]
                 if len(at) == len(places):
                     need = 1 << (rows + max(at) - min(at) - 1).bit_length()
+                    need = max(need, 2 if self.program.target.threads > 1 else 1)  # see ``rings``
                     if need < hint(size):
                         found[name] = (dim, need)
                         self.buffers[name] = _with_rows(buffer, dim, need)
