@@ -87,6 +87,9 @@ class _Merging:
                 merged = self.merged(earlier, loop)
                 if merged is not None:
                     done[place] = merged
+                    ahead = done[:place]  # with what it shares now, it may go further back
+                    if self.merge_back(merged, ahead):
+                        done[: place + 1] = ahead
                     return True
                 before = self.facts_of(earlier)
                 if before.conflicts(facts) or not before.defines.isdisjoint(facts.reads):

@@ -241,3 +241,25 @@ def calls_to_fuse(nodes: int) -> int:
 
 def test_twice_as_many_nests_take_twice_as_long() -> None:
     assert calls_to_fuse(80) < 2.7 * calls_to_fuse(40)
+
+
+def test_nests_that_a_third_one_joins_are_one() -> None:
+    """The first two share nothing; the third shares something with each."""
+    source = """
+functional f(%x: f64[3, 40], %y: f64[3, 40])
+  %0: f64[3, 40] = exp(%x)
+  %1: f64[3, 40] = sqrt(%y)
+  %2: f64[3, 40] = add(%1, %y)
+  %3: f64[3, 40] = add(%0, %1)
+  return %0, %2, %3"""
+    assert_expected_inline(
+        fused(source, TABLE, TABLE),
+        """\
+for i0 in 0:120
+  t2 = exp(x[floordiv(i0, 40), mod(i0, 40)])
+  b2[floordiv(i0, 40), mod(i0, 40)] = t2
+  t3 = y[floordiv(i0, 40), mod(i0, 40)]
+  t4 = sqrt(t3)
+  b4[floordiv(i0, 40), mod(i0, 40)] = add(t4, t3)
+  b5[floordiv(i0, 40), mod(i0, 40)] = add(t2, t4)""",
+    )
