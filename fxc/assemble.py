@@ -13,6 +13,7 @@ from fxc.ir.graph import Graph
 from fxc.ir.handles import object_at
 from fxc.ir.location import Site
 from fxc.ir.records import frozen
+from fxc.ir.settings import Math
 from fxc.ir.signature import ViewStep
 from fxc.ir.symbols import Dim, symbols_of
 from fxc.ir.types import array_type, ordered_strides, stride_order
@@ -70,7 +71,12 @@ def target() -> Target:
 
 
 def assemble(
-    graph: Graph, native_kernel: KernelOf, drawn: Sequence[int] = (), *, careful: bool = False
+    graph: Graph,
+    native_kernel: KernelOf,
+    drawn: Sequence[int] = (),
+    *,
+    careful: bool = False,
+    math: Math = "default",
 ) -> Assembled:
     """Compile a decomposed graph, which draws from the generators that the inputs ``drawn`` are.
 
@@ -78,7 +84,9 @@ def assemble(
 
     Requires: the graph has its signature.
     """
-    module = lower(graph, native_kernel, drawn, careful=careful, target=target())
+    module = lower(
+        graph, native_kernel, drawn, careful=careful, fast=math == "fast", target=target()
+    )
     if os.environ.get("FXC_VERIFY"):
         verify_parallel(module.program)
     entries = [segment.entry for segment in module.segments]

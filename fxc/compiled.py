@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypeVar, overload
 
-from fxc.ir.settings import check_settings
+from fxc.ir.settings import Math, check_settings
 
 from .report import CacheInfo, SplitStages, Stages, stages_of
 from .running import P, R
@@ -126,6 +126,7 @@ def compile(
     fullgraph: bool = False,
     backend: str | Backend = "llvm",
     dynamic: bool | None = None,
+    math: Math = "default",
 ) -> Callable[[Callable[P, R]], Compiled[P, R]]: ...
 @overload
 def compile(
@@ -135,6 +136,7 @@ def compile(
     fullgraph: bool = False,
     backend: str | Backend = "llvm",
     dynamic: bool | None = None,
+    math: Math = "default",
 ) -> Compiled[P, R]: ...
 def compile(
     fn: Callable[P, R] | None = None,
@@ -143,6 +145,7 @@ def compile(
     fullgraph: bool = False,
     backend: str | Backend = "llvm",
     dynamic: bool | None = None,
+    math: Math = "default",
 ) -> Any:
     """Compile a NumPy function: same results, same writes, same aliases, same exceptions.
 
@@ -156,6 +159,9 @@ def compile(
     function from the inputs to the graph's results.
     ``dynamic``: make the sizes of arrays symbols, so that one compilation serves all sizes: True
     for all arrays at once, False for none; by default an array's when they have changed.
+    ``math``: "exact" gives NumPy's own bits for all functions, "fast" may round ``a * b + c`` once
+    and add in any order. By default functions like ``exp`` keep to bounds of about an ulp, and all
+    else has NumPy's bits.
 
     >>> import numpy as np
     >>> @compile
@@ -169,7 +175,7 @@ def compile(
     0
     """
     check_settings()
-    options = Options(fullgraph, backend, dynamic)
+    options = Options(fullgraph, backend, dynamic, math)
     if fn is None:
         return lambda function: Compiled(function, options)
     for kind in (staticmethod, classmethod):

@@ -85,7 +85,7 @@ def _compiled(captured: Captured, options: Options, name: str, longest: float) -
     from .stages import compile_captured
 
     try:
-        return compile_captured(captured, options.backend, longest)
+        return compile_captured(captured, options.backend, longest, options.math)
     except PutOff as found:
         _log.info("%s: compiling it is put off: %s", name, found)
         raise

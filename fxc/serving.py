@@ -339,8 +339,9 @@ class Serving(Splitting[P, R]):
             from .assemble import assemble
             from .stages import llvm_index
 
-            native = llvm_index().get_kernel
-            found = assemble(made.decomposed, native, variant.captured.drawn, careful=True)
+            math, drawn = self._options.math, variant.captured.drawn
+            native = llvm_index(math).get_kernel
+            found = assemble(made.decomposed, native, drawn, careful=True, math=math)
             made = replace(made, assembled=found, run=found.plan.run, relations=())
             self._only_python(variant)
             careful = Variant(variant.captured, made, variant.key, True, calls=variant.calls)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from math import inf
 from typing import TYPE_CHECKING, Any
 
 from fxc.capture.captured import Captured
@@ -20,6 +20,7 @@ from fxc.ir.errors import PutOff, Unchecked
 from fxc.ir.evaluate import KernelOf, call, deliver
 from fxc.ir.graph import Graph, Operand, Value, walk
 from fxc.ir.records import frozen
+from fxc.ir.settings import Math
 from fxc.ir.signature import InputLeaf, OutputLeaf, ResultLeaf, ViewLeaf, ViewStep
 from fxc.ir.size_guards import Guard, assuming, recording
 from fxc.ir.symbols import Dim
@@ -60,11 +61,12 @@ class Compilation:
     relations: tuple[Guard, ...] = ()
 
 
-def llvm_index() -> BackendIndex[NativeKernel]:
+def llvm_index(math: Math = "default") -> BackendIndex[NativeKernel]:
     """The native backend: wants pure graphs, has kernels for what lowering covers."""
-    from fxc.lowering.building.native_kernels import native_kernel
+    from fxc.lowering.building.native_kernels import exact_kernel, native_kernel
 
-    return BackendIndex("llvm", DispatchKey.CPU, functional=True, kernels=native_kernel)
+    kernels = exact_kernel if math == "exact" else native_kernel
+    return BackendIndex("llvm", DispatchKey.CPU, functional=True, kernels=kernels)
 
 
 def result_leaves(captured: Captured) -> tuple[OutputLeaf, ...]:
@@ -142,13 +144,13 @@ def _within_regions(graph: Graph, regions: Mapping[int, tuple[ViewSteps, ...]]) 
 
 
 def compile_captured(
-    captured: Captured, backend: str | Backend, longest: float = math.inf
+    captured: Captured, backend: str | Backend, longest: float = inf, math: Math = "default"
 ) -> Compilation:
     """Take a captured call through the stages for a backend: "llvm", "numpy" or a callable.
 
     Raises ``PutOff`` where native code is estimated to take more than ``longest`` seconds to make.
     """
-    made = _compiled(captured, backend, longest)
+    made = _compiled(captured, backend, longest, math)
     if not captured.drawn or (made.assembled is not None and made.assembled.module.keeps_states):
         return made
     from fxc.runtime.generators import restoring
@@ -156,13 +158,15 @@ def compile_captured(
     return replace(made, run=restoring(made.run, captured.drawn))
 
 
-def _compiled(captured: Captured, backend: str | Backend, longest: float) -> Compilation:
+def _compiled(
+    captured: Captured, backend: str | Backend, longest: float, math: Math
+) -> Compilation:
     functional = functional_graph(captured)
     if backend == "llvm":
         seconds = _seconds_to_compile(functional)
         if seconds > longest:
             raise PutOff(seconds)
-        return _native(captured, functional)
+        return _native(captured, functional, math)
     index = numpy_index()
     if callable(backend):
         types = tuple(value.type for value in functional.inputs)
@@ -241,23 +245,23 @@ def _assuming_no_more_than(graph: Graph) -> Iterator[None]:
         raise Unchecked(unchecked)
 
 
-def native(functional: Graph, drawn: Sequence[int] = ()) -> Native:
+def native(functional: Graph, drawn: Sequence[int] = (), math: Math = "default") -> Native:
     """Decompose, lower and assemble a functional graph; for ``drawn`` see ``assemble``."""
     from .assemble import assemble
 
     taken: dict[Guard, None] = {}
     with recording(taken), _assuming_no_more_than(functional):
-        index = llvm_index()
+        index = llvm_index(math)
         decomposed = decomposed_graph(functional, index)
         decomposed = verified(reinplace(decomposed), "reinplace", decomposed)
-        assembled = assemble(decomposed, index.get_kernel, drawn)
+        assembled = assemble(decomposed, index.get_kernel, drawn, math=math)
     more = without_counters((*decomposed.guards, *taken), functional.body)
     known = frozenset(functional.guards)
     return Native(decomposed, assembled, tuple(g for g in more if g not in known))
 
 
-def _native(captured: Captured, functional: Graph) -> Compilation:
-    made = native(functional, captured.drawn)
+def _native(captured: Captured, functional: Graph, math: Math) -> Compilation:
+    made = native(functional, captured.drawn, math)
     return Compilation(
         captured.graph,
         functional,

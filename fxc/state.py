@@ -6,10 +6,11 @@ import os
 import threading
 from collections import Counter
 from dataclasses import field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 from fxc.ir.errors import OverlapError
 from fxc.ir.records import frozen, mutable
+from fxc.ir.settings import Math
 
 from .decisions import Captures, InVain, Refused
 from .leaves import Leaves
@@ -32,12 +33,15 @@ class Options:
     fullgraph: bool = False
     backend: str | Backend = "llvm"
     dynamic: bool | None = None
+    math: Math = "default"
 
     def __post_init__(self) -> None:
         if not callable(self.backend) and self.backend not in _BACKENDS:
             raise ValueError(
                 f"backend must be a callable or one of {_BACKENDS}, not {self.backend!r}"
             )
+        if self.math not in get_args(Math):
+            raise ValueError(f"math must be one of {get_args(Math)}, not {self.math!r}")
 
 
 @mutable

@@ -9,6 +9,7 @@ from fxc.ir.graph import Graph
 from .building.build import build_loops
 from .building.context import KernelOf
 from .emission.entry import emit_module
+from .emission.llvm_text import ModuleText
 from .emission.native_module import Module
 from .machine.target import SERIAL, Target
 from .scheduling.allocations import with_allocations
@@ -18,6 +19,7 @@ from .scheduling.growing_products import growing_products
 from .scheduling.lanes import lanes
 from .scheduling.parallel import parallel
 from .scheduling.products_ahead import products_ahead
+from .scheduling.reassociate import reassociate
 from .scheduling.same_sizes import same_sizes
 from .scheduling.speculate import speculate
 
@@ -28,19 +30,23 @@ def lower(
     drawn: Sequence[int] = (),
     *,
     careful: bool = False,
+    fast: bool = False,
     target: Target = SERIAL,
 ) -> Module:
     """Native code, as text, for a functional graph whose operators are decomposed.
 
     It keeps the states of the generators whose handles are the inputs at the places ``drawn``,
-    unless it is cut: see Note [Native draws]. For ``careful`` see Note [Floating-point flags]. The
-    ``target`` says what the code is for.
+    unless it is cut: see Note [Native draws]. For ``careful`` see Note [Floating-point flags]. In
+    ``fast`` code sums and products may be contracted and reordered. The ``target`` says what the
+    code is for.
 
     Requires: ``graph.signature`` is filled in; each operator has native code or can be left to
     NumPy's own kernel.
     """
     program = same_sizes(build_loops(graph, kernel_of, target), graph.guards)
+    if fast:
+        program = reassociate(program)
     program = growing_products(products_ahead(program))
     program = speculate(block_columns(fuse(program)))
     program = lanes(parallel(with_allocations(program)))
-    return emit_module(graph, program, drawn, careful=careful)
+    return emit_module(graph, program, ModuleText(careful, fast), drawn)

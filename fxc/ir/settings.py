@@ -1,11 +1,15 @@
-"""What environment variables say: ``FXC_NUM_THREADS`` and ``FXC_CPU_FEATURES``."""
+"""What users set: ``FXC_NUM_THREADS``, ``FXC_CPU_FEATURES``, how precise native code is."""
 
 from __future__ import annotations
 
 import os
 from functools import cache
+from typing import Literal
 
 MOST_THREADS = 256
+
+Math = Literal["default", "exact", "fast"]
+"""How precise native code is; see ``fxc.compile``."""
 
 
 @cache

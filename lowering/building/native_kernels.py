@@ -9,11 +9,16 @@ from __future__ import annotations
 
 from functools import partial
 
+import numpy as np
+
 from fxc.ir.graph import Node
 from fxc.ir.types import PART_DTYPES, ArrayType, is_c_contiguous
+from fxc.ops.foreign_ufuncs import is_foreign
 from fxc.ops.operators import Operator, Tag
+from fxc.ops.table import TABLE
 
 from ..operators.python_rules import FAILING, SCALAR_RULES
+from ..operators.scalar_rules import ScalarRule
 from . import control, counting
 from .build import visit
 from .complex_rules import COMPLEX_RULES, ComplexRule
@@ -23,7 +28,7 @@ from .contraction import contraction
 from .coverage import NATIVE_DTYPES, types_in
 from .indexed import has_index, update_dtypes
 from .masked import check_count
-from .pointwise import loop_dtypes, rule_name, rule_of, runs_inner_loop
+from .pointwise import loop_dtypes, loop_name, rule_name, rule_of, runs_inner_loop
 from .reductions import REDUCERS, SCANS, has_nest, reduction, scan
 from .writes import join, scatter
 
@@ -54,6 +59,53 @@ def native_kernel(op: Operator) -> NativeKernel | None:
             return _JOIN
         case _:
             return None
+
+
+# Note [Exact math]
+# ``fxc.compile(math="exact")`` is for NumPy's own bits in all functions. Where native code keeps to
+# a bound (``ScalarRule.bounded``), NumPy's inner loop computes the function instead, in place on a
+# copy of the operand. Its bits depend on nothing but the element as long as it walks memory
+# upwards, without gaps: other arrays, and functions of several operands, are left to NumPy.
+
+
+def exact_kernel(op: Operator) -> NativeKernel | None:
+    """As ``native_kernel``, with NumPy's bits. See Note [Exact math]."""
+    found = native_kernel(op)
+    if found is _POINTWISE:
+        return _EXACT
+    if found is not None and op.name == "index_reduce":
+        return _EXACT_UPDATE
+    return found
+
+
+def _is_bounded(node: Node) -> bool:
+    rule = rule_of(node)
+    if not isinstance(rule, ScalarRule):
+        return False
+    dtypes, result = loop_dtypes(node)
+    return not SCALAR_RULES[loop_name(node)].bounded.isdisjoint((*dtypes, result))
+
+
+def _computes_exactly(node: Node) -> bool:
+    return _computes(node) and (not _is_bounded(node) or _has_float_loop(node))
+
+
+def _has_float_loop(node: Node) -> bool:
+    function, kind = TABLE[node.op].numpy, node.output.type
+    if not isinstance(function, np.ufunc) or function.nin != 1 or is_foreign(function):
+        return False
+    given = node.args[0].type
+    is_array = isinstance(kind, ArrayType) and isinstance(given, ArrayType)
+    return is_array and given.dtype == kind.dtype and is_c_contiguous(given)
+
+
+def _exactly(context: Context, node: Node) -> None:
+    build = applied if _is_bounded(node) else pointwise
+    build(context, node)
+
+
+def _has_exact_update(node: Node) -> bool:
+    return _has_update(node) and not SCALAR_RULES[node.arg("ufunc")].bounded
 
 
 # Which nodes kernels cover
@@ -128,6 +180,8 @@ def _put_masked(context: Context, node: Node) -> None:
 
 _POINTWISE = NativeKernel(pointwise, _computes)
 _ATTEMPTED = NativeKernel(attempted, _is_attempted, checks=True)
+_EXACT = NativeKernel(_exactly, _computes_exactly)
+_EXACT_UPDATE = NativeKernel(scatter, _has_exact_update)
 _INLINE = NativeKernel(inline)
 _FACTORY = NativeKernel(inline, _fills)
 _REDUCTION = NativeKernel(reduction, has_nest)

@@ -53,10 +53,9 @@ _UNKEPT = "unkept"  # the block where the state of a generator could not be kept
 
 
 def emit_module(
-    graph: Graph, program: Program, drawn: Sequence[int] = (), *, careful: bool = False
+    graph: Graph, program: Program, module: ModuleText, drawn: Sequence[int] = ()
 ) -> Module:
-    """LLVM text for a program; for ``drawn`` see ``lower``."""
-    module = ModuleText(careful)
+    """LLVM text for a program, as ``module`` says of its code; for ``drawn`` see ``lower``."""
     returned = returned_numbers(graph, program)
     apart = [name for name in arrays_apart(program) if name not in returned]
     arena = plan_arena(program, apart)
@@ -84,7 +83,7 @@ def emit_module(
     results = tuple(returned)
     updated = sticky.updated_inputs(program)
     guarded = user_loops == "scalar" and sticky.has_guarded(program.body)
-    may_be_careful = not careful and (guarded or sticky.has_extremes(program.body))
+    may_be_careful = not module.careful and (guarded or sticky.has_extremes(program.body))
     return Module(
         text,
         program,

@@ -64,10 +64,12 @@ class ModuleText:
     """What all functions of one module share: declarations, constants, math functions used.
 
     Code that is ``careful`` sets no flag that NumPy would not: see Note [Floating-point flags].
+    In ``fast`` code sums and products may be contracted and reordered.
     """
 
-    def __init__(self, careful: bool = False) -> None:
+    def __init__(self, careful: bool = False, fast: bool = False) -> None:
         self.careful = careful
+        self.fast = fast
         self.declares: dict[str, None] = {}
         self.math: Counter[tuple[str, str, int]] = Counter()  # how often each is called
         self.functions: list[str] = []
@@ -222,6 +224,12 @@ class Lanes:
 
     def binary(self, name: str, dtype: np.dtype, left: str, right: str) -> str:
         return self.op(f"{name} {self.type(dtype)} {left}, {right}")
+
+    def arithmetic(self, name: str, dtype: np.dtype, left: str, right: str) -> str:
+        """A sum, difference or product of the user's program."""
+        if self.function.module.fast and name[0] == "f":
+            name += " reassoc contract"
+        return self.binary(name, dtype, left, right)
 
     def compare(self, predicate: str, dtype: np.dtype, left: str, right: str) -> str:
         careful = self.function.module.careful

@@ -25,7 +25,7 @@ from .scalar_power import power_of_scalars
 def _add(name: str) -> Emit:
     def emit(code: Lanes, args: Sequence[str], dtypes: DTypes, result: np.dtype) -> str:
         prefix = "f" if dtypes[0].kind == "f" else ""
-        return code.binary(f"{prefix}{name}", dtypes[0], args[0], args[1])
+        return code.arithmetic(f"{prefix}{name}", dtypes[0], args[0], args[1])
 
     return emit
 

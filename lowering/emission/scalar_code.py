@@ -23,7 +23,7 @@ from .scalar_power import power_of_scalars
 def _arithmetic(on_float: str, on_int: str, on_bool: str) -> Emit:
     def emit(code: Lanes, args: Sequence[str], dtypes: DTypes, result: np.dtype) -> str:
         name = {"f": on_float, "b": on_bool}.get(dtypes[0].kind, on_int)
-        return code.binary(name, dtypes[0], args[0], args[1])
+        return code.arithmetic(name, dtypes[0], args[0], args[1])
 
     return emit
 
@@ -84,7 +84,7 @@ def _sign(code: Lanes, args: Sequence[str], dtypes: DTypes, result: np.dtype) ->
 
 def _square(code: Lanes, args: Sequence[str], dtypes: DTypes, result: np.dtype) -> str:
     name = {"f": "fmul", "b": "and"}.get(dtypes[0].kind, "mul")
-    return code.binary(name, dtypes[0], args[0], args[0])
+    return code.arithmetic(name, dtypes[0], args[0], args[0])
 
 
 def _reciprocal(code: Lanes, args: Sequence[str], dtypes: DTypes, result: np.dtype) -> str:

@@ -6,6 +6,8 @@ The code itself is in ``emission/python_code.py`` and ``emission/python_failures
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from ..nests.buffers import F64, I64
@@ -46,7 +48,7 @@ OF_NUMPY = ("sqrt", "fabs", "copysign", "fmod", "hypot", "isnan", "isinf", "isfi
 
 _MATH_RULES = {
     **{f"math_{name}": ScalarRule(_LIBRARY_COST, typed=_as_floats) for name in LIBRARY},
-    **{f"math_{name}": ScalarRule(NUMPY_RULES[name].cost, typed=_as_floats) for name in OF_NUMPY},
+    **{f"math_{name}": replace(NUMPY_RULES[name], typed=_as_floats) for name in OF_NUMPY},
     "math_degrees": ScalarRule(typed=_as_floats),
     "math_radians": ScalarRule(typed=_as_floats),
     "math_floor": ScalarRule(3, typed=_as_floats),

@@ -12,7 +12,7 @@ import numpy as np
 
 from fxc.ir.records import frozen
 
-from ..nests.buffers import BOOL, I64
+from ..nests.buffers import BOOL, F64, I64
 
 DTypes = tuple[np.dtype, ...]
 
@@ -44,11 +44,13 @@ class ScalarRule:
 
     ``cost`` is a rough number of machine operations. ``supports`` says for which operands and loop
     dtypes there is code. ``typed`` gives the dtypes of the loop for operators that are not ufuncs.
+    Of ``bounded`` dtypes the code keeps to a bound, and may have other bits than NumPy.
     """
 
     cost: int = 1
     supports: Callable[[Sequence[object], DTypes], bool] = anything
     typed: Typed | None = None
+    bounded: frozenset[np.dtype] = frozenset()
 
 
 def cast_types(dtypes: DTypes, result: np.dtype) -> tuple[DTypes, np.dtype]:
@@ -63,6 +65,15 @@ def where_types(dtypes: DTypes, result: np.dtype) -> tuple[DTypes, np.dtype]:
 
 def _index_types(dtypes: DTypes, result: np.dtype) -> tuple[DTypes, np.dtype]:
     return (I64,), I64
+
+
+_FLOATS = frozenset(map(np.dtype, ("f4", "f8")))
+
+
+def _bounded(
+    cost: int, supports: Callable[[Sequence[object], DTypes], bool] = floats
+) -> ScalarRule:
+    return ScalarRule(cost, supports, bounded=_FLOATS)
 
 
 _USUAL = (
@@ -97,16 +108,18 @@ SPECIAL_COSTS = {
 
 NUMPY_RULES: dict[str, ScalarRule] = {
     **{name: ScalarRule() for name in _USUAL},
-    **{name: ScalarRule(cost, floats) for name, cost in MATH_COSTS.items()},
-    **{f"special_{name}": ScalarRule(cost, floats) for name, cost in SPECIAL_COSTS.items()},
+    **{name: _bounded(cost) for name, cost in MATH_COSTS.items()},
+    **{f"special_{name}": _bounded(cost) for name, cost in SPECIAL_COSTS.items()},
     "divide": ScalarRule(5),
     "floor_divide": ScalarRule(20, _no_bools),
     "remainder": ScalarRule(20, _no_bools),
     "fmod": ScalarRule(20, _no_bools),
-    "power": ScalarRule(60, _float_first),
-    "power_by_one": ScalarRule(72, _float_first),
-    "power_of_scalars": ScalarRule(60, _float_first),
-    "float_power": ScalarRule(60, _float_first),
+    "power": _bounded(60, _float_first),
+    "power_by_one": _bounded(72, _float_first),
+    "power_of_scalars": ScalarRule(
+        60, _float_first, bounded=_FLOATS - {F64}
+    ),  # that is the C library's
+    "float_power": _bounded(60, _float_first),
     "positive": ScalarRule(0),
     "conjugate": ScalarRule(0),
     "copy": ScalarRule(0, typed=cast_types),
@@ -115,8 +128,8 @@ NUMPY_RULES: dict[str, ScalarRule] = {
     "reinterpret": ScalarRule(0, typed=cast_types),
     "sign": ScalarRule(3, _no_bools),
     "reciprocal": ScalarRule(5, floats),
-    "logaddexp": ScalarRule(70, floats),
-    "logaddexp2": ScalarRule(70, floats),
+    "logaddexp": _bounded(70),
+    "logaddexp2": _bounded(70),
     "maximum": ScalarRule(2),
     "minimum": ScalarRule(2),
     "fmax": ScalarRule(3),
