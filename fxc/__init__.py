@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from .exporting import export as export
     from .functionalized import functionalize as functionalize
     from .ir.tree import register_pytree_node as register_pytree_node
+    from .large_arrays import get_kept_memory as get_kept_memory
+    from .large_arrays import set_kept_memory as set_kept_memory
     from .runtime.pool import get_num_threads as get_num_threads
     from .runtime.pool import set_num_threads as set_num_threads
 
@@ -42,10 +44,12 @@ __all__ = [
     "export",
     "fori_loop",
     "functionalize",
+    "get_kept_memory",
     "get_num_threads",
     "load",
     "register_pytree_node",
     "scan",
+    "set_kept_memory",
     "set_num_threads",
     "while_loop",
 ]
@@ -60,6 +64,8 @@ _LATER = {
     "export": "fxc.exporting",
     "load": "fxc.exported",
     "functionalize": "fxc.functionalized",
+    "get_kept_memory": "fxc.large_arrays",
+    "set_kept_memory": "fxc.large_arrays",
     "get_num_threads": "fxc.runtime.pool",
     "set_num_threads": "fxc.runtime.pool",
     "register_pytree_node": "fxc.ir.tree",

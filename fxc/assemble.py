@@ -45,6 +45,7 @@ from fxc.runtime.plan import Plan, make_plan
 from fxc.runtime.pool import most_threads, parallel
 from fxc.runtime.recipe import GivenArg, NativeStep, NumpyStep, Recipe, Slot, SlotArg
 
+from .large_arrays import LARGE_ARRAYS
 from .native_draws import draw_function, state_functions
 from .numpy_slots import inner_loop, loop_of_ufunc, numpy_function, pointers
 
@@ -178,6 +179,7 @@ def _recipe(graph: Graph, module: Module, engine: Engine) -> Recipe:
         program.results,
         graph.signature,
         {op: kernel_of(op) for op in views},
+        LARGE_ARRAYS,
         program.sizes,
     )
 

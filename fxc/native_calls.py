@@ -27,7 +27,8 @@ from fxc.lowering.calling.vectorcall import VECTORCALL, VECTORCALL_TEXT
 from fxc.runtime.engine import Engine
 
 from .assemble import Assembled
-from .numpy_slots import NEW_ARRAY, numpy_function, pointers
+from .large_arrays import new_array_function
+from .numpy_slots import pointers
 from .turns import FOR_EVER
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ class NativeCall:
         table = pointers(
             code,
             own,
-            numpy_function(NEW_ARRAY),
+            new_array_function(),
             ctypes.addressof(self.counter),
             id(otherwise),
             *map(id, self.objects),

@@ -16,6 +16,7 @@ import numpy as np
 from fxc.ir.errors import InternalError
 from fxc.ir.objects import objects_are_as_known
 from fxc.lowering.emission.objects import SCALAR
+from fxc.runtime.kept_arrays import ITEM_SIZE
 
 # Places in NumPy's table of C functions, and in that of the functions of a dtype: its ABI.
 _ABI_VERSION = 0  # PyArray_GetNDArrayCVersion
@@ -23,6 +24,8 @@ _SCALAR_MAKER = 60  # PyArray_Scalar
 _NEW_COPY = 85  # PyArray_NewCopy
 _UPDATE_FLAGS = 92  # PyArray_UpdateFlags
 NEW_ARRAY = 94  # PyArray_NewFromDescr
+SET_HANDLER = 304  # PyDataMem_SetHandler
+_USUAL_HANDLER = 306  # PyDataMem_DefaultHandler, a variable
 _FUNCTIONS_OF = 365  # _PyDataType_GetArrFuncs
 # The first ones of PyArray_ArrFuncs.sort and .argsort, of three each: "quicksort".
 _SORTS = {"sort": 33, "argsort": 36}
@@ -53,6 +56,11 @@ def _table() -> Any:
     )
     capsule = importlib.import_module("numpy._core._multiarray_umath")._ARRAY_API
     return ctypes.cast(find(capsule, None), ctypes.POINTER(ctypes.c_void_p))
+
+
+def usual_handler() -> object:
+    """What says where the memory of arrays comes from, if the program says nothing (NEP 49)."""
+    return ctypes.py_object.from_address(numpy_function(_USUAL_HANDLER)).value
 
 
 class _UFunc(ctypes.Structure):
@@ -133,6 +141,8 @@ def check_places() -> None:
     _check_loop()
     for dtype in map(np.dtype, "bBhHiIlLfd"):
         _check_sorts(dtype)
+        found_size = ctypes.c_ssize_t.from_address(id(dtype) + ITEM_SIZE).value
+        _demand(found_size == dtype.itemsize, f"the size of {dtype} lies otherwise")
 
 
 def _check_functions() -> None:
@@ -166,6 +176,9 @@ def _check_functions() -> None:
     scalar = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p)
     found = scalar(numpy_function(_SCALAR_MAKER))(memory.ctypes.data + 8, dtype, None)
     _demand(type(found) is np.float64 and found == 1.0, "Scalar")
+    name = ctypes.pythonapi.PyCapsule_GetName
+    name.restype, name.argtypes = ctypes.c_char_p, (ctypes.py_object,)
+    _demand(name(usual_handler()) == b"mem_handler", "DefaultHandler")
 
 
 _Loop = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 4)

@@ -64,7 +64,8 @@ class PlanWriter:
         self._bind_symbols()
         self._allocate_known()
         if recipe.arena != 0:
-            self.add(f"arena = empty({self.dim(recipe.arena)}, {self.constant('dtype', np.uint8)})")
+            new, dtype = self._function_for((recipe.arena,), 1), np.dtype(np.uint8)
+            self.add(f"arena = {new}({self.dim(recipe.arena)}, {self.constant('dtype', dtype)})")
         packed = self._packed()
         for step in recipe.steps:
             match step:
@@ -196,16 +197,23 @@ class PlanWriter:
             return
         name = f"m{len(self.slot_names)}"
         self.slot_names[slot.name] = name
-        if slot.room is not None:
-            dtype = self.constant("dtype", slot.dtype)
-            self.add(f"{name} = empty({self.dim(slot.room)}, {dtype})")
+        shape = slot.shape if slot.room is None else (slot.room,)
+        if slot.room is None and not _in_order(slot):
+            new = self._function_for(shape, slot.dtype.itemsize, "empty_like")
+            like = self.constant("layout", layout_model(slot.dtype, slot.order))
+            self.add(f"{name} = {new}({like}, shape={self.shape(shape)})")
             return
-        if slot.order == tuple(range(len(slot.shape))):
-            dtype = self.constant("dtype", slot.dtype)
-            self.add(f"{name} = empty({self.shape(slot.shape)}, {dtype})")
-            return
-        like = self.constant("layout", layout_model(slot.dtype, slot.order))
-        self.add(f"{name} = empty_like({like}, shape={self.shape(slot.shape)})")
+        new, dtype = self._function_for(shape, slot.dtype.itemsize), slot.dtype
+        size = self.shape(shape) if slot.room is None else self.dim(slot.room)
+        self.add(f"{name} = {new}({size}, {self.constant('dtype', dtype)})")
+
+    def _function_for(self, shape: Sequence[Dim], itemsize: int, name: str = "empty") -> str:
+        """What makes an array: NumPy's own function, unless it may be a large one."""
+        size, large = itemsize * product(tuple(shape)), self.recipe.large
+        if isinstance(size, int) and size < large.least:
+            return name
+        self.constants[f"large_{name}"] = getattr(large, name)
+        return f"large_{name}"
 
     def _bind_sizes(self, symbols: Sequence[str]) -> None:
         for symbol in symbols:

@@ -93,6 +93,15 @@ class NumpyStep:
 
 
 @frozen
+class LargeArrays:
+    """Like the functions of NumPy, but that the memory of arrays of ``least`` bytes is kept."""
+
+    empty: Callable[..., Any]
+    empty_like: Callable[..., Any]
+    least: int
+
+
+@frozen
 class Recipe:
     """What a plan is made of.
 
@@ -111,4 +120,5 @@ class Recipe:
     results: tuple[str, ...]
     signature: Signature
     view_kernels: Mapping[str, Callable[..., Any]]
+    large: LargeArrays
     sizes: Mapping[str, str]  # of counted sizes, by symbol: the slots with their values

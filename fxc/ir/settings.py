@@ -1,4 +1,7 @@
-"""What users set: ``FXC_NUM_THREADS``, ``FXC_CPU_FEATURES``, how precise native code is."""
+"""What users set: how precise native code is, and what environment variables say.
+
+They are ``FXC_NUM_THREADS``, ``FXC_KEPT_MEMORY``, ``FXC_CPU_FEATURES``.
+"""
 
 from __future__ import annotations
 
@@ -16,6 +19,7 @@ Math = Literal["default", "exact", "fast"]
 def check_settings() -> None:
     """Raise ``ValueError`` for a variable that makes no sense, before anything depends on it."""
     given_threads()
+    given_kept_memory()
     features_taken()
 
 
@@ -29,6 +33,17 @@ def given_threads() -> int | None:
         raise ValueError(
             f"FXC_NUM_THREADS must be a number from 1 to {MOST_THREADS}, not {given!r}"
         )
+    return int(given) if given else None
+
+
+def given_kept_memory() -> int | None:
+    """How many bytes ``FXC_KEPT_MEMORY`` allows to be kept; None if it is not set.
+
+    Raises ``ValueError`` for what is no number.
+    """
+    given = os.environ.get("FXC_KEPT_MEMORY", "").strip()
+    if given and not (given.isdecimal() and int(given) < 2**62):
+        raise ValueError(f"FXC_KEPT_MEMORY must be a number of bytes, not {given!r}")
     return int(given) if given else None
 
 

@@ -1,0 +1,95 @@
+"""Large arrays of compiled code, in memory that is kept. See Note [Kept memory]."""
+
+from __future__ import annotations
+
+import math
+import os
+from functools import cache
+from importlib import import_module
+
+import numpy as np
+
+from fxc.ir.settings import given_kept_memory
+from fxc.runtime.kept_code import LARGE
+from fxc.runtime.kept_memory import KeptMemory, NumpyMemory, usual_limit
+from fxc.runtime.recipe import LargeArrays
+
+from .numpy_slots import NEW_ARRAY, SET_HANDLER, numpy_function, usual_handler
+
+_chosen: list[int] = []  # the limits that were set, the last one counts
+
+
+@cache
+def memory() -> KeptMemory:
+    """That of this process."""
+    takes = getattr(import_module("numpy._core.multiarray"), "_get_madvise_hugepage", bool)
+    numpy = NumpyMemory(
+        numpy_function(SET_HANDLER), numpy_function(NEW_ARRAY), usual_handler(), takes()
+    )
+    return KeptMemory(numpy, get_kept_memory())
+
+
+def new_array_function() -> int:
+    """The address of what makes arrays: as NumPy's does, but for the memory of large ones."""
+    return memory().new_array if os.name == "posix" else numpy_function(NEW_ARRAY)
+
+
+def _is_large(shape: tuple[int, ...], dtype: np.dtype) -> bool:
+    return os.name == "posix" and math.prod(shape) * dtype.itemsize >= LARGE
+
+
+def _empty(shape: int | tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+    """``np.empty``, of memory that is kept if it is large."""
+    sizes = (shape,) if isinstance(shape, int) else shape
+    if _is_large(sizes, dtype):
+        found: np.ndarray = memory().made(np.empty, shape, dtype)
+        return found
+    return np.empty(shape, dtype)
+
+
+def _empty_like(like: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+    """``np.empty_like``, of memory that is kept if it is large."""
+    if _is_large(shape, like.dtype):
+        found: np.ndarray = memory().made(np.empty_like, like, shape=shape)
+        return found
+    return np.empty_like(like, shape=shape)
+
+
+LARGE_ARRAYS = LargeArrays(_empty, _empty_like, LARGE)
+
+
+def get_kept_memory() -> int:
+    """How many bytes of memory fxc keeps at most when large arrays that it made are gone.
+
+    It is the last number given to ``fxc.set_kept_memory``, or else the environment variable
+    ``FXC_KEPT_MEMORY``, or else an eighth of the machine's memory, 1 GiB at most.
+
+    >>> import fxc
+    >>> fxc.get_kept_memory() >= 0
+    True
+    """
+    given = given_kept_memory()
+    return _chosen[-1] if _chosen else usual_limit() if given is None else given
+
+
+def set_kept_memory(n: int) -> None:
+    """Keep up to ``n`` bytes of memory of large arrays that are gone, for those that come.
+
+    What is kept beyond that is given back to the system now. With 0, nothing is kept. Raises
+    ``ValueError`` for less.
+
+    >>> import fxc
+    >>> before = fxc.get_kept_memory()
+    >>> fxc.set_kept_memory(0)
+    >>> fxc.get_kept_memory()
+    0
+    >>> fxc.set_kept_memory(before)
+    """
+    if isinstance(n, bool) or not hasattr(n, "__index__"):
+        raise TypeError(f"the bytes of memory to keep must be an int, not {n!r}")
+    number = n.__index__()
+    if not 0 <= number < 2**62:
+        raise ValueError(f"the bytes of memory to keep must be 0 or more, not {n}")
+    _chosen.append(number)
+    if memory.cache_info().currsize:
+        memory().limit = number
