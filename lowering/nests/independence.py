@@ -15,7 +15,7 @@ from fxc.ir.symbols import Dim, SymExpr, computed_in, product, symbols_of
 
 from .accesses import Block, accesses, carried_through, storages
 from .addressing import byte_offset, step_of
-from .alternatives import extreme, most, moving
+from .alternatives import extreme, moving
 from .buffers import Buffer
 from .program import Program
 from .rings import is_ring
@@ -108,7 +108,7 @@ def _met(program: Program, block: Block, inner: Sizes, var: str) -> Iterator[_Me
                 offset = byte_offset(program.buffers[buffer], index)
                 yield _interval(stmt, offset, inner, var)
             case Loop(var=name, size=size, body=body):
-                yield from _met(program, body, {**inner, name: most(size)}, var)
+                yield from _met(program, body, {**inner, name: size}, var)
             case _:
                 pass
 

@@ -270,23 +270,9 @@ class Boxed:
     brief: bool = False
 
 
-Stmt = (
-    Load
-    | Compute
-    | Index
-    | Store
-    | Accumulate
-    | Check
-    | Bind
-    | Allocate
-    | Loop
-    | If
-    | For
-    | While
-    | Matmul
-    | Apply
-    | Boxed
-)
+Nested = Loop | If | For | While
+Call = Matmul | Apply | Boxed
+Stmt = Load | Compute | Index | Store | Accumulate | Check | Bind | Allocate | Nested | Call
 
 
 def walk(body: tuple[Stmt, ...], *, into_loops: bool = True) -> list[Stmt]:

@@ -73,7 +73,7 @@ loops f
 loops f
   input x: float64[1000]
   input y: int64[11]
-  for i0 in 0:11 lanes 32
+  for i0 in 0:11 lanes 8
     t3 = logical_or out_of_bounds(y[i0], 1000)  [any]
   raise if t3
   for i1 in 0:11 lanes 8 overlapping
@@ -114,7 +114,7 @@ loops f
   input x: float64[10]
   input y: int64[11]
   input z: float64[11]
-  for i0 in 0:11 lanes 32
+  for i0 in 0:11 lanes 8
     t3 = logical_or out_of_bounds(y[i0], 10)  [any]
   raise if t3
   for i1 in 0:11
@@ -131,7 +131,7 @@ loops f
   input x: float64[10, 40]
   input y: int64[11]
   output b2: float64[11, 40]
-  for i0 in 0:11 lanes 32
+  for i0 in 0:11 lanes 8
     t3 = logical_or out_of_bounds(y[i0], 10)  [any]
   raise if t3
   for i1 in 0:11
@@ -193,7 +193,7 @@ loops f
   input x: float64[10]
   input y: int64[11]
   output b2: float64[11]
-  for i0 in 0:11 lanes 32
+  for i0 in 0:11 lanes 8
     t3 = logical_or out_of_bounds(y[i0], 10)  [any]
   raise if t3
   for i1 in 0:10 lanes 8 ends first
@@ -221,10 +221,10 @@ loops f
             """\
 loops f
   input x: float64[4, 5]
-  for i0 in 0:20 lanes 32
+  for i0 in 0:20 lanes 16
     t2 = maximum x[floordiv(i0, 5), mod(i0, 5)]  [any]
   raise if out_of_bounds(t2, 4)
-  for i2 in 0:4 lanes 8
+  for i2 in 0:4 lanes 4
     t6 = wrap_index(t2, 4)
     x[t6, i2 + 1] = add(x[t6, i2 + 1], x[3, i2 + 1])
   bytes moved 224; copies 0""",
@@ -241,7 +241,7 @@ loops f
   input x: float64[10]
   input y: int64[11]
   output b2: float64[10]
-  for i0 in 0:11 lanes 32
+  for i0 in 0:11 lanes 8
     t3 = logical_or out_of_bounds(y[i0], 10)  [any]
   raise if t3
   for i1 in 0:10 moved

@@ -37,7 +37,7 @@ def head(source: str, x: np.ndarray, target: Target = SERIAL) -> str:
     "size, wanted",
     [
         (3, ""),
-        (5, " lanes 8"),
+        (5, " lanes 4 overlapping"),
         (8, " lanes 8"),
         (13, " lanes 8 overlapping"),
         (16, " lanes 8"),
@@ -105,7 +105,7 @@ functional f(%x: f64[40, 5])
         body(after_building(in_lanes, source, X.reshape(40, 5))),
         """\
 for i0 in 0:40 lanes 8
-  for i1 in 0:5 lanes 32
+  for i1 in 0:5 lanes 4
     t2 = maximum x[i0, i1]  [any]
   b1[i0] = t2""",
     )
