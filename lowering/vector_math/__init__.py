@@ -35,7 +35,7 @@ _MODULES: Final[Mapping[str, str]] = {
     "error_functions": "erf erfc erfcx ndtr log_ndtr",
     "logistic": "expit logit log_expit xlogy xlog1py entr rel_entr",
     "quantiles": "erfinv erfcinv ndtri",
-    "gamma": "gammaln",
+    "gamma": "gamma gammaln",
 }
 _MODULE_OF = {name: module for module, names in _MODULES.items() for name in names.split()}
 _BINARY = frozenset({"arctan2", "fmod", "hypot", "pow", "xlogy", "xlog1py", "rel_entr"})

@@ -41,7 +41,7 @@ def pow(code: Code, x: Value, y: Value) -> Value:
         # Also results that are not normal, and huge or infinite y and nans.
         huge = magnitude(y).at_least_unsigned(pattern("f64", 2.0**70))
         factor = where(huge, 0.0, y)
-        log_high, log_low = _precise_log(split_normal(normal))
+        log_high, log_low = precise_log(split_normal(normal))
         high = log_high * factor
         low = fma(log_high, factor, -high) + log_low * factor
         result = exp_within(high, low)
@@ -54,7 +54,7 @@ def pow(code: Code, x: Value, y: Value) -> Value:
 
 
 def _pow_of_positive_f64(x: Value, y: Value) -> Value:
-    log_high, log_low = _precise_log(split(_ordinary(x)))
+    log_high, log_low = precise_log(split(_ordinary(x)))
     # Beyond 2**65 every power is 0, 1 or infinite; the cap keeps the products finite.
     factor = capped(y, -(2.0**70), 2.0**70)
     high = log_high * factor
@@ -70,7 +70,7 @@ def _ordinary(x: Value) -> Value:
     return where(extreme, 1.0, a)
 
 
-def _precise_log(parts: Parts) -> tuple[Value, Value]:
+def precise_log(parts: Parts) -> tuple[Value, Value]:
     """The logarithm = high + low with a relative error of 2**-65."""
     form = FORMATS["f64"]
     k, f = parts.exponent, parts.fraction

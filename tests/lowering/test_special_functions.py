@@ -127,6 +127,7 @@ CASES: dict[str, Case] = {
     "erfinv": (lambda x: _erfinv(x, 1 - x), (-1, 1), (-1, 1), (3.0, 3.0)),
     "erfcinv": (_erfcinv, (0, 2), (0, 2), (3.0, 3.0)),
     "ndtri": (_quantile, (0, 1), (0, 1), (3.5, 3.5)),
+    "gamma": (mpmath.gamma, (-20, 171.6), (-20, 35), (4.5, 1.0)),
     "gammaln": (mpmath.loggamma, (0, 40), (0, 40), (4.0, 5.0)),
 }
 # Functions whose result is any number, or that are defined for numbers of a sign, but a few.
@@ -303,7 +304,15 @@ def test_complex_numbers_are_scipys() -> None:
 
 @pytest.mark.parametrize(
     ("name", "given"),
-    [("gammaln", 0.0), ("logit", 1.0), ("logit", 2.0), ("erfinv", 1.0), ("ndtri", -1.0)],
+    [
+        ("gammaln", 0.0),
+        ("gamma", 0.0),
+        ("gamma", -2.0),
+        ("logit", 1.0),
+        ("logit", 2.0),
+        ("erfinv", 1.0),
+        ("ndtri", -1.0),
+    ],
 )
 def test_what_special_errstate_makes_an_exception_is_one(name: str, given: float) -> None:
     ufunc = getattr(special, name)
@@ -330,6 +339,7 @@ _QUIET = {
     "expit": [0.0, 800, -800, np.inf, -np.inf],
     "log_expit": [0.0, 800, -800, np.inf, -np.inf],
     "entr": [0.0, 1, -1, np.inf, -np.inf],
+    "gamma": [0.5, 1.0, 2, 100, -0.5, -3.5],
     "gammaln": [1.0, 2, 1e-300, 1e300, np.inf],
     "xlogy": [0.0, 1, 1e300],
     "rel_entr": [0.0, 1, 1e300, -1, np.inf],
