@@ -17,7 +17,7 @@ from ..nests.buffers import BOOL, Atom, Const, Element, Idx, Pair
 from ..nests.program import Param
 from ..nests.statements import Compute, Index, Load, Stmt
 from .complex_floats import cast, truth
-from .complex_rules import ComplexRule
+from .complex_rules import MadeRule
 from .context import Context
 from .factories import FACTORIES
 from .index_maps import PART_VIEWS, broadcast, is_view_copy
@@ -188,7 +188,7 @@ class Body:
             dtypes.append(dtype)
         rule, before = rule_of(node), self.quiet
         self.quiet = node.quiet
-        if isinstance(rule, ComplexRule):
+        if isinstance(rule, MadeRule):
             made = rule.make(self, args, tuple(dtypes), result)
         else:
             name = loop_name(node, repeated=len(self.context.scopes) > 1)

@@ -15,7 +15,7 @@ from fxc.ir.size_guards import guard
 from fxc.ir.types import PART_DTYPES, ArrayType, Type
 
 from .complex_floats import fused
-from .complex_rules import COMPLEX_RULES, ComplexRule, Make, absolute_scalar, multiply_scalars
+from .complex_rules import COMPLEX_RULES, MadeRule, Make, absolute_scalar, multiply_scalars
 
 
 @cache
@@ -44,7 +44,7 @@ def is_complex(node: Node) -> bool:
     return any(kind.dtype in PART_DTYPES for kind in _types(node))
 
 
-def rule_of(node: Node) -> ComplexRule | None:
+def rule_of(node: Node) -> MadeRule | None:
     """The rule for a pointwise node on complex numbers."""
     rule = COMPLEX_RULES.get(node.op)
     backwards = _backwards().get((node.op, node.output.type.dtype))

@@ -39,8 +39,8 @@ Make = Callable[[RuleBody, Sequence[Element], DTypes, np.dtype], Element]
 
 
 @frozen
-class ComplexRule:
-    """How a pointwise operator on complex numbers becomes operations on floats.
+class MadeRule:
+    """How a pointwise operator becomes several operations: that on complex numbers, on floats.
 
     ``cost`` and ``typed`` are those of a ScalarRule; ``supports`` gets the types of the operands.
     """
@@ -310,49 +310,47 @@ def _without_ints(types: Sequence[Type]) -> bool:
     return all(kind.dtype.kind in "fc" for kind in types[:-1])
 
 
-COMPLEX_RULES: dict[str, ComplexRule] = {
-    **{name: ComplexRule(_by_part(name)) for name in ("add", "subtract", "negative", "rint")},
-    "multiply": ComplexRule(_multiply, cost=6),
-    "square": ComplexRule(_square, cost=6),
-    "divide": ComplexRule(_divide, cost=36),
-    "reciprocal": ComplexRule(_reciprocal, cost=30),
-    "positive": ComplexRule(_identity, cost=0),
-    "conjugate": ComplexRule(_conjugate, cost=1),
-    "absolute": ComplexRule(_absolute, cost=24),
-    "copy": ComplexRule(_identity, cost=0, typed=cast_types),
-    "item": ComplexRule(_identity, cost=0, typed=cast_types),
-    "astype": ComplexRule(_astype, typed=cast_types, supports=_keeps_imaginary),
-    "where": ComplexRule(_where, typed=where_types),
-    "equal": ComplexRule(_equality("equal", "logical_and"), cost=3),
-    "not_equal": ComplexRule(_equality("not_equal", "logical_or"), cost=3),
+COMPLEX_RULES: dict[str, MadeRule] = {
+    **{name: MadeRule(_by_part(name)) for name in ("add", "subtract", "negative", "rint")},
+    "multiply": MadeRule(_multiply, cost=6),
+    "square": MadeRule(_square, cost=6),
+    "divide": MadeRule(_divide, cost=36),
+    "reciprocal": MadeRule(_reciprocal, cost=30),
+    "positive": MadeRule(_identity, cost=0),
+    "conjugate": MadeRule(_conjugate, cost=1),
+    "absolute": MadeRule(_absolute, cost=24),
+    "copy": MadeRule(_identity, cost=0, typed=cast_types),
+    "item": MadeRule(_identity, cost=0, typed=cast_types),
+    "astype": MadeRule(_astype, typed=cast_types, supports=_keeps_imaginary),
+    "where": MadeRule(_where, typed=where_types),
+    "equal": MadeRule(_equality("equal", "logical_and"), cost=3),
+    "not_equal": MadeRule(_equality("not_equal", "logical_or"), cost=3),
     **{
-        name: ComplexRule(_comparison(name), cost=8)
+        name: MadeRule(_comparison(name), cost=8)
         for name in ("less", "less_equal", "greater", "greater_equal")
     },
-    "maximum": ComplexRule(_extreme("greater_equal", False), cost=12),
-    "minimum": ComplexRule(_extreme("less_equal", False), cost=12),
-    "fmax": ComplexRule(_extreme("greater_equal", True), cost=12),
-    "fmin": ComplexRule(_extreme("less_equal", True), cost=12),
-    "isnan": ComplexRule(_tested("isnan", "logical_or"), cost=3),
-    "isinf": ComplexRule(_tested("isinf", "logical_or"), cost=3),
-    "isfinite": ComplexRule(_tested("isfinite", "logical_and"), cost=3),
+    "maximum": MadeRule(_extreme("greater_equal", False), cost=12),
+    "minimum": MadeRule(_extreme("less_equal", False), cost=12),
+    "fmax": MadeRule(_extreme("greater_equal", True), cost=12),
+    "fmin": MadeRule(_extreme("less_equal", True), cost=12),
+    "isnan": MadeRule(_tested("isnan", "logical_or"), cost=3),
+    "isinf": MadeRule(_tested("isinf", "logical_or"), cost=3),
+    "isfinite": MadeRule(_tested("isfinite", "logical_and"), cost=3),
     **{
-        name: ComplexRule(_logical(name), cost=6)
+        name: MadeRule(_logical(name), cost=6)
         for name in ("logical_and", "logical_or", "logical_xor", "logical_not")
     },
-    "real_number": ComplexRule(_part("re"), cost=0, typed=cast_types),
-    "imaginary_number": ComplexRule(_part("im"), cost=0, typed=cast_types),
-    "py_add": ComplexRule(_by_part("add"), typed=_as_result),
-    "py_subtract": ComplexRule(_by_part("subtract"), typed=_as_result),
-    "py_negative": ComplexRule(_by_part("negative"), typed=_as_result),
+    "real_number": MadeRule(_part("re"), cost=0, typed=cast_types),
+    "imaginary_number": MadeRule(_part("im"), cost=0, typed=cast_types),
+    "py_add": MadeRule(_by_part("add"), typed=_as_result),
+    "py_subtract": MadeRule(_by_part("subtract"), typed=_as_result),
+    "py_negative": MadeRule(_by_part("negative"), typed=_as_result),
     **{
-        name: ComplexRule(absolute_scalar, 40, cast_types, _is_double)
+        name: MadeRule(absolute_scalar, 40, cast_types, _is_double)
         for name in ("py_absolute", "try_absolute")
     },
-    "py_equal": ComplexRule(_equality("equal", "logical_and"), 3, _as_complex, _without_ints),
-    "py_not_equal": ComplexRule(
-        _equality("not_equal", "logical_or"), 3, _as_complex, _without_ints
-    ),
-    "py_complex": ComplexRule(_of_parts, 0, _as_parts, _is_of_parts),
-    "py_multiply": ComplexRule(multiply_scalars, 6, _as_result, _multiplies_as_c),
+    "py_equal": MadeRule(_equality("equal", "logical_and"), 3, _as_complex, _without_ints),
+    "py_not_equal": MadeRule(_equality("not_equal", "logical_or"), 3, _as_complex, _without_ints),
+    "py_complex": MadeRule(_of_parts, 0, _as_parts, _is_of_parts),
+    "py_multiply": MadeRule(multiply_scalars, 6, _as_result, _multiplies_as_c),
 }

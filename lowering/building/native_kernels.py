@@ -21,7 +21,7 @@ from ..operators.python_rules import FAILING, SCALAR_RULES
 from ..operators.scalar_rules import ScalarRule
 from . import control, counting
 from .build import visit
-from .complex_rules import COMPLEX_RULES, ComplexRule
+from .complex_rules import COMPLEX_RULES, MadeRule
 from .computed import applied, attempted, inline, ordered, pointwise, wrap_index
 from .context import Context, NativeKernel
 from .contraction import contraction
@@ -113,7 +113,7 @@ def _has_exact_update(node: Node) -> bool:
 
 def _computes(node: Node) -> bool:
     rule = rule_of(node)
-    if isinstance(rule, ComplexRule):
+    if isinstance(rule, MadeRule):
         return rule.supports is None or rule.supports(types_in(node))
     if rule is None:
         return runs_inner_loop(node)

@@ -18,7 +18,8 @@ from ..operators.inner_loops import promotion_key
 from ..operators.python_rules import SCALAR_RULES
 from ..operators.scalar_rules import DTypes, ScalarRule, Typed
 from . import complex_nodes
-from .complex_rules import ComplexRule
+from .complex_rules import MadeRule
+from .natural_powers import NATURAL_POWER, is_natural_power
 
 
 def weight(node: Node, costs: Costs) -> int:
@@ -67,10 +68,12 @@ def _has_one_exponent(node: Node) -> bool:
     return bool(base.rank > 0 and exponent.shape != base.shape)
 
 
-def rule_of(node: Node) -> ScalarRule | ComplexRule | None:
+def rule_of(node: Node) -> ScalarRule | MadeRule | None:
     """How the node becomes code, if it does."""
     if complex_nodes.is_complex(node):
         return complex_nodes.rule_of(node)
+    if node.op == "power" and is_natural_power(node):
+        return NATURAL_POWER
     return SCALAR_RULES.get(rule_name(TABLE[node.op]))
 
 
