@@ -103,7 +103,7 @@ SPECIAL_COSTS = {
     **dict.fromkeys(("expm1", "log1p", "cbrt", "xlog1py", "logit", "erf"), 40),
     **dict.fromkeys(("log_expit", "rel_entr", "erfc", "erfcx", "ndtr"), 60),
     **dict.fromkeys(("erfinv", "erfcinv", "ndtri"), 60),
-    **dict.fromkeys(("gamma", "gammaln", "log_ndtr"), 100),
+    **dict.fromkeys(("gamma", "gammaln", "log_ndtr", "j0", "j1"), 100),
 }
 
 NUMPY_RULES: dict[str, ScalarRule] = {

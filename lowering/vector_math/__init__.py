@@ -36,6 +36,7 @@ _MODULES: Final[Mapping[str, str]] = {
     "logistic": "expit logit log_expit xlogy xlog1py entr rel_entr",
     "quantiles": "erfinv erfcinv ndtri",
     "gamma": "gamma gammaln",
+    "bessel": "j0 j1",
 }
 _MODULE_OF = {name: module for module, names in _MODULES.items() for name in names.split()}
 _BINARY = frozenset({"arctan2", "fmod", "hypot", "pow", "xlogy", "xlog1py", "rel_entr"})
