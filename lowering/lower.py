@@ -20,6 +20,7 @@ from .scheduling.lanes import lanes
 from .scheduling.parallel import parallel
 from .scheduling.products_ahead import products_ahead
 from .scheduling.reassociate import reassociate
+from .scheduling.repeated_updates import repeated_updates
 from .scheduling.same_sizes import same_sizes
 from .scheduling.speculate import speculate
 
@@ -46,7 +47,7 @@ def lower(
     program = same_sizes(build_loops(graph, kernel_of, target), graph.guards)
     if fast:
         program = reassociate(program)
-    program = growing_products(products_ahead(program))
+    program = repeated_updates(growing_products(products_ahead(program)))
     program = speculate(block_columns(fuse(program)))
     program = lanes(parallel(with_allocations(program)))
     return emit_module(graph, program, ModuleText(careful, fast), drawn)

@@ -29,13 +29,21 @@ from .registers import Registers
 
 
 def ends_first(emitter: Emitter, loop: Loop, lanes: int, body: Sequence[Stmt]) -> None:
-    """The loop in vectors; one that has fewer iterations than lanes is run one by one."""
+    """The loop in vectors; one that has fewer iterations than lanes is run one by one, or, if there
+    are loops in it, in shorter vectors.
+    """
 
     def wide() -> None:
         _in_vectors(emitter, loop, lanes, body)
 
     def narrow() -> None:
-        one_by_one(emitter, replace(loop, body=tuple(body)))
+        fewer = lanes // 4
+        if fewer >= emitter.program.target.costs.ends_lanes and any(
+            isinstance(stmt, Loop) for stmt in body
+        ):
+            ends_first(emitter, replace(loop, aligned=""), fewer, body)
+        else:
+            one_by_one(emitter, replace(loop, body=tuple(body)))
 
     if isinstance(loop.size, int):
         (wide if loop.size >= lanes else narrow)()
@@ -115,18 +123,19 @@ def _stores(body: Sequence[Stmt]) -> tuple[Store, ...]:
 
 def _computed(emitter: Emitter, some: _Iterations, place: str) -> _Vector:
     """The iterations from ``place`` on, but for their stores."""
-    found = emitter.regs.copy()
-    found.dims[some.loop.var] = place
+    start = emitter.regs.copy()
+    start.dims[some.loop.var] = place
     loads = [stmt for stmt in some.body if not isinstance(stmt, Store)]
-    _in(emitter, found, lambda: emitter.block(loads, some.lanes))
+    found = _in(emitter, start, lambda: emitter.block(loads, some.lanes))
     return _Vector(found, _stores(some.body))
 
 
-def _in(emitter: Emitter, registers: Registers, write: Callable[[], None]) -> None:
-    """Write code that knows these registers."""
+def _in(emitter: Emitter, registers: Registers, write: Callable[[], None]) -> Registers:
+    """Write code that knows these registers; those that are known behind it."""
     outer, emitter.regs = emitter.regs, registers
     write()
-    emitter.regs = outer
+    found, emitter.regs = emitter.regs, outer
+    return found
 
 
 def _by_haste(

@@ -123,10 +123,11 @@ class Costs:
     lanes_work: int = 20
     lanes_much: int = 1 << 26
 
-    # Ends of loops in lanes: statements that may be written down for each end, and vectors from
-    # which on the place of the stores is looked at.
+    # Ends of loops in lanes: statements that may be written down for each end, vectors from which
+    # on the place of the stores is looked at, and lanes that are better than none.
     ends_statements: int = 32
     ends_vectors: int = 8
+    ends_lanes: int = 4
 
     # Bytes that are copied by memcpy: more are copied past the caches, which is slower where memory
     # is new.

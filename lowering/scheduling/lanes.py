@@ -169,7 +169,7 @@ def _ends(program: Program, loop: Loop, count: int, has_store: bool) -> Ends:
     if enough and (loop.size % count or has_store) and is_repeatable(program, loop):
         return "overlapping"
     _, body = hoist(program, loop)
-    is_short = len(body) <= program.target.costs.ends_statements
+    is_short = len(walk(body)) <= program.target.costs.ends_statements
     if loop.behind or (enough and is_short and _computes_first(program, body)):
         return "ends first" if is_short and is_known else "end first"
     return "rest"
@@ -184,10 +184,11 @@ def is_repeatable(program: Program, loop: Loop) -> bool:
     return not (written & read) and not carried_through(loop)
 
 
-def _computes_first(program: Program, body: Sequence[Stmt]) -> bool:
+def _computes_first(program: Program, body: Sequence[Stmt], depth: int = 0) -> bool:
     """Whether iterations of a loop may be computed before earlier ones store, and stored twice.
 
-    Loads that follow a store, or meet computed places of what is stored, could tell.
+    Loads that follow a store, or meet computed places of what is stored, could tell. ``depth``: of
+    loops around, with totals of their own.
     """
     stored = {program.buffers[s.buffer].storage for s in body if isinstance(s, Store)}
     already: set[str] = set()
@@ -204,9 +205,19 @@ def _computes_first(program: Program, body: Sequence[Stmt]) -> bool:
                 already.add(program.buffers[buffer].storage)
             case Compute() | Index():
                 pass
+            case Accumulate(levels=levels) if levels <= depth:
+                pass
+            case Loop(body=inner) if not any(isinstance(each, Store) for each in walk(inner)):
+                read = {program.buffers[s.buffer].storage for s in walk(inner) if _is_load(s)}
+                if read & already or not _computes_first(program, inner, depth + 1):
+                    return False
             case _:
                 return False
     return True
+
+
+def _is_load(stmt: Stmt) -> TypeGuard[Load]:
+    return isinstance(stmt, Load)
 
 
 def _store_to_align(program: Program, loop: Loop, lanes: int) -> Store | None:

@@ -104,7 +104,7 @@ functional f(%x: f64[40, 5])
     assert_expected_inline(
         body(after_building(in_lanes, source, X.reshape(40, 5))),
         """\
-for i0 in 0:40 lanes 8
+for i0 in 0:40 lanes 8 ends first
   for i1 in 0:5 lanes 4
     t2 = maximum x[i0, i1]  [any]
   b1[i0] = t2""",

@@ -1,0 +1,163 @@
+"""Rows that each step of a loop updates: their elements stay in registers for all steps."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from expecttest import assert_expected_inline
+
+import fxc
+from tests.bodies import function
+from tests.scheduled import body
+
+
+def rows_of_a_square(C: Any, A: Any, alpha: float, beta: float) -> None:
+    for i in range(A.shape[0]):
+        C[i, : i + 1] *= beta
+        for k in range(A.shape[1]):
+            C[i, : i + 1] += alpha * A[i, k] * A[: i + 1, k]
+
+
+def rows_of_a_product(C: Any, A: Any, alpha: float, beta: float) -> None:
+    B = np.ascontiguousarray(A.T)
+    for i in range(A.shape[0]):
+        for k in range(A.shape[1]):
+            C[i] -= B[k] * A[i, k]
+    C *= alpha * beta
+
+
+def below(C: Any, A: Any, alpha: float, beta: float) -> None:
+    for i in range(A.shape[0]):
+        for k in range(2, A.shape[1] - 1):
+            C[i, i:] += alpha * A[i:, k + 1] + beta
+
+
+PROGRAMS = (rows_of_a_square, rows_of_a_product, below)
+
+
+def arguments(m: int, n: int, dtype: Any) -> tuple[Any, ...]:
+    rng = np.random.default_rng(m * 100 + n)
+    return (
+        rng.standard_normal((m, m)).astype(dtype),
+        rng.standard_normal((m, n)).astype(dtype),
+        1.5,
+        1.2,
+    )
+
+
+def compared(compiled: Any, program: Any, args: Any) -> None:
+    given, taken = ([np.copy(x) if hasattr(x, "shape") else x for x in args] for _ in "12")
+    with np.errstate(all="ignore"):
+        program(*given)
+        compiled(*taken)
+    for left, right in zip(taken, given, strict=True):
+        np.testing.assert_array_equal(left, right)
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_each_element_is_added_up_in_order(program: Any, dtype: Any) -> None:
+    for m, n in ((1, 2), (3, 9), (8, 12), (19, 12), (37, 11), (70, 13), (5, 0), (0, 5)):
+        args = arguments(m, n, dtype)
+        compiled = fxc.compile(program, fullgraph=True)
+        compared(compiled, program, args)
+        loops = str(compiled.inspect(*args).loops)
+        assert m < 19 or "[sequential]" in loops
+        assert m < 19 or (".turned" in loops) == (program is not rows_of_a_product)
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_sizes_may_be_symbols(program: Any) -> None:
+    compiled = fxc.compile(program, fullgraph=True, dynamic=True)
+    for m, n in ((20, 9), (3, 33), (40, 12), (1, 1), (0, 3), (66, 5)):
+        compared(compiled, program, arguments(m, n, np.float64))
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_numbers_that_are_special(program: Any) -> None:
+    rng = np.random.default_rng(2)
+    special = np.array([0.0, -0.0, 5e-324, -1e-200, 1e300, np.inf, -np.inf, np.nan, 1, -1])
+    for most in (4, 6, 10):
+        C, A = rng.choice(special[:most], (21, 21)), rng.choice(special[:most], (21, 12))
+        given, taken = ((C.copy(), A.copy(), 1.5, 1.2) for _ in "12")
+        with np.errstate(all="ignore"):
+            program(*given)
+            fxc.compile(program, fullgraph=True)(*taken)
+        np.testing.assert_array_equal(taken[0], given[0])
+        numbers = ~np.isnan(given[0])
+        assert np.array_equal(np.signbit(taken[0])[numbers], np.signbit(given[0])[numbers])
+
+
+def test_a_row_and_a_copy() -> None:
+    args = arguments(30, 12, np.float64)
+    assert_expected_inline(
+        body(fxc.compile(rows_of_a_square).inspect(*args).loops),
+        """\
+for A.turned.i in 0:12
+  for A.turned.j in 0:30 lanes 8 overlapping
+    A.turned[A.turned.i, A.turned.j] = A[A.turned.j, A.turned.i]
+loop i in 0:30
+  for i0 in 0:i + 1 lanes 8 end first
+    C[i, i0] = multiply(C[i, i0], beta)
+  for i1 in 0:i + 1 lanes 32 end first
+    t3 = C[i, i1]
+    for i_1 in 0:12
+      t3.total = add multiply(multiply(alpha, item(A[i, i_1])), A.turned[i_1, i1])  [sequential]
+    C[i, i1] = t3.total""",
+    )
+
+
+def loops_of(lines: str) -> str:
+    """The loops of a program over two vectors and two matrices."""
+    program = function(f"v, y, A, B = x\n{lines}")
+    rng = np.random.default_rng(1)
+    made = [rng.standard_normal(shape) for shape in (40, 40, (42, 42), (42, 42))]
+    compiled = fxc.compile(program, fullgraph=True)
+    compared(lambda *args: compiled([*args]), lambda *args: program([*args]), made)
+    return str(compiled.inspect(made).loops)
+
+
+REFUSED = [
+    # A step reads what an earlier one has made of another element, or of the same one.
+    "for k in range(9):\n    v += v[k] * y",
+    "for k in range(9):\n    v[1:] += v[:-1] * y[1:]",
+    "for k in range(9):\n    v += v * y",
+    "for k in range(9):\n    A[3] += A[3, k] * A[k]",
+    # Each step updates another row, or more of it.
+    "for k in range(9):\n    A[k] += B[k]",
+    "for k in range(9):\n    v[:k] += B[k, :k]",
+    # Elements that do not lie side by side, and a column that is read once.
+    "for k in range(9):\n    A[:, 3] += B[k]",
+    "for k in range(9):\n    v += B[:40, k]",
+    # Something else happens in a step.
+    "for k in range(9):\n    v += B[k, :40]\n    y[k] = v[k]",
+    "for k in range(9):\n    v += B[k, :40]\n    if v[3] > 2:\n        break",
+    # The copy would not be what is read.
+    "for i in range(9):\n    for k in range(40):\n        v += B[:40, k]\n    B[3] += v[1]",
+    # Nothing is left of it.
+    "for k in range(9):\n    z = v + k",
+    # Another operation.
+    "for k in range(9):\n    v[:] = B[k, :40] - v",
+    "for k in range(9):\n    v *= B[k, :40]",
+]
+
+
+@pytest.mark.parametrize("lines", REFUSED)
+def test_what_stays(lines: str) -> None:
+    assert "[sequential]" not in loops_of(lines)
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "for k in range(9):\n    v += B[k, :40]",
+        "for k in range(9):\n    v += y[k] * B[k, :40]",
+        "for k in range(3, 9):\n    v -= y[k] * B[k - 1, 2:42] / A[k, k]",
+        "for k in range(9):\n    v[:] = y[k] * B[k, :40] + v",
+        "for i in range(42):\n    for k in range(40):\n        A[i, :40] += B[:40, k] * B[i, k]",
+    ],
+)
+def test_what_is_turned_inside_out(lines: str) -> None:
+    assert "[sequential]" in loops_of(lines)
