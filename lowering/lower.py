@@ -16,6 +16,7 @@ from .scheduling.allocations import with_allocations
 from .scheduling.block_columns import block_columns
 from .scheduling.fuse import fuse
 from .scheduling.growing_products import growing_products
+from .scheduling.independent_steps import independent_steps
 from .scheduling.lanes import lanes
 from .scheduling.parallel import parallel
 from .scheduling.products_ahead import products_ahead
@@ -48,6 +49,6 @@ def lower(
     if fast:
         program = reassociate(program)
     program = repeated_updates(growing_products(products_ahead(program)))
-    program = speculate(block_columns(fuse(program)))
+    program = speculate(block_columns(independent_steps(fuse(program))))
     program = lanes(parallel(with_allocations(program)))
     return emit_module(graph, program, ModuleText(careful, fast), drawn)

@@ -1,0 +1,108 @@
+"""Loops of the user's program over columns: lanes from column to column."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from expecttest import assert_expected_inline
+
+import fxc
+from tests.bodies import function
+from tests.scheduled import body
+
+
+def compared(compiled: Any, program: Any, *args: Any) -> None:
+    given, taken = ([np.copy(x) for x in args] for _ in "12")
+    with np.errstate(all="ignore"):
+        program(*given)
+        compiled(*taken)
+    for left, right in zip(taken, given, strict=True):
+        np.testing.assert_array_equal(left, right)
+
+
+def gramschmidt(A: Any, Q: Any, R: Any) -> None:
+    for k in range(A.shape[1]):
+        R[k, k] = np.sqrt(np.dot(A[:, k], A[:, k]))
+        Q[:, k] = A[:, k] / R[k, k]
+        for j in range(k + 1, A.shape[1]):
+            R[k, j] = np.dot(Q[:, k], A[:, j])
+            A[:, j] -= Q[:, k] * R[k, j]
+
+
+def scaled(A: Any, x: Any) -> None:
+    for j in range(2, A.shape[1] - 1):
+        A[:, j + 1] = A[:, j + 1] * x[j] + x[0]
+
+
+def prefix(A: Any, x: Any) -> None:
+    for j in range(A.shape[1]):
+        A[1:, j] = A[:-1, j] - x[j] * A[1:, j]
+
+
+@pytest.mark.bits
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_gram_schmidt(dtype: Any) -> None:
+    rng = np.random.default_rng(1)
+    for m, n in ((3, 2), (9, 7), (40, 33), (33, 70), (5, 1), (4, 0)):
+        compiled = fxc.compile(gramschmidt, fullgraph=True)
+        A, Q, R = rng.standard_normal((m, n)), np.zeros((m, n)), np.zeros((n, n))
+        args = [x.astype(dtype) for x in (A, Q, R)]
+        compared(compiled, gramschmidt, *args)
+        loops = str(compiled.inspect(*args).loops)
+        assert n < 33 or loops.count("loop ") == 1
+
+
+@pytest.mark.parametrize("program", [scaled, prefix])
+@pytest.mark.parametrize("threads", [1, 2, 8])
+def test_columns(program: Any, threads: int) -> None:
+    rng = np.random.default_rng(2)
+    before = fxc.get_num_threads()
+    fxc.set_num_threads(threads)
+    try:
+        for dynamic in (False, True):
+            compiled = fxc.compile(program, fullgraph=True, dynamic=dynamic)
+            for m, n in ((9, 4), (30, 21), (2, 33), (300, 500)):
+                A, x = rng.standard_normal((m, n)), rng.standard_normal(n)
+                compared(compiled, program, A, x)
+    finally:
+        fxc.set_num_threads(before)
+
+
+def test_a_loop_over_columns() -> None:
+    args = np.ones((20, 30)), np.ones(30)
+    assert_expected_inline(
+        body(fxc.compile(scaled).inspect(*args).loops),
+        """\
+t2 = item(x[0])
+for i in 0:27
+  for i0 in 0:20
+    A[i0, i + 3] = add(multiply(A[i0, i + 3], item(x[i + 2])), t2)""",
+    )
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        # The next column is read, or the one before, or written twice, or what all read.
+        "for j in range(8):\n    A[:, j] += A[:, j + 1]",
+        "for j in range(1, 9):\n    A[:, j] += A[:, j - 1]",
+        "for j in range(8):\n    A[:, j] = y[j]\n    A[:, j + 1] = v[j]",
+        "for j in range(8):\n    A[:, j] *= y[3]\n    y[j] = j",
+        "for j in range(8):\n    A[:, 0] += A[:, j]",
+        # Rows lie side by side as they are.
+        "for j in range(8):\n    A[j] *= y[j]",
+        # It ends early, or has another length each time.
+        "for j in range(8):\n    A[:, j] *= 2\n    if y[j] > 1:\n        break",
+        "for j in range(8):\n    A[:j, j] *= 2",
+        "for j in range(8):\n    A[:, j] *= 2\n    if y[j] > 1:\n        v[j] = 3",
+    ],
+)
+def test_what_stays(lines: str) -> None:
+    program = function(f"v, y, A = x\n{lines}")
+    rng = np.random.default_rng(1)
+    made = [rng.standard_normal(shape) for shape in (12, 12, (12, 12))]
+    compiled = fxc.compile(program, fullgraph=True)
+    compared(lambda *args: compiled([*args]), lambda *args: program([*args]), *made)
+    assert "loop " in body(compiled.inspect(made).loops)
