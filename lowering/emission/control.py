@@ -27,7 +27,7 @@ from . import extremes, interrupts, sticky
 from .bests import replacing
 from .chains import handed_on, is_chain
 from .emitter import Counting, Emitter
-from .frame import is_scalar, leave_vectors
+from .frame import goes_backwards, is_scalar, leave_vectors
 from .late import checks_late
 from .llvm_text import Lanes
 from .operator_code import SCALAR_CODE
@@ -224,7 +224,7 @@ class _UserLoop:
         """Those from one number up to another."""
         emitter, stmt = self.emitter, self.stmt
         _note_leaving(emitter, "false")
-        rest = id(stmt) in emitter.minor
+        rest = id(stmt) in emitter.minor or goes_backwards(emitter.program, stmt)
         emitter.counted(Counting(stmt.var, start, stop, rest=rest), (), self.body)
 
     def body(self) -> str | None:

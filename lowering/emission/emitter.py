@@ -20,7 +20,7 @@ from ..nests.buffers import BOOL, I64, Atom
 from ..nests.program import Program
 from ..nests.statements import Accumulate, If, Loop, Stmt
 from ..operators.neutral import neutral
-from .frame import finished
+from .frame import finished, goes_backwards
 from .interleaved import Interleaved
 from .llvm_text import FAILED, LEFT, FunctionText, Lanes, ModuleText
 from .registers import Record, Scratch, Undo
@@ -121,7 +121,8 @@ class Emitter(Interleaved, ABC):
             self.regs = outer
             return
         stop = size or self.dim(loop.size)
-        counting = Counting(loop.var, start, stop, lanes=lanes, rest=bool(size))
+        rest = bool(size) or (lanes == 1 and goes_backwards(self.program, loop))
+        counting = Counting(loop.var, start, stop, lanes=lanes, rest=rest)
         self.counted(counting, carried, lambda: self.block(loop.body, lanes))
 
     def is_brief(self, loop: Loop) -> bool:

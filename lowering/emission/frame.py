@@ -11,6 +11,7 @@ from typing import Literal as OneOf
 from fxc.ir.records import frozen
 from fxc.ir.symbols import product
 
+from ..nests.addressing import byte_offset, split, step_of
 from ..nests.program import Program
 from ..nests.statements import (
     Apply,
@@ -35,8 +36,8 @@ from .llvm_text import FunctionText, ModuleText
 # that is said here:
 # - what holds one number is a slot of the stack frame, not memory: SROA makes it a register;
 # - accesses to different storages are in different alias scopes (``alias_marks``).
-# Loops in lanes, those that do the rest of them and ``chains`` are marked as finished: not to be
-# unrolled.
+# Loops in lanes, those that do the rest of them, ``chains``, and those that LLVM cannot do
+# (``goes_backwards``) are marked as finished: not to be unrolled.
 # Registers of 512 bits lower the clock for a millisecond or so, to fill an array is enough. Such a
 # program is mostly scalar code, so it does with 256 bits unless it computes elementary functions of
 # arrays. So does one that calls NumPy in between: all of NumPy would run at the lower clock of
@@ -138,6 +139,20 @@ def finished(module: ModuleText) -> str:
     unroll = module.metadata('!{!"llvm.loop.unroll.disable"}')
     lanes = module.metadata('!{!"llvm.loop.vectorize.enable", i1 false}')
     return f", !llvm.loop {module.metadata(f'distinct !{{!SELF, {unroll}, {lanes}}}')}"
+
+
+def goes_backwards(program: Program, loop: For | Loop) -> bool:
+    """Whether a loop meets one element after another from the end, and these are narrow. LLVM's
+    vectoriser (22) fails an assertion of its own on such loops, which ends the process.
+    """
+    for stmt in walk(loop.body):
+        if isinstance(stmt, Load | Store) and stmt.dtype.itemsize < WORD:
+            step = step_of(
+                split(byte_offset(program.buffers[stmt.buffer], stmt.index))[0], loop.var
+            )
+            if isinstance(step, int) and step == -stmt.dtype.itemsize:
+                return True
+    return False
 
 
 def leave_vectors(module: ModuleText) -> str:

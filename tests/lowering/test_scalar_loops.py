@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import copy
 import math
+import subprocess
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -926,3 +928,24 @@ def test_places_from_the_back_are_not_checked_one_by_one() -> None:
     compiled = fxc.compile(periodic, fullgraph=True, dynamic=True)
     text = str(compiled.inspect(RNG.random(9), RNG.random((9, 9))).captured)
     assert text.count("wrap_index") == 0
+
+
+_BACKWARDS = """
+import numpy as np, fxc
+
+def f(x, y):
+    for j in range(y.shape[0]):
+        y[j] += x[j] * x[j]
+
+for dtype in (np.float32, np.int32, np.int16, np.int8, np.float64):
+    for left, right in ((-1, 1), (1, -1), (-1, -1)):
+        x, y = np.arange(31).astype(dtype)[::left], np.ones(31, dtype)[::right]
+        wanted = y + x * x
+        fxc.compile(f, fullgraph=True)(x, y)
+        assert np.array_equal(y, wanted), (dtype, left, right)
+"""
+
+
+def test_narrow_elements_from_the_end() -> None:
+    """LLVM ended the process: so it is one of its own."""
+    subprocess.run([sys.executable, "-c", _BACKWARDS], check=True)
