@@ -10,6 +10,7 @@ import math
 import subprocess
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -946,6 +947,8 @@ for dtype in (np.float32, np.int32, np.int16, np.int8, np.float64):
 """
 
 
-def test_narrow_elements_from_the_end() -> None:
+def test_narrow_elements_from_the_end(tmp_path: Path) -> None:
     """LLVM ended the process: so it is one of its own."""
-    subprocess.run([sys.executable, "-c", _BACKWARDS], check=True)
+    program = tmp_path / "backwards.py"
+    program.write_text(_BACKWARDS)
+    subprocess.run([sys.executable, str(program)], check=True)
