@@ -154,6 +154,7 @@ def _generation(llvm: ModuleType, text: str) -> AbstractContextManager[None]:
     return _option(llvm, *_NO_LSR) if text.count("\n") >= _LONG else nullcontext()
 
 
+IN_VECTORS = "; in vectors\n"  # begins a module of functions whose loops are as they are to be
 _supports: dict[str, Any] = {}  # by text, the engines of modules that others call
 
 
@@ -162,7 +163,7 @@ def _bind_support(llvm: ModuleType, text: str) -> None:
     if text in _supports:
         return
     machine, module = _parsed(llvm, text, 2)
-    _optimise(machine, module, "scalar")
+    _optimise(machine, module, "array" if text.startswith(IN_VECTORS) else "scalar")
     engine = _supports[text] = _loaded(llvm, machine.emit_object(module))
     for name in [each.name for each in module.functions if not each.is_declaration]:
         llvm.add_symbol(name, engine.get_function_address(name))

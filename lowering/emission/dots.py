@@ -14,6 +14,7 @@ import numpy as np
 from ..operators.dot_order import Adjacent, Apart, Fold
 from .llvm_text import FunctionText, Lanes, ModuleText, kind_name, scalar_type
 
+IN_VECTORS = "; in vectors\n"  # see runtime/engine.py
 _F64 = np.dtype(np.float64)
 _VECTORS = "ptr %x, i64 %x_step, ptr %y, i64 %y_step, i64 %n"
 _BEGUN = "double %begun0, double %begun1"  # what accumulators of ``Apart`` start with
@@ -59,7 +60,8 @@ class SumWriter:
     def text(self, define: str) -> str:
         """The module with this function alone."""
         body = [*self.f.stack_lines, *self.f.lines]
-        return "\n".join([*self.f.module.declares, define, "entry:", *body, "}", ""])
+        lines = [*self.f.module.declares, define, "entry:", *body, "}", ""]
+        return IN_VECTORS + "\n".join(lines)
 
     # -- statements
 

@@ -15,7 +15,8 @@ from .llvm_text import Lanes, ModuleText
 
 _PARAMETERS = "ptr %x, i64 %x_step, ptr %y, i64 %y_step, i64 %n, i64 %m, ptr %out"
 _LANES = 8
-_BLOCKS = (4, 2, 1)  # registers of sums at once
+_BLOCKS = (4, 1)  # registers of sums at once
+_FEW = (2, 1)  # where there are no more columns than those of a strip, see ``growing_products``
 _F64 = np.dtype(np.float64)
 
 
@@ -44,7 +45,7 @@ class _Columns(SumWriter):
 
     def columns(self, order: Apart) -> None:
         start = "0"
-        for width in (*(_LANES * each for each in _BLOCKS), 1):
+        for width in (*(_LANES * each for each in (_FEW if self.begun else _BLOCKS)), 1):
             stop = self.f.op(f"sub i64 %m, {width - 1}")
             start = self.loop(start, stop, width, partial(self.some, order, width))
         self.f.do("ret void")
