@@ -53,6 +53,9 @@ class Costs:
     parts_steps: int = 4
     parts_iterations: int = 1 << 12
 
+    # Taps: how many may run inside of the loops over the elements that they add to.
+    taps: int = 64
+
     # Remainders in indices: iterations inside of an outer loop that may keep them, and statements
     # of all pieces.
     wraps_inside: int = 64

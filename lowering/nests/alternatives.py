@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import reduce
 
-from fxc.ir.bounds import decide
+from fxc.ir.bounds import decide, least
 from fxc.ir.size_functions import maximum, minimum, substitute
 from fxc.ir.symbols import Dim, Monomial, SymExpr, SymFunc, symbol
 
@@ -84,5 +84,5 @@ def if_any(size: Dim) -> Dim:
 
 def most(size: Dim) -> Dim:
     """A number that the size of a loop does not exceed, if its form tells one; or itself."""
-    known = [each for each in alternatives(if_any(size), "min") if isinstance(each, int)]
-    return min(known) if known else size
+    ends = [least(-each) for each in alternatives(if_any(size), "min")]
+    return min((-end for end in ends if end is not None), default=size)

@@ -35,6 +35,7 @@ from .interchange import interchange
 from .loop_facts import ByStorage, LoopFacts, by_storage, facts_of
 from .shrink import drop_dead, shrink
 from .strips import strips
+from .taps import taps
 from .wraps import split_wraps
 
 
@@ -48,7 +49,7 @@ def fuse(program: Program) -> Program:
     program = replace(program, body=_Merging(program).block(program.body))
     program = replace(program, body=forward(program, program.body))
     program = drop_dead(program)
-    program = strips(interchange(split_wraps(shrink(program))))
+    program = strips(interchange(taps(split_wraps(shrink(program)))))
     return replace(program, body=tuple(collapse(program, stmt) for stmt in program.body))
 
 
