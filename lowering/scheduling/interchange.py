@@ -21,6 +21,7 @@ from fxc.ir.size_functions import floordiv, hint, minimum
 from fxc.ir.symbols import Dim, computed_in, product, symbol, symbols_of
 
 from ..nests.accesses import Access, Block, accesses, rename, stored
+from ..nests.addressing import byte_offset, step_of
 from ..nests.buffers import I64, Const
 from ..nests.program import Program
 from ..nests.statements import (
@@ -141,22 +142,35 @@ def _same_place(places: Sequence[tuple[str, Access]]) -> bool:
 
 def _bytes(program: Program, nests: Sequence[Loop], counters: Set[str]) -> tuple[int, int]:
     """The bytes of one iteration of all nests: of buffers in which each step meets the same
-    elements, and of those in which it meets others.
+    elements, or others of the same cache lines, and of those in which it meets others.
     """
-    moving: dict[str, tuple[int, bool]] = {}
+    line = program.target.line
+    moving: dict[str, tuple[bool, int]] = {}
     for nest in nests:
         for access in accesses(program, nest):
-            index = access.index or ()
-            is_same = not any(counters & symbols_of(dim).keys() for dim in index)
+            if (index := access.index) is None:
+                continue
+            offset = byte_offset(program.buffers[access.buffer], index)
+            steps = [step_of(offset, counter) for counter in counters]
+            is_same = all(s is not None and 2 * abs(hint(s)) <= line for s in steps)
             for axis, dim in enumerate(index):
                 if rows_behind(dim, nest.var) is not None:
-                    moving.setdefault(access.buffer, (axis, is_same))
-    total = {True: 0, False: 0}
-    for name, (axis, is_same) in moving.items():
-        buffer = program.buffers[name]
-        rest = product(buffer.shape[axis + 1 :])
-        total[is_same] += hint(rest) * buffer.dtype.itemsize
-    return total[True], total[False]
+                    size = _of_row(program, access, axis, counters if is_same else frozenset())
+                    moving.setdefault(access.buffer, (is_same, size))
+    same, new = (
+        sum(size for each, size in moving.values() if each is kind) for kind in (True, False)
+    )
+    return same, new
+
+
+def _of_row(program: Program, access: Access, axis: int, counters: Set[str]) -> int:
+    """The bytes of a row behind an axis: a cache line of what moves with counters."""
+    buffer, index = program.buffers[access.buffer], access.index or ()
+    fixed = [not (counters & symbols_of(dim).keys()) for dim in index[axis + 1 :]]
+    rest = product(
+        [size for size, kept in zip(buffer.shape[axis + 1 :], fixed, strict=True) if kept]
+    )
+    return hint(rest) * (buffer.dtype.itemsize if all(fixed) else program.target.line)
 
 
 def _are_few(steps: For, few: int) -> bool:

@@ -40,6 +40,22 @@ def loops(program: Any, *args: Any) -> str:
     return body(compiled.inspect(*args).loops)
 
 
+def test_steps_along_the_lines_of_memory() -> None:
+    """Each step meets other elements, of the same cache lines."""
+
+    def along_rows(x: Any, c: Any) -> Any:
+        done = np.zeros_like(x)
+        for k in range(1, x.shape[1]):
+            done[:, k] = done[:, k - 1] * c[:, k] + x[:, k]
+        return (done,)
+
+    x = np.arange(60.0 * 30).reshape(60, 30) % 7
+    made = loops(along_rows, x, x % 3)
+    assert "loop i2p in 0:(60)" in made
+    across = loops(along_rows, np.asfortranarray(x), np.asfortranarray(x % 3))
+    assert "p in 0" not in across
+
+
 def test_all_steps_for_one_part_of_the_elements() -> None:
     def program(x: Any, c: Any, steps: int) -> Any:
         for _ in range(steps):
