@@ -30,10 +30,12 @@ from ..nests.statements import (
     Store,
     While,
 )
+from ..nests.turns import in_turn
 from . import control, ends, interrupts, sticky
 from .blocks import move
 from .calls import emit_call
 from .emitter import Counting, Emitter
+from .in_turn import loop_in_turn
 from .llvm_text import Lanes
 from .pairwise import PairwiseTree
 from .parallel import parallel_loop
@@ -121,8 +123,11 @@ class StatementEmitter(Emitter):
         for stmt in outermost:
             self.start_total(stmt, lanes)
         packed = compaction(self.program, loop) if lanes == 1 and loop.packed else None
+        turns = in_turn(self.program, loop) if lanes == 1 and loop.in_turn else None
         if packed is not None:
             compact(self, loop, packed)
+        elif turns is not None:
+            loop_in_turn(self, loop, turns)
         elif wide > 1:
             vector_loop(self, loop, wide, carried)
         elif loop.behind:

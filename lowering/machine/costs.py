@@ -126,6 +126,9 @@ class Costs:
     lanes_work: int = 20
     lanes_much: int = 1 << 26
 
+    # Work of an iteration from which on lanes pay that hand on what is then done in turn.
+    turns_work: int = 6
+
     # Ends of loops in lanes: statements that may be written down for each end, vectors from which
     # on the place of the stores is looked at, and lanes that are better than none.
     ends_statements: int = 32

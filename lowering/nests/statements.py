@@ -157,7 +157,8 @@ class Loop(_Nested):
 
     So many ``lanes`` run at once, see Note [Loops in lanes]. A loop that is ``moved`` fills or
     copies elements in a row: a function of the C library does that. One that is ``packed`` stores
-    places by the bits of masks, see ``compaction``.
+    places by the bits of masks, see ``compaction``; one ``in_turn`` updates lane by lane, see
+    ``turns``.
     """
 
     var: str
@@ -175,6 +176,7 @@ class Loop(_Nested):
     aligned: str = ""
     moved: bool = False
     packed: bool = False
+    in_turn: bool = False
 
 
 @frozen

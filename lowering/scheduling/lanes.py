@@ -40,6 +40,7 @@ from ..nests.statements import (
     walk,
     with_blocks,
 )
+from ..nests.turns import in_turn
 from ..operators.python_rules import SCALAR_RULES
 from ..operators.reduction_order import PAIRWISE_LANES
 from .survey import Survey, lanes_for
@@ -83,11 +84,24 @@ def _in_lanes(program: Program, stmt: Stmt) -> Stmt:
         return replace(stmt, moved=True)
     count = lanes_for(program, loop)
     if count == 1:
-        return stmt
+        count = _in_turn(program, loop)
+        return stmt if count == 1 else replace(stmt, lanes=count, in_turn=True)
     store = _store_to_align(program, loop, count)
     ends = _ends(program, loop, count, store is not None)
     aligned = store.buffer if store is not None and ends in ("overlapping", "ends first") else ""
     return replace(stmt, lanes=count, ends=ends, aligned=aligned)
+
+
+def _in_turn(program: Program, loop: Loop) -> int:
+    """The lanes of what comes before updates that are made in turn; 1 if they do not pay."""
+    parts = in_turn(program, loop)
+    if parts is None:
+        return 1
+    work = sum(SCALAR_RULES[s.op].cost for s in parts.lanes if isinstance(s, Compute))
+    survey = Survey(program, replace(loop, body=parts.lanes))
+    if work < program.target.costs.turns_work or not survey.possible:
+        return 1
+    return program.target.vector // survey.widest
 
 
 def _is_packed(program: Program, loop: Loop) -> bool:
@@ -125,6 +139,7 @@ def _as(stmt: Stmt, chosen: Stmt) -> Stmt:
         aligned=chosen.aligned,
         moved=chosen.moved,
         packed=chosen.packed,
+        in_turn=chosen.in_turn,
     )
 
 

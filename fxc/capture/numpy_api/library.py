@@ -100,6 +100,8 @@ def bincount(x: object, /, weights: object = None, minlength: object = 0) -> Any
     if isinstance(x, tuple | list) and value.type.dtype.kind == "f":
         raise refuse("np.bincount of a list with floats cannot be captured; use ints")
     given = None if weights is None else array_value(weights)
+    if given is not None and counted_in(kind_of(value).size):
+        demand_more(kind_of(value), None, 0)  # of nothing there are numbers, not sums
     if type(count) is not int or count != 0:
         return record("bincount", value, given, minlength=count)
     session = current()

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from fxc.ir.bounds import decide
 from fxc.ir.errors import CaptureError
 from fxc.ir.size_functions import counted_size
 from fxc.ir.size_guards import guard
@@ -160,12 +161,19 @@ def _window_meta(name: str) -> Callable[..., Type]:
 
 def bincount(x: Operand, weights: Operand | None, minlength: Dim) -> Type:
     """``np.bincount`` into as many bins as ``minlength`` says."""
-    return _fresh(_dtype("bincount", key_of(x), key_of(weights), 2), (minlength,))
+    return _fresh(_counts_dtype(x, weights), (minlength,))
+
+
+def _counts_dtype(x: Operand, weights: Operand | None) -> np.dtype:
+    """That of what NumPy counts: of no elements numbers, whatever their weights are."""
+    if any(decide(size, "==", 0) for size in _shape(type_of(x))):
+        weights = None
+    return _dtype("bincount", key_of(x), key_of(weights), 2)
 
 
 def bincount_all(x: Operand, weights: Operand | None, symbol: str, most: Dim) -> tuple[Type, ...]:
     """``np.bincount`` into as many bins as it takes."""
-    dtype = _dtype("bincount", key_of(x), key_of(weights), 2)
+    dtype = _counts_dtype(x, weights)
     return (array_type(dtype, (counted_size(symbol, most),)),)
 
 
