@@ -12,10 +12,11 @@ import numpy as np
 from fxc.ir.bounds import decide
 from fxc.ir.graph import Literal, Operand, Value
 from fxc.ir.size_functions import floordiv, mod
-from fxc.ir.symbols import MOST_MEASURED, Dim, are_heavy
+from fxc.ir.symbols import MOST_MEASURED, Dim, SymExpr, are_heavy, symbols_of
 from fxc.ir.types import PY_INT, ScalarType
 from fxc.ops.python_numbers import stem
 
+from ..session.refusing import Request, Respecialise, constants
 from ..session.session import Session, current
 from ..values.operands import kind_of, wrap
 from .magnitudes import fits
@@ -30,6 +31,8 @@ from .python_numbers import to_int
 # some places. Nothing bounds such a size before the program runs: native code allocates the
 # temporaries (``lowering/scheduling/allocations.py``). It is cut behind the size of an array that
 # leaves it (``lowering/nests/pieces.py``): the plan makes that array then, before the rest runs.
+# A size that follows from counters of loops alone (``n // 2**i``) is often 1 at one end, which no
+# layout of the other iterations allows for: Python runs such loops if they have few iterations.
 
 _ARITHMETIC: dict[str, Callable[[Dim, Dim], Dim]] = {
     "add": lambda left, right: left + right,
@@ -137,6 +140,40 @@ def _is_int(x: Operand) -> bool:
 
 def _measured(session: Session, number: Value) -> Dim:
     """The symbol that stands for a number here."""
+    counters, labels = _follows_from(session, number)
+    few = frozenset[Request]().union(*(each.few(counters) for each in session.statements))
+    if few:
+        raise Respecialise(*few, *constants(labels))
     value = to_int(wrap(number))._value
     fits = session.record("try_fit", value, Literal(0), Literal(MOST_MEASURED))
     return session.bind_size(fits, MOST_MEASURED, number=number)
+
+
+def _follows_from(session: Session, number: Value) -> tuple[set[str], set[str]]:
+    """The counters of loops that an int follows from, and what numbers from outside are called in
+    requests that it follows from, too; no counters if it follows from data.
+    """
+    found: set[str] = set()
+    labels: set[str] = set()
+    waiting: list[object] = [number]
+    seen: set[int] = set()
+    while waiting:
+        x = waiting.pop()
+        if id(x) in seen:
+            continue
+        seen.add(id(x))
+        names = symbols_of(x).keys() if isinstance(x, SymExpr) else set()
+        if isinstance(x, Value):
+            call = session.made.get(x)
+            if x.name in session.counters:
+                names = {x.name}
+            elif call is not None and not x.type.rank:
+                waiting += call.args
+            elif session.origins.get(x) is None:
+                return set(), set()
+            labels |= session.origins.get(x, frozenset())
+        if not session.sizes.keys().isdisjoint(names):
+            return set(), set()
+        found |= session.counters.keys() & names
+        labels |= session.labels_of(names - session.counters.keys())
+    return found, labels

@@ -5,7 +5,7 @@ See Note [Structured statements].
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from typing import Any
 
 from fxc.ir.errors import InternalError
@@ -119,6 +119,10 @@ class Statement:
             kept = [x for name, x in both if self.hands_on(name) and not self.takes_gift(name, x)]
             check_kept(self.session, self.session.region, kept)
         self.take(variables)
+
+    def few(self, counters: Set[str]) -> Requests:
+        """The request that Python runs it, if it is a short loop with such a counter."""
+        return frozenset()
 
     def hands_on(self, name: str) -> bool:
         """Whether a variable, or an item of one, is read behind the body or arm."""

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from itertools import islice
 from typing import Any
 
 from fxc.ir.graph import Literal, Operand, Value
 from fxc.ir.size_functions import floordiv, hint
 from fxc.ir.size_guards import guard
-from fxc.ir.symbols import Dim, symbol
+from fxc.ir.symbols import Dim, symbol, symbols_of
 from fxc.ir.types import PY_INT
 
 from ..arrays.counting import bound_size
@@ -21,7 +21,7 @@ from ..regions.loop_guards import check_guards
 from ..regions.needed import StatementDoor
 from ..regions.recording import Recording
 from ..regions.structured import Variables
-from ..session.refusing import How, Requests, Respecialise, refuse
+from ..session.refusing import How, Requests, Respecialise, constants, refuse
 from ..staging.plans import LoopPlan
 from ..values.operands import operand, record, wrap
 from ..values.unbound import UNBOUND
@@ -159,6 +159,13 @@ class ForLoop(CapturedLoop):
             return self._to(How.BY_LENGTH)
         if type(self.over) is Counted and hint(self.over.count) <= _MOST_RUNS:
             return self._to(How.UNROLLED)
+        return frozenset()
+
+    def few(self, counters: Set[str]) -> Requests:
+        is_its = self._index is not None and self._index.name in counters
+        if is_its and type(self.over) is Counted and hint(self.over.count) <= _FEW_ITEMS:
+            names = symbols_of(self.over.count).keys() - self.session.counters.keys()
+            return self._to(How.UNROLLED) | constants(self.session.labels_of(names))
         return frozenset()
 
     @property
