@@ -14,6 +14,7 @@ from fxc.ir.symbols import symbol
 from ..nests.accesses import carried_through, pair_at, rename
 from ..nests.buffers import I64
 from ..nests.compaction import compaction
+from ..nests.extremes import extreme_of
 from ..nests.hoisting import hoist, hoist_outwards
 from ..nests.statements import (
     Accumulate,
@@ -41,6 +42,7 @@ from .pairwise import PairwiseTree
 from .parallel import parallel_loop
 from .parallel_totals import parallel_totals
 from .places_code import compact
+from .positions import find_extreme
 from .products import emit_apply, emit_matmul
 from .scratch import emit_allocate
 from .totals import combined
@@ -115,6 +117,10 @@ class StatementEmitter(Emitter):
         self.hoist_functions(loop)
         if lanes == 1 and loop.moved:
             move(self, loop)
+            return
+        extreme = extreme_of(loop) if lanes == 1 and loop.searched else None
+        if extreme is not None:
+            find_extreme(self, loop, extreme)
             return
         self.hoist_rows(loop)
         wide = loop.lanes if lanes == 1 else 1

@@ -25,7 +25,7 @@ def vector_loop(emitter: Emitter, loop: Loop, lanes: int, carried: Sequence[Accu
     if loop.ends == "overlapping":
         _overlapping(emitter, loop, lanes, body)
         return
-    if loop.ends != "rest":
+    if loop.ends in ("end first", "ends first"):
         ends.ends_first(emitter, loop, lanes, body)
         return
     whole = f.op(f"and i64 {size}, {-lanes}")
@@ -36,6 +36,11 @@ def vector_loop(emitter: Emitter, loop: Loop, lanes: int, carried: Sequence[Accu
     emitter.regs.vector = loop.var
     counting = Counting(loop.var, "0", whole, lanes, lanes)
     emitter.counted(counting, carried, lambda: emitter.block(body, lanes))
+    if loop.ends == "again":
+        emitter.regs.dims[loop.var] = emitter.dim(loop.size - lanes)
+        emitter.block(body, lanes)
+        del emitter.regs.dims[loop.var]
+        rest = 0
     emitter.regs.vector = None
     vectors = {key: emitter.regs.totals[key] for key, _ in emitter.keys(carried)}
     emitter.regs.totals.update(scalars)

@@ -126,6 +126,9 @@ class Costs:
     lanes_work: int = 20
     lanes_much: int = 1 << 26
 
+    # Elements of a block of which the extreme is found before its position.
+    extreme_block: int = 1024
+
     # Work of an iteration from which on lanes pay that hand on what is then done in turn.
     turns_work: int = 6
 

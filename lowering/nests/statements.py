@@ -30,7 +30,7 @@ from .boxed_args import boxed_buffers
 from .buffers import Atom
 
 Order = OneOf["any", "sequential", "pairwise", "complex pairwise"]
-Ends = OneOf["rest", "overlapping", "end first", "ends first"]
+Ends = OneOf["rest", "again", "overlapping", "end first", "ends first"]
 
 
 @frozen
@@ -158,7 +158,7 @@ class Loop(_Nested):
     So many ``lanes`` run at once, see Note [Loops in lanes]. A loop that is ``moved`` fills or
     copies elements in a row: a function of the C library does that. One that is ``packed`` stores
     places by the bits of masks, see ``compaction``; one ``in_turn`` updates lane by lane, see
-    ``turns``.
+    ``turns``; one that is ``searched`` finds an extreme before its position, see ``extremes``.
     """
 
     var: str
@@ -177,6 +177,7 @@ class Loop(_Nested):
     moved: bool = False
     packed: bool = False
     in_turn: bool = False
+    searched: bool = False
 
 
 @frozen

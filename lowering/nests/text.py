@@ -191,5 +191,6 @@ def _head(loop: Loop) -> str:
     step += " moved" if loop.moved else ""
     step += " packed" if loop.packed else ""
     step += " in turn" if loop.in_turn else ""
+    step += " searched" if loop.searched else ""
     remark = "  # " + f"{loop.loc or ''} {loop.note}".strip()
     return f"for {loop.var} in 0:{loop.size}{step}" + (remark if len(remark) > 4 else "")

@@ -22,6 +22,7 @@ from ..nests.addressing import byte_offset, is_unit_step, step_of
 from ..nests.buffers import Atom, Const
 from ..nests.chunks import chunk
 from ..nests.compaction import compaction
+from ..nests.extremes import extreme_of, without_position
 from ..nests.hoisting import hoist
 from ..nests.program import Program
 from ..nests.statements import (
@@ -50,6 +51,7 @@ from .survey import Survey, lanes_for
 # inside has lanes of its own where the one around has none, as in its rest. What fills no vector
 # is said by ``ends``:
 # - "rest": it runs one by one behind the vectors;
+# - "again": as "overlapping", of a loop that finds extremes;
 # - "overlapping": there is no rest, the last vector ends with the loop, and does some iterations
 #   once more;
 # - "end first": the last vector is computed before all others and stored after them;
@@ -82,6 +84,10 @@ def _in_lanes(program: Program, stmt: Stmt) -> Stmt:
         return replace(stmt, packed=True)
     if _is_block_move(program, loop):
         return replace(stmt, moved=True)
+    extreme = extreme_of(loop)
+    if extreme is not None:
+        count = lanes_for(program, without_position(loop, extreme))
+        return replace(stmt, lanes=count, searched=True) if count > 1 else stmt
     count = lanes_for(program, loop)
     if count == 1:
         count = _in_turn(program, loop)
@@ -140,6 +146,7 @@ def _as(stmt: Stmt, chosen: Stmt) -> Stmt:
         moved=chosen.moved,
         packed=chosen.packed,
         in_turn=chosen.in_turn,
+        searched=chosen.searched,
     )
 
 
@@ -187,7 +194,19 @@ def _ends(program: Program, loop: Loop, count: int, has_store: bool) -> Ends:
     is_short = len(walk(body)) <= program.target.costs.ends_statements
     if loop.behind or (enough and is_short and _computes_first(program, body)):
         return "ends first" if is_short and is_known else "end first"
+    if is_known and loop.size % count and _may_take_again(body):
+        return "again"
     return "rest"
+
+
+def _may_take_again(body: Sequence[Stmt]) -> bool:
+    """Whether all that is done with elements is to find extremes, which may meet some twice."""
+    totals = [stmt for stmt in body if isinstance(stmt, Accumulate)]
+    pure = all(isinstance(stmt, Load | Compute | Index | Accumulate) for stmt in body)
+    return pure and all(s.combine in _EXTREMES and s.position is None for s in totals)
+
+
+_EXTREMES = frozenset(("maximum", "minimum", "logical_or", "logical_and"))
 
 
 def is_repeatable(program: Program, loop: Loop) -> bool:

@@ -105,7 +105,7 @@ functional f(%x: f64[40, 5])
         body(after_building(in_lanes, source, X.reshape(40, 5))),
         """\
 for i0 in 0:40 lanes 8 ends first
-  for i1 in 0:5 lanes 4
+  for i1 in 0:5 lanes 4 again
     t2 = maximum x[i0, i1]  [any]
   b1[i0] = t2""",
     )
