@@ -164,9 +164,13 @@ def _bind_support(llvm: ModuleType, text: str) -> None:
         return
     machine, module = _parsed(llvm, text, 2)
     _optimise(machine, module, "array" if text.startswith(IN_VECTORS) else "scalar")
-    engine = _supports[text] = _loaded(llvm, machine.emit_object(module))
+    engine = _loaded(llvm, machine.emit_object(module))
+    # A thread may be inside when the interpreter ends, see Note [The interpreter lock]; and what
+    # has a name has to be there, also if a signal comes now.
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(engine))
     for name in [each.name for each in module.functions if not each.is_declaration]:
         llvm.add_symbol(name, engine.get_function_address(name))
+    _supports[text] = engine
 
 
 def _parsed(llvm: ModuleType, text: str, opt: int) -> tuple[Any, Any]:

@@ -35,7 +35,10 @@ from .processors import usable_processors
 # - They are made by the first job. One job runs at a time: who comes meanwhile runs its loop alone.
 # - Before a fork, when their number changes, and at the end of the process they are joined; the
 #   next job makes new ones. So a child begins with an idle pool, see Note [Forks].
-# - The interpreter lock is held meanwhile, as it is while other native code runs.
+# - A long loop runs in strips, each of them a job of some milliseconds. Before each strip it is
+#   looked for signals, and the interpreter lock is given up while they run: see Note [The
+#   interpreter lock]. No job runs while a handler of a signal does, which may fork.
+# - A thread of Python may be inside when the interpreter ends: pool and code are never freed.
 
 
 class ThreadPool:
@@ -58,6 +61,7 @@ class ThreadPool:
         self.resize(threads)
         held_over_forks(self, THREADS_RANK)
         atexit.register(self.close)
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(self))
 
     def _call(self, name: str, *given: int) -> None:
         """Call a function on the pool, without the interpreter lock."""
@@ -154,7 +158,7 @@ def set_num_threads(n: int) -> None:
 
 
 def most_threads() -> int:
-    """The largest number of threads so far: what is compiled now should serve so many. It is 1
-    where there are no threads of POSIX.
+    """The largest number of threads so far, or 2: what is compiled now should serve so many. It is
+    1 where there are no threads of POSIX.
     """
-    return max((_usual(), *_chosen)) if os.name == "posix" else 1
+    return max((2, _usual(), *_chosen)) if os.name == "posix" else 1

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import time
+
 from .pool_layout import (
     DECLARES,
+    FIRST_STRIP,
+    LONG,
+    LONG_STRIP,
     MOST_CHUNKS,
     MOST_OWED,
     PATIENCE,
@@ -12,19 +17,22 @@ from .pool_layout import (
     READ_CONTROL,
     RECORD,
     SHARE,
+    SHORT_STRIP,
     TAKE_FLAGS,
     fields,
     on_x86,
 )
 from .pool_workers import WORKERS
 
+_CLOCK = getattr(time, "CLOCK_MONOTONIC", 1)
+
 _RUN = f"""\
-define void @"fxc.parallel"(ptr %pool, ptr %new.body, ptr %new.context, i64 %new.length, \
-i64 %new.chunk, i64 %most) nounwind {{
+define internal void @run(ptr %pool, ptr %new.body, ptr %new.context, i64 %new.base, \
+i64 %new.length, i64 %new.chunk, i64 %most) nounwind {{
 entry:
 {fields("JOB", "PENDING", "FLAGS", "BODY", "CONTEXT", "LENGTH", "CHUNK", "TOTAL", "LIMIT")}
 {fields("CONTROL", "BUSY", "SLEEPERS", "WAITING", "THREADS", "WORKERS", "MUTEX", "WORK", "DONE")}
-{fields("SHARES", "LEAST", "OWED")}
+{fields("SHARES", "LEAST", "OWED", "BASE")}
   %csr = alloca i32, align 4
   %least.size = udiv i64 %new.length, {MOST_CHUNKS - 1}
   %least.more = add i64 %least.size, 1
@@ -47,7 +55,7 @@ see:
 pay:
   store atomic i32 0, ptr %busy release, align 4
   %pay.begin = call i64 @llvm.readcyclecounter()
-  call void %new.body(i64 0, i64 %new.length, i64 0, ptr %new.context)
+  call void %new.body(i64 %new.base, i64 %new.length, i64 0, ptr %new.context)
   %pay.end = call i64 @llvm.readcyclecounter()
   %paid = sub i64 %pay.end, %pay.begin
   %debt.before = atomicrmw sub ptr %owed, i64 %paid monotonic
@@ -78,6 +86,7 @@ publish:
   %begin.time = call i64 @llvm.readcyclecounter()
   store atomic ptr %new.body, ptr %body monotonic, align 8
   store atomic ptr %new.context, ptr %context monotonic, align 8
+  store atomic i64 %new.base, ptr %base monotonic, align 8
   store atomic i64 %new.length, ptr %length monotonic, align 8
   store atomic i64 %size, ptr %chunk monotonic, align 8
   store atomic i64 %chunks, ptr %total monotonic, align 8
@@ -167,8 +176,69 @@ done.all:
   store atomic i32 0, ptr %busy release, align 4
   ret void
 serial:
-  call void %new.body(i64 0, i64 %new.length, i64 0, ptr %new.context)
+  call void %new.body(i64 %new.base, i64 %new.length, i64 0, ptr %new.context)
   ret void
+}}
+"""
+
+# A loop in strips, with a look for signals before each: true if the function that
+# looks says so, and the rest is not run. See Note [Threads].
+_LONG = f"""\
+define i1 @"fxc.parallel"(ptr %pool, ptr %body, ptr %context, i64 %length, i64 %chunk, i64 %most, \
+ptr %state, ptr %look, i64 %how) nounwind {{
+entry:
+  %clock = alloca [2 x i64], align 8
+  %least = mul i64 %chunk, {LONG}
+  %is.long = icmp sge i64 %length, %least
+  %may.look = icmp ne ptr %state, null
+  %looks = and i1 %is.long, %may.look
+  br i1 %looks, label %begin, label %whole
+whole:
+  call void @run(ptr %pool, ptr %body, ptr %context, i64 0, i64 %length, i64 %chunk, i64 %most)
+  ret i1 false
+begin:
+  %first.strip = mul i64 %chunk, {FIRST_STRIP}
+  br label %ask
+ask:
+  %base = phi i64 [ 0, %begin ], [ %end, %more ]
+  %strip = phi i64 [ %first.strip, %begin ], [ %next.strip, %more ]
+  %raised = call preserve_mostcc i1 %look(ptr %state, i64 %how)
+  br i1 %raised, label %interrupted, label %part
+part:
+  %left = sub i64 %length, %base
+  %count = call i64 @llvm.smin.i64(i64 %left, i64 %strip)
+  %end = add i64 %base, %count
+  %before = call i64 @now(ptr %clock)
+  call void @run(ptr %pool, ptr %body, ptr %context, i64 %base, i64 %count, i64 %chunk, i64 %most)
+  %is.over = icmp sge i64 %end, %length
+  br i1 %is.over, label %done, label %more
+more:
+  %after = call i64 @now(ptr %clock)
+  %took = sub i64 %after, %before
+  %is.short = icmp slt i64 %took, {SHORT_STRIP}
+  %is.fine = icmp slt i64 %took, {LONG_STRIP}
+  %half = lshr i64 %strip, 1
+  %shorter = call i64 @llvm.smax.i64(i64 %half, i64 %chunk)
+  %is.much = icmp sgt i64 %took, {4 * LONG_STRIP}
+  %longer = shl i64 %strip, 2
+  %twice = shl i64 %strip, 1
+  %so.far = select i1 %is.much, i64 %shorter, i64 %strip
+  %enough = select i1 %is.fine, i64 %twice, i64 %so.far
+  %next.strip = select i1 %is.short, i64 %longer, i64 %enough
+  br label %ask
+done:
+  ret i1 false
+interrupted:
+  ret i1 true
+}}
+define internal i64 @now(ptr %clock) nounwind {{
+  %failed = call i32 @clock_gettime(i32 {_CLOCK}, ptr %clock)
+  %seconds = load i64, ptr %clock, align 8
+  %rest.at = getelementptr i64, ptr %clock, i64 1
+  %rest = load i64, ptr %rest.at, align 8
+  %all = mul i64 %seconds, 1000000000
+  %now = add i64 %all, %rest
+  ret i64 %now
 }}
 """
 
@@ -234,4 +304,4 @@ define void @"fxc.release"(ptr %pool) nounwind {{
 }}
 """
 
-POOL = DECLARES + WORKERS + _RUN + _HOLD
+POOL = DECLARES + WORKERS + _RUN + _LONG + _HOLD

@@ -14,7 +14,7 @@ from fxc.ir.settings import MOST_THREADS
 JOB = 0  # i64: the number of the job that was begun last
 PENDING = 64  # i64: chunks that are not done
 FLAGS = 72  # i32: floating-point flags that workers have set
-BODY, CONTEXT, LENGTH, CHUNK, TOTAL, LIMIT, CONTROL = range(128, 184, 8)  # what the job is
+BODY, CONTEXT, LENGTH, CHUNK, TOTAL, LIMIT, CONTROL, BASE = range(128, 192, 8)  # what the job is
 BUSY = 192  # i32: 1 while a job runs, or the pool is held
 SLEEPERS, WAITING, STOP = 256, 260, 264  # i32
 THREADS, WORKERS, MASKING = 320, 328, 336  # i64: those wanted, the workers there are; SIG_SETMASK
@@ -29,6 +29,11 @@ RECORDS, RECORD = SHARES + SHARE * (MOST_WORKERS + 1), 24  # for each worker: ha
 SIZE = RECORDS + RECORD * MOST_WORKERS
 
 MOST_CHUNKS = 2**15  # of a job
+# A loop of so many chunks gives up the interpreter lock; it runs in strips, the first of so many
+# chunks, the others longer until one takes so many nanoseconds.
+LONG = 4
+FIRST_STRIP = 64
+SHORT_STRIP, LONG_STRIP = 1_250_000, 5_000_000
 SPINS = 1000  # pauses of a worker before it sleeps: some ten microseconds
 # Where others have the processors, threads may take more time than they save. So many times that is
 # spent on serial work before they are tried again: no more than that part of all time is lost.
@@ -108,6 +113,7 @@ declare i32 @pthread_cond_signal(ptr)
 declare i32 @pthread_cond_broadcast(ptr)
 declare i32 @sched_yield()
 declare i64 @llvm.readcyclecounter()
+declare i32 @clock_gettime(i32, ptr)
 declare i64 @llvm.smin.i64(i64, i64)
 declare i64 @llvm.smax.i64(i64, i64)
 declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)

@@ -21,7 +21,7 @@ _CHUNKS = f"""\
 define internal i64 @chunks(ptr %pool, i64 %number) nounwind {{
 entry:
 {fields("SHARES", "PENDING", "FLAGS", "BODY", "CONTEXT", "LENGTH", "CHUNK", "TOTAL", "LIMIT")}
-{fields("CONTROL", "WAITING", "MUTEX", "DONE")}
+{fields("CONTROL", "WAITING", "MUTEX", "DONE", "BASE")}
   %csr = alloca i32, align 4
   %is.caller = icmp eq i64 %number, 0
   %first.limit = load atomic i64, ptr %limit monotonic, align 8
@@ -57,6 +57,7 @@ read:
   %now.chunk = load atomic i64, ptr %chunk monotonic, align 8
   %now.total = load atomic i64, ptr %total monotonic, align 8
   %now.limit = load atomic i64, ptr %limit monotonic, align 8
+  %now.base = load atomic i64, ptr %base monotonic, align 8
   %now.control = load atomic i32, ptr %control monotonic, align 8
   %without.first = add i64 %seen, 65536
   %last = sub i64 %stop, 1
@@ -72,13 +73,14 @@ ready:
   %lo = mul i64 %which, %now.chunk
   %rest = sub i64 %now.length, %lo
   %count = call i64 @llvm.smin.i64(i64 %rest, i64 %now.chunk)
+  %first = add i64 %now.base, %lo
   br i1 %is.caller, label %own, label %other
 own:
-  call void %now.body(i64 %lo, i64 %count, i64 0, ptr %now.context)
+  call void %now.body(i64 %first, i64 %count, i64 0, ptr %now.context)
   br label %done.one
 other:
 {on_x86(SET_CONTROL)}
-  call void %now.body(i64 %lo, i64 %count, i64 %number, ptr %now.context)
+  call void %now.body(i64 %first, i64 %count, i64 %number, ptr %now.context)
 {on_x86(COLLECT)}
   br label %done.one
 done.one:

@@ -21,20 +21,29 @@ THREADS = 8
 SMALL = Target(threads=THREADS, costs=Costs(chunk=1, least=0, multiple=1))
 FEW = Target(threads=THREADS, costs=Costs(chunk=400, least=0, multiple=1))
 
-_RUN = ctypes.CFUNCTYPE(None, *3 * [ctypes.c_void_p], *3 * [ctypes.c_int64])
+_RUN = ctypes.CFUNCTYPE(
+    ctypes.c_bool,
+    *3 * [ctypes.c_void_p],
+    *3 * [ctypes.c_int64],
+    *2 * [ctypes.c_void_p],
+    ctypes.c_int64,
+)
 _BODY = ctypes.PYFUNCTYPE(None, *3 * [ctypes.c_int64], ctypes.c_void_p)
 _MOST = 200  # chunks of a loop: each is a call from Python
 _random = random.Random(0)
 
 
 @_RUN
-def _in_some_order(pool: int, body: int, context: int, size: int, chunk: int, most: int) -> None:
+def _in_some_order(
+    pool: int, body: int, context: int, size: int, chunk: int, most: int, *_: object
+) -> bool:
     chunk = max(chunk, size // _MOST)
     run, chunks = _BODY(body), list(range(0, size, chunk))
     _random.shuffle(chunks)
     for first in chunks:
         number = _random.randrange(min(most, THREADS))
         run(first, min(chunk, size - first), number, context)
+    return False
 
 
 def in_some_order() -> tuple[int, int]:

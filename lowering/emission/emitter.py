@@ -60,6 +60,8 @@ class Emitter(Interleaved, ABC):
         self.lost: str | None = None  # where checks that are made late say that one has failed
         self.undo: Undo | None = None  # see Note [Stores that are undone]
         self.budget = ""  # where the work until the next look for signals stands
+        self.lock = ""  # where the state of the interpreter lock is, and what looks do with it
+        self.lets = 0
         self.raised = ""  # where what NumPy has raised is, see Note [Calls of NumPy]
         self.sites: set[int] = set()  # of operators that leave the call
         self.chunks: list[tuple[str, list[str]]] = []  # functions, see ``parallel``

@@ -22,6 +22,7 @@ from .calls import return_raised
 from .emit import StatementEmitter
 from .frame import loops_of, width
 from .llvm_text import FAILED, LEFT, FunctionText, ModuleText
+from .lock import enter
 from .merging import merged
 from .minor import minor_loops
 from .native_module import Given, Module, Segment, Whole, segments_of
@@ -120,7 +121,7 @@ def _emit_segment(module: ModuleText, whole: Whole, segment: Segment) -> None:
     f.lines.append(f"  %table = getelementptr i8, ptr %self, i64 {BYTES_DATA}")
     kept = bind(emitter, block, segment, whole)
     if segment.looks:
-        interrupts.prepare(emitter)
+        interrupts.prepare(emitter, block)
     if segment.calls:
         emitter.raised = f.null_slot()
     if segment.flags:
@@ -133,6 +134,7 @@ def _emit_segment(module: ModuleText, whole: Whole, segment: Segment) -> None:
     emitter.block(block[:checked])
     emitter.undo = None
     emitter.block(block[checked:])
+    enter(emitter)
     for slot in kept:
         slot.write(f)
     if segment.flags:
@@ -185,6 +187,7 @@ def _failed(
         f.do(f"store i64 {number}, ptr {written}, align 8")
         f.do(f"br label %{FAILED}")
     f.start(FAILED)
+    enter(emitter)
     if undo is not None:
         bring_back(emitter, undo)
     free(f, emitter.scratches.values())

@@ -13,6 +13,7 @@ from ..machine.costs import Costs
 from ..nests.boxed_args import BufferArg
 from ..nests.buffers import Const
 from ..nests.statements import Apply, Boxed, For, If, Loop, Matmul, Stmt, While, walk
+from . import lock
 from .emitter import Emitter
 from .frame import Slot, finished, is_scalar
 from .scratch import free
@@ -20,8 +21,8 @@ from .scratch import free
 # Note [Interrupts]
 # While native code runs, Python handles no signals: Ctrl-C would wait for the end of a loop, which
 # may have none. So each function with loops of the user's program has a number in its stack frame
-# from which they take the work they have done, in elements. When it is used up, PyErr_CheckSignals
-# is asked (the interpreter lock is held). If a handler has raised, the function is left at once
+# from which they take the work they have done, in elements. When it is used up, it is looked for
+# signals: see Note [The interpreter lock]. If a handler has raised, the function is left at once
 # with that exception; arrays then hold what the iterations so far have stored, as with NumPy (but
 # for those of which a loop that may raise works on a copy). The call is not replayed: the plan
 # hands the exception on as ``Interrupted``. A call of NumPy is followed by a look.
@@ -30,36 +31,32 @@ from .scratch import free
 # - one whose iterations wait for each other has time to look in passing, once in so many of them;
 # - another one runs in strips, and looks behind each strip, so that what LLVM makes of the loop
 #   itself stays; inside other loops these two take from the number behind themselves or a strip;
+# - a parallel loop over arrays runs in strips of some milliseconds, and looks behind each: Note
+#   [Threads];
 # - one of few iterations, whose number is known or bounded, is counted by those around it: fewer
 #   blocks for LLVM.
 
 INTERRUPTED = "interrupted"  # the block that leaves
 
-# What loops have in registers stays there, but for vectors: those, with preserve_allcc, LLVM relies
-# on, too, and clears their upper halves before the return (vzeroupper).
-_NAME = '@"fxc.look"'
-_LOOKS = f"preserve_mostcc i1 {_NAME}() cold nounwind"
-_LOOK = f"""\
-declare i32 @PyErr_CheckSignals()
-define {_LOOKS} {{
-  %found = call i32 @PyErr_CheckSignals()
-  %raised = icmp ne i32 %found, 0
-  ret i1 %raised
-}}
-"""
-
 
 def looks(block: Sequence[Stmt], costs: Costs) -> bool:
-    """Whether there are loops in ``block`` that look for signals, or calls of NumPy, which do."""
+    """Whether there are loops in ``block`` that look for signals, those of threads included, or
+    calls of NumPy, which do.
+    """
     return any(
-        isinstance(stmt, Boxed) or (isinstance(stmt, For | While) and not _is_short(stmt, costs))
+        isinstance(stmt, Boxed)
+        or (isinstance(stmt, For | While) and not _is_short(stmt, costs))
+        or (isinstance(stmt, Loop) and stmt.parallel is not None)
         for stmt in walk(tuple(block))
     )
 
 
-def prepare(emitter: Emitter) -> None:
+def prepare(emitter: Emitter, block: Sequence[Stmt]) -> None:
     """Begin a function with loops that look for signals."""
     f = emitter.function
+    calls = [stmt for stmt in walk(tuple(block)) if isinstance(stmt, Boxed)]
+    draws = any(stmt.op == "draw" for stmt in calls)
+    lock.prepare(emitter, lock.KEEPS if draws else lock.YIELDS if calls else lock.LEAVES)
     emitter.budget = f.stack("i8", 8)
     f.do(f"store i64 {emitter.costs.looks}, ptr {emitter.budget}, align 8")
 
@@ -166,10 +163,7 @@ def spend(emitter: Emitter, work: str) -> None:
 
 def _look(emitter: Emitter, on: str, mark: str = "") -> None:
     """Ask Python, and go on to a block unless a handler has raised."""
-    f = emitter.function
-    f.module.support[_LOOK] = None
-    f.module.declare(f"declare {_LOOKS}")
-    raised = f.op(f"call preserve_mostcc i1 {_NAME}()")
+    f, raised = emitter.function, lock.look(emitter)
     seldom = mark or f.module.seldom(True)
     f.do(f"br i1 {raised}, label %{INTERRUPTED}, label %{on}{seldom}")
 

@@ -14,8 +14,10 @@ from ..nests.bounds import counter_ranges
 from ..nests.chunks import COUNT, FIRST, chunk
 from ..nests.hoisting import hoist
 from ..nests.statements import Loop
+from . import lock
 from .arena import room_of_copy
 from .emitter import Emitter
+from .interrupts import INTERRUPTED
 from .llvm_text import FunctionText
 from .outside import FromOutside, inside, read_outside
 
@@ -39,8 +41,16 @@ class ChunkFunction:
 
         def threads() -> None:
             run, pool = emitter.inner_loop(PARALLEL, "")
-            given = f"i64 {size}, i64 {chunk}, i64 {self.most}"
-            f.do(f"call void {run}(ptr {pool}, ptr @{self.name}, ptr {self.context}, {given})")
+            lets = lock.LEAVES if emitter.lets == lock.YIELDS else emitter.lets
+            given = f"i64 {size}, i64 {chunk}, i64 {self.most}, "
+            given += f"ptr {emitter.lock}, ptr {lock.function(emitter.module)}, i64 {lets}"
+            called = f"ptr {pool}, ptr @{self.name}, ptr {self.context}, {given}"
+            raised, on = f.op(f"call i1 {run}({called})"), f.new_label("on")
+            seldom = emitter.module.seldom(True)
+            f.do(f"br i1 {raised}, label %{INTERRUPTED}, label %{on}{seldom}")
+            f.start(on)
+            if emitter.lets != lock.LEAVES:
+                lock.enter(emitter)
 
         def alone() -> None:
             f.do(f"call void @{self.name}(i64 0, i64 {size}, i64 0, ptr {self.context})")

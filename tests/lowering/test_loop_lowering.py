@@ -340,8 +340,11 @@ def test_carried_numbers_are_registers(
 
 
 def _slots(text: str) -> int:
-    """Room in the stack frame, but for what has to do with floating-point flags."""
-    return sum("alloca" in line and "%fxc." not in line for line in text.splitlines())
+    """Room in the stack frame, but for what has to do with floating-point flags, and the state of
+    the interpreter lock.
+    """
+    lines = [line for line in text.splitlines() if "alloca" in line and "%fxc." not in line]
+    return sum("alloca [2 x i64]" not in line for line in lines)
 
 
 def test_code_without_loops_has_no_slots_and_no_marks() -> None:

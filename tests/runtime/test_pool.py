@@ -97,8 +97,11 @@ def run(pool: ThreadPool, code: Engine, size: int, chunk: int, most: int = 99) -
     """A row for each iteration: times, thread, control bits. The interpreter lock is given up."""
     rows = np.zeros((size, 4), np.int64)
     pool._field(OWED).value = 0  # other processes may have the processors
-    call = ctypes.CFUNCTYPE(None, *3 * [ctypes.c_void_p], *3 * [ctypes.c_int64])
-    call(pool.run)(pool.state, code.address("body"), rows.ctypes.data, size, chunk, most)
+    kinds = [*3 * [ctypes.c_void_p], *3 * [ctypes.c_int64], *2 * [ctypes.c_void_p], ctypes.c_int64]
+    call = ctypes.CFUNCTYPE(ctypes.c_bool, *kinds)(pool.run)
+    assert not call(
+        pool.state, code.address("body"), rows.ctypes.data, size, chunk, most, None, None, 0
+    )
     return rows
 
 
