@@ -58,6 +58,15 @@ class Stages:
         return traffic(self.loops)
 
     @property
+    def memory(self) -> str:
+        """What memory a call takes: all of it, by array, and over time."""
+        if self._assembled is None:
+            return ""
+        from fxc.lowering.emission.memory import memory_text
+
+        return memory_text(self._assembled.module)
+
+    @property
     def copies(self) -> tuple[str, ...]:
         """Why copies of arrays were made that the program does not ask for, one text for each."""
         return () if self._assembled is None else self.loops.copies

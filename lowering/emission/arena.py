@@ -17,16 +17,21 @@ ALIGNMENT = 64
 
 @frozen
 class Arena:
-    """Where temporaries lie in the array that they share."""
+    """Where temporaries lie in the array that they share, and from which statement of the program
+    to which one.
+    """
 
     offsets: dict[str, Dim]
     sizes: dict[str, Dim]
     size: Dim
+    lives: dict[str, tuple[int, int]]
 
     def meet(self, left: str, right: str) -> bool:
         """Whether two storages take the same memory (one after the other)."""
-        if left not in self.offsets or right not in self.offsets or not isinstance(self.size, int):
+        if left not in self.offsets or right not in self.offsets:
             return False
+        if not isinstance(self.size, int):
+            return self.offsets[left] == self.offsets[right]
         starts = [hint(self.offsets[name]) for name in (left, right)]
         stops = [
             start + hint(self.sizes[n]) for start, n in zip(starts, (left, right), strict=True)
@@ -53,22 +58,34 @@ def plan_arena(program: Program, apart: Sequence[str]) -> Arena:
             if storage not in apart and program.buffers[storage].role == "temp":
                 first, _ = lives.get(storage, (place, place))
                 lives[storage] = (first, place)
-    offsets: dict[str, Dim] = {}
     ranges = counter_ranges(program)
     sizes = {
         name: program.buffers[name].copies * room_of_copy(program, name, ranges) for name in lives
     }
-    if not all(isinstance(size, int) for size in sizes.values()):
-        total: Dim = 0
-        for name, size in sizes.items():
-            offsets[name] = total
-            total = total + size
-        return Arena(offsets, sizes, total)
+    if all(isinstance(size, int) for size in sizes.values()):
+        offsets = _packed(lives, sizes)
+        end = max((hint(offsets[n]) + hint(sizes[n]) for n in offsets), default=0)
+        return Arena(offsets, sizes, end, lives)
+    places: dict[str, Dim] = {}
+    total: Dim = 0
+    for names in _shared(lives, sizes):
+        places |= dict.fromkeys(names, total)
+        total = total + sizes[names[0]]
+    return Arena(places, sizes, total, lives)
+
+
+def _meet(left: tuple[int, int], right: tuple[int, int]) -> bool:
+    return left[0] <= right[1] and right[0] <= left[1]
+
+
+def _packed(lives: Mapping[str, tuple[int, int]], sizes: Mapping[str, Dim]) -> dict[str, Dim]:
+    """Offsets of temporaries of known size: the largest first, each in the first gap that fits."""
+    offsets: dict[str, Dim] = {}
     for name in sorted(lives, key=lambda n: -hint(sizes[n])):
         taken = sorted(
             (hint(offsets[other]), hint(offsets[other]) + hint(sizes[other]))
             for other in offsets
-            if lives[other][0] <= lives[name][1] and lives[name][0] <= lives[other][1]
+            if _meet(lives[other], lives[name])
         )
         at = 0
         for start, stop in taken:
@@ -76,5 +93,24 @@ def plan_arena(program: Program, apart: Sequence[str]) -> Arena:
                 break
             at = max(at, stop)
         offsets[name] = at
-    end = max((hint(offsets[n]) + hint(sizes[n]) for n in offsets), default=0)
-    return Arena(offsets, sizes, end)
+    return offsets
+
+
+def _shared(
+    lives: Mapping[str, tuple[int, int]], sizes: Mapping[str, Dim]
+) -> list[tuple[str, ...]]:
+    """The temporaries that have one place, if not all sizes are known: those of no larger size than
+    the first of them, as far as that is certain.
+    """
+    places: list[tuple[str, ...]] = []
+    for name in sorted(lives, key=lambda n: -hint(sizes[n])):
+        for number, place in enumerate(places):
+            less = sizes[place[0]] - sizes[name]
+            if (isinstance(less, int) and less >= 0) and not any(
+                _meet(lives[other], lives[name]) for other in place
+            ):
+                places[number] = (*place, name)
+                break
+        else:
+            places.append((name,))
+    return places
