@@ -1,4 +1,4 @@
-"""Forks while threads compile and call.
+"""Forks while threads compile and call, some of it in parallel loops on memory that is kept.
 
     python -m tests.forking [seconds [threads]]
 
@@ -33,27 +33,42 @@ def is_right(compiled: Callable[[Any], Any], plain: Callable[[Any], Any], size: 
     return bool(compiled(x) == plain(x))
 
 
-def in_child(shared: Callable[[Any], Any]) -> int:
+def smooth(x):
+    """What takes long enough for threads, and gives a large array."""
+    return np.sqrt(x[1:-1] * x[1:-1] + x[:-2] * x[2:]) * 0.5 + x[1:-1]
+
+
+LARGE = np.linspace(0.5, 2.0, 600_000)
+SMOOTHED = smooth(LARGE)
+
+
+def is_smooth(compiled: Callable[[Any], Any]) -> bool:
+    return bool(np.array_equal(compiled(LARGE), SMOOTHED))
+
+
+def in_child(shared: Callable[[Any], Any], large: Callable[[Any], Any]) -> int:
     """0 if everything in a forked process is right."""
     signal.alarm(LIMIT)  # instead of hanging
-    results = [is_right(shared, program(3), 5), is_right(shared, program(3), 6)]
+    results = [is_right(shared, program(3), 5), is_right(shared, program(3), 6), is_smooth(large)]
 
     def work(k: int) -> None:
-        results.append(is_right(fxc.compile(program(k)), program(k), 4))
+        results.append(is_right(fxc.compile(program(k)), program(k), 4) and is_smooth(large))
 
     threads = [threading.Thread(target=work, args=(k,)) for k in range(2)]
     for each in threads:
         each.start()
     for each in threads:
         each.join()
-    return 0 if len(results) == 4 and all(results) else 1
+    return 0 if len(results) == 5 and all(results) else 1
 
 
 class Forking:
     """``threads`` compile and call without end, while the caller's forks, for some seconds."""
 
     def __init__(self, seconds: float, threads: int) -> None:
-        self.shared = fxc.compile(program(3))
+        self.shared, self.large = fxc.compile(program(3)), fxc.compile(smooth)
+        before = fxc.get_num_threads()
+        fxc.set_num_threads(max(2, before))
         self.until = time.monotonic() + seconds
         self.calls = [0] * threads
         self.wrong: list[str] = []
@@ -66,6 +81,7 @@ class Forking:
             self.fork()
         for each in workers:
             each.join()
+        fxc.set_num_threads(before)
 
     def work(self, number: int) -> None:
         k = number
@@ -78,6 +94,9 @@ class Forking:
                 ):
                     self.wrong.append(f"thread {number}, function {k}")
                 self.calls[number] += 2
+            if not is_smooth(self.large):
+                self.wrong.append(f"thread {number}, the large array")
+            self.calls[number] += 1
 
     def fork(self) -> None:
         began = time.monotonic()
@@ -85,7 +104,7 @@ class Forking:
         if child == 0:
             code = 2
             try:
-                code = in_child(self.shared)
+                code = in_child(self.shared, self.large)
             finally:
                 os._exit(code)
         self.slowest = max(self.slowest, time.monotonic() - began)
