@@ -139,6 +139,14 @@ def bounds(dim: Dim, ranges: Mapping[str, Range]) -> Range:
     return low, high
 
 
+def trips(between: Range, ranges: Mapping[str, Range]) -> Dim:
+    """How many iterations there are from a first number up to a last one, which is none of them;
+    never less than none.
+    """
+    count = between[1] - between[0]
+    return count if decide(bounds(count, ranges)[0], ">=", 0) else maximum(count, 0)
+
+
 def _bounds_of_atom(atom: Atom, ranges: Mapping[str, Range]) -> Range:
     if isinstance(atom, Computed):
         raise InternalError(f"a size depends on {atom.name}, which is computed")

@@ -19,10 +19,12 @@ from fxc.ir.symbols import Dim, computed_in, symbol, symbols_of
 
 from ..nests.accesses import Block, rename
 from ..nests.addressing import byte_offset, step_of
-from ..nests.bounds import Range, counter_bounds
+from ..nests.bounds import Range, counter_bounds, counter_ranges, trips
 from ..nests.independence import why_dependent
 from ..nests.program import Program
 from ..nests.statements import For, Load, Loop, Stmt, Store, blocks_of, with_blocks
+
+Counters = tuple[dict[str, Range], dict[str, Range]]  # their bounds, and the values that they take
 
 
 def independent_steps(program: Program) -> Program:
@@ -31,10 +33,11 @@ def independent_steps(program: Program) -> Program:
     Requires: stored values are forwarded. Ensures: the same results, bit for bit.
     """
     counters = counter_bounds(program)
-    return replace(program, body=_block(program, counters, program.body))
+    ranges = counter_ranges(program) if counters else {}
+    return replace(program, body=_block(program, (counters, ranges), program.body))
 
 
-def _block(program: Program, counters: dict[str, Range], block: Block) -> Block:
+def _block(program: Program, counters: Counters, block: Block) -> Block:
     made: list[Stmt] = []
     for stmt in block:
         nest = _nest(program, counters, stmt) if isinstance(stmt, For) else None
@@ -45,17 +48,19 @@ def _block(program: Program, counters: dict[str, Range], block: Block) -> Block:
     return tuple(made)
 
 
-def _nest(program: Program, counters: dict[str, Range], steps: For) -> Loop | None:
+def _nest(program: Program, counters: Counters, steps: For) -> Loop | None:
     """The nest that a loop is; None if that is not right or brings nothing."""
-    if steps.leave is not None or steps.var not in counters:
+    known, ranges = counters
+    if steps.leave is not None or steps.var not in known:
         return None
     inner = [stmt for stmt in steps.body if isinstance(stmt, Loop)]
     if not inner or any(_varies(stmt.size, steps.var) for stmt in inner):
         return None
-    first, last = counters[steps.var]
+    first, last = known[steps.var]
     moved: dict[str, Dim] = {steps.var: symbol(steps.var, hint=0) + first}
     body = steps.body if first == 0 else tuple(rename(stmt, moved) for stmt in steps.body)
-    nest = Loop(steps.var, last - first, body, loc=steps.loc)
+    count = trips((first, last), ranges)
+    nest = Loop(steps.var, count, body, loc=steps.loc)
     if not _is_across(program, nest) or why_dependent(program, nest):
         return None
     return nest

@@ -21,7 +21,7 @@ from fxc.ir.types import c_strides
 
 from ..nests.accesses import Block
 from ..nests.addressing import step_of
-from ..nests.bounds import Range, bounds, counter_bounds
+from ..nests.bounds import Range, bounds, counter_bounds, trips
 from ..nests.buffers import Buffer
 from ..nests.met import Met, are_apart, is_positive, met_in_vector, stores
 from ..nests.program import Program
@@ -88,7 +88,7 @@ class _Moving:
                         return None
         first, last = self.counters[loop.var]
         self.moved += 1
-        sums = self.new(out, last - first)
+        sums = self.new(out, trips((first, last), self.ranges))
         x, y = (
             self.vectors(each, loop, step or 0, is_row=number == 0)
             for number, (each, step) in enumerate(zip(vectors, steps, strict=True))
@@ -123,7 +123,7 @@ class _Moving:
         self.buffers[name] = replace(
             vector,
             name=name,
-            shape=(last - first, *inner[0]),
+            shape=(trips((first, last), self.ranges), *inner[0]),
             strides=(step, *inner[1]),
             offset=substitute(vector.offset, {loop.var: first}),
         )
@@ -137,7 +137,9 @@ class _Moving:
         first, last = self.counters[loop.var]
         if are_apart(read, written, ((loop.var, first, last - 1),), self.ranges):
             return True
-        return not is_before and self.have_own_column(loop, read, written, last - first)
+        return not is_before and self.have_own_column(
+            loop, read, written, trips((first, last), self.ranges)
+        )
 
     def have_own_column(self, loop: For, read: Met, written: Met, count: Dim) -> bool:
         """Whether each iteration meets one column alone, the next one each time."""

@@ -24,7 +24,7 @@ from fxc.ir.types import c_strides
 
 from ..nests.accesses import Block, rename, stored
 from ..nests.addressing import byte_offset, step_of
-from ..nests.bounds import Range, bounds, counter_bounds
+from ..nests.bounds import Range, bounds, counter_bounds, trips
 from ..nests.buffers import Atom, Buffer
 from ..nests.program import Program
 from ..nests.statements import (
@@ -50,7 +50,7 @@ def repeated_updates(program: Program) -> Program:
     Requires: no nests are merged. Ensures: the same results, bit for bit.
     """
     turning = _Turning(program)
-    body = turning.outermost(program.body)
+    body = turning.block(program.body)
     return replace(program, body=body, buffers=turning.buffers)
 
 
@@ -65,20 +65,11 @@ class _Turning:
         self.around: list[For] = []
         self.turned: dict[str, str] = {}  # by buffer, the one with a copy that lies otherwise
 
-    def outermost(self, block: Block) -> Block:
-        """Statements outside of loops of the user's program, behind the copies that they need."""
-        made: list[Stmt] = []
-        for stmt in block:
-            new = self.statement(stmt)
-            made += [self.copy(name, copy) for name, copy in self.turned.items()]
-            self.turned.clear()
-            made += new
-        return tuple(made)
-
     def block(self, block: Block) -> Block:
         return tuple(new for stmt in block for new in self.statement(stmt))
 
     def statement(self, stmt: Stmt) -> list[Stmt]:
+        """The statement, behind the copies that it needs."""
         if isinstance(stmt, Loop):
             return [stmt]
         if not isinstance(stmt, For):
@@ -87,7 +78,11 @@ class _Turning:
         found = self.inside_out(stmt)
         made = replace(stmt, body=self.block(stmt.body)) if found is None else found
         self.around.pop()
-        return [made]
+        if self.around:
+            return [made]
+        copies = [self.copy(name, copy) for name, copy in self.turned.items()]
+        self.turned.clear()
+        return [*copies, made]
 
     def inside_out(self, steps: For) -> Loop | None:
         """The nest that does what the loop does, if it updates one row; else None."""
@@ -115,7 +110,8 @@ class _Turning:
         )  # fmt: skip
         moved: dict[str, Dim] = {steps.var: symbol(steps.var, hint=0) + first}
         inner = tuple(rename(stmt, moved) for stmt in (*scalars, *body))
-        loop = Loop(steps.var, last - first, (*inner, adding), loc=row.loc)
+        count = trips((first, last), self.ranges)
+        loop = Loop(steps.var, count, (*inner, adding), loc=row.loc)
         return replace(row, body=(update.load, loop, replace(update.store, value=total)))
 
     def is_alone(self, steps: For, row: Loop, update: _Update, scalars: Sequence[Stmt]) -> bool:

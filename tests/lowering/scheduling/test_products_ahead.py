@@ -170,3 +170,19 @@ def test_what_stays(lines: str) -> None:
 )
 def test_what_is_made_ahead(lines: str) -> None:
     assert ".ahead" in loops_of(lines)
+
+
+@pytest.mark.bits
+def test_a_number_that_is_counted() -> None:
+    def program(v: Any, A: Any) -> Any:
+        x = v[v > 0]
+        y = np.zeros(x.shape[0])
+        for j in range(x.shape[0]):
+            y[j] = x @ A[: x.shape[0], j]
+        return y
+
+    compiled = fxc.compile(program, fullgraph=True)
+    for n in (5, 20, 40, 7, 1, 0):
+        rng = np.random.default_rng(n)
+        v, A = rng.standard_normal(n), rng.standard_normal((n, n))
+        np.testing.assert_array_equal(compiled(v, A), program(v, A))

@@ -161,3 +161,41 @@ def test_what_stays(lines: str) -> None:
 )
 def test_what_is_turned_inside_out(lines: str) -> None:
     assert "[sequential]" in loops_of(lines)
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "if y[0] < 9:\n    A[:] = B[::-1]\n    for i in range(42):\n        for k in range(42):\n"
+        "            C[i] += A[:, k]",
+        "n = 0\nwhile n < 3:\n    for i in range(42):\n        for k in range(42):\n"
+        "            C[i] += A[:, k] * B[k, i]\n    A[n] = C[1]\n    n += 1",
+        "for n in range(3):\n    for i in range(42):\n        for k in range(42):\n"
+        "            C[i] += A[:, k] * B[k, i]\n    A[n] = C[1]",
+    ],
+)
+def test_a_copy_is_made_of_what_is_read(lines: str) -> None:
+    program = function(f"y, A, B, C = x\n{lines}")
+    rng = np.random.default_rng(1)
+    made = [rng.standard_normal(shape) / 9 for shape in (40, (42, 42), (42, 42), (42, 42))]
+    compiled = fxc.compile(program, fullgraph=True)
+    compared(lambda *args: compiled([*args]), lambda *args: program([*args]), made)
+
+
+def test_no_steps() -> None:
+    """Fewer than none is none."""
+
+    def program(C: Any, A: Any, y: Any) -> None:
+        for k in range(5, A.shape[0] - 3):
+            C[1] += A[k]
+        for j in range(5, A.shape[1] - 3):
+            y[j] = A[:, 0] @ A[:, j]
+        for j in range(5, A.shape[1] - 3):
+            A[:, j] *= y[j]
+
+    for dynamic in (False, True):
+        compiled = fxc.compile(program, fullgraph=True, dynamic=dynamic)
+        for n in (4, 12, 2, 7, 40, 3, 8, 9):
+            rng = np.random.default_rng(n)
+            made = [rng.standard_normal(shape) for shape in ((n, n), (n, n), n)]
+            compared(compiled, program, made)
