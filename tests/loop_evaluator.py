@@ -53,6 +53,8 @@ def evaluate(
         param = next((each for each in program.params if each.name == name), None)
         if param is not None:
             run.scalars[name] = _part(param, given)
+            if param.dtype.kind in "iu":
+                run.sizes[name] = int(given)
             continue
         run.memory[name] = given
         buffer = program.buffers[name]

@@ -43,7 +43,9 @@ def body(program: Program) -> str:
     kept = [
         line[2:]
         for line in lines[1:-1]
-        if not re.match(r"  (input|output|temp|constant|copy)\b", line)
+        if not re.match(
+            r"  (symbols|param|inputs?|results|size \S+ in|output|temp|constant|copy)\b", line
+        )
     ]
     return "\n".join(kept)
 

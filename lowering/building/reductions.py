@@ -13,8 +13,8 @@ from fxc.ir.types import PART_DTYPES, ArrayType, is_c_contiguous
 
 from ..nests.addressing import byte_offset, step_of
 from ..nests.buffers import Const, Element, Idx, atoms_of, element_of
+from ..nests.neutral import neutral, nothing
 from ..nests.statements import Accumulate, Index, Load, Loop, Order, Stmt
-from ..operators.neutral import neutral, nothing
 from ..operators.reduction_order import ReductionOrder, axes_by_stride, reduction_order
 from .body import Body, literal_element
 from .context import Context

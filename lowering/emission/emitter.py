@@ -17,9 +17,9 @@ from fxc.ir.records import frozen
 from fxc.ir.size_functions import hint
 
 from ..nests.buffers import BOOL, I64, Atom
+from ..nests.neutral import neutral
 from ..nests.program import Program
 from ..nests.statements import Accumulate, If, Loop, Stmt
-from ..operators.neutral import neutral
 from .frame import finished, goes_backwards
 from .interleaved import Interleaved
 from .llvm_text import FAILED, LEFT, FunctionText, Lanes, ModuleText

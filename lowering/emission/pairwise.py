@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ..nests.neutral import nothing
 from ..nests.statements import Accumulate, Loop, Stmt
-from ..operators.neutral import nothing
 from ..operators.reduction_order import PAIRWISE_GROUPS, PAIRWISE_LANES
 from .emitter import Counting, Emitter
 from .llvm_text import FunctionText, Lanes, constant, scalar_type

@@ -13,8 +13,8 @@ from dataclasses import replace
 from fxc.ir.records import frozen
 
 from ..nests.hoisting import hoist
+from ..nests.neutral import neutral
 from ..nests.statements import Accumulate, Loop, Stmt
-from ..operators.neutral import neutral
 from ..operators.reduction_order import PAIRWISE_LANES
 from .emitter import Counting, Emitter
 from .llvm_text import Lanes, scalar_type

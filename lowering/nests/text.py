@@ -1,15 +1,23 @@
-"""The text form of the loop IR."""
+"""The text form of the loop IR; ``parse`` reads it.
+
+What follows from the rest is left out: the dtypes of loads, of constants beside a number of their
+kind, and of results that are as their operands; strides in C order; what reductions start from.
+Of what NumPy is to tell of (``quiet``, sites) and of large constants nothing is said.
+"""
 
 from __future__ import annotations
 
 from dataclasses import field
+
+import numpy as np
 
 from fxc.ir.records import mutable
 from fxc.ir.size_functions import rename_computed
 from fxc.ir.symbols import Dim, computed_in
 
 from .boxed_args import BufferArg
-from .buffers import Atom, Const
+from .buffers import BOOL, I64, Atom, Const
+from .neutral import usual_start
 from .program import Program, prints_programs
 from .statements import (
     Accumulate,
@@ -31,6 +39,8 @@ from .statements import (
     atoms_read,
     walk,
 )
+from .text_header import header_lines
+from .text_kinds import fits, kind_beside, kind_of_result
 from .traffic import traffic
 
 
@@ -39,7 +49,8 @@ def _given(arg: object) -> str:
     if isinstance(arg, tuple):
         return f"({', '.join(map(_given, arg))})"
     if not isinstance(arg, BufferArg):
-        return repr(arg)
+        shown = repr(arg)
+        return shown if "\n" not in shown else f"<{type(arg).__name__}>"
     shown = arg.buffer
     for step in arg.steps:
         shown = f"{step.op}({', '.join((shown, *map(_given, step.args)))})"
@@ -64,17 +75,10 @@ class _Printer:
             for atom in atoms_read(stmt):
                 if isinstance(atom, str):
                     self.uses[atom] = self.uses.get(atom, 0) + 1
-        self.lines.append(f"loops {program.name}")
-        for buffer in program.buffers.values():
-            shape = ", ".join(map(str, buffer.shape))
-            storage = f" = {buffer.storage}" if buffer.storage != buffer.name else ""
-            undone = "  # stores are undone if a check fails" * (buffer.name in program.undone)
-            kind = f"{buffer.dtype}[{shape}]"
-            kind += f" for each of {buffer.copies} threads" if buffer.copies > 1 else ""
-            self.lines.append(f"  {buffer.role} {buffer.name}: {kind}{storage}{undone}")
+        self.lines += header_lines(program)
         self.block(program.body, 1, {})
         for copy in program.copies:
-            self.lines.append(f"  copy: {copy}")
+            self.lines.append(f"  copy: {' '.join(copy.split())}")
         self.lines.append(f"  bytes moved {traffic(program)}; copies {len(program.copies)}")
         return "\n".join(self.lines)
 
@@ -91,20 +95,25 @@ class _Printer:
         for stmt in body:
             match stmt:
                 case Loop():
-                    self.settle(pad, known)
+                    self.settle(pad, known, whole=True)
                     self.lines.append(pad + _head(stmt))
                     self.block(stmt.body, depth + 1, dict(known))
                 case For(var, lo, hi, inner, leave=leave):
-                    bounds = f"{self.atom(lo, known)}:{self.atom(hi, known)}"
+                    bounds = f"{self.atom(lo, known, I64)}:{self.atom(hi, known, I64)}"
+                    self.settle(pad, known, whole=True)
                     self.lines.append(f"{pad}loop {var} in {bounds}")
                     self.block(inner, depth + 1, dict(known), leave, "leave if")
                 case While(test, condition, inner):
-                    self.lines.append(f"{pad}while")
+                    self.settle(pad, known, whole=True)
+                    self.lines.append(f"{pad}while" + " brief" * stmt.brief)
                     self.block(test, depth + 1, dict(known), condition, "holds")
                     self.lines.append(f"{pad}do")
                     self.block(inner, depth + 1, dict(known))
                 case If(condition, then, orelse):
-                    self.lines.append(f"{pad}if {self.atom(condition, known)}")
+                    ends = "" if stmt.ends is None else f"  ends if {stmt.ends}"
+                    shown = self.atom(condition, known, BOOL)
+                    self.settle(pad, known, whole=True)
+                    self.lines.append(f"{pad}if {shown}{ends}")
                     self.block(then, depth + 1, dict(known))
                     if orelse:
                         self.lines.append(f"{pad}else")
@@ -112,7 +121,7 @@ class _Printer:
                 case _:
                     self.line(stmt, pad, known)
         if flag is not None:
-            self.lines.append(f"{pad}{says} {self.atom(flag, known)}")
+            self.lines.append(f"{pad}{says} {self.atom(flag, known, BOOL)}")
 
     def line(self, stmt: Stmt, pad: str, known: dict[str, str]) -> None:
         """A statement without others inside."""
@@ -120,29 +129,31 @@ class _Printer:
             case Load(name, _, buffer, index):
                 ahead = f" ahead {stmt.ahead}" if stmt.ahead else ""
                 self.define(pad, name, self.element(buffer, index, known) + ahead, known)
-            case Compute(name, _, op, args):
-                text = f"{op}({', '.join(self.atom(a, known) for a in args)})"
-                self.define(pad, name, text, known)
-            case Index(name, _, value):
-                self.define(pad, name, f"({self.dim(value, known)})", known)
-            case Store(buffer, index, value):
+            case Compute(name):
+                self.define(pad, name, self.computed(stmt, known), known)
+            case Index(name, dtype, value):
+                kind = "" if dtype == I64 else f": {dtype}"
+                self.define(pad, name, f"({self.dim(value, known)}{kind})", known)
+            case Store(buffer, index, value, dtype):
                 target = self.element(buffer, index, known)
-                shown = self.atom(value, known)
+                shown = self.atom(value, known, dtype)
                 self.settle(pad, known)
                 self.lines.append(f"{pad}{target} = {shown}")
-            case Accumulate(name, _, combine, value, _, order):
-                self.lines.append(f"{pad}{name} = {combine} {self.atom(value, known)}  [{order}]")
+            case Accumulate(name, _, combine, value):
+                shown = self.atom(value, known)
+                self.lines.append(f"{pad}{name} = {combine} {shown}  [{self.carried(stmt, known)}]")
             case Check(failed):
-                self.lines.append(f"{pad}raise if {self.atom(failed, known)}")
-            case Bind(name, value):
+                self.lines.append(f"{pad}raise if {self.atom(failed, known, BOOL)}")
+            case Bind(name, value, most):
                 cut = "; cut" if stmt.cuts else ""
-                self.lines.append(f"{pad}size {name} = {self.atom(value, known)}{cut}")
+                shown = self.atom(value, known, I64)
+                self.lines.append(f"{pad}size {name} = {shown}, at most {most}{cut}")
             case Allocate(storage):
                 self.lines.append(f"{pad}allocate {storage}")
             case Matmul(out, x, y, done=done, begun=begun, place=place):
                 begin, end = "", ""
                 if begun is not None:
-                    end = f" from {begun}[{place}]"
+                    end = f" from {begun}[{place}] behind {done}"
                 elif done is not None:
                     begin, end = "begin ", f" up to {done}"
                 self.lines.append(f"{pad}{out} = {begin}matmul({x}, {y}){end}")
@@ -151,7 +162,33 @@ class _Printer:
                 self.lines.append(f"{pad}{function} {out}{of}")
             case Boxed(op, args, outs):
                 shown = ", ".join(map(_given, args))
-                self.lines.append(f"{pad}{', '.join(outs)} = numpy.{op}({shown})")
+                size = "" if stmt.size is None else f"  size {stmt.size[0]} in {stmt.size[1]}"
+                fails = f"  fails {stmt.failed}" if stmt.failed else ""
+                brief = "  brief" * stmt.brief
+                outs_ = ", ".join(outs) or "nothing"
+                self.lines.append(f"{pad}{outs_} = numpy.{op}({shown}){size}{fails}{brief}")
+
+    def computed(self, stmt: Compute, known: dict[str, str]) -> str:
+        """An operation on its operands; with its dtype if that does not follow."""
+        dtypes = stmt.arg_dtypes
+        beside = [d for x, d in zip(stmt.args, dtypes, strict=True) if not isinstance(x, Const)]
+        args = []
+        for x in stmt.args:
+            standard = isinstance(x, Const) and kind_beside(x.value, beside)
+            args.append(self.atom(x, known, standard or None))
+        kind = "" if stmt.dtype == kind_of_result(stmt.op, dtypes) else f":{stmt.dtype}"
+        return f"{stmt.op}{kind}({', '.join(args)})"
+
+    def carried(self, stmt: Accumulate, known: dict[str, str]) -> str:
+        """How a total is carried: what its line says in brackets."""
+        text: str = stmt.order
+        if stmt.levels > 1:
+            text += f" through {stmt.levels} loops"
+        if stmt.position is not None:
+            text += f" at {self.dim(stmt.position, known)}"
+        if repr(stmt.init) != repr(usual_start(stmt.combine, stmt.dtype)):
+            text += f" from {self.atom(stmt.init, known, stmt.dtype)}"
+        return text
 
     def define(self, pad: str, name: str, text: str, known: dict[str, str]) -> None:
         """Keep the text for the one place that uses it, or give it a line."""
@@ -160,9 +197,13 @@ class _Printer:
         else:
             self.lines.append(f"{pad}{name} = {text}")
 
-    def atom(self, atom: Atom, known: dict[str, str]) -> str:
+    def atom(self, atom: Atom, known: dict[str, str], standard: np.dtype | None = None) -> str:
+        """A scalar; of a constant the dtype is shown if it is not the standard one."""
         if isinstance(atom, Const):
-            return repr(atom.value)
+            if standard is None:
+                standard = kind_beside(atom.value, ())
+            is_plain = atom.dtype == standard and fits(atom.value, standard)
+            return repr(atom.value) if is_plain else f"{atom.dtype}({atom.value!r})"
         return known.pop(atom, atom)
 
     def element(self, buffer: str, index: tuple[Dim, ...], known: dict[str, str]) -> str:
@@ -172,9 +213,11 @@ class _Printer:
         names = {name: self.atom(name, known) for name in computed_in(dim)}
         return str(rename_computed(dim, names))
 
-    def settle(self, pad: str, known: dict[str, str]) -> None:
-        """Before memory changes: lines for what has been loaded and is used later."""
-        for name in [name for name, text in known.items() if "[" in text]:
+    def settle(self, pad: str, known: dict[str, str], *, whole: bool = False) -> None:
+        """Before memory changes: lines for what has been loaded and is used later; before a block
+        for all that is: it is computed here.
+        """
+        for name in [name for name, text in known.items() if whole or "[" in text]:
             self.lines.append(f"{pad}{name} = {known.pop(name)}")
 
 
@@ -192,5 +235,5 @@ def _head(loop: Loop) -> str:
     step += " packed" if loop.packed else ""
     step += " in turn" if loop.in_turn else ""
     step += " searched" if loop.searched else ""
-    remark = "  # " + f"{loop.loc or ''} {loop.note}".strip()
+    remark = "  # " + " ".join(f"{loop.loc or ''} {loop.note}".split())
     return f"for {loop.var} in 0:{loop.size}{step}" + (remark if len(remark) > 4 else "")

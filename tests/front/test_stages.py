@@ -111,6 +111,7 @@ loops chain
             text(stages(chain, ROW, ROW + 1, dynamic=True).loops),
             """\
 loops chain
+  symbols x.0 = 8 (>= 2)
   input x: float64[x.0]
   input y: float64[x.0]
   output b2: float64[x.0]
@@ -331,6 +332,7 @@ functional absolute_if(%flag: bool, %x: f64[8])
             text(stages(absolute_if, np.True_, ROW).loops),
             """\
 loops absolute_if
+  param flag: bool = input 0
   input x: float64[8]
   output b1: float64[8]
   if flag
@@ -391,13 +393,16 @@ decomposed powers(%x: f64[8], %n: py.int)
             text(stages(powers, ROW, 3).loops),
             """\
 loops powers
+  symbols n = 3 (>= 1)
+  param n: int64 = input 1
   input x: float64[8]
   output b1: float64[8]
+  t1 = (n)
   for i0 in 0:8 lanes 8
     b1[i0] = copy(1.0)
-  loop i in 0:(n)
+  loop i in 0:t1
     for i1 in 0:8 lanes 8
-      b1[i1] = add(multiply(b1[i1], x[i1]), astype((i)))
+      b1[i1] = add(multiply(b1[i1], x[i1]), astype:float64((i)))
   bytes moved 192*n + 64; copies 0""",
         )
 

@@ -73,7 +73,7 @@ loops f
 loops f
   input x: float64[1000]
   input y: int64[11]
-  for i0 in 0:11 lanes 8
+  for i0 in 0:11 lanes 8 again
     t3 = logical_or out_of_bounds(y[i0], 1000)  [any]
   raise if t3
   for i1 in 0:11 lanes 8 overlapping
@@ -114,7 +114,7 @@ loops f
   input x: float64[10]
   input y: int64[11]
   input z: float64[11]
-  for i0 in 0:11 lanes 8
+  for i0 in 0:11 lanes 8 again
     t3 = logical_or out_of_bounds(y[i0], 10)  [any]
   raise if t3
   for i1 in 0:11
@@ -131,7 +131,7 @@ loops f
   input x: float64[10, 40]
   input y: int64[11]
   output b2: float64[11, 40]
-  for i0 in 0:11 lanes 8
+  for i0 in 0:11 lanes 8 again
     t3 = logical_or out_of_bounds(y[i0], 10)  [any]
   raise if t3
   for i1 in 0:11
@@ -145,6 +145,7 @@ loops f
             loops(lambda x, y: take(x, y), ROW, PLACES, dynamic=True),
             """\
 loops f
+  symbols x.0 = 10 (>= 2), y.0 = 11 (>= 2)
   input x: float64[x.0]
   input y: int64[y.0]
   output b2: float64[y.0]
@@ -193,7 +194,8 @@ loops f
   input x: float64[10]
   input y: int64[11]
   output b2: float64[11]
-  for i0 in 0:11 lanes 8
+  results x, b2
+  for i0 in 0:11 lanes 8 again
     t3 = logical_or out_of_bounds(y[i0], 10)  [any]
   raise if t3
   for i1 in 0:10 lanes 8 ends first
@@ -221,8 +223,8 @@ loops f
             """\
 loops f
   input x: float64[4, 5]
-  for i0 in 0:20 lanes 16
-    t2 = maximum x[floordiv(i0, 5), mod(i0, 5)]  [any]
+  for i0 in 0:20 lanes 16 searched
+    t2 = maximum x[floordiv(i0, 5), mod(i0, 5)]  [any at i0]
   raise if out_of_bounds(t2, 4)
   for i2 in 0:4 lanes 4
     t6 = wrap_index(t2, 4)
@@ -241,7 +243,7 @@ loops f
   input x: float64[10]
   input y: int64[11]
   output b2: float64[10]
-  for i0 in 0:11 lanes 8
+  for i0 in 0:11 lanes 8 again
     t3 = logical_or out_of_bounds(y[i0], 10)  [any]
   raise if t3
   for i1 in 0:10 moved

@@ -385,6 +385,8 @@ class Loops(TestCase):
             str(fxc.compile(relaxation_of_input).inspect(RNG.random((8, 11)), 7).loops),
             """\
 loops relaxation_of_input
+  symbols n = 7 (>= 1)
+  param n: int64 = input 1
   input u: float64[8, 11]
   loop i in 1:(n)
     loop j in 1:10
@@ -397,6 +399,8 @@ loops relaxation_of_input
             str(fxc.compile(shortest_paths).inspect(SQUARE, 9).loops),
             """\
 loops shortest_paths
+  symbols n = 9 (>= 1)
+  param n: int64 = input 1
   input d: float64[9, 9]
   output b2: float64[9, 9]
   t1 = (n)
@@ -416,12 +420,15 @@ loops shortest_paths
             str(fxc.compile(sweeps).inspect(RNG.random((300, 30)), 3).loops),
             """\
 loops sweeps
+  symbols n = 3 (>= 1)
+  param n: int64 = input 1
   input u: float64[300, 30]
   output b1: float64[300, 30]
   temp b2: float64[1, 28]
+  t1 = (n)
   for i0 in 0:9000 moved
     b1[floordiv(i0, 30), mod(i0, 30)] = u[floordiv(i0, 30), mod(i0, 30)]
-  loop i in 0:(n)
+  loop i in 0:t1
     for i6 in 0:28 ordered moved  # test_loop_lowering.py:178
       b2[0, i6] = b1[1, i6 + 1]
     for i4 in 0:298 ordered  # test_loop_lowering.py:178 stored 1 behind
@@ -439,15 +446,18 @@ loops sweeps
             str(fxc.compile(column_of_another).inspect(SQUARE, SQUARE.copy(), 9).loops),
             """\
 loops column_of_another
+  symbols n = 9 (>= 1)
+  param n: int64 = input 2
   input a: float64[9, 9]
   input b: float64[9, 9]
   temp b2: float64[]
   output b3: float64[9, 9]
   output b4: float64[9]
   b2[] = item(b[0, 0])
+  t1 = (n)
   for i0 in 0:81 moved
     b3[floordiv(i0, 9), mod(i0, 9)] = a[floordiv(i0, 9), mod(i0, 9)]
-  loop i in 1:(n)
+  loop i in 1:t1
     for i2 in 0:9 lanes 8 ends first  # test_loop_lowering.py:202
       b3[i, i2] = add(b3[i - 1, i2], multiply(item(b[i, 1]), b[i2, 1]))
     b2[] = add(b2[], item(b[i, 1]))

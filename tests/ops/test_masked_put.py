@@ -39,7 +39,7 @@ loops f
   input z: float64[527]
   temp b3: int64[]
   for i0 in 0:1000 lanes 32
-    t3 = add astype(y[i0])  [any]
+    t3 = add astype:int64(y[i0])  [any]
   raise if not_equal(t3, 527)
   b3[] = 0
   for i3 in 0:16 ordered

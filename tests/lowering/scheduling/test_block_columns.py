@@ -45,12 +45,12 @@ loops f
     for i1 in 0:5
       t2.so_far = t2.totals[i1]
       for i0 in 0:8
-        t2 = add x[i0 + 8*i0b, i1] ahead 512  [sequential]
+        t2 = add x[i0 + 8*i0b, i1] ahead 512  [sequential from t2.so_far]
       t2.totals[i1] = t2
   for i1 in 0:5
     t2.so_far.left = t2.totals[i1]
     for i0 in 0:4
-      t2.left = add x[i0 + 16, i1] ahead 512  [sequential]
+      t2.left = add x[i0 + 16, i1] ahead 512  [sequential from t2.so_far.left]
     t2.totals[i1] = t2.left
   for i1 in 0:5
     t2 = t2.totals[i1]
@@ -92,12 +92,12 @@ for i0b in 0:floordiv(n, 8) ordered
   for i1 in 0:m
     t2.so_far = t2.totals[i1]
     for i0 in 0:8
-      t2 = maximum x[i0 + 8*i0b, i1] ahead 512  [any]
+      t2 = maximum x[i0 + 8*i0b, i1] ahead 512  [any from t2.so_far]
     t2.totals[i1] = t2
 for i1 in 0:m
   t2.so_far.left = t2.totals[i1]
   for i0 in 0:mod(n, 8)
-    t2.left = maximum x[i0 + 8*floordiv(n, 8), i1] ahead 512  [any]
+    t2.left = maximum x[i0 + 8*floordiv(n, 8), i1] ahead 512  [any from t2.so_far.left]
   t2.totals[i1] = t2.left
 for i1 in 0:m
   t2 = t2.totals[i1]

@@ -81,7 +81,7 @@ def test_a_total_over_two_loops_is_one_over_one() -> None:
         body(made),
         """\
 for i0 in 0:12
-  t = maximum x[floordiv(i0, 4), mod(i0, 4)]  [any]
+  t = maximum x[floordiv(i0, 4), mod(i0, 4)]  [any from -1.0]
 best[] = t""",
     )
     (loop, _) = made.body

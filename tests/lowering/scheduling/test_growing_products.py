@@ -104,7 +104,7 @@ def test_a_strip() -> None:
 loop is in 0:(3)
   b4.begun = begin matmul(v2.begunx, v3.beguny) up to 16*is
   loop i in (16*is):(min(16*is + 16, 40))
-    b4 = matmul(v2, v3) from b4.begun[i - 16*is]
+    b4 = matmul(v2, v3) from b4.begun[i - 16*is] behind 16*is
     y[i] = divide(subtract(item(y[i]), b4[]), item(A[i, i]))""",
     )
 

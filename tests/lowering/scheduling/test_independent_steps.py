@@ -76,7 +76,7 @@ def test_a_loop_over_columns() -> None:
         body(fxc.compile(scaled).inspect(*args).loops),
         """\
 t2 = item(x[0])
-for i in 0:27
+for i in 0:27 lanes 16
   for i0 in 0:20
     A[i0, i + 3] = add(multiply(A[i0, i + 3], item(x[i + 2])), t2)""",
     )

@@ -65,10 +65,11 @@ def test_all_steps_for_one_part_of_the_elements() -> None:
     assert_expected_inline(
         loops(program, X, X * 3, 9),
         """\
+t1 = (steps)
 for i0 in 0:40 moved
   b2[i0] = x[i0]
 loop i1p in 0:(5)
-  loop i_1 in 0:(steps)
+  loop i_1 in 0:t1
     for i1 in 0:min(-8*i1p + 40, 8) lanes 8 end first
       t4 = b2[i1 + 8*i1p]
       b2[i1 + 8*i1p] = multiply(multiply(c[i1 + 8*i1p], t4), subtract(1.0, t4))""",

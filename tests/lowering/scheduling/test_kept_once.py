@@ -24,10 +24,10 @@ def test_the_second_sweep_reads_what_the_first_has_stored() -> None:
         """\
 loop i in 0:(steps)
   for i0 in 0:7
-    for i1 in 0:5
+    for i1 in 0:5 lanes 4 overlapping
       b[i0 + 1, i1 + 1] = divide(add(a[i0 + 1, i1], a[i0 + 2, i1 + 1]), 2.0)
   for i4 in 0:7
-    for i5 in 0:5
+    for i5 in 0:5 lanes 4 overlapping
       a[i4 + 1, i5 + 1] = divide(subtract(b[i4 + 1, i5 + 1], b[i4, i5 + 1]), 2.0)""",
     )
 

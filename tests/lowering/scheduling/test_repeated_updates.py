@@ -64,7 +64,7 @@ def test_each_element_is_added_up_in_order(program: Any, dtype: Any) -> None:
         compiled = fxc.compile(program, fullgraph=True)
         compared(compiled, program, args)
         loops = str(compiled.inspect(*args).loops)
-        assert m < 19 or "[sequential]" in loops
+        assert m < 19 or "[sequential" in loops
         assert m < 19 or (".turned" in loops) == (program is not rows_of_a_product)
 
 
@@ -104,7 +104,7 @@ loop i in 0:30
   for i1 in 0:i + 1 lanes 32 end first
     t3 = C[i, i1]
     for i_1 in 0:12
-      t3.total = add multiply(multiply(alpha, item(A[i, i_1])), A.turned[i_1, i1])  [sequential]
+      t3.total = add multiply(multiply(alpha, item(A[i, i_1])), A.turned[i_1, i1])  [sequential from t3]
     C[i, i1] = t3.total""",
     )
 
@@ -146,7 +146,7 @@ REFUSED = [
 
 @pytest.mark.parametrize("lines", REFUSED)
 def test_what_stays(lines: str) -> None:
-    assert "[sequential]" not in loops_of(lines)
+    assert "[sequential" not in loops_of(lines)
 
 
 @pytest.mark.parametrize(
@@ -160,7 +160,7 @@ def test_what_stays(lines: str) -> None:
     ],
 )
 def test_what_is_turned_inside_out(lines: str) -> None:
-    assert "[sequential]" in loops_of(lines)
+    assert "[sequential" in loops_of(lines)
 
 
 @pytest.mark.parametrize(

@@ -35,6 +35,7 @@ def test_one_symbol_for_sizes_that_are_equal() -> None:
         text(named(source)),
         """\
 loops f
+  symbols m = 4 (>= 2), n = 3 (>= 2)
   input x: float64[n, m]
   input y: float64[n, m]
   output b2: float64[n, m]
@@ -65,6 +66,7 @@ functional f(%x: f64[n], %y: f64[m], %z: f64[k])
         text(found),
         """\
 loops f
+  symbols n = 4 (>= 2)
   input x: float64[n]
   input y: float64[n]
   input z: float64[n]

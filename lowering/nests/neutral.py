@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..nests.buffers import Const
+from .buffers import Const
 
 
 def neutral(combine: str, dtype: np.dtype) -> Const:
@@ -20,6 +20,14 @@ def neutral(combine: str, dtype: np.dtype) -> Const:
             return Const(_extreme(dtype, lowest=combine == "maximum"), dtype)
         case _:
             raise AssertionError(combine)
+
+
+_HAVE_ONE = frozenset({"add", "logical_or", "multiply", "logical_and", "maximum", "minimum"})
+
+
+def usual_start(combine: str, dtype: np.dtype) -> Const | None:
+    """What a total starts from if its text does not say: None if there is nothing usual."""
+    return neutral(combine, dtype) if combine in _HAVE_ONE else None
 
 
 def nothing(combine: str, dtype: np.dtype) -> Const:
