@@ -67,6 +67,17 @@ class Stages:
         return memory_text(self._assembled.module)
 
     @property
+    def schedule(self) -> str:
+        """How the loop nests run, a line for each: its loops, lanes and threads, the arrays that it
+        reads and writes, and why it has no lanes, or runs on one thread.
+        """
+        if self._assembled is None:
+            return ""
+        from fxc.lowering.scheduling.explain import schedule
+
+        return schedule(self.loops)
+
+    @property
     def copies(self) -> tuple[str, ...]:
         """Why copies of arrays were made that the program does not ask for, one text for each."""
         return () if self._assembled is None else self.loops.copies

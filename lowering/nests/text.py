@@ -221,8 +221,8 @@ class _Printer:
             self.lines.append(f"{pad}{name} = {known.pop(name)}")
 
 
-def _head(loop: Loop) -> str:
-    """The line that begins a loop nest's loop."""
+def how_it_runs(loop: Loop) -> str:
+    """What is said of a loop behind its size."""
     step = " ordered" if loop.ordered else ""
     step += " descending" if loop.descending else ""
     step += f" chunk {loop.chunk}" if loop.chunk is not None else ""
@@ -231,9 +231,13 @@ def _head(loop: Loop) -> str:
     step += f" lanes {loop.lanes}" if loop.lanes > 1 else ""
     step += f" {loop.ends}" if loop.ends != "rest" else ""
     step += f" aligned to {loop.aligned}" if loop.aligned else ""
-    step += " moved" if loop.moved else ""
-    step += " packed" if loop.packed else ""
-    step += " in turn" if loop.in_turn else ""
-    step += " searched" if loop.searched else ""
+    words = ("moved", "packed", "in turn", "searched")
+    said = (loop.moved, loop.packed, loop.in_turn, loop.searched)
+    return step + "".join(f" {word}" for word, holds in zip(words, said, strict=True) if holds)
+
+
+def _head(loop: Loop) -> str:
+    """The line that begins a loop nest's loop."""
     remark = "  # " + " ".join(f"{loop.loc or ''} {loop.note}".split())
-    return f"for {loop.var} in 0:{loop.size}{step}" + (remark if len(remark) > 4 else "")
+    head = f"for {loop.var} in 0:{loop.size}{how_it_runs(loop)}"
+    return head + (remark if len(remark) > 4 else "")

@@ -75,7 +75,7 @@ def _block(program: Program, block: Block) -> Block:
 def _in_lanes(program: Program, stmt: Stmt) -> Stmt:
     if not isinstance(stmt, Loop):
         return with_blocks(stmt, tuple(_block(program, each) for each in blocks_of(stmt)))
-    loop = _as_written(program, stmt)
+    loop = as_written(program, stmt)
     if any(isinstance(each, Loop) for each in loop.body):
         stmt = replace(stmt, body=_like(stmt.body, _block(program, loop.body)))
     if any(isinstance(each, Accumulate) and each.is_pairwise for each in loop.body):
@@ -116,7 +116,7 @@ def _is_packed(program: Program, loop: Loop) -> bool:
     return found is not None and Survey(program, replace(loop, body=found.before)).possible
 
 
-def _as_written(program: Program, loop: Loop) -> Loop:
+def as_written(program: Program, loop: Loop) -> Loop:
     """The loop upwards; of a parallel one, a chunk."""
     if loop.descending:
         backwards = loop.size - 1 - symbol(loop.var, hint=0)

@@ -17,12 +17,11 @@ from ..operators.python_rules import SCALAR_RULES
 
 def lanes_for(program: Program, loop: Loop) -> int:
     """How many iterations of ``loop`` to run at once; 1 if it is not to be vectorised."""
-    if isinstance(loop.size, int) and loop.size < 4:
+    if _is_short(loop):
         return 1
-    survey = Survey(program, loop)
-    if not survey.possible or not survey.pays:
+    survey, costs = Survey(program, loop), program.target.costs
+    if survey.against:
         return 1
-    costs = program.target.costs
     lanes = program.target.vector // survey.widest
     if (survey.totals and not survey.scattered) or (survey.inner and not survey.all_short):
         lanes *= costs.lanes_totals
@@ -30,6 +29,15 @@ def lanes_for(program: Program, loop: Loop) -> int:
         lanes *= 4 if hint(loop.size) * survey.work >= costs.lanes_much else 2
     most = min(costs.lanes, loop.size if isinstance(loop.size, int) else costs.lanes)
     return min(lanes, 1 << (most.bit_length() - 1))
+
+
+def why_no_lanes(program: Program, loop: Loop) -> str:
+    """Why the iterations of ``loop`` do not run at once; "" if they do."""
+    return "it is short" if _is_short(loop) else Survey(program, loop).against
+
+
+def _is_short(loop: Loop) -> bool:
+    return isinstance(loop.size, int) and loop.size < 4
 
 
 def _is_scan(loop: Loop) -> bool:
@@ -64,6 +72,13 @@ class Survey:
         self.along = self.across = self.better_inside = self.work = self.totals = 0
         self.scattered: set[str] = set()  # storages met at places that are computed
         self.possible = all(self.visit(stmt) for stmt in walk(loop.body)) and not self.collides
+
+    @property
+    def against(self) -> str:
+        """What speaks against lanes; "" if nothing does."""
+        if not self.possible:
+            return "an iteration needs what others do"
+        return "" if self.pays else "more would be gathered than computed"
 
     @property
     def pays(self) -> bool:
