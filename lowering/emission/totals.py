@@ -5,7 +5,9 @@ A total is held under its name; that of argmin and argmax has its position under
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
+from functools import partial
 
 import numpy as np
 
@@ -64,16 +66,25 @@ def better_of(
 def fold_lanes(
     stmt: Accumulate, total: Mapping[str, str], keys: Mapping[str, np.dtype], code: Lanes
 ) -> dict[str, str]:
-    """The totals of all lanes as one, half with half; truth values all at once."""
+    """The totals of all lanes as one, half with half, of an odd number one after the other; truth
+    values all at once.
+    """
     if stmt.dtype == BOOL and stmt.combine in _OF_TRUTHS and code.count > 1:
         return {stmt.name: code.reduced(_OF_TRUTHS[stmt.combine], total[stmt.name])}
     folded = dict(total)
     while code.count > 1:
-        half = Lanes(code.function, code.count // 2)
-        low, high = (
-            {key: code.part(folded[key], dtype, n, half.count) for key, dtype in keys.items()}
-            for n in range(2)
-        )
-        folded = better_of(stmt, low, high, half)
-        code = half
+        number = code.count if code.count % 2 else 2
+        part = Lanes(code.function, code.count // number)
+        parts = [
+            {key: code.part(folded[key], dtype, n, part.count) for key, dtype in keys.items()}
+            for n in range(number)
+        ]
+        folded = functools.reduce(partial(_joined, stmt, part), parts)
+        code = part
     return folded
+
+
+def _joined(
+    stmt: Accumulate, code: Lanes, left: dict[str, str], right: dict[str, str]
+) -> dict[str, str]:
+    return better_of(stmt, left, right, code)

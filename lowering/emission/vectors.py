@@ -9,7 +9,7 @@ from ..nests.hoisting import hoist
 from ..nests.statements import Accumulate, Loop, Stmt
 from . import ends
 from .emitter import Counting, Emitter
-from .llvm_text import Lanes
+from .llvm_text import FunctionText, Lanes
 
 
 def vector_loop(emitter: Emitter, loop: Loop, lanes: int, carried: Sequence[Accumulate]) -> None:
@@ -28,7 +28,7 @@ def vector_loop(emitter: Emitter, loop: Loop, lanes: int, carried: Sequence[Accu
     if loop.ends in ("end first", "ends first"):
         ends.ends_first(emitter, loop, lanes, body)
         return
-    whole = f.op(f"and i64 {size}, {-lanes}")
+    whole = _whole(f, size, lanes)
     scalars = {key: emitter.regs.totals[key] for key, _ in emitter.keys(carried)}
     code = Lanes(f, lanes)
     for stmt in carried:
@@ -48,6 +48,13 @@ def vector_loop(emitter: Emitter, loop: Loop, lanes: int, carried: Sequence[Accu
         emitter.join_lanes(stmt, vectors, code)
     if rest != 0:
         emitter.plain_loop(replace(loop, body=body), 1, whole, carried, size)
+
+
+def _whole(f: FunctionText, size: str, lanes: int) -> str:
+    """How many iterations fill vectors."""
+    if lanes & (lanes - 1) == 0:
+        return f.op(f"and i64 {size}, {-lanes}")
+    return f.op(f"sub i64 {size}, {f.op(f'srem i64 {size}, {lanes}')}")
 
 
 def _overlapping(emitter: Emitter, loop: Loop, lanes: int, body: tuple[Stmt, ...]) -> None:

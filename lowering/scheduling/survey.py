@@ -22,7 +22,7 @@ def lanes_for(program: Program, loop: Loop) -> int:
     survey, costs = Survey(program, loop), program.target.costs
     if survey.against:
         return 1
-    lanes = program.target.vector // survey.widest
+    lanes = max(1, program.target.vector // survey.widest)
     if (survey.totals and not survey.scattered) or (survey.inner and not survey.all_short):
         lanes *= costs.lanes_totals
     elif survey.work >= costs.lanes_work:

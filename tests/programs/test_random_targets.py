@@ -1,0 +1,77 @@
+"""Random programs as machines of odd sizes would run them: every path of scheduling is taken.
+
+Registers hold 1, 3, 5 or 16 numbers, caches a few rows; chunks of parallel loops are an iteration or a few,
+and run in a random order.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import fxc
+from fxc.lowering.machine.costs import Costs
+from fxc.lowering.machine.target import Target
+from tests.bodies import function
+from tests.levels import natively, shrunk_failure, symbolically
+from tests.lowering.scheduling.test_strips import chain
+from tests.outcomes import difference, run
+from tests.parallel_loops import FEW, SMALL, compiled_for, everywhere
+from tests.random_programs import random_program
+
+COUNT = int(os.environ.get("FXC_FUZZ_PROGRAMS", "0")) // 50 or 12
+FIRST = int(os.environ.get("FXC_FUZZ_FIRST", "0"))
+EAGER = Costs(
+    strips_bytes=0, strips_row=1, parts_bytes=0, parts_steps=1, columns_step=0, columns_bytes=0,
+    wraps_inside=2, fused_apart=1, lanes_short=2, ends_vectors=1,
+)  # fmt: skip
+RELUCTANT = replace(EAGER, fused_statements=8, ends_statements=1, inline_weight=2, late_near=0)
+TARGETS = {
+    "a lane": Target(costs=replace(EAGER, lanes=1), nearest=64, cache=256),
+    "three lanes": Target(vector=24, nearest=128, cache=1024, costs=EAGER),
+    "five lanes": Target(vector=40, line=8, nearest=64, cache=512, costs=RELUCTANT),
+    "sixteen lanes": Target(vector=128, line=128, nearest=32, cache=128, costs=RELUCTANT, frame=0),
+}
+THREADS = {"one": None, "two": replace(SMALL, threads=2), "eight": FEW}
+
+
+@pytest.fixture(params=THREADS)
+def threads(request: pytest.FixtureRequest) -> Target | None:
+    return THREADS[request.param]
+
+
+@pytest.fixture(params=TARGETS)
+def _for_a_target(
+    request: pytest.FixtureRequest, threads: Target | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    target = TARGETS[request.param]
+    if threads is None:
+        compiled_for(monkeypatch, target)
+        return
+    limits = {key: getattr(threads.costs, key) for key in ("chunk", "least", "multiple")}
+    costs = replace(target.costs, **limits)
+    everywhere(monkeypatch, replace(target, threads=threads.threads, costs=costs))
+
+
+@pytest.mark.usefixtures("_for_a_target")
+def test_programs_of_views_and_writes() -> None:
+    for seed in range(FIRST, FIRST + COUNT):
+        for level in (natively, symbolically):
+            text = shrunk_failure(random_program(seed), level)
+            if text:
+                pytest.fail(text, pytrace=False)
+
+
+@pytest.mark.usefixtures("_for_a_target")
+def test_chains_of_stencils() -> None:
+    for seed in range(FIRST, FIRST + COUNT // 3):
+        source = chain(seed)
+        program, rows, columns = function(source), 12 + seed % 21, 5 + seed % 9
+        given = [np.arange(rows * columns * 1.0).reshape(rows, columns) % 11 + 1 for _ in "12"]
+        with np.errstate(all="ignore"):
+            wanted = run(program, given[:1])
+            found = run(fxc.compile(program, fullgraph=True), given[1:])
+        assert not difference(wanted, found), source
