@@ -40,6 +40,7 @@ from .statements import Accumulate, Compute, Index, Load, Loop, Stmt, Store, blo
 # - Checks, calls and allocations are outside of such loops: nothing ends them early.
 
 Sizes = Mapping[str, Dim]
+_Inside = tuple[Load | Store, Sizes]
 
 
 LEAST_PIECE = 128  # iterations of a piece of a pairwise sum: the tree halves what is longer
@@ -69,12 +70,13 @@ def why_dependent(program: Program, loop: Loop, private: Set[str] = frozenset())
             return f"it holds a statement of kind {type(stmt).__name__}"
     if carried_through(loop) and not _has_pieces(loop):
         return "it carries a total"
-    met: dict[str, list[_Met]] = {}
-    for access in _met(program, loop.body, {}, loop.var):
-        met.setdefault(program.buffers[access.stmt.buffer].storage, []).append(access)
-    for storage, found in met.items():
-        if storage in private or not any(isinstance(each.stmt, Store) for each in found):
+    met: dict[str, list[_Inside]] = {}
+    for stmt, sizes in _inside(loop.body, {}):
+        met.setdefault(program.buffers[stmt.buffer].storage, []).append((stmt, sizes))
+    for storage, places in met.items():
+        if storage in private or not any(isinstance(stmt, Store) for stmt, _ in places):
             continue
+        found = [_interval(program, stmt, sizes, loop.var) for stmt, sizes in places]
         if not (_moves_apart(found) or _have_own_index(program, found, loop)):
             return f"its iterations share {storage}"
     return ""
@@ -100,20 +102,20 @@ def _why_too_short(loop: Loop) -> str:
     return ""
 
 
-def _met(program: Program, block: Block, inner: Sizes, var: str) -> Iterator[_Met]:
-    """The accesses of a block inside of loops of these sizes, within the loop over ``var``."""
+def _inside(block: Block, inner: Sizes) -> Iterator[_Inside]:
+    """The accesses of a block, and the sizes of the loops they are inside of."""
     for stmt in block:
         match stmt:
-            case Load(buffer=buffer, index=index) | Store(buffer=buffer, index=index):
-                offset = byte_offset(program.buffers[buffer], index)
-                yield _interval(stmt, offset, inner, var)
+            case Load() | Store():
+                yield stmt, inner
             case Loop(var=name, size=size, body=body):
-                yield from _met(program, body, {**inner, name: size}, var)
+                yield from _inside(body, {**inner, name: size})
             case _:
                 pass
 
 
-def _interval(stmt: Load | Store, offset: Dim, inner: Sizes, var: str) -> _Met:
+def _interval(program: Program, stmt: Load | Store, inner: Sizes, var: str) -> _Met:
+    offset = byte_offset(program.buffers[stmt.buffer], stmt.index)
     if computed_in(offset):
         return _Met(stmt, None, None, None)
     sizes = [*inner.items()]

@@ -7,6 +7,7 @@ reads any more disappear, and those that live within one iteration shrink to wha
 
 from __future__ import annotations
 
+from collections.abc import Sequence, Set
 from dataclasses import replace
 
 from fxc.ir.size_functions import hint
@@ -90,7 +91,8 @@ class _Merging:
                 if merged is not None:
                     done[place] = merged
                     ahead = done[:place]  # with what it shares now, it may go further back
-                    if self.merge_back(merged, ahead):
+                    new = facts.accesses.keys() - self.facts_of(earlier).accesses.keys()
+                    if self.is_shared(ahead, new) and self.merge_back(merged, ahead):
                         done[: place + 1] = ahead
                     return True
                 before = self.facts_of(earlier)
@@ -106,6 +108,11 @@ class _Merging:
             if isinstance(earlier, Load | Compute | Index) and earlier.name in facts.reads:
                 return False
         return False
+
+    def is_shared(self, block: Sequence[Stmt], names: Set[str]) -> bool:
+        """Whether a nest near the end of a block reads or writes one of these storages."""
+        near = [stmt for stmt in block[-self.costs.fused_over :] if isinstance(stmt, Loop)]
+        return any(not self.facts_of(nest).accesses.keys().isdisjoint(names) for nest in near)
 
     def stores_to_inputs(self, facts: LoopFacts) -> bool:
         return any(self.program.buffers[name].role == "input" for name in facts.written)
