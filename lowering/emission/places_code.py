@@ -17,7 +17,8 @@ from fxc.ir.settings import features_taken
 
 from ..nests.buffers import BOOL, I64
 from ..nests.compaction import Compaction
-from ..nests.statements import Loop
+from ..nests.statements import Compute, Loop
+from ..operators.python_rules import SCALAR_RULES
 from .emitter import Counting, Emitter
 from .llvm_text import Lanes
 
@@ -40,10 +41,7 @@ def compact(emitter: Emitter, loop: Loop, found: Compaction) -> None:
     whole = f.op(f"and i64 {size}, {-LANES}")
 
     def block() -> None:
-        emitter.block(found.before, LANES)
-        chosen = emitter.atom(found.chosen, BOOL, Lanes(f, LANES))
-        bits = f.op(f"bitcast <{LANES} x i1> {chosen} to i64")
-        _store(emitter, found, bits)
+        _store(emitter, found, _bits(emitter, loop, found))
 
     emitter.regs.vector = loop.var
     counting = Counting(loop.var, "0", whole, LANES, LANES)
@@ -51,6 +49,24 @@ def compact(emitter: Emitter, loop: Loop, found: Compaction) -> None:
     emitter.regs.vector = None
     if loop.size % LANES != 0:
         emitter.plain_loop(loop, 1, whole, (found.total,), size)
+
+
+def _bits(emitter: Emitter, loop: Loop, found: Compaction) -> str:
+    """Which of the next elements are chosen: what takes long is found out for a few at a time."""
+    f, first = emitter.function, emitter.regs.dims[loop.var]
+    work = sum(SCALAR_RULES[s.op].cost for s in found.before if isinstance(s, Compute))
+    wide = LANES if work < emitter.costs.lanes_work else LANES // 4
+    bits = ""
+    for start in range(0, LANES, wide):
+        emitter.regs.dims[loop.var] = f.op(f"add nsw i64 {first}, {start}")
+        emitter.block(found.before, wide)
+        chosen = emitter.atom(found.chosen, BOOL, Lanes(f, wide))
+        part = f.op(f"bitcast <{wide} x i1> {chosen} to i{wide}")
+        if wide < LANES:
+            part = f.op(f"shl i64 {f.op(f'zext i{wide} {part} to i64')}, {start}")
+        bits = f.op(f"or i64 {bits}, {part}") if bits else part
+    emitter.regs.dims[loop.var] = first
+    return bits
 
 
 @mutable

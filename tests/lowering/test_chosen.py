@@ -56,13 +56,30 @@ def _in_turn(x: Any, m: Any) -> Any:
     return total
 
 
+def _of_long_work(x: Any, m: Any) -> Any:
+    """The mask takes so many operations that it is found out for a few elements at a time."""
+    much = np.sqrt(x * x + 1) / (x + 2) - (x + 3) / (x * x + 4) / (x + 1) / (x * 3 + 2)
+    return x[much * much > 0.05].sum(), x[
+        (1 / (x + 1) / (x + 2) / (x + 3) / (x + 4) > 0.03) | m
+    ].mean() if len(x) else 0.0
+
+
 def _written(x: Any, m: Any) -> Any:
     x[np.flatnonzero(m)] *= 2.0
     x[x > 1.5] = 0.0
     return x
 
 
-PROGRAMS = (_sum, _places, _in_bins, _chosen_of_chosen, _of_measured_size, _in_turn, _written)
+PROGRAMS = (
+    _sum,
+    _places,
+    _in_bins,
+    _chosen_of_chosen,
+    _of_measured_size,
+    _in_turn,
+    _of_long_work,
+    _written,
+)
 SIZES = (0, 1, 3, 63, 64, 65, 127, 128, 200, 1000, 4099)
 PARTS = (0.0, 0.01, 0.06, 0.2, 0.5, 0.97, 1.0)
 
