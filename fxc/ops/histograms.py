@@ -55,14 +55,18 @@ def histogram(
     kind = ops.type_of(x)
     if density or isinstance(kind, ScalarType) or decide(kind.size, ">", 0) is not True:
         return NotImplemented
-    if not (kind.dtype == _FLOAT64 or (kind.dtype.kind in "iu" and kind.dtype.itemsize <= 4)):
+    if kind.dtype != _FLOAT64 and (kind.dtype.kind not in "iu" or kind.dtype == np.uint64):
         return NotImplemented
     if weights is not None and not _adds_up(ops, weights):
         return NotImplemented
     if low is not None and not (_is_exact(ops, low) and _is_exact(ops, high)):
         return NotImplemented
     size = product(kind.shape)
-    values = ops.astype(ops.reshape_copy(x, (size,)), _FLOAT64, "unsafe", "K")
+    flat = ops.reshape_copy(x, (size,))
+    if kind.dtype == _INT64:
+        _demand(ops, ops.greater_equal(ops.min(flat, None, False), np.int64(-_EXACT)))
+        _demand(ops, ops.less_equal(ops.max(flat, None, False), np.int64(_EXACT)))
+    values = ops.astype(flat, _FLOAT64, "unsafe", "K")
     first, last = _ends(ops, values, low, high)
     edges = ops.linspace(first, last, bins + 1, True, _FLOAT64)
     lower = ops.slice_copy(edges, (SliceSpec(0, bins, 1),))

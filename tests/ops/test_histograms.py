@@ -48,6 +48,8 @@ def _values(size: int) -> dict[str, np.ndarray]:
         "far": RNG.standard_normal(size) * 1e300,
         "near": 1 + RNG.random(size) * 1e-14,
         "integers": RNG.integers(-100, 100, size),
+        "large integers": RNG.integers(-(2**62), 2**62, size),
+        "exact integers": RNG.integers(-(2**53), 2**53, size),
         "bytes": RNG.integers(0, 255, size).astype(np.uint8),
         "float32": RNG.random(size, dtype=np.float32),
         "nan": np.where(np.arange(size) == size // 2, np.nan, steps),
