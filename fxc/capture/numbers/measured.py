@@ -11,9 +11,10 @@ import numpy as np
 
 from fxc.ir.bounds import decide
 from fxc.ir.graph import Literal, Operand, Value
-from fxc.ir.size_functions import floordiv, mod
+from fxc.ir.size_functions import floordiv, hint, mod, substitute
 from fxc.ir.symbols import MOST_MEASURED, Dim, SymExpr, are_heavy, symbols_of
 from fxc.ir.types import PY_INT, ScalarType
+from fxc.ops.kernels import kernel_of
 from fxc.ops.python_numbers import stem
 
 from ..session.refusing import Request, Respecialise, constants
@@ -31,8 +32,8 @@ from .python_numbers import to_int
 # some places. Nothing bounds such a size before the program runs: native code allocates the
 # temporaries (``lowering/scheduling/allocations.py``). It is cut behind the size of an array that
 # leaves it (``lowering/nests/pieces.py``): the plan makes that array then, before the rest runs.
-# A size that follows from counters of loops alone (``n // 2**i``) is often 1 at one end, which no
-# layout of the other iterations allows for: Python runs such loops if they have few iterations.
+# A size that follows from counters of loops alone (``r**i``) and is 1 at first has a layout then
+# that the other iterations do not have: Python runs such loops if they have few iterations.
 
 _ARITHMETIC: dict[str, Callable[[Dim, Dim], Dim]] = {
     "add": lambda left, right: left + right,
@@ -142,7 +143,7 @@ def _measured(session: Session, number: Value) -> Dim:
     """The symbol that stands for a number here."""
     counters, labels = _follows_from(session, number)
     few = frozenset[Request]().union(*(each.few(counters) for each in session.statements))
-    if few:
+    if few and _first(session, number) in (0, 1):
         raise Respecialise(*few, *constants(labels))
     value = to_int(wrap(number))._value
     fits = session.record("try_fit", value, Literal(0), Literal(MOST_MEASURED))
@@ -177,3 +178,32 @@ def _follows_from(session: Session, number: Value) -> tuple[set[str], set[str]]:
         found |= session.counters.keys() & names
         labels |= session.labels_of(names - session.counters.keys())
     return found, labels
+
+
+def _first(session: Session, x: object) -> object:
+    """An int that follows from counters and from numbers outside, in the first iterations; None if
+    it is not found out.
+    """
+    if isinstance(x, Literal):
+        return x.value
+    if isinstance(x, SymExpr):
+        lows = {
+            name: session.counters[name][0]
+            for name in symbols_of(x).keys() & session.counters.keys()
+        }
+        return None if None in lows.values() else hint(substitute(x, lows))  # type: ignore[arg-type]
+    if not isinstance(x, Value):
+        return x
+    call = session.made.get(x)
+    if x.name in session.counters:
+        low = session.counters[x.name][0]
+        return None if low is None else hint(low)
+    if call is None:
+        return None
+    args = [_first(session, each) for each in call.args]
+    if call.name == "int_value":
+        return args[0]
+    try:
+        return None if None in args else kernel_of(call.name)(*args)
+    except Exception:
+        return None
