@@ -70,6 +70,14 @@ class Costs:
     columns_step: int = 2048
     columns_bytes: int = 1 << 18
 
+    # Products that grow with their loop: iterations that begin theirs together.
+    growing_strip: int = 16
+
+    # Rows that a loop updates again and again: bytes of one (of a longer one each step would meet a
+    # page of its own), and times that an element is read where a copy that lies otherwise pays.
+    updates_row: int = 1 << 15
+    updates_often: int = 8
+
     # Checks before a branch: operations that may be made in vain, and the cost of one.
     vain_operations: int = 6
     vain_cost: int = 3

@@ -29,7 +29,6 @@ from ..nests.met import ends, is_positive, met_in_vector, stores
 from ..nests.program import Program
 from ..nests.statements import For, Index, Matmul, Stmt, blocks_of, with_blocks
 
-STRIP = 16  # iterations
 ACCUMULATORS = 2  # at most, of one product
 MULTIPLE = 4  # of elements that orders take at once, at most
 
@@ -46,6 +45,7 @@ def growing_products(program: Program) -> Program:
 
 class _Beginning:
     def __init__(self, program: Program) -> None:
+        self.costs = program.target.costs
         self.buffers = dict(program.buffers)
         self.counters = counter_bounds(program)
         self.ranges: dict[str, Range] = {}
@@ -118,11 +118,12 @@ class _Beginning:
         assert isinstance(stmt, Matmul)
         first, last = self.counters[loop.var]
         strip = symbol(f"{loop.var}s", hint=0, lower=0)
-        start = first + STRIP * strip
-        stop, done = minimum(start + STRIP, last), STRIP * strip + known
+        length = self.costs.growing_strip
+        start = first + length * strip
+        stop, done = minimum(start + length, last), length * strip + known
         begun = f"{stmt.out}.begun"
-        shape = (ACCUMULATORS, STRIP)
-        self.buffers[begun] = Buffer(begun, F64, shape, (STRIP * 8, 8), "temp", begun)
+        shape = (ACCUMULATORS, length)
+        self.buffers[begun] = Buffer(begun, F64, shape, (length * 8, 8), "temp", begun)
         x, y = (self.columns(stmt, operand, loop.var, (start, stop), done) for operand in "xy")
         ahead = Matmul(begun, x, y, stmt.loc, done)
         now = replace(stmt, done=done, begun=begun, place=symbol(loop.var, hint=0) - start)
@@ -131,7 +132,7 @@ class _Beginning:
         inside = replace(loop, lo=lo, hi=hi, body=body)
         bounds_of_strip = Index(lo, I64, start), Index(hi, I64, stop)
         return [
-            Index(count, I64, floordiv(last - first + (STRIP - 1), STRIP)),
+            Index(count, I64, floordiv(last - first + (length - 1), length)),
             For(str(strip), Const(0, I64), count, (*bounds_of_strip, ahead, inside), loop.loc),
         ]
 

@@ -40,9 +40,6 @@ from ..nests.statements import (
     with_blocks,
 )
 
-MOST = 1 << 15  # bytes of a row: of a longer one each step would meet a page of its own
-OFTEN = 8  # times that an element is read, at least, where a copy pays
-
 
 def repeated_updates(program: Program) -> Program:
     """The program with such loops turned inside out.
@@ -57,6 +54,7 @@ def repeated_updates(program: Program) -> Program:
 class _Turning:
     def __init__(self, program: Program) -> None:
         self.program = program
+        self.costs = program.target.costs
         self.buffers = dict(program.buffers)
         self.counters = counter_bounds(program)
         self.ranges: dict[str, Range] = {}
@@ -97,8 +95,12 @@ class _Turning:
         if update is None or not self.is_alone(steps, row, update, scalars):
             return None
         first, last = self.counters[steps.var]
-        most = bounds(row.size, self.ranges)[1] if not computed_in(row.size) else MOST
-        if hint(most) * update.load.dtype.itemsize > MOST:
+        most = (
+            bounds(row.size, self.ranges)[1]
+            if not computed_in(row.size)
+            else self.costs.updates_row
+        )
+        if hint(most) * update.load.dtype.itemsize > self.costs.updates_row:
             return None
         body = self.side_by_side(row, update.body)
         if body is None:
@@ -172,7 +174,7 @@ class _Turning:
         for loop in self.around:
             first, last = self.counters.get(loop.var, (0, 0))
             reads *= max(0, hint(bounds(last - first, self.ranges)[1]))
-        return reads >= OFTEN * hint(product(buffer.shape))
+        return reads >= self.costs.updates_often * hint(product(buffer.shape))
 
     def copy(self, name: str, copy: str) -> Loop:
         """The nest that fills a copy."""

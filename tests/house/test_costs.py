@@ -9,6 +9,7 @@ FOLDERS = ("lowering/scheduling", "lowering/building", "lowering/emission", "low
 
 # What has a number of its own: none decides how fast code is, or no other one is right.
 RIGHT: dict[str, set[str]] = {
+    "building/natural_powers.py": {"_MOST"},
     "building/scope.py": {"NEVER"},
     "emission/arena.py": {"ALIGNMENT"},
     "emission/call_parts.py": {"_ALL_BUT_WRITEABLE", "(C_ORDER, FORTRAN_ORDER, WRITEABLE)"},
@@ -19,17 +20,22 @@ RIGHT: dict[str, set[str]] = {
     "emission/extremes.py": {"STEEP", "FAR"},
     "emission/frame.py": {"WORD"},
     "emission/llvm_text.py": {"(INVALID, DIVIDE, OVERFLOW, UNDERFLOW)"},
+    "emission/lock.py": {"_NANOSECONDS"},
     "emission/parallel.py": {"_ANY"},
     "emission/parallel_totals.py": {"_LEVELS", "_MOST", "_MULTIPLE"},
     "emission/places_code.py": {"LANES", "_EIGHT"},
     "emission/python_failures.py": {"LOWEST", "EXACT"},
     "emission/scalar_power.py": {"MORE", "_EVEN", "_POSITIVE"},
     "emission/scratch.py": {"ALIGNMENT"},
+    # Functions that the code of all programs shares: no target has others.
+    "emission/side_by_side.py": {"_BLOCKS", "_FEW", "_LANES"},
     "emission/sticky.py": {"_STICKY"},
     "emission/store_log.py": {"SHIFT", "MANY", "_RECORD"},
     "emission/undo.py": {"_BLOCK"},
+    "operators/dot_order.py": {"LONGEST", "_LENGTHS"},
     "operators/python_rules.py": {"_LIBRARY_COST"},
     "operators/reduction_order.py": {"PAIRWISE_GROUPS", "BUFFER_SIZE"},
+    "scheduling/growing_products.py": {"ACCUMULATORS", "MULTIPLE"},
 }
 
 
