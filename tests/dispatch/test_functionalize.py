@@ -386,5 +386,5 @@ def test_a_new_pointwise_operator_needs_schema_kernel_and_scalar_rule(new_operat
     assert "bitwise_count(%x)" in str(dump.captured)
     assert "bitwise_count.out(" in str(dump.captured)
     assert "bitwise_count(%x)" in str(dump.functional)
-    assert "bitwise_count(x[" in str(dump.loops)
+    assert "bitwise_count:uint8(x[" in str(dump.loops)
     assert "@llvm.ctpop" in dump.llvm
