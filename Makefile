@@ -32,7 +32,7 @@ endef
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help env demo test check lint types tests as-this-processor thorough processors test-versions forks format accept semantics modules fuzz bench bench-env clean clean-env
+.PHONY: help env demo test check lint types tests as-this-processor thorough processors test-versions forks format accept semantics modules fuzz bench bench-costs bench-env clean clean-env
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
@@ -95,7 +95,10 @@ modules: env ## Write docs/modules.md from the docstrings and Notes of the sourc
 fuzz: env ## Run many random programs (make fuzz PROGRAMS=20000)
 	FXC_VERIFY= FXC_FUZZ_PROGRAMS=$(PROGRAMS) $(PYTEST) $(PARALLEL) tests/programs/test_planted_bugs.py tests/programs/test_random_programs.py tests/programs/test_random_loops.py tests/programs/test_random_containers.py tests/programs/test_random_sizes.py tests/programs/test_random_short.py tests/programs/test_random_expressions.py
 
-bench: env ## Time fxc against NumPy, and against what `make bench-env` installed
+bench: env ## Time programs of users by fxc, NumPy and what `make bench-env` installed
+	$(BENCH_PY) -m benchmarks.suites $(ROWS)
+
+bench-costs: env ## Time what starting, compiling, writes, splits, flags, draws and threads cost
 	$(BENCH_PY) -m benchmarks
 
 bench-env: .venv-bench/.stamp ## Make .venv-bench with numba, numexpr and jax

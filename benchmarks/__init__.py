@@ -1,4 +1,6 @@
 """fxc side by side with NumPy and, where installed, numba, numexpr and jax: `make bench`.
 
+`benchmarks.suites` has programs of users; `benchmarks` itself times what fxc costs besides.
+
 Not part of the tests: a time measured on a busy machine proves nothing, so none may fail a build.
 """

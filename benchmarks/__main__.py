@@ -1,4 +1,8 @@
-"""`python -m benchmarks`: one table, every row measured side by side in this one run."""
+"""`python -m benchmarks`: what starting, compiling, writes, splits, flags, draws and threads cost.
+
+One table, every row measured side by side in this one run. Programs of users and how fast they are:
+`python -m benchmarks.suites`.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +13,7 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
@@ -18,25 +22,19 @@ from typing import Any
 import numpy as np
 
 from . import draws, flags, threads
-from .cases import CASES, LOOPS, RATIOS, Case, Ratio
-from .contenders import NotTaken, Run, compiled, copied, installed, prepare, use_one_thread
-from .loop_programs import LoopProgram
-from .measure import (
-    CHECKED,
-    CONTENDERS,
-    Row,
-    first_call,
-    heading,
-    samples_of,
-    side_by_side,
-    table_line,
-)
+from .contenders import compiled, installed, use_one_thread
+from .loop_programs import PROGRAMS, LoopProgram
+from .measure import CONTENDERS, Row, heading, samples_of, table_line
+from .ratios import RATIOS, Ratio
+from .suites.results import processor
 
+COMPILING = "compiling"
 GROUPS = (
     "import",
     "first-call",
     "memory",
-    *dict.fromkeys(case.group for case in (*CASES, *LOOPS, *RATIOS)),
+    COMPILING,
+    *dict.fromkeys(ratio.group for ratio in RATIOS),
     flags.GROUP,
     draws.GROUP,
     threads.GROUP,
@@ -45,10 +43,6 @@ GROUPS = (
 
 USUAL = 3000  # calls after which a function is what it stays,
 SETTLED_SECONDS = 2.0  # or nearly so, where they take longer
-
-
-class WrongResult(Exception):
-    """A contender computes something else than NumPy."""
 
 
 def main() -> int:
@@ -92,10 +86,9 @@ def measure_all(chosen: Sequence[str], present: list[str], repeats: int) -> Iter
     if is_chosen(chosen, "first-call"):
         names = ("first call, 20 operators, first in process", "first call, 20 operators, second")
         yield from in_processes("first-call", names, "s", compilers, repeats)
-    for case in CASES:
-        if is_chosen(chosen, case.group, case.name):
-            yield from in_this_process(case, present, repeats)
-    yield from loops(chosen, present, repeats)
+    for program in PROGRAMS:
+        if is_chosen(chosen, COMPILING, program.function.__name__):
+            yield from compile_times(program, repeats)
     for ratio in RATIOS:
         if is_chosen(chosen, ratio.group, ratio.name):
             yield from ratios(ratio, present, repeats)
@@ -105,7 +98,7 @@ def measure_all(chosen: Sequence[str], present: list[str], repeats: int) -> Iter
         yield from draws.rows(repeats)
     yield from threads.rows(repeats, partial(is_chosen, chosen, threads.GROUP))
     if is_chosen(chosen, "memory"):
-        name = "peak memory, chain of 10 (arrays: 240 MB)"
+        name = "peak memory, chain of 10 (result: 80 MB)"
         yield from in_processes("memory", (name,), "MB", present, repeats)
 
 
@@ -127,32 +120,6 @@ def in_processes(
         yield Row(measure, name, unit, medians)
 
 
-def loops(chosen: Sequence[str], present: list[str], repeats: int) -> Iterator[Row]:
-    """The rows of each program with loops, and what they come to for those of a kind."""
-    if "numba" in present:
-        present = [*present, CHECKED]
-    scalar: list[Row] = []
-    array: list[Row] = []
-    for case in LOOPS:
-        if not is_chosen(chosen, case.group, case.name):
-            continue
-        assert case.program is not None
-        row, first = in_this_process(case, present, repeats)
-        (scalar if case.program.scalar else array).append(row)
-        yield row
-        if CHECKED in row.values:
-            yield Row(case.group, f"  {CHECKED}", "s", {"numba": row.values[CHECKED]})
-        yield first
-        yield from compile_times(case.program, repeats)
-    for kind, rows in (("elements", scalar), ("arrays", array)):
-        for other in ("numpy", "numba", CHECKED):
-            ratios = [row.values["fxc"] / row.values[other] for row in rows if other in row.values]
-            if ratios:
-                print(f"loops over {kind}, fxc over {other}:")
-                yield Row("loops", "  mean", "", {"fxc": statistics.geometric_mean(ratios)})
-                yield Row("loops", "  largest", "", {"fxc": max(ratios)})
-
-
 def compile_times(program: LoopProgram, repeats: int) -> Iterator[Row]:
     """Processor time of compiling the program for few and for many iterations; nothing is run."""
     sizes = (10, program.longest)
@@ -165,35 +132,8 @@ def compile_times(program: LoopProgram, repeats: int) -> Iterator[Row]:
         function.inspect(*given[place])
         samples[place].append(time.thread_time() - start)
     for size, times in zip(sizes, samples, strict=True):
-        yield Row("loops", f"  compiling, size {size:,}", "s", {"fxc": statistics.median(times)})
-
-
-def in_this_process(case: Case, present: list[str], repeats: int) -> Iterator[Row]:
-    """The case's row and the one of its first calls."""
-    inputs = case.inputs()
-    runs: dict[str, Run] = {}
-    first: dict[str, float] = {}
-    for name in present:
-        own = copied(inputs) if case.in_place else inputs
-        results: list[Any] = []
-        try:
-            run = prepare(name, case, own)
-            first[name] = first_call(lambda run=run, results=results: results.append(run()))  # type: ignore[misc]
-            check(case, name, own[0] if case.in_place and name != "jax" else results[0], inputs)
-            runs[name] = run
-        except NotTaken:
-            continue
-        except Exception as error:  # each contender has its own kinds of refusal
-            if name in ("numpy", "fxc"):
-                raise
-            first.pop(name, None)
-            reason = str(error).splitlines()[0]
-            print(f"  {name} is out for `{case.name}`: {reason}", file=sys.stderr)
-    # Loops take milliseconds: too short to meet the others on a shared processor equally often.
-    clock = time.perf_counter if case.program is None else time.thread_time
-    yield Row(case.group, case.name, "s", side_by_side(runs, repeats, clock))
-    del first["numpy"]
-    yield Row(case.group, "  first call", "s", first)
+        name = f"{program.function.__name__}, size {size:,}"
+        yield Row(COMPILING, name, "s", {"fxc": statistics.median(times)})
 
 
 def ratios(ratio: Ratio, present: list[str], repeats: int) -> Iterator[Row]:
@@ -224,7 +164,7 @@ def ratios(ratio: Ratio, present: list[str], repeats: int) -> Iterator[Row]:
     yield Row(ratio.group, "  bytes that the loops move", "", {"fxc": moved[0] / moved[1]})
 
 
-def settle(run: Run, splits: bool) -> None:
+def settle(run: Callable[[], object], splits: bool) -> None:
     """Call a function; one that is split, until it is what it stays, or for two seconds."""
     start = time.thread_time()
     for _ in range(USUAL if splits else 1):
@@ -233,37 +173,15 @@ def settle(run: Run, splits: bool) -> None:
             break
 
 
-def check(case: Case, name: str, result: Any, inputs: tuple[Any, ...]) -> None:
-    """A fast wrong answer is worth nothing."""
-    own = copied(inputs) if case.in_place or case.copied else inputs
-    expected = case.function(*own)
-    if case.in_place:
-        expected = own[0]
-    pairs = zip(*(x if isinstance(x, tuple) else (x,) for x in (result, expected)), strict=True)
-    for left, right in (map(np.asarray, pair) for pair in pairs):
-        if left.dtype != right.dtype:
-            raise WrongResult(f"gives {left.dtype}, NumPy {right.dtype}")
-        if not np.allclose(left, right, rtol=1e-4, atol=1e-5):
-            raise WrongResult("gives other values than NumPy")
-
-
 def footer(repeats: int) -> str:
     return (
         f"{'-' * 120}\nMedians of {repeats} samples taken in turns, one thread each; "
         "x: how many times less than NumPy; -: not taken by this contender;\n"
-        "loops, and compiling them: processor time; "
+        "compiling: processor time; "
         "one over the other: the part of the second's processor time that the first takes.\n"
         "threads: the time on two over that on one.\n"
         f"NumPy {np.__version__}, Python {platform.python_version()}, {processor()}"
     )
-
-
-def processor() -> str:
-    try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-    except OSError:
-        return platform.processor()
-    return next((line.split(": ")[1] for line in lines if line.startswith("model name")), "")
 
 
 if __name__ == "__main__":

@@ -15,18 +15,22 @@ from typing import Any
 
 import numpy as np
 
-from .cases import (
-    CHAIN_EXPRESSION,
-    Case,
-    another_chain_of_twenty,
-    chain,
-    chain_of_twenty,
-    random_arrays,
-)
-from .contenders import compiled, prepare, use_one_thread
+from .contenders import Contestant, compiled, use_one_thread
 from .measure import first_call
+from .suites.calls import twenty
+from .suites.pointwise import CHAIN, chain
+from .suites.program import Program, randoms
 
 ELEMENTS = 10_000_000
+
+
+def another_twenty(x: Any, y: Any) -> Any:
+    """Twenty operators in another order, so that nothing compiled before can be used again."""
+    p = (x + y) * (x - y) + 3
+    q = np.sqrt(np.abs(p)) / (y * y + 1)
+    r = np.sin(q * 2) + np.log(p * p + 1)
+    m = np.minimum(r, q) - 0.75 * x
+    return m * (1 + q)
 
 
 def import_seconds(name: str) -> list[float]:
@@ -53,19 +57,19 @@ def first_call_seconds(name: str) -> list[float]:
 
         return first_call(run)
 
-    return [seconds(function) for function in (chain_of_twenty, another_chain_of_twenty)]
+    return [seconds(function) for function in (twenty, another_twenty)]
 
 
 def peak_megabytes(name: str) -> list[float]:
     """Memory at its highest during a chain on 1e7 float64, above what the process had before.
 
-    A first run on few elements keeps the compiler's own memory out of it.
+    So the arguments are not in it. A first run on few elements keeps the compiler's own out, too.
     """
-    few = Case("", "", chain, random_arrays((1000,), (1000,)), expression=CHAIN_EXPRESSION)
-    prepare(name, few, few.inputs())()
+    program = Program("", chain, randoms((1000,), (1000,)), 1000, peers={"numexpr": CHAIN})
+    Contestant(name, program, program.arguments(np.random.default_rng(0))).call()
+    many = Contestant(name, program, (np.full(ELEMENTS, 0.5), np.full(ELEMENTS, 0.25)))
     before = memory_bytes("VmRSS")
-    many = (np.full(ELEMENTS, 0.5), np.full(ELEMENTS, 0.25))
-    result = prepare(name, few, many)()
+    result = many.call()
     assert result.shape == (ELEMENTS,)
     return [(memory_bytes("VmHWM") - before) / 1e6]
 

@@ -7,12 +7,13 @@ import statistics
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TypeVar
 
 K = TypeVar("K")
 Clock = Callable[[], float]
 CONTENDERS = ("numpy", "fxc", "numba", "numexpr", "jax")
-CHECKED = "numba that checks bounds"
+FEWEST, LONG = 3, 1.0  # samples of one contender, and their seconds
 SAMPLE_SECONDS = 2e-3  # a sample repeats shorter calls until it is about this long
 UNITS = (("s", 1.0), ("ms", 1e-3), ("us", 1e-6))
 
@@ -42,37 +43,58 @@ def side_by_side(
 
 
 def samples_of(
-    runs: Mapping[K, Callable[[], object]], repeats: int, clock: Clock
+    runs: Mapping[K, Callable[[], object]],
+    repeats: int,
+    clock: Clock,
+    before: Mapping[K, Callable[[], object]] = MappingProxyType({}),
 ) -> dict[K, list[float]]:
     """Seconds a call of each; samples are taken in turns, in another order each round.
 
     Who follows whom matters: what a predecessor has taken from the caches, or given back to the
-    system, the next one pays for.
+    system, the next one pays for. What is to be done ``before`` each call of one is not counted.
+    Who takes long is asked less often.
     """
-    counts = {name: calls_in_a_sample(run, clock) for name, run in runs.items()}
+    counts = {name: calls_in_a_sample(run, clock, before.get(name)) for name, run in runs.items()}
     samples: dict[K, list[float]] = {name: [] for name in runs}
     names, order = list(runs), random.Random(0)
     for _ in range(repeats):
         order.shuffle(names)
         for name in names:
-            samples[name].append(seconds_a_call(runs[name], counts[name], clock))
+            if len(samples[name]) < FEWEST or sum(samples[name]) * counts[name] < LONG:
+                found = seconds_a_call(runs[name], counts[name], clock, before.get(name))
+                samples[name].append(found)
     return samples
 
 
-def calls_in_a_sample(run: Callable[[], object], clock: Clock) -> int:
+def calls_in_a_sample(
+    run: Callable[[], object], clock: Clock, before: Callable[[], object] | None = None
+) -> int:
     count = 1
     while True:
-        elapsed = seconds_a_call(run, count, clock) * count
+        elapsed = seconds_a_call(run, count, clock, before) * count
         if elapsed >= SAMPLE_SECONDS:
             return count
         count *= 4 if elapsed < SAMPLE_SECONDS / 4 else 2
 
 
-def seconds_a_call(run: Callable[[], object], count: int, clock: Clock) -> float:
-    start = clock()
+def seconds_a_call(
+    run: Callable[[], object],
+    count: int,
+    clock: Clock,
+    before: Callable[[], object] | None = None,
+) -> float:
+    if before is None:
+        start = clock()
+        for _ in range(count):
+            run()
+        return (clock() - start) / count
+    spent = 0.0
     for _ in range(count):
+        before()
+        start = clock()
         run()
-    return (clock() - start) / count
+        spent += clock() - start
+    return spent / count
 
 
 def heading() -> str:

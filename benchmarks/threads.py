@@ -18,7 +18,7 @@ import numpy as np
 
 import fxc
 from fxc import assemble
-from fxc.lowering.scheduling.target import Target
+from fxc.lowering.machine.target import Target
 
 from .measure import Row, calls_in_a_sample, samples_of, seconds_a_call
 
