@@ -1,6 +1,7 @@
 """`python -m benchmarks.suites [SUITE[/NAME]…]`: programs of users, by NumPy, fxc and its peers.
 
-Each suite runs in a process of its own, first on one thread and one processor, then on all.
+Each suite runs in a process of its own, first on one thread, then on all. What one thread takes is
+processor time, so that other processes hardly count.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from ..contenders import PEERS, installed, one_thread
+from ..contenders import PARALLEL, PEERS, installed, one_thread
 from ..measure import quantity
 from . import SUITES, chosen
 from .results import Result, RunOfSuites, about, mean
@@ -42,42 +43,43 @@ def main() -> int:
     if not chosen(options.names):
         parser.error("no such program")
     found = about(peers, options.repeats)
-    rows: list[Result] = []
-    for all_threads in {"one": [False], "all": [True], "both": [False, True]}[options.threads]:
-        taken = [name for name in peers if all_threads or name != "numba-parallel"]
-        print(heading(all_threads, taken))
-        for row in measure_all(options.names, taken, options.repeats, all_threads):
-            print(line(row, taken), flush=True)
-            rows.append(row)
-    print(summary(rows))
     if options.json:
         found["roofs"] = {"one": roofs(all_threads=False), "all": roofs(all_threads=True)}
-        RunOfSuites(found, tuple(rows)).write(options.json)
-    return 0
+    rows: list[Result] = []
+    failed: list[str] = []
+    for all_threads in {"one": [False], "all": [True], "both": [False, True]}[options.threads]:
+        taken = [name for name in peers if all_threads or name != PARALLEL]
+        print(heading(all_threads, taken))
+        settings = {"peers": taken, "repeats": options.repeats, "all": all_threads}
+        for row in measure_all(options.names, settings, failed):
+            print(line(row, taken), flush=True)
+            rows.append(row)
+            if options.json:  # each time, lest an end half-way leaves nothing
+                RunOfSuites(found, tuple(rows)).write(options.json)
+    print(summary(rows))
+    return 1 if failed else 0
 
 
 def measure_all(
-    names: Sequence[str], peers: Sequence[str], repeats: int, all_threads: bool
+    names: Sequence[str], settings: dict[str, Any], failed: list[str]
 ) -> Iterator[Result]:
+    """The rows suite by suite; suites in which a program failed are added to the list."""
     for suite in chosen(names):
         own = [name for name in names if name.partition("/")[0] == suite] or [suite]
-        options = {"names": own, "peers": peers, "repeats": repeats, "all": all_threads}
-        yield from (Result(**row) for row in in_process("worker", options, all_threads))
+        try:
+            rows = in_process("worker", {"names": own, **settings}, settings["all"])
+            yield from (Result(**row) for row in rows)
+        except subprocess.CalledProcessError:
+            failed.append(suite)
 
 
 def in_process(module: str, options: Any, all_threads: bool) -> Iterator[Any]:
     """What a module of this package prints, line by line."""
     environment = {**os.environ}
-    command = [sys.executable, "-m", f"{__package__}.{module}", json.dumps(options)]
-    before = os.sched_getaffinity(0)
     if not all_threads:
         one_thread(environment)
-        os.sched_setaffinity(0, {max(before)})
-    try:
-        child = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
-    finally:
-        os.sched_setaffinity(0, before)
-    with child:
+    command = [sys.executable, "-m", f"{__package__}.{module}", json.dumps(options)]
+    with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) as child:
         assert child.stdout is not None
         for text in child.stdout:
             yield json.loads(text)

@@ -10,6 +10,7 @@ import os
 import statistics
 import sys
 import time
+import traceback
 import warnings
 from collections.abc import Callable
 from dataclasses import asdict
@@ -34,7 +35,8 @@ class WrongResult(Exception):
     """A contender computes something else than NumPy."""
 
 
-def main() -> None:
+def main() -> int:
+    failed = False
     options = json.loads(sys.argv[1])
     warnings.simplefilter("ignore")
     for name in ("fxc", *options["peers"]):
@@ -42,8 +44,14 @@ def main() -> None:
     for suite, programs in chosen(options["names"]).items():
         for program in programs:
             if program.all_threads or not options["all"]:
-                row = measured(suite, program, options)
-                print(json.dumps(asdict(row)), flush=True)
+                try:
+                    row = measured(suite, program, options)
+                except Exception:
+                    traceback.print_exc()
+                    failed = True
+                else:
+                    print(json.dumps(asdict(row)), flush=True)
+    return 1 if failed else 0
 
 
 def start(name: str) -> None:
@@ -130,4 +138,4 @@ def check(name: str, outcome: list[Any], expected: list[Any]) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())
