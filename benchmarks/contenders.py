@@ -16,7 +16,7 @@ from .suites.program import Arguments, Program
 NUMBA = "numba"
 PARALLEL = "numba-parallel"
 CHECKED = "numba-checked"  # looks at each index, as NumPy and fxc do
-PEERS = (NUMBA, PARALLEL, CHECKED, "numexpr", "jax", "torch")
+PEERS = (NUMBA, PARALLEL, CHECKED, "numexpr", "jax")
 
 
 class NotTaken(Exception):
@@ -62,10 +62,6 @@ def compiled(
 
             options = {"parallel": name == PARALLEL, "boundscheck": name == CHECKED or None}
             return numba.njit(**options)(with_compiled_helpers(function, numba.njit))
-        case "torch":
-            import torch
-
-            return torch.compile(function)
         case "jax":
             import jax
 

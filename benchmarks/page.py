@@ -96,6 +96,8 @@ def conditions(run: RunOfSuites) -> Iterator[str]:
             f"{about['processors']} processors before the first row was measured. So times on "
             "several threads are too long, and caches and memory were shared on one thread, too."
         )
+    if all(row.best_peer() is None for row in run.rows):
+        yield "\nNo peers were timed in this run."
     yield ""
 
 
@@ -151,6 +153,8 @@ def shortfalls(run: RunOfSuites) -> Iterator[str]:
     yield "## Where fxc falls short\n"
     for title, ratio, least in kinds:
         found = [(value, row) for row in run.rows if (value := ratio(row)) is not None]
+        if not found:
+            continue
         below = sorted((pair for pair in found if pair[0] < least), key=lambda pair: pair[0])
         yield f"{title}: {len(below)} of {len(found)} rows.\n"
         if not below:

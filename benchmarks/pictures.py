@@ -25,7 +25,6 @@ COLOURS = {
     "numba-checked": "#9ecae1",
     "numexpr": "#7f7f7f",
     "jax": "#33a02c",
-    "torch": "#ff7f00",
 }
 MARKS = dict(zip(SUITES, "osD^vPX*", strict=True))
 
