@@ -76,7 +76,7 @@ def measured(suite: str, program: Program, options: dict[str, Any]) -> Result:
         try:
             entrant = Contestant(name, program, arguments)
             outcome: list[Any] = []
-            first[name] = first_call(lambda: outcome.extend(entrant.outcome()))  # noqa: B023
+            first[name] = first_call(lambda: outcome.extend(entrant.outcome()), clock)  # noqa: B023
             check(name, outcome, expected)
             settle(entrant, clock, SETTLED if name == "fxc" else 2)
             contestants[name] = entrant
