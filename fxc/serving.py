@@ -290,7 +290,8 @@ class Serving(Splitting[P, R]):
         self._rest(variant, args, kwargs)
         if isinstance(error, Flagged):
             return self._eager(args, kwargs, "there may be floating-point warnings")
-        if variant.captured.need_not_raise or (isinstance(error, WouldRaise) and error.args):
+        leaves = variant.captured.need_not_raise or _composites_leave(variant)
+        if leaves or (isinstance(error, WouldRaise) and error.args):
             why = "native code has stopped where Python or NumPy goes on, or raises"
             why = why if type(error) is WouldRaise else repr(error)
             result = self._eager(args, kwargs, why)
@@ -362,3 +363,11 @@ class Serving(Splitting[P, R]):
         run = self.__fxc_original__ if key in self._state.losing else self._runner()
         if rest and not self._options.fullgraph and not self._is_driver_tried(key, run, True):
             self._give_turn(Handed(run, key, rest))
+
+
+def _composites_leave(variant: Variant) -> bool:
+    """Whether what has taken the place of an operator sends calls back that need not raise."""
+    from fxc.ir.graph import walk
+    from fxc.ops.python_numbers import may_leave
+
+    return any(may_leave(node.op) for node in walk(variant.compilation.decomposed.body))

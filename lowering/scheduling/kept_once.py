@@ -18,7 +18,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from fxc.ir.size_functions import hint, substitute
-from fxc.ir.symbols import Dim, computed_in, symbol
+from fxc.ir.symbols import Dim, computed_in, symbol, symbols_of
 
 from ..nests.accesses import Block, stored
 from ..nests.addressing import byte_offset, step_of
@@ -111,7 +111,19 @@ def _loaded_once(
         return behind
     if other in stored(program, behind[: last + 1]) or any(map(computed_in, second.index)):
         return behind
+    if not all(_moves_as_evenly(program, load, _instead(load, first, second)) for load in loads):
+        return behind
     return [_instead(stmt, first, second) for stmt in behind]
+
+
+def _moves_as_evenly(program: Program, load: Load, instead: Stmt) -> bool:
+    """Whether another load moves evenly with each counter that this one does: what has been one
+    loop over rows with no gaps between them is none over rows with gaps.
+    """
+    assert isinstance(instead, Load)
+    here, there = (byte_offset(program.buffers[x.buffer], x.index) for x in (load, instead))
+    counters = {name for dim in load.index for name in symbols_of(dim)}
+    return all(step_of(here, name) is None or step_of(there, name) is not None for name in counters)
 
 
 def _instead(stmt: Stmt, first: Store, second: Store) -> Stmt:

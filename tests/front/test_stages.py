@@ -178,7 +178,7 @@ loops softmax
   temp b2: float64[40]
   output b4: float64[3, 40]
   for i0 in 0:3
-    for i1 in 0:40 lanes 32
+    for i1 in 0:40 lanes 32 again
       t2 = maximum x[i0, i1]  [any]
     for i3 in 0:40 lanes 16
       t6 = exp(subtract(x[i0, i3], t2))
@@ -234,7 +234,7 @@ functional relax(%u: f64[8])
             """\
 loops relax
   input u: float64[8]
-  for i1 in 0:6 ordered stores 1 behind lanes 8 ends first
+  for i1 in 0:6 ordered stores 1 behind lanes 4 ends first
     u[i1 + 1] = multiply(0.25, add(add(u[i1], multiply(2.0, u[i1 + 1])), u[i1 + 2]))
   bytes moved 96; copies 0""",
         )
@@ -259,7 +259,7 @@ captured column_sums(%x: f64[3, 40])
 loops column_sums
   input x: float64[3, 40]
   output b1: float64[40]
-  for i1 in 0:40 lanes 8
+  for i1 in 0:40 lanes 8 ends first
     for i0 in 0:3
       t2 = add x[i0, i1]  [sequential]
     b1[i1] = t2

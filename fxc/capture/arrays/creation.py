@@ -391,4 +391,3 @@ _CREATION: dict[Any, Callable[..., Any]] = {
     np.copy: copy,
 }
 CREATION = {function: _with_options(function, ours) for function, ours in _CREATION.items()}
-CREATION[np.ndarray] = ndarray

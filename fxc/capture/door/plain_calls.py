@@ -39,6 +39,9 @@ REMEMBERING = type(functools.lru_cache(len))
 _KEYS = (bool, int, float, complex, str, bytes, type(None))
 
 
+_MAKING = (np.fromfunction, np.ndarray)  # of an array that the program writes
+
+
 class PlainCalls(Staged):
     """Such calls in one capture."""
 
@@ -65,7 +68,7 @@ class PlainCalls(Staged):
                 "be captured; give it a list"
             )
         self._check_operands(args)
-        if f in CREATION or f is np.fromfunction or has_traced(args) or has_traced(kwargs):
+        if f in CREATION or f in _MAKING or has_traced(args) or has_traced(kwargs):
             return array_function(f, args, kwargs)
         if f in purity.NUMPY_WITH_EFFECTS:
             raise self.refuse_call(f)

@@ -96,6 +96,7 @@ def size_of(a: object, axis: object = None) -> Any:
 FUNCTIONS: dict[Any, Callable[..., Any]] = {
     **{op.numpy: listed(op) for op in TABLE if op.tag is Tag.OPAQUE},
     **creation.CREATION,
+    np.ndarray: creation.ndarray,  # a class: programs ask for it, too
     **sharing.FUNCTIONS,
     **library.FUNCTIONS,
     **decompositions.FUNCTIONS,

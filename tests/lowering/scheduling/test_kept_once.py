@@ -102,3 +102,12 @@ def test_a_result_is_kept_apart_from_what_is_written() -> None:
     kept, _ = compiled(A, b)
     assert not np.shares_memory(kept, b)
     loops(lambda a, b: program(a, b)[1], A, B)
+
+
+def test_a_sum_over_all_elements_has_no_gaps_to_jump_over() -> None:
+    def total(a: Any, b: Any) -> Any:
+        t = np.sqrt(a[:, :4])
+        b[:, :4] = t
+        return t.sum(), b[0, 0]
+
+    loops(total, A, B)
