@@ -30,8 +30,13 @@ def one_nest(x):
     return y
 
 
+def long_chain(x):
+    return np.exp(np.sin(np.exp(np.cos(np.exp(np.sin(np.exp(np.cos(x))))))))
+
+
 def in_place(x):
-    x[...] = np.exp(np.sin(np.exp(np.cos(np.exp(np.sin(np.exp(np.cos(x))))))))
+    y = long_chain(long_chain(long_chain(x)))
+    x[...] = long_chain(long_chain(long_chain(y)))
     return x
 
 
