@@ -32,7 +32,7 @@ def test_an_array_that_nobody_reads_is_written_into():
         compiled(np.linspace(0.0, 1.0, 400), 20, seen)
     assert len(set(seen)) == 1
     objects(np.linspace(0.0, 1.0, 400), 20, seen := [])
-    assert len(set(seen)) == 2
+    assert len(set(seen)) > 1
 
 
 def kept_in_a_list(u, n):
