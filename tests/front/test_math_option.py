@@ -16,8 +16,6 @@ from fxc.lowering.operators.scalar_rules import MATH_COSTS
 from tests.compiling import check
 from tests.outcomes import difference, run
 
-pytestmark = pytest.mark.bits
-
 _LAYOUTS = {
     "whole": lambda x: x,
     "backwards": lambda x: x[::-1],
@@ -34,6 +32,7 @@ def _numbers(name: str, size: int, kind: str) -> np.ndarray[Any, Any]:
     return (found * 3 if kind == "i4" else found).astype(kind)
 
 
+@pytest.mark.bits
 @pytest.mark.parametrize("layout", _LAYOUTS)
 @pytest.mark.parametrize("name", _UNARY)
 def test_exact_is_numpys_bits(name: str, layout: str) -> None:
@@ -49,6 +48,7 @@ def test_exact_is_numpys_bits(name: str, layout: str) -> None:
             assert difference(run(fn, [x]), run(compiled, [x])) == ""
 
 
+@pytest.mark.bits
 @pytest.mark.parametrize("layout", _LAYOUTS)
 @pytest.mark.parametrize("name", _BINARY)
 def test_exact_is_numpys_bits_of_two_operands(name: str, layout: str) -> None:
@@ -99,6 +99,7 @@ def _warning(x):
     return np.log(x - x[0])
 
 
+@pytest.mark.bits
 @pytest.mark.parametrize("fn", [_in_place, _in_a_loop, _softmax, _at, _of_python, _warning])
 def test_exact_programs(fn) -> None:
     for size in (8, 64, 5000):

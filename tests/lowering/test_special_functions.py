@@ -33,8 +33,6 @@ from tests.vector_functions import (
     special_values,
 )
 
-pytestmark = pytest.mark.bits
-
 COUNT = 40
 _BITS = 140
 
@@ -171,6 +169,7 @@ def test_all_functions_have_a_bound() -> None:
     assert all(isinstance(getattr(special, name), np.ufunc) for name in SPECIAL_COSTS)
 
 
+@pytest.mark.bits
 @pytest.mark.parametrize(("name", "kind"), PAIRS)
 def test_error_stays_within_bound(name: str, kind: str) -> None:
     arguments, dtype = _inputs(name, kind), DTYPES[kind]
@@ -192,6 +191,7 @@ def test_error_stays_within_bound(name: str, kind: str) -> None:
             assert error <= bound * mpf(float(np.spacing(size))), (row, value)
 
 
+@pytest.mark.bits
 @pytest.mark.parametrize("kind", LANES)
 def test_gammaln_of_negative_numbers(kind: str) -> None:
     """The error is one of the two logarithms that are added."""
@@ -225,6 +225,7 @@ def test_processors_and_lanes_do_not_matter(name: str, kind: str) -> None:
 _SCIPYS_OWN = frozenset({"erfcinv", "gammaln"})
 
 
+@pytest.mark.bits
 @pytest.mark.parametrize(("name", "kind"), PAIRS)
 def test_specials_are_those_of_scipy(name: str, kind: str) -> None:
     dtype = DTYPES[kind]

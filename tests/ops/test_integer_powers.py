@@ -11,8 +11,6 @@ import fxc
 from tests.compiling import check
 from tests.outcomes import difference, run
 
-pytestmark = pytest.mark.bits
-
 DTYPES = "bhilBHIL?"
 _EXPONENTS = (0, 1, 3, 4, 13, 63, 64)
 

@@ -152,13 +152,11 @@ REFUSED = [
 ]
 
 
-@pytest.mark.bits
 @pytest.mark.parametrize("lines", REFUSED)
 def test_what_stays(lines: str) -> None:
     assert "begin" not in loops_of(lines)
 
 
-@pytest.mark.bits
 @pytest.mark.parametrize(
     "lines",
     [

@@ -149,13 +149,11 @@ REFUSED = [
 ]
 
 
-@pytest.mark.bits
 @pytest.mark.parametrize("lines", REFUSED)
 def test_what_stays(lines: str) -> None:
     assert ".ahead" not in loops_of(lines)
 
 
-@pytest.mark.bits
 @pytest.mark.parametrize(
     "lines",
     [
@@ -172,7 +170,6 @@ def test_what_is_made_ahead(lines: str) -> None:
     assert ".ahead" in loops_of(lines)
 
 
-@pytest.mark.bits
 def test_a_number_that_is_counted() -> None:
     def program(v: Any, A: Any) -> Any:
         x = v[v > 0]
