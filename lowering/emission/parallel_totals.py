@@ -80,7 +80,7 @@ def _pieces(emitter: Emitter, loop: Loop) -> _Pieces:
     for name in ("smax", "smin"):
         emitter.module.declare(f"declare i64 @llvm.{name}.i64(i64, i64)")
     if any(s.is_pairwise for s in totals):
-        emitter.module.declare("declare i64 @llvm.ctlz.i64(i64, i1)")
+        emitter.module.declare("declare i64 @llvm.ctlz.i64(i64, i1 immarg)")
         times = f.op(f"udiv i64 {size}, {least}")
         times = f.op(f"call i64 @llvm.smax.i64(i64 {times}, i64 1)")
         zeros = f.op(f"call i64 @llvm.ctlz.i64(i64 {times}, i1 true)")

@@ -499,3 +499,18 @@ def test_threads_take_blocks_of_columns(kind: str, monkeypatch: pytest.MonkeyPat
         found, expected = run(compiled, (x,)), run(program, (x,))
         assert difference(expected, found) == "", shape
     assert "i1b" in loops(compiled, numbers(64, 1000, dtype=kind))
+
+
+def test_bits_of_numbers_are_counted_beside_sums_in_pieces() -> None:
+    """Both ask LLVM for leading zeros: a function is declared once."""
+
+    def program(x, n):
+        total = 0.0
+        for k in range(n):
+            total += x.sum() * k.bit_length()
+        return total
+
+    compiled = fxc.compile(program, fullgraph=True, dynamic=True)
+    for n in (5, 30):
+        given = numbers(1000, 900).ravel(), n
+        assert difference(run(program, given), run(compiled, given)) == ""
