@@ -75,8 +75,10 @@ def get_kept_memory() -> int:
 def set_kept_memory(n: int) -> None:
     """Keep up to ``n`` bytes of memory of large arrays that are gone, for those that come.
 
-    What is kept beyond that is given back to the system now. With 0, nothing is kept. Raises
-    ``ValueError`` for less.
+    If more is kept when this is called, the rest is given back to the system at once. ``n = 0``
+    turns it off.
+
+    Raises ``ValueError`` if ``n`` is negative, ``TypeError`` if it is no int.
 
     >>> import fxc
     >>> before = fxc.get_kept_memory()

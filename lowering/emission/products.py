@@ -135,7 +135,9 @@ def _behind(emitter: Emitter, product: _Product, done: Dim) -> _Product:
 def _if_short(
     emitter: Emitter, stmt: Matmul, yes: Callable[[], None], no: Callable[[], None]
 ) -> None:
-    """What is for vectors of so many elements that their order is known, or what is for others."""
+    """Write ``yes`` for vectors of up to ``LONGEST`` elements, whose order of additions is known,
+    and ``no`` for longer ones; a test at run time chooses where the size is a symbol.
+    """
     size = matrix(emitter.program.buffers[stmt.x], as_row=True)[0][1]
     if isinstance(size, int):
         yes()
