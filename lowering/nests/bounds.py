@@ -37,8 +37,13 @@ def counter_ranges(program: Program) -> dict[str, Range]:
 
     A loop whose bounds depend on data is not among them: nothing has a size that depends on it.
     """
+    return ranges_within(counter_bounds(program))
+
+
+def ranges_within(counters: Mapping[str, Range]) -> dict[str, Range]:
+    """The values of counters with these bounds, outer ones first."""
     ranges: dict[str, Range] = {}
-    for var, (first, last) in counter_bounds(program).items():
+    for var, (first, last) in counters.items():
         ranges[var] = bounds(first, ranges)[0], bounds(last - 1, ranges)[1]
     return ranges
 

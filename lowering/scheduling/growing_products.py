@@ -21,13 +21,13 @@ from fxc.ir.bounds import decide
 from fxc.ir.size_functions import floordiv, minimum, substitute
 from fxc.ir.symbols import Dim, computed_in, symbol
 
-from ..nests.accesses import Block
 from ..nests.addressing import step_of
-from ..nests.bounds import Range, bounds, counter_bounds
+from ..nests.bounds import Range, counter_bounds, ranges_within
 from ..nests.buffers import F64, I64, Buffer, Const
 from ..nests.met import ends, is_positive, met_in_vector, stores
 from ..nests.program import Program
-from ..nests.statements import For, Index, Matmul, Stmt, blocks_of, with_blocks
+from ..nests.rewriting import innermost_first
+from ..nests.statements import For, Index, Matmul, Stmt
 
 ACCUMULATORS = 2  # at most, of one product
 MULTIPLE = 4  # of elements that orders take at once, at most
@@ -39,7 +39,7 @@ def growing_products(program: Program) -> Program:
     Requires: nothing. Ensures: the same results, bit for bit.
     """
     beginning = _Beginning(program)
-    body = beginning.block(program.body)
+    body = innermost_first(program.body, beginning.loop)
     return replace(program, body=body, buffers=beginning.buffers)
 
 
@@ -48,27 +48,18 @@ class _Beginning:
         self.costs = program.target.costs
         self.buffers = dict(program.buffers)
         self.counters = counter_bounds(program)
-        self.ranges: dict[str, Range] = {}
-        for var, (first, last) in self.counters.items():
-            self.ranges[var] = bounds(first, self.ranges)[0], bounds(last - 1, self.ranges)[1]
+        self.ranges = ranges_within(self.counters)
 
-    def block(self, block: Block) -> Block:
-        made: list[Stmt] = []
-        for stmt in block:
-            stmt = with_blocks(stmt, tuple(map(self.block, blocks_of(stmt, into_loops=False))))
-            made += self.loop(stmt) if isinstance(stmt, For) else [stmt]
-        return tuple(made)
-
-    def loop(self, loop: For) -> list[Stmt]:
-        """The loop, in strips if one of its products can begin ahead of each."""
+    def loop(self, loop: For) -> list[Stmt] | None:
+        """The loop in strips, if one of its products can begin ahead of each."""
         if loop.leave is not None or loop.var not in self.counters:
-            return [loop]
+            return None
         for number, stmt in enumerate(loop.body):
             if isinstance(stmt, Matmul):
                 known = self.known_at_first(loop, stmt)
                 if known is not None:
                     return self.strips(loop, number, known)
-        return [loop]
+        return None
 
     def known_at_first(self, loop: For, stmt: Matmul) -> int | None:
         """The number of elements of the first product, rounded down, if all products grow by one

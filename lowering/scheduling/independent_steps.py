@@ -19,10 +19,11 @@ from fxc.ir.symbols import Dim, computed_in, symbol, symbols_of
 
 from ..nests.accesses import Block, rename
 from ..nests.addressing import byte_offset, step_of
-from ..nests.bounds import Range, counter_bounds, counter_ranges, trips
+from ..nests.bounds import Range, counter_bounds, ranges_within, trips
 from ..nests.independence import why_dependent
 from ..nests.program import Program
-from ..nests.statements import For, Load, Loop, Stmt, Store, blocks_of, with_blocks
+from ..nests.rewriting import outermost_first
+from ..nests.statements import For, Load, Loop, Store
 
 Counters = tuple[dict[str, Range], dict[str, Range]]  # their bounds, and the values that they take
 
@@ -33,19 +34,13 @@ def independent_steps(program: Program) -> Program:
     Requires: stored values are forwarded. Ensures: the same results, bit for bit.
     """
     counters = counter_bounds(program)
-    ranges = counter_ranges(program) if counters else {}
-    return replace(program, body=_block(program, (counters, ranges), program.body))
+    known = counters, ranges_within(counters)
 
+    def change(steps: For) -> Block | None:
+        nest = _nest(program, known, steps)
+        return None if nest is None else (nest,)
 
-def _block(program: Program, counters: Counters, block: Block) -> Block:
-    made: list[Stmt] = []
-    for stmt in block:
-        nest = _nest(program, counters, stmt) if isinstance(stmt, For) else None
-        if nest is None and not isinstance(stmt, Loop):
-            inner = tuple(_block(program, counters, each) for each in blocks_of(stmt))
-            stmt = with_blocks(stmt, inner)
-        made.append(stmt if nest is None else nest)
-    return tuple(made)
+    return replace(program, body=outermost_first(program.body, change))
 
 
 def _nest(program: Program, counters: Counters, steps: For) -> Loop | None:

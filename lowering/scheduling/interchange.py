@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence, Set
 from dataclasses import replace
+from functools import partial
 
 from fxc.ir.size_functions import floordiv, hint, minimum
 from fxc.ir.symbols import Dim, computed_in, product, symbol, symbols_of
@@ -24,6 +25,7 @@ from ..nests.accesses import Access, Block, accesses, rename, stored
 from ..nests.addressing import byte_offset, step_of
 from ..nests.buffers import I64, Const
 from ..nests.program import Program
+from ..nests.rewriting import outermost_first
 from ..nests.statements import (
     Compute,
     For,
@@ -31,9 +33,7 @@ from ..nests.statements import (
     Load,
     Loop,
     Stmt,
-    blocks_of,
     walk,
-    with_blocks,
 )
 from .row_blocks import rows_behind
 from .strips import is_plain
@@ -44,18 +44,7 @@ def interchange(program: Program) -> Program:
 
     Requires: nests are merged. Ensures: the same results, bit for bit.
     """
-    return replace(program, body=_block(program, program.body))
-
-
-def _block(program: Program, block: Block) -> Block:
-    result: list[Stmt] = []
-    for stmt in block:
-        found = _in_parts(program, stmt) if isinstance(stmt, For) else None
-        if found is None and not isinstance(stmt, Loop):
-            inner = tuple(_block(program, each) for each in blocks_of(stmt))
-            stmt = with_blocks(stmt, inner) if inner else stmt
-        result += [stmt] if found is None else found
-    return tuple(result)
+    return replace(program, body=outermost_first(program.body, partial(_in_parts, program)))
 
 
 def _in_parts(program: Program, steps: For) -> list[Stmt] | None:

@@ -19,13 +19,13 @@ from fxc.ir.size_functions import substitute
 from fxc.ir.symbols import Dim, computed_in, symbol, symbols_of
 from fxc.ir.types import c_strides
 
-from ..nests.accesses import Block
 from ..nests.addressing import step_of
-from ..nests.bounds import Range, bounds, counter_bounds, trips
+from ..nests.bounds import counter_bounds, ranges_within, trips
 from ..nests.buffers import Buffer
 from ..nests.met import Met, are_apart, is_positive, met_in_vector, stores
 from ..nests.program import Program
-from ..nests.statements import For, Load, Matmul, Stmt, Store, blocks_of, with_blocks
+from ..nests.rewriting import innermost_first
+from ..nests.statements import For, Load, Matmul, Stmt, Store
 
 
 def products_ahead(program: Program) -> Program:
@@ -34,7 +34,7 @@ def products_ahead(program: Program) -> Program:
     Requires: nothing. Ensures: the same results, bit for bit.
     """
     moving = _Moving(program)
-    body = moving.block(program.body)
+    body = innermost_first(program.body, moving.loop)
     return replace(program, body=body, buffers=moving.buffers) if moving.moved else program
 
 
@@ -43,25 +43,13 @@ class _Moving:
         self.program = program
         self.buffers = dict(program.buffers)
         self.counters = counter_bounds(program)
-        self.ranges: dict[str, Range] = {}
-        for var, (first, last) in self.counters.items():
-            self.ranges[var] = bounds(first, self.ranges)[0], bounds(last - 1, self.ranges)[1]
+        self.ranges = ranges_within(self.counters)
         self.moved = 0
 
-    def block(self, block: Block) -> Block:
-        made: list[Stmt] = []
-        for stmt in block:
-            stmt = with_blocks(stmt, tuple(map(self.block, blocks_of(stmt, into_loops=False))))
-            if isinstance(stmt, For):
-                made += self.loop(stmt)
-            else:
-                made.append(stmt)
-        return tuple(made)
-
-    def loop(self, loop: For) -> list[Stmt]:
+    def loop(self, loop: For) -> list[Stmt] | None:
         """The loop, behind what can be made ahead of it."""
         if loop.leave is not None or loop.var not in self.counters:
-            return [loop]
+            return None
         ahead: list[Stmt] = []
         body: list[Stmt] = []
         for place, stmt in enumerate(loop.body):
@@ -71,7 +59,7 @@ class _Moving:
             else:
                 ahead.append(made[0])
                 body += made[1]
-        return [*ahead, replace(loop, body=tuple(body))]
+        return [*ahead, replace(loop, body=tuple(body))] if ahead else None
 
     def ahead(self, loop: For, stmt: Matmul, place: int) -> tuple[Matmul, list[Stmt]] | None:
         """All products that a statement of the loop makes, and what takes its place there."""

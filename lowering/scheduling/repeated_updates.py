@@ -24,7 +24,7 @@ from fxc.ir.types import c_strides
 
 from ..nests.accesses import Block, rename, stored
 from ..nests.addressing import byte_offset, step_of
-from ..nests.bounds import Range, bounds, counter_bounds, trips
+from ..nests.bounds import bounds, counter_bounds, ranges_within, trips
 from ..nests.buffers import Atom, Buffer
 from ..nests.program import Program
 from ..nests.statements import (
@@ -57,9 +57,7 @@ class _Turning:
         self.costs = program.target.costs
         self.buffers = dict(program.buffers)
         self.counters = counter_bounds(program)
-        self.ranges: dict[str, Range] = {}
-        for var, (first, last) in self.counters.items():
-            self.ranges[var] = bounds(first, self.ranges)[0], bounds(last - 1, self.ranges)[1]
+        self.ranges = ranges_within(self.counters)
         self.around: list[For] = []
         self.turned: dict[str, str] = {}  # by buffer, the one with a copy that lies otherwise
 

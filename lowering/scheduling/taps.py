@@ -25,6 +25,7 @@ from fxc.ir.symbols import Dim, computed_in, symbol, symbols_of
 from ..nests.accesses import Block, rename
 from ..nests.buffers import Const
 from ..nests.program import Program
+from ..nests.rewriting import outermost_first
 from ..nests.statements import (
     Accumulate,
     Compute,
@@ -35,8 +36,6 @@ from ..nests.statements import (
     Stmt,
     Store,
     atoms_read,
-    blocks_of,
-    with_blocks,
 )
 
 
@@ -45,18 +44,12 @@ def taps(program: Program) -> Program:
 
     Requires: nests are merged. Ensures: the same results, bit for bit.
     """
-    return replace(program, body=_block(program, program.body))
 
+    def change(steps: For) -> Block | None:
+        nest = _inside(program, steps)
+        return None if nest is None else (nest,)
 
-def _block(program: Program, block: Block) -> Block:
-    result: list[Stmt] = []
-    for stmt in block:
-        found = _inside(program, stmt) if isinstance(stmt, For) else None
-        if found is None and not isinstance(stmt, Loop):
-            inner = tuple(_block(program, each) for each in blocks_of(stmt))
-            stmt = with_blocks(stmt, inner) if inner else stmt
-        result.append(stmt if found is None else found)
-    return tuple(result)
+    return replace(program, body=outermost_first(program.body, change))
 
 
 @frozen

@@ -1,0 +1,38 @@
+"""Loops of the user's program, with other statements in their place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from .accesses import Block
+from .statements import For, Loop, Stmt, blocks_of, with_blocks
+
+Change = Callable[[For], Sequence[Stmt] | None]  # None: the loop stays
+
+
+def outermost_first(block: Block, change: Change) -> Block:
+    """The statements after ``change``, which is asked for the loops inside of those that stay, too.
+    Nests have no such loops.
+    """
+    made: list[Stmt] = []
+    for stmt in block:
+        found = change(stmt) if isinstance(stmt, For) else None
+        if found is not None:
+            made += found
+        elif isinstance(stmt, Loop):
+            made.append(stmt)
+        else:
+            inner = tuple(outermost_first(each, change) for each in blocks_of(stmt))
+            made.append(with_blocks(stmt, inner))
+    return tuple(made)
+
+
+def innermost_first(block: Block, change: Change) -> Block:
+    """The statements after ``change``, which is given loops whose inner ones have been changed."""
+    made: list[Stmt] = []
+    for stmt in block:
+        inner = blocks_of(stmt, into_loops=False)
+        stmt = with_blocks(stmt, tuple(innermost_first(each, change) for each in inner))
+        found = change(stmt) if isinstance(stmt, For) else None
+        made += [stmt] if found is None else found
+    return tuple(made)
