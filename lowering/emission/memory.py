@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import groupby
 
 from fxc.ir.size_functions import hint
 from fxc.ir.symbols import Dim
@@ -43,9 +44,13 @@ def _lines(module: Module) -> Iterator[str]:
         yield f"  temp {name}: of a size that is known when it runs"
     used = [_in_use(arena, place) for place in range(len(program.body))]
     peak = max(used, key=hint, default=0)
-    for place, size in enumerate(used):
+    first = 0
+    for size, run in groupby(used):
+        last = first + len([*run]) - 1
+        what = f"statement {first}" if first == last else f"statements {first} to {last}"
         mark = "  peak" if size == peak and peak != 0 else ""
-        yield f"  statement {place}: temporaries {size}{mark}"
+        yield f"  {what}: temporaries {size}{mark}"
+        first = last + 1
 
 
 def _in_use(arena: Arena, place: int) -> Dim:

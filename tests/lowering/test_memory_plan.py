@@ -37,9 +37,7 @@ memory 64000: arrays 32000, temporaries 32000
   temp b2: 16000 at 16000, statements 1 to 4
   temp b3: 16000 at 0, statements 2 to 3
   statement 0: temporaries 16000
-  statement 1: temporaries 32000  peak
-  statement 2: temporaries 32000  peak
-  statement 3: temporaries 32000  peak
+  statements 1 to 3: temporaries 32000  peak
   statement 4: temporaries 16000""",
     )
 
@@ -56,9 +54,7 @@ memory 16*x.0 + 128*floordiv(8*x.0 + 63, 64): arrays 16*x.0, temporaries 128*flo
   temp b2: 64*floordiv(8*x.0 + 63, 64) at 64*floordiv(8*x.0 + 63, 64), statements 1 to 4
   temp b3: 64*floordiv(8*x.0 + 63, 64) at 0, statements 2 to 3
   statement 0: temporaries 64*floordiv(8*x.0 + 63, 64)
-  statement 1: temporaries 128*floordiv(8*x.0 + 63, 64)  peak
-  statement 2: temporaries 128*floordiv(8*x.0 + 63, 64)  peak
-  statement 3: temporaries 128*floordiv(8*x.0 + 63, 64)  peak
+  statements 1 to 3: temporaries 128*floordiv(8*x.0 + 63, 64)  peak
   statement 4: temporaries 64*floordiv(8*x.0 + 63, 64)""",
     )
 
@@ -70,8 +66,7 @@ def test_few_temporaries_and_none() -> None:
 memory 168: arrays 40, temporaries 128, in the stack frame
   output b2: 40
   temp b1: 128 at 0, statements 0 to 1
-  statement 0: temporaries 128  peak
-  statement 1: temporaries 128  peak""",
+  statements 0 to 1: temporaries 128  peak""",
     )
     assert_expected_inline(
         told(lambda x: x + 1, np.arange(10.0)),
