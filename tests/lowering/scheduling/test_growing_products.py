@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,8 @@ from expecttest import assert_expected_inline
 
 import fxc
 from fxc.lowering.operators.dot_order import LONGEST
-from tests.bodies import function
+from tests.compiling import same
+from tests.nests_of import loops_of_lines
 from tests.scheduled import body
 
 
@@ -49,29 +51,16 @@ def arguments(program: Any, n: int, dtype: Any, spaced: bool = False) -> tuple[A
     return matrix, vector[:n] if not spaced else vector[::2]
 
 
-def compared(compiled: Any, program: Any, args: Any) -> None:
-    given, taken = ([np.copy(x) for x in args] for _ in "12")
-    with np.errstate(all="ignore"):
-        program(*given)
-        compiled(*taken)
-    for left, right in zip(taken, given, strict=True):
-        np.testing.assert_array_equal(left, right)
-
-
 @pytest.mark.bits
 @pytest.mark.parametrize("program", PROGRAMS)
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("spaced", [False, True])
 def test_they_have_numpys_bits(program: Any, dtype: Any, spaced: bool) -> None:
     for n in (5, 6, 16, 17, 33, 47, 70):
-        args = arguments(program, n, dtype, spaced)
+        make = partial(arguments, program, n, dtype, spaced)
         compiled = fxc.compile(program, fullgraph=True)
-        given, taken = ([np.copy(x, "A") for x in args] for _ in "12")
-        program(*given)
-        compiled(*taken)
-        for left, right in zip(taken, given, strict=True):
-            np.testing.assert_array_equal(left, right)
-        assert n < 17 or "begin matmul" in str(compiled.inspect(*args).loops)
+        assert same(program, compiled, make)
+        assert n < 17 or "begin matmul" in str(compiled.inspect(*make()).loops)
 
 
 @pytest.mark.bits
@@ -79,13 +68,13 @@ def test_they_have_numpys_bits(program: Any, dtype: Any, spaced: bool) -> None:
 def test_sizes_may_be_symbols(program: Any) -> None:
     compiled = fxc.compile(program, fullgraph=True, dynamic=True)
     for n in (20, 9, 33, 2, 1, 0, 50):
-        compared(compiled, program, arguments(program, n, np.float64))
+        assert same(program, compiled, arguments(program, n, np.float64))
 
 
 @pytest.mark.bits
 def test_vectors_that_get_too_long() -> None:
     args = arguments(solved, LONGEST + 40, np.float64)
-    compared(fxc.compile(solved, fullgraph=True), solved, args)
+    assert same(solved, fxc.compile(solved, fullgraph=True), args)
 
 
 def test_numbers_that_are_special() -> None:
@@ -93,7 +82,8 @@ def test_numbers_that_are_special() -> None:
     special = np.array([0.0, -0.0, 5e-324, -1e-200, 1e300, np.inf, -np.inf, np.nan, 1, -1])
     for most in (4, 6, 10):
         compiled = fxc.compile(products, fullgraph=True)
-        compared(compiled, products, (rng.choice(special[:most], (40, 40)), special.repeat(4)))
+        given = rng.choice(special[:most], (40, 40)), special.repeat(4)
+        assert same(products, compiled, given)
 
 
 def test_a_strip() -> None:
@@ -114,26 +104,14 @@ def test_a_strip_does_what_the_loop_does(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr("fxc.lowering.emission.products.dot_order", lambda dtype: _Unknown)
     for program in PROGRAMS:
         args = arguments(program, 37, np.float64)
-        compared(fxc.compile(program, fullgraph=True), program, args)
+        assert same(program, fxc.compile(program, fullgraph=True), args)
 
 
 class _Unknown:
     adjacent = apart = None
 
 
-def loops_of(lines: str) -> str:
-    """The loops of a program over two vectors and a matrix."""
-    program = function(f"v, y, A = x\n{lines}")
-    rng = np.random.default_rng(1)
-    made = [rng.standard_normal(shape) for shape in (40, 40, (42, 42))]
-    compiled = fxc.compile(program, fullgraph=True)
-    given, taken = ([np.copy(each) for each in made] for _ in "12")
-    program(given)
-    compiled(taken)
-    for left, right in zip(taken, given, strict=True):
-        np.testing.assert_array_equal(left, right)
-    return str(compiled.inspect(made).loops)
-
+loops_of = partial(loops_of_lines, v=40, y=40, A=(42, 42))
 
 REFUSED = [
     # The next iteration overwrites what all of the strip read: the vector's start, a column's.

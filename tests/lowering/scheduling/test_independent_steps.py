@@ -9,17 +9,9 @@ import pytest
 from expecttest import assert_expected_inline
 
 import fxc
-from tests.bodies import function
+from tests.compiling import same
+from tests.nests_of import loops_of_lines
 from tests.scheduled import body
-
-
-def compared(compiled: Any, program: Any, *args: Any) -> None:
-    given, taken = ([np.copy(x) for x in args] for _ in "12")
-    with np.errstate(all="ignore"):
-        program(*given)
-        compiled(*taken)
-    for left, right in zip(taken, given, strict=True):
-        np.testing.assert_array_equal(left, right)
 
 
 def gramschmidt(A: Any, Q: Any, R: Any) -> None:
@@ -48,8 +40,8 @@ def test_gram_schmidt(dtype: Any) -> None:
     for m, n in ((3, 2), (9, 7), (40, 33), (33, 70), (5, 1), (4, 0)):
         compiled = fxc.compile(gramschmidt, fullgraph=True)
         A, Q, R = rng.standard_normal((m, n)), np.zeros((m, n)), np.zeros((n, n))
-        args = [x.astype(dtype) for x in (A, Q, R)]
-        compared(compiled, gramschmidt, *args)
+        args = tuple(x.astype(dtype) for x in (A, Q, R))
+        assert same(gramschmidt, compiled, args)
         loops = str(compiled.inspect(*args).loops)
         assert n < 33 or loops.count("loop ") == 1
 
@@ -65,7 +57,7 @@ def test_columns(program: Any, threads: int) -> None:
             compiled = fxc.compile(program, fullgraph=True, dynamic=dynamic)
             for m, n in ((9, 4), (30, 21), (2, 33), (300, 500)):
                 A, x = rng.standard_normal((m, n)), rng.standard_normal(n)
-                compared(compiled, program, A, x)
+                assert same(program, compiled, (A, x))
     finally:
         fxc.set_num_threads(before)
 
@@ -100,9 +92,4 @@ for i in 0:27 lanes 16
     ],
 )
 def test_what_stays(lines: str) -> None:
-    program = function(f"v, y, A = x\n{lines}")
-    rng = np.random.default_rng(1)
-    made = [rng.standard_normal(shape) for shape in (12, 12, (12, 12))]
-    compiled = fxc.compile(program, fullgraph=True)
-    compared(lambda *args: compiled([*args]), lambda *args: program([*args]), *made)
-    assert "loop " in body(compiled.inspect(made).loops)
+    assert "  loop " in loops_of_lines(lines, v=12, y=12, A=(12, 12))

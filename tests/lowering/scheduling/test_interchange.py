@@ -14,8 +14,8 @@ import fxc
 from fxc.lowering.machine.costs import Costs
 from fxc.lowering.machine.target import Target
 from tests.bodies import function
+from tests.nests_of import nests_of
 from tests.parallel_loops import compiled_for
-from tests.scheduled import body
 
 X = np.linspace(0.1, 0.9, 40)
 
@@ -28,18 +28,6 @@ def any_array_is_large(monkeypatch: pytest.MonkeyPatch) -> None:
     compiled_for(monkeypatch, TINY)
 
 
-def loops(program: Any, *args: Any) -> str:
-    """The nests of a program, which does what NumPy does."""
-    given, taken = (tuple(np.array(x) if hasattr(x, "shape") else x for x in args) for _ in "12")
-    compiled = fxc.compile(program, fullgraph=True)
-    with np.errstate(all="ignore"):
-        wanted, found = program(*given), compiled(*taken)
-    wanted, found = ((*x, *y) for x, y in ((wanted, given), (found, taken)))
-    for left, right in zip(wanted, found, strict=True):
-        np.testing.assert_array_equal(left, right)
-    return body(compiled.inspect(*args).loops)
-
-
 def test_steps_along_the_lines_of_memory() -> None:
     """Each step meets other elements, of the same cache lines."""
 
@@ -50,9 +38,9 @@ def test_steps_along_the_lines_of_memory() -> None:
         return (done,)
 
     x = np.arange(60.0 * 30).reshape(60, 30) % 7
-    made = loops(along_rows, x, x % 3)
+    made = nests_of(along_rows, x, x % 3)
     assert "loop i2p in 0:(60)" in made
-    across = loops(along_rows, np.asfortranarray(x), np.asfortranarray(x % 3))
+    across = nests_of(along_rows, np.asfortranarray(x), np.asfortranarray(x % 3))
     assert "p in 0" not in across
 
 
@@ -63,7 +51,7 @@ def test_all_steps_for_one_part_of_the_elements() -> None:
         return (x,)
 
     assert_expected_inline(
-        loops(program, X, X * 3, 9),
+        nests_of(program, X, X * 3, 9),
         """\
 t1 = (steps)
 for i0 in 0:40 moved
@@ -97,7 +85,7 @@ REFUSED = [
 
 @pytest.mark.parametrize("text", REFUSED)
 def test_steps_that_stay_outside(text: str) -> None:
-    assert "p in " not in loops(function(text), X)
+    assert "p in " not in nests_of(function(text), X)
 
 
 TAKEN = [
@@ -111,7 +99,7 @@ TAKEN = [
 @pytest.mark.parametrize("text", TAKEN)
 def test_steps_that_go_inside(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     compiled_for(monkeypatch, replace(TINY, nearest=100))
-    assert "p in " in loops(function(text), X)
+    assert "p in " in nests_of(function(text), X)
 
 
 def test_the_number_of_elements_may_be_a_symbol() -> None:
@@ -141,5 +129,5 @@ def test_random_steps() -> None:
             )
             target = rng.choice(["y", "z", "y[:]", "z[5:]"])
             lines.append(f"    {target} = ({value}){'[5:]' if target == 'z[5:]' else ''}")
-        inside += "p in " in loops(function("\n".join([*lines, "return y, z"])), X)
+        inside += "p in " in nests_of(function("\n".join([*lines, "return y, z"])), X)
     assert inside > 8

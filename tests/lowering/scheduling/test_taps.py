@@ -10,25 +10,13 @@ import numpy as np
 import pytest
 from expecttest import assert_expected_inline
 
-import fxc
 from fxc.lowering.machine.target import Target
 from tests.bodies import function
+from tests.nests_of import nests_of
 from tests.parallel_loops import SMALL, compiled_for, everywhere
-from tests.scheduled import body
 
 X = np.arange(12.0 * 24).reshape(12, 24) % 7
 K = np.arange(25.0).reshape(5, 5) / 4 - 1
-
-
-def loops(program: Any, *args: Any) -> str:
-    """The nests of a program, which does what NumPy does."""
-    given, taken = (tuple(np.array(x) if hasattr(x, "shape") else x for x in args) for _ in "12")
-    compiled = fxc.compile(program, fullgraph=True)
-    with np.errstate(all="ignore"):
-        wanted, found = program(*given), compiled(*taken)
-    for left, right in zip((wanted, *given), (found, *taken), strict=True):
-        np.testing.assert_array_equal(left, right)
-    return body(compiled.inspect(*args).loops)
 
 
 def convolution(x: Any, k: Any) -> Any:
@@ -41,7 +29,7 @@ def convolution(x: Any, k: Any) -> Any:
 
 def test_an_element_takes_all_its_taps() -> None:
     assert_expected_inline(
-        loops(convolution, X, K),
+        nests_of(convolution, X, K),
         """\
 for i0 in 0:160 moved
   b2[floordiv(i0, 20), mod(i0, 20)] = 0.0
@@ -66,7 +54,7 @@ def test_taps_from_anywhere_to_anywhere() -> None:
             total = total * (x[0, 2 + k : 12 + k] - k)
         return total
 
-    assert is_inside(loops(program, X))
+    assert is_inside(nests_of(program, X))
 
 
 def test_differences_and_extremes() -> None:
@@ -82,8 +70,8 @@ def test_differences_and_extremes() -> None:
             out = np.maximum(out, x[:, k : k + 10].astype("f4"))
         return out
 
-    assert is_inside(loops(differences, X))
-    assert is_inside(loops(largest, np.where(X == 3, np.nan, X)))
+    assert is_inside(nests_of(differences, X))
+    assert is_inside(nests_of(largest, np.where(X == 3, np.nan, X)))
 
 
 def test_what_else_is_done_with_an_element_stays() -> None:
@@ -125,8 +113,8 @@ def test_what_else_is_done_with_an_element_stays() -> None:
         return out
 
     for program in (by_itself, of_neighbours, kept, other_elements, reversed_difference):
-        assert "sequential" not in loops(program, X)
-    assert "sequential" not in loops(of_integers, X)
+        assert "sequential" not in nests_of(program, X)
+    assert "sequential" not in nests_of(of_integers, X)
 
 
 def test_taps_that_load_other_elements_stay_outside() -> None:
@@ -138,7 +126,7 @@ def test_taps_that_load_other_elements_stay_outside() -> None:
             out += x[k] / 3.0
         return out
 
-    assert "t1.total" in loops(mixed, X)
+    assert "t1.total" in nests_of(mixed, X)
 
 
 def test_arrays_of_the_caller_take_tap_by_tap() -> None:
@@ -149,13 +137,13 @@ def test_arrays_of_the_caller_take_tap_by_tap() -> None:
             for j in range(4):
                 out += k[i, j] * x[i : i + 8, j : j + 10]
 
-    assert "through 2 loops" not in loops(program, np.ones((8, 10)), X, K)
+    assert "through 2 loops" not in nests_of(program, np.ones((8, 10)), X, K)
 
 
 def test_many_taps_stay_outside(monkeypatch: pytest.MonkeyPatch) -> None:
     target = Target()
     compiled_for(monkeypatch, replace(target, costs=replace(target.costs, taps=4)))
-    assert "sequential" not in loops(convolution, X, K)
+    assert "sequential" not in nests_of(convolution, X, K)
 
 
 # ------------------------------------------------------------------ random filters
@@ -183,5 +171,5 @@ def test_random_filters(monkeypatch: pytest.MonkeyPatch) -> None:
     inside = 0
     for seed in range(40):
         program = function(filters(seed))
-        inside += "sequential" in loops(program, X)
+        inside += "sequential" in nests_of(program, X)
     assert inside > 10
