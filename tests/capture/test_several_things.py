@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import fxc
+from tests.compiling import check
 from tests.outcomes import difference, run
 
 
@@ -401,3 +402,28 @@ def test_whether_one_of_several_things_is_a_scalar() -> None:
     compiled = fxc.compile(fn)
     for x in (np.arange(3.0), np.arange(3.0) + 3):
         assert difference(run(fn, [x]), run(compiled, [x])) == ""
+
+
+def returns_twice(x, y):
+    for _ in x:
+        return None
+    for q in x:
+        if q > 0.5:
+            return y * 2, y.sum()
+
+
+def keeps_one_of_two(x, y):
+    found = None
+    for q in x:
+        if q > 0.7:
+            found = (y * 2, q)
+        elif q > 0.3:
+            found = (y + 1, q)
+    return found
+
+
+@pytest.mark.parametrize("fn", [returns_twice, keeps_one_of_two])
+def test_none_or_a_tuple_with_one_array_or_another(fn: Callable[..., Any]) -> None:
+    """A loop carries what the array holds: of one or another there is no value in a graph."""
+    arrays = [np.array(x) for x in ([0.1, 0.4], [0.9, 0.1], [0.4, 0.9, 0.2], [0.1], [])]
+    check(fn, *((x, np.arange(3.0)) for x in arrays))

@@ -25,8 +25,12 @@ from .variables import one_by_flags, placeholder
 def pack(form: Form, x: object) -> list[Operand]:
     """The operands that stand for a value of this form, recorded here."""
     match form:
-        case Number() | Array():
+        case Number():
             return [operand(x)]
+        case Array():  # of one or another array, which no region can give, what it holds
+            found: Any = operand(x)
+            is_one = found not in current().alternatives
+            return [found if is_one else content_of(current(), found)]
         case MixedNumber():
             return _parts_of_mixed(x, form)
         case Constant():
