@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from .compiled import Compiled, compile
-from .ir.errors import CaptureError, CaptureWarning, FxcError, InternalError
+from .ir.errors import CaptureError, CaptureWarning, ExportError, FxcError, InternalError
 from .report import CacheInfo
 
 if TYPE_CHECKING:
@@ -36,6 +36,7 @@ __all__ = [
     "CaptureError",
     "CaptureWarning",
     "Compiled",
+    "ExportError",
     "ExportedProgram",
     "FxcError",
     "InternalError",

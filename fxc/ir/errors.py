@@ -53,6 +53,10 @@ class Unchecked(CaptureError):
         self.relations = relations
 
 
+class ExportError(FxcError):
+    """A program has something that a target of an export lacks; the message names all of it."""
+
+
 class InternalError(FxcError):
     """A bug in fxc: a pass broke its contract. Please report it with the printed graph."""
 

@@ -1,0 +1,51 @@
+"""A functional graph in the operators that a target has, or one error for all that it has not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from fxc.dispatch.backend import BackendIndex
+from fxc.dispatch.default import default_dispatcher
+from fxc.dispatch.keys import DispatchKey
+from fxc.ir.errors import ExportError
+from fxc.ir.graph import Graph, Node, walk
+from fxc.ops.operators import Operator
+from fxc.passes.decompose import decompose
+from fxc.passes.simplify import simplify
+
+# Whether a target can say a node, with the types and attributes that it has: None, or why not.
+Problem = Callable[[Node], str | None]
+
+
+def legalize(
+    graph: Graph,
+    target: str,
+    kernels: Callable[[Operator], Any | None],
+    problem: Problem = lambda node: None,
+) -> Graph:
+    """The functional graph with only those operators that ``kernels`` knows for the target.
+
+    ``problem`` says of a node with such an operator why the target still cannot have it: a dtype
+    that it lacks, say.
+
+    Raises ``ExportError``, which names each operator that is left over and the lines of the
+    program that it comes from.
+    """
+    index = BackendIndex(target, DispatchKey.CPU, functional=True, kernels=kernels)
+    legal = simplify(decompose(graph, index, default_dispatcher()))
+    found: dict[str, None] = {}
+    for node in walk(legal.body):
+        if not index.has_kernel(default_dispatcher().table[node.op]):
+            why: str | None = f"{target} has no operator for it"
+        else:
+            why = problem(node)
+        if why is not None:
+            found[f"{node.op} ({_place(node)}): {why}"] = None
+    if found:
+        raise ExportError(f"{graph.name} cannot be exported to {target}:\n  " + "\n  ".join(found))
+    return legal
+
+
+def _place(node: Node) -> str:
+    return str(node.loc) if node.loc is not None else "made by fxc"
