@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from .compiled import Compiled, compile
 from .ir.errors import CaptureError, CaptureWarning, ExportError, FxcError, InternalError
 from .report import CacheInfo
+from .version import __version__ as __version__
 
 if TYPE_CHECKING:
     from fxc.capture.statements.control import cond as cond

@@ -90,6 +90,11 @@ def assemble(
     )
     if os.environ.get("FXC_VERIFY"):
         verify_parallel(module.program)
+    return assembled(graph, module)
+
+
+def assembled(graph: Graph, module: Module) -> Assembled:
+    """What runs a module, which was made of a decomposed graph."""
     entries = [segment.entry for segment in module.segments]
     calls = [
         pointers(*map(numpy_function, NUMPY_FUNCTIONS), *map(id, objects))

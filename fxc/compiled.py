@@ -6,6 +6,7 @@ import sys
 import types
 from collections import Counter
 from collections.abc import Callable
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypeVar, overload
 
 from fxc.ir.settings import Math, check_settings
@@ -63,13 +64,22 @@ class Compiled(Serving[P, R]):
     def __repr__(self) -> str:
         return f"<fxc.Compiled {getattr(self, '__qualname__', self.__fxc_original__)}>"
 
-    def __reduce__(self) -> str | tuple[Any, ...]:
-        """Found again by its name, like a function, or made again from a function that is."""
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Found again by its name, like a function, or made again from a function that is; with
+        its compilations, so that another process need not compile. See Note [Stored compilations].
+        """
         name = str(getattr(self, "__qualname__", ""))
         found: Any = sys.modules.get(self.__module__)
         for part in name.split("."):
             found = getattr(found, part, None)
-        return name if found is self else (Compiled, (self.__fxc_original__, self._options))
+        stored = self._stored() or None
+        if found is self and not (self.__module__ == "__main__" and _is_by_value()):
+            return _named, (self.__module__, name), stored
+        return Compiled, (self.__fxc_original__, self._options), stored
+
+    def __setstate__(self, stored: bytes) -> None:
+        """Take over compilations of another process."""
+        self._take_over(stored)
 
     def __copy__(self) -> Compiled[P, R]:
         return self
@@ -114,6 +124,22 @@ class Compiled(Serving[P, R]):
         part_calls = sum(variant.all_calls for variant in variants) - calls
         eager = state.all_eager_calls
         return CacheInfo(len(variants), calls, eager, used, len(parts), part_calls)
+
+
+def _named(module: str, qualname: str) -> Any:
+    """What ``pickle`` found by its name."""
+    found: Any = import_module(module)
+    for part in qualname.split("."):
+        found = getattr(found, part)
+    return found
+
+
+def _is_by_value() -> bool:
+    """Whether it is cloudpickle that asks how to pickle something: the functions of a program's
+    ``__main__`` are not there by name in a worker, so it writes them as they are.
+    """
+    asking = sys._getframe(2).f_globals.get("__name__", "")
+    return bool(asking.partition(".")[0] == "cloudpickle")
 
 
 @overload

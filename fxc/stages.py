@@ -37,6 +37,7 @@ from fxc.passes.simplify import simplify
 
 if TYPE_CHECKING:
     from fxc.lowering.building.context import NativeKernel
+    from fxc.lowering.emission.native_module import Module
 
     from .assemble import Assembled
 
@@ -150,7 +151,27 @@ def compile_captured(
 
     Raises ``PutOff`` where native code is estimated to take more than ``longest`` seconds to make.
     """
-    made = _compiled(captured, backend, longest, math)
+    return _with_states(captured, _compiled(captured, backend, longest, math))
+
+
+def reassembled(
+    captured: Captured,
+    graphs: tuple[Graph, Graph],
+    module: Module,
+    relations: tuple[Guard, ...],
+) -> Compilation:
+    """The compilation that had these graphs, functional and decomposed, and this module."""
+    from .assemble import assembled
+
+    made = assembled(graphs[1], module)
+    return _with_states(
+        captured,
+        Compilation(captured.graph, *graphs, made, made.fallbacks, made.plan.run, relations),
+    )
+
+
+def _with_states(captured: Captured, made: Compilation) -> Compilation:
+    """The compilation such that a call which NumPy runs again draws the same numbers again."""
     if not captured.drawn or (made.assembled is not None and made.assembled.module.keeps_states):
         return made
     from fxc.runtime.generators import restoring

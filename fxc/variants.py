@@ -49,6 +49,7 @@ class Variant:
     replays: int = 0  # of calls close to each other that Python had to run again
     last_replay: int = 0  # the number of the function's calls that had ended well before
     rested: float = -math.inf  # since when
+    stored: bytes = b""  # as other processes have it, see Note [Stored compilations]
 
     def when_often(self) -> int:
         return min(OFTEN, max(_LEAST_OFTEN, _STEPS_THAT_PAY // len(self.captured.guards.steps)))

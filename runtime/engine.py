@@ -154,6 +154,7 @@ def _generation(llvm: ModuleType, text: str) -> AbstractContextManager[None]:
     return _option(llvm, *_NO_LSR) if text.count("\n") >= _LONG else nullcontext()
 
 
+_DEFINED = re.compile(r'^define (?!internal |private ).*?@"?([\w.$-]+)"?\(', re.MULTILINE)
 IN_VECTORS = "; in vectors\n"  # begins a module of functions whose loops are as they are to be
 _supports: dict[str, Any] = {}  # by text, the engines of modules that others call
 
@@ -162,13 +163,11 @@ def _bind_support(llvm: ModuleType, text: str) -> None:
     """Give the functions of a module, which is compiled once in a process, to the linker."""
     if text in _supports:
         return
-    machine, module = _parsed(llvm, text, 2)
-    _optimise(machine, module, "array" if text.startswith(IN_VECTORS) else "scalar")
-    engine = _loaded(llvm, machine.emit_object(module))
+    engine = _loaded(llvm, _code_of(llvm, _support(text)))
     # A thread may be inside when the interpreter ends, see Note [The interpreter lock]; and what
     # has a name has to be there, also if a signal comes now.
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(engine))
-    for name in [each.name for each in module.functions if not each.is_declaration]:
+    for name in _DEFINED.findall(text):
         llvm.add_symbol(name, engine.get_function_address(name))
     _supports[text] = engine
 
@@ -298,6 +297,29 @@ class _Source(NamedTuple):
     quick: bool
 
 
+def _support(text: str) -> _Source:
+    """What machine code of a module that others call is made of."""
+    return _Source(text, "array" if text.startswith(IN_VECTORS) else "scalar", False)
+
+
+def object_codes(text: str, loops: str, support: Sequence[str]) -> dict[bytes, bytes]:
+    """The object code of a module and of those that it calls, as ``codes`` keeps them."""
+    sources = [_Source(text, loops, False), *map(_support, support)]
+    with _lock:
+        llvm = _load_llvm()
+        return {_key_of(source): _code_of(llvm, source) for source in sources}
+
+
+def made_for() -> tuple[str, ...]:
+    """For which processor object code is made, by what: others are not to run it."""
+    from llvmlite import __version__ as version
+
+    with _lock:
+        llvm = _load_llvm()
+        _, cpu, features = _target
+        return (version, str(llvm.llvm_version_info), cpu, features)
+
+
 class KeptCode:
     """The object code that was made last, by a digest of its source: variants of a function, and
     what is compiled again, often come to the same loops.
@@ -323,8 +345,12 @@ class KeptCode:
 codes = KeptCode(4 << 20)  # the tests have another, see tests/machine_code.py
 
 
+def _key_of(source: _Source) -> bytes:
+    return sha256(repr((source.loops, source.quick)).encode() + source.text.encode()).digest()
+
+
 def _code_of(llvm: ModuleType, source: _Source) -> bytes:
-    key = sha256(repr((source.loops, source.quick)).encode() + source.text.encode()).digest()
+    key = _key_of(source)
     code = codes.get(key)
     if code is None:
         machine, module = _optimised(llvm, source)

@@ -43,18 +43,22 @@ class Epilogue:
 
     def __init__(self, source: str, constants: dict[str, object]) -> None:
         self.source = source
-        self._constants = constants
+        self.constants = constants
 
     @cached_property
     def finish(self) -> Callable[..., Any]:
         """From leaves and objects to the result; makes the effects."""
-        namespace = {**_NAMESPACE, **self._constants}
+        namespace = {**_NAMESPACE, **self.constants}
         exec(compile(self.source, "<fxc epilogue>", "exec"), namespace)
         function: Callable[..., Any] = namespace["finish"]
         return function
 
     def __str__(self) -> str:
         return self.source
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """The function is made again."""
+        return Epilogue, (self.source, self.constants)
 
 
 class EpilogueBuilder(ExpressionBuilder):

@@ -300,6 +300,10 @@ class GuardProgram:
     def __str__(self) -> str:
         return self.source
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """What is made from the steps is made again."""
+        return GuardProgram, (self.steps, self.constants, self.inputs, self.objects, self.symbols)
+
 
 def _shown(x: object) -> str:
     """A value of a guard's variable, for people."""
