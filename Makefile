@@ -33,7 +33,7 @@ endef
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help env demo test check lint types tests as-this-processor thorough processors test-versions forks format accept semantics modules fuzz bench bench-costs bench-check bench-env clean clean-env
+.PHONY: help env demo test check lint types tests as-this-processor thorough processors test-versions forks format accept semantics modules fuzz bench bench-costs bench-scaling bench-check bench-env clean clean-env
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
@@ -101,6 +101,9 @@ bench: env ## Time programs of users by fxc, NumPy and what `make bench-env` ins
 
 bench-costs: env ## Time what starting, compiling, writes, splits, flags, draws and threads cost
 	$(BENCH_PY) -m benchmarks
+
+bench-scaling: env ## Time a stencil over chunks on one and two of Dask's workers
+	OMP_NUM_THREADS=1 FXC_NUM_THREADS=1 $(PY) -m benchmarks.scaling
 
 bench-check: env ## Compare with a commit (make bench-check REV=main ROWS="loops calls/unit")
 	$(BENCH_PY) -m benchmarks.compare $(REV) $(ROWS)
