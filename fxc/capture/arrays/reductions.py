@@ -86,6 +86,8 @@ def ufunc_accumulate(
 ) -> Any:
     """As ``ufunc.accumulate``."""
     name, out = _SCANS.get(ufunc), single_out(out)
+    if isinstance(axis, tuple) and len(axis) == 1:
+        (axis,) = axis
     if name is not None:
         return scan(name, array, axis, dtype, out)
     return _accumulated_by_numpy(ufunc, array, axis, dtype, out)

@@ -157,8 +157,8 @@ def roll(a: object, shift: object, axis: object = None) -> Any:
 
 
 def _python_int(x: Any) -> Any:
-    """An int of NumPy's as one of Python's: its negative has a sign."""
-    if isinstance(x, np.integer | np.bool):
+    """A number as an int of Python's: its negative has a sign. NumPy takes floats, too."""
+    if isinstance(x, np.integer | np.bool | float | np.floating):
         return int(x)
     scalar = scalar_of(x)
     return x if scalar is None or scalar._type.dtype.kind not in "biu" else to_int(scalar)

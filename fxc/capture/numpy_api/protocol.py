@@ -87,6 +87,8 @@ def shape_of(a: object) -> tuple[Any, ...]:
 
 def size_of(a: object, axis: object = None) -> Any:
     """As ``np.size``."""
+    if isinstance(axis, tuple):  # from NumPy 2.4 on
+        return run_source(np.size, (a, axis), {})
     kind = array_value(a).type
     if axis is not None:
         return wrap_dim(kind.shape[axis_number(axis)])

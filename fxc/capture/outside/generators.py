@@ -319,7 +319,7 @@ def _shuffle(self: TracedGenerator, x: object, axis: object = 0) -> None:
 
 def _seed(self: TracedGenerator, *seed: object) -> None:
     """``seed``."""
-    if seed in ((), (None,)):
+    if all(each is None for each in seed):
         self._drawn("seeded(g)", ())
     else:
         self._drawn("seeded(g, x0)", (_operand(seed[0]),))
