@@ -39,6 +39,7 @@ from fxc.lowering.nests.statements import (
     While,
     blocks_of,
 )
+from fxc.lowering.operators.scalar_rules import COMPLEX_MATH
 from fxc.ops.kernels import kernel_of
 
 FAILS = " fails"  # behind the name of an operator: whether it raises for the arguments
@@ -235,6 +236,11 @@ def _computed(op: str, dtype: np.dtype, args: list[Any]) -> Any:
         return dtype.type(args[0])
     if op == "fused_multiply_add":  # rounded twice: the tests have numbers that need no rounding
         return args[0] * args[1] + args[2]
+    if op in COMPLEX_MATH:
+        name, part = COMPLEX_MATH[op]
+        with np.errstate(all="ignore"):
+            both = getattr(np, name)(np.asarray(args).view(args[0].dtype.char.upper())[0])
+        return (both.real, both.imag)[part]
     if op.endswith(FAILS):
         return np.bool_(_try(op.removesuffix(FAILS), args[:-1]) is None)
     made = _try(op, args)

@@ -66,8 +66,10 @@ def is_left_to_python(fn: Callable[..., Any], inputs: Sequence[Any]) -> bool:
     return any(str(each.message).startswith(_OF_TOO_FEW) for each in told)
 
 
-# How far apart two floats may be, in ulps; by the place of the array in the result.
-Tolerance = Callable[[str], float]
+# How far apart two floats may be, in ulps, and perhaps the parts of two complex numbers (else they
+# have to agree); by the place of the array in the result.
+Ulps = float | tuple[float, float]
+Tolerance = Callable[[str], Ulps]
 
 
 def exact(where: str) -> float:
@@ -125,7 +127,7 @@ def _first_difference(left: list[Leaf], right: list[Leaf], ulps: Tolerance, stri
     return ""
 
 
-def _around(x: Any, y: Any, ulps: float) -> str:
+def _around(x: Any, y: Any, ulps: Ulps) -> str:
     """How the arrays that ``x`` and ``y`` are views of differ, if their elements are the same."""
     bases = getattr(x, "base", None), getattr(y, "base", None)
     if not all(type(base) is np.ndarray and base.dtype == x.dtype for base in bases):
@@ -160,7 +162,7 @@ def _skeleton(found: list[Leaf]) -> str:
     return ", ".join(where for where, _ in found) or "nothing"
 
 
-def leaf_difference(x: Any, y: Any, ulps: float = 0.0, *, strides: bool = True) -> str:
+def leaf_difference(x: Any, y: Any, ulps: Ulps = 0.0, *, strides: bool = True) -> str:
     """How ``y`` differs from what NumPy gave, or ''."""
     if type(x) is not type(y):
         return f"a {type(y).__name__} {y!r}, NumPy gives a {type(x).__name__} {x!r}"
@@ -182,7 +184,9 @@ def leaf_difference(x: Any, y: Any, ulps: float = 0.0, *, strides: bool = True) 
     a, b = np.asarray(x), np.asarray(y)
     if same_bits(a, b):
         return ""
-    if ulps and a.dtype.kind == "f" and ulps_apart(a, b) <= ulps:
+    floats, complexes = ulps if isinstance(ulps, tuple) else (ulps, 0.0)
+    allowed = {"f": floats, "c": complexes}.get(a.dtype.kind, 0.0)
+    if allowed and ulps_apart(a, b) <= allowed:
         return ""
     return _values(a, b)
 
@@ -213,7 +217,12 @@ def agreement(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 
 def ulps_apart(a: np.ndarray, b: np.ndarray) -> float:
-    """The largest distance in units in the last place of ``a``; inf if nans or infinities differ."""
+    """The largest distance in units in the last place of ``a``; inf if nans or infinities differ.
+
+    Of complex numbers that is the distance of a part.
+    """
+    if a.dtype.kind == "c":
+        return max(ulps_apart(a.real, b.real), ulps_apart(a.imag, b.imag))
     special = ~(np.isfinite(a) & np.isfinite(b))
     if not agreement(a[special], b[special]).all():
         return np.inf

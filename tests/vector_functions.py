@@ -26,6 +26,7 @@ _LLVM_TYPES = {"f64": "double", "f32": "float"}
 
 def _kernel(name: str, kind: str, lanes: int) -> str:
     """A loop that applies the function to whole vectors of its arguments."""
+    outs = range(2 if name in vector_math.PAIRS else 1)
     scalar = _LLVM_TYPES[kind]
     vector = scalar if lanes == 1 else f"<{lanes} x {scalar}>"
     inputs = range(vector_math.FUNCTIONS[name])
@@ -36,16 +37,27 @@ def _kernel(name: str, kind: str, lanes: int) -> str:
         for i in inputs
     )
     arguments = ", ".join(f"{vector} %a{i}" for i in inputs)
+    returned, results = vector, ["%r"]
+    parts = ""
+    if len(outs) > 1:
+        returned, results = f"{{{', '.join(vector for _ in outs)}}}", [f"%r{i}" for i in outs]
+        parts = "\n".join(f"  %r{i} = extractvalue {returned} %r, {i}" for i in outs)
+    stores = "\n".join(
+        f"  %s{i} = getelementptr {scalar}, ptr %out{i}, i64 %i\n"
+        f"  store {vector} {result}, ptr %s{i}, align 4"
+        for i, result in enumerate(results)
+    )
+    places = ", ".join(f"ptr %out{i}" for i in outs)
     return f"""
-define void @run.{name}.{kind}.{lanes}(i64 %n, {pointers}, ptr %out) {{
+define void @run.{name}.{kind}.{lanes}(i64 %n, {pointers}, {places}) {{
 entry:
   br label %loop
 loop:
   %i = phi i64 [ 0, %entry ], [ %next, %loop ]
 {loads}
-  %r = call {vector} @{vector_math.symbol(name, kind, lanes)}({arguments})
-  %g = getelementptr {scalar}, ptr %out, i64 %i
-  store {vector} %r, ptr %g, align 4
+  %r = call {returned} @{vector_math.symbol(name, kind, lanes)}({arguments})
+{parts}
+{stores}
   %next = add i64 %i, {lanes}
   %more = icmp ult i64 %next, %n
   br i1 %more, label %loop, label %exit
@@ -82,18 +94,20 @@ def _engine(name: str, processor: str) -> Any:
 
 
 def runner(name: str, kind: str, lanes: int, processor: str = "") -> Run:
-    """The function on arrays whose length is a multiple of the number of lanes."""
-    arity = vector_math.FUNCTIONS[name]
-    signature = ctypes.CFUNCTYPE(None, ctypes.c_int64, *[ctypes.c_void_p] * (arity + 1))
+    """The function on arrays whose length is a multiple of the number of lanes; of a complex
+    number, as two arrays, both parts of the result, as an array of two rows.
+    """
+    arity, parts = vector_math.FUNCTIONS[name], 2 if name in vector_math.PAIRS else 1
+    signature = ctypes.CFUNCTYPE(None, ctypes.c_int64, *[ctypes.c_void_p] * (arity + parts))
     engine = _engine(name, processor)
     call = signature(engine.get_function_address(f"run.{name}.{kind}.{lanes}"))
 
     def run(*arguments: Floats) -> Floats:
         assert len(arguments[0]) % lanes == 0
         arguments = tuple(np.ascontiguousarray(each) for each in arguments)
-        out = np.empty_like(arguments[0])
-        call(len(out), *(each.ctypes.data for each in arguments), out.ctypes.data)
-        return out
+        outs = np.empty((parts, len(arguments[0])), arguments[0].dtype)
+        call(outs.shape[1], *(each.ctypes.data for each in (*arguments, *outs)))
+        return outs if parts > 1 else outs[0]
 
     return run
 

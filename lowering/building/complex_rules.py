@@ -15,7 +15,14 @@ from fxc.ir.records import frozen
 from fxc.ir.types import PART_DTYPES, ScalarType, Type
 
 from ..nests.buffers import BOOL, Atom, Element, Pair
-from ..operators.scalar_rules import DTypes, Typed, cast_types, where_types
+from ..operators.scalar_rules import (
+    COMPLEX_MATH,
+    COMPLEX_MATH_COSTS,
+    DTypes,
+    Typed,
+    cast_types,
+    where_types,
+)
 from .complex_floats import Floats, logic, truth
 from .rule_body import RuleBody
 
@@ -26,6 +33,8 @@ from .rule_body import RuleBody
 # ones, and where they are fused, is NumPy's choice, which depends on where the numbers stand:
 # - ufuncs multiply with one rounding less, re = fma(ar, br, -(ai * bi)), im = fma(ar, bi, ai * br),
 #   if the processor can; ``absolute`` and ``square`` likewise. ``fused()`` asks NumPy itself.
+# - exp, log and sqrt are code of our own (``vector_math``): two operations give a part each; one
+#   call in the code that is written gives both. Other functions are NumPy's inner loops.
 # - Python's ``*`` on NumPy's complex scalars (py_multiply) rounds each product, as C would, and so
 #   does the loop for complex64 if an operand is walked backwards, but in NumPy 2.0; ``absolute``
 #   then calls hypot, on some processors.
@@ -43,12 +52,14 @@ class MadeRule:
     """How a pointwise operator becomes several operations: that on complex numbers, on floats.
 
     ``cost`` and ``typed`` are those of a ScalarRule; ``supports`` gets the types of the operands.
+    What is ``bounded`` keeps to a bound, and may have other bits than NumPy.
     """
 
     make: Make
     cost: int = 2
     typed: Typed | None = None
     supports: Callable[[Sequence[Type]], bool] | None = None
+    bounded: bool = False
 
 
 def _pairs(args: Sequence[Element]) -> list[Pair]:
@@ -162,6 +173,18 @@ def absolute_scalar(
 ) -> Element:
     (x,) = _pairs(args)
     return body.compute("hypot_of_parts", (x.re, x.im), (result, result), result)
+
+
+def _function(name: str) -> Make:
+    """A function of ``vector_math`` that gives both parts."""
+
+    def make(body: RuleBody, args: Sequence[Element], dtypes: DTypes, result: np.dtype) -> Element:
+        floats, (x,) = Floats(body, PART_DTYPES[result]), _pairs(args)
+        return Pair(
+            *(floats.op(op, x.re, x.im) for op, (of, _) in COMPLEX_MATH.items() if of == name)
+        )
+
+    return make
 
 
 def _equality(name: str, joined: str) -> Make:
@@ -319,6 +342,10 @@ COMPLEX_RULES: dict[str, MadeRule] = {
     "positive": MadeRule(_identity, cost=0),
     "conjugate": MadeRule(_conjugate, cost=1),
     "absolute": MadeRule(_absolute, cost=24),
+    **{
+        name: MadeRule(_function(name), 2 * cost, bounded=True)
+        for name, cost in COMPLEX_MATH_COSTS.items()
+    },
     "copy": MadeRule(_identity, cost=0, typed=cast_types),
     "item": MadeRule(_identity, cost=0, typed=cast_types),
     "astype": MadeRule(_astype, typed=cast_types, supports=_keeps_imaginary),

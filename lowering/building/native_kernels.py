@@ -28,7 +28,14 @@ from .contraction import contraction
 from .coverage import NATIVE_DTYPES, types_in
 from .indexed import has_index, update_dtypes
 from .masked import check_count
-from .pointwise import loop_dtypes, loop_name, rule_name, rule_of, runs_inner_loop
+from .pointwise import (
+    has_complex_loop,
+    loop_dtypes,
+    loop_name,
+    rule_name,
+    rule_of,
+    runs_inner_loop,
+)
 from .reductions import REDUCERS, SCANS, has_nest, reduction, scan
 from .writes import join, scatter
 
@@ -65,7 +72,8 @@ def native_kernel(op: Operator) -> NativeKernel | None:
 # ``fxc.compile(math="exact")`` is for NumPy's own bits in all functions. Where native code keeps to
 # a bound (``ScalarRule.bounded``), NumPy's inner loop computes the function instead, in place on a
 # copy of the operand. Its bits depend on nothing but the element as long as it walks memory
-# upwards, without gaps: other arrays, and functions of several operands, are left to NumPy.
+# upwards, without gaps: other arrays of floats, and functions of several operands, are left to
+# NumPy.
 
 
 def exact_kernel(op: Operator) -> NativeKernel | None:
@@ -81,13 +89,14 @@ def exact_kernel(op: Operator) -> NativeKernel | None:
 def _is_bounded(node: Node) -> bool:
     rule = rule_of(node)
     if not isinstance(rule, ScalarRule):
-        return False
+        return rule is not None and rule.bounded
     dtypes, result = loop_dtypes(node)
     return not SCALAR_RULES[loop_name(node)].bounded.isdisjoint((*dtypes, result))
 
 
 def _computes_exactly(node: Node) -> bool:
-    return _computes(node) and (not _is_bounded(node) or _has_float_loop(node))
+    has_loop = has_complex_loop(node) or _has_float_loop(node)
+    return _computes(node) and (has_loop or not _is_bounded(node))
 
 
 def _has_float_loop(node: Node) -> bool:

@@ -84,7 +84,12 @@ def rule_name(op: Operator) -> str:
 
 
 def runs_inner_loop(node: Node) -> bool:
-    """Whether it is a function of complex numbers that has no rule: NumPy's inner loop computes it.
+    """Whether NumPy's inner loop computes it: a function of complex numbers that has no rule."""
+    return has_complex_loop(node) and rule_of(node) is None
+
+
+def has_complex_loop(node: Node) -> bool:
+    """Whether NumPy has an inner loop for the function of complex numbers that it is.
 
     NumPy takes the elements one by one, so the result depends on nothing but the element.
     """
@@ -94,7 +99,7 @@ def runs_inner_loop(node: Node) -> bool:
     if kind not in PART_DTYPES or is_foreign(function):
         return False
     is_same = all(operand.type.dtype == kind for operand in node.args)
-    return is_same and rule_of(node) is None and f"{kind.char}->{kind.char}" in function.types
+    return is_same and f"{kind.char}->{kind.char}" in function.types
 
 
 def loop_dtypes(node: Node) -> tuple[DTypes, np.dtype]:

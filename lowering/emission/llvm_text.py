@@ -13,7 +13,7 @@ import numpy as np
 from fxc.ir.graph import OF_PYTHON
 from fxc.ir.location import Site
 
-from ..vector_math import symbol
+from ..vector_math import pair_type, symbol
 from ..vector_math.builder import is_signaling, quiet
 
 _SCALAR = {
@@ -343,3 +343,12 @@ class Lanes:
         self.function.module.math[name, kind, self.count] += 1
         given = ", ".join(f"{shape} {arg}" for arg in args)
         return self.op(f"call {shape} @{symbol(name, kind, self.count)}({given})")
+
+    def complex_math(self, name: str, dtype: np.dtype, args: Sequence[str], part: int) -> str:
+        """One part of what a function of ``vector_math`` gives; both come from one call."""
+        function, kind, shape = f"complex_{name}", kind_name(dtype), self.type(dtype)
+        self.function.module.math[function, kind, self.count] += 1
+        given = ", ".join(f"{shape} {arg}" for arg in args)
+        both = pair_type(shape)
+        call = f"call {both} @{symbol(function, kind, self.count)}({given})"
+        return self.op(f"extractvalue {both} {self.function.same(call)}, {part}")

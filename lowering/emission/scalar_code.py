@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..nests.buffers import BOOL, F64, I64
-from ..operators.scalar_rules import MATH_COSTS, SPECIAL_COSTS, DTypes
+from ..operators.scalar_rules import COMPLEX_MATH, MATH_COSTS, SPECIAL_COSTS, DTypes
 from .casts import I32, Emit, cast, reinterpret, truth
 from .division_code import divide, floor_divide, fmod, quotient, remainder
 from .llvm_text import INVALID, OVERFLOW, Lanes
@@ -213,6 +213,13 @@ def _math(name: str) -> Emit:
     return emit
 
 
+def _complex_math(name: str, part: int) -> Emit:
+    def emit(code: Lanes, args: Sequence[str], dtypes: DTypes, result: np.dtype) -> str:
+        return code.complex_math(name, result, args, part)
+
+    return emit
+
+
 def _comparison(on_float: str, on_int: str) -> Emit:
     def emit(code: Lanes, args: Sequence[str], dtypes: DTypes, result: np.dtype) -> str:
         left, right = dtypes
@@ -384,4 +391,5 @@ NUMPY_CODE: dict[str, Emit] = {
     "out_of_bounds": _out_of_bounds,
     **{name: _math(name) for name in MATH_COSTS},
     **{f"special_{name}": _math(name) for name in SPECIAL_COSTS},
+    **{name: _complex_math(*what) for name, what in COMPLEX_MATH.items()},
 }

@@ -96,6 +96,14 @@ MATH_COSTS = {
     **dict.fromkeys(("arcsin", "arccos", "arctan", "arctan2"), 40),
     **dict.fromkeys(("arcsinh", "arccosh", "arctanh"), 40),
 }
+# Those of complex numbers, each with what a part of the result costs, and the operations that give
+# a part, the real one being 0. See Note [Complex numbers].
+COMPLEX_MATH_COSTS = {"exp": 40, "log": 50, "sqrt": 20}
+COMPLEX_MATH = {
+    f"{name}_{part}": (name, place)
+    for name in COMPLEX_MATH_COSTS
+    for place, part in enumerate(("real", "imaginary"))
+}
 # The functions of ``vector_math`` that are ufuncs of ``scipy.special``: see Note [Foreign ufuncs].
 SPECIAL_COSTS = {
     **dict.fromkeys(("exp2", "exp10"), 20),
@@ -110,6 +118,7 @@ NUMPY_RULES: dict[str, ScalarRule] = {
     **{name: ScalarRule() for name in _USUAL},
     **{name: _bounded(cost) for name, cost in MATH_COSTS.items()},
     **{f"special_{name}": _bounded(cost) for name, cost in SPECIAL_COSTS.items()},
+    **{op: _bounded(COMPLEX_MATH_COSTS[name]) for op, (name, _) in COMPLEX_MATH.items()},
     "divide": ScalarRule(5),
     "floor_divide": ScalarRule(20, _no_bools),
     "remainder": ScalarRule(20, _no_bools),

@@ -19,9 +19,9 @@ from fxc.ir.records import frozen
 
 from .builder import Code, Value
 
-__all__ = ["EXACT", "FUNCTIONS", "Definitions", "definitions", "symbol"]
+__all__ = ["EXACT", "FUNCTIONS", "PAIRS", "Definitions", "definitions", "pair_type", "symbol"]
 
-_Builder = Callable[..., Value]
+_Builder = Callable[..., Value | tuple[Value, ...]]
 
 # The functions by module, where their builders have the same names; imported when first used.
 _MODULES: Final[Mapping[str, str]] = {
@@ -37,9 +37,13 @@ _MODULES: Final[Mapping[str, str]] = {
     "quantiles": "erfinv erfcinv ndtri",
     "gamma": "gamma gammaln",
     "bessel": "j0 j1",
+    "complex_functions": "complex_exp complex_log complex_sqrt",
 }
 _MODULE_OF = {name: module for module, names in _MODULES.items() for name in names.split()}
-_BINARY = frozenset({"arctan2", "fmod", "hypot", "pow", "xlogy", "xlog1py", "rel_entr"})
+PAIRS: Final = frozenset(name for name in _MODULE_OF if name.startswith("complex_"))
+"""Those that take a complex number, as two arguments, and give one, as a pair."""
+
+_BINARY = PAIRS | {"arctan2", "fmod", "hypot", "pow", "xlogy", "xlog1py", "rel_entr"}
 
 FUNCTIONS: Final[Mapping[str, int]] = MappingProxyType(
     {name: 2 if name in _BINARY else 1 for name in _MODULE_OF}
@@ -64,6 +68,11 @@ class Definitions:
 def symbol(name: str, kind: str, lanes: int) -> str:
     """The function's name in LLVM, without the `@`: fxc.exp.f64x8, or fxc.exp.f64 for one lane."""
     return f"fxc.{name}.{kind}" if lanes == 1 else f"fxc.{name}.{kind}x{lanes}"
+
+
+def pair_type(vector: str) -> str:
+    """The LLVM type of what a function of complex numbers returns, given that of a part."""
+    return f"{{ {vector}, {vector} }}"
 
 
 def definitions(calls: Mapping[tuple[str, str, int], int]) -> Definitions:
@@ -95,5 +104,14 @@ def _built(name: str, kind: str, lanes: int) -> _Built:
     code = Code(lanes)
     parameters = [code.argument(kind, register) for register in ("%x", "%y")[: FUNCTIONS[name]]]
     label = symbol(name, kind, lanes)
-    text = code.function(label, parameters, build(code, *parameters), _ATTRIBUTES)
+    result = build(code, *parameters)
+    if not isinstance(result, Value):
+        result = _joined(code, result, kind)
+    text = code.function(label, parameters, result, _ATTRIBUTES)
     return _Built(frozenset(code.declares), code.helpers | {label: text})
+
+
+def _joined(code: Code, parts: tuple[Value, ...], kind: str) -> Value:
+    pair = code.types["pair"] = pair_type(code.type(kind))
+    first = code.emit("pair", f"insertvalue {pair} poison, {parts[0].typed}, 0")
+    return code.emit("pair", f"insertvalue {first.typed}, {parts[1].typed}, 1")

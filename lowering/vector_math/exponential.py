@@ -25,7 +25,7 @@ from .builder import (
     tiny_or_nan,
     where,
 )
-from .coefficients import EXP, EXP2
+from .coefficients import EXP, EXP2, EXP2_WIDE
 
 LOG2_E: Final = 1.4426950408889634
 _LN10: Final = {
@@ -124,6 +124,13 @@ def exp_of_rest(high: Value, low: Value | None, n: Value) -> Value:
         r = r + low
     square = r * r
     return fma(square, polynomial(r, EXP[high.kind], square), r) + 1.0
+
+
+def exp2_for_single(x: Value) -> Value:
+    """2**x by float64, good enough for float32; abs(x) < 1000."""
+    n, bits = nearest_integer(x, None, FORMATS["f64"].bias)
+    r = x - n
+    return fma(r, polynomial(r, EXP2_WIDE["f64"]), 1.0) * power_of_two(bits)
 
 
 def capped_exponent(x: Value) -> Value:

@@ -9,13 +9,13 @@ plain float64 arithmetic is as good. Special cases go to cold code. Errors: pow 
 from typing import Final
 
 from .builder import Code, Value, capped, copysign, fma, magnitude, pattern, polynomial, sqrt, where
-from .coefficients import EXP2_WIDE, LOG2_WIDE, LOG_TAIL, RECIPROCAL_CBRT
+from .coefficients import LOG2_WIDE, LOG_TAIL, RECIPROCAL_CBRT
 from .exponential import (
     FORMATS,
     capped_exponent,
+    exp2_for_single,
     exp_of_sum,
     exp_within,
-    nearest_integer,
     power_of_two,
 )
 from .logarithm import Parts, split, split_normal
@@ -104,10 +104,7 @@ def _pow_of_parts_f32(parts: Parts, y: Value) -> Value:
     for coefficient in reversed(LOG2_WIDE["f64"][:6]):
         tail = fma(f, tail, coefficient)
     log2 = fma(f, tail, parts.exponent.widen())
-    product = capped(log2 * y.widen(), -200.0, 200.0)
-    n, bits = nearest_integer(product, None, FORMATS["f64"].bias)
-    r = product - n
-    return (fma(r, polynomial(r, EXP2_WIDE["f64"]), 1.0) * power_of_two(bits)).narrow()
+    return exp2_for_single(capped(log2 * y.widen(), -200.0, 200.0)).narrow()
 
 
 def _pow_special(x: Value, y: Value, usual: Value) -> Value:

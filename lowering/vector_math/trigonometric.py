@@ -101,6 +101,17 @@ def _sine_of_quadrants(x: Value, quarters: int) -> Value:
     return (chosen.bits ^ ((bits.logical_shift(1)) << 63)).from_bits
 
 
+def sine_and_cosine(x: Value) -> tuple[Value, Value]:
+    """Both functions, as float64: for float32 as good as need be. The sign of a zero gets lost."""
+    r, r_low, bits = _within_quadrant(x)
+    sine, cosine = _sine_and_cosine(r, r_low, x.kind)
+    odd = (bits << 63) < 0
+    found = where(odd, cosine, sine), where(odd, sine, cosine)
+    signs = bits.logical_shift(1) << 63, (bits + 1).logical_shift(1) << 63
+    first, second = ((x.bits ^ sign).from_bits for x, sign in zip(found, signs, strict=True))
+    return first, second
+
+
 def _sine_and_cosine(r: Value, r_low: Value | None, kind: str) -> tuple[Value, Value]:
     """Both functions of r + r_low, for abs(r) <= pi/4."""
     square = r * r

@@ -40,12 +40,15 @@ def numbers(dtype: str, shape: tuple[int, ...], seed: int = 0) -> np.ndarray:
 
 
 def check(
-    fn: Callable[..., Any], make: Callable[[], Sequence[Any]], left: frozenset[str] = frozenset()
+    fn: Callable[..., Any],
+    make: Callable[[], Sequence[Any]],
+    left: frozenset[str] = frozenset(),
+    ulps: float = 0.0,
 ) -> None:
     """``fn`` compiled is ``fn``, at two calls, with no call of NumPy but of what is ``left``."""
     compiled = fxc.compile(fn, fullgraph=True)
     for _ in range(2):
-        text = difference(run(fn, make()), run(compiled, make()))
+        text = difference(run(fn, make()), run(compiled, make()), lambda where: (0.0, ulps))
         assert not text, text
     info = compiled.cache_info()
     assert info.eager_calls == 0, info
@@ -80,7 +83,7 @@ UNARY: dict[str, Callable[[Any], Any]] = {
     "power_minus_1": lambda x: x**-1,
     "reciprocal": np.reciprocal,
     "rint": np.rint,
-    **{name: getattr(np, name) for name in ("exp", "log", "sqrt", "tan", "arcsin", "arctanh")},
+    **{name: getattr(np, name) for name in ("log10", "sin", "tan", "arcsin", "arctanh")},
     "isnan": np.isnan,
     "isinf": np.isinf,
     "isfinite": np.isfinite,
@@ -285,8 +288,10 @@ def test_powers(exponent: Any) -> None:
         return x**k, x**exponent, np.power(x, k), x[0] ** k, x[0, ...] ** k, k**x
 
     for dtype in DTYPES:
-        left = frozenset({"power", "sqrt"})
-        check(every, lambda d=dtype: [*(numbers(d, (9,), s) for s in (1, 2)), exponent], left)
+        left = frozenset({"power"})
+        bound = 5.0 if exponent == 0.5 else 0.0  # a root
+        given = lambda d=dtype: [*(numbers(d, (9,), s) for s in (1, 2)), exponent]  # noqa: E731
+        check(every, given, left, bound)
 
 
 # ---------------------------------------------------------------- sums, products of matrices

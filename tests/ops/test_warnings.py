@@ -155,6 +155,27 @@ def test_each_ufunc(kind: str, ufunc: np.ufunc) -> None:
                 assert compiled.cache_info().eager_calls == before, special
 
 
+@pytest.mark.parametrize("kind", ["c16", "c8"])
+@pytest.mark.parametrize("name", ["exp", "log", "sqrt"])
+def test_functions_of_complex_numbers(name: str, kind: str) -> None:
+    """Flags that NumPy's do not set: of what is infinite or nan, and of what is rounded to 0."""
+    parts = [0.0, -0.0, 1.0, -2.5, 88.8, -104.0, 710.0, -750.0, 1e30, -1e-30, 1e308, 1e-320]
+    parts += [np.inf, -np.inf, np.nan]
+    f = function(f"def f(a):\n    return np.{name}(a)\n")
+    compiled = fxc.compile(f, fullgraph=True)
+    for turn, (x, y) in enumerate(itertools.product(parts, repeat=2)):
+        size, place = ((19, 7), (19, 18), (1, 0))[turn % 3]
+        args = [_with(place, complex(x, y), size, kind, 1.0)]
+        for modes in ({}, {"under": "warn"}):
+            wake(compiled)
+            before = compiled.cache_info().eager_calls
+            with np.errstate(**modes):
+                expected, found = outcome(f, args)[0], outcome(compiled, args)[0]
+            assert found == expected, (x, y)
+            if not expected and all(1e-25 < abs(each) < 30 for each in (x, y)):
+                assert compiled.cache_info().eager_calls == before, (x, y)
+
+
 def _specials(numbers: list[Any], count: int) -> list[tuple[Any, ...]]:
     """Each number in each place, beside a few of the others."""
     every = list(itertools.product(numbers, repeat=count))

@@ -62,3 +62,15 @@ for i0 in 0:4
   b2.parts[i0, 0] = fused_multiply_add(t1, t3, negative(multiply(t2, t4)))
   b2.parts[i0, 1] = fused_multiply_add(t1, t4, multiply(t2, t3))""",
     )
+
+
+def test_a_function_gives_each_part_of_both() -> None:
+    assert_expected_inline(
+        nests("sqrt(%x)"),
+        """\
+for i0 in 0:4
+  t1 = x.parts[i0, 0]
+  t2 = x.parts[i0, 1]
+  b2.parts[i0, 0] = sqrt_real(t1, t2)
+  b2.parts[i0, 1] = sqrt_imaginary(t1, t2)""",
+    )
