@@ -36,11 +36,12 @@ _HALF_LN2 = 0.34657359027997264
 def tanh(code: Code, x: Value) -> Value:
     """Hyperbolic tangent. Below 1.6 ulp (float32: 2)."""
     a = abs(x)
-    inside = at_most(a, 22.0 if x.kind == "f64" else 10.0)
     if x.kind == "f32":
+        inside = capped(a, None, 10.0)
         square = inside * inside  # of what is not near, too: that is to set no flags
-        near = fma(square * inside, polynomial(square, TANH["f32"]), inside)
-        return copysign(where(a < 0.4, near, _tanh_from_exp(inside)), x)
+        near = fma(square * inside, polynomial(square, TANH["f32"]), a)  # nan for nan
+        return copysign(where(a >= 0.4, _tanh_from_exp(inside), near), x)
+    inside = at_most(a, 22.0)
     start, rest = expm1_multiple(inside, 2)
     top = start + rest
     bottom = top + 1.0
