@@ -36,6 +36,8 @@ def _function_bound(atom: SymFunc | Computed) -> int | None:
     left, right = least(atom.left), least(atom.right)
     if atom.name == "max":
         return max((low for low in (left, right) if low is not None), default=None)
+    if atom.name == "mod" and right is not None and right > 0:
+        return 0  # of what is negative, too
     if left is None or right is None or left < 0 or right < 0:
         return None
     match atom.name:

@@ -120,11 +120,10 @@ def _in_order(places: list[Dim]) -> list[Dim] | None:
         for number, other in enumerate(found):
             if place == other:
                 break
-            before = decide(place, "<", other)
-            if before is None and decide(place, ">=", other) is None:
-                return None
-            if before:
+            if decide(place, "<=", other):  # between equal places there is an empty piece
                 at = min(at, number)
+            elif not decide(place, ">=", other):
+                return None
         else:
             found.insert(at, place)
     return found

@@ -357,3 +357,10 @@ def test_a_formula_has_a_longest_form():
 
     with pytest.raises(CaptureError, match="its formula is too long"):
         thirtieth(counted_size("n", 100))
+
+
+def test_a_remainder_of_what_is_negative_is_natural() -> None:
+    turned = mod(-SYMBOLS["z"], SYMBOLS["n"])
+    assert decide(turned, ">=", 0) is True
+    assert decide(turned, "<", SYMBOLS["n"]) is True
+    assert decide(mod(SYMBOLS["z"], SYMBOLS["k"]), ">=", 0) is None  # that may be no divisor

@@ -153,3 +153,23 @@ def test_how_far_may_be_an_argument(shift: int) -> None:
     for given in (ROW, ROW[:3], ROW[:1]):
         for by in (1, shift):
             np.testing.assert_array_equal(compiled(given, by), program(given, by))
+
+
+def test_pieces_may_be_empty() -> None:
+    """A distance that is not known leaves plain indices, too: all of the row may be one piece."""
+
+    def program(x: Any, n: int) -> Any:
+        total = np.zeros_like(x)
+        for shift in range(-n, n):
+            total += np.roll(x, shift) * x
+        return total, np.roll(x, n)
+
+    compiled = fxc.compile(program, fullgraph=True)
+    for size in (1, 2, 9, 40, 67):
+        x = np.random.default_rng(size).integers(-9, 9, size).astype("f8")
+        for n in (1, 2, size, 2 * size + 1):
+            for found, expected in zip(compiled(x, n), program(x, n), strict=True):
+                np.testing.assert_array_equal(found, expected)
+    loops = [line for line in str(compiled.inspect(x, n).loops).splitlines() if "[i" in line]
+    assert loops
+    assert not any("mod(i" in line for line in loops)
