@@ -188,6 +188,9 @@ def with_atoms(dim: Dim, of: Callable[[Atom], Dim | None]) -> Dim:
     total: dict[Monomial, int] = {}
     for monomial, coefficient in dim.terms:
         found = [of(atom) for atom in monomial]
+        if found.count(None) == len(found):
+            total[monomial] = total.get(monomial, 0) + coefficient
+            continue
         kept = tuple(atom for atom, new in zip(monomial, found, strict=True) if new is None)
         term: Dim = SymExpr(((kept, coefficient),)) if kept else coefficient
         for new in found:
@@ -200,6 +203,8 @@ def with_atoms(dim: Dim, of: Callable[[Atom], Dim | None]) -> Dim:
 
 def substitute(dim: Dim, values: Mapping[str, Dim]) -> Dim:
     """``dim`` with symbols replaced by name; symbols that ``values`` lacks stay."""
+    if isinstance(dim, int) or values.keys().isdisjoint(dim.symbols):
+        return dim
 
     def of(atom: Atom) -> Dim | None:
         if isinstance(atom, Symbol):

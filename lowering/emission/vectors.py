@@ -22,7 +22,7 @@ def vector_loop(emitter: Emitter, loop: Loop, lanes: int, carried: Sequence[Accu
     if isinstance(loop.size, int) and loop.size < lanes and not loop.behind:
         emitter.plain_loop(replace(loop, body=body), 1, "0", carried, size)
         return
-    if loop.ends == "overlapping":
+    if loop.ends in ("overlapping", "reaching"):
         _overlapping(emitter, loop, lanes, body)
         return
     if loop.ends in ("end first", "ends first"):
@@ -61,14 +61,14 @@ def _overlapping(emitter: Emitter, loop: Loop, lanes: int, body: tuple[Stmt, ...
     """Vectors only: the last one ends with the loop, and does some iterations once more.
 
     So does the first, where the others then store to whole cache lines. A loop that may have
-    fewer iterations than lanes is run one by one if it has.
+    fewer iterations than lanes is run one by one if it has, but for one that is "reaching".
     """
     f, aligned = emitter.function, ends.aligned_store(emitter.program, loop)
     size, last = emitter.dim(loop.size), emitter.dim(loop.size - lanes)
     shift = "0" if aligned is None else ends.past_line(emitter, loop, aligned)
     stop = size if aligned is None else f.op(f"add nsw i64 {size}, {shift}")
-    known = isinstance(loop.size, int)
-    if not known:
+    fills = isinstance(loop.size, int) or loop.ends == "reaching"
+    if not fills:
         wide = f.op(f"icmp sge i64 {size}, {lanes}")
         stop = f.op(f"select i1 {wide}, i64 {stop}, i64 0")
 
@@ -85,6 +85,6 @@ def _overlapping(emitter: Emitter, loop: Loop, lanes: int, body: tuple[Stmt, ...
     emitter.regs.vector = loop.var
     emitter.counted(Counting(loop.var, "0", stop, lanes, lanes), (), block)
     emitter.regs.vector = None
-    if not known:
+    if not fills:
         start = f.op(f"select i1 {wide}, i64 {size}, i64 0")
         emitter.plain_loop(replace(loop, body=body), 1, start, (), size)

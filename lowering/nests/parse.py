@@ -170,7 +170,7 @@ class _Parser:
                     line.expect("behind")
                 case "lanes":
                     found["lanes"] = line.integer()
-                case "overlapping" | "again" as word:
+                case "overlapping" | "reaching" | "again" as word:
                     found["ends"] = word
                 case "end" | "ends" as word:
                     line.expect("first")

@@ -30,7 +30,7 @@ from .boxed_args import boxed_buffers
 from .buffers import Atom
 
 Order = OneOf["any", "sequential", "pairwise", "complex pairwise"]
-Ends = OneOf["rest", "again", "overlapping", "end first", "ends first"]
+Ends = OneOf["rest", "again", "overlapping", "reaching", "end first", "ends first"]
 
 
 @frozen

@@ -54,6 +54,8 @@ from .survey import Survey, lanes_for
 # - "again": as "overlapping", of a loop that finds extremes;
 # - "overlapping": there is no rest, the last vector ends with the loop, and does some iterations
 #   once more;
+# - "reaching": as "overlapping", of a parallel loop: a chunk that has fewer iterations than lanes
+#   does some of the chunk in front of it once more, too;
 # - "end first": the last vector is computed before all others and stored after them;
 # - "ends first": so is the first one.
 # The other vectors of a loop that is ``aligned`` to a buffer store to whole cache lines of it. A
@@ -94,7 +96,9 @@ def _in_lanes(program: Program, stmt: Stmt) -> Stmt:
         return stmt if count == 1 else replace(stmt, lanes=count, in_turn=True)
     store = _store_to_align(program, loop, count)
     ends = _ends(program, loop, count, store is not None)
-    aligned = store.buffer if store is not None and ends in ("overlapping", "ends first") else ""
+    if ends == "overlapping" and _has_one_in_front(stmt, count):
+        ends = "reaching"
+    aligned = store.buffer if store is not None and ends in _ALIGNED else ""
     return replace(stmt, lanes=count, ends=ends, aligned=aligned)
 
 
@@ -151,6 +155,17 @@ def _as(stmt: Stmt, chosen: Stmt) -> Stmt:
 
 
 _WITH_LOOPS = frozenset({Loop, If, For, While})
+
+_ALIGNED = ("overlapping", "reaching", "ends first")
+
+
+def _has_one_in_front(loop: Loop, count: int) -> bool:
+    """Whether each chunk of a loop has so many iterations itself and in front of it: all but the
+    last one have as many as ``parallel`` says, or more.
+    """
+    size, least = loop.size, loop.parallel
+    return isinstance(size, int) and isinstance(least, int) and min(size, least) >= count
+
 
 # ------------------------------------------------------------------ trees
 

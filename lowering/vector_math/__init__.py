@@ -54,6 +54,7 @@ EXACT: Final = frozenset({"fmod"})
 """Those that give NumPy's bits."""
 
 MOST_COPIES: Final = 16
+MOST_LINES: Final = 1000  # of all copies of a function: LLVM takes 25 ms for them
 _ATTRIBUTES: Final = "alwaysinline nounwind willreturn memory(none)"
 
 
@@ -79,7 +80,7 @@ def definitions(calls: Mapping[tuple[str, str, int], int]) -> Definitions:
     """Definitions of these (function, 'f64' or 'f32', lanes), each with the number of its calls,
     and of all that they call; the order of the text is that of the names.
 
-    What is called often is not inlined: LLVM takes 10 ms for each copy.
+    What is long, for how often it is called, is not inlined.
     """
     declares: set[str] = set()
     texts: dict[str, str] = {}
@@ -87,7 +88,8 @@ def definitions(calls: Mapping[tuple[str, str, int], int]) -> Definitions:
         built, label = _built(*name), symbol(*name)
         declares |= built.declares
         texts.update(built.texts)
-        if count > MOST_COPIES:
+        lines = count * texts[label].count("\n")
+        if count > MOST_COPIES or (count > 1 and lines > MOST_LINES):
             texts[label] = texts[label].replace("alwaysinline", "noinline", 1)
     return Definitions(frozenset(declares), "\n".join(texts.values()))
 

@@ -250,6 +250,22 @@ def test_what_is_called_often_is_compiled_once(kind: str) -> None:
     assert any(" noinline " in head and " cold " not in head for head in heads)
 
 
+def test_what_is_long_is_compiled_once_for_few_calls() -> None:
+    """The bits are those of single calls."""
+    special = pytest.importorskip("scipy.special")
+
+    def beta(x: Any, y: Any) -> Any:
+        return special.gammaln(x) + special.gammaln(y) - special.gammaln(x + y)
+
+    x, y = np.linspace(0.1, 900, 37), np.linspace(-3.3, 40, 37)
+    compiled = fxc.compile(beta, fullgraph=True)
+    one = fxc.compile(lambda x: special.gammaln(x), fullgraph=True)
+    with np.errstate(all="ignore"):  # else SciPy takes calls that set flags
+        assert same_bits(compiled(x, y), one(x) + one(y) - one(x + y)).all()
+    assert " alwaysinline " in one.inspect(x).llvm
+    assert " alwaysinline " not in compiled.inspect(x, y).llvm
+
+
 @pytest.mark.skipif(not EXTENDED, reason="longdouble is no wider than float64")
 @pytest.mark.parametrize("name", ["logaddexp", "logaddexp2"])
 @pytest.mark.parametrize("kind", LANES)

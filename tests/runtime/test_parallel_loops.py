@@ -467,6 +467,37 @@ def test_the_memory_of_each_thread_is_its_own(with_threads: ThreadPool) -> None:
     assert with_threads.workers == 11
 
 
+@pytest.mark.parametrize("dtype", ["f8", "f4", "i2"])
+@pytest.mark.parametrize("number", [1, 2, 8])
+def test_a_chunk_that_fills_no_vector(
+    number: int, dtype: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The last one is of 1 to 40 iterations, at any place of a cache line: nothing is stored before
+    the loop's own elements or behind them.
+    """
+    costs = Costs(chunk=16_000, least=0, multiple=1)
+    pool = ThreadPool(number, least=1)
+    monkeypatch.setattr(assemble, "parallel", lambda: (pool.run, pool.state))
+    compiled_for(monkeypatch, Target(threads=8, costs=costs))
+
+    def step(x, out):
+        out[...] = x * x + 1
+        return x[::-1] - 2
+
+    def outcome(function: Callable[..., Any], x: np.ndarray, shift: int) -> tuple[bytes, bytes]:
+        room = np.full(x.size + 40, 7, x.dtype)
+        found = function(x, room[16 + shift : 16 + shift + x.size])
+        return found.tobytes(), room.tobytes()
+
+    for size in (201, 206, 211, 219, 233, 240):
+        compiled = fxc.compile(step, fullgraph=True, dynamic=False)
+        x = numbers(size + 40, dtype=dtype)[9 : 9 + size]
+        for shift in range(8):
+            assert outcome(step, x, shift) == outcome(compiled, x, shift)
+        assert " reaching" in loops(compiled, x, x.copy())
+    pool.close()
+
+
 def test_the_call_of_a_chunk_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
     """Which chunks native code asks for: whole ones, of all iterations."""
     asked: list[tuple[int, int, int]] = []

@@ -22,6 +22,7 @@ from .nodes import (
     is_endless,
     set_flag,
     walk,
+    walk_statements,
 )
 
 # Note [Variables without a value]
@@ -45,11 +46,13 @@ def give_flags(function: ast.FunctionDef, parameters: Iterable[str]) -> frozense
     """
     known = _plain_names(function) - frozenset(parameters)
     loads: dict[ast.AST, list[ast.Name]] = {}
-    first, all_loops = _Reads(known, loads), _Reads(known, loads, known)
-    for each in (first, all_loops):
+    all_loops, reads = _Reads(known, loads, known), _Reads(known, loads)
+    for each in (all_loops, reads):
         each.block(function.body, frozenset())
-    reads = _Reads(known, loads, first.unsure | first.torn | all_loops.torn)
-    reads.block(function.body, frozenset())
+    careful = reads.unsure | reads.torn | all_loops.torn
+    if careful:
+        reads = _Reads(known, loads, careful)
+        reads.block(function.body, frozenset())
     for node in reads.found:
         vars(node)["unsure"] = True
     if reads.unsure:
@@ -69,6 +72,10 @@ def _plain_names(function: ast.FunctionDef) -> frozenset[str]:
     tests = [node.test for node in nodes if isinstance(node, ast.If | ast.While)]
     in_tests = {each for test in tests for leaf in _leaves(test) for each in _named(leaf)}
     for node in nodes:
+        if isinstance(node, ast.Name):
+            if isinstance(node.ctx, ast.Del):
+                others.add(node.id)
+            continue
         match node:
             case ast.Assign(targets=targets):
                 names.update(*map(stored, targets))
@@ -80,15 +87,13 @@ def _plain_names(function: ast.FunctionDef) -> frozenset[str]:
                 others |= stored(target)
             case ast.NamedExpr(target=target):
                 (names if node in in_tests else others).update(stored(target))
-            case ast.Name(id, ast.Del()):
-                others.add(id)
     return frozenset(names & assigned(function.body) - others - _bound_otherwise(function))
 
 
 def _bound_otherwise(function: ast.FunctionDef) -> frozenset[str]:
     """What statements bind that are no assignments."""
     found = set[str]()
-    for node in walk(*function.body):
+    for node in walk_statements(*function.body):
         match node:
             case ast.With(items=items) | ast.AsyncWith(items=items):
                 found.update(*(stored(x.optional_vars) for x in items if x.optional_vars))

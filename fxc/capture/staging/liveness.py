@@ -141,19 +141,26 @@ def read(node: ast.AST) -> Names:
     """The names that are read somewhere in a node; ``x += 1`` and ``del x`` read x. The parameters
     of lambdas and the variables of comprehensions are others.
     """
-    found: Names = _NONE
-    if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Store):
-        found |= {node.id, flag_name(node.id)} if getattr(node, "unsure", False) else {node.id}
-    elif isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
-        found |= {node.target.id}
-    elif isinstance(node, ast.Lambda):
-        given = (*node.args.defaults, *filter(None, node.args.kw_defaults))
-        return _free(node) | read_of(given)
-    elif isinstance(node, _COMPREHENSIONS):
-        inside = read_of(children(node))
-        own = frozenset[str]().union(*(stored(part.target) for part in node.generators))
-        return (inside - own) | read(node.generators[0].iter)
-    return found | read_of(children(node))
+    found: set[str] = set()
+    todo = [node]
+    for each in todo:
+        if isinstance(each, ast.Name):
+            if not isinstance(each.ctx, ast.Store):
+                found.add(each.id)
+                if getattr(each, "unsure", False):
+                    found.add(flag_name(each.id))
+        elif isinstance(each, ast.Lambda):
+            given = (*each.args.defaults, *filter(None, each.args.kw_defaults))
+            found |= _free(each) | read_of(given)
+        elif isinstance(each, _COMPREHENSIONS):
+            inside = read_of(children(each))
+            own = _NONE.union(*(stored(part.target) for part in each.generators))
+            found |= (inside - own) | read(each.generators[0].iter)
+        else:
+            if isinstance(each, ast.AugAssign) and isinstance(each.target, ast.Name):
+                found.add(each.target.id)
+            todo += children(each)
+    return frozenset(found)
 
 
 def read_of(nodes: Iterable[ast.AST]) -> Names:
@@ -182,24 +189,40 @@ def assigned(nodes: Iterable[ast.AST]) -> Names:
     todo = [(node, False) for node in nodes]
     while todo:
         node, comprehended = todo.pop()
-        match node:
-            case ast.Name(id, ast.Store() | ast.Del()):
-                if not comprehended:
-                    found.add(id)
-            case ast.NamedExpr(ast.Name(id)):
-                found.add(id)
-            case ast.Import(aliases) | ast.ImportFrom(_, aliases):
-                found.update((each.asname or each.name).split(".")[0] for each in aliases)
-            case ast.MatchAs(_, str(name)) | ast.MatchStar(str(name)):
-                found.add(name)
-            case ast.MatchMapping(_, _, str(name)) | ast.ExceptHandler(_, str(name)):
-                found.add(name)
-            case ast.FunctionDef(name) | ast.AsyncFunctionDef(name) | ast.ClassDef(name):
-                found.add(name)
+        if isinstance(node, ast.Name):
+            if not (comprehended or isinstance(node.ctx, ast.Load)):
+                found.add(node.id)
+            continue
+        if isinstance(node, _BINDING):
+            found.update(_bound_by(node))
         inside = comprehended or isinstance(node, _COMPREHENSIONS)
         parts = run_where_it_stands(node) if isinstance(node, _FUNCTIONS) else children(node)
         todo += [(child, inside) for child in parts]
     return frozenset(found)
+
+
+def _bound_by(node: ast.AST) -> Iterable[str]:
+    """The names that a node itself binds which is no variable."""
+    match node:
+        case ast.NamedExpr(ast.Name(name)):
+            return (name,)
+        case ast.Import(aliases) | ast.ImportFrom(_, aliases):
+            return {(each.asname or each.name).split(".")[0] for each in aliases}
+        case ast.MatchAs(_, str(name)) | ast.MatchStar(str(name)):
+            return (name,)
+        case ast.MatchMapping(_, _, str(name)) | ast.ExceptHandler(_, str(name)):
+            return (name,)
+        case ast.FunctionDef(name) | ast.AsyncFunctionDef(name) | ast.ClassDef(name):
+            return (name,)
+        case _:
+            return ()
+
+
+_BINDING = (
+    *(ast.NamedExpr, ast.Import, ast.ImportFrom, ast.ExceptHandler),
+    *(ast.MatchAs, ast.MatchStar, ast.MatchMapping),
+    *(ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef),
+)
 
 
 def surely_bound(statement: ast.AST) -> Names:
@@ -225,13 +248,17 @@ def free_names(body: list[ast.stmt]) -> Names:
     """The names that inner functions share with the function around: always live."""
     found: Names = _NONE
     for each in walk(*body):
-        if isinstance(each, ast.Nonlocal):
-            found |= frozenset(each.names)
-        if isinstance(each, _FUNCTIONS):
-            found |= _free(each)
-        elif isinstance(each, ast.GeneratorExp) and not getattr(each, "is_taken", False):
-            found |= read(each) | assigned([each])
+        if isinstance(each, _SHARING):
+            if isinstance(each, ast.Nonlocal):
+                found |= frozenset(each.names)
+            elif not isinstance(each, ast.GeneratorExp):
+                found |= _free(each)
+            elif not getattr(each, "is_taken", False):
+                found |= read(each) | assigned([each])
     return found
+
+
+_SHARING = (*_FUNCTIONS, ast.Nonlocal, ast.GeneratorExp)
 
 
 def _free(function: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> Names:

@@ -12,7 +12,7 @@ from fxc.ir.records import frozen
 
 from ..session.refusing import refuse
 from .liveness import Handed, assigned
-from .nodes import FUNCTIONS, at, children, door_part, later, names_of, placed, walk
+from .nodes import FUNCTIONS, at, children, door_part, later, names_of, placed, walk_statements
 
 CapturedNode = ast.FunctionDef | ast.Lambda
 FunctionNode = CapturedNode | ast.AsyncFunctionDef
@@ -103,13 +103,12 @@ def scope_of(function: FunctionNode) -> Scope:
                 elsewhere.update(found)
             case ast.Global(found):
                 declared.update(found)
-        if not isinstance(node, FUNCTIONS):
+        if not isinstance(node, (*FUNCTIONS, ast.expr)):
             todo.extend(children(node))
     names = assigned(body).union(parameters(function.args))
     rebound = {
         name
-        for statement in body
-        for each in walk(statement)
+        for each in walk_statements(*body)
         if isinstance(each, ast.Nonlocal)
         for name in each.names
     }

@@ -24,6 +24,8 @@ def children(node: ast.AST) -> list[ast.AST]:
     if names is None:
         _PARTS[kind] = names = tuple(name for name in kind._fields if name not in _NO_PARTS)
     found: list[ast.AST] = []
+    if not names:
+        return found
     values = node.__dict__
     for name in names:
         part = values.get(name)
@@ -67,6 +69,7 @@ def run_where_it_stands(function: ast.AST) -> list[ast.AST]:
 _NO_PARTS = frozenset({"arg", "attr", "ctx", "id", "kind", "op", "ops", "type_comment"})
 _MIXED = frozenset({"keys", "kw_defaults", "kwd_attrs", "names"})  # not of nodes alone
 _PARTS: dict[type[ast.AST], tuple[str, ...]] = {ast.Constant: ()}  # fields that hold nodes
+LEAVES = frozenset({ast.Constant, ast.Name})  # they hold none: half of all nodes
 
 
 def copied(node: _N, shared: Container[ast.AST] = ()) -> _N:
@@ -145,7 +148,16 @@ def walk(*nodes: ast.AST) -> list[ast.AST]:
     """
     found = [*nodes]
     for each in found:
-        found += children(each)
+        if each.__class__ not in LEAVES:
+            found += children(each)
+    return found
+
+
+def walk_statements(*nodes: ast.AST) -> list[ast.AST]:
+    """As ``walk``, but without expressions and what is in them."""
+    found = [each for each in nodes if not isinstance(each, ast.expr)]
+    for each in found:
+        found += [child for child in children(each) if not isinstance(child, ast.expr)]
     return found
 
 

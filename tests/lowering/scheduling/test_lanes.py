@@ -123,3 +123,23 @@ for i0 in 0:200 parallel 1 lanes 8 overlapping aligned to b1
   t1 = x[i0]
   b1[i0] = multiply(t1, t1)""",
     )
+
+
+@pytest.mark.parametrize(
+    "size, dims, costs, ends",
+    [
+        ("200", "", Costs(chunk=8000, least=0, multiple=1), "reaching"),
+        ("200", "", Costs(chunk=2000, least=0, multiple=1), "overlapping"),
+        ("n", "  symbols n = 200 (>= 2)\n", Costs(chunk=8000, least=0, multiple=1), "overlapping"),
+    ],
+    ids=["long chunks", "short chunks", "any size"],
+)
+def test_a_chunk_that_fills_no_vector_takes_some_of_the_one_in_front(
+    size: str, dims: str, costs: Costs, ends: str
+) -> None:
+    def step(program: Program) -> Program:
+        return lanes(parallel(fuse(program)))
+
+    target = Target(threads=2, costs=costs)
+    found = body(after_building(step, scaled(size, symbols=dims), X, target=target))
+    assert f" lanes 8 {ends} aligned to b1" in found.splitlines()[0]
