@@ -23,8 +23,15 @@ from fxc.ir.types import ArrayType, ScalarType, normal_strides
 from fxc.ops.kernels import kernel_of
 from fxc.runtime.plan import Plan
 
-from .exported_arguments import check_fixed, check_kind, differences, dims_with_names, leaf_names
-from .program_file import Fixed, GivenInput, SavedProgram, read_program, write_program
+from .exported_arguments import (
+    check_fixed,
+    check_kind,
+    differences,
+    dims_with_names,
+    leaf_names,
+    names_below,
+)
+from .program_file import Fixed, GivenInput, SavedProgram, read_program, write_file, write_program
 
 # Note [Arguments of an exported program]
 # The arguments of a call are one pytree, ``(args, kwargs)``, whose leaves are numbered. A leaf is
@@ -103,6 +110,31 @@ class ExportedProgram:
         ``ValueError`` for a program that depends on objects which have no name to find them by.
         """
         write_program(self._program, path)
+
+    def to_onnx(self, path: str | os.PathLike[str]) -> None:
+        """Write the program as a model of ONNX, which onnx has checked.
+
+        Arrays that the function writes are results of the model, called ``…_after``; the metadata
+        of the model says what its results are. `docs/export.md` has all of it. The file is replaced
+        as a whole.
+
+        Raises ``ExportError``, which names all that ONNX has no operators for, and ``ImportError``
+        if the package onnx is not installed (``pip install "fxc[onnx]"``).
+        """
+        from fxc.exporters.onnx.export import Names, onnx_model
+
+        leaves = list(zip(self._program.leaves, self._leaf_names, strict=True))
+        names = Names(
+            tuple(self._input_names[place] for place in range(len(self.graph.inputs))),
+            tuple(names_below(self.out_spec, "result")),
+            tuple((name, repr(leaf.value)) for leaf, name in leaves if isinstance(leaf, Fixed)),
+        )
+        at_least = {
+            leaf.input: leaf.at_least
+            for leaf, _ in leaves
+            if isinstance(leaf, GivenInput) and leaf.at_least is not None
+        }
+        write_file(onnx_model(self.graph, names, at_least), path)
 
     def __str__(self) -> str:
         return str(self.graph)

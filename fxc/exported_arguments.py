@@ -122,17 +122,18 @@ def leaf_names(in_spec: TreeSpec, parameters: Sequence[str]) -> list[str]:
     positional, keywords = in_spec.children
     names: list[str] = []
     for spec, name in zip(positional.children, parameters, strict=True):
-        names += _names_below(spec, name)
+        names += names_below(spec, name)
     for spec, key in zip(keywords.children, keywords.keys, strict=True):
-        names += _names_below(spec, str(key))
+        names += names_below(spec, str(key))
     return names
 
 
-def _names_below(spec: TreeSpec, name: str) -> Iterator[str]:
+def names_below(spec: TreeSpec, name: str) -> Iterator[str]:
+    """What messages call the leaves of a pytree that is called ``name``."""
     if spec == LEAF:
         yield name
     for place, child in enumerate(spec.children):
-        yield from _names_below(child, part_name(spec, place, name))
+        yield from names_below(child, part_name(spec, place, name))
 
 
 def part_name(spec: TreeSpec, place: int, name: str) -> str:

@@ -91,7 +91,11 @@ class SavedProgram:
 
 def write_program(program: SavedProgram, path: str | os.PathLike[str]) -> None:
     """Write a program to a file, which is replaced as a whole or not at all."""
-    data = program_text(program).encode()
+    write_file(program_text(program).encode(), path)
+
+
+def write_file(data: bytes, path: str | os.PathLike[str]) -> None:
+    """Write a file, which is replaced as a whole or not at all."""
     target = os.path.realpath(path)
     temporary = f"{target}.{secrets.token_hex(4)}.tmp"
     try:

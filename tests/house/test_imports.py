@@ -64,6 +64,10 @@ FLOORS: dict[str, dict[str, set[str]]] = {
         "calling": {"emission"},
         "": {"scheduling", "building", "calling"},
     },
+    "exporters": {
+        "": set(),
+        "onnx": {""},
+    },
     "ops": {
         "": set(),
         "metas": {""},

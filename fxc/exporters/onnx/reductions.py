@@ -1,0 +1,282 @@
+"""Reductions, scans, products of matrices, sorting, joining."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from fxc.ir.graph import Node
+
+from .arithmetic import is_nan, truth
+from .emitter import OnnxEmitter, Write
+from .kernels import BOOL, FLOAT16, FLOAT32, INT64, carrier
+from .pointwise import given
+from .tensors import Tensor
+from .views import reshaped, transposed, with_axes
+from .writer import Writer
+
+_UINT64 = np.dtype(np.uint64)
+_LEAST = -(2**63)
+
+Axes = Sequence[int] | None
+
+
+def reduced(w: Writer, kind: str, x: Tensor, axes: Axes, keepdims: bool) -> Tensor:
+    """A reduction over some axes, or all."""
+    if axes is not None and not axes:
+        return x
+    dtype = x.dtype
+    working = carrier(kind, dtype)
+    over = None if axes is None else w.ints(*axes)
+    found = w.op(kind, (w.cast(x, working), over), working, keepdims=int(keepdims))
+    return w.cast(found, dtype)
+
+
+def _summed(kind: str) -> Write:
+    """In another order than NumPy's."""
+
+    def write(w: Writer, node: Node) -> Tensor:
+        x, dtype = node.args[0], node.output.type.dtype
+        found = given(w, x, FLOAT32 if dtype == FLOAT16 else dtype)
+        if dtype == BOOL:
+            found = w.cast(found, INT64)
+        if x.type.rank:
+            found = reduced(w, kind, found, node.arg("axis"), node.arg("keepdims"))
+        return truth(found) if dtype == BOOL else w.cast(found, dtype)
+
+    return write
+
+
+def ordered(w: Writer, x: Tensor) -> Tensor:
+    """Numbers that are in the same order, of a dtype that can be compared in reductions."""
+    if x.dtype == _UINT64:
+        return w.cast(x, INT64) + _LEAST
+    return w.cast(x, carrier("ReduceMax", x.dtype))
+
+
+def _from_ordered(w: Writer, x: Tensor, dtype: np.dtype) -> Tensor:
+    if dtype == _UINT64:
+        return w.cast(x - w.constant(_LEAST, INT64), dtype)
+    return w.cast(x, dtype)
+
+
+def _any_nan(w: Writer, x: Tensor, axes: Axes, keepdims: bool) -> Tensor:
+    return truth(reduced(w, "ReduceMax", w.cast(is_nan(x), INT64), axes, keepdims))
+
+
+def _extreme(kind: str) -> Write:
+    """The largest or the smallest; nan, if there is one."""
+
+    def write(w: Writer, node: Node) -> Tensor:
+        x, axes, keepdims = node.args
+        dtype = node.output.type.dtype
+        if not x.type.rank:
+            return w.value(x)
+        numbers = ordered(w, w.value(x))
+        found = reduced(w, kind, numbers, axes, keepdims)
+        if dtype.kind == "f":
+            found = w.where(_any_nan(w, numbers, axes, keepdims), np.nan, found)
+        return _from_ordered(w, found, dtype)
+
+    return write
+
+
+def _holding(of_all: bool) -> Write:
+    def write(w: Writer, node: Node) -> Tensor:
+        x, axes, keepdims = node.args
+        holds = truth(w.value(x))
+        if not x.type.rank or axes == ():
+            return holds
+        counted = w.cast(~holds if of_all else holds, INT64)
+        found = reduced(w, "ReduceSum", counted, axes, keepdims)
+        return found.equal(0) if of_all else ~found.equal(0)
+
+    return write
+
+
+def _place(kind: str) -> Write:
+    """The first place of the largest or the smallest, or of nan."""
+
+    def write(w: Writer, node: Node) -> Tensor:
+        x, axis, keepdims = node.args
+        numbers = ordered(w, w.value(x))
+        if axis is None or not x.type.rank:
+            numbers = w.op("Reshape", (numbers, w.ints(-1)), numbers.dtype)
+        options = {"axis": 0 if axis is None else axis, "keepdims": int(keepdims)}
+        if axis is None or not x.type.rank:
+            options["keepdims"] = 0
+        found = w.op(kind, (numbers,), INT64, **options)
+        if numbers.dtype.kind == "f":
+            nans = w.cast(is_nan(numbers), INT64)
+            first = w.op("ArgMax", (nans,), INT64, **options)
+            over = None if axis is None or not x.type.rank else (axis,)
+            exists = _any_nan(w, numbers, over, bool(options["keepdims"]))
+            found = w.where(exists, first, found)
+        return reshaped(w, found, node.output.type.shape) if axis is None and keepdims else found
+
+    return write
+
+
+# ---------------------------------------------------------------- scans
+
+
+def _line(w: Writer, node: Node) -> tuple[Tensor, int]:
+    """The operand in the dtype of the result, and the axis; flat where no axis is given."""
+    x, axis, dtype = node.args[0], node.arg("axis"), node.output.type.dtype
+    found = given(w, x, FLOAT32 if dtype == FLOAT16 else dtype)
+    if axis is None or not x.type.rank:
+        return w.op("Reshape", (found, w.ints(-1)), found.dtype), 0
+    return found, axis % x.type.rank
+
+
+def _cumsum(w: Writer, node: Node) -> Tensor:
+    x, axis = _line(w, node)
+    working = carrier("CumSum", x.dtype)
+    found = w.op("CumSum", (w.cast(x, working), w.constant(axis, INT64)), working)
+    return w.cast(found, node.output.type.dtype)
+
+
+def _cumprod(w: Writer, node: Node) -> Tensor:
+    x, axis = _line(w, node)
+    working = carrier("Mul", x.dtype)
+    x = w.cast(x, working)
+    first = w.op("Gather", (x, w.ints(0)), working, axis=axis)
+    first = w.op("Squeeze", (first, w.ints(axis)), working)
+    start = w.op(
+        "ConstantOfShape", (w.op("Shape", (first,), INT64),), working, value=np.ones(1, working)
+    )
+    before, element = w.tensor("before", working), w.tensor("element", working)
+    with w.body() as scope:
+        product = before * element
+    body = w.finish(scope, (before, element), (product, product))
+    _, found = w.calls(
+        "Scan", (start, x), (working, working), body=body, num_scan_inputs=1,
+        scan_input_axes=[axis], scan_output_axes=[axis],
+    )  # fmt: skip
+    return w.cast(found, node.output.type.dtype)
+
+
+# ---------------------------------------------------------------- contractions
+
+
+def _products(w: Writer, x: Tensor, y: Tensor, dtype: np.dtype) -> Tensor:
+    working = carrier("MatMul", INT64 if dtype == BOOL else dtype)
+    found = w.op("MatMul", (w.cast(x, working), w.cast(y, working)), working)
+    return truth(found) if dtype == BOOL else w.cast(found, dtype)
+
+
+def _matmul(w: Writer, node: Node) -> Tensor:
+    dtype = node.output.type.dtype
+    x, y = (given(w, operand, dtype) for operand in node.args)
+    return _products(w, x, y, dtype)
+
+
+def _dot(w: Writer, node: Node) -> Tensor:
+    dtype = node.output.type.dtype
+    left, right = node.args
+    x, y = (given(w, operand, dtype) for operand in node.args)
+    if not left.type.rank or not right.type.rank:
+        return x & y if dtype == BOOL else x * y
+    if right.type.rank <= 2:
+        return _products(w, x, y, dtype)
+    rank = right.type.rank
+    order = [rank - 2, *range(rank - 2), rank - 1]
+    flat = w.op("Reshape", (transposed(w, y, order), w.sizes((right.type.shape[-2], -1))), dtype)
+    return reshaped(w, _products(w, x, flat, dtype), node.output.type.shape)
+
+
+def _einsum(w: Writer, node: Node) -> Tensor:
+    dtype = node.output.type.dtype
+    working = carrier("Einsum", dtype)
+    xs = [given(w, x, working) for x in node.arg("xs")]
+    equation = node.arg("subscripts")
+    return w.cast(w.op("Einsum", xs, working, equation=equation), dtype)
+
+
+def _einsum_problem(node: Node) -> str | None:
+    return "it has no einsum of booleans" if node.output.type.dtype == BOOL else None
+
+
+# ---------------------------------------------------------------- joining and sorting
+
+
+def _concatenate(w: Writer, node: Node) -> Tensor:
+    dtype, axis = node.output.type.dtype, node.arg("axis")
+    xs = [given(w, x, dtype) for x in node.arg("xs")]
+    if axis is None:
+        xs = [w.op("Reshape", (x, w.ints(-1)), dtype) for x in xs]
+    return w.joined(xs, 0 if axis is None else axis)
+
+
+def _sorted(w: Writer, x: Tensor, axis: int) -> tuple[Tensor, Tensor]:
+    """Numbers in order and their places; of equal ones the first comes first."""
+    keys = ordered(w, x)
+    places = w.op("Shape", (keys,), INT64)
+    count = w.op("Gather", (places, w.ints(axis)), INT64, axis=0)
+    found = w.calls("TopK", (keys, count), (keys.dtype, INT64), axis=axis, largest=0, sorted=1)
+    return found[0], found[1]
+
+
+def _order(w: Writer, x: Tensor, axis: int) -> Tensor:
+    """The places of numbers in order; nan comes last."""
+    if x.dtype.kind != "f":
+        return _sorted(w, x, axis)[1]
+    nans = is_nan(x)
+    _, order = _sorted(w, w.where(nans, np.inf, x), axis)
+    moved = w.op("GatherElements", (w.cast(nans, INT64), order), INT64, axis=axis)
+    _, again = _sorted(w, moved, axis)
+    return w.op("GatherElements", (order, again), INT64, axis=axis)
+
+
+def _sort_line(w: Writer, node: Node) -> tuple[Tensor, int]:
+    x, axis = node.args[0], node.arg("axis")
+    found = w.value(x)
+    if axis is None or not x.type.rank:
+        return w.op("Reshape", (found, w.ints(-1)), found.dtype), 0
+    return found, axis % x.type.rank
+
+
+def _sort(w: Writer, node: Node) -> Tensor:
+    x, axis = _sort_line(w, node)
+    order = _order(w, x if x.dtype != FLOAT16 else w.cast(x, FLOAT32), axis)
+    return w.op("GatherElements", (x, order), x.dtype, axis=axis)
+
+
+def _argsort(w: Writer, node: Node) -> Tensor:
+    x, axis = _sort_line(w, node)
+    return _order(w, x if x.dtype != FLOAT16 else w.cast(x, FLOAT32), axis)
+
+
+def _searchsorted(w: Writer, node: Node) -> Tensor:
+    """How many elements stand before: each is compared with each."""
+    x, v = node.args[:2]
+    common = np.result_type(x.type.dtype, v.type.dtype)
+    line, wanted = ordered(w, given(w, x, common)), ordered(w, given(w, v, common))
+    wanted = with_axes(w, wanted, [v.type.rank])
+    before = line < wanted if node.arg("side") == "left" else line <= wanted
+    if common.kind == "f":  # nan comes last
+        more = is_nan(wanted) if node.arg("side") == "right" else is_nan(wanted) & ~is_nan(line)
+        before = before | more
+    return w.op("ReduceSum", (w.cast(before, INT64), w.ints(-1)), INT64, keepdims=0)
+
+
+EMITTERS: dict[str, OnnxEmitter] = {
+    "sum": OnnxEmitter(_summed("ReduceSum"), exact=False),
+    "prod": OnnxEmitter(_summed("ReduceProd"), exact=False),
+    "max": OnnxEmitter(_extreme("ReduceMax")),
+    "min": OnnxEmitter(_extreme("ReduceMin")),
+    "any": OnnxEmitter(_holding(of_all=False)),
+    "all": OnnxEmitter(_holding(of_all=True)),
+    "argmax": OnnxEmitter(_place("ArgMax")),
+    "argmin": OnnxEmitter(_place("ArgMin")),
+    "cumsum": OnnxEmitter(_cumsum),
+    "cumprod": OnnxEmitter(_cumprod),
+    "matmul": OnnxEmitter(_matmul, exact=False),
+    "dot": OnnxEmitter(_dot, exact=False),
+    "einsum": OnnxEmitter(_einsum, exact=False, problem=_einsum_problem),
+    "concatenate": OnnxEmitter(_concatenate),
+    "sort": OnnxEmitter(_sort),
+    "argsort": OnnxEmitter(_argsort),
+    "searchsorted": OnnxEmitter(_searchsorted),
+}
