@@ -12,6 +12,7 @@ import numpy as np
 
 from .kernels import BOOL, FLOAT32, FLOAT64, INT64, UINT64
 from .tensors import Tensor
+from .zeros import is_minus_zero
 
 
 def is_float(x: Tensor) -> bool:
@@ -32,12 +33,16 @@ def is_negative(x: Tensor) -> Tensor:
     """Whether the sign bit is set; of nan it is not."""
     if not is_float(x):
         return x < 0
-    return (x < 0) | (x.equal(0) & (x.writer.constant(1, x.dtype) / x < 0))
+    return x < 0 if x.unsigned_zeros else (x < 0) | is_minus_zero(x)
+
+
+def signs(x: Tensor) -> Tensor:
+    """1 or -1, as the sign bit says."""
+    return x.writer.choose(is_negative(x), x.writer.constant(-1, x.dtype), 1)
 
 
 def copysign(x: Tensor, y: Tensor) -> Tensor:
-    size = abs(x)
-    return x.writer.where(is_negative(y), -size, size)
+    return abs(x) * signs(y)
 
 
 def floor(x: Tensor) -> Tensor:
@@ -49,7 +54,7 @@ def ceil(x: Tensor) -> Tensor:
 
 
 def trunc(x: Tensor) -> Tensor:
-    return x.writer.where(x < 0, ceil(x), floor(x)) if is_float(x) else x
+    return copysign(floor(abs(x)), x) if is_float(x) else x
 
 
 def rint(x: Tensor) -> Tensor:
@@ -74,14 +79,13 @@ def _floats_divided(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
     rest = w.same("Mod", x, y, fmod=1)
     quotient = (x - rest) / y
     other_sign = ~rest.equal(0) & ((y < 0) ^ (rest < 0))
-    quotient = w.where(other_sign, quotient - 1, quotient)
-    zero = copysign(w.constant(0, x.dtype), y)
-    mod = w.where(rest.equal(0), zero, w.where(other_sign, rest + y, rest))
+    quotient = w.choose(other_sign, quotient - 1, quotient)
+    mod = copysign(w.choose(other_sign, rest + y, rest), y)
     whole = floor(quotient)
-    whole = w.where(quotient - whole > 0.5, whole + 1, whole)
-    whole = w.where(quotient.equal(0), copysign(w.constant(0, x.dtype), x / y), whole)
-    by_zero = y.equal(0)
-    return w.where(by_zero, x / y, whole), w.where(by_zero, rest, mod)
+    whole = w.choose(quotient - whole > 0.5, whole + 1, whole)
+    ratio = x / y
+    whole = w.choose(y.equal(0), ratio, w.choose(quotient.equal(0), 0, whole))
+    return whole * w.choose(whole.equal(0) & quotient.equal(0), signs(ratio), 1), mod
 
 
 def _ints_divided(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
@@ -132,32 +136,34 @@ def reciprocal(x: Tensor) -> Tensor:
 
 
 def maximum(x: Tensor, y: Tensor) -> Tensor:
-    return x.writer.where((x > y) | is_nan(x), x, y) if is_float(x) else x.writer.same("Max", x, y)
+    return x.writer.same("Max", x, y)
 
 
 def minimum(x: Tensor, y: Tensor) -> Tensor:
-    return x.writer.where((x < y) | is_nan(x), x, y) if is_float(x) else x.writer.same("Min", x, y)
+    return x.writer.same("Min", x, y)
 
 
 def fmax(x: Tensor, y: Tensor) -> Tensor:
-    return x.writer.where((x >= y) | is_nan(y), x, y) if is_float(x) else maximum(x, y)
+    return x.writer.choose((x >= y) | is_nan(y), x, y) if is_float(x) else maximum(x, y)
 
 
 def fmin(x: Tensor, y: Tensor) -> Tensor:
-    return x.writer.where((x <= y) | is_nan(y), x, y) if is_float(x) else minimum(x, y)
+    return x.writer.choose((x <= y) | is_nan(y), x, y) if is_float(x) else minimum(x, y)
 
 
 def sign(x: Tensor) -> Tensor:
     w = x.writer
     if x.dtype.kind == "u":
-        return x.equal(0).writer.cast(~x.equal(0), x.dtype)
-    rest = w.where(x.equal(0), 0, x) if is_float(x) else w.constant(0, x.dtype)
-    return w.where(x > 0, 1, w.where(x < 0, w.constant(-1, x.dtype), rest))
+        return w.cast(~x.equal(0), x.dtype)
+    rest = w.choose(x.equal(0), 0, x) if is_float(x) else w.constant(0, x.dtype)
+    return w.choose(x > 0, 1, w.choose(x < 0, w.constant(-1, x.dtype), rest))
 
 
 def heaviside(x: Tensor, y: Tensor) -> Tensor:
     w = x.writer
-    return w.where(is_nan(x), x, w.where(x < 0, 0, w.where(x.equal(0), y, 1)))
+    return w.where(
+        x.equal(0), y, w.choose(is_nan(x), x, w.choose(x < 0, w.constant(0, x.dtype), 1))
+    )
 
 
 # ---------------------------------------------------------------- bits

@@ -51,8 +51,8 @@ def expm1(x: Tensor) -> Tensor:
     """By Kahan's way: the error of ``exp`` cancels with that of its logarithm."""
     w = x.writer
     grown = exp(x)
-    usual = w.where(abs(x) < 1, x, 1.0)
-    near = (grown - 1) * usual / w.where(abs(x) < 1, _not_zero(log(grown)), 1.0)
+    usual = w.choose(abs(x) < 1, x, 1.0)
+    near = (grown - 1) * usual / w.choose(abs(x) < 1, _not_zero(log(grown)), 1.0)
     return w.where(grown.equal(1), x, near)
 
 
@@ -61,12 +61,12 @@ def log1p(x: Tensor) -> Tensor:
     w = x.writer
     shifted = 1 + x
     made_up = log(shifted) * (x / _not_zero(shifted - 1))
-    found = w.where(abs(x) < 1, made_up, log(shifted))
-    return w.where(shifted.equal(1), x, w.where(x.equal(-1), log(shifted), found))
+    found = w.choose(abs(x) < 1, made_up, log(shifted))
+    return w.where(shifted.equal(1), x, w.choose(x.equal(-1), log(shifted), found))
 
 
 def _not_zero(x: Tensor) -> Tensor:
-    return x.writer.where(x.equal(0), 1.0, x)
+    return x.writer.choose(x.equal(0), 1.0, x)
 
 
 def tan(x: Tensor) -> Tensor:
@@ -93,16 +93,15 @@ def arctan(x: Tensor) -> Tensor:
     w = x.writer
     size = abs(x)
     is_large, is_middle = size > 2.414213562373095, size > 0.66
-    of_large = w.constant(-1, x.dtype) / w.where(is_large, size, 1.0)
-    of_middle = (w.where(is_large, 1.0, size) - 1) / (size + 1)
-    small = w.where(is_large, of_large, w.where(is_middle, of_middle, size))
+    of_large = w.constant(-1, x.dtype) / w.choose(is_large, size, 1.0)
+    of_middle = (w.choose(is_large, 1.0, size) - 1) / (size + 1)
+    small = w.choose(is_large, of_large, w.choose(is_middle, of_middle, size))
     z = small * small
     found = small * (z * _polynomial(z, _SMALL[0]) / _polynomial(z, _SMALL[1])) + small
     rest = 6.123233995736765886130e-17  # of π/2 behind the float
-    angle = w.where(is_large, math.pi / 2, w.where(is_middle, math.pi / 4, 0.0 * size))
-    more = w.where(is_large, rest, w.where(is_middle, rest / 2, 0.0 * size))
-    found = w.where(is_inf(x), math.pi / 2, angle + (found + more))
-    return w.where(is_nan(x), x, copysign(found, x))
+    angle = w.choose(is_large, math.pi / 2, w.choose(is_middle, math.pi / 4, 0.0 * size))
+    more = w.choose(is_large, rest, w.choose(is_middle, rest / 2, 0.0 * size))
+    return copysign(w.choose(is_inf(x), math.pi / 2, angle + (found + more)), x)
 
 
 def arctan2(y: Tensor, x: Tensor) -> Tensor:
@@ -110,32 +109,30 @@ def arctan2(y: Tensor, x: Tensor) -> Tensor:
     w = x.writer
     across, along = abs(y), abs(x)
     both = is_inf(x) & is_inf(y)
-    across, along = (w.where(both, 1.0, each) for each in (across, along))
+    across, along = (w.choose(both, 1.0, each) for each in (across, along))
     steep = across > along
-    low, high = w.where(steep, along, across), w.where(steep, across, along)
+    low, high = w.choose(steep, along, across), w.choose(steep, across, along)
     angle = arctan(low / _not_zero(high))
-    angle = w.where(steep, math.pi / 2 - angle, angle)
-    angle = w.where(is_negative(x), (math.pi - angle) + 1.2246467991473532e-16, angle)
-    return w.where(is_nan(x) | is_nan(y), x + y, copysign(angle, y))
+    angle = w.choose(steep, math.pi / 2 - angle, angle)
+    angle = w.choose(is_negative(x), (math.pi - angle) + 1.2246467991473532e-16, angle)
+    return copysign(w.choose(is_nan(x) | is_nan(y), x + y, angle), y)
 
 
 def arcsin(x: Tensor) -> Tensor:
-    found = arctan2(x, sqrt((1 - x) * (1 + x)))
-    return x.writer.where(abs(x) > 1, np.nan, found)
+    return arctan2(x, sqrt((1 - x) * (1 + x)))
 
 
 def arccos(x: Tensor) -> Tensor:
-    found = 2 * arctan2(sqrt(1 - x), sqrt(1 + x))
-    return x.writer.where(abs(x) > 1, np.nan, found)
+    return 2 * arctan2(sqrt(1 - x), sqrt(1 + x))
 
 
 def sinh(x: Tensor) -> Tensor:
     size = abs(x)
     w = x.writer
-    grown = expm1(w.where(size < 22, size, 1.0))
+    grown = expm1(w.choose(size < 22, size, 1.0))
     half = exp(0.5 * size)
-    found = w.where(size < 22, 0.5 * (grown + grown / (grown + 1)), 0.5 * half * half)
-    return w.where(is_nan(x), x, copysign(found, x))
+    found = w.choose(size < 22, 0.5 * (grown + grown / (grown + 1)), 0.5 * half * half)
+    return copysign(found, x)
 
 
 def cosh(x: Tensor) -> Tensor:
@@ -146,17 +143,17 @@ def cosh(x: Tensor) -> Tensor:
 def arcsinh(x: Tensor) -> Tensor:
     w = x.writer
     size = abs(x)
-    usual = w.where(size < 1e8, size, 1.0)
+    usual = w.choose(size < 1e8, size, 1.0)
     square = usual * usual
     near = log1p(usual + square / (1 + sqrt(square + 1)))
-    found = w.where(size < 1e8, near, log(size) + _LN2)
-    return w.where(is_nan(x), x, copysign(found, x))
+    found = w.choose(size < 1e8, near, log(size) + _LN2)
+    return copysign(found, x)
 
 
 def arccosh(x: Tensor) -> Tensor:
     w = x.writer
-    more = w.where(x < 1e8, x, 2.0) - 1
-    return w.where(x < 1e8, log1p(more + sqrt(2 * more + more * more)), log(x) + _LN2)
+    more = w.choose(x < 1e8, x, 2.0) - 1
+    return w.choose(x < 1e8, log1p(more + sqrt(2 * more + more * more)), log(x) + _LN2)
 
 
 def arctanh(x: Tensor) -> Tensor:
@@ -183,31 +180,31 @@ def cbrt(x: Tensor) -> Tensor:
     root = w.same("Pow", size, w.constant(1 / 3, x.dtype))
     better = root - (root - size / _not_zero(root * root)) * (1 / 3)
     plain = size.equal(0) | is_inf(x) | is_nan(x)
-    return copysign(w.where(plain, size, better), x)
+    return copysign(w.choose(plain, size, better), x)
 
 
 def hypot(x: Tensor, y: Tensor) -> Tensor:
     w = x.writer
     x, y = abs(x), abs(y)
-    high, low = w.where(x > y, x, y), w.where(x > y, y, x)
-    ratio = low / _not_zero(w.where(is_inf(high), 1.0, high))
-    found = w.where(high.equal(0), 0.0, high * sqrt(1 + ratio * ratio))
-    found = w.where(is_nan(x) | is_nan(y), np.nan, found)
-    return w.where(is_inf(x) | is_inf(y), np.inf, found)
+    high, low = w.choose(x > y, x, y), w.choose(x > y, y, x)
+    ratio = low / _not_zero(w.choose(is_inf(high), 1.0, high))
+    found = w.choose(high.equal(0), 0.0, high * sqrt(1 + ratio * ratio))
+    found = w.choose(is_nan(x) | is_nan(y), np.nan, found)
+    return w.choose(is_inf(x) | is_inf(y), np.inf, found)
 
 
 def logaddexp(x: Tensor, y: Tensor) -> Tensor:
     w = x.writer
-    high = w.where((x > y) | is_nan(x), x, y)
-    apart = w.where(x.equal(y), 0.0, -abs(x - y))
-    return w.where(is_nan(apart), apart, high + log1p(exp(apart)))
+    high = w.choose((x > y) | is_nan(x), x, y)
+    apart = w.choose(x.equal(y), 0.0, -abs(x - y))
+    return w.choose(is_nan(apart), apart, high + log1p(exp(apart)))
 
 
 def logaddexp2(x: Tensor, y: Tensor) -> Tensor:
     w = x.writer
-    high = w.where((x > y) | is_nan(x), x, y)
-    apart = w.where(x.equal(y), 0.0, -abs(x - y))
-    return w.where(is_nan(apart), apart, high + log1p(two_to(apart)) * (1 / _LN2))
+    high = w.choose((x > y) | is_nan(x), x, y)
+    apart = w.choose(x.equal(y), 0.0, -abs(x - y))
+    return w.choose(is_nan(apart), apart, high + log1p(two_to(apart)) * (1 / _LN2))
 
 
 def _scaled(numerator: float, denominator: float) -> Function:

@@ -12,9 +12,9 @@ from .arithmetic import truth
 from .emitter import OnnxEmitter
 from .kernels import INT64
 from .pointwise import given
-from .scattering import put_rows, row_of_zeros
+from .scattering import from_either, put_rows
 from .tensors import Tensor
-from .views import expanded, fitted, reshaped, transposed, with_axes
+from .views import counted, expanded, fitted, reshaped, transposed, with_axes
 from .writer import Writer
 
 
@@ -96,8 +96,8 @@ def _back(w: Writer, node: Node, found: Tensor, order: list[int]) -> Tensor:
 
 
 def _index_put(w: Writer, node: Node) -> Tensor:
-    front, flat, rows, order, rank = _rows(w, node, node.arg("source"))
-    return _back(w, node, put_rows(w, front, flat, rows, rank), order)
+    front, flat, rows, order, _ = _rows(w, node, node.arg("source"))
+    return _back(w, node, put_rows(w, front, flat, rows), order)
 
 
 _REDUCTIONS = {
@@ -155,10 +155,12 @@ def _masked_put(w: Writer, node: Node) -> Tensor:
     total = w.op("ReduceSum", (taken, None), INT64, keepdims=0)
     w.require(total.equal(count) | count.equal(1))
     number = w.where(count.equal(1), 0, number)
-    number = w.where(flat & (number < count), number, count)
-    padded = w.joined([rows, row_of_zeros(w, rows)])
-    found = reshaped(w, w.op("Gather", (padded, number), kind.dtype, axis=0), kind.shape)
-    return w.where(with_axes(w, holds, range(mask.type.rank, kind.rank)), found, w.value(x))
+    size: Dim = 1
+    for dim in mask.type.shape:
+        size = size * dim
+    old = reshaped(w, w.value(x), (size, *rest))
+    places = (counted(w, w.size(size)), number)
+    return reshaped(w, from_either(w, old, rows, flat & (number < count), places), kind.shape)
 
 
 EMITTERS: dict[str, OnnxEmitter] = {

@@ -20,7 +20,9 @@ from .writer import Writer
 def loop_of(node: Node) -> tuple[np.dtype, ...]:
     """The dtypes of operands and results that NumPy computes in."""
     function: Any = TABLE[node.op].numpy
-    operands = [x.type.in_loops for x in node.args]
+    kinds = [x.type for x in node.args]
+    all_weak = all(kind.weak for kind in kinds)
+    operands = [kind.dtype if all_weak else kind.in_loops for kind in kinds]
     found: tuple[np.dtype, ...] = function.resolve_dtypes((*operands, *(None,) * function.nout))
     return found
 
@@ -58,6 +60,10 @@ def _power(w: Writer, node: Node) -> Tensor:
     return by_loop(elementary.power)(w, node)  # type: ignore[return-value]
 
 
+def _cosine(w: Writer, node: Node) -> Tensor:
+    return elementary.ROUNDED["cos"](given(w, node.args[0], node.output.type.dtype))
+
+
 def _where(w: Writer, node: Node) -> Tensor:
     condition, x, y = node.args
     dtype = node.output.type.dtype
@@ -87,25 +93,19 @@ def _modf(w: Writer, node: Node) -> tuple[Tensor, ...]:
     dtype = node.outputs[0].type.dtype
     x = given(w, node.args[0], FLOAT32 if dtype == FLOAT16 else dtype)
     whole = arithmetic.trunc(x)
-    rest = w.where(arithmetic.is_inf(x), 0.0, x - whole)
+    rest = w.choose(arithmetic.is_inf(x), 0.0, x - whole)
     return w.cast(arithmetic.copysign(rest, x), dtype), w.cast(whole, dtype)
 
 
 EMITTERS: dict[str, OnnxEmitter] = {
     **{name: OnnxEmitter(by_loop(function)) for name, function in arithmetic.EXACT.items()},
     **{name: OnnxEmitter(by_loop(f), exact=False) for name, f in elementary.ROUNDED.items()},
-    "cosine": OnnxEmitter(
-        lambda w, node: w.cast(
-            elementary.ROUNDED["cos"](w.value(node.args[0])), node.output.type.dtype
-        ),
-        exact=False,
-    ),
+    "cosine": OnnxEmitter(_cosine, exact=False),
     "power": OnnxEmitter(_power, exact=False),
     "where": OnnxEmitter(_where),
     "astype": OnnxEmitter(_astype),
     "copy": OnnxEmitter(_same),
     "item": OnnxEmitter(_same),
-    "real_number": OnnxEmitter(_same),
     "reinterpret": OnnxEmitter(_same, problem=_reinterpret_problem),
     "bitcast_copy": OnnxEmitter(_same, problem=_reinterpret_problem),
     "modf": OnnxEmitter(_modf),

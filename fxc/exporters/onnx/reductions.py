@@ -13,7 +13,7 @@ from .emitter import OnnxEmitter, Write
 from .kernels import BOOL, FLOAT16, FLOAT32, INT64, carrier
 from .pointwise import given
 from .tensors import Tensor
-from .views import reshaped, transposed, with_axes
+from .views import from_front, reshaped, to_front, transposed, with_axes
 from .writer import Writer
 
 _UINT64 = np.dtype(np.uint64)
@@ -138,23 +138,24 @@ def _cumsum(w: Writer, node: Node) -> Tensor:
 
 
 def _cumprod(w: Writer, node: Node) -> Tensor:
+    """In a loop along the axis: onnxruntime's Scan ends the process where a size is 0."""
     x, axis = _line(w, node)
+    kind = node.output.type
     working = carrier("Mul", x.dtype)
-    x = w.cast(x, working)
-    first = w.op("Gather", (x, w.ints(0)), working, axis=axis)
-    first = w.op("Squeeze", (first, w.ints(axis)), working)
-    start = w.op(
-        "ConstantOfShape", (w.op("Shape", (first,), INT64),), working, value=np.ones(1, working)
-    )
-    before, element = w.tensor("before", working), w.tensor("element", working)
+    front = to_front(w, w.cast(x, working), axis, kind.rank)
+    rest = w.op("Shape", (front,), INT64, start=1)
+    one = w.op("ConstantOfShape", (rest,), working, value=np.ones(1, working))
+    turn = w.tensor("turn", INT64, is_number=True)
+    going = w.tensor("going", BOOL, is_number=True)
+    before = w.tensor("before", working)
     with w.body() as scope:
-        product = before * element
-    body = w.finish(scope, (before, element), (product, product))
-    _, found = w.calls(
-        "Scan", (start, x), (working, working), body=body, num_scan_inputs=1,
-        scan_input_axes=[axis], scan_output_axes=[axis],
-    )  # fmt: skip
-    return w.cast(found, node.output.type.dtype)
+        product = before * w.op("Gather", (front, turn), working, axis=0)
+    body = w.finish(scope, (turn, going, before), (w.constant(True), product, product))
+    count = w.size_of(front, 0)
+    _, found = w.calls("Loop", (count, None, one), (working, working), body=body)
+    order = [kind.shape[axis], *(dim for place, dim in enumerate(kind.shape) if place != axis)]
+    found = reshaped(w, found, order)  # where there was no turn nobody knows the sizes
+    return w.cast(from_front(w, found, axis, kind.rank), kind.dtype)
 
 
 # ---------------------------------------------------------------- contractions
@@ -223,7 +224,7 @@ def _order(w: Writer, x: Tensor, axis: int) -> Tensor:
     if x.dtype.kind != "f":
         return _sorted(w, x, axis)[1]
     nans = is_nan(x)
-    _, order = _sorted(w, w.where(nans, np.inf, x), axis)
+    _, order = _sorted(w, w.choose(nans, np.inf, x), axis)
     moved = w.op("GatherElements", (w.cast(nans, INT64), order), INT64, axis=axis)
     _, again = _sorted(w, moved, axis)
     return w.op("GatherElements", (order, again), INT64, axis=axis)

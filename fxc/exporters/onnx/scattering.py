@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from .kernels import INT64
 from .tensors import Tensor
 from .writer import Writer
@@ -14,8 +12,8 @@ from .writer import Writer
 # is fetched from there.
 
 
-def put_rows(w: Writer, x: Tensor, places: Tensor, rows: Tensor, rank: int) -> Tensor:
-    """``x``, of this rank, with ``rows`` at ``places`` (a list) of its first axis.
+def put_rows(w: Writer, x: Tensor, places: Tensor, rows: Tensor) -> Tensor:
+    """``x`` with ``rows`` at ``places`` (a list) of its first axis.
 
     See Note [Rows that are written twice].
     """
@@ -24,16 +22,14 @@ def put_rows(w: Writer, x: Tensor, places: Tensor, rows: Tensor, rank: int) -> T
     none = w.op("Expand", (w.constant(-1, INT64), w.listed(length)), INT64)
     numbers = w.op("Range", (zero, count, one), INT64)
     last = w.op("ScatterElements", (none, places, numbers), INT64, axis=0, reduction="max")
-    chosen = last >= 0
-    spare = row_of_zeros(w, x)
-    found = w.op("Gather", (w.joined([rows, spare]), w.where(chosen, last, count)), x.dtype, axis=0)
-    if rank > 1:
-        chosen = w.op("Unsqueeze", (chosen, w.ints(*range(1, rank))), chosen.dtype)
-    return w.where(chosen, found, x)
+    own = w.op("Range", (zero, length, one), INT64)
+    return from_either(w, x, rows, last >= 0, (own, last))
 
 
-def row_of_zeros(w: Writer, x: Tensor) -> Tensor:
-    """One more row of the same shape, for what has no row."""
-    shape = w.op("Shape", (x,), INT64, start=1)
-    zero = np.zeros(1, x.dtype)
-    return w.op("ConstantOfShape", (w.joined([w.ints(1), shape]),), x.dtype, value=zero)
+def from_either(
+    w: Writer, x: Tensor, rows: Tensor, chosen: Tensor, places: tuple[Tensor, Tensor]
+) -> Tensor:
+    """Rows of ``rows`` where ``chosen`` holds, of ``x`` where not, each at its place."""
+    own, other = places
+    place = w.where(chosen, other + w.size_of(x, 0), own)
+    return w.op("Gather", (w.joined([x, rows]), place), x.dtype, axis=0)

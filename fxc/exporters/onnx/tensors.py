@@ -45,6 +45,8 @@ class Writes(Protocol):
 
     def where(self, condition: Tensor, x: Tensor | Number, y: Tensor | Number) -> Tensor: ...
 
+    def choose(self, condition: Tensor, x: Tensor | Number, y: Tensor | Number) -> Tensor: ...
+
     def cast(self, x: Tensor, dtype: np.dtype) -> Tensor: ...
 
     def constant(self, value: object, dtype: np.dtype | None = None) -> Tensor: ...
@@ -54,15 +56,17 @@ class Tensor:
     """A tensor of a model by its name. Operators between tensors of one dtype write nodes.
 
     A number beside a tensor is a constant of its dtype. ``==`` is identity; ``x.equal(y)`` writes.
+    ``unsigned_zeros`` says that no element is -0.0, see Note [Zeros with a sign].
     """
 
-    __slots__ = ("dtype", "is_number", "name", "writer")
+    __slots__ = ("dtype", "is_number", "name", "unsigned_zeros", "writer")
 
     def __init__(self, writer: Writes, name: str, dtype: np.dtype, is_number: bool) -> None:
         self.writer = writer
         self.name = name
         self.dtype = dtype
         self.is_number = is_number
+        self.unsigned_zeros = dtype.kind != "f"
 
     def _like(self, other: Tensor | Number) -> Tensor:
         return other if isinstance(other, Tensor) else self.writer.constant(other, self.dtype)

@@ -270,7 +270,7 @@ def _strided_scatter(w: Writer, node: Node) -> Tensor:
     shape, start, steps = _strided(x.type, node)
     places = w.op("Reshape", (_flat_places(w, shape, start, steps), w.ints(-1)), INT64)
     new = w.op("Reshape", (fitted(w, source, x.type.dtype, shape), w.ints(-1)), x.type.dtype)
-    flat = put_rows(w, reshaped(w, w.value(x), (x.type.size,)), places, new, 1)
+    flat = put_rows(w, reshaped(w, w.value(x), (x.type.size,)), places, new)
     return reshaped(w, flat, x.type.shape)
 
 
@@ -286,9 +286,22 @@ _VIEWS: dict[str, tuple[Write, Write]] = {
     "as_strided": (_strided_copy, _strided_scatter),
 }
 
+
+def _overlaps(node: Node) -> str | None:
+    """NumPy writes elements that a view has twice in an order of its own."""
+    shape, _, steps = _strided(node.args[0].type, node)
+    places: np.ndarray = np.zeros((), np.int64)
+    for size, step in zip(shape, steps, strict=True):
+        if not isinstance(size, int) or not isinstance(step, int):
+            return "nothing says whether elements are written twice"
+        places = places[..., None] + np.arange(size) * step
+    return "elements are written twice" if len(np.unique(places)) < places.size else None
+
+
 EMITTERS: dict[str, OnnxEmitter] = {
     **{f"{name}_copy": OnnxEmitter(copy) for name, (copy, _) in _VIEWS.items()},
     **{f"{name}_scatter": OnnxEmitter(scatter) for name, (_, scatter) in _VIEWS.items()},
+    "as_strided_scatter": OnnxEmitter(_strided_scatter, problem=_overlaps),
     "broadcast_to_copy": OnnxEmitter(_broadcast),
     "broadcast_copy": OnnxEmitter(_broadcast),
 }

@@ -17,6 +17,7 @@ from fxc.ir.types import ArrayType
 
 from .kernels import BOOL, INT64, carrier
 from .tensors import Number, OnnxCall, SubGraph, Tensor
+from .zeros import has_unsigned_zeros, is_minus_zero
 
 # Note [The flag of a model]
 # ONNX has no exceptions. Where NumPy or Python would raise, a model goes on with some number, and
@@ -89,6 +90,7 @@ class Writer:
             if key in scope.known:
                 return scope.known[key]
         (made,) = self.calls(kind, inputs, (dtype,), **attributes)
+        made.unsigned_zeros |= has_unsigned_zeros(kind, inputs, attributes)
         self.scopes[-1].known[key] = made
         return made
 
@@ -108,13 +110,31 @@ class Writer:
         working = carrier(kind, x.dtype)
         return self.op(kind, (self.cast(x, working), self.cast(y, working)), BOOL)
 
-    def where(self, condition: Tensor, x: Tensor | Number, y: Tensor | Number) -> Tensor:
+    def choose(self, condition: Tensor, x: Tensor | Number, y: Tensor | Number) -> Tensor:
+        """``where`` whose zeros may lose their sign."""
         like = x if isinstance(x, Tensor) else y
         assert isinstance(like, Tensor)
-        x, y = (each if isinstance(each, Tensor) else like._like(each) for each in (x, y))
+        x, y = (
+            each if isinstance(each, Tensor) else self.constant(each, like.dtype) for each in (x, y)
+        )
         working = carrier("Where", x.dtype)
         operands = (condition, self.cast(x, working), self.cast(y, working))
         return self.cast(self.op("Where", operands, working), x.dtype)
+
+    def where(self, condition: Tensor, x: Tensor | Number, y: Tensor | Number) -> Tensor:
+        """See Note [Zeros with a sign]."""
+        like = x if isinstance(x, Tensor) else y
+        assert isinstance(like, Tensor)
+        x, y = (
+            each if isinstance(each, Tensor) else self.constant(each, like.dtype) for each in (x, y)
+        )
+        found = self.choose(condition, x, y)
+        one = self.constant(1, x.dtype)
+        for chosen, operand in ((condition, x), (~condition, y)):
+            if not operand.unsigned_zeros:
+                lost = chosen & is_minus_zero(operand) & (one / found > 0)
+                found = found * self.choose(lost, self.constant(-1, x.dtype), one)
+        return found
 
     def cast(self, x: Tensor, dtype: np.dtype) -> Tensor:
         return x if x.dtype == dtype else self.op("Cast", (x,), dtype, to=dtype)
@@ -126,6 +146,9 @@ class Writer:
         if key not in self._constants:
             made = self._constants[key] = self.tensor("constant", array.dtype)
             self.initializers[made.name] = array
+            made.unsigned_zeros = array.dtype.kind != "f" or not np.any(
+                np.signbit(array[array == 0])
+            )
         return self._constants[key]
 
     def ints(self, *numbers: int) -> Tensor:
