@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +13,9 @@ import onnx
 import pytest
 
 import fxc
+from fxc.ir.errors import ExportError
 from tests.exporters.corpus import EXAMPLES, Example
-from tests.exporters.onnx_runs import compare, model_of, outcome
+from tests.exporters.onnx_runs import by_name, compare, model_of, outcome
 
 # What of the corpus ONNX has no operators for, and the words in which it is said.
 REFUSED = {
@@ -69,6 +73,209 @@ def test_updated_inputs_are_outputs_that_say_what_they_are(tmp_path: Path) -> No
         "result_2",
         "u_after",
     ]
+
+
+def branches_and_loops(x: Any, n: int, limit: float) -> Any:
+    total = 0.0
+    for i in range(n):
+        if x[i] > limit:
+            x[i] = limit
+            total += i
+        elif x[i] < 0:
+            break
+    while total > 3:
+        total -= 1.5
+        x[1:] += 0.5 * x[:-1]
+    return total, x.max()
+
+
+def test_branches_and_loops() -> None:
+    x = np.array([0.5, 2.0, 0.25, 3.0, 2.5, 0.125])
+    y = np.array([4.0, 2.0, 0.25, -3.0, 2.5, 0.125])
+    check(branches_and_loops, (x, 6, 1.0), (y, 6, 1.0), (x, 3, 0.125), (y, 2, 9.0))
+
+
+def of_any_size(a: Any, b: Any) -> Any:
+    a[1:] -= a[:-1].copy()
+    rows = a.reshape(-1, 2)
+    picked = b[b > 0.5]
+    table = np.zeros((len(b), len(a)), np.int32)
+    table[::2, 1::3] = 7
+    return rows.sum(axis=1), picked * 2, table, a[::-1], len(a) // 3, np.arange(len(b)) % 3
+
+
+@pytest.mark.parametrize("sizes", [(6, 5), (8, 9), (20, 2), (2, 40)])
+def test_sizes_are_symbols(sizes: tuple[int, int]) -> None:
+    def arrays(n: int, m: int) -> tuple[Any, Any]:
+        random = np.random.default_rng(n)
+        return random.random(n), random.random(m)
+
+    check(of_any_size, arrays(6, 5), arrays(*sizes), dynamic=True)
+
+
+def test_sizes_have_names() -> None:
+    program = fxc.export(lambda a, b: a[:, None] * b, np.ones(3), np.ones(4), dynamic=True)
+    session = model_of(program).session
+    assert [each.shape for each in session.get_inputs()] == [["a.0"], ["b.0"]]
+    assert session.get_outputs()[0].shape == ["a.0", "b.0"]
+
+
+def shrinking(x: Any) -> Any:
+    while len(x) > 2:
+        x = x[1:] + x[:-1]
+    return x
+
+
+def test_sizes_change_in_loops() -> None:
+    check(shrinking, (np.arange(7.0),), (np.arange(9.0),), dynamic=True)
+
+
+def in_containers(state: Any, opts: Any) -> Any:
+    first, second = state
+    first += opts["rate"] * second
+    return {"sum": first + second, "first": first, "name": "x", "row": second[1:]}
+
+
+def test_arguments_and_results_in_containers() -> None:
+    state = (np.arange(4.0), np.ones(4))
+    program = fxc.export(in_containers, state, {"rate": 0.5, "kind": "euler"})
+    model = model_of(program)
+    assert not compare(
+        program,
+        model,
+        in_containers,
+        lambda: ((np.arange(4.0), np.ones(4)), {"rate": 0.25, "kind": "euler"}),
+    )
+    assert [each["name"] for each in model.metadata["inputs"]] == [
+        "state_0",
+        "state_1",
+        "opts_rate",
+    ]
+    assert model.metadata["fixed"] == [{"argument": "opts['kind']", "value": "'euler'"}]
+    assert model.metadata["updates"] == [{"input": "state_0", "output": "state_0_after"}]
+    places = {each["place"]: each for each in model.metadata["results"]}
+    assert places["result['name']"]["constant"] == "x"
+    assert places["result['first']"]["is"] == "state_0"
+    assert places["result['row']"]["view_of"] == "state_1"
+
+
+# ---------------------------------------------------------------- the flag
+
+
+def indexed(x: Any, i: Any) -> Any:
+    x[i] += 1
+    return x[i[0]]
+
+
+def divided(n: int, m: int) -> int:
+    return n // m + n % m
+
+
+def counted(n: int, steps: int) -> int:
+    for _ in range(steps):
+        n = n * 3 + 1
+    return n
+
+
+def rooted(x: float, y: float) -> float:
+    return math.sqrt(x) + math.exp(y)
+
+
+def solved(a: Any, b: Any) -> Any:
+    return np.linalg.solve(a, b)
+
+
+def waiting(x: Any, i: int) -> Any:
+    while x[i] > 0:
+        i += 1
+    return i
+
+
+_SINGULAR = np.array([[1.0, 2.0], [2.0, 4.0]])
+
+
+@pytest.mark.parametrize(
+    "function, right, wrong",
+    [
+        (indexed, (np.zeros(4), np.array([3, -4])), (np.zeros(4), np.array([0, 4]))),
+        (indexed, (np.zeros(4), np.array([3, -4])), (np.zeros(4), np.array([-5, 0]))),
+        (divided, (7, 2), (7, 0)),
+        (divided, (-7, 3), (7, 0)),
+        (counted, (5, 9), (5, 60)),
+        (rooted, (4.0, 1.0), (-1.0, 1.0)),
+        (rooted, (4.0, 1.0), (1.0, 1000.0)),
+        (solved, (np.array([[0.0, 2.0], [3.0, 1.0]]), np.ones(2)), (_SINGULAR, np.ones(2))),
+        (waiting, (np.array([1.0, 1, 0]), 0), (np.array([1.0, 1, 1]), 0)),
+    ],
+)
+def test_the_flag_is_false_where_python_raises(function: Any, right: Any, wrong: Any) -> None:
+    program = fxc.export(function, *right)
+    model = model_of(program)
+    flag = model.metadata["valid"]
+    assert model(by_name(program, function, right))[flag]
+    assert not model(by_name(program, function, wrong))[flag]
+    assert not compare(
+        program,
+        model,
+        function,
+        lambda: [np.copy(x) if isinstance(x, np.ndarray) else x for x in right],
+    )
+
+
+def test_the_flag_is_false_for_arguments_that_the_program_is_not_for() -> None:
+    def function(a: Any, b: Any) -> Any:
+        return a + b
+
+    program = fxc.export(function, np.ones(3), np.ones(3), dynamic=True)
+    model = model_of(program)
+    flag = model.metadata["valid"]
+    assert model({"a": np.ones(5), "b": np.ones(5)})[flag]
+    assert not model({"a": np.ones(1), "b": np.ones(1)})[flag]
+
+
+def test_a_program_that_cannot_raise_has_no_flag() -> None:
+    program = fxc.export(lambda x: x * 2 + 1, np.ones(3))
+    assert model_of(program).metadata["valid"] is None
+
+
+# ---------------------------------------------------------------- files
+
+
+def test_nothing_is_written_of_what_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "model.onnx"
+    program = fxc.export(lambda x: (np.fft.fft(x), np.linalg.svd(np.outer(x, x))), np.ones(3))
+    with pytest.raises(ExportError, match=r"(?s)fourier \(test_onnx.*linalg_svd \(test_onnx"):
+        program.to_onnx(path)
+    assert not list(tmp_path.iterdir())
+
+
+def test_an_older_file_is_replaced_as_a_whole(tmp_path: Path) -> None:
+    path = tmp_path / "model.onnx"
+    path.write_text("old")
+    fxc.export(lambda x: x * 2, np.ones(3)).to_onnx(path)
+    onnx.checker.check_model(onnx.load(path), full_check=True)
+    assert [each.name for each in tmp_path.iterdir()] == ["model.onnx"]
+
+
+def test_without_onnx_the_error_says_how_to_install_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "onnx", None)
+    with pytest.raises(ImportError, match=r'pip install "fxc\[onnx\]"'):
+        fxc.export(lambda x: x * 2, np.ones(3)).to_onnx(tmp_path / "model.onnx")
+    assert not list(tmp_path.iterdir())
+
+
+def test_onnx_is_imported_by_to_onnx_alone() -> None:
+    code = "import fxc, sys, numpy as np; fxc.export(np.sin, np.ones(3)); assert 'onnx' not in sys.modules"
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_lines_of_the_program_stand_at_nodes(tmp_path: Path) -> None:
+    path = tmp_path / "step.onnx"
+    fxc.export(step, np.arange(6.0), np.ones(6), 0.5).to_onnx(path)
+    places = {node.doc_string for node in onnx.load(path).graph.node}
+    assert f"test_onnx.py:{step.__code__.co_firstlineno + 1}" in places
 
 
 def test_metadata_say_what_results_are() -> None:

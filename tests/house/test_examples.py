@@ -60,7 +60,10 @@ def test_inputs_are_the_same_every_time(example: ModuleType) -> None:
     assert demo.max_ulps(first, second) == 0
 
 
-@pytest.mark.parametrize("name, lines", [("numpy_backend", 60), ("source_backend", 90)])
+@pytest.mark.parametrize(
+    "name, lines",
+    [("numpy_backend", 60), ("source_backend", 90), ("onnxruntime_backend", 150)],
+)
 def test_backends_are_short(name: str, lines: int) -> None:
     assert len((ROOT / "examples" / f"{name}.py").read_text().splitlines()) < lines
 

@@ -240,11 +240,12 @@ class Writer:
                 return self._symbol(name)
             case Computed(name, _):
                 return self._symbol(name)
-            case SymFunc("floordiv", left, right):
+            case SymFunc("floordiv" | "mod" as name, left, right):
                 x, y = self.size(left), self.size(right)
-                return (x - self.same("Mod", x, y)) / y
-            case SymFunc("mod", left, right):
-                return self.same("Mod", self.size(left), self.size(right))
+                if not isinstance(right, int):
+                    y = self.where(y.equal(0), 1, y)  # of arguments that the program is not for
+                rest = self.same("Mod", x, y)
+                return rest if name == "mod" else (x - rest) / y
             case SymFunc(name, left, right):
                 kind = "Min" if name == "min" else "Max"
                 return self.same(kind, self.size(left), self.size(right))

@@ -1,0 +1,71 @@
+"""The example backend: unchanged, mutating functions in onnxruntime."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import fxc
+from fxc import demo
+from tests.outcomes import difference, run
+
+backend = demo.load_example("onnxruntime_backend")
+
+
+def some_ulps(where: str) -> float:
+    return 4.0
+
+
+def swapped(a: Any, b: Any, n: int) -> Any:
+    for _ in range(n):
+        b[1:-1] = 0.5 * (a[:-2] + a[2:])
+        a, b = b, a
+    return a, b[::2], n
+
+
+def scattered(x: Any, i: Any) -> Any:
+    x[0] = 1
+    x[i] += 1.5
+    return x
+
+
+@pytest.mark.parametrize("n", [7, 8])
+def test_a_mutating_function_runs_in_onnxruntime(n: int) -> None:
+    compiled = fxc.compile(
+        swapped, fullgraph=True, dynamic=True, backend=backend.onnxruntime_backend
+    )
+    for size in (5, 8):
+        make = np.random.default_rng(size).random
+        args = make(size), make(size)
+        copies = tuple(x.copy() for x in args)
+        assert not difference(run(swapped, (*args, n)), run(compiled, (*copies, n)))
+    info = compiled.cache_info()
+    assert (info.variants, info.eager_calls) == (1, 0)
+
+
+def test_its_own_example() -> None:
+    compiled = fxc.compile(backend.decay, fullgraph=True, backend=backend.onnxruntime_backend)
+    x = np.random.default_rng(0).standard_normal(30)
+    assert not difference(run(backend.decay, (x.copy(), 0.25, 4)), run(compiled, (x, 0.25, 4)))
+    assert compiled.cache_info().eager_calls == 0
+
+
+def test_python_takes_the_call_where_the_flag_is_false() -> None:
+    compiled = fxc.compile(scattered, backend=backend.onnxruntime_backend)
+    for i in (2, 9, -3):
+        args = np.zeros(4), i
+        assert not difference(run(scattered, (np.zeros(4), i)), run(compiled, args))
+    assert compiled.cache_info().eager_calls == 1
+
+
+def test_what_onnx_lacks_is_evaluated() -> None:
+    def function(x: Any) -> Any:
+        x *= 2
+        return np.fft.fft(x).real
+
+    compiled = fxc.compile(function, fullgraph=True, backend=backend.onnxruntime_backend)
+    x = np.arange(5.0)
+    assert not difference(run(function, (x.copy(),)), run(compiled, (x,)), some_ulps)
+    assert compiled.cache_info().eager_calls == 0
