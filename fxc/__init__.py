@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from fxc.capture.statements.control import scan as scan
     from fxc.capture.statements.control import while_loop as while_loop
 
+    from .dispatch.custom_op import custom_op as custom_op
     from .exported import ExportedProgram as ExportedProgram
     from .exported import load as load
     from .exporting import export as export
@@ -43,6 +44,7 @@ __all__ = [
     "InternalError",
     "compile",
     "cond",
+    "custom_op",
     "export",
     "fori_loop",
     "functionalize",
@@ -62,6 +64,7 @@ _LATER = {
     "fori_loop": "fxc.capture.statements.control",
     "scan": "fxc.capture.statements.control",
     "while_loop": "fxc.capture.statements.control",
+    "custom_op": "fxc.dispatch.custom_op",
     "ExportedProgram": "fxc.exported",
     "export": "fxc.exporting",
     "load": "fxc.exported",

@@ -186,12 +186,21 @@ class Serving(Splitting[P, R]):
             else:
                 if result is not MISSED:
                     return result
-                why = variant.captured.guards.why(args, kwargs)
-                cause = InternalError(f"the guards of a new compilation do not hold: {why}")
-                if self._options.fullgraph:
-                    raise cause
+                if variant.captured.guards.is_outdated:
+                    return self._miss(args, kwargs)
+                cause = self._misfit(variant, args, kwargs)
             return self._failed(variant, cause, args, kwargs)
         return otherwise(args, kwargs)  # where nothing is being handled
+
+    def _misfit(
+        self, variant: Variant, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> InternalError:
+        """What is wrong with a new variant that does not fit the call it was made for."""
+        why = variant.captured.guards.why(args, kwargs)
+        cause = InternalError(f"the guards of a new compilation do not hold: {why}")
+        if self._options.fullgraph:
+            raise cause
+        return cause
 
     def _captures(self, key: object) -> Captures:
         """What is known of captures of calls of one kind."""

@@ -22,7 +22,7 @@ from fxc.ir.graph import Arg, Node, Operand, Region, Value, walk
 from fxc.ir.schema import Param
 from fxc.ir.signature import ViewStep
 from fxc.ir.types import ArrayType, ScalarType, Type, stride_order
-from fxc.ops.operators import Operator
+from fxc.ops.operators import Operator, Tag
 from fxc.ops.python_numbers import OF_NUMBERS
 from fxc.ops.table import TABLE
 
@@ -217,11 +217,21 @@ class Functionalization:
 
     def kernel(self, op: Operator, args: tuple[Any, ...]) -> Any:
         """What the Functionalize column runs for an operator that deals with arrays."""
+        if op.tag is Tag.CUSTOM and (found := self.composed(op, args)) is not NotImplemented:
+            return found
         if op.schema.writes:
             return self.owned(self.write(op, args))
         if op.schema.is_view:
             return self.view(op, args)
         return self.owned(self.trace(op.name, *map(self.unwrapped, args)))
+
+    def composed(self, op: Operator, args: tuple[Any, ...]) -> object:
+        """What an operator gives that is made of others for all columns."""
+        for _, function in self.dispatcher.composites_of(op.name, DispatchKey.FUNCTIONALIZE):
+            found = function(self.dispatcher.ops, *args)
+            if found is not NotImplemented:
+                return found
+        return NotImplemented
 
     def trace(self, name: str, *args: object) -> Any:
         """Record a call of a pure operator: go on below the Functionalize column."""
@@ -269,6 +279,8 @@ class Functionalization:
         """Compute the new content purely, then let the base take it; what else it gives."""
         types = tuple(map(_type_of, args))
         self.dispatcher.redispatch(DispatchKey.META, op.name, types)  # raises what NumPy raises
+        if op.tag is Tag.CUSTOM:
+            return self.write_all(op, args)
         (place,) = op.schema.written_params
         target: FunctionalArray = args[place]
         more: tuple[Any, ...] = ()
@@ -286,6 +298,16 @@ class Functionalization:
                     content = self.trace("copy", content, "K")
         self.store(target, content)
         return more[0] if len(more) == 1 else tuple(more) or None
+
+    def write_all(self, op: Operator, args: tuple[Any, ...]) -> object:
+        """An operator of the user's: what follows from it gives all that it writes."""
+        found = self.trace(TABLE.partner(op.name, "functional").name, *map(self.unwrapped, args))
+        results = found if isinstance(found, tuple) else (found,)
+        places = op.schema.written_params
+        for place, content in zip(places, results, strict=False):
+            self.store(args[place], content)
+        more = results[len(places) :]
+        return more[0] if len(more) == 1 else more or None
 
     def store(self, target: FunctionalArray, content: Operand) -> None:
         """Replace what ``target`` holds by ``content``, broadcast and cast as NumPy does."""

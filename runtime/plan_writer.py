@@ -52,6 +52,8 @@ class PlanWriter:
         return is_new and (slot.gaps or _in_order(slot))
 
     def constant(self, stem: str, value: object) -> str:
+        if not stem.isidentifier():  # the name of an operator
+            stem = stem.replace(".", "_").replace("::", "_")
         name = f"{stem}{len(self.constants)}"
         self.constants[name] = value
         return name
@@ -251,7 +253,7 @@ class PlanWriter:
         return f"{found}.transpose({tuple(map(slot.order.index, range(len(shape))))})"
 
     def _call_numpy(self, step: NumpyStep) -> None:
-        kernel = self.constant(step.op.replace(".", "_"), step.kernel)
+        kernel = self.constant(step.op, step.kernel)
         given = ", ".join(self._argument(arg) for arg in step.args)
         match step.outs:
             case ():

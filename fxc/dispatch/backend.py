@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Generic, TypeVar
 
 from fxc.ir.records import frozen
+from fxc.ops.custom import definition_of
 from fxc.ops.kernels import Kernel, kernel_of
 from fxc.ops.operators import Operator, Tag
 from fxc.ops.table import TABLE
@@ -39,6 +40,8 @@ class BackendIndex(Generic[K]):
 
 def _numpy_kernel(op: Operator) -> Kernel | None:
     if TABLE[op.group].tag is Tag.COMPOSITE:
+        return None
+    if op.tag is Tag.CUSTOM and not definition_of(op.group).has_impl:
         return None
     try:
         return kernel_of(op.name)

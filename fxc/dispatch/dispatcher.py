@@ -232,8 +232,9 @@ class Dispatcher:
     def composites_of(self, name: str, key: DispatchKey) -> Iterator[tuple[AliasKey, Kernel]]:
         """The decompositions that serve column ``key``, in order: ``function(ops, *args)``."""
         for alias in AliasKey:
-            if key in ALIAS_COLUMNS[alias] and (name, alias) in self._composites:
-                yield alias, self._composites[name, alias]
+            function = self._composites.get((name, alias))
+            if function is not None and key in ALIAS_COLUMNS[alias]:
+                yield alias, function
 
     def column(self, key: DispatchKey) -> Callable[[str], Kernel]:
         """A function from an operator's name to what a call of it in this column runs."""

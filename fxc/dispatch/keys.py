@@ -106,6 +106,17 @@ def including(keys: int) -> Iterator[None]:
 
 
 @contextmanager
+def with_keys(include: int, exclude: int) -> Iterator[None]:
+    """Add and take away these keys alone, whatever is around the block."""
+    before = thread_keys.include, thread_keys.exclude
+    thread_keys.include, thread_keys.exclude = include, exclude
+    try:
+        yield
+    finally:
+        thread_keys.include, thread_keys.exclude = before
+
+
+@contextmanager
 def excluding(keys: int) -> Iterator[None]:
     """Take keys away from every call of this thread inside the block."""
     before = thread_keys.exclude

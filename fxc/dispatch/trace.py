@@ -91,7 +91,7 @@ def trace_column(dispatcher: Dispatcher) -> BoxedKernel:
                 node_args.append(arg)
                 meta_args.append(arg.type)
                 continue
-            if arg is not None and param.kind == "Array":
+            if arg is not None and param.is_value:
                 if param.is_list:
                     arg = tuple(map(_operand, arg))
                     node_args.append(arg)

@@ -10,6 +10,7 @@ from .graph import Arg, ArrayConstant, Literal, Region, SliceSpec, Value
 from .schema import Param
 from .symbols import SymExpr
 from .text import show_argument
+from .types import ScalarType
 
 
 def _is_dim(arg: Arg) -> bool:
@@ -20,8 +21,13 @@ def _is_slice(arg: Arg) -> bool:
     return isinstance(arg, SliceSpec) and all(map(_is_dim, (arg.start, arg.stop, arg.step)))
 
 
+def _is_scalar(arg: Arg) -> bool:
+    return isinstance(arg, Value | Literal) and isinstance(arg.type, ScalarType)
+
+
 _FITS: Mapping[str, Callable[[Arg], bool]] = {
     "Array": lambda arg: isinstance(arg, Value | Literal),
+    "float": _is_scalar,
     "Sym": _is_dim,
     "int": lambda arg: type(arg) is int,
     "bool": lambda arg: type(arg) is bool,

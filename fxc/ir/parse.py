@@ -235,7 +235,7 @@ class _Parser(AtomParser):
 
     def item(self, kind: str) -> Arg:
         match kind:
-            case "Array":
+            case "Array" | "float":
                 return self.operand()
             case "Sym":
                 return self.dim()

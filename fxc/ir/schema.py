@@ -6,9 +6,11 @@
     sum(Array x, *, int[]? axis, bool keepdims, DType? dtype) -> Array
     slice(Array(a) x, Slice[] index) -> Array(a)
     copy_(Array(a!) x, Array y) -> ()
+    mylib::blur(Array x, float width) -> Array
 
-``Array`` takes an array or a scalar; a letter names an alias set, ``!`` says that it is written;
-``?`` admits None and ``[]`` a tuple. Parameters after ``*`` are given by keyword in NumPy's API.
+``Array`` takes an array or a scalar, ``float`` a scalar; a letter names an alias set, ``!`` says
+that it is written; ``?`` admits None and ``[]`` a tuple. Parameters after ``*`` are given by
+keyword in NumPy's API.
 ``str(parse_schema(text)) == text`` for every well-formed text.
 """
 
@@ -23,7 +25,7 @@ from .records import frozen
 # The closed set of kinds a parameter may have. ``Sym`` is an int or a symbolic one, ``Slice`` a
 # (start, stop, step) triple as of ``slice.indices``, ``Constant`` an array that is part of the
 # program, ``Region`` a sub-graph.
-VALUE_KINDS = frozenset({"Array"})
+VALUE_KINDS = frozenset({"Array", "float"})
 STATIC_KINDS = frozenset({"int", "bool", "str", "DType", "Sym", "Slice", "Constant"})
 KINDS = VALUE_KINDS | STATIC_KINDS | {"Region"}
 
@@ -53,7 +55,7 @@ class Param:
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
             raise ParseError(f"unknown kind {self.kind!r} of parameter {self.name!r}")
-        if self.alias is not None and self.kind not in VALUE_KINDS:
+        if self.alias is not None and self.kind != "Array":
             raise ParseError(f"parameter {self.name!r}: only arrays can have an alias set")
 
     @property
@@ -144,7 +146,7 @@ class Schema:
         return f"{self.name}({', '.join(parts)}) -> {returns}"
 
 
-_HEAD = re.compile(r"([a-z][\w.]*)\((.*)\) -> (.+)")
+_HEAD = re.compile(r"((?:[A-Za-z]\w*::)?[a-z][\w.]*)\((.*)\) -> (.+)")
 _PARAM = re.compile(r"([A-Za-z]+)(?:\(([a-z])(!?)\))?(\[\])?(\?)? (\w+)")
 _RETURN = re.compile(r"Array(?:\(([a-z])\))?(\[\])?")
 

@@ -91,6 +91,26 @@ class ArrayType:
         """The number of elements."""
         return product(self.shape)
 
+    def new(
+        self, shape: Sequence[Dim] | None = None, dtype: np.dtype | str | type | None = None
+    ) -> ArrayType:
+        """A new array, without gaps: of this shape and order of axes, or of another in C order.
+
+        >>> x = array_type(np.dtype("f4"), (4, 3))
+        >>> print(x.new(), x.new((2,)), x.new(dtype=bool))
+        f32[4, 3] f32[2] bool[4, 3]
+        """
+        kind = self.dtype if dtype is None else np.dtype(dtype)
+        if shape is not None:
+            return array_type(kind, shape)
+        return ArrayType(
+            kind, self.shape, ordered_strides(self.shape, stride_order(self), kind.itemsize)
+        )
+
+    def scalar(self, dtype: np.dtype | str | type | None = None) -> ScalarType:
+        """A scalar of NumPy's: what a reduction of the array gives."""
+        return ScalarType(self.dtype if dtype is None else np.dtype(dtype))
+
     def __str__(self) -> str:
         text = f"{DTYPE_NAMES[self.dtype]}[{', '.join(map(str, self.shape))}]"
         if self.strides != c_strides(self.shape, self.dtype.itemsize):
@@ -112,6 +132,17 @@ class ScalarType:
     @property
     def rank(self) -> int:
         return 0
+
+    def new(
+        self, shape: Sequence[Dim] | None = None, dtype: np.dtype | str | type | None = None
+    ) -> Type:
+        """A scalar of NumPy's, or an array of this shape in C order."""
+        kind = self.scalar(dtype)
+        return kind if shape is None else array_type(kind.dtype, shape)
+
+    def scalar(self, dtype: np.dtype | str | type | None = None) -> ScalarType:
+        """A scalar of NumPy's."""
+        return ScalarType(self.dtype if dtype is None else np.dtype(dtype))
 
     @property
     def python_type(self) -> type:

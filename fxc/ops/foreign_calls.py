@@ -112,7 +112,7 @@ class ForeignCall:
 
 def gives_new(kernel: object) -> bool:
     """Whether the arrays that a kernel gives are the graph's, without a copy."""
-    return isinstance(kernel, ForeignCall) and kernel.gives_new
+    return bool(getattr(kernel, "gives_new", False))
 
 
 def _filled(x: Any, operands: Sequence[Any]) -> Any:

@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 
 from fxc.ir.size_functions import hint
+from fxc.ir.size_guards import guard
+from fxc.ir.symbols import SymExpr, counted_in
 from fxc.ir.types import (
     DTYPE_NAMES,
     DTYPES_BY_NAME,
@@ -41,10 +43,74 @@ def operator_of(
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
     kinds: Sequence[Type],
-    varying: Sequence[Group],
 ) -> tuple[Operator, ForeignCall]:
-    """The operator that means a call; ``varying`` are the sizes that may change, those of a group
-    together.
+    """The operator that means a call; see ``learnt``."""
+    known = learnt(function, args, kwargs, kinds)
+    return operator_for(known, len(kinds)), known
+
+
+def learnt(
+    function: Callable[..., Any],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    kinds: Sequence[Type],
+) -> ForeignCall:
+    """What a call gives for operands of these types, of any sizes where these are symbols.
+
+    Raises ``Unlearnable``.
+    """
+    groups = groups_of(kinds)
+    try:
+        return learnt_with(function, args, kwargs, kinds, groups)
+    except Unlearnable:
+        merged = _merged(kinds, groups)
+        if len(merged) == len(groups):
+            raise
+    found = learnt_with(function, args, kwargs, kinds, merged)
+    for group in merged:
+        first, *others = (kinds[place].shape[axis] for place, axis in group)
+        for other in others:
+            guard(other, "==", first + (hint(other) - hint(first)))
+    return found
+
+
+def groups_of(kinds: Sequence[Type]) -> list[Group]:
+    """The sizes that may change: those that differ by a number in one group."""
+    groups: list[list[tuple[int, int]]] = []
+    for place, kind in enumerate(kinds):
+        for axis, dim in enumerate(kind.shape):
+            if not isinstance(dim, SymExpr):
+                continue
+            if counted_in(dim):
+                raise Unlearnable("it is not known what it gives for sizes that are counted")
+            for group in groups:
+                first_place, first_axis = group[0]
+                if isinstance(dim - kinds[first_place].shape[first_axis], int):
+                    group.append((place, axis))
+                    break
+            else:
+                groups.append([(place, axis)])
+    return [tuple(group) for group in groups]
+
+
+def _merged(kinds: Sequence[Type], groups: Sequence[Group]) -> list[Group]:
+    """The groups with those as one whose sizes were equal in this call."""
+    found: dict[int, Group] = {}
+    for group in groups:
+        place, axis = group[0]
+        size = hint(kinds[place].shape[axis])
+        found[size] = (*found.get(size, ()), *group)
+    return list(found.values())
+
+
+def learnt_with(
+    function: Callable[..., Any],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    kinds: Sequence[Type],
+    varying: Sequence[Group],
+) -> ForeignCall:
+    """The same for ``varying`` sizes, those of a group together.
 
     Raises ``Unlearnable``.
     """
@@ -67,7 +133,7 @@ def operator_of(
         raise known
     if not known.holds:
         raise Unlearnable("what it gives depends on more than the types of its arguments")
-    return operator_for(known, len(kinds)), known
+    return known
 
 
 def looks_of(args: tuple[Any, ...], kwargs: dict[str, Any], kinds: Sequence[Type]) -> Any:

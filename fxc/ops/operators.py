@@ -1,7 +1,9 @@
 """What an operator is: a row of the table, and the operators that follow from it by rule.
 
 From a functional row ``add`` follow ``add_`` (in place) and ``add.out``; from a view row ``slice``
-follow ``slice_copy`` (functional) and ``slice_scatter`` (its inverse). See ``operators_of``.
+follow ``slice_copy`` (functional) and ``slice_scatter`` (its inverse). From one of the user's that
+writes, ``mylib::fill_``, follows ``mylib::fill_.functional``, which gives what the other writes.
+See ``operators_of``.
 """
 
 from __future__ import annotations
@@ -37,6 +39,7 @@ class Tag(enum.Enum):
     WRITE = "write"
     SIZE = "size"
     EFFECT = "effect"
+    CUSTOM = "custom"  # of the user's own, see ``custom``
     CLOCK = "clock"  # an effect behind which nothing is computed that stands before it
 
 
@@ -70,8 +73,8 @@ class Operator:
     """One operator: its schema, tag, the NumPy callable it means, and the row it follows from.
 
     ``role`` says how it follows from the row ``group``: ``""`` (the row itself), ``"inplace"``,
-    ``"out"``, ``"copy"`` or ``"scatter"``. ``raises`` marks an operator that can raise at run
-    time on arguments whose types are right (see Note [Raising ops]).
+    ``"out"``, ``"copy"``, ``"scatter"`` or ``"functional"``. ``raises`` marks an operator that can
+    raise at run time on arguments whose types are right (see Note [Raising ops]).
     """
 
     schema: Schema
@@ -106,6 +109,9 @@ def operators_of(row: Row) -> Iterator[Operator]:
         scatter = Schema(f"{name}_scatter", params, (Return(),))
         yield Operator(scatter, Tag.SCATTER, None, name, "scatter")
         return
+    if tag is Tag.CUSTOM:
+        yield from _partners(schema)
+        return
     if tag in EFFECTS:
         params = (replace(schema.params[0], alias=_WRITTEN), *schema.params[1:])
         written = Schema(f"{name}_", params, schema.returns[1:])
@@ -126,3 +132,19 @@ def operators_of(row: Row) -> Iterator[Operator]:
     out = Param("out", "Array", _WRITTEN, keyword=True)
     written = Schema(f"{name}.out", (*schema.params, out), ())
     yield Operator(written, Tag.WRITE, numpy, name, "out", raises)
+
+
+def _partners(schema: Schema) -> Iterator[Operator]:
+    """What follows from an operator of the user's: without its writes, or without its view."""
+    name = schema.name
+    params = tuple(replace(param, alias=None) for param in schema.params)
+    if schema.writes:
+        returns = (Return(),) * len(schema.written_params) + schema.returns
+        pure = Schema(f"{name}.functional", params, returns)
+        yield Operator(pure, Tag.CUSTOM, None, name, "functional", True)
+    if schema.is_view:
+        copied = Schema(f"{name}_copy", params, (Return(),))
+        yield Operator(copied, Tag.CUSTOM, None, name, "copy", True)
+        first, *rest = params
+        scatter = Schema(f"{name}_scatter", (first, Param("source", "Array"), *rest), (Return(),))
+        yield Operator(scatter, Tag.CUSTOM, None, name, "scatter", True)

@@ -18,7 +18,14 @@ from fxc.ir.schema import Schema
 from .operators import Operator, Row, operators_of
 from .rows import ROWS
 
-_SUFFIXES = ("", "_", ".out", "_copy", "_scatter")  # from the name of a row to those of its group
+_SUFFIXES = (
+    "",
+    "_",
+    ".out",
+    "_copy",
+    "_scatter",
+    ".functional",
+)  # from the name of a row to those of its group
 
 
 class Table:
@@ -59,13 +66,14 @@ class Table:
 
         Raises ``ValueError`` if a name is taken.
         """
-        for op in operators_of(row):
-            if op.name in self:
-                raise ValueError(f"operator {op.name!r} exists already")
-        self._rows[row.name] = row
-        if row.numpy is not None:
-            self._by_callable[row.numpy] = row.name
-        return self._derive(row)[""]
+        with self._adopting:
+            for op in operators_of(row):
+                if op.name in self:
+                    raise ValueError(f"operator {op.name!r} exists already")
+            self._rows[row.name] = row
+            if row.numpy is not None:
+                self._by_callable[row.numpy] = row.name
+            return self._derive(row)[""]
 
     def adopt(self, function: Callable[..., Any], written: Callable[[str], Row]) -> Operator:
         """The operator that means ``function``, of which the table knows nothing: ``written``
@@ -90,10 +98,9 @@ class Table:
 
     def remove(self, name: str) -> None:
         """Undo ``add`` of the row ``name``."""
-        for op in self._group(name).values():
-            del self._operators[op.name]
-        del self._groups[name]
         row = self._rows.pop(name)
+        for op in self._groups.pop(name, {}).values():
+            self._operators.pop(op.name, None)
         if row.numpy is not None and self._by_callable.get(row.numpy) == name:
             del self._by_callable[row.numpy]
 

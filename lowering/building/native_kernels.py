@@ -13,6 +13,7 @@ import numpy as np
 
 from fxc.ir.graph import Node
 from fxc.ir.types import PART_DTYPES, ArrayType, is_c_contiguous
+from fxc.ops.custom import definition_of
 from fxc.ops.foreign_ufuncs import is_foreign
 from fxc.ops.operators import Operator, Tag
 from fxc.ops.table import TABLE
@@ -46,6 +47,8 @@ def native_kernel(op: Operator) -> NativeKernel | None:
     if found is not None:
         return found
     match op.tag:
+        case Tag.CUSTOM:
+            return _of_user(op)
         case Tag.POINTWISE if op.name in FAILING:
             return _ATTEMPTED
         case Tag.POINTWISE if rule_name(op) in SCALAR_RULES or op.name in COMPLEX_RULES:
@@ -66,6 +69,12 @@ def native_kernel(op: Operator) -> NativeKernel | None:
             return _JOIN
         case _:
             return None
+
+
+def _of_user(op: Operator) -> NativeKernel | None:
+    """The native code that is registered of an operator of the user's."""
+    found = definition_of(op.name).lowering if not op.role else None
+    return None if found is None else NativeKernel(found.build, found.covers, found.checks)
 
 
 # Note [Exact math]

@@ -15,7 +15,7 @@ from fxc.ir.types import c_strides
 from fxc.ops.effects import direct
 from fxc.ops.foreign_calls import ForeignCall
 from fxc.ops.kernels import called_by, writing_kernel_of
-from fxc.ops.operators import EFFECTS
+from fxc.ops.operators import EFFECTS, Tag
 from fxc.ops.table import TABLE
 
 from ..nests.boxed_args import BufferArg, boxed_buffers
@@ -135,7 +135,8 @@ def _call(emitter: Emitter, stmt: Boxed) -> str:
     interrupted = f.op(f"icmp eq i32 {state}, {_INTERRUPTED}")
     f.do(f"br i1 {interrupted}, label %{INTERRUPTED}, label %{on}{module.seldom(True)}")
     f.start(on)
-    if isinstance(TABLE[stmt.op].numpy, ForeignCall):
+    op = TABLE[stmt.op]
+    if op.tag is Tag.CUSTOM or isinstance(op.numpy, ForeignCall):
         sticky.drop(emitter)
     return f.op(f"icmp ne i32 {state}, {_DONE}")
 

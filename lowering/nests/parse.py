@@ -41,7 +41,7 @@ from .text_header import standard_inputs, standard_results
 
 Block = tuple[Stmt, ...]
 _ACCUMULATE = re.compile(r"([\w.]+) = (\w+) (.+)  \[([^\[\]]*(?:\[.*\])?[^\[\]]*)\]")
-_CALL = re.compile(r"(.+?) = numpy\.([\w.]+)\((.*)\)((?:  (?:size|fails|brief)\b.*)?)")
+_CALL = re.compile(r"(.+?) = numpy\.([\w.:]+)\((.*)\)((?:  (?:size|fails|brief)\b.*)?)")
 _MATMUL = re.compile(r"([\w.]+) = (begin )?matmul\(([\w.]+), ([\w.]+)\)( (?:up to|from) .*)?")
 _APPLY = re.compile(r"(\w+) ([\w.]+)(?: of ([\w.]+))?")
 

@@ -254,7 +254,7 @@ def test_what_does_more_than_give_new_arrays_is_not_learnt(text, reason):
     f, kind = _in_scipy(text), array_type(np.dtype(float), (24,))
     state, drawn = random.getstate(), np.random.get_state(legacy=False)
     with pytest.raises(Unlearnable, match=reason):
-        operator_of(f, (Hole(0),), {}, [kind], ())
+        operator_of(f, (Hole(0),), {}, [kind])
     assert state == random.getstate()
     assert np.array_equal(drawn["state"]["key"], np.random.get_state(legacy=False)["state"]["key"])
     assert drawn["state"]["pos"] == np.random.get_state(legacy=False)["state"]["pos"]

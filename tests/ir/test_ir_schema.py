@@ -89,7 +89,7 @@ def test_functional_view_or_write(text, functional, view, writes):
         ("add(Array x,Array y) -> Array", "add: not a parameter"),
         ("add(Array(a!!) x) -> Array", "add: not a parameter"),
         ("add(Array(A) x) -> Array", "add: not a parameter"),
-        ("add(float x) -> Array", "unknown kind 'float' of parameter 'x'"),
+        ("add(tensor x) -> Array", "unknown kind 'tensor' of parameter 'x'"),
         ("add(int(a) x) -> Array", "parameter 'x': only arrays can have an alias set"),
         ("add(Array x, Array x) -> Array", "add: a parameter name occurs twice"),
         ("add(Array(a!) x) -> ()", "add: it writes, or its name says that it does, but not both"),

@@ -25,6 +25,7 @@ from typing import Any
 
 import numpy as np
 
+from fxc.dispatch.custom_op import CustomOp
 from fxc.ops.foreign_results import Unlearnable
 
 from ..dicts.unknown_items import OneOfItems
@@ -32,6 +33,7 @@ from ..forms.differing import differing_in, each_way
 from ..forms.several import Several
 from ..lists.texts import UnknownText
 from ..numbers.traced_int import known_ints
+from ..numpy_api.custom_ops import call_custom
 from ..numpy_api.numpy_source import SOURCES, has_source
 from ..numpy_api.protocol import FUNCTIONS, array_function
 from ..outside import purity
@@ -192,6 +194,8 @@ class Door(PlainCalls):
         return result
 
     def _call_object(self, f: Any, kind: type, args: Any, kwargs: Kwargs) -> Any:
+        if kind is CustomOp:
+            return call_custom(f, args, kwargs)
         if kind is functools.partial:
             return self.call(f.func, *f.args, *args, **{**f.keywords, **kwargs})
         if kind is MethodDescriptorType and f.__objclass__ is np.ndarray and has_traced(args):

@@ -22,6 +22,7 @@ from fxc.ir.records import frozen
 from fxc.ir.size_guards import Guard
 from fxc.ir.symbols import Dim, Symbol
 from fxc.ir.types import array_type, is_known
+from fxc.ops.custom import Epoch
 
 from .facts import apart, distinct, overlaps_itself, same_items, same_keys, same_value
 from .listed_numbers import codes_of
@@ -126,6 +127,11 @@ class GuardProgram:
                 wanted.update(_VARIABLE.findall(step.expression))
             steps.append(step)
         return steps[::-1]
+
+    @property
+    def is_outdated(self) -> bool:
+        """Whether something about the user's operators has changed since, for all calls."""
+        return any(isinstance(x, Epoch) and not x.holds for x in self.constants.values())
 
     @property
     def namespace(self) -> dict[str, Any]:

@@ -15,11 +15,10 @@ import numpy as np
 from fxc.ir.errors import CaptureError
 from fxc.ir.graph import Literal, Operand, Value
 from fxc.ir.size_functions import hint
-from fxc.ir.size_guards import guard
-from fxc.ir.symbols import SymExpr, counted_in, symbols_of
+from fxc.ir.symbols import symbols_of
 from fxc.ir.types import ArrayType, Type, array_type, is_known
 from fxc.ops.foreign_calls import ForeignCall, Hole
-from fxc.ops.foreign_learning import Group, operator_of
+from fxc.ops.foreign_learning import groups_of, learnt, operator_of
 from fxc.ops.foreign_results import Unlearnable
 from fxc.ops.foreign_samples import without_draws
 from fxc.ops.foreign_updates import update_of
@@ -126,30 +125,22 @@ def _operator(
     kinds: Sequence[Type],
 ) -> tuple[Operator, ForeignCall]:
     """The operator; sizes become constants if nothing else can be learnt."""
-    groups = _groups(kinds)
     try:
-        return operator_of(function, args, kwargs, kinds, groups)
+        return operator_of(function, args, kwargs, kinds)
     except Unlearnable:
-        if not groups:
+        if not groups_of(kinds):
             raise
-    merged = _merged(kinds, groups)
-    if len(merged) < len(groups):
-        try:
-            found = operator_of(function, args, kwargs, kinds, merged)
-        except Unlearnable:
-            pass
-        else:
-            for group in merged:
-                first, *others = (kinds[place].shape[axis] for place, axis in group)
-                for other in others:
-                    guard(other, "==", first + (hint(other) - hint(first)))
-            return found
-    operator_of(function, args, kwargs, [_as_now(kind) for kind in kinds], ())  # raises, too
+    learnt(function, args, kwargs, [_as_now(kind) for kind in kinds])  # raises, too
+    raise with_sizes_as_now(kinds)
+
+
+def with_sizes_as_now(kinds: Sequence[Type]) -> Unlearnable | Respecialise:
+    """What is raised where what a call gives can be learnt for sizes as they are alone."""
     session = current()
     symbols = [name for kind in kinds for dim in kind.shape for name in symbols_of(dim)]
     if any(session.varies(dim) for kind in kinds for dim in kind.shape):
-        raise Unlearnable("it is not known what it gives for sizes that vary")
-    raise Respecialise(*constants(session.labels_of(symbols)))
+        return Unlearnable("it is not known what it gives for sizes that vary")
+    return Respecialise(*constants(session.labels_of(symbols)))
 
 
 def _as_now(kind: Type) -> Type:
@@ -157,35 +148,6 @@ def _as_now(kind: Type) -> Type:
     if not isinstance(kind, ArrayType):
         return kind
     return array_type(kind.dtype, tuple(map(hint, kind.shape)), tuple(map(hint, kind.strides)))
-
-
-def _groups(kinds: Sequence[Type]) -> list[Group]:
-    """The sizes that may change: those that differ by a number in one group."""
-    groups: list[list[tuple[int, int]]] = []
-    for place, kind in enumerate(kinds):
-        for axis, dim in enumerate(kind.shape):
-            if not isinstance(dim, SymExpr):
-                continue
-            if counted_in(dim):
-                raise Unlearnable("it is not known what it gives for sizes that are counted")
-            for group in groups:
-                first_place, first_axis = group[0]
-                if isinstance(dim - kinds[first_place].shape[first_axis], int):
-                    group.append((place, axis))
-                    break
-            else:
-                groups.append([(place, axis)])
-    return [tuple(group) for group in groups]
-
-
-def _merged(kinds: Sequence[Type], groups: Sequence[Group]) -> list[Group]:
-    """The groups with those as one whose sizes were equal in this call."""
-    found: dict[int, Group] = {}
-    for group in groups:
-        place, axis = group[0]
-        size = hint(kinds[place].shape[axis])
-        found[size] = (*found.get(size, ()), *group)
-    return list(found.values())
 
 
 def call_known(function: Callable[..., object], args: Args, kwargs: Kwargs) -> Any:

@@ -52,7 +52,7 @@ def is_of_program(function: object) -> bool:
 @functools.cache
 def is_in_library(file: str) -> bool:
     """Whether a file belongs to Python or to a package that was installed."""
-    return file.startswith(_LIBRARIES) or not _LIBRARY_FOLDERS.isdisjoint(Path(file).parts)
+    return file.startswith((OURS, *_LIBRARIES)) or not _LIBRARY_FOLDERS.isdisjoint(Path(file).parts)
 
 
 def runs_ours(frame: FrameType, name: str) -> bool:

@@ -20,6 +20,8 @@ from weakref import ProxyTypes
 
 import numpy as np
 
+from fxc.dispatch.custom_op import CustomOp
+
 from ..session.refusing import refuse
 from .shadows import shadow_of
 
@@ -56,6 +58,7 @@ _BY_IDENTITY = (
     staticmethod,
     classmethod,
     property,
+    CustomOp,
 )
 
 

@@ -111,6 +111,10 @@ def _make_kernel(op: Operator) -> Kernel:
             return _copying(kernel_of(op.group))
         case "scatter":
             return _scattering(kernel_of(op.group))
+    if op.tag is Tag.CUSTOM:
+        from ..custom_kernels import kernel_for
+
+        return kernel_for(op, unshared)
     if op.numpy is None:
         raise KeyError(f"no eager kernel says what {op.name!r} means")
     return _by_name(op, guarded(op.numpy))

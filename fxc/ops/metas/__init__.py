@@ -54,6 +54,10 @@ def types_of(node: Node) -> tuple[Type, ...]:
 
 
 def _make_meta(op: Operator) -> Meta:
+    if op.tag is Tag.CUSTOM:
+        from .custom import custom_meta
+
+        return custom_meta(op)
     values_only = all(param.is_value for param in op.schema.params)
     if op.tag is Tag.POINTWISE and op.numpy is not None and values_only:
         from .pointwise import pointwise_meta
