@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from .exported import ExportedProgram as ExportedProgram
     from .exported import load as load
     from .exporting import export as export
+    from .extensions import register_backend as register_backend
     from .functionalized import functionalize as functionalize
     from .ir.tree import register_pytree_node as register_pytree_node
     from .large_arrays import get_kept_memory as get_kept_memory
@@ -51,6 +52,7 @@ __all__ = [
     "get_kept_memory",
     "get_num_threads",
     "load",
+    "register_backend",
     "register_pytree_node",
     "scan",
     "set_kept_memory",
@@ -73,6 +75,7 @@ _LATER = {
     "set_kept_memory": "fxc.large_arrays",
     "get_num_threads": "fxc.runtime.pool",
     "set_num_threads": "fxc.runtime.pool",
+    "register_backend": "fxc.extensions",
     "register_pytree_node": "fxc.ir.tree",
 }
 

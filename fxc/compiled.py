@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import types
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypeVar, overload
 
@@ -17,8 +17,10 @@ from .serving import Serving
 from .state import Options
 
 if TYPE_CHECKING:
+    from fxc.dispatch.backend import BackendIndex
+
+    from .extensions import Backend, Pass
     from .splits import Split
-    from .stages import Backend
 
 Q = ParamSpec("Q")
 T = TypeVar("T")
@@ -150,9 +152,10 @@ def compile(
     /,
     *,
     fullgraph: bool = False,
-    backend: str | Backend = "llvm",
+    backend: str | Backend | BackendIndex[Any] = "llvm",
     dynamic: bool | None = None,
     math: Math = "default",
+    passes: Sequence[Pass | str] = (),
 ) -> Callable[[Callable[P, R]], Compiled[P, R]]: ...
 @overload
 def compile(
@@ -160,18 +163,20 @@ def compile(
     /,
     *,
     fullgraph: bool = False,
-    backend: str | Backend = "llvm",
+    backend: str | Backend | BackendIndex[Any] = "llvm",
     dynamic: bool | None = None,
     math: Math = "default",
+    passes: Sequence[Pass | str] = (),
 ) -> Compiled[P, R]: ...
 def compile(
     fn: Callable[P, R] | None = None,
     /,
     *,
     fullgraph: bool = False,
-    backend: str | Backend = "llvm",
+    backend: str | Backend | BackendIndex[Any] = "llvm",
     dynamic: bool | None = None,
     math: Math = "default",
+    passes: Sequence[Pass | str] = (),
 ) -> Any:
     """Compile a NumPy function: same results, same writes, same aliases, same exceptions.
 
@@ -182,12 +187,15 @@ def compile(
     ``fullgraph``: raise ``CaptureError`` instead of running as plain NumPy.
     ``backend``: "llvm" (native code), "numpy" (the graph, operator by operator), or a callable
     that is given the functional graph, a BackendIndex and the types of the inputs, and returns a
-    function from the inputs to the graph's results.
+    function from the inputs to the graph's results; a ``BackendIndex``; or the name of one that is
+    registered (``fxc.register_backend``) or that an installed package offers.
     ``dynamic``: make the sizes of arrays symbols, so that one compilation serves all sizes: True
     for all arrays at once, False for none; by default an array's when they have changed.
     ``math``: "exact" gives NumPy's own bits for all functions, "fast" may round ``a * b + c`` once
     and add in any order. By default functions like ``exp`` keep to bounds of about an ulp, and all
     else has NumPy's bits.
+    ``passes``: functions from Graph to Graph, or names of what packages offer, through which the
+    functional graph goes; see docs/extending.md.
 
     >>> import numpy as np
     >>> @compile
@@ -201,7 +209,7 @@ def compile(
     0
     """
     check_settings()
-    options = Options(fullgraph, backend, dynamic, math)
+    options = Options(fullgraph, backend, dynamic, math, tuple(passes))
     if fn is None:
         return lambda function: Compiled(function, options)
     for kind in (staticmethod, classmethod):

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from fxc.ir.errors import CaptureError, InternalError, PutOff, Unchecked
+from fxc.ir.errors import CaptureError, ExtensionError, InternalError, PutOff, Unchecked
 from fxc.ir.records import frozen
 
 from .decisions import kinds_of
@@ -85,9 +85,11 @@ def _compiled(captured: Captured, options: Options, name: str, longest: float) -
     from .stages import compile_captured
 
     try:
-        return compile_captured(captured, options.backend, longest, options.math)
+        return compile_captured(captured, options.backend, longest, options.math, options.passes)
     except PutOff as found:
         _log.info("%s: compiling it is put off: %s", name, found)
+        raise
+    except ExtensionError:
         raise
     except CaptureError:  # what lowering relies on does not hold in each iteration of a loop
         raise

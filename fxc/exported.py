@@ -20,6 +20,7 @@ from fxc.ir.size_guards import Guard
 from fxc.ir.symbols import Dim, counted_in, plain_symbol, symbol, symbols_of
 from fxc.ir.tree import LEAF, TreeSpec, flatten, unflatten
 from fxc.ir.types import ArrayType, ScalarType, normal_strides
+from fxc.ops.custom import Epoch, current_epoch
 from fxc.ops.kernels import kernel_of
 from fxc.runtime.plan import Plan
 
@@ -81,6 +82,7 @@ class ExportedProgram:
 
     def __init__(self, program: SavedProgram) -> None:
         self._program = program
+        self._made: tuple[Epoch, tuple[Plan, tuple[Guard, ...]]] | None = None
 
     @property
     def graph(self) -> Graph:
@@ -135,6 +137,16 @@ class ExportedProgram:
             if isinstance(leaf, GivenInput) and leaf.at_least is not None
         }
         write_file(onnx_model(self.graph, names, at_least), path)
+
+    def to(self, exporter: str, /, *args: object, **options: object) -> Any:
+        """What an exporter of an installed package makes of the program.
+
+        ``exporter`` is a name among its entry points ``fxc.exporters``; that function is given the
+        program, then these arguments. Raises ``ValueError`` if no package offers one of that name.
+        """
+        from .extensions import exporter_of
+
+        return exporter_of(exporter)(self, *args, **options)
 
     def __str__(self) -> str:
         return str(self.graph)
@@ -294,16 +306,19 @@ class ExportedProgram:
 
     # -- running
 
-    @cached_property
     def _code(self) -> tuple[Plan, tuple[Guard, ...]]:
-        """The call plan of the native code, and what it relies on beyond the graph's guards."""
+        """The call plan of the native code, and what it relies on beyond the graph's guards; made
+        anew when operators of the user's have changed.
+        """
         from .stages import native
 
-        made = native(self.graph)
-        return made.assembled.plan, made.guards
+        if self._made is None or not self._made[0].holds:
+            epoch, made = current_epoch(), native(self.graph)
+            self._made = epoch, (made.assembled.plan, made.guards)
+        return self._made[1]
 
     def _run(self, inputs: list[Any]) -> list[Any]:
-        plan, guards = self._code
+        plan, guards = self._code()
         self._refuse_overlap(inputs)
         known = self._symbols(inputs) if guards else {}
         if all(guard.holds(known) for guard in guards):

@@ -35,6 +35,7 @@ from fxc.ir.errors import ParseError
 from fxc.ir.graph import Graph, walk
 from fxc.ir.parse import parse_graph
 from fxc.ir.records import frozen
+from fxc.ir.schema import Schema
 from fxc.ir.text import show_scalar
 from fxc.ir.tree import LEAF, NONE, TreeSpec, registration
 from fxc.ir.types import DTYPE_NAMES
@@ -180,7 +181,7 @@ def _check_end(body: str, end: str) -> None:
 
 
 def _parse_parts(header: Mapping[str, Any], text: str) -> SavedProgram:
-    graph = parse_graph(text, TABLE.schema_of)
+    graph = parse_graph(text, _schema_of)
     program = SavedProgram(
         graph,
         _parse_spec(header["arguments"]),
@@ -194,6 +195,20 @@ def _parse_parts(header: Mapping[str, Any], text: str) -> SavedProgram:
     if not _is_consistent(program):
         raise ParseError("its header and its graph do not belong together")
     return program
+
+
+def _schema_of(name: str) -> Schema:
+    """The schema of an operator, also of one that an installed package offers."""
+    if "::" in name and name not in TABLE:
+        from .extensions import find_operators
+
+        find_operators(name)
+        if name not in TABLE:
+            raise ParseError(
+                f"it needs the custom operator {name!r}, which is not registered; import what "
+                "registers it before"
+            )
+    return TABLE.schema_of(name)
 
 
 def _is_consistent(program: SavedProgram) -> bool:

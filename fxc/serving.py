@@ -14,6 +14,7 @@ from fxc.ir.asynchronous import raised_by_handler
 from fxc.ir.errors import (
     MISSED,
     CaptureError,
+    ExtensionError,
     Flagged,
     FxcError,
     InternalError,
@@ -279,7 +280,9 @@ class Serving(Splitting[P, R]):
             self._split(error)
         else:
             known.add(None)
-            self._warn_eager(f"a bug in fxc, please report it: {error}", error)
+            is_others = isinstance(error, ExtensionError)
+            text = str(error) if is_others else f"a bug in fxc, please report it: {error}"
+            self._warn_eager(text, error)
         return functools.partial(self._instead, known)
 
     def _raised(self, error: Exception) -> Callable[[tuple[Any, ...], dict[str, Any]], Any]:

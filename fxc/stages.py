@@ -16,7 +16,7 @@ from fxc.capture.regions.loop_guards import without_counters
 from fxc.dispatch.backend import BackendIndex, numpy_index
 from fxc.dispatch.default import default_dispatcher
 from fxc.dispatch.keys import DispatchKey
-from fxc.ir.errors import PutOff, Unchecked
+from fxc.ir.errors import ExtensionError, FxcError, PutOff, Unchecked
 from fxc.ir.evaluate import KernelOf, call, deliver
 from fxc.ir.graph import Graph, Operand, Value, walk
 from fxc.ir.records import frozen
@@ -24,7 +24,7 @@ from fxc.ir.settings import Math
 from fxc.ir.signature import InputLeaf, OutputLeaf, ResultLeaf, ViewLeaf, ViewStep
 from fxc.ir.size_guards import Guard, assuming, recording
 from fxc.ir.symbols import Dim
-from fxc.ir.types import ArrayType, Type
+from fxc.ir.types import ArrayType
 from fxc.ops.kernels import Kernel
 from fxc.ops.metas import types_of
 from fxc.ops.table import TABLE
@@ -40,10 +40,7 @@ if TYPE_CHECKING:
     from fxc.lowering.emission.native_module import Module
 
     from .assemble import Assembled
-
-# A backend of one's own: functional graph, index, types of the inputs → function from the inputs
-# to the graph's results.
-Backend = Callable[[Graph, BackendIndex[Kernel], tuple[Type, ...]], Callable[..., Sequence[Any]]]
+    from .extensions import Backend, Pass
 
 
 @frozen
@@ -145,13 +142,27 @@ def _within_regions(graph: Graph, regions: Mapping[int, tuple[ViewSteps, ...]]) 
 
 
 def compile_captured(
-    captured: Captured, backend: str | Backend, longest: float = inf, math: Math = "default"
+    captured: Captured,
+    backend: str | Backend | BackendIndex[Kernel],
+    longest: float = inf,
+    math: Math = "default",
+    passes: Sequence[Pass | str] = (),
 ) -> Compilation:
-    """Take a captured call through the stages for a backend: "llvm", "numpy" or a callable.
+    """Take a captured call through the stages for a backend: "llvm", "numpy" or another.
 
     Raises ``PutOff`` where native code is estimated to take more than ``longest`` seconds to make.
     """
-    return _with_states(captured, _compiled(captured, backend, longest, math))
+    functional = functional_graph(captured)
+    if passes:
+        from .passing import passed
+
+        functional = passed(functional, passes, verified)
+    if backend == "llvm":
+        seconds = _seconds_to_compile(functional)
+        if seconds > longest:
+            raise PutOff(seconds)
+        return _with_states(captured, _native(captured, functional, math))
+    return _with_states(captured, _by_backend(captured, functional, backend))
 
 
 def reassembled(
@@ -179,29 +190,42 @@ def _with_states(captured: Captured, made: Compilation) -> Compilation:
     return replace(made, run=restoring(made.run, captured.drawn))
 
 
-def _compiled(
-    captured: Captured, backend: str | Backend, longest: float, math: Math
+def _by_backend(
+    captured: Captured, functional: Graph, given: str | Backend | BackendIndex[Kernel]
 ) -> Compilation:
-    functional = functional_graph(captured)
-    if backend == "llvm":
-        seconds = _seconds_to_compile(functional)
-        if seconds > longest:
-            raise PutOff(seconds)
-        return _native(captured, functional, math)
-    index = numpy_index()
-    if callable(backend):
-        types = tuple(value.type for value in functional.inputs)
-        inner = backend(functional, index, types)
-        return Compilation(
-            captured.graph, functional, functional, None, (), _delivering(functional, inner)
-        )
+    index: BackendIndex[Kernel] = numpy_index()
+    if given != "numpy":
+        from .extensions import backend_of
+
+        backend = backend_of(given)
+        if not isinstance(backend, BackendIndex):
+            inner = _made_by(backend, given, functional, index)
+            return Compilation(
+                captured.graph, functional, functional, None, (), _delivering(functional, inner)
+            )
+        index = backend
     decomposed = decompose(functional, index, default_dispatcher())
+    if index.functional:
+        verified(decomposed, "decompose", functional)
     kernels = _kernels_of(index)
 
     def run(*inputs: object) -> list[Any]:
         return call(decomposed, inputs, kernels)
 
     return Compilation(captured.graph, functional, decomposed, None, (), run)
+
+
+def _made_by(
+    backend: Backend, given: object, functional: Graph, index: BackendIndex[Kernel]
+) -> Callable[..., Sequence[Any]]:
+    """What a backend makes of a graph. Raises ``ExtensionError``, which names it, if it fails."""
+    try:
+        return backend(functional, index, tuple(value.type for value in functional.inputs))
+    except (FxcError, KeyboardInterrupt):
+        raise
+    except Exception as error:
+        name = given if isinstance(given, str) else getattr(given, "__name__", repr(given))
+        raise ExtensionError(f"the backend {name!r} raises {error!r}") from error
 
 
 def _kernels_of(index: BackendIndex[Kernel]) -> KernelOf:

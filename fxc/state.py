@@ -6,11 +6,11 @@ import os
 import threading
 from collections import Counter
 from dataclasses import field
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 from fxc.ir.errors import OverlapError
 from fxc.ir.records import frozen, mutable
-from fxc.ir.settings import Math
+from fxc.ir.settings import OWN_BACKENDS, Math
 
 from .decisions import Captures, InVain, Refused
 from .leaves import Leaves
@@ -19,11 +19,10 @@ from .variants import Variant
 
 if TYPE_CHECKING:
     from fxc.capture.guards.program import GuardProgram
+    from fxc.dispatch.backend import BackendIndex
 
+    from .extensions import Backend, Pass
     from .splits import Split
-    from .stages import Backend
-
-_BACKENDS = ("llvm", "numpy")
 
 
 @frozen
@@ -31,15 +30,17 @@ class Options:
     """How a function is compiled; see ``fxc.compile``."""
 
     fullgraph: bool = False
-    backend: str | Backend = "llvm"
+    backend: str | Backend | BackendIndex[Any] = "llvm"
     dynamic: bool | None = None
     math: Math = "default"
+    passes: tuple[Pass | str, ...] = ()
 
     def __post_init__(self) -> None:
-        if not callable(self.backend) and self.backend not in _BACKENDS:
-            raise ValueError(
-                f"backend must be a callable or one of {_BACKENDS}, not {self.backend!r}"
-            )
+        if self.backend not in OWN_BACKENDS or self.passes:
+            from .extensions import backend_of, passes_of
+
+            backend_of(self.backend)
+            passes_of(self.passes)
         if self.math not in get_args(Math):
             raise ValueError(f"math must be one of {get_args(Math)}, not {self.math!r}")
 

@@ -12,13 +12,15 @@ from dataclasses import replace
 from typing import Any
 from weakref import WeakSet
 
+import numpy as np
+
 from fxc.dispatch.dispatcher import Dispatcher
 from fxc.dispatch.keys import DispatchKey, KeySet, excluding
 from fxc.dispatch.trace import current_builder
 from fxc.ir.errors import InternalError
 from fxc.ir.evaluate import symbols_bound_by
 from fxc.ir.forking import table_lock
-from fxc.ir.graph import Arg, Node, Operand, Region, Value, walk
+from fxc.ir.graph import Arg, Literal, Node, Operand, Region, Value, walk
 from fxc.ir.schema import Param
 from fxc.ir.signature import ViewStep
 from fxc.ir.types import ArrayType, ScalarType, Type, stride_order
@@ -277,6 +279,7 @@ class Functionalization:
 
     def write(self, op: Operator, args: tuple[Any, ...]) -> Any:
         """Compute the new content purely, then let the base take it; what else it gives."""
+        args = tuple(map(_as_operand, op.schema.params, args))
         types = tuple(map(_type_of, args))
         self.dispatcher.redispatch(DispatchKey.META, op.name, types)  # raises what NumPy raises
         if op.tag is Tag.CUSTOM:
@@ -363,6 +366,13 @@ def _word(name: str) -> str | None:
 
 def _bound_int(value: Value) -> set[str]:
     return symbols_bound_by(value) if isinstance(value.type, ScalarType) else set()
+
+
+def _as_operand(param: Param, arg: object) -> object:
+    """An argument, a number of a decomposition's own as the operand that it is."""
+    if param.is_value and isinstance(arg, np.generic | bool | int | float | complex):
+        return Literal(arg)
+    return arg
 
 
 def _type_of(arg: object) -> Any:

@@ -57,6 +57,10 @@ class ExportError(FxcError):
     """A program has something that a target of an export lacks; the message names all of it."""
 
 
+class ExtensionError(FxcError):
+    """A pass or a backend of the user's, or a package that offers one, has failed."""
+
+
 class InternalError(FxcError):
     """A bug in fxc: a pass broke its contract. Please report it with the printed graph."""
 

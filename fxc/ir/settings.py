@@ -10,6 +10,7 @@ from functools import cache
 from typing import Literal
 
 MOST_THREADS = 256
+OWN_BACKENDS = ("llvm", "numpy")
 
 Math = Literal["default", "exact", "fast"]
 """How precise native code is; see ``fxc.compile``."""
