@@ -148,6 +148,17 @@ class ExportedProgram:
 
         return exporter_of(exporter)(self, *args, **options)
 
+    def to_stablehlo(self, *, sizes: Mapping[str, int] | None = None) -> str:
+        """The program as the text of an MLIR module of the StableHLO dialect; see docs/export.md.
+
+        ``sizes`` are symbols that the text is for one number of: of an int argument by its name, of
+        a size as the graph calls it. Raises ``ExportError``, which names each operator that has no
+        words in StableHLO, with its line, and ``ValueError`` for a symbol that the program has not.
+        """
+        from .exporters.stablehlo.module import stablehlo_module
+
+        return stablehlo_module(self.graph, sizes or {})
+
     def __str__(self) -> str:
         return str(self.graph)
 

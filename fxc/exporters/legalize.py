@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterable
+from typing import Any, NoReturn
 
 from fxc.dispatch.backend import BackendIndex
 from fxc.dispatch.default import default_dispatcher
@@ -41,11 +41,17 @@ def legalize(
         else:
             why = problem(node)
         if why is not None:
-            found[f"{node.op} ({_place(node)}): {why}"] = None
+            found[f"{node.op} ({place_of(node)}): {why}"] = None
     if found:
-        raise ExportError(f"{graph.name} cannot be exported to {target}:\n  " + "\n  ".join(found))
+        refuse(graph.name, target, found)
     return legal
 
 
-def _place(node: Node) -> str:
+def refuse(name: str, target: str, found: Iterable[str]) -> NoReturn:
+    """Raise ``ExportError`` with all that a target cannot have."""
+    raise ExportError(f"{name} cannot be exported to {target}:\n  " + "\n  ".join(found))
+
+
+def place_of(node: Node) -> str:
+    """The line of the program that a node comes from."""
     return str(node.loc) if node.loc is not None else "made by fxc"

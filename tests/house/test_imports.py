@@ -67,6 +67,7 @@ FLOORS: dict[str, dict[str, set[str]]] = {
     "exporters": {
         "": set(),
         "onnx": {""},
+        "stablehlo": {""},
     },
     "ops": {
         "": set(),

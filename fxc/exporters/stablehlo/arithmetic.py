@@ -1,0 +1,366 @@
+"""Arithmetic, comparisons and bits of elements, as NumPy has them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from fxc.ir.types import PART_DTYPES
+
+from .builder import BOOL, Val
+from .casts import Kit
+from .problems import Unsayable
+
+Rule = Callable[..., Val]
+
+_F16 = np.dtype("f2")
+
+
+def unsigned(dtype: np.dtype) -> np.dtype:
+    """The unsigned integers of the same size."""
+    return np.dtype(f"u{dtype.itemsize}")
+
+
+def both(first: str, second: str) -> Callable[[Kit, Val, Val], Val]:
+    """An operation of its own for bools."""
+
+    def rule(k: Kit, x: Val, y: Val) -> Val:
+        return k.b.same(second if x.dtype == BOOL else first, x, y)
+
+    return rule
+
+
+def named(name: str) -> Rule:
+    """An operation of StableHLO with the very meaning."""
+    return lambda k, *xs: k.b.same(name, *xs)
+
+
+def for_floats(name: str) -> Rule:
+    """An operation of floats, which leaves integers as they are."""
+    return lambda k, x: k.b.same(name, x) if x.dtype.kind == "f" else x
+
+
+# ---------------------------------------------------------------- division
+
+
+def is_nan(k: Kit, x: Val) -> Val:
+    """Where there is no number; complex ones have two parts."""
+    if x.dtype in PART_DTYPES:
+        return k.b.same("or", *(is_nan(k, part) for part in parts(k, x)))
+    return k.b.compare("NE", x, x) if x.dtype.kind == "f" else k.like(x, False, BOOL)
+
+
+def parts(k: Kit, x: Val) -> tuple[Val, Val]:
+    """Real and imaginary parts."""
+    part = PART_DTYPES[x.dtype]
+    return k.b.op("real", [x], part, x.shape), k.b.op("imag", [x], part, x.shape)
+
+
+def is_negative(k: Kit, x: Val) -> Val:
+    """Where ``x < 0``."""
+    return k.b.compare("LT", x, k.like(x, 0))
+
+
+def _quotient_and_rest(k: Kit, x: Val, y: Val) -> tuple[Val, Val]:
+    """C's quotient and remainder of integers; 0 and 0 where the divisor is 0.
+
+    XLA may do anything for a division by 0, and for the lowest number by -1.
+    """
+    zero = k.like(x, 0)
+    by_zero = k.b.compare("EQ", y, zero)
+    special = by_zero
+    if x.dtype.kind == "i":
+        by_minus = k.b.compare("EQ", y, k.like(x, -1))
+        special = k.b.same("or", by_zero, by_minus)
+    safe = k.b.select(special, k.like(x, 1), y)
+    quotient = k.b.same("divide", x, safe)
+    if x.dtype.kind == "i":
+        quotient = k.b.select(by_minus, k.b.same("negate", x), quotient)
+    rest = k.b.same("remainder", x, safe)
+    return k.b.select(by_zero, zero, quotient), k.b.select(by_zero, zero, rest)
+
+
+def _has_other_sign(k: Kit, rest: Val, y: Val) -> Val:
+    """Where a remainder is not 0 and has not the divisor's sign."""
+    differs = k.b.compare("NE", is_negative(k, rest), is_negative(k, y))
+    return k.b.same("and", differs, k.truth(rest))
+
+
+def floor_divide(k: Kit, x: Val, y: Val) -> Val:
+    if x.dtype.kind == "f":
+        return _float_floor_divide(k, x, y)
+    quotient, rest = _quotient_and_rest(k, x, y)
+    if x.dtype.kind == "u":
+        return quotient
+    less = k.b.same("subtract", quotient, k.like(x, 1))
+    return k.b.select(_has_other_sign(k, rest, y), less, quotient)
+
+
+def _float_floor_divide(k: Kit, x: Val, y: Val) -> Val:
+    """By the remainder, as NumPy does: the quotient may be just below a whole number."""
+    one, zero = k.like(x, 1), k.like(x, 0)
+    rest = k.b.same("remainder", x, y)
+    plain = k.b.same("divide", x, y)
+    whole = k.b.same("divide", k.b.same("subtract", x, rest), y)
+    whole = k.b.select(_has_other_sign(k, rest, y), k.b.same("subtract", whole, one), whole)
+    low = k.b.same("floor", whole)
+    is_above = k.b.compare("GT", k.b.same("subtract", whole, low), k.like(x, 0.5))
+    found = k.b.select(is_above, k.b.same("add", low, one), low)
+    found = k.b.select(k.truth(whole), found, copysign(k, zero, plain))
+    return k.b.select(k.truth(y), found, plain)
+
+
+def remainder(k: Kit, x: Val, y: Val) -> Val:
+    if x.dtype.kind == "f":
+        rest = k.b.same("remainder", x, y)
+        zero = copysign(k, k.like(x, 0), y)
+        settled = k.b.select(k.b.compare("EQ", rest, k.like(x, 0)), zero, rest)
+        settled = k.b.select(k.truth(y), settled, rest)
+    else:
+        _, settled = _quotient_and_rest(k, x, y)
+        rest = settled
+        if x.dtype.kind == "u":
+            return settled
+    return k.b.select(_has_other_sign(k, rest, y), k.b.same("add", rest, y), settled)
+
+
+def fmod(k: Kit, x: Val, y: Val) -> Val:
+    return k.b.same("remainder", x, y) if x.dtype.kind == "f" else _quotient_and_rest(k, x, y)[1]
+
+
+def reciprocal(k: Kit, x: Val) -> Val:
+    if x.dtype.kind in "iu":
+        raise Unsayable("the reciprocal of an integer")
+    return k.b.same("divide", k.like(x, 1), x)
+
+
+# ---------------------------------------------------------------- signs
+
+
+def copysign(k: Kit, x: Val, y: Val) -> Val:
+    """By bits: a zero and a nan have signs, too."""
+    word = unsigned(x.dtype)
+    sign = 1 << (8 * word.itemsize - 1)
+    kept = k.b.same("and", k.b.bits(x, word), k.like(x, sign - 1, word))
+    taken = k.b.same("and", k.b.bits(y, word), k.like(x, sign, word))
+    return k.b.bits(k.b.same("or", kept, taken), x.dtype)
+
+
+def signbit(k: Kit, x: Val) -> Val:
+    word = np.dtype(f"i{x.dtype.itemsize}")
+    return is_negative(k, k.b.bits(x, word) if x.dtype.kind == "f" else x)
+
+
+def absolute(k: Kit, x: Val) -> Val:
+    if x.dtype in PART_DTYPES:
+        return k.b.op("abs", [x], PART_DTYPES[x.dtype], x.shape)
+    return x if x.dtype.kind in "bu" else k.b.same("abs", x)
+
+
+def sign(k: Kit, x: Val) -> Val:
+    """0 has none; neither has -0.0."""
+    if x.dtype.kind in "bu":
+        return k.b.convert(k.truth(x), x.dtype)
+    found = k.b.same("sign", x)
+    if x.dtype.kind != "f":
+        return found
+    zero = k.like(x, 0)
+    return k.b.select(k.b.compare("EQ", x, zero), zero, found)
+
+
+def negative(k: Kit, x: Val) -> Val:
+    if x.dtype.kind == "u":
+        return k.b.same("subtract", k.like(x, 0), x)
+    return k.b.same("negate", x)
+
+
+def conjugate(k: Kit, x: Val) -> Val:
+    if x.dtype not in PART_DTYPES:
+        return x
+    real, imag = parts(k, x)
+    return k.b.op("complex", [real, k.b.same("negate", imag)], x.dtype, x.shape)
+
+
+# ---------------------------------------------------------------- the larger and the smaller
+
+
+def _extreme(direction: str, name: str, logical: str) -> Rule:
+    def rule(k: Kit, x: Val, y: Val) -> Val:
+        """Where one is nan, nan; of two that are equal, two zeros say, the second."""
+        if x.dtype.kind != "f":
+            return _plain_extreme(k, x, y)
+        first = k.b.same("or", k.b.compare(direction, x, y), is_nan(k, x))
+        return k.b.select(first, x, y)
+
+    def _plain_extreme(k: Kit, x: Val, y: Val) -> Val:
+        if x.dtype in PART_DTYPES:
+            raise Unsayable("the larger of complex numbers")
+        return k.b.same(logical if x.dtype == BOOL else name, x, y)
+
+    return rule
+
+
+def _numeric_extreme(direction: str, rule: Rule) -> Rule:
+    def numeric(k: Kit, x: Val, y: Val) -> Val:
+        """Where one is nan, the other."""
+        if x.dtype.kind != "f":
+            return rule(k, x, y)
+        first = k.b.same("or", k.b.compare(direction, x, y), is_nan(k, y))
+        return k.b.select(first, x, y)
+
+    return numeric
+
+
+maximum = _extreme("GT", "maximum", "or")
+minimum = _extreme("LT", "minimum", "and")
+
+
+def heaviside(k: Kit, x: Val, y: Val) -> Val:
+    found = k.b.select(is_negative(k, x), k.like(x, 0), k.like(x, 1))
+    found = k.b.select(k.b.compare("EQ", x, k.like(x, 0)), y, found)
+    return k.b.select(is_nan(k, x), x, found)
+
+
+# ---------------------------------------------------------------- comparisons
+
+
+def comparison(direction: str) -> Rule:
+    """Complex numbers are compared by their real parts, then by the others."""
+
+    def rule(k: Kit, x: Val, y: Val) -> Val:
+        if x.dtype in PART_DTYPES and direction not in ("EQ", "NE"):
+            (a, b), (c, d) = parts(k, x), parts(k, y)
+            strictly = k.b.compare(direction[:1] + "T", a, c)
+            tied = k.b.same("and", k.b.compare("EQ", a, c), k.b.compare(direction, b, d))
+            return k.b.same("or", strictly, tied)
+        if x.dtype != y.dtype:
+            return _mixed(k, direction, x, y)
+        return k.b.compare(direction, x, y)
+
+    return rule
+
+
+_MIRRORED = {"LT": "GT", "GT": "LT", "LE": "GE", "GE": "LE", "EQ": "EQ", "NE": "NE"}
+
+
+def _mixed(k: Kit, direction: str, x: Val, y: Val) -> Val:
+    """A signed and an unsigned int of 64 bits, by their values."""
+    if x.dtype.kind == "u":
+        return _mixed(k, _MIRRORED[direction], y, x)
+    below = k.like(x, direction in ("LT", "LE", "NE"), BOOL)
+    compared = k.b.compare(direction, k.b.bits(x, y.dtype), y)
+    return k.b.select(is_negative(k, x), below, compared)
+
+
+def isinf(k: Kit, x: Val) -> Val:
+    if x.dtype in PART_DTYPES:
+        return k.b.same("or", *(isinf(k, part) for part in parts(k, x)))
+    if x.dtype.kind != "f":
+        return k.like(x, False, BOOL)
+    return k.b.compare("EQ", k.b.same("abs", x), k.like(x, np.inf))
+
+
+def isfinite(k: Kit, x: Val) -> Val:
+    if x.dtype in PART_DTYPES:
+        return k.b.same("and", *(isfinite(k, part) for part in parts(k, x)))
+    if x.dtype.kind != "f":
+        return k.like(x, True, BOOL)
+    return k.b.op("is_finite", [x], BOOL, x.shape)
+
+
+def logical(name: str) -> Rule:
+    """An operation of truths."""
+    return lambda k, *xs: k.b.same(name, *map(k.truth, xs))
+
+
+# ---------------------------------------------------------------- bits
+
+
+def _in_range(k: Kit, y: Val) -> Val:
+    """Where a shift leaves something; a negative one, taken for unsigned, is a large one."""
+    word = unsigned(y.dtype)
+    return k.b.compare("LT", k.b.bits(y, word), k.like(y, 8 * word.itemsize, word))
+
+
+def left_shift(k: Kit, x: Val, y: Val) -> Val:
+    return k.b.select(_in_range(k, y), k.b.same("shift_left", x, y), k.like(x, 0))
+
+
+def right_shift(k: Kit, x: Val, y: Val) -> Val:
+    if x.dtype.kind == "u":
+        shifted, rest = k.b.same("shift_right_logical", x, y), k.like(x, 0)
+    else:
+        shifted = k.b.same("shift_right_arithmetic", x, y)
+        rest = k.b.select(is_negative(k, x), k.like(x, -1), k.like(x, 0))
+    return k.b.select(_in_range(k, y), shifted, rest)
+
+
+def trunc(k: Kit, x: Val) -> Val:
+    if x.dtype.kind != "f":
+        return x
+    return k.b.select(is_negative(k, x), k.b.same("ceil", x), k.b.same("floor", x))
+
+
+def nextafter(k: Kit, x: Val, y: Val) -> Val:
+    """The bits of floats, with the sign folded in, count up with the numbers."""
+    word = np.dtype(f"i{x.dtype.itemsize}")
+    bits = k.b.bits(x, word)
+    away = k.b.compare("NE", k.b.compare("LT", x, y), is_negative(k, x))
+    step = k.b.select(away, k.like(x, 1, word), k.like(x, -1, word))
+    moved = k.b.bits(k.b.same("add", bits, step), x.dtype)
+    least = copysign(k, k.b.bits(k.like(x, 1, word), x.dtype), y)
+    moved = k.b.select(k.b.compare("EQ", x, k.like(x, 0)), least, moved)
+    found = k.b.select(k.b.compare("EQ", x, y), y, moved)
+    either = k.b.same("or", is_nan(k, x), is_nan(k, y))
+    return k.b.select(either, k.b.same("add", x, y), found)
+
+
+_COMPARISONS = {
+    "equal": "EQ", "not_equal": "NE", "less": "LT", "less_equal": "LE", "greater": "GT",
+    "greater_equal": "GE",
+}  # fmt: skip
+
+RULES: dict[str, Rule] = {
+    "add": both("add", "or"),
+    "subtract": named("subtract"),
+    "multiply": both("multiply", "and"),
+    "divide": named("divide"),
+    "floor_divide": floor_divide,
+    "remainder": remainder,
+    "fmod": fmod,
+    "negative": negative,
+    "positive": lambda k, x: x,
+    "absolute": absolute,
+    "fabs": absolute,
+    "sign": sign,
+    "square": lambda k, x: both("multiply", "and")(k, x, x),
+    "reciprocal": reciprocal,
+    "maximum": maximum,
+    "minimum": minimum,
+    "fmax": _numeric_extreme("GE", maximum),
+    "fmin": _numeric_extreme("LE", minimum),
+    "copysign": copysign,
+    "heaviside": heaviside,
+    "nextafter": nextafter,
+    "conjugate": conjugate,
+    "rint": for_floats("round_nearest_even"),
+    "floor": for_floats("floor"),
+    "ceil": for_floats("ceil"),
+    "trunc": trunc,
+    **{name: comparison(direction) for name, direction in _COMPARISONS.items()},
+    "isnan": is_nan,
+    "isinf": isinf,
+    "isfinite": isfinite,
+    "signbit": signbit,
+    "logical_and": logical("and"),
+    "logical_or": logical("or"),
+    "logical_xor": logical("xor"),
+    "logical_not": logical("not"),
+    "bitwise_and": named("and"),
+    "bitwise_or": named("or"),
+    "bitwise_xor": named("xor"),
+    "invert": named("not"),
+    "left_shift": left_shift,
+    "right_shift": right_shift,
+}

@@ -1,0 +1,210 @@
+"""A graph as a module: its operators, its function, and what that says to the caller."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+
+from fxc.ir.graph import Graph, Literal, Node, Region
+from fxc.ir.signature import InputLeaf, OutputLeaf, ResultLeaf, ViewLeaf
+from fxc.ir.symbols import Dim, plain_symbol
+from fxc.ir.types import ArrayType
+from fxc.ops.operators import Operator
+
+from ..legalize import legalize, place_of, refuse
+from . import (
+    contractions,
+    control,
+    factories,
+    indexed,
+    linear,
+    pointwise,
+    reductions,
+    views,
+    writes,
+)
+from .builder import I32, I64, Block, Namer, Val, written
+from .emission import Emission
+from .problems import Unsayable
+from .text import identifier, quoted
+
+TARGET = "StableHLO"
+
+_EMITTERS = {
+    **pointwise.EMITTERS,
+    **views.EMITTERS,
+    **writes.EMITTERS,
+    **reductions.EMITTERS,
+    **contractions.EMITTERS,
+    **factories.EMITTERS,
+    **indexed.EMITTERS,
+    **linear.EMITTERS,
+}
+
+
+def has_words(op: Operator) -> object:
+    """How an operator is written, if it is."""
+    found = _EMITTERS.get(op.name) or control.CONTROL.get(op.name)
+    if found is not None:
+        return found
+    return pointwise.pointwise if pointwise.rule_of(op) is not None else None
+
+
+def stablehlo_module(graph: Graph, sizes: Mapping[str, int]) -> str:
+    """The text of the module; see ``ExportedProgram.to_stablehlo``."""
+    legal = legalize(graph, TARGET, has_words)
+    return _Module(legal, sizes).text()
+
+
+class _Module:
+    """One module while it is written."""
+
+    def __init__(self, graph: Graph, sizes: Mapping[str, int]) -> None:
+        self.graph = graph
+        self.e = Emission(sizes)
+        self.found: dict[str, None] = {}  # what cannot be said
+
+    def text(self) -> str:
+        graph = self.graph
+        params = [
+            Val(value.type.dtype, self.e.held(value.type), identifier(value.name))
+            for value in graph.inputs
+        ]
+        with self.e.b.block() as body:
+            self.bind(params)
+            results = self.region(graph.body)
+            if self.found:
+                refuse(graph.name, TARGET, self.found)
+            results += self.counted()
+            self.e.b.loc = None
+            self.e.b.give(results, "return")
+        return self.written(params, results, body)
+
+    def bind(self, params: list[Val]) -> None:
+        """What the inputs are, and the sizes that they tell."""
+        for value, param in zip(self.graph.inputs, params, strict=True):
+            self.e.bind(value, param)
+            for axis, dim in enumerate(value.type.shape):
+                name = plain_symbol(dim)
+                if name is not None:
+                    self.e.sizes.values.setdefault(name, partial(_asked, self.e, param, axis))
+
+    # ------------------------------------------------------------ nodes
+
+    def region(self, region: Region) -> list[Val]:
+        """The nodes of a region, and its results."""
+        for node in region.nodes:
+            self.e.b.loc = node.loc
+            try:
+                self.node(node)
+            except Unsayable as problem:
+                self.found[f"{node.op} ({place_of(node)}): {problem}"] = None
+                for value in node.outputs:  # go on, to name all that cannot be said
+                    shape = [dim if isinstance(dim, int) else 1 for dim in value.type.shape]
+                    self.e.bind(value, Val(value.type.dtype, shape))
+        return [self.e.read(result) for result in region.results]
+
+    def node(self, node: Node) -> None:
+        loop = control.CONTROL.get(node.op)
+        if loop is not None:
+            results = loop(self.e, node, self.region)
+        elif node.op in _EMITTERS:
+            results = _EMITTERS[node.op](self.e, node)
+        else:
+            results = pointwise.pointwise(self.e, node)
+        self.e.b.loc = node.loc
+        self.e.named(node, results)
+
+    # ------------------------------------------------------------ the boundary
+
+    def counted(self) -> list[Val]:
+        """The sizes of results that the program counts. See Note [Held sizes]."""
+        return [self.e.sizes.value(dim) for _, _, dim in self.sizes_of_results()]
+
+    def sizes_of_results(self) -> list[tuple[int, int, Dim]]:
+        """Result, axis and size of what is held in a larger tensor."""
+        return [
+            (number, axis, dim)
+            for number, result in enumerate(self.graph.outputs)
+            if isinstance(result.type, ArrayType)
+            for axis, dim in enumerate(result.type.shape)
+            if self.e.sizes.changes(dim)
+        ]
+
+    def written(self, params: list[Val], results: list[Val], body: Block) -> str:
+        namer = Namer({value.name for value in params if value.name})
+        given = ", ".join(
+            f"{namer.name(param)}: {param.type}{self.of_input(number)}"
+            for number, param in enumerate(params)
+        )
+        found = ", ".join(
+            f"{result.type}{self.of_result(number)}" for number, result in enumerate(results)
+        )
+        lines = [f"module @{identifier(self.graph.name)} {self.of_module()}{{"]
+        lines.append(f"  func.func public @main({given}) -> ({found}) {{")
+        lines += written(body, namer, 2)
+        lines.append("  }")
+        for name, block in self.e.functions.items():
+            lines += self.function(name, block)
+        return "\n".join([*lines, "}", ""])
+
+    def function(self, name: str, block: Block) -> list[str]:
+        namer = Namer(set())
+        given = ", ".join(f"{namer.name(param)}: {param.type}" for param in block.params)
+        found = ", ".join(result.type for result in block.results)
+        head = f"  func.func private @{name}({given}) -> ({found}) {{"
+        plain = Block()
+        plain.lines = block.lines
+        return [head, *written(plain, namer, 2), "  }"]
+
+    def of_module(self) -> str:
+        """What the caller's result is made of."""
+        signature = self.graph.signature
+        assert signature is not None
+        leaves = ", ".join(quoted(_leaf(leaf)) for leaf in signature.outputs)
+        return f"attributes {{fxc.outputs = [{leaves}]}} "
+
+    def of_input(self, number: int) -> str:
+        signature = self.graph.signature
+        assert signature is not None
+        parts = []
+        for mutation in signature.mutations:
+            result = self.graph.outputs[mutation.result]
+            if mutation.input == number and not isinstance(result, Literal):
+                parts.append(f"tf.aliasing_output = {mutation.result} : i32")
+        return f" {{{', '.join(parts)}}}" if parts else ""
+
+    def of_result(self, number: int) -> str:
+        signature = self.graph.signature
+        assert signature is not None
+        parts = []
+        for mutation in signature.mutations:
+            if mutation.result == number:
+                name = self.graph.inputs[mutation.input].name
+                parts.append(f"fxc.updates = {quoted(name)}")
+        extra = number - len(self.graph.outputs)
+        if extra >= 0:
+            of, axis, _ = self.sizes_of_results()[extra]
+            parts.append(f"fxc.size_of = [{of}, {axis}]")
+        return f" {{{', '.join(parts)}}}" if parts else ""
+
+
+def _asked(e: Emission, param: Val, axis: int) -> Val:
+    """The size of an input along an axis, asked for where it is needed."""
+    size = e.b.op("get_dimension_size", [param], I32, (), f"dim = {axis}")
+    return e.b.convert(size, I64)
+
+
+def _leaf(leaf: OutputLeaf) -> str:
+    """A leaf of the caller's result, in words."""
+    match leaf:
+        case ResultLeaf(result):
+            return f"result {result}"
+        case InputLeaf(number):
+            return f"input {number}"
+        case ViewLeaf(base, steps):
+            return f"view of {_leaf(base)}: " + " ".join(
+                f"{step.op}({', '.join(map(str, step.args))})" for step in steps
+            )
+        case _:
+            return repr(leaf.value)

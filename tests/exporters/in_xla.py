@@ -1,0 +1,129 @@
+"""Running the text of a StableHLO module in XLA on the CPU, by jaxlib."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import Any
+
+os.environ.setdefault("JAX_PLATFORMS", "cpu")
+
+import jax
+import numpy as np
+from jax.extend.backend import get_backend, get_compile_options
+
+import fxc
+from fxc.exported import ExportedProgram
+from fxc.ir.errors import ExportError
+from fxc.ir.evaluate import deliver
+from fxc.ir.graph import Graph
+from fxc.ir.tree import flatten
+from fxc.ir.types import ArrayType, Type
+from fxc.ops.kernels import kernel_of
+from tests.exporters.corpus import Example
+
+# XLA contracts ``a * b + c``, and multiplies by the reciprocal of a constant instead of dividing
+# by it. Not so with these options: what is no sum and no elementary function has NumPy's bits.
+PLAIN = {"xla_backend_optimization_level": "0", "xla_disable_hlo_passes": "algsimp"}
+
+
+@cache
+def compiled(text: str, plain: bool = False) -> Any:
+    """XLA's executable of a module."""
+    jax.config.update("jax_enable_x64", True)
+    backend = get_backend("cpu")
+    options = get_compile_options(1, 1, env_options_overrides=dict(PLAIN) if plain else None)
+    devices = backend.local_devices()[:1]
+    return backend.compile_and_load(text, executable_devices=devices, compile_options=options)
+
+
+def execute(text: str, inputs: Sequence[Any], plain: bool = False) -> list[np.ndarray]:
+    """The results of the function ``main``."""
+    run = compiled(text, plain)
+    jax.config.update("jax_enable_x64", True)
+    given = [jax.device_put(np.array(each)) for each in inputs]
+    return [np.array(found) for found in run.execute(given)]
+
+
+def results_in(graph: Graph, text: str, inputs: Sequence[Any], plain: bool = False) -> list[Any]:
+    """What the graph gives, by the module that it has become."""
+    types = [value.type for value in graph.inputs]
+    arrays = [np.asarray(x, kind.dtype) for x, kind in zip(inputs, types, strict=True)]
+    found = execute(text, arrays, plain)
+    kinds = [result.type for result in graph.outputs]
+    places = re.findall(r"fxc.size_of = \[(\d+), (\d+)\]", text)
+    for (result, axis), size in zip(places, found[len(kinds) :], strict=True):
+        found[int(result)] = found[int(result)].take(range(int(size)), int(axis))
+    return [_as(array, kind) for array, kind in zip(found[: len(kinds)], kinds, strict=True)]
+
+
+def _as(array: np.ndarray, kind: Type) -> Any:
+    """A result of this type: an array, or the number that it is."""
+    if isinstance(kind, ArrayType):
+        return np.array(array)
+    return array[()].item() if kind.weak else array[()]
+
+
+def call_in_xla(program: ExportedProgram, args: Sequence[Any], plain: bool = False) -> list[Any]:
+    """What a caller sees: leaves of the result, with the arguments changed."""
+    inputs = program._inputs(tuple(args), {})
+    text = program.to_stablehlo(sizes=numbers_of(program, inputs))
+    found = results_in(program.graph, text, inputs, plain)
+    return deliver(program.graph, inputs, found, kernel_of)
+
+
+def numbers_of(program: ExportedProgram, inputs: Sequence[Any]) -> Mapping[str, int]:
+    """The Python ints that the program was given: XLA needs them where they are sizes."""
+    names = {value.name for value in program.graph.inputs if not value.type.shape}
+    return {name: n for name, n in program._symbols(inputs).items() if name in names}
+
+
+# ---------------------------------------------------------------- the corpus
+
+
+def outcome(example: Example) -> str:
+    """``equal``, or what the exporter refuses; anything else is what differs."""
+    try:
+        texts = [differences(example, seed) for seed in (0, 1)]
+    except ExportError as refusal:
+        return str(refusal)
+    return next(filter(None, texts), "equal")
+
+
+def differences(example: Example, seed: int) -> str:
+    """What XLA gives otherwise than NumPy; empty if nothing."""
+    program = fxc.export(example.function, *example.arguments(seed))
+    expected_args, args = example.arguments(seed), example.arguments(seed)
+    with np.errstate(all="ignore"):
+        expected = flatten((example.function(*expected_args), expected_args))[0]
+    result = call_in_xla(program, args)
+    found = [*result, *flatten(args)[0]]
+    if len(found) != len(expected):
+        return f"{len(found)} leaves instead of {len(expected)}"
+    for number, (left, right) in enumerate(zip(found, expected, strict=True)):
+        text = differs(left, right, example.rtol)
+        if text:
+            return f"leaf {number}: {text}"
+    return ""
+
+
+# Of sums and products that XLA adds up in its order, and contracts.
+_ROUNDING = {"f": 2e-12, "c": 2e-12}
+
+
+def differs(found: Any, expected: Any, rtol: float) -> str:
+    """How one leaf is another; floats may differ relative to the largest element."""
+    if type(found) is not type(expected):
+        return f"{type(found).__name__} instead of {type(expected).__name__}"
+    left, right = np.asarray(found), np.asarray(expected)
+    if left.dtype != right.dtype or left.shape != right.shape:
+        return f"{left.dtype}{left.shape} instead of {right.dtype}{right.shape}"
+    if right.dtype.kind not in "fc":
+        return "" if np.array_equal(left, right) else f"{left} instead of {right}"
+    finite = np.abs(right[np.isfinite(right)])
+    scale = finite.max(initial=0.0)
+    bound = max(rtol, _ROUNDING[right.dtype.kind] if right.dtype.itemsize >= 8 else 1e-5) * scale
+    same = (left == right) | (np.isnan(left) & np.isnan(right)) | (np.abs(left - right) <= bound)
+    return "" if same.all() else f"{left} instead of {right}"
