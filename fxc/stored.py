@@ -76,7 +76,7 @@ def alike() -> bytes:
 
 def store(variants: Sequence[Variant], function: Any, options: Options) -> bytes:
     """The compilations of a function, those that can be stored; empty if there are none."""
-    if not isinstance(function, FunctionType) or options.backend != "llvm":
+    if not isinstance(function, FunctionType) or options.backend != "llvm" or options.passes:
         return b""
     for variant in variants:
         if not variant.stored:
@@ -96,7 +96,7 @@ def _text_of(variant: Variant, function: FunctionType) -> bytes:
     if made.assembled is None:
         raise NotStored("it has no native code")
     for node in walk(captured.graph.body):
-        if not TABLE.lists(node.op):
+        if not TABLE.lists(node.op) or "::" in node.op:
             raise NotStored(f"{node.op} is an operator of this process")
     module = made.assembled.module
     stored = StoredVariant(
