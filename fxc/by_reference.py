@@ -20,7 +20,7 @@ class NotStored(Exception):
     """Something has no name that it could be found by, or is another thing in this process."""
 
 
-class Writer(pickle.Pickler):
+class ReferenceWriter(pickle.Pickler):
     """Writes objects; what belongs to a process becomes a reference, from ``root`` if need be."""
 
     def __init__(self, file: io.BytesIO, root: FunctionType, functions: list[FunctionType]) -> None:
@@ -84,8 +84,8 @@ class Writer(pickle.Pickler):
         raise NotStored(f"the function {function.__qualname__}")
 
 
-class Reader(pickle.Unpickler):
-    """Reads what ``Writer`` has written, for the function ``root``."""
+class ReferenceReader(pickle.Unpickler):
+    """Reads what ``ReferenceWriter`` has written, for the function ``root``."""
 
     def __init__(self, file: io.BytesIO, root: FunctionType) -> None:
         super().__init__(file)

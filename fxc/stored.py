@@ -21,7 +21,7 @@ import numpy as np
 from fxc.ir.graph import Graph, walk
 from fxc.ir.records import frozen
 
-from .by_reference import NotStored, Reader, Writer
+from .by_reference import NotStored, ReferenceReader, ReferenceWriter
 from .version import __version__
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ def _text_of(variant: Variant, function: FunctionType) -> bytes:
         constants |= captured.epilogue.constants
     functions = [each for each in constants.values() if isinstance(each, FunctionType)]
     file = io.BytesIO()
-    Writer(file, function, functions).dump(stored)
+    ReferenceWriter(file, function, functions).dump(stored)
     return file.getvalue()
 
 
@@ -149,7 +149,7 @@ def _variant_of(text: bytes, function: FunctionType) -> Variant:
     from .stages import reassembled
     from .variants import Variant
 
-    stored = Reader(io.BytesIO(text), function).load()
+    stored = ReferenceReader(io.BytesIO(text), function).load()
     for key, code in stored.codes.items():
         engine.codes.keep(key, code)
     graphs = (stored.functional, stored.decomposed)
