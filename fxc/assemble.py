@@ -112,7 +112,7 @@ def assembled(graph: Graph, module: Module) -> Assembled:
         kept=[*calls, module.calls, notice, left],
         support=module.support,
     )
-    recipe = _recipe(graph, module, engine)
+    recipe = recipe_of(graph, module, tuple(_steps(module, engine)))
     native = all(draw_function(key) for name, key in module.inner_loops if name == DRAW)
     boxed = tuple(
         s.op for s in walk(module.program.body) if isinstance(s, Boxed) and not (s.brief and native)
@@ -142,7 +142,10 @@ def _pointers_for(
     return inner_loop(ufunc, kind)
 
 
-def _recipe(graph: Graph, module: Module, engine: Engine) -> Recipe:
+def recipe_of(
+    graph: Graph, module: Module, steps: tuple[NativeStep | NumpyStep, ...] = ()
+) -> Recipe:
+    """What a plan that takes these steps is made of."""
     assert graph.signature is not None
     program = module.program
     slots = []
@@ -180,7 +183,7 @@ def _recipe(graph: Graph, module: Module, engine: Engine) -> Recipe:
         tuple((param.input, param.part, _code(param.dtype)) for param in module.given.packed),
         tuple(param.input for param in module.given.objects),
         module.returned,
-        tuple(_steps(module, engine)),
+        steps,
         program.results,
         graph.signature,
         {op: kernel_of(op) for op in views},

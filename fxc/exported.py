@@ -159,6 +159,30 @@ class ExportedProgram:
 
         return stablehlo_module(self.graph, sizes or {})
 
+    def to_object(
+        self, folder: str | os.PathLike[str], levels: Sequence[str] | None = None
+    ) -> None:
+        """Write a package of object code, which runs with NumPy alone, and from C.
+
+        The folder, which is made, has an object file for each of the ``levels`` (by default all:
+        ``x86-64``, ``x86-64-v3``, ``x86-64-v4``, ``aarch64``), a manifest, a C header and a module
+        for Python: its ``load()`` gives what is called as this program is. What is there of such a
+        package before is replaced. docs/export.md says what cannot be exported so; that raises
+        ``ExportError``, which names it, before anything is written.
+
+        >>> import sys, tempfile, numpy as np, fxc
+        >>> program = fxc.export(lambda x, k: x * k, np.ones(3), 2.0)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     program.to_object(f"{folder}/scaled")
+        ...     sys.path.insert(0, folder)
+        ...     from scaled import load
+        ...     print(load()(np.arange(3.0), 0.5))
+        [0.  0.5 1. ]
+        """
+        from .ahead_of_time import Texts, write_objects
+
+        write_objects(self._program, Texts(self._shown, self._guard_texts), folder, levels)
+
     def __str__(self) -> str:
         return str(self.graph)
 
@@ -309,11 +333,16 @@ class ExportedProgram:
         return f"({', '.join(dims)}{',' * (len(dims) == 1)})"
 
     def _guard_text(self, guard: Guard, known: Mapping[str, int]) -> str:
+        text, names = self._guard_texts(guard)
+        given = ", ".join(f"{shown} = {known[name]}" for name, shown in names.items())
+        return f"is for calls with {text}, this has {given}"
+
+    def _guard_texts(self, guard: Guard) -> tuple[str, dict[str, str]]:
+        """A guard, and the symbols in it, as people write them."""
         texts = self._symbol_texts
-        sides = (substitute(guard.left, texts), substitute(guard.right, texts))
+        left, right = substitute(guard.left, texts), substitute(guard.right, texts)
         names = {**symbols_of(guard.left), **symbols_of(guard.right)}
-        given = ", ".join(f"{texts[name]} = {known[name]}" for name in names)
-        return f"is for calls with {sides[0]} {guard.relation} {sides[1]}, this has {given}"
+        return f"{left} {guard.relation} {right}", {name: str(texts[name]) for name in names}
 
     # -- running
 

@@ -248,7 +248,7 @@ def _show_spec(spec: TreeSpec) -> Any:
         raise ValueError(f"{kind.__name__} is a registered pytree node, which cannot be saved")
     if kind is dict:
         return {"dict": children, "keys": [_show_object(key) for key in spec.keys]}
-    return {"class": _name_of(kind), "fields": spec.keys, "items": children}
+    return {"class": name_of(kind), "fields": spec.keys, "items": children}
 
 
 def _parse_spec(shown: object) -> TreeSpec:
@@ -336,7 +336,7 @@ def _show_object(value: object) -> Any:
         case np.dtype() if value.fields is None and np.dtype(value.str) == value:
             return {"dtype": value.str}
         case _ if isinstance(value, NAMED):
-            return {"object": _name_of(value)}
+            return {"object": name_of(value)}
         case _ if value is Ellipsis:
             return {"ellipsis": True}
         case _:
@@ -373,7 +373,7 @@ def _parse_object(shown: object) -> Any:
             raise ParseError(f"its header holds {str(shown)[:40]!r}, which is no object")
 
 
-def _name_of(thing: Any) -> str:
+def name_of(thing: Any) -> str:
     """``module:name``, by which a class, a function or a module is found when loading."""
     if isinstance(thing, ModuleType):
         return f"{thing.__name__}:"

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from math import inf
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from fxc.capture.captured import Captured
 from fxc.capture.epilogue.leaves import ArrayLeaf, ScalarLeaf
@@ -294,15 +294,32 @@ def native(functional: Graph, drawn: Sequence[int] = (), math: Math = "default")
     """Decompose, lower and assemble a functional graph; for ``drawn`` see ``assemble``."""
     from .assemble import assemble
 
+    def made(graph: Graph, index: BackendIndex[NativeKernel]) -> Assembled:
+        return assemble(graph, index.get_kernel, drawn, math=math)
+
+    return Native(*lowered(functional, made, math))
+
+
+Made = TypeVar("Made")
+
+
+def lowered(
+    functional: Graph,
+    make: Callable[[Graph, BackendIndex[NativeKernel]], Made],
+    math: Math = "default",
+) -> tuple[Graph, Made, tuple[Guard, ...]]:
+    """The decomposed graph, what ``make`` makes of it, and the relations that this relies on beyond
+    the functional graph's.
+    """
     taken: dict[Guard, None] = {}
     with recording(taken), _assuming_no_more_than(functional):
         index = llvm_index(math)
         decomposed = decomposed_graph(functional, index)
         decomposed = verified(reinplace(decomposed), "reinplace", decomposed)
-        assembled = assemble(decomposed, index.get_kernel, drawn, math=math)
+        made = make(decomposed, index)
     more = without_counters((*decomposed.guards, *taken), functional.body)
     known = frozenset(functional.guards)
-    return Native(decomposed, assembled, tuple(g for g in more if g not in known))
+    return decomposed, made, tuple(g for g in more if g not in known)
 
 
 def _native(captured: Captured, functional: Graph, math: Math) -> Compilation:

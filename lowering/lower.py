@@ -34,13 +34,15 @@ def lower(
     careful: bool = False,
     fast: bool = False,
     target: Target = SERIAL,
+    plain: str = "",
 ) -> Module:
     """Native code, as text, for a functional graph whose operators are decomposed.
 
     It keeps the states of the generators whose handles are the inputs at the places ``drawn``,
     unless it is cut: see Note [Native draws]. For ``careful`` see Note [Floating-point flags]. In
     ``fast`` code sums and products may be contracted and reordered. The ``target`` says what the
-    code is for.
+    code is for; for ``plain`` see Note [Plain entries]. There are so many parameters because most
+    callers give the first two alone.
 
     Requires: ``graph.signature`` is filled in; each operator has native code or can be left to
     NumPy's own kernel.
@@ -51,4 +53,4 @@ def lower(
     program = repeated_updates(growing_products(products_ahead(program)))
     program = speculate(block_columns(independent_steps(fuse(program))))
     program = lanes(parallel(with_allocations(program)))
-    return emit_module(graph, program, ModuleText(careful, fast), drawn)
+    return emit_module(graph, program, ModuleText(careful, fast, plain), drawn)

@@ -34,7 +34,7 @@ class _MethodDef(ctypes.Structure):
 
 
 # llvmlite's own objects are not shared between threads. See Note [Forks].
-_lock = held_over_forks(threading.RLock(), LLVM)
+llvm_lock = held_over_forks(threading.RLock(), LLVM)
 _target: Any = None
 # Their decoded code is not kept where a branch touches a boundary of 32 bytes (Intel's erratum
 # SKX102): short loops take up to a fifth more time, by luck. The option is LLVM's, so it is for all
@@ -42,7 +42,7 @@ _target: Any = None
 _ALIGNS_BRANCHES = ("skylake", "skylake-avx512", "cascadelake")
 
 
-def _load_llvm() -> ModuleType:
+def load_llvm() -> ModuleType:
     """llvmlite's binding, its native target initialised on first use."""
     global _target
     import llvmlite.binding as llvm
@@ -84,7 +84,7 @@ def target_machine(opt: int = 2) -> llvm.TargetMachine:
     """The target machine for this processor. What it finds out about the processor's features, and
     that is more work than a small module, it does once.
     """
-    _load_llvm()
+    load_llvm()
     target, cpu, features = _target
     return target.create_target_machine(
         cpu=cpu, features=features, opt=opt, reloc="pic", codemodel="small", jit=True
@@ -96,7 +96,12 @@ _VERY_LONG = 3000  # lines
 _ENDLESS = 5000  # lines
 
 
-def _optimise(
+def optimisation_level(lines: int) -> int:
+    """How hard machine code generation tries, for a text of this length."""
+    return 1 if lines > _ENDLESS else 2
+
+
+def optimise(
     machine: llvm.TargetMachine, module: llvm.ModuleRef, loops: str, length: int = 0
 ) -> None:
     """Inline what says that it wants to be, fold constants, drop what is never reached.
@@ -106,7 +111,7 @@ def _optimise(
     It is for ``scalar`` loops of the user's program, unless they are so long that it takes seconds:
     its time grows faster than the code. What ``array`` ones carry gets registers.
     """
-    llvm = _load_llvm()
+    llvm = load_llvm()
     tuning = llvm.create_pipeline_tuning_options()
     tuning.speed_level = 2
     tuning.slp_vectorization = False
@@ -149,7 +154,7 @@ _LONG = 430  # lines
 _NO_LSR = ("disable-lsr", "true", "false")
 
 
-def _generation(llvm: ModuleType, text: str) -> AbstractContextManager[None]:
+def generation(llvm: ModuleType, text: str) -> AbstractContextManager[None]:
     """While machine code is made of this text: without what takes too long."""
     return _option(llvm, *_NO_LSR) if text.count("\n") >= _LONG else nullcontext()
 
@@ -241,8 +246,8 @@ class Engine:
         quick: bool = False,
     ) -> None:
         self._source = _Source(text, loops, quick)
-        with _lock:
-            llvm = _load_llvm()
+        with llvm_lock:
+            llvm = load_llvm()
             for each in support:
                 _bind_support(llvm, each)
             _bind_library(llvm, text)
@@ -277,15 +282,15 @@ class Engine:
 
     def optimised(self) -> str:
         """The module as LLVM has optimised it."""
-        with _lock:
-            return str(_optimised(_load_llvm(), self._source)[1])
+        with llvm_lock:
+            return str(_optimised(load_llvm(), self._source)[1])
 
     def assembly(self) -> str:
         """The machine code as text."""
-        with _lock:
-            llvm = _load_llvm()
+        with llvm_lock:
+            llvm = load_llvm()
             machine, module = _optimised(llvm, self._source)
-            with _generation(llvm, self._source.text):
+            with generation(llvm, self._source.text):
                 return str(machine.emit_assembly(module))
 
 
@@ -354,7 +359,7 @@ def _code_of(llvm: ModuleType, source: _Source) -> bytes:
     code = codes.get(key)
     if code is None:
         machine, module = _optimised(llvm, source)
-        with _generation(llvm, source.text):
+        with generation(llvm, source.text):
             code = machine.emit_object(module)
         codes.keep(key, code)
     return code
@@ -363,8 +368,8 @@ def _code_of(llvm: ModuleType, source: _Source) -> bytes:
 def _optimised(llvm: ModuleType, source: _Source) -> tuple[Any, Any]:
     """A target machine, and the module that it is to make code of."""
     lines = source.text.count("\n")
-    level = 0 if source.quick else 1 if lines > _ENDLESS else 2
+    level = 0 if source.quick else optimisation_level(lines)
     machine, module = _parsed(llvm, source.text, level)
     if not source.quick:
-        _optimise(machine, module, source.loops, lines)
+        optimise(machine, module, source.loops, lines)
     return machine, module

@@ -193,6 +193,7 @@ def boxed(context: Context, node: Node) -> None:
         _place_all(context)
     is_brief = is_drawn(node) or has_inner_loop(node)
     inside = len(context.scopes) > 1 or (is_brief and is_small(node, context.machine.costs))
+    inside = inside or not context.machine.plan
     graph = _evaluated(context, node) if node.regions else None
     given = graph.inputs if graph is not None else node.args
     args = tuple(_boxed_arg(context, arg, inside) for arg in given)

@@ -8,8 +8,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from fxc.ir.graph import Graph
-from fxc.ir.objects import ARRAY_DATA, ARRAY_DIMS, ARRAY_STRIDES, BYTES_DATA
 from fxc.ir.symbols import Dim, SymExpr, symbols_of
 from fxc.ir.types import ArrayType
 
@@ -17,12 +15,13 @@ from ..nests.accesses import accesses, allocated, storages, stored
 from ..nests.program import Program
 from ..nests.statements import Bind, Boxed, Loop, Stmt, walk
 from .arena import ALIGNMENT
+from .callers import argument, symbols_in
 from .calls import dims_in
 from .emit import StatementEmitter
 from .emitter import Emitter
 from .frame import Slot, alias_marks, numbers
-from .llvm_text import FunctionText, scalar_type
-from .native_module import Given, Segment, Whole
+from .llvm_text import scalar_type
+from .native_module import Segment, Whole
 from .objects import at_least, read_number
 from .scratch import prepare
 
@@ -31,7 +30,7 @@ def bind(
     emitter: StatementEmitter, block: Sequence[Stmt], segment: Segment, whole: Whole
 ) -> list[Slot]:
     """What the segment reads, in registers: sizes, scalars, pointers; what it keeps of numbers."""
-    f, program, given = emitter.function, whole.program, whole.given
+    f, program = emitter.function, whole.program
     dims = tuple(dict.fromkeys((*_dims(block), *whole.dims)))
     needed = {name for dim in dims for name in symbols_of(dim)}
     least = {
@@ -40,9 +39,9 @@ def bind(
         for name, each in symbols_of(dim).items()
         if each.lower is not None
     }
-    _bind_symbols(emitter, whole.graph, program, given, needed, least)
-    _bind_sizes(emitter, program, segment, given, needed)
-    _bind_params(emitter, given, least)
+    _bind_symbols(emitter, whole, needed, least)
+    _bind_sizes(emitter, segment, whole, needed)
+    _bind_params(emitter, whole, least)
     for dim in dims:
         emitter.compute_functions(dim)
     for name in whole.returned:
@@ -84,72 +83,41 @@ def dims_of_buffers(program: Program, offsets: Mapping[str, Dim]) -> Iterator[Sy
     return (dim for dim in found if isinstance(dim, SymExpr))
 
 
-def return_argument(f: FunctionText, place: int) -> None:
-    result = _argument(f, place)
-    f.do(f"call void @Py_IncRef(ptr {result})")
-    f.do(f"ret ptr {result}")
-
-
-def _argument(f: FunctionText, place: int) -> str:
-    slot = f.op(f"getelementptr ptr, ptr %args, i64 {place}")
-    return f.op(f"load ptr, ptr {slot}, align 8")
-
-
-def _field(f: FunctionText, pointer: str, offset: int, kind: str, mark: str = "") -> str:
-    at = f.op(f"getelementptr i8, ptr {pointer}, i64 {offset}")
-    return f.op(f"load {kind}, ptr {at}, align 8{mark}")
-
-
 def _bind_symbols(
-    emitter: Emitter,
-    graph: Graph,
-    program: Program,
-    given: Given,
-    needed: set[str],
-    least: Mapping[str, int],
+    emitter: Emitter, whole: Whole, needed: set[str], least: Mapping[str, int]
 ) -> None:
-    """Read the symbols that are dims or strides of inputs from the arrays."""
+    """Read the symbols that are dims or strides of inputs."""
     f, known = emitter.function, emitter.regs.dims
-    for value, name in zip(graph.inputs, program.inputs, strict=True):
-        kind = value.type
-        if not isinstance(kind, ArrayType):
+    for value, name in zip(whole.graph.inputs, whole.program.inputs, strict=True):
+        if not isinstance(value.type, ArrayType):
             continue
-        for field, dims in ((ARRAY_DIMS, kind.shape), (ARRAY_STRIDES, kind.strides)):
-            for axis, dim in enumerate(dims):
-                is_symbol = isinstance(dim, SymExpr) and list(symbols_of(dim)) == [str(dim)]
-                if is_symbol and str(dim) in needed and str(dim) not in known:
-                    array = _argument(f, given.place(name))
-                    vector = _field(f, array, field, "ptr")
-                    mark = at_least(emitter, least.get(str(dim)))
-                    known[str(dim)] = _field(f, vector, 8 * axis, "i64", mark)
+        for place in symbols_in(value.type, name):
+            symbol = place.symbol
+            if symbol in needed and symbol not in known:
+                mark = at_least(emitter, least.get(symbol))
+                known[symbol] = whole.caller.size(f, whole.given, place, mark)
 
 
-def _bind_sizes(
-    emitter: Emitter, program: Program, segment: Segment, given: Given, needed: set[str]
-) -> None:
+def _bind_sizes(emitter: Emitter, segment: Segment, whole: Whole, needed: set[str]) -> None:
     """Read the sizes that earlier pieces have counted."""
-    f = emitter.function
+    f, program = emitter.function, whole.program
     for stmt in program.body[: segment.first]:
         if isinstance(stmt, Bind) and stmt.name in needed:
-            array = _argument(f, given.place(program.sizes[stmt.name]))
-            data = _field(f, array, ARRAY_DATA, "ptr")
+            data = whole.caller.data(f, whole.given, program.sizes[stmt.name])
             emitter.regs.dims[stmt.name] = f.op(f"load i64, ptr {data}, align 8")
 
 
-def _bind_params(emitter: Emitter, given: Given, least: Mapping[str, int]) -> None:
-    f = emitter.function
+def _bind_params(emitter: Emitter, whole: Whole, least: Mapping[str, int]) -> None:
+    f, given = emitter.function, whole.given
     for place, param in enumerate(given.objects):
-        argument = _argument(f, 2 + place)
-        register = read_number(emitter, param, argument, least.get(param.name))
+        register = read_number(emitter, param, argument(f, 2 + place), least.get(param.name))
         emitter.regs.atoms[param.name] = (register, 1)
         if param.dtype.kind == "i":
             emitter.regs.dims[param.name] = register
-    if not given.packed:
-        return
-    params = _argument(f, 1)
     for place, param in enumerate(given.packed):
         wide = "double" if param.dtype.kind == "f" else "i64"
-        register = _field(f, params, BYTES_DATA + 8 * place, wide)
+        mark = at_least(emitter, least.get(param.name))
+        register = whole.caller.number(f, place, wide, mark)
         kind = scalar_type(param.dtype)
         if kind == "float":
             register = f.op(f"fptrunc double {register} to float")
@@ -171,12 +139,11 @@ def _bind_data(emitter: Emitter, block: Sequence[Stmt], whole: Whole) -> None:
         if program.buffers[storage].role == "constant":
             emitter.regs.data[storage] = f"@fxc.{storage}"
         elif storage in given.arrays:
-            array = _argument(f, given.place(storage))
-            emitter.regs.data[storage] = _field(f, array, ARRAY_DATA, "ptr")
+            emitter.regs.data[storage] = whole.caller.data(f, given, storage)
     if shared and frame:
         _bind_shared(emitter, shared, f.stack("i8", frame, ALIGNMENT))
     elif shared:
-        arena = _field(f, _argument(f, given.place("")), ARRAY_DATA, "ptr")
+        arena = whole.caller.data(f, given, "")
         _bind_shared(emitter, shared, arena)
 
 

@@ -117,7 +117,7 @@ def _call(emitter: Emitter, stmt: Boxed) -> str:
     """Whether the call has failed."""
     f, module, site = emitter.function, emitter.module, site_of(emitter.program, stmt)
     sticky.collect(emitter)
-    if not module.calls:
+    if not module.calls and not module.plain:
         module.functions += CALL_PARTS
         for each in CALL_DECLARES:
             module.declare(each)
@@ -128,9 +128,12 @@ def _call(emitter: Emitter, stmt: Boxed) -> str:
     words += [emitter.dim(dim) for dim in site.dims]
     number = len(module.calls)
     given = Code(f, 0).vector("i64", words)
+    function, data = emitter.inner_loop(CALL, str(number))
+    if module.plain:
+        module.calls.append((site,))
+        return _called(emitter, f"call i32 {function}(ptr {data}, ptr {given})")
     module.calls.append(_Function(module, site).write(number))
-    objects, _ = emitter.inner_loop(CALL, str(number))
-    state = f.op(f'call i32 @"fxc.call{number}"(ptr {objects}, ptr {given}, ptr {emitter.raised})')
+    state = f.op(f'call i32 @"fxc.call{number}"(ptr {function}, ptr {given}, ptr {emitter.raised})')
     on = f.new_label("on")
     interrupted = f.op(f"icmp eq i32 {state}, {_INTERRUPTED}")
     f.do(f"br i1 {interrupted}, label %{INTERRUPTED}, label %{on}{module.seldom(True)}")
@@ -139,6 +142,21 @@ def _call(emitter: Emitter, stmt: Boxed) -> str:
     if op.tag is Tag.CUSTOM or isinstance(op.numpy, ForeignCall):
         sticky.drop(emitter)
     return f.op(f"icmp ne i32 {state}, {_DONE}")
+
+
+# What a call from plain code gives: anything else is to stop it.
+PLAIN_DONE, PLAIN_FAILED = "1550", "2989"
+
+
+def _called(emitter: Emitter, call: str) -> str:
+    """Whether a call of NumPy from plain code has failed. See Note [Plain entries]."""
+    f, known = emitter.function, emitter.function.new_label("known")
+    state = f.op(call)
+    done, failed = (f.op(f"icmp eq i32 {state}, {x}") for x in (PLAIN_DONE, PLAIN_FAILED))
+    either, seldom = f.op(f"or i1 {done}, {failed}"), f.module.seldom(False)
+    f.do(f"br i1 {either}, label %{known}, label %{INTERRUPTED}{seldom}")
+    f.start(known)
+    return failed
 
 
 def return_raised(emitter: Emitter) -> None:

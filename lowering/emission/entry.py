@@ -9,16 +9,16 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from fxc.ir.graph import Graph
-from fxc.ir.objects import BYTES_DATA
+from fxc.ir.symbols import Dim
 
 from ..nests.accesses import storages
 from ..nests.pieces import arrays_apart
 from ..nests.program import Program, is_cut
 from ..vector_math import EXACT, definitions
 from . import draws, interrupts, sticky
-from .arena import ALIGNMENT, plan_arena
-from .bindings import bind, dims_of_buffers, return_argument
-from .calls import return_raised
+from .arena import ALIGNMENT, Arena, plan_arena
+from .bindings import bind, dims_of_buffers
+from .callers import PlainC, Python, return_argument, symbols_of_inputs
 from .emit import StatementEmitter
 from .frame import loops_of, width
 from .llvm_text import FAILED, LEFT, FunctionText, ModuleText
@@ -26,7 +26,7 @@ from .lock import enter
 from .merging import merged
 from .minor import minor_loops
 from .native_module import Given, Module, Segment, Whole, segments_of
-from .objects import is_object, return_numbers, returned_numbers
+from .objects import is_object, returned_numbers
 from .registers import Undo
 from .scratch import free
 from .undo import bring_back, last_check
@@ -57,22 +57,23 @@ def emit_module(
     graph: Graph, program: Program, module: ModuleText, drawn: Sequence[int] = ()
 ) -> Module:
     """LLVM text for a program, as ``module`` says of its code; for ``drawn`` see ``lower``."""
-    returned = returned_numbers(graph, program)
+    returned = returned_numbers(graph, program) if not module.plain else {}
     apart = [name for name in arrays_apart(program) if name not in returned]
     arena = plan_arena(program, apart)
-    segments = list(segments_of(program))
-    size, frame = arena.size, 0
-    if isinstance(size, int) and size <= program.target.frame and (len(segments) == 1 or size == 0):
-        size, frame = 0, max(size, 1) if arena.offsets else 0
-    packed = tuple(param for param in program.params if not is_object(param))
-    objects = tuple(param for param in program.params if is_object(param))
-    given = Given(packed, objects, tuple(apart))
+    segments = list(segments_of(program, module.plain))
+    size, frame = _rooms(program, arena, len(segments))
+    objects = tuple(param for param in program.params if is_object(param) and not module.plain)
+    packed = tuple(param for param in program.params if param not in objects)
+    given = Given(packed, objects, tuple(apart), symbols_of_inputs(graph))
     dims, user_loops = tuple(dims_of_buffers(program, arena.offsets)), loops_of(program)
     users = Counter(name for stmt in program.body for name in storages(program, (stmt,)))
     kept = tuple(program.inputs[place] for place in drawn) if len(segments) == 1 else ()
     if any(map(is_cut, program.body)):
         kept = ()
-    whole = Whole(graph, program, given, arena, frame, returned, dims, user_loops, users, kept)
+    caller = PlainC() if module.plain else Python()
+    whole = Whole(
+        graph, program, given, arena, frame, returned, dims, user_loops, users, caller, kept
+    )
     for segment in segments:
         _emit_segment(module, whole, segment)
     math = definitions(module.math)
@@ -103,6 +104,14 @@ def emit_module(
     )
 
 
+def _rooms(program: Program, arena: Arena, segments: int) -> tuple[Dim, int]:
+    """Bytes of the arena that is an argument, and of the one in the stack frame."""
+    size = arena.size
+    if isinstance(size, int) and size <= program.target.frame and (segments == 1 or size == 0):
+        return 0, max(size, 1) if arena.offsets else 0
+    return size, 0
+
+
 def _constants(program: Program) -> Iterator[str]:
     for name, buffer in program.buffers.items():
         if buffer.data is not None:
@@ -118,7 +127,7 @@ def _emit_segment(module: ModuleText, whole: Whole, segment: Segment) -> None:
     block = program.body[segment.first : segment.last]
     f = FunctionText(module)
     emitter = StatementEmitter(module, f, program, segment.entry)
-    f.lines.append(f"  %table = getelementptr i8, ptr %self, i64 {BYTES_DATA}")
+    whole.caller.begin(f)
     kept = bind(emitter, block, segment, whole)
     if segment.looks:
         interrupts.prepare(emitter, block)
@@ -142,16 +151,14 @@ def _emit_segment(module: ModuleText, whole: Whole, segment: Segment) -> None:
         sticky.look(emitter, numbers, _FLAGGED, _TOLD)
     free(f, emitter.scratches.values())
     draws.drop_states(emitter, states)
-    if returned:
-        return_numbers(emitter, returned)
-    else:
-        return_argument(f, 1)
+    whole.caller.done(emitter, returned)
     if segment.checks:
-        _failed(emitter, segment, states, undo)
+        _failed(emitter, segment, whole, states, undo)
     if segment.looks:
         interrupts.begin_end(emitter)
         draws.drop_states(emitter, states)
         interrupts.end(emitter, kept)
+        whole.caller.stop(emitter)
     if states:
         f.start(_UNKEPT)  # there is no other memory yet
         return_argument(f, 0)
@@ -163,8 +170,7 @@ def _emit_segment(module: ModuleText, whole: Whole, segment: Segment) -> None:
 def _write(emitter: StatementEmitter, whole: Whole, segment: Segment) -> None:
     """The finished function, behind those that run its chunks."""
     f, module = emitter.function, emitter.module
-    module.declare("declare void @Py_IncRef(ptr)")
-    head = f'define ptr @"{segment.entry}"(ptr %self, ptr %args, i64 %nargs) nounwind'
+    head = whole.caller.head(segment.entry)
     if whole.frame:
         head += ' "probe-stack"="inline-asm"'  # more than a page: touch each one
     kind = width(module, whole.loops)
@@ -176,6 +182,7 @@ def _write(emitter: StatementEmitter, whole: Whole, segment: Segment) -> None:
 def _failed(
     emitter: StatementEmitter,
     segment: Segment,
+    whole: Whole,
     states: Sequence[tuple[str, str]],
     undo: Undo | None,
 ) -> None:
@@ -183,8 +190,7 @@ def _failed(
     f = emitter.function
     for number in sorted(emitter.sites):
         f.start(f"{LEFT}.{number}")
-        written, _ = emitter.inner_loop(LEFT, "")
-        f.do(f"store i64 {number}, ptr {written}, align 8")
+        whole.caller.note(emitter, number)
         f.do(f"br label %{FAILED}")
     f.start(FAILED)
     enter(emitter)
@@ -192,9 +198,7 @@ def _failed(
         bring_back(emitter, undo)
     free(f, emitter.scratches.values())
     draws.bring_back_states(emitter, states)
-    if segment.calls:
-        return_raised(emitter)
-    return_argument(f, 0)
+    whole.caller.fail(emitter, segment)
 
 
 def _flagged(emitter: StatementEmitter, states: Sequence[tuple[str, str]]) -> None:

@@ -67,11 +67,10 @@ def begin_end(emitter: Emitter) -> None:
 
 
 def end(emitter: Emitter, kept: Sequence[Slot]) -> None:
-    """Leave such a function in this block; numbers of arrays are brought back to memory."""
+    """In this block, which is to be left: numbers of arrays are brought back to memory."""
     for slot in kept:
         slot.write(emitter.function)
     free(emitter.function, emitter.scratches.values())
-    emitter.function.do("ret ptr null")
 
 
 def spend_iteration(emitter: Emitter, stmt: For | While) -> None:

@@ -64,12 +64,14 @@ class ModuleText:
     """What all functions of one module share: declarations, constants, math functions used.
 
     Code that is ``careful`` sets no flag that NumPy would not: see Note [Floating-point flags].
-    In ``fast`` code sums and products may be contracted and reordered.
+    In ``fast`` code sums and products may be contracted and reordered. A module may be ``plain``,
+    with a name: see Note [Plain entries].
     """
 
-    def __init__(self, careful: bool = False, fast: bool = False) -> None:
+    def __init__(self, careful: bool = False, fast: bool = False, plain: str = "") -> None:
         self.careful = careful
         self.fast = fast
+        self.plain = plain
         self.declares: dict[str, None] = {}
         self.math: Counter[tuple[str, str, int]] = Counter()  # how often each is called
         self.functions: list[str] = []
@@ -82,6 +84,17 @@ class ModuleText:
 
     def declare(self, line: str) -> None:
         self.declares[line] = None
+
+    def library(self, name: str, count: int) -> str:
+        """What a function of the C library's on so many doubles is called here. LLVM is not to
+        compute it, nor to put something else in its place.
+        """
+        function = f"@{name if self.plain else LIBRARY_PREFIX + name}"
+        builtin = " nobuiltin" if self.plain else ""
+        self.declare(
+            f"declare double {function}({', '.join(['double'] * count)}){builtin} nounwind"
+        )
+        return function
 
     def metadata(self, content: str) -> str:
         """The name of a new metadata node; ``SELF`` in its content is its own number."""
@@ -256,8 +269,9 @@ class Lanes:
         """Set a floating-point flag if this is so in any lane: what NumPy tells of, but the
         processor does not. See Note [Floating-point flags] in ``sticky.py``.
         """
-        if HAS_FLAGS and self.quiet.isdisjoint((FLAG_KINDS[flag], *OF_PYTHON)):
-            module, mask = self.function.module, self.of("i1")
+        module, mask = self.function.module, self.of("i1")
+        tells = HAS_FLAGS and not module.plain
+        if tells and self.quiet.isdisjoint((FLAG_KINDS[flag], *OF_PYTHON)):
             name = f'@"fxc.report{flag}x{self.count}"'
             for line in _REPORT_DECLARES:
                 module.declare(line)
@@ -317,9 +331,7 @@ class Lanes:
 
     def library(self, name: str, args: Sequence[str]) -> str:
         """Call the C library's function of doubles, lane by lane."""
-        declared = ", ".join("double" for _ in args)
-        function = f"@{LIBRARY_PREFIX}{name}"
-        self.function.module.declare(f"declare double {function}({declared}) nounwind")
+        function = self.function.module.library(name, len(args))
         if self.count == 1:
             return self.op(f"call double {function}({', '.join(f'double {x}' for x in args)})")
         kind, found = self.of("double"), "poison"

@@ -112,6 +112,39 @@ bad:
 }}
 """
 
+# In plain code (Note [Plain entries]) the functions come from the pointer table: one that is asked
+# whether to stop, with its argument, and those that give up the lock and take it, if there are any.
+ASK = "ask"
+_ASK = """\
+define internal i1 @"fxc.ask"(ptr %asked, ptr %data, ptr %leave, ptr %enter, ptr %state) \
+cold noinline nounwind {
+entry:
+  %nobody = icmp eq ptr %asked, null
+  br i1 %nobody, label %fine, label %look
+look:
+  %saved = load ptr, ptr %state, align 8
+  %has = icmp eq ptr %saved, null
+  br i1 %has, label %ask, label %take
+take:
+  call void %enter(ptr %saved)
+  store ptr null, ptr %state, align 8
+  br label %ask
+ask:
+  %found = call i32 %asked(ptr %data)
+  %stops = icmp ne i32 %found, 0
+  %stays = icmp eq ptr %leave, null
+  %keeps = or i1 %stops, %stays
+  br i1 %keeps, label %end, label %give
+give:
+  %own = call ptr %leave()
+  store ptr %own, ptr %state, align 8
+  br label %fine
+end:
+  ret i1 %stops
+fine:
+  ret i1 false
+}"""
+
 
 def prepare(emitter: Emitter, how: int) -> None:
     """Begin a function that looks for signals: it has the lock, and has not looked."""
@@ -124,6 +157,12 @@ def prepare(emitter: Emitter, how: int) -> None:
 
 def look(emitter: Emitter) -> str:
     """The register that says whether a handler has raised; the lock is had then."""
+    if emitter.module.plain:
+        if _ASK not in emitter.module.functions:
+            emitter.module.functions.append(_ASK)
+        pairs = [*emitter.inner_loop(ASK, ""), *emitter.inner_loop(ASK, "lock")]
+        given = ", ".join(f"ptr {each}" for each in (*pairs, emitter.lock))
+        return emitter.function.op(f'call i1 @"fxc.ask"({given})')
     name = function(emitter.module)
     return emitter.function.op(
         f"call preserve_mostcc i1 {name}(ptr {emitter.lock}, i64 {emitter.lets})"
@@ -142,12 +181,16 @@ def enter(emitter: Emitter) -> None:
     if not emitter.lock:
         return
     f = emitter.function
-    f.module.declare("declare void @PyEval_RestoreThread(ptr)")
+    restore = "@PyEval_RestoreThread"
+    if f.module.plain:
+        restore = emitter.inner_loop(ASK, "lock")[1]
+    else:
+        f.module.declare(f"declare void {restore}(ptr)")
     saved = f.op(f"load ptr, ptr {emitter.lock}, align 8")
     take, on = f.new_label("take"), f.new_label("has")
     f.do(f"br i1 {f.op(f'icmp eq ptr {saved}, null')}, label %{on}, label %{take}")
     f.start(take)
-    f.do(f"call void @PyEval_RestoreThread(ptr {saved})")
+    f.do(f"call void {restore}(ptr {saved})")
     f.do(f"store ptr null, ptr {emitter.lock}, align 8")
     f.do(f"br label %{on}")
     f.start(on)

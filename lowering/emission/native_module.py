@@ -49,11 +49,15 @@ class Given:
     packed: tuple[Param, ...]
     objects: tuple[Param, ...]
     arrays: tuple[str, ...]
+    symbols: tuple[str, ...] = ()  # those of inputs, for plain entries
+
+    def array(self, name: str) -> int:
+        """The number of an array; behind the last of them is the arena."""
+        return self.arrays.index(name) if name in self.arrays else len(self.arrays)
 
     def place(self, name: str) -> int:
-        """The argument that is an array, or behind the last of them the arena."""
-        array = self.arrays.index(name) if name in self.arrays else len(self.arrays)
-        return 2 + len(self.objects) + array
+        """The argument that is an array."""
+        return 2 + len(self.objects) + self.array(name)
 
 
 @frozen
@@ -107,15 +111,17 @@ class Whole:
     dims: tuple[SymExpr, ...]
     loops: LoopKind
     users: Mapping[str, int]
+    caller: Any  # an ``EntryCaller``, which is defined with more than this
     drawn: tuple[str, ...] = ()  # handles of generators whose states are kept
 
 
-def segments_of(program: Program) -> Iterator[Segment]:
+def segments_of(program: Program, plain: str) -> Iterator[Segment]:
+    """The pieces of a program; what is ``plain`` has one, of that name."""
     for first, last in pieces(program):
         block = program.body[first:last]
         checks = any(isinstance(s, Check | Allocate) for s in walk(block))
         looks = interrupts.looks(block, program.target.costs)
         calls = any(isinstance(s, Boxed) for s in walk(block))
         binds = tuple(s.name for s in block if isinstance(s, Bind))
-        flags = sticky.sets_flags(block)
-        yield Segment(f"fxc.entry{first}", first, last, checks, looks, calls, binds, flags)
+        flags = sticky.sets_flags(block) and not plain
+        yield Segment(plain or f"fxc.entry{first}", first, last, checks, looks, calls, binds, flags)

@@ -6,7 +6,7 @@ import struct
 from collections.abc import Sequence
 
 from ..nests.buffers import F64
-from .llvm_text import LIBRARY_PREFIX, Lanes, ModuleText, constant
+from .llvm_text import Lanes, ModuleText, constant
 
 # Note [Powers by pow]
 # ``s ** 2`` of a scalar is ``pow(s, 2.0)``, which is not always the nearest number to the square.
@@ -81,7 +81,7 @@ def _function(module: ModuleText, exponent: float) -> str:
         return name
     module.declare("declare double @llvm.fma.f64(double, double, double)")
     module.declare("declare double @llvm.sqrt.f64(double)")
-    module.declare(f"declare double @{LIBRARY_PREFIX}pow(double, double) nounwind")
+    power = module.library("pow", 2)
     often = module.metadata('!{!"branch_weights", i32 29, i32 1}')
     module.functions.append(f"""\
 define internal double {name}(double %x) alwaysinline nounwind {{
@@ -100,7 +100,7 @@ seldom:
   %zero = fcmp oeq double %x, {constant(0.0, F64)}
   br i1 {"%zero" if exponent in _EVEN else "false"}, label %done, label %library
 library:
-  %found = call double @{LIBRARY_PREFIX}pow(double %x, double {constant(exponent, F64)})
+  %found = call double {power}(double %x, double {constant(exponent, F64)})
   br label %done
 done:
   %result = phi double [ %near, %sure ], [ %near, %seldom ], [ %found, %library ]

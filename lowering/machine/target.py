@@ -14,6 +14,7 @@ class Target:
     There are so many ``threads``; a ``vector`` is a register of so many bytes, of which there are
     so many ``registers``. Memory comes in ``line``s. The caches of a core, the ``nearest`` and the
     next, hold so many bytes; temporaries of up to ``frame`` bytes may lie in the stack frame.
+    Where there is no ``plan``, native code itself makes the calls of NumPy.
     """
 
     threads: int = 1
@@ -23,6 +24,7 @@ class Target:
     nearest: int = 1 << 15
     cache: int = 1 << 20
     frame: int = 1 << 13
+    plan: bool = True
     costs: Costs = Costs()
 
 

@@ -53,6 +53,11 @@ FLOORS: dict[str, dict[str, set[str]]] = {
         "door": {"numpy_api", "epilogue"},
         "": {"door"},
     },
+    "exporters": {
+        "": set(),
+        "objects": {"objects.package"},
+        "objects.package": set(),
+    },
     "lowering": {
         "vector_math": set(),
         "machine": set(),

@@ -1,0 +1,121 @@
+"""Object code of an exported program: lowered once for each kind of processor, then written."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from fxc.dispatch.backend import BackendIndex
+from fxc.exporters.objects.levels import LEVELS, Level
+from fxc.exporters.objects.manifest import Code, Exported, problems_of
+from fxc.exporters.objects.showing import show_value
+from fxc.exporters.objects.write import write
+from fxc.ir.errors import ExportError, Unchecked
+from fxc.ir.graph import Graph
+from fxc.ir.records import frozen
+from fxc.ir.size_guards import Guard
+from fxc.ir.symbols import Dim, counted_in
+from fxc.ir.tree import LEAF, NONE, TreeSpec, registration
+from fxc.lowering.building.context import NativeKernel
+from fxc.lowering.lower import lower
+
+from .assemble import recipe_of
+from .program_file import ArgumentLeaf, Fixed, GivenInput, SavedProgram, name_of
+from .stages import lowered
+
+
+@frozen
+class Texts:
+    """What messages call the shape of an input, and a guard with its symbols."""
+
+    shape: Callable[[tuple[Dim, ...]], str]
+    guard: Callable[[Guard], tuple[str, dict[str, str]]]
+
+
+def write_objects(
+    program: SavedProgram,
+    texts: Texts,
+    folder: str | os.PathLike[str],
+    levels: Sequence[str] | None,
+) -> None:
+    """Write a package: see ``ExportedProgram.to_object``."""
+    graph = program.graph
+    chosen = _levels(levels)
+    name = _identifier(graph.name)
+
+    def make(decomposed: Graph, index: BackendIndex[NativeKernel]) -> list[Code]:
+        wrong = problems_of(decomposed, index)
+        if wrong:
+            raise ExportError("\n  ".join(("", *wrong)))
+        found = []
+        for level in chosen:
+            module = lower(decomposed, index.get_kernel, target=level.target, plain=name)
+            found.append(Code(level, module, recipe_of(decomposed, module)))
+        return found
+
+    try:
+        _, codes, guards = lowered(graph, make)
+        exported = Exported(
+            graph.name,
+            name,
+            program.parameters,
+            _show_spec(program.in_spec),
+            _show_spec(program.out_spec),
+            tuple(map(_show_leaf, program.leaves)),
+            tuple(
+                (each, *texts.guard(each)) for each in (*graph.guards, *guards) if _is_free(each)
+            ),
+            texts.shape,
+        )
+        write(graph, exported, codes, folder)
+    except (ExportError, Unchecked) as error:
+        raise ExportError(f"{graph.name} cannot be exported to object code: {error}") from None
+
+
+def _is_free(guard: Guard) -> bool:
+    """Whether a guard is on the arguments: the code itself looks at sizes that it counts."""
+    return not counted_in(guard.left - guard.right)
+
+
+def _levels(names: Sequence[str] | None) -> list[Level]:
+    known = {level.name: level for level in LEVELS}
+    for name in names or ():
+        if name not in known:
+            raise ValueError(f"there is no level {name}; there are {', '.join(known)}")
+    return [level for name, level in known.items() if names is None or name in names]
+
+
+def _identifier(name: str) -> str:
+    """A name for C."""
+    found = re.sub(r"\W", "_", name, flags=re.ASCII)
+    return found if re.match("[A-Za-z]", found) else f"program{found}"
+
+
+def _show_spec(spec: TreeSpec) -> Any:
+    """A TreeSpec as ``package.trees`` reads it."""
+    kind = spec.container
+    if spec == LEAF:
+        return "*"
+    if spec == NONE:
+        return None
+    assert kind is not None
+    children = [_show_spec(child) for child in spec.children]
+    if kind is tuple or kind is list:
+        return {kind.__name__: children}
+    if registration(kind) is not None:
+        raise ExportError(f"{kind.__name__} is a registered pytree node")
+    if kind is dict:
+        return {"dict": children, "keys": [show_value(key) for key in spec.keys]}
+    return {"class": name_of(kind), "fields": spec.keys, "items": children}
+
+
+def _show_leaf(leaf: ArgumentLeaf) -> dict[str, Any]:
+    match leaf:
+        case GivenInput(place, at_least):
+            return {"input": place} | ({} if at_least is None else {"at_least": at_least})
+        case Fixed(value):
+            return {"fixed": show_value(value)}
+        case _:
+            return {}

@@ -1,0 +1,155 @@
+"""Maps a relocatable object file into this process: no compiler, no linker, no other file.
+
+Code is position-independent. It is written to memory, its relocations are applied, and then the
+memory is made executable and no longer writeable: at no time it is both. The file is not looked at
+for being what somebody meant: who calls this has compared checksums.
+
+Needs only the standard library.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import mmap
+import platform
+import sys
+from collections.abc import Callable
+
+from .elf import AARCH64, X86_64, BadObject, ElfSymbol, ObjectFile, Relocation
+from .relocations import JUMPS, RULES, STUBS, THROUGH_POINTERS
+
+Resolve = Callable[[str], int | None]  # from a name to an address
+
+_OWN = {"x86_64": X86_64, "AMD64": X86_64, "aarch64": AARCH64, "arm64": AARCH64}
+_PAGE = mmap.PAGESIZE
+_READ, _WRITE, _RUN = 1, 2, 4
+
+
+class Mapped:
+    """An object file in memory, as long as this object lives."""
+
+    def __init__(self, file: ObjectFile, resolve: Resolve) -> None:
+        """Raises ``BadObject`` for a file that cannot be mapped, ``OSError`` where the system
+        does not let code run that was written by the process.
+        """
+        if not sys.platform.startswith("linux"):
+            raise OSError(f"object code is mapped on Linux alone, this is {sys.platform}")
+        if file.machine != _OWN.get(platform.machine()):
+            raise BadObject(f"the code is for another processor than {platform.machine()}")
+        layout = _Layout(file, resolve)
+        self._memory = mmap.mmap(-1, layout.size, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+        self._first = ctypes.c_char.from_buffer(self._memory)
+        start = ctypes.addressof(self._first)
+        self._memory[:] = layout.content(start)
+        for group, first, last in layout.groups:
+            _protect(start + first, last - first, _READ | group)
+        self._symbols = {name: start + place for name, place in layout.symbols.items()}
+
+    def address(self, name: str) -> int:
+        """Where a symbol of the file is. Raises ``BadObject`` if it has none of this name."""
+        if name not in self._symbols:
+            raise BadObject(f"the object file has no {name}")
+        return self._symbols[name]
+
+
+def library(name: str) -> int | None:
+    """The address of a function of the C library."""
+    for file in (None, "libm.so.6", "libc.so.6"):
+        try:
+            found = getattr(ctypes.CDLL(file), name)
+        except (OSError, AttributeError):
+            continue
+        return ctypes.cast(found, ctypes.c_void_p).value
+    return None
+
+
+def _protect(start: int, size: int, rights: int) -> None:
+    libc = ctypes.CDLL(None, use_errno=True)
+    libc.mprotect.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int)
+    if size and libc.mprotect(start, size, rights):
+        raise OSError(ctypes.get_errno(), "this system does not let a process run code it has made")
+
+
+class _Layout:
+    """Where everything lies: code with stubs for jumps, what is read alone, what is written."""
+
+    def __init__(self, file: ObjectFile, resolve: Resolve) -> None:
+        self.file = file
+        self.places: dict[int, int] = {}  # by section
+        self.groups: list[tuple[int, int, int]] = []  # rights, first byte, end
+        self.outside = {name: _resolved(resolve, name) for name in file.missing}
+        kinds = [_RUN if s.runs else _WRITE if s.writes else 0 for s in file.sections]
+        stub = len(STUBS[file.machine]) + 8
+        at = 0
+        for rights in (_RUN, 0, _WRITE):
+            first = at
+            for number, section in enumerate(file.sections):
+                if section.needed and kinds[number] == rights:
+                    at = -(-at // section.alignment) * section.alignment
+                    self.places[number] = at
+                    at += len(section.content)
+            at = -(-at // 8) * 8
+            if rights == _RUN:
+                self.stubs = {name: at + n * stub for n, name in enumerate(self.outside)}
+                at += stub * len(self.outside)
+            elif rights == 0:
+                through = THROUGH_POINTERS[file.machine]
+                used = dict.fromkeys(r.symbol for r in file.relocations if r.kind in through)
+                self.pointers = {number: at + 8 * n for n, number in enumerate(used)}
+                at += 8 * len(used)
+            at = -(-at // _PAGE) * _PAGE
+            self.groups.append((rights, first, at))
+        self.size = max(at, _PAGE)
+        self.symbols = {
+            each.name: self.places[each.section] + each.value
+            for each in file.symbols
+            if each.name and each.section in self.places
+        }
+
+    def content(self, start: int) -> bytes:
+        """All bytes, for this address."""
+        memory = bytearray(self.size)
+        for number, place in self.places.items():
+            content = self.file.sections[number].content
+            memory[place : place + len(content)] = content
+        jump = STUBS[self.file.machine]
+        for name, place in self.stubs.items():
+            memory[place : place + len(jump) + 8] = jump + self.outside[name].to_bytes(8, "little")
+        for number, place in self.pointers.items():
+            target = self.target(start, self.file.symbols[number])
+            memory[place : place + 8] = target.to_bytes(8, "little")
+        for each in self.file.relocations:
+            self.relocate(memory, start, each)
+        return bytes(memory)
+
+    def target(self, start: int, symbol: ElfSymbol) -> int:
+        if symbol.section is None:
+            return self.outside[symbol.name]
+        if symbol.section not in self.places:
+            raise BadObject(f"{symbol.name} is in a section that is not mapped")
+        return start + self.places[symbol.section] + symbol.value
+
+    def relocate(self, memory: bytearray, start: int, relocation: Relocation) -> None:
+        section, offset, kind, number, addend = relocation
+        machine, symbol = self.file.machine, self.file.symbols[number]
+        at = self.places[section] + offset
+        if offset + 4 > len(self.file.sections[section].content):
+            raise BadObject("a relocation is outside of its section")
+        if kind in THROUGH_POINTERS[machine]:
+            rule, target = THROUGH_POINTERS[machine][kind], start + self.pointers[number]
+        elif kind in JUMPS[machine]:
+            rule = JUMPS[machine][kind]
+            is_far = symbol.section is None
+            target = start + self.stubs[symbol.name] if is_far else self.target(start, symbol)
+        elif kind in RULES[machine]:
+            rule, target = RULES[machine][kind], self.target(start, symbol)
+        else:
+            raise BadObject(f"the object file has a relocation of kind {kind}")
+        rule(memory, at, start + at, target + addend)
+
+
+def _resolved(resolve: Resolve, name: str) -> int:
+    found = resolve(name)
+    if not found:
+        raise BadObject(f"there is no function {name} here, which the code calls")
+    return found

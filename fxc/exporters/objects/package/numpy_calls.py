@@ -1,0 +1,188 @@
+"""What compiled code calls of NumPy and of Python: the pairs of pointers that it is given.
+
+Inner loops of ufuncs are called as they are, by their addresses in the ufunc, whose layout is
+NumPy's ABI. Other functions are called through small functions of ctypes, which make arrays over
+the memory of operands and results. Needs only NumPy.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from .values import Shown, named, value_of
+
+DONE, FAILED, STOPPED = 1550, 2989, 0  # what a call of NumPy gives
+
+
+class _UFunc(ctypes.Structure):
+    """The start of NumPy's PyUFuncObject, a public header."""
+
+    _fields_ = (
+        ("head", ctypes.c_byte * object.__basicsize__),
+        ("nin", ctypes.c_int),
+        ("nout", ctypes.c_int),
+        ("nargs", ctypes.c_int),
+        ("identity", ctypes.c_int),
+        ("functions", ctypes.POINTER(ctypes.c_void_p)),
+        ("data", ctypes.POINTER(ctypes.c_void_p)),
+        ("ntypes", ctypes.c_int),
+        ("reserved", ctypes.c_int),
+        ("name", ctypes.c_char_p),
+        ("types", ctypes.c_void_p),
+    )
+
+
+_Call = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.POINTER(ctypes.c_int64))
+Words = Sequence[int]  # in the memory of compiled code
+_Sort = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_int64, ctypes.c_void_p)
+_SortPlaces = ctypes.CFUNCTYPE(
+    ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_void_p
+)
+
+
+class NumpyTable:
+    """The pointers for one program, and what was raised behind them.
+
+    Threads may call the program at the same time: each has its own exception.
+    """
+
+    def __init__(self, entries: Sequence[Mapping[str, Any]]) -> None:
+        """Raises ``RuntimeError`` for a NumPy that has something elsewhere."""
+        self._own = threading.local()
+        self._kept: list[Any] = []
+        pairs = [self._pair(entry) for entry in entries]
+        self.pointers = (ctypes.c_void_p * (2 * len(pairs) or 1))(*[x for p in pairs for x in p])
+
+    def raised(self) -> BaseException | None:
+        """What has ended this thread's call; it is forgotten."""
+        found: BaseException | None = getattr(self._own, "raised", None)
+        self._own.raised = None
+        return found
+
+    def _pair(self, entry: Mapping[str, Any]) -> tuple[int | None, int | None]:
+        if "loop" in entry:
+            return loop(entry["loop"], entry["types"])
+        if "sorts" in entry:
+            dtype = np.dtype(entry["dtype"])
+            return self._function(_sorting(entry["sorts"], dtype)), None
+        if "call" in entry:
+            return self._function(_Call(self._caller(entry))), None
+        if entry["ask"] == "lock":
+            return _python("PyEval_SaveThread"), _python("PyEval_RestoreThread")
+        return _python("PyErr_CheckSignals"), None
+
+    def _function(self, function: Any) -> int | None:
+        self._kept.append(function)
+        return ctypes.cast(function, ctypes.c_void_p).value
+
+    def _caller(self, entry: Mapping[str, Any]) -> Callable[..., int]:
+        function, writes = named(entry["call"]), entry["writes"]
+        args, options, outs = entry["args"], entry["options"], entry["outs"]
+
+        def call(_: int | None, words: Words) -> int:
+            try:
+                given = [_argument(each, words) for each in args]
+                named_args = {name: _argument(each, words) for name, each in options.items()}
+                arrays = [_array(each, words) for each in outs]
+                if writes:
+                    function(*given, **named_args, out=tuple(arrays))
+                    return DONE
+                found = function(*given, **named_args)
+                results = found if len(arrays) > 1 else (found,)
+                for array, result in zip(arrays, results, strict=True):
+                    array[...] = result
+            except Exception as error:
+                self._own.raised = error.with_traceback(None)  # its frames have arrays that go away
+                return FAILED
+            except BaseException as error:
+                self._own.raised = error.with_traceback(None)
+                return STOPPED
+            return DONE
+
+        return call
+
+
+def _python(name: str) -> int | None:
+    """The address of a function of CPython's."""
+    return ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value
+
+
+def _argument(shown: Shown, words: Words) -> Any:
+    if isinstance(shown, dict):
+        if "memory" in shown:
+            return _array(shown, words)
+        if "number" in shown:
+            found = _array(shown["number"], words)
+            return found.item() if shown["weak"] else found[()]
+        if "word" in shown:
+            return words[shown["word"]]
+        if "tuple" in shown:
+            return tuple([_argument(each, words) for each in shown["tuple"]])
+    return value_of(shown, {})
+
+
+class _Memory:
+    """Memory of compiled code, for an array."""
+
+    def __init__(self, interface: dict[str, Any]) -> None:
+        self.__array_interface__ = interface
+
+
+def _array(shown: Mapping[str, Any], words: Words) -> np.ndarray:
+    """An array over the memory of an operand or a result."""
+    interface = {
+        "version": 3,
+        "data": (words[shown["memory"]], False),
+        "typestr": shown["dtype"],
+        "shape": tuple([_dim(each, words) for each in shown["shape"]]),
+        "strides": tuple([_dim(each, words) for each in shown["strides"]]),
+    }
+    return np.asarray(_Memory(interface))
+
+
+def _dim(shown: Shown, words: Words) -> int:
+    return shown if type(shown) is int else int(words[shown["word"]])
+
+
+def loop(name: str, types: str) -> tuple[int, int | None]:
+    """Function and data pointer of a ufunc's inner loop, by its types: ``dd->d``.
+
+    Raises ``RuntimeError`` if this NumPy has it elsewhere, or not at all.
+    """
+    ufunc = getattr(np, name)
+    lies = _UFunc.from_address(id(ufunc))
+    found = lies.nin, lies.nout, lies.nargs, lies.ntypes, lies.name
+    if found != (ufunc.nin, ufunc.nout, ufunc.nargs, ufunc.ntypes, name.encode()):
+        raise RuntimeError(f"NumPy {np.__version__} keeps its inner loops elsewhere")
+    if types not in ufunc.types:
+        raise RuntimeError(f"NumPy {np.__version__} has no inner loop {types} of {name}")
+    place = ufunc.types.index(types)
+    function = lies.functions[place]
+    if not function:
+        raise RuntimeError(f"NumPy {np.__version__} has no such inner loop {types} of {name}")
+    return function, lies.data[place] if lies.data else None
+
+
+def _sorting(name: str, dtype: np.dtype) -> Any:
+    """What sorts a row in place, or the places of its elements."""
+
+    def row(address: int, size: int, dtype: np.dtype) -> np.ndarray:
+        interface = {
+            "version": 3, "data": (address, False), "typestr": dtype.str, "shape": (size,)
+        }  # fmt: skip
+        return np.asarray(_Memory(interface))
+
+    def sort(keys: int, size: int, _: int | None) -> int:
+        row(keys, size, dtype).sort()
+        return 0
+
+    def argsort(keys: int, places: int, size: int, _: int | None) -> int:
+        row(places, size, np.dtype(np.int64))[...] = row(keys, size, dtype).argsort()
+        return 0
+
+    return _Sort(sort) if name == "sort" else _SortPlaces(argsort)

@@ -1,0 +1,401 @@
+"""Packages of object code: equal to compiled code in every bit, with nothing but NumPy."""
+
+import itertools
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import fxc
+from fxc.exporters.objects.levels import LEVELS
+from fxc.exporters.objects.package import load
+from fxc.exporters.objects.package.processors import NoCode, chosen, features, machine
+from fxc.ir.errors import ExportError
+from fxc.ir.tree import flatten
+
+from .corpus import EXAMPLES, Example
+
+OWN = [x.name for x in LEVELS if x.machine == machine() and features().issuperset(x.features)]
+on_linux = pytest.mark.skipif(
+    not sys.platform.startswith("linux") or not OWN, reason="object code is mapped on Linux"
+)
+
+
+def outcome(example: Example, levels: list[str] = OWN) -> str:
+    """``equal``, or why the example is not exported to object code."""
+    program = fxc.export(example.function, *example.arguments(0))
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            program.to_object(f"{folder}/package", levels)
+        except ExportError as error:
+            return str(error)
+        for level in levels:
+            loaded = load(f"{folder}/package", level)
+            for seed in range(3):
+                expected = seen(program, example.arguments(seed))
+                assert seen(loaded, example.arguments(seed)) == expected, (example.name, level)
+    return "equal"
+
+
+def seen(function: Callable[..., Any], args: tuple[Any, ...]) -> object:
+    """All that a caller can see of a call: results, arguments, which of them are or share what."""
+    try:
+        result = function(*args)
+    except Exception as error:
+        return type(error), str(error), [_bits(x) for x in flatten(args)[0]]
+    leaves, spec = flatten((result, args))
+    arrays = [x for x in leaves if isinstance(x, np.ndarray)]
+    pairs = [(x is y, np.shares_memory(x, y)) for x, y in itertools.combinations(arrays, 2)]
+    return spec, [_bits(x) for x in leaves], pairs
+
+
+def _bits(x: Any) -> object:
+    if isinstance(x, np.ndarray):
+        return x.dtype, x.shape, x.strides, x.flags.writeable, x.tobytes()
+    if isinstance(x, np.generic):
+        return x.dtype, x.tobytes()
+    return type(x), repr(x)
+
+
+def package(function: Callable[..., Any], *args: object, folder: Path, **options: Any) -> Any:
+    """What a package of a function loads, with the program that it was made from."""
+    program = fxc.export(function, *args, **options)
+    program.to_object(folder, OWN)
+    return load(folder), program
+
+
+# ------------------------------------------------------------------ programs
+
+
+@on_linux
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.name)
+def test_programs_are_equal_or_refused_by_name(example: Example) -> None:
+    found = outcome(example)
+    assert found == "equal" or found.startswith(
+        f"{fxc.export(example.function, *example.arguments(0)).graph.name} cannot be exported"
+    )
+    assert (found == "equal") == (example.name not in REFUSED)
+
+
+# Three call SciPy, which a package has not; of one NumPy's choice of a layout depends on data.
+REFUSED = {
+    "columns.book_risk",
+    "finance.greeks",
+    "physics.heat_implicit",
+    "particles.lbm_cavity",
+}
+
+
+def test_at_least_54_programs_are_equal() -> None:
+    assert len(EXAMPLES) - len(REFUSED) >= 54
+
+
+def test_a_refusal_names_operator_and_line() -> None:
+    example = next(x for x in EXAMPLES if x.name == "physics.heat_implicit")
+    found = outcome(example)
+    assert "call_solve_banded (physics.py:" in found
+    assert "a package has NumPy alone, and no scipy" in found
+
+
+def smooth(u, weight, k):
+    t = np.sqrt(np.abs(u)) + k
+    u[1:-1] += weight * (u[:-2] - 2 * u[1:-1] + u[2:]) * t[1:-1].mean()
+    return np.cumsum(t)[::2], u, len(u)
+
+
+@on_linux
+def test_sizes_may_be_symbols(tmp_path: Path) -> None:
+    loaded, program = package(smooth, np.zeros(400), 0.5, 3, folder=tmp_path / "p", dynamic=True)
+    for n in (2, 3, 5, 17, 1000, 100_001):
+        u = np.random.default_rng(n).standard_normal(n)
+        assert seen(loaded, (u.copy(), 0.25, 4)) == seen(program, (u.copy(), 0.25, 4))
+
+
+def positives(x, y):
+    return x[x > y], np.flatnonzero(x > y)
+
+
+@on_linux
+def test_results_of_counted_sizes(tmp_path: Path) -> None:
+    loaded, program = package(positives, np.zeros(40), 0.5, folder=tmp_path / "p")
+    for low in (-9.0, 0.3, 9.0):
+        x = np.random.default_rng(3).standard_normal(40)
+        assert seen(loaded, (x, low)) == seen(program, (x, low))
+
+
+def transposed(x, k, flag, z):
+    y = np.empty((x.shape[1], x.shape[0])).T
+    y[...] = x * k
+    z[:, 0] += 1
+    return {"y": y, "sum": [y.sum(), flag, None], "z": (z.real, z.T)}, x.view(np.int64), "text"
+
+
+@on_linux
+def test_containers_layouts_and_views(tmp_path: Path) -> None:
+    def args() -> tuple[Any, ...]:
+        r = np.random.default_rng(1)
+        return r.random((3, 5)), np.float32(2.5), True, r.random((4, 4)) + 1j
+
+    loaded, program = package(transposed, *args(), folder=tmp_path / "p")
+    assert seen(loaded, args()) == seen(program, args())
+
+
+@on_linux
+@pytest.mark.parametrize("kind", ["?", *"bhilBHILfdFD"])
+def test_numbers_of_each_kind(kind: str, tmp_path: Path) -> None:
+    def twice(x, y):
+        x[...] = np.where(x == y, x, y)
+        return y, x[0], x + y
+
+    def args() -> tuple[Any, ...]:
+        return np.arange(13).astype(kind), np.arange(5).astype(kind)[4]
+
+    loaded, program = package(twice, *args(), folder=tmp_path / "p")
+    assert seen(loaded, args()) == seen(program, args())
+
+
+@on_linux
+def test_arguments_that_it_is_not_for(tmp_path: Path) -> None:
+    def function(x, y, pair, k, *, flag):
+        x += y[: len(x)] * k
+        return x.sum() if flag else pair["a"]
+
+    x, y = np.zeros(6), np.ones(8)
+    pair = {"a": np.zeros((2, 3)), "b": (1.5, None)}
+    program = fxc.export(function, x, y, pair, 5, flag=True, dynamic=True)
+    program.to_object(tmp_path / "p", OWN)
+    loaded = load(tmp_path / "p")
+    base = np.arange(20.0)
+    read_only = np.zeros(6)
+    read_only.flags.writeable = False
+    calls: list[tuple[tuple[Any, ...], dict[str, Any]]] = [
+        ((x, y, pair, 5), {"flag": True}),
+        ((x, y), {"pair": pair, "k": 7, "flag": True}),
+        ((x, y, pair, 5), {}),
+        ((x, y, pair, 5), {"flag": False}),
+        ((x, y, pair, 5), {"flag": 1}),
+        ((x, y, pair, 5), {"flag": True, "more": 1}),
+        ((x, y, pair, 5, 6), {"flag": True}),
+        ((x, y, pair, 1), {"flag": True}),
+        ((x, y, pair, 2**70), {"flag": True}),
+        ((x, y, pair, 5.0), {"flag": True}),
+        ((x, y, pair, np.int64(5)), {"flag": True}),
+        ((x, y, {"a": pair["a"]}, 5), {"flag": True}),
+        ((x, y, {"b": pair["b"], "a": pair["a"]}, 5), {"flag": True}),
+        ((x, y, {"a": 3.5, "b": pair["b"]}, 5), {"flag": True}),
+        ((x, y, {"a": pair["a"], "b": [1.5, None]}, 5), {"flag": True}),
+        ((x, y, {"a": pair["a"], "b": (1.5, 2.5)}, 5), {"flag": True}),
+        ((x, y, {"a": pair["a"], "b": (2, None)}, 5), {"flag": True}),
+        ((x, y, {"a": pair["a"], "b": 1.5}, 5), {"flag": True}),
+        (([0.0] * 6, y, pair, 5), {"flag": True}),
+        ((None, y, pair, 5), {"flag": True}),
+        ((2.5, y, pair, 5), {"flag": True}),
+        ((x.astype("f"), y, pair, 5), {"flag": True}),
+        ((x.reshape(2, 3), y, pair, 5), {"flag": True}),
+        ((x[:1], y, pair, 5), {"flag": True}),
+        ((x[::2], y, pair, 5), {"flag": True}),
+        ((np.zeros(9), y, pair, 5), {"flag": True}),
+        ((read_only, y, pair, 5), {"flag": True}),
+        ((base[:6], base[4:12], pair, 5), {"flag": True}),
+        ((np.broadcast_to(x[:1], 6), y, pair, 5), {"flag": True}),
+        ((np.zeros(50, "u1")[1:49].view("f8"), y, pair, 5), {"flag": True}),
+        ((np.zeros(6).view(type("Kind", (np.ndarray,), {})), y, pair, 5), {"flag": True}),
+    ]
+    for args, kwargs in calls:
+        found = seen(lambda *args, kwargs=kwargs: loaded(*args, **kwargs), args)
+        expected = seen(lambda *args, kwargs=kwargs: program(*args, **kwargs), args)
+        if isinstance(expected, tuple) and isinstance(expected[0], type):
+            assert found == expected  # the exceptions are equal, too
+
+
+def lookup(x, i):
+    x[0] = 5.0
+    return x[i] * 2
+
+
+@on_linux
+def test_what_numpy_would_raise_is_an_error_and_changes_nothing(tmp_path: Path) -> None:
+    loaded, _ = package(lookup, np.zeros(4), np.array([1, 2]), folder=tmp_path / "p")
+    x = np.zeros(4)
+    with pytest.raises(ValueError, match=r"\(test_objects.py:\d+\) in lookup\(\) is not defined"):
+        loaded(x, np.array([1, 9]))
+    assert not x.any()
+    assert loaded(x, np.array([0, -4])).tolist() == [10.0, 10.0]
+
+
+def inverse_of_each(x):
+    total = np.zeros(x.shape[1:])
+    for each in x:
+        total += np.linalg.inv(each)
+    return total
+
+
+@on_linux
+def test_numpys_own_exceptions_come_through(tmp_path: Path) -> None:
+    x = np.random.default_rng(0).random((3, 4, 4))
+    loaded, program = package(inverse_of_each, x, folder=tmp_path / "p")
+    assert seen(loaded, (x,)) == seen(program, (x,))
+    with pytest.raises(np.linalg.LinAlgError, match="Singular matrix"):
+        loaded(np.zeros((3, 4, 4)))
+    assert seen(loaded, (x,)) == seen(program, (x,))
+
+
+@on_linux
+def test_sorting_is_numpys(tmp_path: Path) -> None:
+    def function(x):
+        return np.sort(x, axis=1), np.argsort(x[0])
+
+    for kind in "bdfh":
+        x = (np.random.default_rng(5).standard_normal((3, 70)) * 40).astype(kind)
+        loaded, program = package(function, x, folder=tmp_path / kind)
+        assert seen(loaded, (x,)) == seen(program, (x,))
+
+
+def endless(x):
+    n = 0
+    while x[0] < 1:
+        n = n + 1
+    return n
+
+
+@on_linux
+def test_ctrl_c_ends_a_loop(tmp_path: Path) -> None:
+    import _thread
+
+    loaded, _ = package(endless, np.zeros(3), folder=tmp_path / "p")
+    timer = threading.Timer(0.2, _thread.interrupt_main)
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        loaded(np.zeros(3))
+    timer.join()
+    assert loaded(np.ones(3)) == 0
+
+
+@on_linux
+def test_threads_call_it_at_the_same_time(tmp_path: Path) -> None:
+    x = np.random.default_rng(0).random((3, 4, 4))
+    loaded, program = package(inverse_of_each, x, folder=tmp_path / "p")
+    expected = program(x).tobytes()
+    found: list[object] = []
+
+    def work(place: int) -> None:
+        for _ in range(50):
+            if place % 2:
+                found.append(loaded(x).tobytes() == expected)
+            else:
+                with pytest.raises(np.linalg.LinAlgError):
+                    loaded(np.zeros((3, 4, 4)))
+
+    threads = [threading.Thread(target=work, args=(place,)) for place in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == [True] * 100
+
+
+# ------------------------------------------------------------------ without fxc
+
+
+_RUN = """
+import sys
+
+class Block:
+    def find_spec(self, name, path=None, target=None):
+        if name.split(".")[0] in ("llvmlite", "fxc", "scipy"):
+            raise ImportError(name)
+
+sys.meta_path.insert(0, Block())
+sys.path[:0] = {path!r}
+import numpy as np
+from relaxing import load
+u, f = np.linspace(0, 1, 30) ** 2, np.linspace(1, 2, 28)
+for level in {levels!r}:
+    found = load(level=level)(u, f)
+    print(found, u.tobytes().hex())
+print(sorted(x for x in sys.modules if x.split(".")[0] in ("llvmlite", "fxc", "scipy")))
+"""
+
+
+@on_linux
+def test_it_runs_where_there_is_numpy_alone(tmp_path: Path) -> None:
+    example = next(x for x in EXAMPLES if x.name == "relax")
+    program = fxc.export(example.function, *example.arguments(0))
+    program.to_object(tmp_path / "relaxing")
+    numpy_path = str(Path(np.__file__).parents[1])
+    script = _RUN.format(path=[numpy_path, str(tmp_path)], levels=OWN)
+    ran = subprocess.run(
+        [sys.executable, "-I", "-S", "-c", script], capture_output=True, text=True, check=False
+    )
+    assert ran.returncode == 0, ran.stderr
+    u, f = np.linspace(0, 1, 30) ** 2, np.linspace(1, 2, 28)
+    *lines, modules = ran.stdout.splitlines()
+    expected = [f"{program(u, f)} {u.tobytes().hex()}" for _ in OWN]
+    assert lines == expected
+    assert modules == "[]"
+
+
+def test_the_modules_of_a_package_import_numpy_and_the_standard_library_alone() -> None:
+    from fxc.exporters.objects import package
+
+    for path in Path(package.__file__).parent.glob("*.py"):
+        for line in path.read_text(encoding="utf-8").splitlines():
+            words = line.split()
+            if words[:1] in (["import"], ["from"]) and not words[1].startswith("."):
+                top = words[1].split(".")[0]
+                assert top == "numpy" or top in sys.stdlib_module_names, (path.name, line)
+
+
+# ------------------------------------------------------------------ levels
+
+
+def test_the_best_level_that_a_processor_has_is_chosen() -> None:
+    shown = [{"name": x.name, "machine": x.machine, "features": x.features} for x in LEVELS]
+    v3, v4 = ({*x.features} for x in LEVELS[1:3])
+    assert chosen(shown, "x86_64", ())["name"] == "x86-64"
+    assert chosen(shown, "x86_64", v3 - {"fma"})["name"] == "x86-64"
+    assert chosen(shown, "x86_64", v3 | {"avx512f"})["name"] == "x86-64-v3"
+    assert chosen(shown, "x86_64", v4 | {"amx"})["name"] == "x86-64-v4"
+    assert chosen(shown, "x86_64", v4, "x86-64")["name"] == "x86-64"
+    assert chosen(shown, "aarch64", {"asimd"})["name"] == "aarch64"
+    with pytest.raises(NoCode, match="the level x86-64-v4"):
+        chosen(shown, "x86_64", v3, "x86-64-v4")
+    with pytest.raises(NoCode, match=r"has no code for this processor \(riscv64\)"):
+        chosen(shown, "riscv64", ())
+
+
+def test_levels_that_there_are_not() -> None:
+    program = fxc.export(np.hypot, np.ones(2), np.ones(2))
+    with pytest.raises(ValueError, match="there is no level sse9; there are x86-64, "):
+        program.to_object("nowhere", ["sse9"])
+    assert not Path("nowhere").exists()
+
+
+# ------------------------------------------------------------------ folders
+
+
+def test_a_folder_with_something_else_is_left_alone(tmp_path: Path) -> None:
+    program = fxc.export(np.hypot, np.ones(2), np.ones(2))
+    (tmp_path / "notes").write_text("mine")
+    with pytest.raises(FileExistsError, match="is there, and is no package"):
+        program.to_object(tmp_path, ["x86-64"])
+    assert [x.name for x in tmp_path.iterdir()] == ["notes"]
+
+
+def test_a_package_takes_the_place_of_another_one(tmp_path: Path) -> None:
+    folder = tmp_path / "p"
+    fxc.export(np.hypot, np.ones(2), np.ones(2)).to_object(folder, ["x86-64"])
+    fxc.export(np.arctan2, np.ones(2), np.ones(2)).to_object(folder, ["x86-64"])
+    assert [x.name for x in folder.glob("*.o")] == ["arctan2-x86-64.o"]
+    assert [x.name for x in tmp_path.iterdir()] == ["p"]
+
+
+def test_code_of_each_level_is_made_on_any_machine(tmp_path: Path) -> None:
+    fxc.export(np.hypot, np.ones(2), np.ones(2)).to_object(tmp_path / "p")
+    assert {x.name for x in (tmp_path / "p").glob("*.o")} == {f"hypot-{x.name}.o" for x in LEVELS}
