@@ -77,24 +77,36 @@ def rows_behind(dim: Dim, var: str) -> int | None:
 
 def in_blocks(
     nests: Sequence[Nest], blocks: Blocks, rows: int
-) -> tuple[Dim, list[tuple[Dim, Dim]]]:
+) -> tuple[int, list[tuple[Dim, Dim]]]:
     """How many strips of so many rows a block has, and from where to where each nest runs in one:
     in rows of the block.
     """
     block, strip = counters(nests)
-    first = block * blocks.rows
     base = min(low + nest.behind for nest, (low, _) in zip(nests, blocks.halos, strict=True))
+    end = max(
+        blocks.rows + high + nest.behind - base
+        for nest, (_, high) in zip(nests, blocks.halos, strict=True)
+    )
+    count = -(-end // rows)
+    if count == 1:
+        strip = 0
     spans: list[tuple[Dim, Dim]] = []
-    end = 0
     for nest, (low, high) in zip(nests, blocks.halos, strict=True):
         front = strip * rows + (base - nest.behind)
         start = maximum(low, front)
         if low < 0:
-            start = maximum(start, -first)
-        last = minimum(blocks.rows + high, nest.loop.size - first)
+            start = maximum(start, -block * blocks.rows)
+        last = _rows_in_block(blocks, block, nest.loop.size, blocks.rows + high)
         spans.append((start, minimum(last, front + rows)))
-        end = max(end, blocks.rows + high + nest.behind - base)
-    return -(-end // rows), spans
+    return count, spans
+
+
+def _rows_in_block(blocks: Blocks, block: Dim, size: Dim, most: int) -> Dim:
+    """Up to which row of a block a nest runs: so many if all blocks have them."""
+    if isinstance(size, int) and isinstance(blocks.number, int):
+        if size - (blocks.number - 1) * blocks.rows >= most:
+            return most
+    return minimum(most, size - block * blocks.rows)
 
 
 def counters(nests: Sequence[Nest]) -> tuple[Dim, Dim]:

@@ -216,10 +216,12 @@ class _Making:
             shift: dict[str, Dim] = {loop.var: symbol(loop.var, hint=0, lower=0) + first + start}
             inner = tuple(_in_windows(rename(s, shift), windows) for s in loop.body)
             body.append(replace(loop, size=maximum(0, stop - start), body=inner))
-        made = Loop(str(strip), count, tuple(body), ordered=True, loc=loops[0].loc)
+        made: Block = tuple(body)
+        if count != 1:
+            made = (Loop(str(strip), count, made, ordered=True, loc=loops[0].loc),)
         if blocks is not None:
-            made = Loop(str(block), blocks.number, (made,), loc=made.loc)
-        return [*(stmt for stmt in group.stmts if not isinstance(stmt, Loop)), made]
+            made = (Loop(str(block), blocks.number, made, loc=loops[0].loc),)
+        return [*(stmt for stmt in group.stmts if not isinstance(stmt, Loop)), *made]
 
     def nests(self, group: _Group) -> list[Nest]:
         """The nests of a group, but for temporaries that each of their iterations fills anew."""

@@ -57,6 +57,8 @@ FLOORS: dict[str, dict[str, set[str]]] = {
         "": set(),
         "objects": {"objects.package"},
         "objects.package": set(),
+        "onnx": {""},
+        "stablehlo": {""},
     },
     "lowering": {
         "vector_math": set(),
@@ -68,11 +70,6 @@ FLOORS: dict[str, dict[str, set[str]]] = {
         "emission": {"operators", "vector_math"},
         "calling": {"emission"},
         "": {"scheduling", "building", "calling"},
-    },
-    "exporters": {
-        "": set(),
-        "onnx": {""},
-        "stablehlo": {""},
     },
     "ops": {
         "": set(),

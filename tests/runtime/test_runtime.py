@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gc
+import platform
+import re
 import subprocess
 import sys
 import textwrap
@@ -140,6 +142,25 @@ def test_the_assembly_is_that_of_the_entry():
 
 def plan_of(fn: Callable[..., Any], *args: Any) -> Any:
     return fxc.compile(fn).inspect(*args)._assembled.plan
+
+
+@pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="looks at x86 code")
+def test_many_constants_of_a_loop_are_loaded_once_each():
+    """Hoisted out of the loop, those that find no register are loaded in front of it and again for
+    each vector; to find that out takes LLVM the square of their number.
+    """
+    factors = [k / 7 for k in range(1, 71)]
+
+    def long(x, y):
+        v = x
+        for factor in factors:  # no loop of the graph
+            v = v * factor + y
+        return v
+
+    x = np.linspace(0, 1e-3, 64)
+    asm = fxc.compile(long, fullgraph=True).inspect(x, x + 1).asm
+    loads = re.findall(r"^\t\S+\t.*\.LCPI\w+\(%rip\)", asm, re.MULTILINE)
+    assert 60 < len(loads) <= len(factors)
 
 
 def test_a_plan_shows_its_source():

@@ -35,7 +35,7 @@ from .nodes import (
 # there because nothing else has assigned them: those that a branch may have assigned before, or
 # assigns afterwards, have something in the graph in any case, and their flags say what it is.
 
-_State = frozenset[str]
+_State = set[str]  # a new one for each way that is taken
 
 
 def give_flags(function: ast.FunctionDef, parameters: Iterable[str]) -> frozenset[str]:
@@ -48,11 +48,11 @@ def give_flags(function: ast.FunctionDef, parameters: Iterable[str]) -> frozense
     loads: dict[ast.AST, list[ast.Name]] = {}
     all_loops, reads = _Reads(known, loads, known), _Reads(known, loads)
     for each in (all_loops, reads):
-        each.block(function.body, frozenset())
+        each.block(function.body, set())
     careful = reads.unsure | reads.torn | all_loops.torn
     if careful:
         reads = _Reads(known, loads, careful)
-        reads.block(function.body, frozenset())
+        reads.block(function.body, set())
     for node in reads.found:
         vars(node)["unsure"] = True
     if reads.unsure:
@@ -169,12 +169,13 @@ class _Reads:
         self._loads = loads
         self._by_loops = names.difference(careful)  # have a value behind a loop that assigns them
         self._loops: list[_Loop] = []
-        self._by_turns: _State = frozenset()  # of the loops so far
+        self._by_turns: frozenset[str] = frozenset()  # of the loops so far
         self.found: list[ast.AST] = []  # reads that may come before an assignment
         self.unsure: set[str] = set()  # their variables
         self.torn: set[str] = set()  # have a value on one way to a statement, not on another
 
     def block(self, body: list[ast.stmt], state: _State | None) -> _State | None:
+        """The state behind statements; the one before them, which is given, is changed."""
         for statement in body:
             state = self._after(statement, state)
         return state
@@ -216,13 +217,13 @@ class _Reads:
             self.unsure.add(name)
 
     def _after(self, statement: ast.stmt, state: _State | None) -> _State | None:
-        """The state behind a statement."""
+        """The state behind a statement, of which the one before it may have become a part."""
         if state is None:
             return None
         match statement:
             case ast.If(test, body, orelse):
                 then, other = self._test(test, state)
-                return self._either(self.block(body, then), self.block(orelse, other))
+                return self._either(self.block(body, {*then}), self.block(orelse, {*other}))
             case ast.For() | ast.While():
                 return self._after_loop(statement, state)
             case ast.Break():
@@ -240,7 +241,8 @@ class _Reads:
                 return self.block(body, state)
             case ast.Assign(targets):
                 self._read(statement, state)
-                return state.union(*map(stored, targets))
+                state.update(*map(stored, targets))
+                return state
             case ast.AugAssign(target):
                 self._read(statement, state)
                 if isinstance(target, ast.Name):
@@ -266,7 +268,8 @@ class _Reads:
             self._read(loop.target, state)
             inside = state | stored(loop.target)
         else:
-            inside, state = self._test(loop.test, state)
+            holds, state = self._test(loop.test, state)
+            inside = {*holds}
         done, left = self._loop(loop.body, inside)
         self._note_by_turns(loop, done, state)
         if is_endless(loop):
@@ -285,7 +288,8 @@ class _Reads:
         is an iteration; and those of them that are taken to have one before it for the same.
         """
         ended = self._ended(done, before)
-        vars(loop)["by_turns"] = ended - before, ended & before & self._by_turns
+        again = frozenset(ended & before & self._by_turns)
+        vars(loop)["by_turns"] = frozenset(ended - before), again
         self._by_turns |= ended - before
 
     def _ended(self, done: _State | None, before: _State) -> _State:
@@ -302,11 +306,11 @@ class _Reads:
     def _tried(self, statement: ast.stmt, state: _State) -> _State:
         """A statement whose parts may run or not: nothing is certain but what was before."""
         for field in ("body", "orelse", "finalbody"):
-            self.block(getattr(statement, field, []), state)
+            self.block(getattr(statement, field, []), {*state})
         for part in (*getattr(statement, "handlers", ()), *getattr(statement, "cases", ())):
             self._read(getattr(part, "guard", None), state)
             self._read(getattr(part, "type", None), state)
-            self.block(part.body, state)
+            self.block(part.body, {*state})
         for field in ("subject", "iter"):
             self._read(getattr(statement, field, None), state)
         return state

@@ -53,6 +53,29 @@ for i0b in 0:5 parallel 1
     )
 
 
+def test_a_block_that_is_one_strip_has_no_loop_over_strips() -> None:
+    """Where all blocks have as many rows, that is their number."""
+    source = """
+functional f(%u: f64[64], %v: f64[64])
+  %0: f64[64] = multiply(%u, %v)
+  %1: f64[64] = add(%0, 1.0)
+  %2: f64[64] = slice_scatter(%v, %1, [0:64:1])
+  return %0, %1
+"""
+    costs = replace(FOUR.costs, blocks_each=2, fused_statements=1)
+    u = np.arange(64.0)
+    found = body(after_building(in_blocks, source, u, u, target=replace(FOUR, costs=costs)))
+    assert_expected_inline(
+        found,
+        """\
+for i0b in 0:8 parallel 1
+  for i0 in 0:8
+    b2[i0 + 8*i0b] = multiply(u[i0 + 8*i0b], v[i0 + 8*i0b])
+  for i1 in 0:8
+    b3[8*i0b + i1] = add(b2[8*i0b + i1], 1.0)""",
+    )
+
+
 def test_rows_of_symbolic_size() -> None:
     source = STAGES.format(n="n", m="m").replace(
         "])\n", "])\n  symbols n = 20 (>= 3), m = 6 (>= 2)\n", 1
