@@ -9,8 +9,10 @@ from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypeVar, overload
 
+from fxc.ir.forking import compiling
 from fxc.ir.settings import Math, check_settings
 
+from .compiling import without_collections
 from .report import CacheInfo, SplitStages, Stages, stages_of
 from .running import P, R
 from .serving import Serving
@@ -82,6 +84,25 @@ class Compiled(Serving[P, R]):
     def __setstate__(self, stored: bytes) -> None:
         """Take over compilations of another process."""
         self._take_over(stored)
+
+    def _stored(self) -> bytes:
+        """The compilations, for other processes; see Note [Stored compilations]."""
+        if not self._state.variants:
+            return b""
+        from .stored import store
+
+        return store(list(self._state.variants), self.__fxc_original__, self._options)
+
+    def _take_over(self, stored: bytes) -> None:
+        """Add the compilations of another process, those that are not there yet."""
+        from .stored import restore
+
+        state = self._state
+        with state.guard(), compiling(), without_collections():
+            known = {variant.stored for variant in state.variants}
+            found = restore(stored, self.__fxc_original__, self._options, known)
+            for variant in found[: self._most_variants - len(state.variants)]:
+                self._add(variant)
 
     def __copy__(self) -> Compiled[P, R]:
         return self

@@ -123,25 +123,6 @@ class Serving(Splitting[P, R]):
         state.in_vain.clear()
         self._end_turns()
 
-    def _stored(self) -> bytes:
-        """The compilations, for other processes; see Note [Stored compilations]."""
-        if not self._state.variants:
-            return b""
-        from .stored import store
-
-        return store(list(self._state.variants), self.__fxc_original__, self._options)
-
-    def _take_over(self, stored: bytes) -> None:
-        """Add the compilations of another process, those that are not there yet."""
-        from .stored import restore
-
-        state = self._state
-        with state.guard(), compiling(), without_collections():
-            known = {variant.stored for variant in state.variants}
-            found = restore(stored, self.__fxc_original__, self._options, known)
-            for variant in found[: self._most_variants - len(state.variants)]:
-                self._add(variant)
-
     @unseen
     def _miss(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         state = self._state

@@ -325,8 +325,8 @@ def _support(text: str) -> _Source:
 def object_codes(text: str, loops: str, support: Sequence[str]) -> dict[bytes, bytes]:
     """The object code of a module and of those that it calls, as ``codes`` keeps them."""
     sources = [_Source(text, loops, False), *map(_support, support)]
-    with _lock:
-        llvm = _load_llvm()
+    with llvm_lock:
+        llvm = load_llvm()
         return {_key_of(source): _code_of(llvm, source) for source in sources}
 
 
@@ -334,8 +334,8 @@ def made_for() -> tuple[str, ...]:
     """For which processor object code is made, by what: others are not to run it."""
     from llvmlite import __version__ as version
 
-    with _lock:
-        llvm = _load_llvm()
+    with llvm_lock:
+        llvm = load_llvm()
         _, cpu, features = _target
         return (version, str(llvm.llvm_version_info), cpu, features)
 

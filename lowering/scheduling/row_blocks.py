@@ -103,9 +103,13 @@ def in_blocks(
 
 def _rows_in_block(blocks: Blocks, block: Dim, size: Dim, most: int) -> Dim:
     """Up to which row of a block a nest runs: so many if all blocks have them."""
-    if isinstance(size, int) and isinstance(blocks.number, int):
-        if size - (blocks.number - 1) * blocks.rows >= most:
-            return most
+    number = blocks.number
+    if (
+        isinstance(size, int)
+        and isinstance(number, int)
+        and size - (number - 1) * blocks.rows >= most
+    ):
+        return most
     return minimum(most, size - block * blocks.rows)
 
 
