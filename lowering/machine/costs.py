@@ -125,14 +125,15 @@ class Costs:
     # iterations of a loop inside that are written down each, and statements of them. Long
     # chains of operations wait for each other; several vectors at once fill the gaps. More code
     # takes longer to compile, so most of that is for loops that run long: from so many operations
-    # on, and so many in the whole loop.
+    # on, and so many in the whole loop, which may have twice as many lanes as others if nearly all
+    # it does is one chain.
     lanes: int = 32
     lanes_totals: int = 4
     lanes_short: int = 8
     lanes_unrolled: int = 16
     lanes_statements: int = 64
     lanes_work: int = 20
-    lanes_much: int = 1 << 26
+    lanes_much: int = 1 << 24
 
     # Elements of a block of which the extreme is found before its position.
     extreme_block: int = 1024

@@ -88,9 +88,9 @@ def _in_lanes(program: Program, stmt: Stmt) -> Stmt:
         return replace(stmt, moved=True)
     extreme = extreme_of(loop)
     if extreme is not None:
-        count = lanes_for(program, without_position(loop, extreme))
+        count = lanes_for(program, without_position(loop, extreme), stmt.size)
         return replace(stmt, lanes=count, searched=True) if count > 1 else stmt
-    count = lanes_for(program, loop)
+    count = lanes_for(program, loop, stmt.size)
     if count == 1:
         count = _in_turn(program, loop)
         return stmt if count == 1 else replace(stmt, lanes=count, in_turn=True)

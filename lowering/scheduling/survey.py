@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from fxc.ir.size_functions import hint
+from fxc.ir.symbols import Dim
 
 from ..nests.accesses import carried_through, pair_at
 from ..nests.addressing import byte_offset, is_unit_step, split, step_of, varies
@@ -15,19 +16,23 @@ from ..nests.statements import Accumulate, Compute, Index, Load, Loop, Stmt, Sto
 from ..operators.python_rules import SCALAR_RULES
 
 
-def lanes_for(program: Program, loop: Loop) -> int:
-    """How many iterations of ``loop`` to run at once; 1 if it is not to be vectorised."""
+def lanes_for(program: Program, loop: Loop, whole: Dim) -> int:
+    """How many iterations of ``loop`` to run at once; 1 if it is not to be vectorised.
+
+    It may be a chunk of one that has ``whole`` iterations.
+    """
     if _is_short(loop):
         return 1
     survey, costs = Survey(program, loop), program.target.costs
     if survey.against:
         return 1
-    lanes = max(1, program.target.vector // survey.widest)
+    lanes, most = max(1, program.target.vector // survey.widest), costs.lanes
     if (survey.totals and not survey.scattered) or (survey.inner and not survey.all_short):
         lanes *= costs.lanes_totals
     elif survey.work >= costs.lanes_work:
-        lanes *= 4 if hint(loop.size) * survey.work >= costs.lanes_much else 2
-    most = min(costs.lanes, loop.size if isinstance(loop.size, int) else costs.lanes)
+        much = survey.is_chain and hint(whole) * survey.work >= costs.lanes_much
+        lanes, most = (4 * lanes, 2 * most) if much else (2 * lanes, most)
+    most = min(most, loop.size if isinstance(loop.size, int) else most)
     return min(lanes, 1 << (most.bit_length() - 1))
 
 
@@ -71,6 +76,7 @@ class Survey:
         self.widest = 1
         self.along = self.across = self.better_inside = self.work = self.totals = 0
         self.scattered: set[str] = set()  # storages met at places that are computed
+        self.waits: dict[str, int] = {}  # the work that a scalar waits for, with its own
         self.possible = all(self.visit(stmt) for stmt in walk(loop.body)) and not self.collides
 
     @property
@@ -86,6 +92,11 @@ class Survey:
         if self.inner and not self.all_short and self.better_inside >= self.along:
             return False
         return self.across <= 2 * self.along or self.work >= 8 * self.across
+
+    @property
+    def is_chain(self) -> bool:
+        """Whether most operations wait for each other; others fill the gaps in what waits."""
+        return 4 * max(self.waits.values(), default=0) >= 3 * self.work
 
     @property
     def all_short(self) -> bool:
@@ -109,9 +120,11 @@ class Survey:
                 return self.access(stmt)
             case Store():
                 return self.access(stmt)
-            case Compute(op=op, dtype=dtype, arg_dtypes=arg_dtypes):
+            case Compute(name, dtype, op, args, arg_dtypes):
                 self.widen(dtype, *arg_dtypes)
-                self.work += SCALAR_RULES[op].cost
+                cost = SCALAR_RULES[op].cost
+                self.work += cost
+                self.waits[name] = cost + max((self.waits.get(str(x), 0) for x in args), default=0)
                 return True
             case Index(value=value):
                 self.widest = 8

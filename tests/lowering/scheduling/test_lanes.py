@@ -143,3 +143,23 @@ def test_a_chunk_that_fills_no_vector_takes_some_of_the_one_in_front(
     target = Target(threads=2, costs=costs)
     found = body(after_building(step, scaled(size, symbols=dims), X, target=target))
     assert f" lanes 8 {ends} aligned to b1" in found.splitlines()[0]
+
+
+@pytest.mark.parametrize("dtype, wanted", [("f64", 32), ("f32", 64)])
+def test_a_long_chain_gets_more_lanes_in_chunks_too(dtype: str, wanted: int) -> None:
+    """Its operations wait for each other; those of two chains fill each other's gaps."""
+    costs = Costs(chunk=1, least=0, multiple=1, lanes_much=4000)
+
+    def found(value: str) -> str:
+        source = scaled(200, dtype).replace("multiply(%x, %x)\n  return %0", value)
+        program = after_building(
+            lambda program: lanes(parallel(fuse(program))),
+            source,
+            np.asarray(X / 9, dtype.replace("64", "8").replace("32", "4")),
+            target=Target(threads=2, costs=costs),
+        )
+        return body(program).splitlines()[0]
+
+    assert f" parallel 1 lanes {wanted} " in found("exp(%x)\n  return %0")
+    two = f"exp(%x)\n  %1: {dtype}[200] = sin(%x)\n  %2: {dtype}[200] = add(%0, %1)\n  return %2"
+    assert f" parallel 1 lanes {wanted // 2} " in found(two)
