@@ -114,21 +114,30 @@ def _must_place(context: Context, node: Node) -> bool:
 
 def _is_stretched(context: Context, value: Value) -> bool:
     """Whether a reader computes more elements than ``value`` has: it would recompute it."""
-    size = hint(product(value.type.shape))
-    # What stands further on is not inlined together with it.
-    for _ in range(context.machine.costs.inline_weight):
-        place = context.scope.last_use.get(value, NEVER)
-        if place == NEVER:
-            return False
-        node = context.scope.nodes[place]
-        if TABLE[node.op].tag not in (Tag.VIEW, Tag.POINTWISE, Tag.GATHER):
-            return False
-        value = node.output
-        if hint(product(value.type.shape)) > size:
+    size, far = hint(product(value.type.shape)), context.machine.costs.inline_weight
+    # What stands further on is not inlined together with it. What is found of its readers holds of
+    # the first one's, too: a long chain is gone through once.
+    steps, end = context.looked_ahead.get((value, size), (0, value))
+    while steps < far and (end is value or context.scope.uses.get(end, 0) == 1):
+        reader = _reader(context, end)
+        if reader is None:
+            break
+        steps, end = steps + 1, reader
+        if hint(product(end.type.shape)) > size:
             return True
-        if context.scope.uses.get(value, 0) != 1:
-            return False
+    first = _reader(context, value)
+    if first is not None and steps > 1:
+        context.looked_ahead[first, size] = steps - 1, end
     return False
+
+
+def _reader(context: Context, value: Value) -> Value | None:
+    """What is computed of a value element by element, where it is read last."""
+    place = context.scope.last_use.get(value, NEVER)
+    if place == NEVER:
+        return None
+    node = context.scope.nodes[place]
+    return node.output if TABLE[node.op].tag in (Tag.VIEW, Tag.POINTWISE, Tag.GATHER) else None
 
 
 def applied(context: Context, node: Node) -> None:

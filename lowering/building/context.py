@@ -95,6 +95,7 @@ class Context(ABC):
         self.size_values: list[Value] = []  # that bind them in graphs of their own
         self.way_of: dict[str, Way] = {}  # by input: see Note [The memory of an input]
         self.last_arms: dict[Node, bool] = {}  # of branches that end a loop
+        self.looked_ahead: dict[tuple[Value, int], tuple[int, Value]] = {}  # see ``computed``
         self.commits_from = 0  # the first position at which inputs may be overwritten
         self.can_undo = False  # see Note [Stores that are undone]
         self.undone: set[str] = set()  # inputs that are stored to before that

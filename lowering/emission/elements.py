@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Set
+from collections.abc import Iterator, Sequence, Set
 
 import numpy as np
 
@@ -192,6 +192,9 @@ class Elements:
             case Index(name, dtype, value):
                 self.regs.atoms[name] = self.index(value, dtype, code)
             case Compute(name, dtype, op, args, arg_dtypes):
+                is_marked = code.count == 1 and bool(self.regs.marks)
+                if code.count > 1 and dtype.kind in "iu" and self._is_same(args):
+                    code = Lanes(self.function, 1)
                 registers = [self.atom(a, d, code) for a, d in zip(args, arg_dtypes, strict=True)]
                 place = (registers[0], registers[-1])
                 if op == "wrap_index" and place in self.regs.wrapped:
@@ -200,17 +203,23 @@ class Elements:
                 code.quiet = frozenset() if self.is_ignored else stmt.quiet
                 result = SCALAR_CODE[op](code, registers, arg_dtypes, dtype)
                 self.regs.atoms[name] = (result, code.count)
-                if op == "out_of_bounds" and code.count == 1 and self.regs.marks:
+                if op == "out_of_bounds" and is_marked:
                     self.regs.tests[result] = place
-                if op == "logical_and" and code.count == 1 and self.regs.marks:
+                if op == "logical_and" and is_marked:
                     self.regs.conjunctions[result] = place
-                large = LOSSES.get(op) if code.count == 1 and self.regs.marks else None
+                large = LOSSES.get(op) if is_marked else None
                 if large is not None and arg_dtypes[large[0]] == F64:
                     self.regs.losses[result] = (stmt, registers)
             case Store():
                 self.store(stmt, code)
             case _:
                 raise AssertionError(stmt)
+
+    def _is_same(self, args: Sequence[Atom]) -> bool:
+        """Whether these are the same in each lane: an integer that is computed of them may say
+        where all lanes read.
+        """
+        return all(isinstance(each, Const) or self.regs.atoms[each][1] == 1 for each in args)
 
     def in_lanes(self, dim: Dim) -> InLanes:
         """``dim`` as it is in the first lane and how it differs in the others."""

@@ -103,12 +103,8 @@ def in_blocks(
 
 def _rows_in_block(blocks: Blocks, block: Dim, size: Dim, most: int) -> Dim:
     """Up to which row of a block a nest runs: so many if all blocks have them."""
-    number = blocks.number
-    if (
-        isinstance(size, int)
-        and isinstance(number, int)
-        and size - (number - 1) * blocks.rows >= most
-    ):
+    number, rows = blocks.number, blocks.rows
+    if isinstance(size, int) and isinstance(number, int) and size >= (number - 1) * rows + most:
         return most
     return minimum(most, size - block * blocks.rows)
 

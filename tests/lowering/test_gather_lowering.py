@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from expecttest import TestCase
 
+import fxc
 from fxc.ir.graph import SliceSpec, Value
 from fxc.ir.symbols import Dim
 from tests.lowered import OPS, check_native, check_raises, filled, loops
@@ -466,3 +467,27 @@ def test_a_put_touches_what_it_writes_alone() -> None:
         lambda x, y: {"x": put(x, 1.0, y)}, np.zeros(200_000), indices(200_000, (100,))
     )
     assert "bytes moved 2400; copies 0" in str(found.assembled.module.program)
+
+
+@pytest.mark.parametrize("width", [1, 3, 8, 33, 64])
+@pytest.mark.parametrize("dtype", ["f4", "f8", "i2"])
+@pytest.mark.parametrize("kind", ["i8", "i4", "u2"])
+def test_an_index_that_is_the_same_in_all_lanes(kind: str, dtype: str, width: int) -> None:
+    """Rows that an index says are read as vectors, not element by element."""
+    table = np.arange(50.0 * width).reshape(50, width).astype(dtype)
+    least = 0 if kind[0] == "u" else -50
+    rows = np.random.default_rng(width).integers(least, 50, (9, 5)).astype(kind)
+    for step in (
+        lambda table, rows: table[rows].sum(axis=1),
+        lambda table, rows: table[rows[:, 0]] * 2 + table[rows[:, 1]],
+        lambda table, rows: np.maximum(table[rows], 3).max(axis=1),
+    ):
+        compiled = fxc.compile(step, fullgraph=True)
+        expected, found = step(table, rows), compiled(table, rows)
+        assert found.dtype == expected.dtype
+        assert found.tobytes() == expected.tobytes()
+        if width == 64:
+            assert "extractelement" not in compiled.inspect(table, rows).llvm
+    rows[4, 1] = 50
+    with pytest.raises(IndexError):
+        fxc.compile(step)(table, rows)
