@@ -76,8 +76,8 @@ class Session:
 def _typed(x: np.ndarray, kind: Type) -> Any:
     """An array, a scalar of NumPy's, or a number of Python's."""
     if isinstance(kind, ArrayType):
-        return np.asarray(x)
-    return kind.python_type(x) if kind.weak else np.asarray(x)[()]
+        return np.asarray(x, kind.dtype)
+    return kind.python_type(x) if kind.weak else np.asarray(x, kind.dtype)[()]
 
 
 def decay(x: Any, rate: float, steps: int) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,12 @@ import pytest
 import fxc
 from fxc import demo
 from tests.outcomes import difference, run
+from tests.random_loops import random_loops
+from tests.random_programs import random_program
+from tests.written_programs import shrink
+
+COUNT = int(os.environ.get("FXC_FUZZ_PROGRAMS", "0")) // 2 or 80
+FIRST = int(os.environ.get("FXC_FUZZ_FIRST", "0"))  # seeds from here on
 
 backend = demo.load_example("onnxruntime_backend")
 
@@ -43,6 +50,41 @@ def test_a_mutating_function_runs_in_onnxruntime(n: int) -> None:
         assert not difference(run(swapped, (*args, n)), run(compiled, (*copies, n)))
     info = compiled.cache_info()
     assert (info.variants, info.eager_calls) == (1, 0)
+
+
+def failure(function: Any, calls: Any, dynamic: bool) -> str:
+    """How a program in onnxruntime differs from NumPy; what ONNX lacks is evaluated."""
+    compiled = fxc.compile(function, dynamic=dynamic, backend=backend.onnxruntime_backend)
+    for place, call in enumerate(calls):
+        expected = run(function, call())
+        if type(expected.error) is NameError:
+            break
+        text = difference(expected, run(compiled, call()), lambda where: 64.0)
+        if text:
+            return f"call {place}: {text}"
+    return ""
+
+
+@pytest.mark.parametrize("chunk", range(4))
+@pytest.mark.filterwarnings("ignore")
+def test_random_programs(chunk: int) -> None:
+    for seed in range(FIRST + chunk, FIRST + COUNT, 4):
+        program = random_program(seed)
+
+        def fails(each: Any, dynamic: bool = seed % 2 == 1) -> str:
+            function, inputs = each.load()
+            return failure(function, [inputs], dynamic)
+
+        if fails(program):
+            small = shrink(program, lambda each: bool(fails(each)))
+            pytest.fail(f"{fails(small)}\n\n{small}", pytrace=False)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_random_loops() -> None:
+    for seed in range(FIRST, FIRST + COUNT // 8):
+        text = failure(*random_loops(seed).load(), dynamic=seed % 2 == 1)
+        assert not text, f"seed {seed}: {text}"
 
 
 def test_its_own_example() -> None:

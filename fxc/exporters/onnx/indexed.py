@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
 
 from fxc.ir.graph import Node, Operand
 from fxc.ir.symbols import Dim
@@ -10,7 +13,7 @@ from fxc.ops.metas.indexed import index_space
 
 from .arithmetic import truth
 from .emitter import OnnxEmitter
-from .kernels import INT64
+from .kernels import FLOAT16, INT64, UINT64
 from .pointwise import given
 from .scattering import from_either, put_rows
 from .tensors import Tensor
@@ -72,8 +75,12 @@ def _into_place(w: Writer, x: Tensor, count: int, place: int, rank: int) -> Tens
     return transposed(w, x, [*rest[:place], *range(count), *rest[place:]])
 
 
-def _rows(w: Writer, node: Node, source: Operand) -> tuple[Tensor, Tensor, Tensor, list[int], int]:
-    """What is written to rows: the array, the places, the rows; the order of axes, the rank."""
+def _rows(
+    w: Writer, node: Node, source: Operand
+) -> tuple[Tensor, Tensor, Tensor, list[int], tuple[Dim, ...]]:
+    """What is written to rows: the array, the places, the rows; the order of axes, the shape of
+    the rows.
+    """
     x, indices, axes = node.arg("x"), node.arg("indices"), node.arg("axes")
     place = node.arg("place")
     space, shape = index_space(x.type, tuple(i.type for i in indices), axes, place)
@@ -86,7 +93,7 @@ def _rows(w: Writer, node: Node, source: Operand) -> tuple[Tensor, Tensor, Tenso
     count: Dim = 1
     for dim in shape:
         count = count * dim
-    return front, flat, reshaped(w, new, (count, *rest)), order, 1 + len(rest)
+    return front, flat, reshaped(w, new, (count, *rest)), order, (count, *rest)
 
 
 def _back(w: Writer, node: Node, found: Tensor, order: list[int]) -> Tensor:
@@ -112,25 +119,33 @@ _REDUCTIONS = {
 def _index_reduce(w: Writer, node: Node) -> Tensor:
     """Row after row in order, as ``ufunc.at`` does it."""
     ufunc = node.arg("ufunc")
-    front, flat, rows, order, rank = _rows(w, node, node.arg("source"))
-    places = with_axes(w, flat, range(1, rank))
-    places = w.op("Expand", (places, w.op("Shape", (rows,), INT64)), INT64)
+    front, flat, rows, order, shape = _rows(w, node, node.arg("source"))
+    rank = len(shape)
+    places = expanded(w, with_axes(w, flat, range(1, rank)), shape)
+    working = INT64 if front.dtype.kind in "iu" else front.dtype
+    front, rows = w.cast(front, working), w.cast(rows, working)
     if ufunc == "subtract":
         rows = -rows
     reduction = _REDUCTIONS[ufunc]
     found = w.op("ScatterElements", (front, places, rows), front.dtype, axis=0, reduction=reduction)
-    return _back(w, node, found, order)
+    return _back(w, node, w.cast(found, node.output.type.dtype), order)
 
 
 def _index_reduce_problem(node: Node) -> str | None:
     ufunc, source, kind = node.arg("ufunc"), node.arg("source"), node.arg("x").type
     if ufunc not in _REDUCTIONS or source is None:
         return f"it does not scatter by {ufunc}"
-    if kind.dtype.kind == "b" or kind.dtype.itemsize < 4 or source.type.dtype != kind.dtype:
-        return f"it does not scatter {source.type.dtype} to {kind.dtype} by {ufunc}"
-    if kind.dtype.kind == "f" and ufunc in ("maximum", "minimum"):
-        return f"it does not scatter by {ufunc} as NumPy does with nan"
+    dtype, given = kind.dtype, source.type.in_loops
+    if dtype.kind == "b" or dtype == FLOAT16 or np.result_type(_one(dtype), _one(given)) != dtype:
+        return f"it does not scatter {source.type.dtype} to {dtype} by {ufunc}"
+    if ufunc in ("maximum", "minimum") and (dtype.kind == "f" or dtype == UINT64):
+        return f"it does not scatter {dtype} by {ufunc} as NumPy does"
     return None
+
+
+def _one(kind: np.dtype | type) -> Any:
+    """A one of a dtype, or of Python's own."""
+    return kind(1) if isinstance(kind, type) else kind.type(1)
 
 
 def _nonzero(w: Writer, node: Node) -> Tensor:

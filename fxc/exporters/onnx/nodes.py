@@ -7,7 +7,17 @@ from functools import cache
 from fxc.ir.graph import Node, operands_of
 from fxc.ops.operators import Operator
 
-from . import control, factories, indexed, linear, pointwise, python_numbers, reductions, views
+from . import (
+    control,
+    factories,
+    indexed,
+    linear,
+    pointwise,
+    python_numbers,
+    reductions,
+    sorting,
+    views,
+)
 from .emitter import OnnxEmitter
 from .kernels import is_known
 from .tensors import Tensor
@@ -17,7 +27,17 @@ from .writer import Writer
 @cache
 def emitters() -> dict[str, OnnxEmitter]:
     """The emitter of each operator that ONNX can say."""
-    rooms = (pointwise, python_numbers, views, indexed, factories, reductions, linear, control)
+    rooms = (
+        pointwise,
+        python_numbers,
+        views,
+        indexed,
+        factories,
+        reductions,
+        sorting,
+        linear,
+        control,
+    )
     return {name: emitter for room in rooms for name, emitter in room.EMITTERS.items()}
 
 

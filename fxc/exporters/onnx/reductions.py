@@ -13,7 +13,7 @@ from .emitter import OnnxEmitter, Write
 from .kernels import BOOL, FLOAT16, FLOAT32, INT64, carrier
 from .pointwise import given
 from .tensors import Tensor
-from .views import from_front, reshaped, to_front, transposed, with_axes
+from .views import from_front, reshaped, to_front, transposed
 from .writer import Writer
 
 _UINT64 = np.dtype(np.uint64)
@@ -199,7 +199,7 @@ def _einsum_problem(node: Node) -> str | None:
     return "it has no einsum of booleans" if node.output.type.dtype == BOOL else None
 
 
-# ---------------------------------------------------------------- joining and sorting
+# ---------------------------------------------------------------- joining
 
 
 def _concatenate(w: Writer, node: Node) -> Tensor:
@@ -208,58 +208,6 @@ def _concatenate(w: Writer, node: Node) -> Tensor:
     if axis is None:
         xs = [w.op("Reshape", (x, w.ints(-1)), dtype) for x in xs]
     return w.joined(xs, 0 if axis is None else axis)
-
-
-def _sorted(w: Writer, x: Tensor, axis: int) -> tuple[Tensor, Tensor]:
-    """Numbers in order and their places; of equal ones the first comes first."""
-    keys = ordered(w, x)
-    places = w.op("Shape", (keys,), INT64)
-    count = w.op("Gather", (places, w.ints(axis)), INT64, axis=0)
-    found = w.calls("TopK", (keys, count), (keys.dtype, INT64), axis=axis, largest=0, sorted=1)
-    return found[0], found[1]
-
-
-def _order(w: Writer, x: Tensor, axis: int) -> Tensor:
-    """The places of numbers in order; nan comes last."""
-    if x.dtype.kind != "f":
-        return _sorted(w, x, axis)[1]
-    nans = is_nan(x)
-    _, order = _sorted(w, w.choose(nans, np.inf, x), axis)
-    moved = w.op("GatherElements", (w.cast(nans, INT64), order), INT64, axis=axis)
-    _, again = _sorted(w, moved, axis)
-    return w.op("GatherElements", (order, again), INT64, axis=axis)
-
-
-def _sort_line(w: Writer, node: Node) -> tuple[Tensor, int]:
-    x, axis = node.args[0], node.arg("axis")
-    found = w.value(x)
-    if axis is None or not x.type.rank:
-        return w.op("Reshape", (found, w.ints(-1)), found.dtype), 0
-    return found, axis % x.type.rank
-
-
-def _sort(w: Writer, node: Node) -> Tensor:
-    x, axis = _sort_line(w, node)
-    order = _order(w, x if x.dtype != FLOAT16 else w.cast(x, FLOAT32), axis)
-    return w.op("GatherElements", (x, order), x.dtype, axis=axis)
-
-
-def _argsort(w: Writer, node: Node) -> Tensor:
-    x, axis = _sort_line(w, node)
-    return _order(w, x if x.dtype != FLOAT16 else w.cast(x, FLOAT32), axis)
-
-
-def _searchsorted(w: Writer, node: Node) -> Tensor:
-    """How many elements stand before: each is compared with each."""
-    x, v = node.args[:2]
-    common = np.result_type(x.type.dtype, v.type.dtype)
-    line, wanted = ordered(w, given(w, x, common)), ordered(w, given(w, v, common))
-    wanted = with_axes(w, wanted, [v.type.rank])
-    before = line < wanted if node.arg("side") == "left" else line <= wanted
-    if common.kind == "f":  # nan comes last
-        more = is_nan(wanted) if node.arg("side") == "right" else is_nan(wanted) & ~is_nan(line)
-        before = before | more
-    return w.op("ReduceSum", (w.cast(before, INT64), w.ints(-1)), INT64, keepdims=0)
 
 
 EMITTERS: dict[str, OnnxEmitter] = {
@@ -273,11 +221,8 @@ EMITTERS: dict[str, OnnxEmitter] = {
     "argmin": OnnxEmitter(_place("ArgMin")),
     "cumsum": OnnxEmitter(_cumsum),
     "cumprod": OnnxEmitter(_cumprod),
+    "concatenate": OnnxEmitter(_concatenate),
     "matmul": OnnxEmitter(_matmul, exact=False),
     "dot": OnnxEmitter(_dot, exact=False),
     "einsum": OnnxEmitter(_einsum, exact=False, problem=_einsum_problem),
-    "concatenate": OnnxEmitter(_concatenate),
-    "sort": OnnxEmitter(_sort),
-    "argsort": OnnxEmitter(_argsort),
-    "searchsorted": OnnxEmitter(_searchsorted),
 }

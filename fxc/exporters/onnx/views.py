@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from fxc.ir.bounds import decide
 from fxc.ir.graph import Node, Operand, SliceSpec
 from fxc.ir.symbols import Dim
 from fxc.ir.types import ArrayType, Type
@@ -36,7 +37,14 @@ def reshaped(w: Writer, x: Tensor, shape: Sequence[Dim]) -> Tensor:
 
 
 def expanded(w: Writer, x: Tensor, shape: Sequence[Dim]) -> Tensor:
-    return w.op("Expand", (x, w.sizes(shape)), x.dtype)
+    """Broadcast to a shape. To a size of 0 Expand does not."""
+    sizes = w.sizes(shape)
+    axes = [axis for axis, dim in enumerate(shape) if decide(dim, ">", 0) is not True]
+    if not axes:
+        return w.op("Expand", (x, sizes), x.dtype)
+    some = w.op("Expand", (x, w.same("Max", sizes, w.ints(1))), x.dtype)
+    ends = w.sizes([shape[axis] for axis in axes])
+    return w.op("Slice", (some, w.ints(*[0] * len(axes)), ends, w.ints(*axes)), x.dtype)
 
 
 def with_axes(w: Writer, x: Tensor, axes: Sequence[int]) -> Tensor:
