@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from math import inf
 from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
 
 from fxc.capture.captured import Captured
 from fxc.capture.epilogue.leaves import ArrayLeaf, ScalarLeaf
@@ -18,12 +20,13 @@ from fxc.dispatch.default import default_dispatcher
 from fxc.dispatch.keys import DispatchKey
 from fxc.ir.errors import ExtensionError, FxcError, PutOff, Unchecked
 from fxc.ir.evaluate import KernelOf, call, deliver
-from fxc.ir.graph import Graph, Operand, Value, walk
+from fxc.ir.graph import Graph, Operand, Region, Value, walk
 from fxc.ir.records import frozen
 from fxc.ir.settings import Math
 from fxc.ir.signature import InputLeaf, OutputLeaf, ResultLeaf, ViewLeaf, ViewStep
 from fxc.ir.size_guards import Guard, assuming, recording
-from fxc.ir.symbols import Dim
+from fxc.ir.symbols import Dim, symbols_of
+from fxc.ir.text import dims_of
 from fxc.ir.types import ArrayType
 from fxc.ops.kernels import Kernel
 from fxc.ops.metas import types_of
@@ -199,10 +202,11 @@ def _by_backend(
 
         backend = backend_of(given)
         if not isinstance(backend, BackendIndex):
-            inner = _made_by(backend, given, functional, index)
-            return Compilation(
-                captured.graph, functional, functional, None, (), _delivering(functional, inner)
-            )
+            sizes = _counted_outside(functional)
+            graph = _with_results(functional, sizes.values())
+            inner = _made_by(backend, given, graph, index)
+            delivered = _delivering(functional, tuple(sizes), inner)
+            return Compilation(captured.graph, functional, functional, None, (), delivered)
         index = backend
     decomposed = decompose(functional, index, default_dispatcher())
     if index.functional:
@@ -249,11 +253,35 @@ def _seconds_to_compile(functional: Graph) -> float:
 _ARRAY, _NUMBER = 1.7e-3, 1e-3  # seconds for an operator that gives arrays, or numbers
 
 
-def _delivering(graph: Graph, inner: Callable[..., Sequence[Any]]) -> Callable[..., list[Any]]:
+def _counted_outside(graph: Graph) -> dict[str, Value]:
+    """What counts the sizes that the signature speaks of, by symbol: for one who has no more than
+    the results of the graph.
+    """
+    signature = graph.signature
+    assert signature is not None
+    regions = (steps for each in signature.mutations for steps in each.regions)
+    written = tuple(step.args for steps in regions for step in steps)
+    needed = {name for dim in dims_of((*signature.outputs, written)) for name in symbols_of(dim)}
+    return {node.bound: node.outputs[0] for node in graph.nodes if node.bound in needed}
+
+
+def _with_results(graph: Graph, more: Iterable[Value]) -> Graph:
+    results = (*graph.outputs, *more)
+    return graph.with_body(Region(graph.inputs, graph.nodes, results))
+
+
+def _delivering(
+    graph: Graph, counted: Sequence[str], inner: Callable[..., Sequence[Any]]
+) -> Callable[..., list[Any]]:
+    """What a backend's results are to the caller; those at the end count sizes."""
     kernels = default_dispatcher().column(DispatchKey.CPU)
+    count = len(graph.outputs)
 
     def run(*inputs: object) -> list[Any]:
-        return deliver(graph, inputs, inner(*inputs), kernels)
+        results = inner(*inputs)
+        found = zip(counted, results[count:], strict=True)
+        sizes = {name: len(x) if isinstance(x, np.ndarray) else int(x) for name, x in found}
+        return deliver(graph, inputs, results[:count], kernels, sizes)
 
     return run
 
