@@ -249,6 +249,11 @@ def test_nothing_is_written_of_what_is_refused(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
+def test_a_model_gives_something(tmp_path: Path) -> None:
+    with pytest.raises(ExportError, match="it gives nothing, and changes nothing"):
+        fxc.export(lambda x: None, np.ones(3)).to_onnx(tmp_path / "model.onnx")
+
+
 def test_an_older_file_is_replaced_as_a_whole(tmp_path: Path) -> None:
     path = tmp_path / "model.onnx"
     path.write_text("old")

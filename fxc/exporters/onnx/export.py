@@ -7,6 +7,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+from fxc.ir.errors import ExportError
 from fxc.ir.graph import Graph, Value
 from fxc.ir.records import frozen
 from fxc.ir.signature import ConstantLeaf, InputLeaf, OutputLeaf, ResultLeaf, ViewLeaf
@@ -56,6 +57,9 @@ class _Export:
         self.graph, self.names, self.at_least = graph, names, at_least
         self.visible: Visible = with_all_visible(graph)
         self.legal = legal_graph(self.visible.graph)
+        if not self.legal.outputs:
+            why = "it gives nothing, and changes nothing"
+            raise ExportError(f"{graph.name} cannot be exported to ONNX: {why}")
         self.w = new_writer()
         self.inputs = [
             self.w.tensor(_identifier(name), value.type.dtype)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from fxc.ir.graph import Node, Operand
-from fxc.ir.symbols import Dim
+from fxc.ir.symbols import Dim, product
 from fxc.ops.metas.indexed import index_space
 
 from .arithmetic import truth
@@ -54,9 +54,7 @@ def _merged(w: Writer, x: Operand, axes: Sequence[int]) -> tuple[Tensor, list[Di
     front = transposed(w, w.value(x), order)
     rest = [kind.shape[axis] for axis in order[len(axes) :]]
     if len(axes) > 1:
-        count: Dim = 1
-        for axis in axes:
-            count = count * kind.shape[axis]
+        count = product([kind.shape[axis] for axis in axes])
         front = reshaped(w, front, (count, *rest))
     return front, rest, order
 
@@ -90,9 +88,7 @@ def _rows(
     new = fitted(w, source, x.type.dtype, space)
     of_index = range(place, place + len(shape))
     new = transposed(w, new, _axes_first(len(space), list(of_index)))
-    count: Dim = 1
-    for dim in shape:
-        count = count * dim
+    count = product(shape)
     return front, flat, reshaped(w, new, (count, *rest)), order, (count, *rest)
 
 
@@ -170,9 +166,7 @@ def _masked_put(w: Writer, node: Node) -> Tensor:
     total = w.op("ReduceSum", (taken, None), INT64, keepdims=0)
     w.require(total.equal(count) | count.equal(1))
     number = w.where(count.equal(1), 0, number)
-    size: Dim = 1
-    for dim in mask.type.shape:
-        size = size * dim
+    size = product(mask.type.shape)
     old = reshaped(w, w.value(x), (size, *rest))
     places = (counted(w, w.size(size)), number)
     return reshaped(w, from_either(w, old, rows, flat & (number < count), places), kind.shape)

@@ -11,7 +11,9 @@ from . import (
     control,
     factories,
     indexed,
+    library,
     linear,
+    methods,
     pointwise,
     python_numbers,
     reductions,
@@ -36,6 +38,8 @@ def emitters() -> dict[str, OnnxEmitter]:
         reductions,
         sorting,
         linear,
+        library,
+        methods,
         control,
     )
     return {name: emitter for room in rooms for name, emitter in room.EMITTERS.items()}

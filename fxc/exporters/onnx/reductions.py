@@ -65,19 +65,19 @@ def _any_nan(w: Writer, x: Tensor, axes: Axes, keepdims: bool) -> Tensor:
     return truth(reduced(w, "ReduceMax", w.cast(is_nan(x), INT64), axes, keepdims))
 
 
-def _extreme(kind: str) -> Write:
+def extreme(w: Writer, kind: str, x: Tensor, axes: Axes, keepdims: bool) -> Tensor:
     """The largest or the smallest; nan, if there is one."""
+    numbers = ordered(w, x)
+    found = reduced(w, kind, numbers, axes, keepdims)
+    if x.dtype.kind == "f":
+        found = w.where(_any_nan(w, numbers, axes, keepdims), np.nan, found)
+    return _from_ordered(w, found, x.dtype)
 
+
+def _extreme(kind: str) -> Write:
     def write(w: Writer, node: Node) -> Tensor:
         x, axes, keepdims = node.args
-        dtype = node.output.type.dtype
-        if not x.type.rank:
-            return w.value(x)
-        numbers = ordered(w, w.value(x))
-        found = reduced(w, kind, numbers, axes, keepdims)
-        if dtype.kind == "f":
-            found = w.where(_any_nan(w, numbers, axes, keepdims), np.nan, found)
-        return _from_ordered(w, found, dtype)
+        return extreme(w, kind, w.value(x), axes, keepdims) if x.type.rank else w.value(x)
 
     return write
 

@@ -43,10 +43,14 @@ def _sort_line(w: Writer, node: Node) -> tuple[Tensor, int]:
     return found, axis % x.type.rank
 
 
-def _sort(w: Writer, node: Node) -> Tensor:
-    x, axis = _sort_line(w, node)
+def in_order(w: Writer, x: Tensor, axis: int) -> Tensor:
+    """An array that is sorted along an axis."""
     order = _order(w, x if x.dtype != FLOAT16 else w.cast(x, FLOAT32), axis)
     return w.op("GatherElements", (x, order), x.dtype, axis=axis)
+
+
+def _sort(w: Writer, node: Node) -> Tensor:
+    return in_order(w, *_sort_line(w, node))
 
 
 def _argsort(w: Writer, node: Node) -> Tensor:

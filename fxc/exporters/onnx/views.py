@@ -107,6 +107,8 @@ def sliced(w: Writer, x: Tensor, specs: Sequence[tuple[int, SliceSpec]]) -> Tens
     ends = [_ends(w, spec) for _, spec in specs]
     starts, stops = (w.joined([w.listed(end[place]) for end in ends]) for place in (0, 1))
     steps = w.sizes([spec.step for _, spec in specs])
+    if not all(isinstance(spec.step, int) for _, spec in specs):
+        steps = w.where(steps.equal(0), 1, steps)  # where NumPy would have raised
     axes = w.ints(*(axis for axis, _ in specs))
     return w.op("Slice", (x, starts, stops, axes, steps), x.dtype)
 
