@@ -153,7 +153,8 @@ class ExportedProgram:
 
         ``sizes`` are symbols that the text is for one number of: of an int argument by its name, of
         a size as the graph calls it. Raises ``ExportError``, which names each operator that has no
-        words in StableHLO, with its line, and ``ValueError`` for a symbol that the program has not.
+        words in StableHLO, with its line, and ``ValueError`` for a symbol that the program has not,
+        or a number that it is not for.
         """
         from .exporters.stablehlo.module import stablehlo_module
 

@@ -16,11 +16,12 @@ from jax.extend.backend import get_backend, get_compile_options
 
 import fxc
 from fxc.exported import ExportedProgram
+from fxc.exporters.stablehlo.module import size_symbols
+from fxc.exporters.stablehlo.results import results_of
 from fxc.ir.errors import ExportError
 from fxc.ir.evaluate import deliver
 from fxc.ir.graph import Graph
 from fxc.ir.tree import flatten
-from fxc.ir.types import ArrayType, Type
 from fxc.ops.kernels import kernel_of
 from tests.exporters.corpus import Example
 
@@ -47,23 +48,44 @@ def execute(text: str, inputs: Sequence[Any], plain: bool = False) -> list[np.nd
     return [np.array(found) for found in run.execute(given)]
 
 
+def refined(text: str, shapes: Sequence[tuple[int, ...]]) -> str:
+    """The module for these shapes of its inputs: a function with them calls the one there is."""
+    head = re.search(r"func\.func public @main\((.*)\) -> \((.*)\) \{$", text, re.M)
+    assert head is not None
+    asked = re.findall(r"%[^:]+: (tensor<[^, ]*>)", head[1])
+    given = [_typed(kind, shape) for kind, shape in zip(asked, shapes, strict=True)]
+    results = re.sub(r" \{[^}]*\}", "", head[2])
+    lines = [
+        f"%a{n} = stablehlo.convert %x{n} : ({kind}) -> {wanted}"
+        for n, (kind, wanted) in enumerate(zip(given, asked, strict=True))
+    ]
+    names = [f"%r{n}" for n in range(results.count("tensor<"))]
+    arguments = ", ".join(f"%a{n}" for n in range(len(given)))
+    lines += [
+        f"{', '.join(names)} = func.call @of_any({arguments}) : ({', '.join(asked)}) -> ({results})",
+        f"return {', '.join(names)} : {results}",
+    ]
+    params = ", ".join(f"%x{n}: {kind}" for n, kind in enumerate(given))
+    main = f"func.func public @main({params}) -> ({results}) {{\n" + "\n".join(lines) + "\n}\n"
+    inner = text.replace("func.func public @main", main + "func.func private @of_any", 1)
+    from jaxlib import _jax  # jax itself calls it for jax.export
+
+    return _jax.mlir.refine_polymorphic_shapes(
+        mlir_module=inner.encode(), enable_shape_assertions=True, validate_static_shapes=True
+    )
+
+
+def _typed(kind: str, shape: tuple[int, ...]) -> str:
+    """``tensor<?xf64>`` with sizes."""
+    element = re.sub(r"^tensor<([?\d]+x)*|>$", "", kind)
+    return f"tensor<{''.join(f'{size}x' for size in shape)}{element}>"
+
+
 def results_in(graph: Graph, text: str, inputs: Sequence[Any], plain: bool = False) -> list[Any]:
     """What the graph gives, by the module that it has become."""
     types = [value.type for value in graph.inputs]
     arrays = [np.asarray(x, kind.dtype) for x, kind in zip(inputs, types, strict=True)]
-    found = execute(text, arrays, plain)
-    kinds = [result.type for result in graph.outputs]
-    places = re.findall(r"fxc.size_of = \[(\d+), (\d+)\]", text)
-    for (result, axis), size in zip(places, found[len(kinds) :], strict=True):
-        found[int(result)] = found[int(result)].take(range(int(size)), int(axis))
-    return [_as(array, kind) for array, kind in zip(found[: len(kinds)], kinds, strict=True)]
-
-
-def _as(array: np.ndarray, kind: Type) -> Any:
-    """A result of this type: an array, or the number that it is."""
-    if isinstance(kind, ArrayType):
-        return np.array(array)
-    return array[()].item() if kind.weak else array[()]
+    return results_of(graph, text, execute(text, arrays, plain))
 
 
 def call_in_xla(program: ExportedProgram, args: Sequence[Any], plain: bool = False) -> list[Any]:
@@ -75,9 +97,9 @@ def call_in_xla(program: ExportedProgram, args: Sequence[Any], plain: bool = Fal
 
 
 def numbers_of(program: ExportedProgram, inputs: Sequence[Any]) -> Mapping[str, int]:
-    """The Python ints that the program was given: XLA needs them where they are sizes."""
-    names = {value.name for value in program.graph.inputs if not value.type.shape}
-    return {name: n for name, n in program._symbols(inputs).items() if name in names}
+    """What XLA has to know of sizes before it can compile."""
+    known = program._symbols(inputs)
+    return {n: size for n, size in known.items() if n in size_symbols(program.graph)}
 
 
 # ---------------------------------------------------------------- the corpus

@@ -1,12 +1,19 @@
 """Programs as StableHLO, run in XLA: what the caller sees is NumPy's."""
 
+import importlib.util
+import re
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
 import numpy as np
 import pytest
 
 import fxc
 from fxc.ir.errors import ExportError
 from tests.exporters.corpus import EXAMPLES, Example
-from tests.exporters.in_xla import outcome
+from tests.exporters.in_xla import call_in_xla, differs, execute, outcome, refined, results_of
 
 # Of the corpus those that the exporter refuses, with the operator that it names.
 REFUSED = {
@@ -81,3 +88,158 @@ def test_what_is_refused_is_named_with_its_line() -> None:
         f"  gcd (test_stablehlo.py:{line + 1}): StableHLO has no operator for it",
         f"  linalg_svdvals (test_stablehlo.py:{line + 2}): StableHLO has no operator for it",
     ]
+
+
+def swap_and_grow(x, y):
+    x[...], y[...] = y.copy(), x.copy()
+    x *= 2
+    return y[1:], x
+
+
+def test_which_input_each_result_updates() -> None:
+    program = fxc.export(swap_and_grow, np.zeros(3), np.zeros(3))
+    text = program.to_stablehlo()
+    assert 'module @swap_and_grow attributes {fxc.outputs = ["view of input 1: slice(' in text
+    assert '"input 0"]}' in text
+    head = re.search(r"main\((.*)\) -> \((.*)\) {", text)
+    assert head is not None
+    aliased = re.findall(r"%(\w): tensor<3xf64> {tf.aliasing_output = (\d) : i32}", head[1])
+    results = re.findall(r'fxc.updates = "(\w)"', head[2])
+    assert [(results[int(number)], name) for name, number in aliased] == [("x", "x"), ("y", "y")]
+    x, y = np.arange(3.0), np.arange(3.0, 6.0)
+    tail, same = call_in_xla(program, (x, y))
+    assert x.tolist() == [6.0, 8.0, 10.0]
+    assert y.tolist() == [0.0, 1.0, 2.0]
+    assert same is x
+    assert np.shares_memory(tail, y)
+
+
+# ---------------------------------------------------------------- sizes
+
+
+def grow(n, x):
+    made = np.zeros(n)
+    made[:3] = x
+    return made
+
+
+def test_an_int_that_is_a_size() -> None:
+    program = fxc.export(grow, 5, np.ones(3))
+    assert "-> (tensor<?xf64>)" in program.to_stablehlo()
+    assert "-> (tensor<7xf64>)" in program.to_stablehlo(sizes={"n": 7})
+    with pytest.raises(ValueError, match="grow has no size 'm'; its sizes are: n"):
+        program.to_stablehlo(sizes={"m": 7})
+
+
+def test_sizes_that_the_program_is_not_for() -> None:
+    program = fxc.export(lambda x, y: x + y[1:], np.ones(3), np.ones(4), dynamic=True)
+    with pytest.raises(ValueError, match="is for sizes with"):
+        program.to_stablehlo(sizes={"x.0": 5, "y.0": 5})
+
+
+def test_results_of_counted_size() -> None:
+    def positive(x):
+        return x[x > 0], np.nonzero(x > 1)[0]
+
+    program = fxc.export(positive, np.arange(-3.0, 4.0))
+    assert "fxc.size_of = [0, 0]" in program.to_stablehlo()
+    for x in (np.array([3.0, -1, 2, 0, -5, 1, 0.5]), np.zeros(7), np.full(7, 2.0)):
+        for found, expected in zip(call_in_xla(program, (x,)), positive(x), strict=True):
+            assert not differs(found, expected, 0)
+
+
+def steps(u, k):
+    for _ in range(k):
+        u[1:-1] += 0.25 * (u[:-2] + u[2:] - 2 * u[1:-1])
+    return u.sum(), u[::-1], u[2:].copy()
+
+
+def rows(a, b):
+    a -= a.mean(axis=0)
+    scores = a @ b
+    return np.where(scores > 0, scores, 0.0), a.T, scores.max(axis=1, keepdims=True)
+
+
+def pieces(a, b):
+    return np.concatenate([a[0], b[:, 1]]), a.reshape(-1)[::2], np.arange(len(b)) + b[:, 0]
+
+
+def ends(a, b):
+    for i in range(len(a)):
+        b[i] += a[i, ::-1].sum()
+    a[:, 0] = b
+    return np.argmax(a, axis=1), np.abs(a).min()
+
+
+@pytest.mark.parametrize(
+    ("function", "shapes"),
+    [
+        (steps, [((6,), 3), ((11,), 2)]),
+        (rows, [((4, 3), (3, 5)), ((7, 2), (2, 6))]),
+        (pieces, [((4, 3), (5, 2)), ((2, 6), (3, 4))]),
+        (ends, [((4, 3), (4,)), ((5, 3), (5,))]),
+    ],
+)
+def test_question_marks(function: Callable[..., Any], shapes: list[tuple[Any, Any]]) -> None:
+    """One text for all sizes: XLA's tools put numbers in the place of question marks."""
+    rng = np.random.default_rng(1)
+    made = [[rng.random(s) if isinstance(s, tuple) else s for s in pair] for pair in shapes]
+    program = fxc.export(function, *made[0], dynamic=True)
+    text = program.to_stablehlo()
+    assert "tensor<?x" in text
+    for args in made:
+        inputs = program._inputs(tuple(args), {})
+        static = refined(text, [np.shape(x) for x in inputs])
+        given = [np.asarray(x) for x in inputs]
+        results = results_of(program.graph, text, execute(static, given))
+        expected_args = [np.copy(x) if isinstance(x, np.ndarray) else x for x in args]
+        expected = function(*expected_args)
+        for leaf, value in zip(program.signature.outputs, expected, strict=True):
+            number = getattr(leaf, "result", None)
+            if number is not None:
+                assert not differs(results[number], value, 1e-13)
+        for mutation in program.signature.mutations:
+            assert not differs(results[mutation.result], expected_args[mutation.input], 1e-13)
+
+
+# ---------------------------------------------------------------- a backend
+
+
+@pytest.fixture(scope="module")
+def jax_example() -> ModuleType:
+    path = Path(__file__).parents[2] / "examples" / "jax_backend.py"
+    assert len(path.read_text().splitlines()) < 150
+    spec = importlib.util.spec_from_file_location("jax_backend", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_example_backend_runs_functions_that_write(jax_example: ModuleType) -> None:
+    def step(u, k, mask):
+        for _ in range(k):
+            u[1:-1] += 0.25 * (u[2:] + u[:-2] - 2 * u[1:-1])
+        mask[u < 0.5] = False
+        return u[1:3], u[mask], u, int(k) + 1
+
+    compiled = fxc.compile(step, backend=jax_example.jax_backend, fullgraph=True)
+    for size, count in ((8, 3), (9, 2), (10, 4)):
+        u = np.random.default_rng(size).random(size)
+        mask = np.ones(size, bool)
+        expected_u, expected_mask = u.copy(), mask.copy()
+        expected = step(expected_u, count, expected_mask)
+        found = compiled(u, count, mask)
+        assert [differs(*pair, 1e-14) for pair in zip(found, expected, strict=True)] == [""] * 4
+        assert not differs(u, expected_u, 1e-14)
+        assert not differs(mask, expected_mask, 0)
+        assert found[2] is u
+        assert np.shares_memory(found[0], u)
+    assert compiled.cache_info().eager_calls == 0
+
+
+def test_the_example_backend_names_what_it_lacks(jax_example: ModuleType) -> None:
+    compiled = fxc.compile(np.linalg.svdvals, backend=jax_example.jax_backend, fullgraph=True)
+    with pytest.raises(fxc.CaptureError, match="linalg_svdvals"):
+        compiled(np.eye(2))

@@ -10,6 +10,7 @@ from fxc.ir.types import PART_DTYPES
 
 from .builder import BOOL, Val
 from .casts import Kit
+from .complexes import inverse, paired, parts, quotient
 from .problems import Unsayable
 
 Rule = Callable[..., Val]
@@ -38,7 +39,13 @@ def named(name: str) -> Rule:
 
 def for_floats(name: str) -> Rule:
     """An operation of floats, which leaves integers as they are."""
-    return lambda k, x: k.b.same(name, x) if x.dtype.kind == "f" else x
+
+    def rule(k: Kit, x: Val) -> Val:
+        if x.dtype in PART_DTYPES:
+            return paired(k, *(rule(k, part) for part in parts(k, x)))
+        return k.b.same(name, x) if x.dtype.kind == "f" else x
+
+    return rule
 
 
 # ---------------------------------------------------------------- division
@@ -49,12 +56,6 @@ def is_nan(k: Kit, x: Val) -> Val:
     if x.dtype in PART_DTYPES:
         return k.b.same("or", *(is_nan(k, part) for part in parts(k, x)))
     return k.b.compare("NE", x, x) if x.dtype.kind == "f" else k.like(x, False, BOOL)
-
-
-def parts(k: Kit, x: Val) -> tuple[Val, Val]:
-    """Real and imaginary parts."""
-    part = PART_DTYPES[x.dtype]
-    return k.b.op("real", [x], part, x.shape), k.b.op("imag", [x], part, x.shape)
 
 
 def is_negative(k: Kit, x: Val) -> Val:
@@ -130,9 +131,15 @@ def fmod(k: Kit, x: Val, y: Val) -> Val:
 
 
 def reciprocal(k: Kit, x: Val) -> Val:
-    if x.dtype.kind in "iu":
+    if x.dtype in PART_DTYPES:
+        return inverse(k, x)
+    if x.dtype.kind != "f":
         raise Unsayable("the reciprocal of an integer")
     return k.b.same("divide", k.like(x, 1), x)
+
+
+def divide(k: Kit, x: Val, y: Val) -> Val:
+    return quotient(k, x, y) if x.dtype in PART_DTYPES else k.b.same("divide", x, y)
 
 
 # ---------------------------------------------------------------- signs
@@ -179,7 +186,7 @@ def conjugate(k: Kit, x: Val) -> Val:
     if x.dtype not in PART_DTYPES:
         return x
     real, imag = parts(k, x)
-    return k.b.op("complex", [real, k.b.same("negate", imag)], x.dtype, x.shape)
+    return paired(k, real, k.b.same("negate", imag))
 
 
 # ---------------------------------------------------------------- the larger and the smaller
@@ -305,6 +312,8 @@ def trunc(k: Kit, x: Val) -> Val:
 def nextafter(k: Kit, x: Val, y: Val) -> Val:
     """The bits of floats, with the sign folded in, count up with the numbers."""
     word = np.dtype(f"i{x.dtype.itemsize}")
+    if x.dtype == _F16:
+        raise Unsayable("the next float16")
     bits = k.b.bits(x, word)
     away = k.b.compare("NE", k.b.compare("LT", x, y), is_negative(k, x))
     step = k.b.select(away, k.like(x, 1, word), k.like(x, -1, word))
@@ -325,7 +334,7 @@ RULES: dict[str, Rule] = {
     "add": both("add", "or"),
     "subtract": named("subtract"),
     "multiply": both("multiply", "and"),
-    "divide": named("divide"),
+    "divide": divide,
     "floor_divide": floor_divide,
     "remainder": remainder,
     "fmod": fmod,

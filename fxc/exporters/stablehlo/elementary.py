@@ -11,8 +11,9 @@ import math
 from fxc.ir.types import PART_DTYPES
 
 from .arithmetic import Rule, copysign, isinf, named
-from .builder import Val
+from .builder import BOOL, Val
 from .casts import Kit
+from .complexes import paired, parts
 from .problems import Unsayable
 
 
@@ -51,9 +52,11 @@ def _log_in(base: float) -> Rule:
     """A logarithm to a base: exact where it is a whole number."""
 
     def rule(k: Kit, x: Val) -> Val:
-        found = _times(k, k.b.same("log", x), 1 / math.log(base))
+        logarithm = k.b.same("log", x)
         if x.dtype in PART_DTYPES:
-            return found
+            both = (_times(k, part, 1 / math.log(base)) for part in parts(k, logarithm))
+            return paired(k, *both)
+        found = _times(k, logarithm, 1 / math.log(base))
         whole = k.b.same("round_nearest_even", found)
         is_whole = k.b.compare("EQ", k.b.same("power", k.like(x, base), whole), x)
         return k.b.select(is_whole, whole, found)
@@ -68,7 +71,34 @@ def exp2(k: Kit, x: Val) -> Val:
 def power(k: Kit, x: Val, y: Val) -> Val:
     if x.dtype.kind == "b":
         raise Unsayable("a power of bools")
-    return k.b.same("power", x, y)
+    if x.dtype in PART_DTYPES:
+        raise Unsayable("a power of complex numbers")
+    return k.b.same("power", x, y) if x.dtype.kind == "f" else _integer_power(k, x, y)
+
+
+def _integer_power(k: Kit, x: Val, y: Val) -> Val:
+    """By squares, as long as one exponent has bits left: XLA looks at the lowest few alone."""
+    zero, one, no = k.like(x, 0), k.like(x, 1), k.b.scalar(False, BOOL)
+    axes = list(range(x.rank))
+
+    def test(found: Val, square: Val, rest: Val) -> Val:
+        return k.b.reduce(k.b.compare("GT", rest, zero), no, "or", axes)
+
+    def step(found: Val, square: Val, rest: Val) -> list[Val]:
+        is_odd = k.b.compare("EQ", k.b.same("and", rest, one), one)
+        more = k.b.select(is_odd, _multiply(k, found, square), found)
+        return [more, _multiply(k, square, square), k.b.same("shift_right_logical", rest, one)]
+
+    return k.b.loop([one, x, y], test, step)[0]
+
+
+def sqrt(k: Kit, x: Val) -> Val:
+    """Of complex numbers the imaginary part has the sign of the operand's."""
+    found = k.b.same("sqrt", x)
+    if x.dtype not in PART_DTYPES:
+        return found
+    real, imag = parts(k, found)
+    return paired(k, real, copysign(k, imag, parts(k, x)[1]))
 
 
 def power_by_one(k: Kit, x: Val, y: Val) -> Val:
@@ -98,6 +128,23 @@ def logaddexp(base: float) -> Rule:
 
 
 # ---------------------------------------------------------------- angles
+
+
+def sin(k: Kit, x: Val) -> Val:
+    if x.dtype not in PART_DTYPES:
+        return k.b.same("sine", x)
+    re, im = parts(k, x)
+    real = _multiply(k, k.b.same("sine", re), cosh(k, im))
+    return paired(k, real, _multiply(k, k.b.same("cosine", re), sinh(k, im)))
+
+
+def cos(k: Kit, x: Val) -> Val:
+    if x.dtype not in PART_DTYPES:
+        return k.b.same("cosine", x)
+    re, im = parts(k, x)
+    real = _multiply(k, k.b.same("cosine", re), cosh(k, im))
+    imag = _multiply(k, k.b.same("sine", re), sinh(k, im))
+    return paired(k, real, k.b.same("negate", imag))
 
 
 def arctan(k: Kit, x: Val) -> Val:
@@ -173,7 +220,8 @@ def arccosh(k: Kit, x: Val) -> Val:
     near = k.b.same("log_plus_one", _add(k, more, k.b.same("sqrt", inner)))
     far = _add(k, k.b.same("log", x), k.like(x, math.log(2)))
     is_far = k.b.compare("GT", x, k.like(x, 1e8 if x.dtype.itemsize == 8 else 1e4))
-    return k.b.select(is_far, far, near)
+    found = k.b.select(is_far, far, near)
+    return k.b.select(k.b.compare("LT", more, k.like(x, 0)), k.like(x, math.nan), found)
 
 
 def arctanh(k: Kit, x: Val) -> Val:
@@ -184,7 +232,7 @@ def arctanh(k: Kit, x: Val) -> Val:
 
 
 RULES: dict[str, Rule] = {
-    "sqrt": named("sqrt"),
+    "sqrt": sqrt,
     "cbrt": named("cbrt"),
     "exp": named("exponential"),
     "exp2": exp2,
@@ -197,8 +245,8 @@ RULES: dict[str, Rule] = {
     "logaddexp2": real(logaddexp(2)),
     "power": power,
     "float_power": power,
-    "sin": named("sine"),
-    "cos": named("cosine"),
+    "sin": sin,
+    "cos": cos,
     "tan": named("tan"),
     "arcsin": real(arcsin),
     "arccos": real(arccos),

@@ -9,6 +9,7 @@ import numpy as np
 from fxc.ir.graph import Node
 from fxc.ir.symbols import Dim
 from fxc.ir.types import Type
+from fxc.lowering.building.pointwise import binary_dtypes
 from fxc.ops.metas.shapes import broadcast_shapes
 
 from .arithmetic import RULES as _ARITHMETIC
@@ -38,11 +39,8 @@ def _joint(kinds: Sequence[Type]) -> tuple[Dim, ...]:
     return tuple(broadcast_shapes(*(kind.shape for kind in kinds)))
 
 
-def _sizes(x: Val, axes: Sequence[int]) -> list[int]:
-    sizes = [1 if axis in axes else size for axis, size in enumerate(x.shape)]
-    if not all(isinstance(size, int) for size in sizes):
-        raise Unsayable("elements at computed places, beside axes of a size that is no number")
-    return [int(size) for size in sizes]  # type: ignore[arg-type]
+def _sizes(x: Val, axes: Sequence[int]) -> list[Dim]:
+    return [1 if axis in axes else size for axis, size in enumerate(x.shape)]
 
 
 def gather(e: Emission, node: Node) -> list[Val]:
@@ -63,10 +61,12 @@ def index_put(e: Emission, node: Node) -> list[Val]:
 
 
 def index_reduce(e: Emission, node: Node) -> list[Val]:
-    name = node.arg("ufunc")
+    name, source, dtype = node.arg("ufunc"), node.arg("source"), node.output.type.dtype
     rule = (_ARITHMETIC | _ELEMENTARY).get(name)
-    if rule is None or node.arg("source") is None:
+    if rule is None or source is None:
         raise Unsayable(f"updates by {name}")
+    if set(binary_dtypes(name, node.output.type, source.type)[0]) != {dtype}:
+        raise Unsayable(f"updates by {name} in another dtype than {dtype}")
     return [_scattered(e, node, rule)]
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import partial
 
-from fxc.ir.graph import Graph, Literal, Node, Region
+from fxc.ir.evaluate import symbols_bound_by
+from fxc.ir.graph import Graph, Node, Region, Value
 from fxc.ir.signature import InputLeaf, OutputLeaf, ResultLeaf, ViewLeaf
-from fxc.ir.symbols import Dim, plain_symbol
+from fxc.ir.size_functions import substitute
+from fxc.ir.symbols import Dim, plain_symbol, symbols_of
 from fxc.ir.types import ArrayType
 from fxc.ops.operators import Operator
 
@@ -52,8 +54,46 @@ def has_words(op: Operator) -> object:
 
 def stablehlo_module(graph: Graph, sizes: Mapping[str, int]) -> str:
     """The text of the module; see ``ExportedProgram.to_stablehlo``."""
+    _check_sizes(graph, sizes)
     legal = legalize(graph, TARGET, has_words)
     return _Module(legal, sizes).text()
+
+
+def _check_sizes(graph: Graph, sizes: Mapping[str, int]) -> None:
+    """Raise ``ValueError`` for sizes that the graph has not, or is not for."""
+    names = {name for value in graph.inputs for name in _bound_by(value)}
+    for name in sizes:
+        if name not in names:
+            found = ", ".join(sorted(names)) or "none"
+            raise ValueError(f"{graph.name} has no size {name!r}; its sizes are: {found}")
+    for guard in graph.guards:
+        known = (substitute(guard.left, sizes), substitute(guard.right, sizes))
+        if all(isinstance(dim, int) for dim in known) and not guard.holds(sizes):
+            raise ValueError(f"{graph.name} is for sizes with {guard}")
+
+
+def size_symbols(graph: Graph) -> frozenset[str]:
+    """The symbols on which sizes of the graph's arrays depend; all that there are, if sizes change
+    from time to time, as those in loops do.
+    """
+    dims = [dim for value in _values(graph.body) for dim in value.type.shape]
+    found = frozenset(name for dim in dims for name in symbols_of(dim))
+    every = frozenset(name for value in graph.inputs for name in _bound_by(value))
+    return found if found <= every else every
+
+
+def _values(region: Region) -> Iterator[Value]:
+    yield from region.params
+    for node in region.nodes:
+        yield from node.outputs
+        for inner in node.regions:
+            yield from _values(inner)
+
+
+def _bound_by(value: Value) -> set[str]:
+    """The symbols of an input that can be sizes: not those of its layout."""
+    dims = value.type.shape
+    return symbols_bound_by(value) & {value.name, *(name for d in dims for name in symbols_of(d))}
 
 
 class _Module:
@@ -165,16 +205,15 @@ class _Module:
         return f"attributes {{fxc.outputs = [{leaves}]}} "
 
     def of_input(self, number: int) -> str:
+        """Which result may take over the memory of an input: its new content."""
         signature = self.graph.signature
         assert signature is not None
-        parts = []
-        for mutation in signature.mutations:
-            result = self.graph.outputs[mutation.result]
-            if mutation.input == number and not isinstance(result, Literal):
-                parts.append(f"tf.aliasing_output = {mutation.result} : i32")
-        return f" {{{', '.join(parts)}}}" if parts else ""
+        given = {each.result: each.input for each in reversed(signature.mutations)}
+        found = [result for result, place in given.items() if place == number]
+        return f" {{tf.aliasing_output = {found[0]} : i32}}" if found else ""
 
     def of_result(self, number: int) -> str:
+        """Which inputs a result is the new content of, or what it is the size of."""
         signature = self.graph.signature
         assert signature is not None
         parts = []

@@ -19,7 +19,13 @@ def _extreme(direction: str) -> Rule:
 
 
 def _as_floats(rule: Rule) -> Rule:
-    return lambda k, *xs: rule(k, *(cast(k, x, F64) for x in xs))
+    """In float64, or complex128 if one operand is."""
+
+    def floating(k: Kit, *xs: Val) -> Val:
+        dtype = _C128 if any(x.dtype.kind == "c" for x in xs) else F64
+        return rule(k, *(cast(k, x, dtype) for x in xs))
+
+    return floating
 
 
 def _compared(direction: str) -> Rule:
@@ -111,7 +117,7 @@ _MATH: dict[str, Rule] = {
 _IN_RESULT = frozenset(
     {
         *("add", "subtract", "multiply", "floor_divide", "remainder", "power", "left_shift"),
-        *("right_shift", "negative", "absolute", "natural_quotient", "natural_remainder", "fit"),
+        *("right_shift", "negative", "natural_quotient", "natural_remainder", "fit"),
         *("and", "or", "xor", "invert", "maximum", "minimum", "bit_length"),
     }
 )

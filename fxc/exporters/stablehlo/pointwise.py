@@ -13,12 +13,13 @@ from fxc.ops.table import TABLE
 
 from . import arithmetic, elementary
 from .arithmetic import Rule
-from .builder import BOOL, I64, Val
+from .builder import BOOL, F32, I64, Val
 from .casts import cast
 from .emission import Emission
 from .numbers import computes_in_result, number_rule
 from .problems import Unsayable
 
+_F16 = np.dtype("f2")
 _RULES = arithmetic.RULES | elementary.RULES
 
 
@@ -30,14 +31,14 @@ def rule_of(op: Operator) -> Rule | None:
 
 
 def pointwise(e: Emission, node: Node) -> list[Val]:
-    """The node by its rule."""
+    """The node by its rule. float16 is computed in float32, as NumPy does it."""
     rule = rule_of(TABLE[node.op])
     assert rule is not None
     if node.op == "power" and loop_name(node) == "power_by_one":
         rule = elementary.power_by_one
     kind = node.output.type
     xs = [
-        e.spread(arg, dtype, kind)
+        e.spread(arg, F32 if dtype == _F16 and node.op != "nextafter" else dtype, kind)
         for arg, dtype in zip(_operands(node), _dtypes(node), strict=True)
     ]
     return [cast(e, rule(e, *xs), kind.dtype)]
@@ -54,7 +55,9 @@ def _dtypes(node: Node) -> list[np.dtype]:
     if isinstance(function, np.ufunc) and number_rule(node.op) is None:
         keys = tuple(promotion_key(each.type) for each in operands)
         *inputs, _ = function.resolve_dtypes((*keys, None))
-        return inputs
+        if all(dtype.kind != "O" for dtype in inputs):
+            return inputs
+        return [np.result_type(*(each.type.dtype for each in operands))] * len(operands)
     if computes_in_result(node.op):
         return [node.output.type.dtype] * len(operands)
     return [each.type.dtype for each in operands]

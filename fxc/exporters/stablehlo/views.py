@@ -10,7 +10,7 @@ from fxc.ir.graph import Node, SliceSpec
 from fxc.ir.symbols import Dim
 from fxc.ir.types import PART_DTYPES
 
-from .builder import I64, Val
+from .builder import I64, Val, separated, signature_of
 from .emission import Emission
 from .pointwise import as_bits, part_of
 from .problems import Unsayable
@@ -31,6 +31,10 @@ def sliced(e: Emission, x: Val, index: Sequence[SliceSpec], shape: Sequence[Dim]
     specs = [*index, *(SliceSpec(0, size, 1) for size in x.shape[len(index) :])]
     held = e.sizes.held_shape(shape)
     if _asks(held) or _asks(x.shape):
+        if all(spec.step == 1 for spec in specs) and not _asks(held):
+            return _at(e, x, [e.sizes.value(spec.start) for spec in specs], held)
+        if any(e.sizes.changes(spec.start) for spec in specs):
+            return _moving_window(e, x, specs, held)
         return _asking_slice(e, x, specs, held)
     moving = [a for a, spec in enumerate(specs) if not _is_known(spec)]
     fixed = [SliceSpec(0, x.shape[a], 1) if a in moving else s for a, s in enumerate(specs)]
@@ -46,7 +50,22 @@ def sliced(e: Emission, x: Val, index: Sequence[SliceSpec], shape: Sequence[Dim]
             spare[axis] = max(0, size - there) if specs[axis].start == 0 else size
     x = e.pad(x, [0] * x.rank, spare)
     places = [e.sizes.value(spec.start if a in moving else 0) for a, spec in enumerate(specs)]
-    return e.b.op("dynamic_slice", [x, *places], x.dtype, held, f"sizes = {list(held)}")
+    return _at(e, x, places, held)
+
+
+def _at(e: Emission, x: Val, places: Sequence[Val], sizes: Sequence[Dim]) -> Val:
+    """The elements from a place on."""
+    return e.b.op("dynamic_slice", [x, *places], x.dtype, sizes, f"sizes = {list(sizes)}")
+
+
+def _moving_window(e: Emission, x: Val, specs: list[SliceSpec], held: Sequence[Dim]) -> Val:
+    """A slice of computed sizes at a computed place: the only one that a gather takes."""
+    if any(spec.step != 1 for spec in specs):
+        raise Unsayable("a slice with steps of a size that is no number")
+    place = e.sizes.vector([e.sizes.value(spec.start) for spec in specs])
+    axes = list(range(x.rank))
+    numbers = f"offset_dims = {axes}, start_index_map = {axes}, index_vector_dim = 0"
+    return gathered(e, x, place, numbers, held, held)
 
 
 def _moving_steps(e: Emission, x: Val, specs: list[SliceSpec], shape: Sequence[Dim]) -> Val:
@@ -127,6 +146,7 @@ def select_copy(e: Emission, node: Node) -> list[Val]:
 
 
 def _selected(e: Emission, x: Val, axis: int, index: Dim) -> Val:
+    axis %= x.rank
     whole = [SliceSpec(0, size, 1) for size in x.shape]
     whole[axis] = SliceSpec(index, index + 1, 1)
     shape = [1 if a == axis else size for a, size in enumerate(x.shape)]
@@ -134,15 +154,20 @@ def _selected(e: Emission, x: Val, axis: int, index: Dim) -> Val:
 
 
 def dynamic_select_copy(e: Emission, node: Node) -> list[Val]:
-    x, axis = e.read(node.args[0]), node.arg("axis")
+    x = e.read(node.args[0])
+    axis = node.arg("axis") % x.rank
     place = e.cast(node.arg("index"), I64)
     shape = [1 if a == axis else size for a, size in enumerate(x.shape)]
+    rest = [size for a, size in enumerate(x.shape) if a != axis]
     if _asks(shape):
-        raise Unsayable("an element at a computed place, beside axes of a size that is no number")
+        numbers = (
+            f"offset_dims = {list(range(len(rest)))}, collapsed_slice_dims = [{axis}], "
+            f"start_index_map = [{axis}], index_vector_dim = 0"
+        )
+        return [gathered(e, x, e.reshape(place, (1,)), numbers, shape, rest)]
     zero = e.b.scalar(0, I64) if x.rank > 1 else place
     places = [place if a == axis else zero for a in range(x.rank)]
-    found = e.b.op("dynamic_slice", [x, *places], x.dtype, shape, f"sizes = {shape}")
-    return [e.reshape(found, [s for a, s in enumerate(x.shape) if a != axis])]
+    return [e.reshape(_at(e, x, places, shape), rest)]
 
 
 def transpose_copy(e: Emission, node: Node) -> list[Val]:
@@ -186,7 +211,7 @@ def diagonal_copy(e: Emission, node: Node) -> list[Val]:
     steps = e.iota((length, 1), 0)
     starts = e.broadcast(e.b.constant(np.array([[max(0, -offset), max(0, offset)]])), (length, 2))
     places = e.b.same("add", starts, e.broadcast(steps, (length, 2)))
-    sizes = [1, 1, *(int(size) for size in moved.shape[2:])]  # type: ignore[arg-type]
+    sizes = [1, 1, *moved.shape[2:]]
     numbers = (
         f"offset_dims = {list(range(1, len(sizes) - 1))}, collapsed_slice_dims = [0, 1], "
         "start_index_map = [0, 1], index_vector_dim = 1"
@@ -196,15 +221,19 @@ def diagonal_copy(e: Emission, node: Node) -> list[Val]:
 
 
 def gathered(
-    e: Emission, x: Val, places: Val, numbers: str, sizes: Sequence[int], shape: Sequence[Dim]
+    e: Emission, x: Val, places: Val, numbers: str, sizes: Sequence[Dim], shape: Sequence[Dim]
 ) -> Val:
-    """Slices of ``x`` at many places."""
-    found = Val(x.dtype, shape)
+    """Slices of ``x`` of these sizes at many places."""
+    found, given = Val(x.dtype, shape), [x, places]
+    name, more = "gather", ""
+    if _asks(sizes):
+        name, given = "dynamic_gather", [*given, e.sizes.shape(sizes)]
+    else:
+        more = f", slice_sizes = array<i64{':' if sizes else ''} {', '.join(map(str, sizes))}>"
     e.b.line(
-        found, ' = "stablehlo.gather"(', x, ", ", places,
-        f") <{{dimension_numbers = #stablehlo.gather<{numbers}>, indices_are_sorted = false, "
-        f"slice_sizes = array<i64{':' if sizes else ''} {', '.join(map(str, sizes))}>}}> : "
-        f"({x.type}, {places.type}) -> {found.type}",
+        found, f' = "stablehlo.{name}"(', *separated(given),
+        f") <{{dimension_numbers = #stablehlo.gather<{numbers}>, "
+        f"indices_are_sorted = false{more}}}> : {signature_of(given, [found])}",
     )  # fmt: skip
     return found
 

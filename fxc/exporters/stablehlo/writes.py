@@ -110,6 +110,7 @@ def dynamic_select_scatter(e: Emission, node: Node) -> list[Val]:
 
 def _row_replaced(e: Emission, base: Val, source: Val, axis: int, place: Val) -> Val:
     """What stands at one place of an axis."""
+    axis %= base.rank
     rest = [size for a, size in enumerate(base.shape) if a != axis]
     row = e.broadcast(source, rest)
     row = e.reshape(row, [*base.shape[:axis], 1, *base.shape[axis + 1 :]])
