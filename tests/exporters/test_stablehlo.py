@@ -1,5 +1,6 @@
 """Programs as StableHLO, run in XLA: what the caller sees is NumPy's."""
 
+import contextlib
 import importlib.util
 import re
 from collections.abc import Callable
@@ -13,7 +14,16 @@ import pytest
 import fxc
 from fxc.ir.errors import ExportError
 from tests.exporters.corpus import EXAMPLES, Example
-from tests.exporters.in_xla import call_in_xla, differs, execute, outcome, refined, results_of
+from tests.exporters.in_xla import (
+    call_in_xla,
+    differences_of,
+    differs,
+    execute,
+    outcome,
+    refined,
+    results_of,
+)
+from tests.random_programs import random_program
 
 # Of the corpus those that the exporter refuses, with the operator that it names.
 REFUSED = {
@@ -77,7 +87,7 @@ module @smooth attributes {{fxc.outputs = ["result 0"]}} {{
 
 def test_what_is_refused_is_named_with_its_line() -> None:
     def program(x):
-        y = np.gcd(x, 6)
+        y = np.spacing(x / 2)
         return np.linalg.svdvals(x[None]), y
 
     line = program.__code__.co_firstlineno
@@ -85,7 +95,7 @@ def test_what_is_refused_is_named_with_its_line() -> None:
         fxc.export(program, np.arange(5)).to_stablehlo()
     assert str(caught.value).splitlines() == [
         "program cannot be exported to StableHLO:",
-        f"  gcd (test_stablehlo.py:{line + 1}): StableHLO has no operator for it",
+        f"  spacing (test_stablehlo.py:{line + 1}): StableHLO has no operator for it",
         f"  linalg_svdvals (test_stablehlo.py:{line + 2}): StableHLO has no operator for it",
     ]
 
@@ -200,6 +210,25 @@ def test_question_marks(function: Callable[..., Any], shapes: list[tuple[Any, An
                 assert not differs(results[number], value, 1e-13)
         for mutation in program.signature.mutations:
             assert not differs(results[mutation.result], expected_args[mutation.input], 1e-13)
+
+
+# ---------------------------------------------------------------- random programs
+
+
+@pytest.mark.parametrize("first", [0, 100, 200])
+def test_random_programs(first: int) -> None:
+    """Views, writes, branches and loops on random layouts and dtypes."""
+    texts = []
+    for seed in range(first, first + 12):
+        function, make = random_program(seed, overlap=False).load()
+        try:
+            function(*make())
+        except Exception:
+            continue
+        with contextlib.suppress(fxc.CaptureError, ExportError):
+            texts.append(f"{seed} {differences_of(function, make)}")
+    assert len(texts) > 6
+    assert [text for text in texts if not text.endswith(" ")] == []
 
 
 # ---------------------------------------------------------------- a backend

@@ -34,7 +34,7 @@ ULPS = 16  # of elementary functions, beside what NumPy errs
 # Their results depend on the order in which XLA adds and multiplies; relative to the largest.
 ROUNDED = {
     "sum", "prod", "cumsum", "cumprod", "matmul", "dot", "linalg_solve", "linalg_inv", "linalg_det",
-    "linalg_cholesky", "index_reduce", "arange",
+    "linalg_cholesky", "index_reduce", "arange", "einsum", "fourier",
 }  # fmt: skip
 # NumPy's own err by more than an ulp: of small complex numbers it adds 1 first.
 NUMPY_ERRS = {("log1p", "c"), ("expm1", "c")}

@@ -11,16 +11,13 @@ from fxc.ir.types import PART_DTYPES
 from .builder import BOOL, Val
 from .casts import Kit
 from .complexes import inverse, paired, parts, quotient
+from .division import floor_divide, fmod, gcd, lcm, remainder
 from .problems import Unsayable
+from .signs import absolute, copysign, is_nan, is_negative, negative, sign, signbit, unsigned
 
 Rule = Callable[..., Val]
 
 _F16 = np.dtype("f2")
-
-
-def unsigned(dtype: np.dtype) -> np.dtype:
-    """The unsigned integers of the same size."""
-    return np.dtype(f"u{dtype.itemsize}")
 
 
 def both(first: str, second: str) -> Callable[[Kit, Val, Val], Val]:
@@ -51,85 +48,6 @@ def for_floats(name: str) -> Rule:
 # ---------------------------------------------------------------- division
 
 
-def is_nan(k: Kit, x: Val) -> Val:
-    """Where there is no number; complex ones have two parts."""
-    if x.dtype in PART_DTYPES:
-        return k.b.same("or", *(is_nan(k, part) for part in parts(k, x)))
-    return k.b.compare("NE", x, x) if x.dtype.kind == "f" else k.like(x, False, BOOL)
-
-
-def is_negative(k: Kit, x: Val) -> Val:
-    """Where ``x < 0``."""
-    return k.b.compare("LT", x, k.like(x, 0))
-
-
-def _quotient_and_rest(k: Kit, x: Val, y: Val) -> tuple[Val, Val]:
-    """C's quotient and remainder of integers; 0 and 0 where the divisor is 0.
-
-    XLA may do anything for a division by 0, and for the lowest number by -1.
-    """
-    zero = k.like(x, 0)
-    by_zero = k.b.compare("EQ", y, zero)
-    special = by_zero
-    if x.dtype.kind == "i":
-        by_minus = k.b.compare("EQ", y, k.like(x, -1))
-        special = k.b.same("or", by_zero, by_minus)
-    safe = k.b.select(special, k.like(x, 1), y)
-    quotient = k.b.same("divide", x, safe)
-    if x.dtype.kind == "i":
-        quotient = k.b.select(by_minus, k.b.same("negate", x), quotient)
-    rest = k.b.same("remainder", x, safe)
-    return k.b.select(by_zero, zero, quotient), k.b.select(by_zero, zero, rest)
-
-
-def _has_other_sign(k: Kit, rest: Val, y: Val) -> Val:
-    """Where a remainder is not 0 and has not the divisor's sign."""
-    differs = k.b.compare("NE", is_negative(k, rest), is_negative(k, y))
-    return k.b.same("and", differs, k.truth(rest))
-
-
-def floor_divide(k: Kit, x: Val, y: Val) -> Val:
-    if x.dtype.kind == "f":
-        return _float_floor_divide(k, x, y)
-    quotient, rest = _quotient_and_rest(k, x, y)
-    if x.dtype.kind == "u":
-        return quotient
-    less = k.b.same("subtract", quotient, k.like(x, 1))
-    return k.b.select(_has_other_sign(k, rest, y), less, quotient)
-
-
-def _float_floor_divide(k: Kit, x: Val, y: Val) -> Val:
-    """By the remainder, as NumPy does: the quotient may be just below a whole number."""
-    one, zero = k.like(x, 1), k.like(x, 0)
-    rest = k.b.same("remainder", x, y)
-    plain = k.b.same("divide", x, y)
-    whole = k.b.same("divide", k.b.same("subtract", x, rest), y)
-    whole = k.b.select(_has_other_sign(k, rest, y), k.b.same("subtract", whole, one), whole)
-    low = k.b.same("floor", whole)
-    is_above = k.b.compare("GT", k.b.same("subtract", whole, low), k.like(x, 0.5))
-    found = k.b.select(is_above, k.b.same("add", low, one), low)
-    found = k.b.select(k.truth(whole), found, copysign(k, zero, plain))
-    return k.b.select(k.truth(y), found, plain)
-
-
-def remainder(k: Kit, x: Val, y: Val) -> Val:
-    if x.dtype.kind == "f":
-        rest = k.b.same("remainder", x, y)
-        zero = copysign(k, k.like(x, 0), y)
-        settled = k.b.select(k.b.compare("EQ", rest, k.like(x, 0)), zero, rest)
-        settled = k.b.select(k.truth(y), settled, rest)
-    else:
-        _, settled = _quotient_and_rest(k, x, y)
-        rest = settled
-        if x.dtype.kind == "u":
-            return settled
-    return k.b.select(_has_other_sign(k, rest, y), k.b.same("add", rest, y), settled)
-
-
-def fmod(k: Kit, x: Val, y: Val) -> Val:
-    return k.b.same("remainder", x, y) if x.dtype.kind == "f" else _quotient_and_rest(k, x, y)[1]
-
-
 def reciprocal(k: Kit, x: Val) -> Val:
     if x.dtype in PART_DTYPES:
         return inverse(k, x)
@@ -140,46 +58,6 @@ def reciprocal(k: Kit, x: Val) -> Val:
 
 def divide(k: Kit, x: Val, y: Val) -> Val:
     return quotient(k, x, y) if x.dtype in PART_DTYPES else k.b.same("divide", x, y)
-
-
-# ---------------------------------------------------------------- signs
-
-
-def copysign(k: Kit, x: Val, y: Val) -> Val:
-    """By bits: a zero and a nan have signs, too."""
-    word = unsigned(x.dtype)
-    sign = 1 << (8 * word.itemsize - 1)
-    kept = k.b.same("and", k.b.bits(x, word), k.like(x, sign - 1, word))
-    taken = k.b.same("and", k.b.bits(y, word), k.like(x, sign, word))
-    return k.b.bits(k.b.same("or", kept, taken), x.dtype)
-
-
-def signbit(k: Kit, x: Val) -> Val:
-    word = np.dtype(f"i{x.dtype.itemsize}")
-    return is_negative(k, k.b.bits(x, word) if x.dtype.kind == "f" else x)
-
-
-def absolute(k: Kit, x: Val) -> Val:
-    if x.dtype in PART_DTYPES:
-        return k.b.op("abs", [x], PART_DTYPES[x.dtype], x.shape)
-    return x if x.dtype.kind in "bu" else k.b.same("abs", x)
-
-
-def sign(k: Kit, x: Val) -> Val:
-    """0 has none; neither has -0.0."""
-    if x.dtype.kind in "bu":
-        return k.b.convert(k.truth(x), x.dtype)
-    found = k.b.same("sign", x)
-    if x.dtype.kind != "f":
-        return found
-    zero = k.like(x, 0)
-    return k.b.select(k.b.compare("EQ", x, zero), zero, found)
-
-
-def negative(k: Kit, x: Val) -> Val:
-    if x.dtype.kind == "u":
-        return k.b.same("subtract", k.like(x, 0), x)
-    return k.b.same("negate", x)
 
 
 def conjugate(k: Kit, x: Val) -> Val:
@@ -353,6 +231,8 @@ RULES: dict[str, Rule] = {
     "heaviside": heaviside,
     "nextafter": nextafter,
     "conjugate": conjugate,
+    "gcd": gcd,
+    "lcm": lcm,
     "rint": for_floats("round_nearest_even"),
     "floor": for_floats("floor"),
     "ceil": for_floats("ceil"),

@@ -8,6 +8,7 @@ from fxc.ir.graph import Node, Operand
 
 from .builder import BOOL, I64, Val
 from .emission import Emission
+from .problems import Unsayable
 
 
 def matmul(e: Emission, node: Node) -> list[Val]:
@@ -65,4 +66,61 @@ def _product(e: Emission, x: Val, y: Val, summed: tuple[int, int], batch: int) -
     return e.b.op("dot_general", [x, y], x.dtype, shape, rest)
 
 
-EMITTERS = {"matmul": matmul, "dot": dot}
+# ---------------------------------------------------------------- einsum
+
+
+def einsum(e: Emission, node: Node) -> list[Val]:
+    """From left to right: what only one operand has is summed first, products do the rest."""
+    kind, subscripts = node.output.type, node.arg("subscripts").replace(" ", "")
+    inputs, arrow, output = subscripts.partition("->")
+    labels = inputs.split(",")
+    if "." in subscripts or any(len(set(each)) < len(each) for each in labels):
+        raise Unsayable("einsum with an ellipsis, or along a diagonal")
+    if any(e.changing(x.type) for x in node.args[0]) or kind.dtype == BOOL:
+        raise Unsayable("einsum of arrays of which the sizes change, or of bools")
+    if not arrow:
+        every = "".join(labels)
+        output = "".join(sorted(label for label in set(every) if every.count(label) == 1))
+    terms = [(e.cast(x, kind.dtype), names) for x, names in zip(node.args[0], labels, strict=True)]
+    while len(terms) > 1:
+        (x, left), (y, right), *rest = terms
+        kept = output + "".join(names for _, names in rest)
+        terms = [_joined(e, (x, left), (y, right), kept), *rest]
+    x, names = _summed(e, *terms[0], output)
+    found = e.transpose(x, [names.index(label) for label in output])
+    return [e.broadcast(found, e.held(kind))]
+
+
+def _summed(e: Emission, x: Val, names: str, kept: str) -> tuple[Val, str]:
+    """The sum over axes that nobody needs."""
+    axes = [axis for axis, label in enumerate(names) if label not in kept]
+    if axes:
+        x = e.b.reduce(x, e.b.scalar(0, x.dtype), "add", axes)
+    return x, "".join(label for label in names if label in kept)
+
+
+def _joined(
+    e: Emission, first: tuple[Val, str], second: tuple[Val, str], kept: str
+) -> tuple[Val, str]:
+    """The product of two terms, with the axes that ``kept`` has."""
+    x, left = _summed(e, *first, kept + second[1])
+    y, right = _summed(e, *second, kept + left)
+    batch = [label for label in left if label in right and label in kept]
+    summed = [label for label in left if label in right and label not in kept]
+    sizes = {**dict(zip(right, y.shape, strict=True)), **dict(zip(left, x.shape, strict=True))}
+    for label, size in zip(right, y.shape, strict=True):  # an axis of size 1 is broadcast
+        if sizes[label] == 1:
+            sizes[label] = size
+    x = e.broadcast(x, [sizes[label] for label in left])
+    y = e.broadcast(y, [sizes[label] for label in right])
+    names = [*batch, *(c for c in left if c not in right), *(c for c in right if c not in left)]
+    pairs = [
+        f"{word}_dims = {[left.index(c) for c in axes]} x {[right.index(c) for c in axes]}"
+        for word, axes in (("batching", batch), ("contracting", summed))
+        if axes or word == "contracting"
+    ]
+    shape = [sizes[label] for label in names]
+    return e.b.op("dot_general", [x, y], x.dtype, shape, ", ".join(pairs)), "".join(names)
+
+
+EMITTERS = {"matmul": matmul, "dot": dot, "einsum": einsum}

@@ -10,11 +10,12 @@ import math
 
 from fxc.ir.types import PART_DTYPES
 
-from .arithmetic import Rule, copysign, isinf, named
+from .arithmetic import Rule, isinf, named
 from .builder import BOOL, Val
 from .casts import Kit
 from .complexes import paired, parts
 from .problems import Unsayable
+from .signs import copysign
 
 
 def real(rule: Rule) -> Rule:

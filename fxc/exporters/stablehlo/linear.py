@@ -9,12 +9,12 @@ from __future__ import annotations
 from fxc.ir.graph import Node
 from fxc.ir.types import PART_DTYPES
 
-from .arithmetic import absolute
 from .builder import I64, Val
 from .casts import cast
 from .emission import Emission
 from .problems import Unsayable
 from .reductions import first_place
+from .signs import absolute
 
 
 def solve(e: Emission, node: Node) -> list[Val]:

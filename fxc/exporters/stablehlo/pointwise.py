@@ -18,6 +18,7 @@ from .casts import cast
 from .emission import Emission
 from .numbers import computes_in_result, number_rule
 from .problems import Unsayable
+from .signs import is_negative
 
 _F16 = np.dtype("f2")
 _RULES = arithmetic.RULES | elementary.RULES
@@ -92,7 +93,7 @@ def wrap_index(e: Emission, node: Node) -> list[Val]:
     if e.range_of(index)[0] >= 0:
         return [x]
     total = e.broadcast(e.sizes.value(size), x.shape)
-    return [e.b.select(arithmetic.is_negative(e, x), e.b.same("add", x, total), x)]
+    return [e.b.select(is_negative(e, x), e.b.same("add", x, total), x)]
 
 
 def reinterpret(e: Emission, node: Node) -> list[Val]:

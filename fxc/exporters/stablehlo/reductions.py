@@ -10,10 +10,10 @@ from fxc.ir.graph import Node
 from fxc.ir.types import PART_DTYPES
 from fxc.ops.table import TABLE
 
-from .arithmetic import is_nan
 from .builder import BOOL, I64, Val, separated, signature_of
 from .emission import Emission
 from .problems import Unsayable
+from .signs import is_nan
 
 
 def _least(dtype: np.dtype) -> object:
@@ -157,6 +157,33 @@ def running(e: Emission, x: Val, axis: int, name: str, start: object) -> Val:
     return found
 
 
+# ---------------------------------------------------------------- transforms
+
+
+def fourier(e: Emission, node: Node) -> list[Val]:
+    """Transforms of complex numbers, and of real ones to half of their spectrum."""
+    kind, norm, n = node.output.type, node.arg("norm"), node.arg("n")
+    name = node.arg("kind")
+    operand = node.args[0].type
+    axis = node.arg("axis") % operand.rank
+    size = operand.shape[axis]
+    if name not in ("fft", "ifft", "rfft") or n not in (None, size) or not isinstance(size, int):
+        raise Unsayable(f"{name} of another number of points, or of one that is no number")
+    part = np.dtype(f"f{kind.dtype.itemsize // 2}")
+    x = e.cast(node.args[0], part if name == "rfft" else kind.dtype)
+    order = [*(a for a in range(x.rank) if a != axis), axis]
+    x = e.transpose(x, order)
+    shape = [*x.shape[:-1], size // 2 + 1 if name == "rfft" else size]
+    rest = f"type = {name.upper()}, length = [{size}]"
+    found = e.b.op("fft", [x], kind.dtype, shape, rest)
+    exponent = {"ortho": 0.5, "forward": 1.0}.get(norm, 0.0)
+    if name == "ifft" and norm is not None:  # StableHLO divides by the number of points
+        exponent = {"ortho": -0.5, "forward": -1.0}.get(norm, 0.0)
+    if exponent:
+        found = e.b.same("multiply", found, e.like(found, float(size) ** -exponent))
+    return [e.transpose(found, [order.index(a) for a in range(x.rank)])]
+
+
 # ---------------------------------------------------------------- sorts
 
 
@@ -220,6 +247,7 @@ EMITTERS = {
     "argmax": argument,
     "cumsum": scan,
     "cumprod": scan,
+    "fourier": fourier,
     "sort": sort,
     "argsort": argsort,
 }

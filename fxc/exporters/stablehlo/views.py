@@ -54,7 +54,9 @@ def sliced(e: Emission, x: Val, index: Sequence[SliceSpec], shape: Sequence[Dim]
 
 
 def _at(e: Emission, x: Val, places: Sequence[Val], sizes: Sequence[Dim]) -> Val:
-    """The elements from a place on."""
+    """The elements from a place on; of an array that has none there is no place."""
+    if 0 in x.shape:
+        return e.full(0, x.dtype, sizes)
     return e.b.op("dynamic_slice", [x, *places], x.dtype, sizes, f"sizes = {list(sizes)}")
 
 
@@ -223,7 +225,9 @@ def diagonal_copy(e: Emission, node: Node) -> list[Val]:
 def gathered(
     e: Emission, x: Val, places: Val, numbers: str, sizes: Sequence[Dim], shape: Sequence[Dim]
 ) -> Val:
-    """Slices of ``x`` of these sizes at many places."""
+    """Slices of ``x`` of these sizes at many places; of an empty array there are none."""
+    if 0 in x.shape:
+        return e.full(0, x.dtype, shape)
     found, given = Val(x.dtype, shape), [x, places]
     name, more = "gather", ""
     if _asks(sizes):
