@@ -9,7 +9,7 @@ import math
 import operator
 from collections.abc import Mapping, Sequence
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -29,15 +29,16 @@ _COMPARED = {
 _MOST_WORK: Any = 100_000  # to find out whether arrays have an element in common
 
 
-class ArrayInput(NamedTuple):
+class ArrayInput:
     """An input that is an array; ``shown`` is its shape for messages."""
 
-    name: str
-    dtype: np.dtype
-    shape: list[Size]
-    strides: list[Size]
-    writeable: bool
-    shown: str
+    def __init__(self, name: str, shown: Mapping[str, Any]) -> None:
+        self.name = name
+        self.dtype = np.dtype(shown["dtype"])
+        self.shape: list[Size] = shown["shape"]
+        self.strides: list[Size] = shown["strides"]
+        self.writeable: bool = shown["writeable"]
+        self.shown: str = shown["shown"]
 
     def check(self, given: Any) -> None:
         """Whether it is such an array, whatever its sizes are."""
@@ -58,14 +59,13 @@ class ArrayInput(NamedTuple):
             raise ValueError(f"{name} must be {wanted}, as when it was exported; it is {found}")
 
 
-class NumberInput(NamedTuple):
+class NumberInput:
     """An input that is a number: of a type of Python's, or of a dtype."""
 
-    name: str
-    kind: type | None
-    dtype: np.dtype | None
-    at_least: int | None
-    symbol: str | None
+    def __init__(self, name: str, shown: Mapping[str, Any], at_least: int | None) -> None:
+        self.name, self.at_least = name, at_least
+        self.kind: type | None = _PYTHON[shown["kind"]] if "kind" in shown else None
+        self.dtype = None if "kind" in shown else np.dtype(shown["dtype"])
 
     def check(self, given: Any) -> None:
         """Whether it is such a number."""
@@ -235,13 +235,7 @@ def _pairs(keywords: Mapping[str, Any]) -> list[tuple[Any, Any]]:
 
 
 def _input(shown: Mapping[str, Any], name: str, at_least: int | None) -> ArrayInput | NumberInput:
-    if "shape" in shown:
-        dtype = np.dtype(shown["dtype"])
-        rest = shown["strides"], shown["writeable"], shown["shown"]
-        return ArrayInput(name, dtype, shown["shape"], *rest)
-    if "kind" in shown:
-        return NumberInput(name, _PYTHON[shown["kind"]], None, at_least, shown.get("symbol"))
-    return NumberInput(name, None, np.dtype(shown["dtype"]), None, None)
+    return ArrayInput(name, shown) if "shape" in shown else NumberInput(name, shown, at_least)
 
 
 def normal_strides(array: np.ndarray) -> tuple[int, ...]:

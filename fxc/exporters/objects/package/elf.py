@@ -6,8 +6,7 @@ Nothing is executed here. Needs only the standard library.
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections.abc import Iterator, Sequence
 
 X86_64, AARCH64 = 62, 183  # machines
 MACHINES = {X86_64: "x86-64", AARCH64: "aarch64"}
@@ -28,42 +27,53 @@ class BadObject(ValueError):
     """What is no object file that can be mapped."""
 
 
-class ElfSection(NamedTuple):
+# These are no named tuples, nor dataclasses: to define those takes longer than to load a package.
+
+
+class ElfSection:
     """A section; one that is not ``needed`` while code runs has no content."""
 
-    name: str
-    needed: bool
-    writes: bool
-    runs: bool
-    content: bytes  # zeros where the file has none
-    alignment: int
+    __slots__ = ("alignment", "content", "name", "needed", "runs", "writes")
+
+    def __init__(self, name: str, flags: int, content: bytes, alignment: int) -> None:
+        self.name = name
+        self.needed = bool(flags & _ALLOC) and name != _UNWINDING
+        self.writes, self.runs = bool(flags & _WRITE), bool(flags & _CODE)
+        self.content = content if self.needed else b""  # zeros where the file has none
+        self.alignment = alignment
 
 
-class ElfSymbol(NamedTuple):
+class ElfSymbol:
     """A name for a place in a section; without a section it is somebody else's."""
 
-    name: str
-    section: int | None
-    value: int
+    __slots__ = ("name", "section", "value")
+
+    def __init__(self, name: str, section: int | None, value: int) -> None:
+        self.name, self.section, self.value = name, section, value
 
 
-class Relocation(NamedTuple):
+class Relocation:
     """Place ``offset`` of a section is to be changed, as ``kind`` says, to mean a symbol."""
 
-    section: int
-    offset: int
-    kind: int
-    symbol: int
-    addend: int
+    __slots__ = ("addend", "kind", "offset", "section", "symbol")
+
+    def __init__(self, section: int, offset: int, info: int, addend: int) -> None:
+        self.section, self.offset, self.addend = section, offset, addend
+        self.kind, self.symbol = info & 0xFFFFFFFF, info >> 32
 
 
-class ObjectFile(NamedTuple):
+class ObjectFile:
     """What a file holds."""
 
-    machine: int
-    sections: tuple[ElfSection, ...]
-    symbols: tuple[ElfSymbol, ...]
-    relocations: tuple[Relocation, ...]
+    def __init__(
+        self,
+        machine: int,
+        sections: Sequence[ElfSection],
+        symbols: Sequence[ElfSymbol],
+        relocations: Sequence[Relocation],
+    ) -> None:
+        self.machine, self.sections = machine, sections
+        self.symbols, self.relocations = symbols, relocations
 
     @property
     def missing(self) -> tuple[str, ...]:
@@ -77,7 +87,9 @@ def read(data: bytes) -> ObjectFile:
     """The content of an object file. Raises ``BadObject`` for anything else."""
     try:
         return _read(data)
-    except (struct.error, IndexError, UnicodeDecodeError) as error:
+    except BadObject:
+        raise
+    except (struct.error, LookupError, ValueError) as error:
         raise BadObject(f"the object file is damaged ({error})") from None
 
 
@@ -117,17 +129,14 @@ _MOST = 1 << 28  # bytes of a section without content
 
 def _section(data: bytes, head: tuple[int, ...], name: str) -> ElfSection:
     _, kind, flags, _, _, size, _, _, alignment, _ = head
-    needed = bool(flags & _ALLOC) and name != _UNWINDING
     if kind == _NO_BITS and size > _MOST:
         raise BadObject(f"section {name} is too large")
     content = b""
-    if needed:
+    if flags & _ALLOC:
         content = bytes(size) if kind == _NO_BITS else _content(data, head)
     if alignment > 4096 or alignment & (alignment - 1):
         raise BadObject(f"section {name} has no alignment that there is")
-    return ElfSection(
-        name, needed, bool(flags & _WRITE), bool(flags & _CODE), content, max(1, alignment)
-    )
+    return ElfSection(name, flags, content, max(1, alignment))
 
 
 def _symbols(
@@ -144,7 +153,7 @@ def _symbols(
 
 def _relocations(content: bytes, section: int) -> Iterator[Relocation]:
     for offset, info, addend in _RELOCATION.iter_unpack(content):
-        yield Relocation(section, offset, info & 0xFFFFFFFF, info >> 32, addend)
+        yield Relocation(section, offset, info, addend)
 
 
 def _text(texts: bytes, at: int) -> str:

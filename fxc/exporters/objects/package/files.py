@@ -8,9 +8,9 @@ Needs only the standard library.
 
 from __future__ import annotations
 
-import hashlib
 import json
-from pathlib import Path
+import os
+import zlib
 from typing import Any
 
 FORMAT = 1
@@ -22,7 +22,7 @@ class BadPackage(ValueError):
     """A folder that is no package, or not the one that was written."""
 
 
-def read_package(folder: Path) -> tuple[dict[str, Any], dict[str, bytes]]:
+def read_package(folder: str) -> tuple[dict[str, Any], dict[str, bytes]]:
     """The manifest of a package and the content of its files.
 
     Raises ``BadPackage``, which names the folder, for anything but a whole package of this format.
@@ -38,10 +38,10 @@ def read_package(folder: Path) -> tuple[dict[str, Any], dict[str, bytes]]:
     raise BadPackage(f"{folder} cannot be loaded: {problem}")
 
 
-def _read(folder: Path) -> tuple[dict[str, Any], dict[str, bytes]]:
-    text = (folder / MANIFEST).read_bytes()
+def _read(folder: str) -> tuple[dict[str, Any], dict[str, bytes]]:
+    text = _content(folder, MANIFEST)
     first, _, rest = text.partition(b"\n")
-    head = first.split(b" sha256 ")
+    head = first.split(b" checksum ")
     title, _, number = head[0].decode("ascii", "replace").rpartition(", format ")
     if title != TITLE or len(head) != 2:
         raise BadPackage(f"{MANIFEST} is not that of an object package")
@@ -54,7 +54,7 @@ def _read(folder: Path) -> tuple[dict[str, Any], dict[str, bytes]]:
     manifest: dict[str, Any] = json.loads(rest)
     found = {}
     for name, expected in manifest["files"].items():
-        found[name] = (folder / name).read_bytes()
+        found[name] = _content(folder, name)
         if digest(found[name]) != expected:
             raise BadPackage(f"{name} is not what was written: its checksum is wrong")
     return manifest, found
@@ -63,9 +63,14 @@ def _read(folder: Path) -> tuple[dict[str, Any], dict[str, bytes]]:
 def manifest_bytes(manifest: dict[str, Any]) -> bytes:
     """A manifest as it stands in its file."""
     rest = json.dumps(manifest, indent=1).encode()
-    return f"{TITLE}, format {FORMAT} sha256 {digest(rest)}\n".encode() + rest
+    return f"{TITLE}, format {FORMAT} checksum {digest(rest)}\n".encode() + rest
 
 
 def digest(data: bytes) -> str:
-    """The checksum of a file."""
-    return hashlib.sha256(data).hexdigest()
+    """The checksum of a file: its length and its CRC-32."""
+    return f"{len(data)} {zlib.crc32(data):08x}"
+
+
+def _content(folder: str, name: str) -> bytes:
+    with open(os.path.join(folder, name), "rb") as file:
+        return file.read()

@@ -16,7 +16,7 @@ import sys
 from collections.abc import Callable
 
 from .elf import AARCH64, X86_64, BadObject, ElfSymbol, ObjectFile, Relocation
-from .relocations import JUMPS, RULES, STUBS, THROUGH_POINTERS
+from .relocations import JUMPS, RULES, STUBS, THROUGH_POINTERS, WIDE
 
 Resolve = Callable[[str], int | None]  # from a name to an address
 
@@ -36,7 +36,7 @@ class Mapped:
             raise OSError(f"object code is mapped on Linux alone, this is {sys.platform}")
         if file.machine != _OWN.get(platform.machine()):
             raise BadObject(f"the code is for another processor than {platform.machine()}")
-        layout = _Layout(file, resolve)
+        layout = Layout(file, resolve)
         self._memory = mmap.mmap(-1, layout.size, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
         self._first = ctypes.c_char.from_buffer(self._memory)
         start = ctypes.addressof(self._first)
@@ -70,8 +70,11 @@ def _protect(start: int, size: int, rights: int) -> None:
         raise OSError(ctypes.get_errno(), "this system does not let a process run code it has made")
 
 
-class _Layout:
-    """Where everything lies: code with stubs for jumps, what is read alone, what is written."""
+class Layout:
+    """Where everything lies: code with stubs for jumps, what is read alone, what is written.
+
+    Raises ``BadObject`` for what cannot be mapped, as ``content`` does.
+    """
 
     def __init__(self, file: ObjectFile, resolve: Resolve) -> None:
         self.file = file
@@ -117,7 +120,7 @@ class _Layout:
             memory[place : place + len(jump) + 8] = jump + self.outside[name].to_bytes(8, "little")
         for number, place in self.pointers.items():
             target = self.target(start, self.file.symbols[number])
-            memory[place : place + 8] = target.to_bytes(8, "little")
+            memory[place : place + 8] = (target % 2**64).to_bytes(8, "little")
         for each in self.file.relocations:
             self.relocate(memory, start, each)
         return bytes(memory)
@@ -130,10 +133,12 @@ class _Layout:
         return start + self.places[symbol.section] + symbol.value
 
     def relocate(self, memory: bytearray, start: int, relocation: Relocation) -> None:
-        section, offset, kind, number, addend = relocation
-        machine, symbol = self.file.machine, self.file.symbols[number]
+        section, offset, kind = relocation.section, relocation.offset, relocation.kind
+        number, machine = relocation.symbol, self.file.machine
+        symbol = self.file.symbols[number]
         at = self.places[section] + offset
-        if offset + 4 > len(self.file.sections[section].content):
+        width = 8 if kind in WIDE[machine] else 4
+        if offset + width > len(self.file.sections[section].content):
             raise BadObject("a relocation is outside of its section")
         if kind in THROUGH_POINTERS[machine]:
             rule, target = THROUGH_POINTERS[machine][kind], start + self.pointers[number]
@@ -145,7 +150,7 @@ class _Layout:
             rule, target = RULES[machine][kind], self.target(start, symbol)
         else:
             raise BadObject(f"the object file has a relocation of kind {kind}")
-        rule(memory, at, start + at, target + addend)
+        rule(memory, at, start + at, target + relocation.addend)
 
 
 def _resolved(resolve: Resolve, name: str) -> int:

@@ -8,7 +8,7 @@ the memory of operands and results. Needs only NumPy.
 from __future__ import annotations
 
 import ctypes
-import threading
+from _thread import get_ident
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -53,16 +53,14 @@ class NumpyTable:
 
     def __init__(self, entries: Sequence[Mapping[str, Any]]) -> None:
         """Raises ``RuntimeError`` for a NumPy that has something elsewhere."""
-        self._own = threading.local()
+        self._raised: dict[int, BaseException] = {}  # by thread
         self._kept: list[Any] = []
         pairs = [self._pair(entry) for entry in entries]
         self.pointers = (ctypes.c_void_p * (2 * len(pairs) or 1))(*[x for p in pairs for x in p])
 
     def raised(self) -> BaseException | None:
         """What has ended this thread's call; it is forgotten."""
-        found: BaseException | None = getattr(self._own, "raised", None)
-        self._own.raised = None
-        return found
+        return self._raised.pop(get_ident(), None)
 
     def _pair(self, entry: Mapping[str, Any]) -> tuple[int | None, int | None]:
         if "loop" in entry:
@@ -97,10 +95,12 @@ class NumpyTable:
                 for array, result in zip(arrays, results, strict=True):
                     array[...] = result
             except Exception as error:
-                self._own.raised = error.with_traceback(None)  # its frames have arrays that go away
+                self._raised[get_ident()] = error.with_traceback(
+                    None
+                )  # its frames have arrays that go away
                 return FAILED
             except BaseException as error:
-                self._own.raised = error.with_traceback(None)
+                self._raised[get_ident()] = error.with_traceback(None)
                 return STOPPED
             return DONE
 

@@ -26,8 +26,8 @@ def machine() -> str:
 def features() -> frozenset[str]:
     """What this processor can do, as Linux calls it; nothing elsewhere."""
     try:
-        with open("/proc/cpuinfo", encoding="ascii", errors="replace") as file:
-            text = file.read(_ENOUGH)
+        with open("/proc/cpuinfo", "rb") as file:
+            text = file.read(_ENOUGH).decode("utf-8", "replace")
     except OSError:
         return frozenset()
     for line in text.splitlines():

@@ -1,4 +1,4 @@
-"""Loads a package, and calls its program.
+"""The program of a package: maps its code, and calls it.
 
 Needs only NumPy.
 """
@@ -6,17 +6,15 @@ Needs only NumPy.
 from __future__ import annotations
 
 import ctypes
-import os
 import struct
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from . import elf, processors
 from .arguments import Arguments
-from .files import BadPackage, read_package
+from .files import BadPackage
 from .mapping import Mapped, library
 from .numpy_calls import NumpyTable
 from .trees import LEAF, unflatten
@@ -32,15 +30,10 @@ _DATA = object.__basicsize__  # where an array has the address of its first elem
 _ALIGNED = 64  # bytes, of temporaries
 
 
-def load(folder: str | os.PathLike[str] | None = None, level: str | None = None) -> LoadedProgram:
-    """The program of a package, by default of the one that this module belongs to.
-
-    Its code is that of the best level that this processor has; ``level`` names another one.
-    Raises ``BadPackage`` for a folder that is not a whole package of this format, ``NoCode`` if it
-    has no code for this processor.
-    """
-    place = Path(__file__).parent if folder is None else Path(folder)
-    manifest, files = read_package(place)
+def program_of(
+    place: str, manifest: dict[str, Any], files: dict[str, bytes], level: str | None
+) -> LoadedProgram:
+    """The program of a package whose files have been compared with their checksums."""
     found = processors.chosen(
         manifest["levels"], processors.machine(), processors.features(), level
     )
@@ -203,7 +196,8 @@ def _address(array: np.ndarray) -> int:
 
 
 def _slow_address(array: np.ndarray) -> int:
-    return array.ctypes.data
+    found: int = array.__array_interface__["data"][0]
+    return found
 
 
 _sample = np.empty(3)

@@ -82,6 +82,8 @@ JUMPS: dict[int, dict[int, Rule]] = {
     X86_64: {4: _relative_32},
     AARCH64: {282: _branch, 283: _branch},
 }
+# Those that change 8 bytes, not 4.
+WIDE = {X86_64: frozenset({1, 24}), AARCH64: frozenset({257, 260})}
 # A jump to an address that stands behind it.
 STUBS = {
     X86_64: b"\xff\x25\x02\x00\x00\x00\x0f\x0b",  # jmp [rip + 2]; ud2

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -81,8 +80,10 @@ def _children(value: Any) -> tuple[tuple[Any, ...], list[Any]] | None:
         return tuple(value), list(value.values())
     if issubclass(kind, tuple) and hasattr(kind, "_fields"):
         return tuple(kind._fields), list(value)
-    if dataclasses.is_dataclass(kind):
-        names = tuple(field.name for field in dataclasses.fields(kind))
+    if hasattr(kind, "__dataclass_fields__"):
+        from dataclasses import fields  # takes long to import
+
+        names = tuple(field.name for field in fields(kind))
         return names, [getattr(value, name) for name in names]
     return None
 

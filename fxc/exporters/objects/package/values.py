@@ -6,7 +6,7 @@ beside the standard library.
 
 from __future__ import annotations
 
-import base64
+from binascii import a2b_base64
 from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import Any
@@ -65,7 +65,7 @@ def value_of(shown: Shown, known: Mapping[str, int]) -> Any:
 
 def _array(content: Shown, known: Mapping[str, int]) -> np.ndarray:
     dtype, shape, data = content
-    return np.frombuffer(base64.b64decode(data), np.dtype(dtype)).reshape(shape)
+    return np.frombuffer(a2b_base64(data), np.dtype(dtype)).reshape(shape)
 
 
 _PARTS: dict[str, Callable[..., Any]] = {
@@ -77,7 +77,7 @@ _PARTS: dict[str, Callable[..., Any]] = {
 _KINDS: dict[str, Callable[[Any, Mapping[str, int]], Any]] = {
     "float": lambda text, known: float.fromhex(text),
     "complex": lambda parts, known: complex(*map(float.fromhex, parts)),
-    "bytes": lambda text, known: base64.b64decode(text),
+    "bytes": lambda text, known: a2b_base64(text),
     "scalar": lambda parts, known: np.frombuffer(bytes.fromhex(parts[1]), np.dtype(parts[0]))[0],
     "dtype": lambda text, known: np.dtype(text),
     "ellipsis": lambda content, known: Ellipsis,

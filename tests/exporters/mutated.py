@@ -1,0 +1,114 @@
+"""Damaged packages: each has one clear error, before anything of it is mapped or run.
+
+``python -m tests.exporters.mutated 10000`` tries so many.
+"""
+
+import random
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+import fxc
+from fxc.exporters.objects.package import elf, load
+from fxc.exporters.objects.package.files import BadPackage
+from fxc.exporters.objects.package.mapping import Layout, library
+
+from .corpus import EXAMPLES
+
+
+def write(folder: Path) -> None:
+    example = next(x for x in EXAMPLES if x.name == "astronomy.lomb_scargle")
+    fxc.export(example.function, *example.arguments(0)).to_object(folder)
+
+
+def mutations(data: bytes, others: list[bytes], r: random.Random) -> bytes | None:
+    """Other content for a file, or None for no file."""
+    size = len(data)
+    match r.randrange(9):
+        case 0:
+            return data[: r.randrange(size)]
+        case 1:
+            return data + r.randbytes(r.randrange(1, 9))
+        case 2:
+            return None
+        case 3:
+            return r.choice(others)
+        case 4:
+            start = r.randrange(size)
+            return data[:start] + data[start + r.randrange(1, 9) :]
+        case 5:
+            start = r.randrange(size)
+            return data[:start] + r.randbytes(r.randrange(1, 64)) + data[start:]
+        case 6:
+            return b"" if r.randrange(2) else r.randbytes(size)
+        case _:
+            place = r.randrange(size)
+            changed = bytearray(data)
+            for _ in range(r.randrange(1, 4)):
+                changed[place] ^= 1 << r.randrange(8)
+                place = r.randrange(size)
+            return bytes(changed)
+
+
+def damaged(count: int, seed: int) -> Iterator[str]:
+    """Packages that are loaded although a file is not what was written, and other exceptions."""
+    r = random.Random(seed)
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(temporary) / "package"
+        write(folder)
+        files = {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
+        names = sorted(files)
+        for number in range(count):
+            name = r.choice(names)
+            found = mutations(files[name], [files[each] for each in names], r)
+            if found == files[name]:
+                continue
+            if found is None:
+                (folder / name).unlink()
+            else:
+                (folder / name).write_bytes(found)
+            try:
+                load(folder)
+                yield f"{number}: {name} was loaded"
+            except BadPackage as error:
+                if not str(error).startswith(f"{folder} cannot be loaded: "):
+                    yield f"{number}: {name}: {error}"
+            except BaseException as error:
+                yield f"{number}: {name}: {error!r}"
+            (folder / name).write_bytes(files[name])
+        load(folder)
+        shutil.rmtree(folder)
+
+
+def damaged_objects(count: int, seed: int) -> Iterator[str]:
+    """Object files, without checksums, that lead to another exception than they should."""
+    r = random.Random(seed)
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(temporary) / "package"
+        write(folder)
+        objects = [path.read_bytes() for path in sorted(folder.glob("*.o"))]
+    for number in range(count):
+        data = mutations(r.choice(objects), objects, r) or b""
+        try:
+            Layout(elf.read(data), library).content(0x7F0000000000)
+        except elf.BadObject:
+            pass
+        except BaseException as error:
+            yield f"{number}: {error!r}"
+
+
+def main() -> None:
+    count = int(sys.argv[1]) if len(sys.argv) > 1 else 10_000
+    seed = int(np.random.SeedSequence().entropy) % 2**32  # type: ignore[arg-type]
+    print(f"{count} packages and {count} object files, seed {seed}")
+    wrong = [*damaged(count, seed), *damaged_objects(count, seed)]
+    print("\n".join(wrong) or "each has its one error")
+    sys.exit(bool(wrong))
+
+
+if __name__ == "__main__":
+    main()
