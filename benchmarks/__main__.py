@@ -1,4 +1,4 @@
-"""`python -m benchmarks`: what starting, compiling, writes, splits, flags, draws and threads cost.
+"""`python -m benchmarks`: what starting, compiling, splits, flags, draws and the like cost.
 
 One table, every row measured side by side in this one run. Programs of users and how fast they are:
 `python -m benchmarks.suites`.
@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from . import draws, flags, threads
+from . import draws, flags, packages, threads
 from .contenders import compiled, installed, use_one_thread
 from .loop_programs import PROGRAMS, LoopProgram
 from .measure import CONTENDERS, Row, heading, samples_of, table_line
@@ -37,6 +37,7 @@ GROUPS = (
     *dict.fromkeys(ratio.group for ratio in RATIOS),
     flags.GROUP,
     draws.GROUP,
+    packages.GROUP,
     threads.GROUP,
 )
 
@@ -96,6 +97,8 @@ def measure_all(chosen: Sequence[str], present: list[str], repeats: int) -> Iter
         yield from flags.rows(repeats)
     if is_chosen(chosen, draws.GROUP):
         yield from draws.rows(repeats)
+    if is_chosen(chosen, packages.GROUP):
+        yield from packages.rows(repeats)
     yield from threads.rows(repeats, partial(is_chosen, chosen, threads.GROUP))
     if is_chosen(chosen, "memory"):
         name = "peak memory, chain of 10 (result: 80 MB)"

@@ -15,7 +15,7 @@ import numpy as np
 import fxc
 from fxc.exporters.objects.package import elf, load
 from fxc.exporters.objects.package.files import BadPackage
-from fxc.exporters.objects.package.mapping import Layout, library
+from fxc.exporters.objects.package.mapping import MemoryLayout, library
 
 from .corpus import EXAMPLES
 
@@ -94,7 +94,7 @@ def damaged_objects(count: int, seed: int) -> Iterator[str]:
     for number in range(count):
         data = mutations(r.choice(objects), objects, r) or b""
         try:
-            Layout(elf.read(data), library).content(0x7F0000000000)
+            MemoryLayout(elf.read(data), library).content(0x7F0000000000)
         except elf.BadObject:
             pass
         except BaseException as error:

@@ -15,7 +15,7 @@ import fxc
 from fxc.exporters.objects.levels import LEVELS
 from fxc.exporters.objects.package import elf, load, relocations
 from fxc.exporters.objects.package.files import FORMAT, MANIFEST, BadPackage
-from fxc.exporters.objects.package.mapping import Layout, Mapped, library
+from fxc.exporters.objects.package.mapping import Mapped, MemoryLayout, library
 from fxc.runtime.object_code import Processor, object_code
 
 from .corpus import EXAMPLES
@@ -91,7 +91,7 @@ def test_the_object_of_each_level_is_read_back(tmp_path: Path) -> None:
             file = elf.read(path.read_bytes())
             assert elf.MACHINES[file.machine].replace("-", "_") == level.machine
             assert all(library(each) for each in file.missing), file.missing
-            layout = Layout(file, library)
+            layout = MemoryLayout(file, library)
             content = layout.content(0x5500_0000_0000)
             assert program.graph.name in layout.symbols
             assert len(content) == layout.size

@@ -40,6 +40,8 @@ def outcome(example: Example, levels: list[str] = OWN) -> str:
             for seed in range(3):
                 expected = seen(program, example.arguments(seed))
                 assert seen(loaded, example.arguments(seed)) == expected, (example.name, level)
+                general = seen(loaded.general, example.arguments(seed))
+                assert general == expected, (example.name, level)
     return "equal"
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from .trees import flatten, leaf_names
+from .trees import LEAF, flatten, leaf_names
 from .values import Size, size_of, sizes_of, value_of
 
 _PYTHON = {"bool": bool, "int": int, "float": float, "complex": complex}
@@ -103,15 +103,30 @@ class Arguments:
                 first.setdefault(leaf["input"], (name, leaf.get("at_least")))
         shown = manifest["inputs"]
         self.inputs = [_input(shown[place], *first[place]) for place in range(len(shown))]
-        self._symbols = [
+        self.symbols: list[tuple[int, int | None, bool, str, int | None]] = [
             (place, axis, is_stride, symbol, low)
             for place, axis, is_stride, symbol, low in manifest["symbols"]
         ]
         self._guards = manifest["guards"]
-        self._written: list[int] = manifest["written"]
+        self.written: list[int] = manifest["written"]
         arrays = [p for p, x in enumerate(self.inputs) if isinstance(x, ArrayInput)]
-        written = frozenset(self._written)
-        self._pairs = [pair for pair in combinations(arrays, 2) if not written.isdisjoint(pair)]
+        written = frozenset(self.written)
+        self.pairs = [pair for pair in combinations(arrays, 2) if not written.isdisjoint(pair)]
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether the positional arguments are the inputs, in order, and there are no more."""
+        places = [leaf.get("input") for leaf, _ in self._leaves]
+        return (
+            not self._keywords
+            and all(spec == LEAF for spec in self._positional)
+            and places == [*range(len(self.inputs))]
+        )
+
+    @property
+    def guards(self) -> list[tuple[Size, str, Size]]:
+        """The relations of sizes that have to hold."""
+        return [(each["left"], each["relation"], each["right"]) for each in self._guards]
 
     def inputs_of(
         self, args: tuple[Any, ...], kwargs: dict[str, Any]
@@ -174,7 +189,7 @@ class Arguments:
     def _known(self, inputs: Sequence[Any]) -> dict[str, int]:
         """The value of each symbol."""
         known: dict[str, int] = {}
-        for place, axis, is_stride, symbol, low in self._symbols:
+        for place, axis, is_stride, symbol, low in self.symbols:
             if axis is None:
                 known[symbol] = inputs[place]
                 continue
@@ -214,13 +229,13 @@ class Arguments:
 
     def _refuse_overlap(self, inputs: Sequence[Any]) -> None:
         """Raise if a written input has an element in common with another, or with itself."""
-        for place in self._written:
+        for place in self.written:
             if _overlaps_itself(inputs[place]):
                 raise ValueError(
                     f"several elements of {self.inputs[place].name} lie at one place in memory, "
                     f"and {self.name}() writes it; pass a copy"
                 )
-        for pair in self._pairs:
+        for pair in self.pairs:
             left, right = inputs[pair[0]], inputs[pair[1]]
             if np.may_share_memory(left, right) and not _apart(left, right):
                 names = [self.inputs[place].name for place in pair]

@@ -36,7 +36,7 @@ class Mapped:
             raise OSError(f"object code is mapped on Linux alone, this is {sys.platform}")
         if file.machine != _OWN.get(platform.machine()):
             raise BadObject(f"the code is for another processor than {platform.machine()}")
-        layout = Layout(file, resolve)
+        layout = MemoryLayout(file, resolve)
         self._memory = mmap.mmap(-1, layout.size, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
         self._first = ctypes.c_char.from_buffer(self._memory)
         start = ctypes.addressof(self._first)
@@ -70,7 +70,7 @@ def _protect(start: int, size: int, rights: int) -> None:
         raise OSError(ctypes.get_errno(), "this system does not let a process run code it has made")
 
 
-class Layout:
+class MemoryLayout:
     """Where everything lies: code with stubs for jumps, what is read alone, what is written.
 
     Raises ``BadObject`` for what cannot be mapped, as ``content`` does.

@@ -74,12 +74,36 @@ class LoadedProgram:
         self._outputs = shown["outputs"]
         self._sites = shown["sites"]
         self._table = NumpyTable(shown["table"])
+        self._shown = shown
+        self._call = self._first_call
 
     def __repr__(self) -> str:
         return f"<object code of {self.__name__}, {self.level}>"
 
     def __call__(self, *args: object, **kwargs: object) -> Any:
         """Run the program."""
+        return self._call(*args, **kwargs)
+
+    def _first_call(self, *args: object, **kwargs: object) -> Any:
+        from .fast_calls import fast_call  # not when loading: that is to be quick
+
+        names = {
+            "general": self.general,
+            "entry": self._entry,
+            "table": self._table.pointers,
+            "pack": self._pack,
+            "pack_sizes": self._pack_sizes,
+            "pack_arrays": self._pack_arrays,
+            "arena": _arena,
+            "fail": self._raise,
+        }
+        self._call = self.general
+        if _address is not _slow_address:
+            self._call = fast_call(self._arguments, self._shown, self._result, names)
+        return self._call(*args, **kwargs)
+
+    def general(self, *args: object, **kwargs: object) -> Any:
+        """A call of any kind that the program takes, or that it refuses."""
         inputs, known = self._arguments.inputs_of(args, kwargs)
         arrays = [slot(inputs, known) for slot in self._slots]
         arena = _arena(size_of(self._arena, known)) if self._arena else None
