@@ -17,6 +17,7 @@ from .report import CacheInfo
 from .version import __version__ as __version__
 
 if TYPE_CHECKING:
+    from fxc import testing as testing
     from fxc.capture.statements.control import cond as cond
     from fxc.capture.statements.control import fori_loop as fori_loop
     from fxc.capture.statements.control import scan as scan
@@ -77,6 +78,7 @@ _LATER = {
     "set_num_threads": "fxc.runtime.pool",
     "register_backend": "fxc.extensions",
     "register_pytree_node": "fxc.ir.tree",
+    "testing": "fxc.testing",
 }
 
 
@@ -90,6 +92,7 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module 'fxc' has no attribute {name!r}")
     from importlib import import_module
 
-    value = getattr(import_module(module), name)
+    found = import_module(module)
+    value = found if module == f"fxc.{name}" else getattr(found, name)
     globals()[name] = value
     return value
