@@ -208,9 +208,13 @@ class CustomOp:
     ) -> Registration:
         """Let ``build(context, node)`` make loop nests for the nodes that ``covers(node)`` says.
 
-        ``checks`` says that they look for what the operator raises for. See
-        ``fxc.lowering.building.context``.
+        ``checks`` says that they look for what the operator raises for. Where the operator writes,
+        the node's results are what it writes, then its own. See docs/extending.md.
+
+        Raises ``ValueError`` for an operator that gives a view.
         """
+        if self.schema.is_view:
+            raise ValueError(f"{self.schema.name} gives a view, of which there is no native code")
         _check_parameters(build, 2, f"the lowering of {self.schema.name}")
         return self._set("lowering", Lowering(build, covers, checks))
 

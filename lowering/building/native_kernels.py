@@ -72,8 +72,8 @@ def native_kernel(op: Operator) -> NativeKernel | None:
 
 
 def _of_user(op: Operator) -> NativeKernel | None:
-    """The native code that is registered of an operator of the user's."""
-    found = definition_of(op.name).lowering if not op.role else None
+    """The native code that is registered of an operator of the user's, or without its writes."""
+    found = definition_of(op.group).lowering
     return None if found is None else NativeKernel(found.build, found.covers, found.checks)
 
 

@@ -184,6 +184,28 @@ def test_a_wrong_lowering() -> None:
     fails(op, "the lowering raises AttributeError")
 
 
+def test_native_code_of_an_operator_that_writes() -> None:
+    op = custom("neg_(Array(a!) x) -> ()", lambda x: np.negative(x, out=x) is None or None)
+    handle = op.register_lowering(absolute)
+    fails(op, r"after the native code x has .* it should be")
+    handle.remove()
+    op.register_lowering(negated)
+    check_op(op, SAMPLES)
+    compiled = fxc.compile(lambda x: op(x[::2]), fullgraph=True)
+    for size in (1, 2, 7, 9):
+        x, y = np.arange(float(size)), np.arange(float(size))
+        compiled(x)
+        op(y[::2])
+        assert x.tobytes() == y.tobytes()
+    assert compiled.cache_info().fallbacks == {}
+
+
+def test_a_view_has_no_native_code() -> None:
+    op = custom("tail(Array(a) x) -> Array(a)", lambda x: x[1:])
+    with pytest.raises(ValueError, match="test::tail gives a view"):
+        op.register_lowering(negated)
+
+
 def test_a_tolerance() -> None:
     op = custom("third(Array x) -> Array", lambda x: x / 3, meta=lambda x: x.new())
     op.register_decomposition(lambda ops, x: ops.multiply(x, 1 / 3))

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import fxc
+from fxc.dispatch.custom_op import CustomOp
 
 pytestmark = pytest.mark.usefixtures("as_users")
 
@@ -45,11 +46,24 @@ def test_a_public_name_has_an_example(name):
     assert ">>>" in (getattr(fxc, name).__doc__ or "")
 
 
-def test_the_readme_example_runs(tmp_path):
+@pytest.mark.parametrize("page", [README, README.parent / "docs" / "extending.md"])
+def test_the_examples_of_a_page_run(page, tmp_path):
     # From a file: capture reads the source of the functions it is given.
-    blocks = re.findall(r"```python\n(.*?)```", README.read_text(encoding="utf-8"), re.DOTALL)
+    blocks = re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
     assert blocks
     for number, block in enumerate(blocks):
-        path = tmp_path / f"readme_{number}.py"
+        path = tmp_path / f"{page.stem.lower()}_{number}.py"
         path.write_text(block, encoding="utf-8")
-        exec(compile(block, str(path), "exec"), {"__name__": path.stem})
+        names = {"__name__": path.stem}
+        exec(compile(block, str(path), "exec"), names)
+        for each in names.values():
+            if isinstance(each, CustomOp):
+                each.remove()
+
+
+def test_a_custom_operator_with_all_its_parts_takes_thirty_lines():
+    blocks = re.findall(r"```python\n(.*?)```", README.read_text(encoding="utf-8"), re.DOTALL)
+    (block,) = (each for each in blocks if "fxc.custom_op(" in each)
+    assert len(block.splitlines()) <= 30
+    for part in ("register_meta", "register_decomposition", "register_lowering", "check_op"):
+        assert part in block
