@@ -192,10 +192,15 @@ def with_atoms(dim: Dim, of: Callable[[Atom], Dim | None]) -> Dim:
             total[monomial] = total.get(monomial, 0) + coefficient
             continue
         kept = tuple(atom for atom, new in zip(monomial, found, strict=True) if new is None)
-        term: Dim = SymExpr(((kept, coefficient),)) if kept else coefficient
+        term: Dim = coefficient
         for new in found:
             if new is not None:
-                term = term * new
+                term = new * term
+        if isinstance(term, int):  # most are
+            total[kept] = total.get(kept, 0) + term
+            continue
+        if kept:
+            term = SymExpr(((kept, 1),)) * term
         for each, factor in terms_of(term):
             total[each] = total.get(each, 0) + factor
     return normal(total)

@@ -75,11 +75,12 @@ class _Printer:
             for atom in atoms_read(stmt):
                 if isinstance(atom, str):
                     self.uses[atom] = self.uses.get(atom, 0) + 1
-        self.lines += header_lines(program)
+        moved = traffic(program)
+        self.lines += header_lines(program, moved)
         self.block(program.body, 1, {})
         for copy in program.copies:
             self.lines.append(f"  copy: {' '.join(copy.split())}")
-        self.lines.append(f"  bytes moved {traffic(program)}; copies {len(program.copies)}")
+        self.lines.append(f"  bytes moved {moved}; copies {len(program.copies)}")
         return "\n".join(self.lines)
 
     def block(

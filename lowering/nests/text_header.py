@@ -10,15 +10,14 @@ from fxc.ir.types import c_strides
 from .buffers import Buffer
 from .program import Param, Program
 from .statements import Bind, Index, Loop, Store, walk
-from .traffic import traffic
 
 MOST_DATA = 64  # bytes of a constant that are written down
 
 
-def header_lines(program: Program) -> Iterator[str]:
+def header_lines(program: Program, moved: Dim) -> Iterator[str]:
     """The name, sizes, parameters, buffers."""
     yield f"loops {' '.join(program.name.split())}"
-    known = [text for each in _symbols(program) if (text := _show_symbol(each))]
+    known = [text for each in _symbols(program, moved) if (text := _show_symbol(each))]
     if known:
         yield f"  symbols {', '.join(known)}"
     for param in program.params:
@@ -80,12 +79,12 @@ def standard_results(buffers: Iterable[Buffer], stored: set[str]) -> tuple[str, 
     return (*(x.name for x in each if x.role == "output"), *written)
 
 
-def _symbols(program: Program) -> list[Symbol]:
-    """The sizes that shapes, strides and loops depend on."""
+def _symbols(program: Program, moved: Dim) -> list[Symbol]:
+    """The sizes that shapes, strides and loops depend on, and the bytes that are ``moved``."""
     found: dict[str, Symbol] = {}
     given: dict[str, Symbol] = {}
     counters: set[str] = set()
-    dims: list[Dim] = [traffic(program)]
+    dims: list[Dim] = [moved]
     for buffer in program.buffers.values():
         dims += [*buffer.shape, *buffer.strides, buffer.offset]
     for stmt in walk(program.body):

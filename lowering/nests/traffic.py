@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from fxc.ir.records import frozen
 from fxc.ir.size_functions import floordiv, hint, maximum, substitute
-from fxc.ir.symbols import Dim, product, symbols_of
+from fxc.ir.symbols import Dim, Symbol, product, symbols_of, terms_of
 
 from .accesses import Block
 from .bounds import Range, counter_bounds
@@ -126,6 +126,21 @@ def _access(
 
 def _range(dim: Dim, sizes: Mapping[str, Dim]) -> tuple[int, int] | None:
     """The least and the largest value of an index that is a sum of multiples of loop variables."""
+    low = high = 0
+    for monomial, step in terms_of(dim):
+        match monomial:
+            case ():
+                low, high = low + step, high + step
+            case (Symbol(name),) if isinstance(size := sizes.get(name), int):
+                across = step * (size - 1)
+                low, high = low + min(across, 0), high + max(across, 0)
+            case _:
+                return _range_of_function(dim, sizes)
+    return low, high
+
+
+def _range_of_function(dim: Dim, sizes: Mapping[str, Dim]) -> tuple[int, int] | None:
+    """The same, of a dim that is not plainly such a sum, which it may be nevertheless."""
     zero = substitute(dim, dict.fromkeys(sizes, 0))
     if not isinstance(zero, int):
         return None
