@@ -6,7 +6,8 @@ Each processor is this one with less: OpenBLAS takes the routines of another cor
 (``OPENBLAS_CORETYPE``), NumPy those loops that are left (``NPY_DISABLE_CPU_FEATURES``), and fxc
 makes code without the instructions (``FXC_CPU_FEATURES``). Nothing is added: where this processor
 has no AVX-512 itself, that row is not run, and neither is one that is this processor as it is, which has
-run all tests. The output says so.
+run all tests. The output says so. One that has all instructions of this one, and other routines of
+OpenBLAS alone, runs what these have an influence on (``-m products``).
 """
 
 from __future__ import annotations
@@ -54,10 +55,10 @@ def disabled(lacks: tuple[str, ...]) -> Iterator[str]:
             yield name
 
 
-def files() -> list[str]:
+def files(mark: str) -> list[str]:
     """The modules with tests that have the mark: to import all of them takes longer than to run it."""
     found = sorted(Path("tests").rglob("test_*.py"))
-    return [str(path) for path in found if "mark.bits" in path.read_text(encoding="utf-8")]
+    return [str(path) for path in found if f"mark.{mark}" in path.read_text(encoding="utf-8")]
 
 
 def environment(processor: Processor) -> dict[str, str]:
@@ -82,10 +83,14 @@ def core(settings: Mapping[str, str]) -> str:
     return name[1] if name else ""
 
 
+def lacks_instructions(settings: Mapping[str, str]) -> bool:
+    """Whether NumPy or fxc do without some that this processor has."""
+    return bool(settings["NPY_DISABLE_CPU_FEATURES"] or settings["FXC_CPU_FEATURES"])
+
+
 def is_this_one(settings: Mapping[str, str]) -> bool:
     """Whether nothing is taken away by these settings."""
-    lacking = settings["NPY_DISABLE_CPU_FEATURES"] or settings["FXC_CPU_FEATURES"]
-    return not lacking and core(settings) == core({}) != ""
+    return not lacks_instructions(settings) and core(settings) == core({}) != ""
 
 
 def run(processor: Processor, options: list[str]) -> tuple[bool, str]:
@@ -96,7 +101,8 @@ def run(processor: Processor, options: list[str]) -> tuple[bool, str]:
     if is_this_one(settings):
         return True, f"== {processor.name}: not run, that is this processor as it is\n"
     shown = " ".join(f"{name}={value!r}" for name, value in settings.items() if value)
-    command = [sys.executable, "-m", "pytest", "-q", "-m", "bits", *options, *files()]
+    mark = "bits" if lacks_instructions(settings) else "products"
+    command = [sys.executable, "-m", "pytest", "-q", "-m", mark, *options, *files(mark)]
     found = subprocess.run(
         command,
         env={**os.environ, **settings},

@@ -14,7 +14,7 @@ import pytest
 import fxc
 from tests.outcomes import difference, run
 
-pytestmark = pytest.mark.bits
+pytestmark = [pytest.mark.bits, pytest.mark.products]
 
 Outcomes = tuple[Any, ...]
 

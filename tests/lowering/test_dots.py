@@ -40,6 +40,7 @@ def layouts(dtype: Any, n: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
 
 
 @pytest.mark.bits
+@pytest.mark.products
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_beginnings_of_vectors(dtype: Any) -> None:
     for n in (100, 61):
@@ -52,6 +53,7 @@ def test_beginnings_of_vectors(dtype: Any) -> None:
 
 
 @pytest.mark.bits
+@pytest.mark.products
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_lengths_around_all_limits(dtype: Any) -> None:
     fast, lengths = fxc.compile(pieces, fullgraph=True), np.array(LENGTHS)
@@ -65,6 +67,7 @@ def test_lengths_around_all_limits(dtype: Any) -> None:
 
 
 @pytest.mark.bits
+@pytest.mark.products
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("n", [1, 2, 3, 5, 16, 20, 33, 70])
 def test_numbers_that_are_special(dtype: Any, n: int) -> None:

@@ -420,6 +420,7 @@ def check_samples(name: str, call: Call, most: int, **how: Any) -> None:
 
 
 @pytest.mark.bits
+@pytest.mark.products
 @pytest.mark.parametrize("name", ROWS)
 def test_samples_natively(name: str) -> None:
     call = call_of(TABLE[name])

@@ -15,7 +15,7 @@ import fxc
 from fxc.ir.errors import CaptureError
 from tests.outcomes import difference, exact, run
 
-pytestmark = pytest.mark.bits
+pytestmark = [pytest.mark.bits, pytest.mark.products]
 
 _scale = 2.0
 

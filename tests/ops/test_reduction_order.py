@@ -20,7 +20,7 @@ from fxc.lowering.operators.reduction_order import (
     reduction_order,
 )
 
-pytestmark = pytest.mark.bits
+pytestmark = [pytest.mark.bits, pytest.mark.products]
 since_2_3 = pytest.mark.skipif(TAKES_RUNS_WHOLE, reason="orders of NumPy 2.3 and later")
 
 # Sizes at which something changes: lanes, blocks, halves of the buffer, the buffer.

@@ -14,7 +14,7 @@ import fxc
 from tests.covering import pairs
 from tests.outcomes import difference, run
 
-pytestmark = pytest.mark.bits
+pytestmark = [pytest.mark.bits, pytest.mark.products]
 
 L = np.linalg
 

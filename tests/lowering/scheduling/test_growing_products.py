@@ -52,6 +52,7 @@ def arguments(program: Any, n: int, dtype: Any, spaced: bool = False) -> tuple[A
 
 
 @pytest.mark.bits
+@pytest.mark.products
 @pytest.mark.parametrize("program", PROGRAMS)
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("spaced", [False, True])
@@ -64,6 +65,7 @@ def test_they_have_numpys_bits(program: Any, dtype: Any, spaced: bool) -> None:
 
 
 @pytest.mark.bits
+@pytest.mark.products
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_sizes_may_be_symbols(program: Any) -> None:
     compiled = fxc.compile(program, fullgraph=True, dynamic=True)
@@ -72,6 +74,7 @@ def test_sizes_may_be_symbols(program: Any) -> None:
 
 
 @pytest.mark.bits
+@pytest.mark.products
 def test_vectors_that_get_too_long() -> None:
     args = arguments(solved, LONGEST + 40, np.float64)
     assert same(solved, fxc.compile(solved, fullgraph=True), args)

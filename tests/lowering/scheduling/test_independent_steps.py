@@ -34,6 +34,7 @@ def prefix(A: Any, x: Any) -> None:
 
 
 @pytest.mark.bits
+@pytest.mark.products
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_gram_schmidt(dtype: Any) -> None:
     rng = np.random.default_rng(1)

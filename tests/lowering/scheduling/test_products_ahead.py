@@ -60,6 +60,7 @@ def arguments(program: Any, m: int, n: int, dtype: Any, spaced: bool) -> tuple[A
 
 
 @pytest.mark.bits
+@pytest.mark.products
 @pytest.mark.parametrize("program", PROGRAMS)
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_they_have_numpys_bits(program: Any, dtype: Any) -> None:
@@ -73,6 +74,7 @@ def test_they_have_numpys_bits(program: Any, dtype: Any) -> None:
 
 
 @pytest.mark.bits
+@pytest.mark.products
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_sizes_may_be_symbols(program: Any) -> None:
     compiled = fxc.compile(program, fullgraph=True, dynamic=True)
@@ -81,6 +83,7 @@ def test_sizes_may_be_symbols(program: Any) -> None:
 
 
 @pytest.mark.bits
+@pytest.mark.products
 def test_vectors_that_are_too_long() -> None:
     """Also of unknown length: then both ways are there."""
     for n in (LONGEST - 1, LONGEST, LONGEST + 1, LONGEST + 30):
