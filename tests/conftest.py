@@ -13,6 +13,7 @@ runs each product of cases whole, see ``tests/covering.py``; ``--threads`` has a
 
 import gc
 import os
+from collections.abc import Iterator
 
 import pytest
 from hypothesis import settings
@@ -29,6 +30,8 @@ settings.load_profile("ci" if os.environ.get("CI") else "here")
 fxc.trials.ENABLED = False
 BUDGET, capturing.MOST_SECONDS = capturing.MOST_SECONDS, 60
 gc.set_threshold(100_000, 50, 100)
+
+MOST_COMPILED = 75  # programs, or variants of them, in one test
 
 FOUND_BY = "found by program"  # a property of the tests of planted bugs
 
@@ -50,6 +53,15 @@ def pytest_configure(config: pytest.Config) -> None:
         machine_code.take_from_files()
 
 
+@pytest.fixture(autouse=True)
+def _few_are_compiled() -> Iterator[None]:
+    """A test that compiles more is to be several, or to say by ``tests/covering.py`` what is enough."""
+    before = machine_code.asked()
+    yield
+    if not covering.thorough:
+        assert machine_code.asked() - before <= MOST_COMPILED
+
+
 @pytest.fixture
 def as_users(monkeypatch: pytest.MonkeyPatch) -> None:
     """Calls are timed by both ways, as outside of tests: see Note [Trials]."""
@@ -62,8 +74,11 @@ def within_the_budget(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(capturing, "MOST_SECONDS", BUDGET)
 
 
-def pytest_collection_finish() -> None:
-    """What was collected stays: nobody looks for garbage among it."""
+@pytest.fixture(autouse=True, scope="module")
+def _what_is_there_stays() -> None:
+    """Nobody looks for garbage among what was collected, and what the tests of other files have left:
+    a test that has all garbage removed would take a third of a second more for each time.
+    """
     gc.collect()
     gc.freeze()
 

@@ -30,9 +30,11 @@ class Kept(engine.KeptCode):
     def __init__(self, folder: Path) -> None:
         super().__init__(64 << 20)
         self._folder = folder
+        self.asked = 0  # times
         folder.mkdir(parents=True, exist_ok=True)
 
     def get(self, key: bytes) -> bytes | None:
+        self.asked += 1
         code = super().get(key)
         if code is None:
             try:
@@ -52,6 +54,11 @@ class Kept(engine.KeptCode):
 def take_from_files() -> None:
     """Let the engine of this process take machine code from the folder, and put it there."""
     engine.codes = Kept(FOLDER / _made_by())
+
+
+def asked() -> int:
+    """How many times machine code has been asked for in this process, here or in files."""
+    return engine.codes.asked if isinstance(engine.codes, Kept) else 0
 
 
 def forget_old() -> None:

@@ -11,7 +11,6 @@ the order of operands that the compiler chose for its loops).
 
 from __future__ import annotations
 
-import itertools
 import random
 import warnings
 from collections.abc import Callable, Iterator, Sequence
@@ -20,6 +19,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+from numpy.lib.array_utils import byte_bounds
 
 import fxc
 
@@ -251,7 +251,9 @@ def _is_of_windows(x: np.ndarray) -> bool:
 def _relations(left: list[Any], right: list[Any], names: list[str]) -> str:
     """Which objects are the same, which share memory and from where on, and who is whose base."""
     arrays = [k for k, x in enumerate(left) if isinstance(x, np.ndarray)]
-    for i, j in itertools.combinations(arrays, 2):
+    related = _near([left[k] for k in arrays]) | _near([right[k] for k in arrays])
+    for a, b in np.argwhere(np.triu(related, 1)):
+        i, j = arrays[a], arrays[b]
         pair = f"{names[i]} and {names[j]}"
         if (left[i] is left[j]) != (right[i] is right[j]):
             return f"{pair}: one object is {right[i] is right[j]}, with NumPy {left[i] is left[j]}"
@@ -266,6 +268,19 @@ def _relations(left: list[Any], right: list[Any], names: list[str]) -> str:
                 base = f"{names[y]} is the base of {names[x]}"
                 return f"{base}: {right[x].base is right[y]}, with NumPy {left[x].base is left[y]}"
     return ""
+
+
+def _near(arrays: list[np.ndarray]) -> np.ndarray:
+    """Which two of them may have something in common: that is asked of these alone, for there are
+    many pairs. Their memory may be the same, or they are one object, or the base of the other.
+    """
+    low, high = np.array([byte_bounds(x) for x in arrays]).reshape(-1, 2).T
+    objects = np.array([id(x) for x in arrays])
+    bases = np.array([id(x.base) for x in arrays])
+    found: np.ndarray = (low[:, None] < high) & (low < high[:, None])
+    found |= objects[:, None] == objects
+    based = bases[:, None] == objects
+    return found | based | based.T
 
 
 def _share(a: np.ndarray, b: np.ndarray) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import itertools
+from collections import deque
 from collections.abc import Callable
 from typing import Any
 
@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import fxc
+from tests.covering import in_turns
 from tests.outcomes import difference, run
 
 RNG = np.random.default_rng(66)
@@ -61,12 +62,13 @@ def _values(size: int) -> dict[str, np.ndarray]:
 
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_histograms(program: Callable[..., Any]) -> None:
-    kinds = itertools.cycle(("f8", "f4", "i8"))
-    for place in range(len(_values(1))):
+    """Elements of each kind with weights of one dtype, of others for the next kind and program."""
+    kinds = deque(("f8", "f4", "i8"))
+    kinds.rotate(PROGRAMS.index(program))
+    for place, kind in in_turns(range(len(_values(1))), kinds):
         compiled = fxc.compile(program)
         for size in (0, 1, 2, 7, 64, 1000):
             name, values = [*_values(size).items()][place]
-            kind = next(kinds)
             weights = (RNG.random(values.shape) * 9 - 2).astype(kind)
             for _ in range(2):
                 expected, found = (run(f, (values, weights)) for f in (program, compiled))

@@ -16,6 +16,7 @@ import fxc
 from fxc.lowering.machine.costs import Costs
 from fxc.lowering.machine.target import Target
 from tests.bodies import function
+from tests.covering import some
 from tests.levels import natively, shrunk_failure, symbolically
 from tests.lowering.scheduling.test_strips import chain
 from tests.outcomes import difference, run
@@ -39,35 +40,42 @@ THREADS = {"one": None, "two": replace(SMALL, threads=2), "eight": FEW}
 
 
 @pytest.fixture(params=THREADS)
-def threads(request: pytest.FixtureRequest) -> Target | None:
-    return THREADS[request.param]
+def threads(request: pytest.FixtureRequest) -> str:
+    name: str = request.param
+    return name
 
 
 @pytest.fixture(params=TARGETS)
-def _for_a_target(
-    request: pytest.FixtureRequest, threads: Target | None, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    target = TARGETS[request.param]
-    if threads is None:
+def turn(request: pytest.FixtureRequest, threads: str, monkeypatch: pytest.MonkeyPatch) -> int:
+    """Which programs are for the machine that everything is compiled for from now on, see ``seeds``."""
+    target, chunks = TARGETS[request.param], THREADS[threads]
+    turn = list(TARGETS).index(request.param) + list(THREADS).index(threads)
+    if chunks is None:
         compiled_for(monkeypatch, target)
-        return
-    limits = {key: getattr(threads.costs, key) for key in ("chunk", "least", "multiple")}
+        return turn
+    limits = {key: getattr(chunks.costs, key) for key in ("chunk", "least", "multiple")}
     costs = replace(target.costs, **limits)
-    everywhere(monkeypatch, replace(target, threads=threads.threads, costs=costs))
+    everywhere(monkeypatch, replace(target, threads=chunks.threads, costs=costs))
+    return turn
 
 
-@pytest.mark.usefixtures("_for_a_target")
-def test_programs_of_views_and_writes() -> None:
-    for seed in range(FIRST, FIRST + COUNT):
+def seeds(count: int, turn: int) -> list[int]:
+    """A third of the programs for each machine and number of threads: any machine has all of them,
+    and any number of threads.
+    """
+    return some(range(FIRST, FIRST + count), -(-count // len(THREADS)), turn)
+
+
+def test_programs_of_views_and_writes(turn: int) -> None:
+    for seed in seeds(COUNT, turn):
         for level in (natively, symbolically):
             text = shrunk_failure(random_program(seed), level)
             if text:
                 pytest.fail(text, pytrace=False)
 
 
-@pytest.mark.usefixtures("_for_a_target")
-def test_chains_of_stencils() -> None:
-    for seed in range(FIRST, FIRST + COUNT // 3):
+def test_chains_of_stencils(turn: int) -> None:
+    for seed in seeds(COUNT // 3, turn):
         source = chain(seed)
         program, rows, columns = function(source), 12 + seed % 21, 5 + seed % 9
         given = [np.arange(rows * columns * 1.0).reshape(rows, columns) % 11 + 1 for _ in "12"]

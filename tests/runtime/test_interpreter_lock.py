@@ -52,14 +52,21 @@ def rows(x):
 
 def numbers(x):
     s = 0.5
-    for i in range(12 * len(x)):
-        s = s * 0.999 + x[i % 7]
+    for i in range(2 * len(x)):
+        s = x[i % 7] / (s + 1.0 / (s + 0.5))
     return s
 
 
 def steps(x):
     y = x[:5000].copy()
     for _ in range(50000):
+        y = np.sqrt(y * y + 1.0) / 1.5
+    return y
+
+
+def fewer_steps(x):
+    y = x[:5000].copy()
+    for _ in range(3000):
         y = np.sqrt(y * y + 1.0) / 1.5
     return y
 
@@ -162,20 +169,23 @@ def test_functions_of_short_loops_keep_the_lock() -> None:
 
 @contextmanager
 def alarm(handler: Callable[[], None], after: float = 0.01) -> Iterator[list[float]]:
-    """``handler`` runs once, soon; the list says when the signal was sent, nearly."""
+    """``handler`` runs once, soon; the list says when the signal was sent, nearly.
+
+    By the time that this process computes: on a busy machine it may not get to the call before.
+    """
     sent: list[float] = []
 
     def handle(_: int, __: FrameType | None) -> None:
         handler()
 
-    before = signal.signal(signal.SIGALRM, handle)
-    sent.append(time.perf_counter() + after)
-    signal.setitimer(signal.ITIMER_REAL, after)
+    before = signal.signal(signal.SIGVTALRM, handle)
+    sent.append(time.process_time() + after)
+    signal.setitimer(signal.ITIMER_VIRTUAL, after)
     try:
         yield sent
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, before)
 
 
 def stop() -> None:
@@ -190,13 +200,13 @@ def test_an_interrupt_ends_one_long_statement(threads: int, calls: int, x: np.nd
     given = x.copy()
     with alarm(stop) as sent, pytest.raises(KeyboardInterrupt):
         program(given)
-    assert time.perf_counter() - sent[0] < 0.5  # on a busy machine; some milliseconds are usual
+    assert time.process_time() - sent[0] < 0.5  # some milliseconds are usual
     new = program(x.copy())
     is_new, is_old = given == new, given == x
     assert (is_new | is_old).all()
     assert is_new.any()
     assert not is_new.all()
-    assert same(new, in_place(x.copy()))
+    assert same(new, numpys(in_place, MANY))
 
 
 @pytest.mark.parametrize("function", LONG, ids=lambda f: f.__name__)
@@ -215,7 +225,7 @@ def test_a_handler_that_returns_changes_nothing(
 
 def test_a_handler_may_call_compiled_code_and_fork(threads: int, x: np.ndarray) -> None:
     program, seen = fxc.compile(one_nest, fullgraph=True), []
-    expected = one_nest(x)
+    expected = numpys(one_nest, MANY)
     program(x)
 
     def handler() -> None:
@@ -278,16 +288,16 @@ def test_an_array_in_use_is_not_resized(x: np.ndarray) -> None:
     found = program(given)
     thread.join()
     assert "cannot resize" in told[0]
-    assert np.array_equal(found, one_nest(x))
+    assert np.array_equal(found, numpys(one_nest, MANY))
 
 
 def test_threads_call_at_once(threads: int, x: np.ndarray) -> None:
-    programs = [fxc.compile(function, dynamic=True) for function in LONG]
+    functions = [one_nest, in_place, total, numbers, fewer_steps]
+    programs = [fxc.compile(function, dynamic=True) for function in functions]
     sizes = [5_000 * k + 7 for k in range(1, 9)]
     expected = {
-        (k, size): function(x[:size].copy()) for k, function in enumerate(LONG) for size in sizes
-        if function is not rows
-    }  # fmt: skip
+        (k, size): numpys(function, size) for k, function in enumerate(functions) for size in sizes
+    }
     wrong: list[object] = []
 
     def work(number: int) -> None:

@@ -24,6 +24,7 @@ from fxc.lowering.nests.statements import Load, Loop, Stmt, Store, blocks_of, wi
 from fxc.lowering.scheduling.fuse import fuse
 from fxc.lowering.scheduling.parallel import parallel
 from tests.bodies import function
+from tests.covering import some
 from tests.lowering.scheduling.test_strips import STAGES, U, chain, check
 from tests.parallel_loops import everywhere
 from tests.scheduled import after_building, body
@@ -231,7 +232,8 @@ def test_a_ring_of_too_few_rows() -> None:
 
 def test_random_chains_of_stencils(monkeypatch: pytest.MonkeyPatch) -> None:
     in_parallel = 0
-    for seed in range(30):
+    seeds = some(range(30), 15)
+    for seed in seeds:
         rng = random.Random(seed)
         costs = replace(FOUR.costs, blocks_each=rng.choice([1, 2]), blocks_halo=rng.choice([1, 2]))
         cache, threads = rng.choice([256, 1200, 2400]), rng.choice([2, 3, 8])
@@ -240,7 +242,7 @@ def test_random_chains_of_stencils(monkeypatch: pytest.MonkeyPatch) -> None:
         x = np.arange(float(rows * columns)).reshape(rows, columns) % 11 + 1.0
         program = function(chain(seed))
         with np.errstate(all="ignore"):
-            check(program, x)
-        loops = str(fxc.compile(program).inspect(x).loops).splitlines()
+            compiled = check(program, x)
+        loops = str(compiled.inspect(x).loops).splitlines()
         in_parallel += any("b in 0" in line and "parallel" in line for line in loops)
-    assert in_parallel > 10
+    assert in_parallel > len(seeds) // 3

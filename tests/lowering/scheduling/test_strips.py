@@ -17,6 +17,7 @@ from fxc.lowering.machine.target import Target
 from fxc.lowering.scheduling.fuse import fuse
 from tests.bodies import function
 from tests.compiling import same
+from tests.covering import some
 from tests.parallel_loops import compiled_for
 from tests.scheduled import after_building, body, text
 
@@ -124,9 +125,11 @@ def test_what_earlier_iterations_have_stored_stays() -> None:
     check(carried, U + 1, 20)
 
 
-def check(program: Callable[..., Any], *args: Any) -> None:
-    """It does what NumPy does."""
-    assert same(program, fxc.compile(program, fullgraph=True), args)
+def check(program: Callable[..., Any], *args: Any) -> Any:
+    """The program compiled, which does what NumPy does."""
+    compiled = fxc.compile(program, fullgraph=True)
+    assert same(program, compiled, args)
+    return compiled
 
 
 # ------------------------------------------------------------------ random chains of stencils
@@ -167,11 +170,12 @@ def chain(seed: int) -> str:
 
 def test_random_chains_of_stencils(monkeypatch: pytest.MonkeyPatch) -> None:
     in_strips, wide = 0, np.arange(40.0 * 5).reshape(40, 5) % 11 + 1.0
-    for seed in range(40):
+    seeds = some(range(40), 20)
+    for seed in seeds:
         cache = random.Random(seed).choice([256, 1200, 2400])
         compiled_for(monkeypatch, replace(TINY, cache=cache))
         program = function(chain(seed))
         with np.errstate(all="ignore"):
-            check(program, wide)
-        in_strips += "ordered" in str(fxc.compile(program).inspect(wide).loops)
-    assert in_strips > 20
+            compiled = check(program, wide)
+        in_strips += "ordered" in str(compiled.inspect(wide).loops)
+    assert in_strips > len(seeds) // 2
