@@ -26,7 +26,7 @@ define make-env
 	       "name another one: make PYTHON=python3.12 ..." >&2; exit 1; }
 	@echo "Making the environment $(1) (a minute or so the first time)"
 	@$(PYTHON) -m venv $(1)
-	@$(1)/bin/python -m pip install --quiet --disable-pip-version-check -e ".[$(2)]"
+	@$(1)/bin/python -m pip install --quiet --disable-pip-version-check --no-compile -e ".[$(2)]"
 	@$(1)/bin/python -m compileall -q fxc passes lowering runtime
 	@touch $(1)/.stamp
 endef
