@@ -158,7 +158,6 @@ _NO_LSR = ("disable-lsr", "true", "false")
 # once for each vector, and to find that out takes register allocation the square of their number:
 # 0.3 of 0.4 seconds for a thousand. Such loops take a third less time without.
 _MANY_CONSTANTS = 32  # vector registers
-_CONSTANT = re.compile(r"\bsplat (\([^)]*\))")
 _NO_LICM = ("disable-machine-licm", "true", "false")
 
 
@@ -166,7 +165,8 @@ _NO_LICM = ("disable-machine-licm", "true", "false")
 def generation(llvm: ModuleType, text: str) -> Iterator[None]:
     """While machine code is made of this text: without what takes too long."""
     options = [_NO_LSR] if text.count("\n") >= _LONG else []
-    if len(set(_CONSTANT.findall(text))) > _MANY_CONSTANTS:
+    constants = text.split(" splat (")[1:]
+    if len({each.partition(")")[0] for each in constants}) > _MANY_CONSTANTS:
         options.append(_NO_LICM)
     with ExitStack() as stack:
         for each in options:

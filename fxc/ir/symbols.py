@@ -71,7 +71,10 @@ def _atom_key(atom: Atom) -> str:
 class SymExpr:
     """A polynomial with integer coefficients; immutable, hashable, in normal form."""
 
-    __slots__ = ("_computed", "_hash", "_symbols", "_text", "_weight", "bound", "terms", "value")
+    __slots__ = (
+        *("_computed", "_hash", "_symbols", "_text", "_weight"),
+        *("bound", "steps", "terms", "value"),
+    )
     terms: tuple[tuple[Monomial, int], ...]
 
     def __init__(self, terms: tuple[tuple[Monomial, int], ...]) -> None:
@@ -81,6 +84,7 @@ class SymExpr:
         self._computed: dict[str, Computed] | None = None
         self.value: int | None = None  # see ``size_functions.hint``
         self.bound: tuple[int | None] | None = None  # see ``bounds.least``
+        self.steps: dict[str, Dim | None] | None = None  # see ``step_of`` of loop nests
         self._text = ""
         self._weight = 0
 

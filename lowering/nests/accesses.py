@@ -83,15 +83,20 @@ def are_apart(index: Idx, other: Idx) -> bool:
     return any(decide(i, "!=", j) is True for i, j in zip(index, other, strict=True))
 
 
-def rename(stmt: Stmt, dims: dict[str, Dim]) -> Stmt:
-    """The statement with loop variables replaced."""
+def rename(stmt: Stmt, dims: dict[str, Dim], known: dict[Idx, Idx] | None = None) -> Stmt:
+    """The statement with loop variables replaced; ``known`` are indices for which it is done."""
+    known = {} if known is None else known
 
     def index(old: Idx) -> Idx:
-        return tuple(substitute(dim, dims) for dim in old)
+        if old not in known:
+            known[old] = tuple(substitute(dim, dims) for dim in old)
+        return known[old]
 
     match stmt:
         case Load(index=old) | Store(index=old):
             return replace(stmt, index=index(old))
+        case Compute():
+            return stmt
         case Index(value=value):
             return replace(stmt, value=linearised(substitute(value, dims)))
         case Accumulate(position=position) if position is not None:
@@ -99,9 +104,9 @@ def rename(stmt: Stmt, dims: dict[str, Dim]) -> Stmt:
         case Loop(var=var, body=body):
             new = dims.get(var)
             kept = str(new) if new is not None else var
-            return replace(stmt, var=kept, body=tuple(rename(s, dims) for s in body))
+            return replace(stmt, var=kept, body=tuple(rename(s, dims, known) for s in body))
         case _:
-            blocks = tuple(tuple(rename(s, dims) for s in b) for b in blocks_of(stmt))
+            blocks = tuple(tuple(rename(s, dims, known) for s in b) for b in blocks_of(stmt))
             return with_blocks(stmt, blocks)
 
 

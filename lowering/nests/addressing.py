@@ -65,6 +65,14 @@ def step_of(dim: Dim, loop: str) -> Dim | None:
     """By how much ``dim`` grows with each iteration of ``loop``; None if that varies."""
     if isinstance(dim, int) or loop not in symbols_of(dim):
         return 0
+    if dim.steps is None:
+        dim.steps = {}
+    if loop not in dim.steps:  # the passes ask for the same again and again
+        dim.steps[loop] = _step_of(dim, loop)
+    return dim.steps[loop]
+
+
+def _step_of(dim: SymExpr, loop: str) -> Dim | None:
     total: Dim = 0
     for monomial, coefficient in dim.terms:
         plain = [a for a in monomial if isinstance(a, Symbol) and a.name == loop]
