@@ -67,7 +67,11 @@ class Session:
         """The results, of the types that the graph claims."""
         feed = {name: np.asarray(x, order="C") for name, x in zip(self.inputs, inputs, strict=True)}
         names = [*self.outputs, self.valid] if self.valid else self.outputs
-        found = self.session.run(names, feed)
+        try:
+            found = self.session.run(names, feed)
+        except Exception as error:  # shapes that do not fit: NumPy raises its own exception
+            _log.warning("onnxruntime stops: %s", error)
+            raise WouldRaise("onnxruntime stops") from error
         if self.valid and not found[-1]:
             raise WouldRaise("the model says that Python raises an exception, or counts further")
         return [_typed(x, kind) for x, kind in zip(found, self.kinds, strict=False)]

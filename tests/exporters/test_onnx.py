@@ -191,6 +191,16 @@ def waiting(x: Any, i: int) -> Any:
     return i
 
 
+def counting_down(n: int) -> int:
+    if n < 1:
+        raise ValueError("n")
+    steps = 0
+    while n != 0:
+        n -= 1
+        steps += 1
+    return steps
+
+
 _SINGULAR = np.array([[1.0, 2.0], [2.0, 4.0]])
 
 
@@ -205,6 +215,7 @@ _SINGULAR = np.array([[1.0, 2.0], [2.0, 4.0]])
         (rooted, (4.0, 1.0), (-1.0, 1.0)),
         (rooted, (4.0, 1.0), (1.0, 1000.0)),
         (solved, (np.array([[0.0, 2.0], [3.0, 1.0]]), np.ones(2)), (_SINGULAR, np.ones(2))),
+        (counting_down, (5,), (-5,)),
         (waiting, (np.array([1.0, 1, 0]), 0), (np.array([1.0, 1, 1]), 0)),
     ],
 )

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -52,6 +55,20 @@ def test_a_mutating_function_runs_in_onnxruntime(n: int) -> None:
     assert (info.variants, info.eager_calls) == (1, 0)
 
 
+@contextmanager
+def telling() -> Iterator[list[str]]:
+    """What the backend warns of inside the block: that onnxruntime has stopped."""
+    told: list[str] = []
+    handler = logging.Handler(logging.WARNING)
+    handler.emit = lambda record: told.append(record.getMessage())  # type: ignore[method-assign]
+    logger = logging.getLogger("fxc")
+    logger.addHandler(handler)
+    try:
+        yield told
+    finally:
+        logger.removeHandler(handler)
+
+
 def failure(function: Any, calls: Any, dynamic: bool) -> str:
     """How a program in onnxruntime differs from NumPy; what ONNX lacks is evaluated."""
     compiled = fxc.compile(function, dynamic=dynamic, backend=backend.onnxruntime_backend)
@@ -59,7 +76,10 @@ def failure(function: Any, calls: Any, dynamic: bool) -> str:
         expected = run(function, call())
         if type(expected.error) is NameError:
             break
-        text = difference(expected, run(compiled, call()), lambda where: 64.0)
+        with telling() as told:
+            text = difference(expected, run(compiled, call()), lambda where: 64.0)
+        if told and expected.error is None:
+            return f"call {place}: {told[0]}"
         if text:
             return f"call {place}: {text}"
     return ""

@@ -24,8 +24,6 @@ def is_nan(x: Tensor) -> Tensor:
 
 
 def is_inf(x: Tensor) -> Tensor:
-    if x.dtype == FLOAT64:  # no kernel before onnxruntime 1.20 for all opsets
-        return abs(x).equal(np.inf)
     return x.writer.op("IsInf", (x,), BOOL)
 
 

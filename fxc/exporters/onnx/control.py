@@ -81,6 +81,9 @@ def _loop(
     """A loop; ``write`` gives for the number of a turn and the state the next state, and whether
     to go on.
     """
+    so_far = w.valid_so_far()
+    if so_far is not None:
+        going = so_far if going is None else going & so_far
     turn = w.tensor("turn", INT64, is_number=True)
     before = w.tensor("going", BOOL, is_number=True)
     state = [w.tensor("state", x.dtype) for x in start]

@@ -1,6 +1,6 @@
 """The dtypes for which onnxruntime's CPU provider runs an operator of ONNX, where not for all.
 
-Measured with onnxruntime 1.20 to 1.32. Where a dtype is missing another one carries its numbers:
+Measured with onnxruntime 1.32. Where a dtype is missing another one carries its numbers:
 ``tests/exporters/test_onnx_operators.py`` runs every operator with every dtype.
 """
 

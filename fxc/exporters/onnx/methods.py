@@ -44,10 +44,11 @@ def _accumulate(w: Writer, node: Node) -> Tensor:
 
 
 def _accumulate_problem(node: Node) -> str | None:
-    ufunc, dtype = node.arg("ufunc"), node.output.type.dtype
-    if ufunc not in _FUNCTIONS or not node.args[0].type.rank:
+    ufunc, dtype, kind = node.arg("ufunc"), node.output.type.dtype, node.args[0].type
+    if ufunc not in _FUNCTIONS or not kind.rank:
         return f"it has no {ufunc}.accumulate"
-    if node.arg("result") is not None or not _is_closed(ufunc, dtype) or dtype == FLOAT16:
+    is_cut = node.arg("result") is not None and kind.dtype != dtype
+    if is_cut or not _is_closed(ufunc, dtype) or dtype == FLOAT16:
         return f"it has no {ufunc}.accumulate to {dtype}"
     return None
 

@@ -35,10 +35,6 @@ def given(w: Writer, operand: Operand, dtype: np.dtype) -> Tensor:
     return w.cast(w.value(operand), dtype)
 
 
-def rank_of(node: Node) -> int:
-    return max((x.type.rank for x in node.args), default=0)
-
-
 def by_loop(function: Function) -> Write:
     """As a function of operands in the dtypes of the loop; of float16 in float32, and rounded."""
 

@@ -17,14 +17,14 @@ from fxc.ir.types import ArrayType
 
 from .kernels import BOOL, INT64, carrier
 from .tensors import Number, OnnxCall, SubGraph, Tensor
-from .zeros import has_unsigned_zeros, is_minus_zero
+from .zeros import has_unsigned_zeros
 
 # Note [The flag of a model]
 # ONNX has no exceptions. Where NumPy or Python would raise, a model goes on with some number, and
-# its output ``valid`` is False: ``require`` collects the conditions, through branches and loops
-# (which end when one does not hold, for what they wait for may never come). A program that cannot
-# raise has no such output. No index is out of bounds and no integer is divided by zero on the way:
-# onnxruntime would stop, or the process would.
+# its output ``valid`` is False: ``require`` collects the conditions, through branches and loops.
+# Loops neither begin nor go on where one does not hold, for what they wait for may never come. A
+# program that cannot raise has no such output. No index is out of bounds and no integer is divided
+# by zero on the way: onnxruntime would stop, or the process would.
 
 
 @mutable
@@ -129,12 +129,12 @@ class Writer:
             each if isinstance(each, Tensor) else self.constant(each, like.dtype) for each in (x, y)
         )
         found = self.choose(condition, x, y)
+        if x.unsigned_zeros and y.unsigned_zeros:
+            return found
         one = self.constant(1, x.dtype)
-        for chosen, operand in ((condition, x), (~condition, y)):
-            if not operand.unsigned_zeros:
-                lost = chosen & is_minus_zero(operand) & (one / found > 0)
-                found = found * self.choose(lost, self.constant(-1, x.dtype), one)
-        return found
+        side = self.choose(condition, one / x, one / y)  # of zeros an infinity of their sign
+        lost = (side < 0) & (one / found > 0)
+        return found * self.choose(lost, self.constant(-1, x.dtype), one)
 
     def cast(self, x: Tensor, dtype: np.dtype) -> Tensor:
         return x if x.dtype == dtype else self.op("Cast", (x,), dtype, to=dtype)
@@ -202,6 +202,14 @@ class Writer:
             condition = total.equal(0)
         scope = self.scopes[-1]
         scope.valid = condition if scope.valid is None else scope.valid & condition
+
+    def valid_so_far(self) -> Tensor | None:
+        """Whether all that was required up to here holds; None if nothing was."""
+        found: Tensor | None = None
+        for scope in self.scopes:
+            if scope.valid is not None:
+                found = scope.valid if found is None else found & scope.valid
+        return found
 
     # -- sizes
 
