@@ -120,6 +120,26 @@ def test_sizes_have_names() -> None:
     assert session.get_outputs()[0].shape == ["a.0", "b.0"]
 
 
+def without_elements(a: Any, b: Any) -> Any:
+    empty = a[:, 2:2]
+    wide = np.broadcast_to(b[:1, None], (1, 0))
+    a[:, 0:0] = 3.0
+    return (
+        empty @ empty.T,
+        np.dot(empty[None], empty.T[None]),
+        wide,
+        empty.sum(axis=1),
+        empty.cumprod(1),
+    )
+
+
+def test_sizes_of_zero() -> None:
+    check(without_elements, (np.ones((2, 3)), np.ones(4)), (np.zeros((2, 3)), np.ones(4)))
+    check(
+        without_elements, (np.ones((2, 3)), np.ones(4)), (np.ones((5, 4)), np.ones(2)), dynamic=True
+    )
+
+
 def shrinking(x: Any) -> Any:
     while len(x) > 2:
         x = x[1:] + x[:-1]

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from fxc.ir.graph import Node
+from fxc.ir.symbols import product
 
 from .arithmetic import is_nan, truth
 from .emitter import OnnxEmitter, Write
@@ -183,7 +184,8 @@ def _dot(w: Writer, node: Node) -> Tensor:
         return _products(w, x, y, dtype)
     rank = right.type.rank
     order = [rank - 2, *range(rank - 2), rank - 1]
-    flat = w.op("Reshape", (transposed(w, y, order), w.sizes((right.type.shape[-2], -1))), dtype)
+    *others, rows, columns = right.type.shape
+    flat = reshaped(w, transposed(w, y, order), (rows, product(others) * columns))
     return reshaped(w, _products(w, x, flat, dtype), node.output.type.shape)
 
 
