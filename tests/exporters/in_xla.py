@@ -17,7 +17,7 @@ from jax.extend.backend import get_backend, get_compile_options
 import fxc
 from fxc.exported import ExportedProgram
 from fxc.exporters.stablehlo.module import size_symbols
-from fxc.exporters.stablehlo.results import results_of
+from fxc.exporters.stablehlo.results import results_of, sizes_of
 from fxc.ir.errors import ExportError
 from fxc.ir.evaluate import deliver
 from fxc.ir.graph import Graph
@@ -92,8 +92,11 @@ def call_in_xla(program: ExportedProgram, args: Sequence[Any], plain: bool = Fal
     """What a caller sees: leaves of the result, with the arguments changed."""
     inputs = program._inputs(tuple(args), {})
     text = program.to_stablehlo(sizes=numbers_of(program, inputs))
-    found = results_in(program.graph, text, inputs, plain)
-    return deliver(program.graph, inputs, found, kernel_of)
+    types = [value.type for value in program.graph.inputs]
+    arrays = [np.asarray(x, kind.dtype) for x, kind in zip(inputs, types, strict=True)]
+    found = execute(text, arrays, plain)
+    results = results_of(program.graph, text, found)
+    return deliver(program.graph, inputs, results, kernel_of, sizes_of(text, found))
 
 
 def numbers_of(program: ExportedProgram, inputs: Sequence[Any]) -> Mapping[str, int]:

@@ -158,6 +158,49 @@ def test_results_of_counted_size() -> None:
             assert not differs(found, expected, 0)
 
 
+def of_the_chosen(A, x):
+    m = A[:, x > 0]
+    v = x[x > 0]
+    pairs = np.stack([v, v * v], axis=1)
+    return (
+        v[1:], len(v[1:]), m.mean(), m.max(axis=1), m.argmin(axis=1), v.argmax(), np.sort(v), v.cumsum(), m @ v, v @ v,
+        v.std(), pairs, (pairs > 1).all(axis=0), len(v), m.T[:, 1], np.where(v > 1, v, -v).min(),
+    )  # fmt: skip
+
+
+def put_where_chosen(A, x):
+    found = np.nonzero(x > 0)[0]
+    A[0, found] = x[found] * 2
+    A[1][x > 1] = A[2][x > 1] - 1
+    A[2, : len(found)] += 1
+    np.add.at(A[2], found, 1.0)
+
+
+@pytest.mark.parametrize("function", [of_the_chosen, put_where_chosen])
+@pytest.mark.parametrize("least", [-2.0, 0.1, 1.5])
+def test_what_is_nobodys_is_left_out(function: Callable[..., Any], least: float) -> None:
+    """Arrays of counted size are held in larger ones, whose other elements nothing may see."""
+    rng = np.random.default_rng(3)
+    A, x = rng.standard_normal((3, 9)), rng.standard_normal(9) + least
+    x[4] = 0.5 + abs(least)
+    assert differences_of(function, lambda: (A.copy(), x.copy())) == ""
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: np.linalg.inv(np.outer(x[x > 0], x[x > 0]) + np.eye(len(x[x > 0]))),
+        lambda x: np.cumsum(np.outer(x[x > 0], x[x > 0])),
+        lambda x: np.concatenate([x[x > 0], x]),
+        lambda x: x[x > 0][::-1] + 1,
+        lambda x: np.outer(x, x[x > 0]).ravel() + 1,
+    ],
+)
+def test_what_would_see_it_is_refused(function: Callable[..., Any]) -> None:
+    with pytest.raises(ExportError, match="change"):
+        fxc.export(function, np.arange(-2.0, 4.0)).to_stablehlo()
+
+
 def steps(u, k):
     for _ in range(k):
         u[1:-1] += 0.25 * (u[:-2] + u[2:] - 2 * u[1:-1])

@@ -55,7 +55,8 @@ def arange(e: Emission, node: Node) -> list[Val]:
 def concatenate(e: Emission, node: Node) -> list[Val]:
     xs, axis, kind = node.args[0], node.arg("axis"), node.output.type
     parts = [e.cast(x, kind.dtype) for x in xs]
-    if any(e.changing(x.type) for x in xs):
+    along = {(axis or 0) % kind.rank}
+    if any(along & set(e.changing(x.type)) or (axis is None and e.changing(x.type)) for x in xs):
         raise Unsayable("joined arrays of which the sizes change")
     if axis is None:
         parts = [
@@ -72,7 +73,8 @@ def as_strided_copy(e: Emission, node: Node) -> list[Val]:
     """The elements at places that are computed from steps along each axis."""
     x, shape = e.read(node.args[0]), e.held(node.output.type)
     steps = node.arg("steps")
-    if not all(isinstance(dim, int) for dim in (*x.shape, *shape, *steps)):
+    is_whole = not e.changing(node.args[0].type) and not e.changing(node.output.type)
+    if not is_whole or not all(isinstance(dim, int) for dim in (*x.shape, *shape, *steps)):
         raise Unsayable("windows of sizes that are no numbers")
     sizes = [int(size) for size in shape]  # type: ignore[arg-type]
     along = np.indices(sizes, np.int64)

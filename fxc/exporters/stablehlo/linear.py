@@ -47,6 +47,7 @@ def det(e: Emission, node: Node) -> list[Val]:
 
 def cholesky(e: Emission, node: Node) -> list[Val]:
     kind = node.output.type
+    _check_whole(e, node)
     a = e.cast(node.args[0], kind.dtype)
     if a.dtype in PART_DTYPES:
         raise Unsayable("a root of a complex matrix")
@@ -59,8 +60,15 @@ def cholesky(e: Emission, node: Node) -> list[Val]:
     return [e.transpose(root, axes) if upper else root]
 
 
+def _check_whole(e: Emission, node: Node) -> None:
+    """What is nobody's is no part of a matrix. See Note [Held sizes]."""
+    if e.changing(node.args[0].type):
+        raise Unsayable("a matrix of a size that changes")
+
+
 def _square(e: Emission, node: Node) -> Val:
     a = e.cast(node.args[0], node.output.type.dtype)
+    _check_whole(e, node)
     if a.rank != 2 or not isinstance(a.shape[0], int) or not a.shape[0]:
         raise Unsayable("several matrices at once, or one of a size that is no number")
     return a

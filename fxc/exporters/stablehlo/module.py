@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 
 from fxc.ir.evaluate import symbols_bound_by
-from fxc.ir.graph import Graph, Node, Region, Value
-from fxc.ir.signature import InputLeaf, OutputLeaf, ResultLeaf, ViewLeaf
+from fxc.ir.graph import Graph, Node, Region, SliceSpec, Value
+from fxc.ir.signature import DimLeaf, InputLeaf, OutputLeaf, ResultLeaf, ViewLeaf
 from fxc.ir.size_functions import substitute
-from fxc.ir.symbols import Dim, plain_symbol, symbols_of
+from fxc.ir.symbols import Dim, SymExpr, counted_in, plain_symbol, symbols_of
 from fxc.ir.types import ArrayType
 from fxc.ops.operators import Operator
 
@@ -103,6 +103,7 @@ class _Module:
         self.graph = graph
         self.e = Emission(sizes)
         self.found: dict[str, None] = {}  # what cannot be said
+        self.lost: set[Value] = set()  # what would be made of it
 
     def text(self) -> str:
         graph = self.graph
@@ -135,14 +136,22 @@ class _Module:
         """The nodes of a region, and its results."""
         for node in region.nodes:
             self.e.b.loc = node.loc
+            if not node.regions and not self.lost.isdisjoint(node.inputs):
+                self.lose(node)
+                continue
             try:
                 self.node(node)
             except Unsayable as problem:
                 self.found[f"{node.op} ({place_of(node)}): {problem}"] = None
-                for value in node.outputs:  # go on, to name all that cannot be said
-                    shape = [dim if isinstance(dim, int) else 1 for dim in value.type.shape]
-                    self.e.bind(value, Val(value.type.dtype, shape))
+                self.lose(node)
         return [self.e.read(result) for result in region.results]
+
+    def lose(self, node: Node) -> None:
+        """Go on without the results of a node, to name all that cannot be said."""
+        self.lost.update(node.outputs)
+        for value in node.outputs:
+            shape = [dim if isinstance(dim, int) else 1 for dim in value.type.shape]
+            self.e.bind(value, Val(value.type.dtype, shape))
 
     def node(self, node: Node) -> None:
         loop = control.CONTROL.get(node.op)
@@ -158,8 +167,20 @@ class _Module:
     # ------------------------------------------------------------ the boundary
 
     def counted(self) -> list[Val]:
-        """The sizes of results that the program counts. See Note [Held sizes]."""
-        return [self.e.sizes.value(dim) for _, _, dim in self.sizes_of_results()]
+        """Sizes that the program counts, for the caller. See Note [Held sizes]."""
+        of_results = [self.e.sizes.value(dim) for _, _, dim in self.sizes_of_results()]
+        return of_results + [self.e.sizes.values[name]() for name in self.sizes_of_views()]
+
+    def sizes_of_views(self) -> list[str]:
+        """The counted sizes on which views at the boundary depend."""
+        signature = self.graph.signature
+        assert signature is not None
+        steps = [step for each in signature.mutations for view in each.regions for step in view]
+        for leaf in signature.outputs:
+            steps += leaf.steps if isinstance(leaf, ViewLeaf) else []
+        dims = [*dims_in(tuple(step.args for step in steps))]
+        dims += [leaf.value for leaf in signature.outputs if isinstance(leaf, DimLeaf)]
+        return sorted({each.name for dim in dims for each in counted_in(dim)})
 
     def sizes_of_results(self) -> list[tuple[int, int, Dim]]:
         """Result, axis and size of what is held in a larger tensor."""
@@ -172,7 +193,7 @@ class _Module:
         ]
 
     def written(self, params: list[Val], results: list[Val], body: Block) -> str:
-        namer = Namer({value.name for value in params if value.name})
+        namer = Namer({identifier(value.name) for value in _values(self.graph.body)})
         given = ", ".join(
             f"{namer.name(param)}: {param.type}{self.of_input(number)}"
             for number, param in enumerate(params)
@@ -221,11 +242,25 @@ class _Module:
             if mutation.result == number:
                 name = self.graph.inputs[mutation.input].name
                 parts.append(f"fxc.updates = {quoted(name)}")
-        extra = number - len(self.graph.outputs)
-        if extra >= 0:
-            of, axis, _ = self.sizes_of_results()[extra]
+        of_results, extra = self.sizes_of_results(), number - len(self.graph.outputs)
+        if 0 <= extra < len(of_results):
+            of, axis, _ = of_results[extra]
             parts.append(f"fxc.size_of = [{of}, {axis}]")
+        elif extra >= 0:
+            parts.append(f"fxc.size = {quoted(self.sizes_of_views()[extra - len(of_results)])}")
         return f" {{{', '.join(parts)}}}" if parts else ""
+
+
+def dims_in(arg: object) -> Iterator[Dim]:
+    """The dims of a view's arguments."""
+    match arg:
+        case tuple():
+            for each in arg:
+                yield from dims_in(each)
+        case SliceSpec(start, stop, step):
+            yield from (start, stop, step)
+        case SymExpr():
+            yield arg
 
 
 def _asked(e: Emission, param: Val, axis: int) -> Val:

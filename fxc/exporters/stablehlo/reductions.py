@@ -127,6 +127,8 @@ def scan(e: Emission, node: Node) -> list[Val]:
     x = e.cast(node.args[0], kind.dtype)
     axis = node.arg("axis")
     if axis is None:
+        if x.rank > 1 and e.changing(node.args[0].type):
+            raise Unsayable("a running sum of elements of which the number changes")
         x, axis = e.reshape(x, e.held(kind)), 0
     name = "add" if node.op == "cumsum" else "multiply"
     if kind.dtype == BOOL:

@@ -23,6 +23,7 @@ from .problems import Unsayable
 # them (sums, products of matrices, what is written to a place) leave them out.
 
 Range = tuple[int, int | None]
+_LOWEST = -(2**62)
 
 
 class TensorSizes:
@@ -78,17 +79,17 @@ class TensorSizes:
     def _negated(self, part: Range, factor: int) -> Range:
         low, high = part
         if high is None:
-            return -(2**62), low * factor
+            return _LOWEST, low * factor
         return high * factor, low * factor
 
     def _atom_range(self, atom: Symbol | SymFunc | Computed) -> Range:
         match atom:
             case Symbol(name, _, lower):
-                return self.ranges.get(name, (lower or 0, None))
+                return self.ranges.get(name, (_LOWEST if lower is None else lower, None))
             case SymFunc(name, left, right):
                 return _of_function(name, self.range(left), self.range(right))
             case _:
-                return -(2**62), None
+                return _LOWEST, None
 
     # ------------------------------------------------------------ values
 
@@ -147,7 +148,7 @@ class TensorSizes:
 def _product(left: Range, right: Range) -> Range:
     if left[1] is None or right[1] is None:
         is_natural = left[0] >= 0 and right[0] >= 0
-        return (left[0] * right[0], None) if is_natural else (-(2**62), None)
+        return (left[0] * right[0], None) if is_natural else (_LOWEST, None)
     ends = [a * b for a in left for b in right if a is not None and b is not None]
     return min(ends), max(ends)
 
@@ -159,7 +160,7 @@ def _of_function(name: str, left: Range, right: Range) -> Range:
     if name == "max":
         return max(left[0], right[0]), max(highs) if len(highs) == 2 else None
     if left[0] < 0 or right[0] < 0:
-        return -(2**62), None
+        return _LOWEST, None
     if name == "mod":
         return 0, None if right[1] is None else max(right[1] - 1, 0)
     return 0, None if left[1] is None else left[1] // max(right[0], 1)

@@ -185,7 +185,7 @@ def reshape_copy(e: Emission, node: Node) -> list[Val]:
         leading = before.shape[:1] == kind.shape[:1]
         only = all(set(e.changing(each)) <= {0} for each in (before, kind))
         if not kept and not (leading and only):
-            raise Unsayable("a reshape of what has another size from time to time")
+            raise Unsayable("a reshape of an array of which the sizes change")
     return [e.reshape(x, e.held(kind))]
 
 
