@@ -12,7 +12,9 @@ import numpy as np
 import pytest
 
 import fxc
+from fxc.exporters.stablehlo.module import stablehlo_module
 from fxc.ir.errors import ExportError
+from fxc.ir.graph import ArrayConstant
 from tests.exporters.corpus import EXAMPLES, Example
 from tests.exporters.in_xla import (
     call_in_xla,
@@ -21,8 +23,10 @@ from tests.exporters.in_xla import (
     execute,
     outcome,
     refined,
+    results_in,
     results_of,
 )
+from tests.lowered import OPS, graph_of
 from tests.random_programs import random_program
 
 # Of the corpus those that the exporter refuses, with the operator that it names.
@@ -253,6 +257,55 @@ def test_question_marks(function: Callable[..., Any], shapes: list[tuple[Any, An
                 assert not differs(results[number], value, 1e-13)
         for mutation in program.signature.mutations:
             assert not differs(results[mutation.result], expected_args[mutation.input], 1e-13)
+
+
+# ---------------------------------------------------------------- text
+
+
+def test_constants() -> None:
+    """Arrays of many elements are bytes in the text, numbers of all kinds are read back."""
+    tables = [
+        np.arange(300.0) / 7, np.arange(300) % 2 == 0, np.arange(300, dtype=np.uint8),
+        np.arange(300) * (1 + 2j), np.array([np.nan, np.inf, -np.inf, -0.0, 5e-324, 1e300]),
+        np.array([0.1, 3e38, 1e-20], np.float32), np.array([1.5 - np.inf * 1j, np.nan]),
+        np.zeros((2, 0)), np.array([[True, False]]), np.array([2**64 - 1, 0], np.uint64),
+        np.array([0.1, 60000.0], np.float16),
+    ]  # fmt: skip
+
+    def made(x):
+        return {f"r{n}": OPS.constant(ArrayConstant.of(t)) for n, t in enumerate(tables)}
+
+    graph = graph_of(made, [np.ones(2)])
+    found = results_in(graph, stablehlo_module(graph, {}), [np.ones(2)])
+    assert [x.tobytes() for x in found] == [x.tobytes() for x in tables]
+
+
+def test_names_that_mlir_does_not_know() -> None:
+    def program(größe, t):
+        α = größe + t
+        größe *= α
+        return α
+
+    args = (np.arange(2.0), 0.5)
+    assert call_in_xla(fxc.export(program, *args), args)[0].tolist() == [0.5, 1.5]
+    assert args[0].tolist() == [0.0, 1.5]
+
+
+def test_what_raises_in_numpy() -> None:
+    """As docs/export.md has it."""
+
+    def program(x, i, v):
+        y = x.copy()
+        y[i[0]] = -1.0
+        z = x.copy()
+        z[i] = -2.0
+        return x[i[0]], x[i], y, z, v ** (v - 3), np.linalg.inv(np.outer(x, x)).sum()
+
+    args = (np.arange(3.0), np.array([7, 1]), np.array([2, 4]))
+    found = call_in_xla(fxc.export(program, *args), args)
+    expected = (2.0, [2.0, 1.0], [0.0, 1.0, -1.0], [0.0, -2.0, 2.0], [1, 4])
+    assert [np.asarray(x).tolist() for x in found[:5]] == [np.asarray(x).tolist() for x in expected]
+    assert not np.isfinite(found[5])
 
 
 # ---------------------------------------------------------------- random programs

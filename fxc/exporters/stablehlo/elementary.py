@@ -79,6 +79,7 @@ def power(k: Kit, x: Val, y: Val) -> Val:
 
 def _integer_power(k: Kit, x: Val, y: Val) -> Val:
     """By squares, as long as one exponent has bits left: XLA looks at the lowest few alone."""
+    y = k.b.same("maximum", y, k.like(y, 0))
     zero, one, no = k.like(x, 0), k.like(x, 1), k.b.scalar(False, BOOL)
     axes = list(range(x.rank))
 

@@ -168,7 +168,7 @@ def fourier(e: Emission, node: Node) -> list[Val]:
     name = node.arg("kind")
     operand = node.args[0].type
     axis = node.arg("axis") % operand.rank
-    size = operand.shape[axis]
+    size, n = e.sizes.plain(operand.shape[axis]), n and e.sizes.plain(n)
     if name not in ("fft", "ifft", "rfft") or n not in (None, size) or not isinstance(size, int):
         raise Unsayable(f"{name} of another number of points, or of one that is no number")
     part = np.dtype(f"f{kind.dtype.itemsize // 2}")
