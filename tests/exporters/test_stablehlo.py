@@ -262,6 +262,21 @@ def test_question_marks(function: Callable[..., Any], shapes: list[tuple[Any, An
 # ---------------------------------------------------------------- text
 
 
+def operations(function: Callable[..., Any], *args: Any) -> list[str]:
+    return re.findall(r"= stablehlo\.(\w+)", fxc.export(function, *args).to_stablehlo())
+
+
+def test_what_is_known_makes_the_text_short() -> None:
+    x = np.arange(4)
+    named = ["constant", "remainder", "constant", "compare", "add", "select"]
+    assert operations(lambda x: x % 3, x) == named
+    assert operations(lambda x: x << 2, x) == ["constant", "shift_left"]
+    assert len(operations(lambda x, y: x % y, x, x)) > 10
+    assert operations(lambda x: (x + 1) * (x + 1) - 1, x) == [
+        "constant", "add", "multiply", "subtract",
+    ]  # fmt: skip
+
+
 def test_constants() -> None:
     """Arrays of many elements are bytes in the text, numbers of all kinds are read back."""
     tables = [

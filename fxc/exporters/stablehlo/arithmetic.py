@@ -162,14 +162,17 @@ def logical(name: str) -> Rule:
 # ---------------------------------------------------------------- bits
 
 
-def _in_range(k: Kit, y: Val) -> Val:
-    """Where a shift leaves something; a negative one, taken for unsigned, is a large one."""
+def _if_in_range(k: Kit, y: Val, shifted: Val, rest: Val) -> Val:
+    """What a shift leaves; a negative one, taken for unsigned, is a large one."""
     word = unsigned(y.dtype)
-    return k.b.compare("LT", k.b.bits(y, word), k.like(y, 8 * word.itemsize, word))
+    if y.known is not None and 0 <= y.known < 8 * word.itemsize:
+        return shifted
+    in_range = k.b.compare("LT", k.b.bits(y, word), k.like(y, 8 * word.itemsize, word))
+    return k.b.select(in_range, shifted, rest)
 
 
 def left_shift(k: Kit, x: Val, y: Val) -> Val:
-    return k.b.select(_in_range(k, y), k.b.same("shift_left", x, y), k.like(x, 0))
+    return _if_in_range(k, y, k.b.same("shift_left", x, y), k.like(x, 0))
 
 
 def right_shift(k: Kit, x: Val, y: Val) -> Val:
@@ -178,7 +181,7 @@ def right_shift(k: Kit, x: Val, y: Val) -> Val:
     else:
         shifted = k.b.same("shift_right_arithmetic", x, y)
         rest = k.b.select(is_negative(k, x), k.like(x, -1), k.like(x, 0))
-    return k.b.select(_in_range(k, y), shifted, rest)
+    return _if_in_range(k, y, shifted, rest)
 
 
 def trunc(k: Kit, x: Val) -> Val:

@@ -20,14 +20,18 @@ _COMPARED = {"f": "FLOAT", "i": "SIGNED", "u": "UNSIGNED", "b": "UNSIGNED", "c":
 
 
 class Val:
-    """A value of the module: its name may come later. ``shape`` are the sizes of its tensor."""
+    """A value of the module: its name may come later. ``shape`` are the sizes of its tensor.
 
-    __slots__ = ("dtype", "name", "shape")
+    ``known`` is the number that all of its elements are, if that is known.
+    """
+
+    __slots__ = ("dtype", "known", "name", "shape")
 
     def __init__(self, dtype: np.dtype, shape: Sequence[Dim], name: str | None = None) -> None:
         self.dtype = dtype
         self.shape = tuple(shape)
         self.name = name
+        self.known: Any = None
 
     @property
     def type(self) -> str:
@@ -46,6 +50,7 @@ class Block:
         self.results: tuple[Val, ...] = ()
         self.lines: list[tuple[tuple[Any, ...], SourceLocation | None]] = []
         self.sizes: dict[Dim, Val] = {}  # what sizes that are no numbers are, see ``sizes``
+        self.constants: dict[str, Val] = {}
 
 
 class Builder:
@@ -136,7 +141,16 @@ class Builder:
     def constant(self, array: np.ndarray) -> Val:
         """An array that is known."""
         result = Val(array.dtype, array.shape)
-        self.line(result, f" = stablehlo.constant {dense(array)} : {result.type}")
+        text = f"{dense(array)} : {result.type}"
+        for block in reversed(self.blocks):
+            if text in block.constants:
+                return block.constants[text]
+            if block.params:  # which reads nothing from outside
+                break
+        if array.size and array.tobytes() == array.reshape(-1)[:1].tobytes() * array.size:
+            result.known = array.reshape(-1)[0]
+        self.line(result, f" = stablehlo.constant {text}")
+        self.blocks[-1].constants[text] = result
         return result
 
     def scalar(self, value: Any, dtype: np.dtype) -> Val:
@@ -239,6 +253,32 @@ class Namer:
                 self.count += 1
             value.name = f"t.{self.count}"
         return f"%{value.name}"
+
+
+def pruned(block: Block, used: set[Val]) -> None:
+    """Drop operations that nobody reads; ``used`` takes what the others read."""
+    kept = []
+    for pieces, loc in reversed(block.lines):
+        results = _results_in(pieces)
+        if results and used.isdisjoint(results):
+            continue
+        kept.append((pieces, loc))
+        for piece in pieces:
+            if isinstance(piece, Block):
+                pruned(piece, used)
+        used.update(p for p in pieces if isinstance(p, Val) and p not in results)
+    block.lines = kept[::-1]
+
+
+def _results_in(pieces: Sequence[Any]) -> list[Val]:
+    """The values that an operation makes: those before its name."""
+    results: list[Val] = []
+    for piece in pieces:
+        if isinstance(piece, Val):
+            results.append(piece)
+        elif piece != ", ":
+            return results if " = " in piece[:3] else []
+    return []
 
 
 def written(block: Block, namer: Namer, depth: int) -> Iterator[str]:

@@ -12,6 +12,8 @@ def _quotient_and_rest(k: Kit, x: Val, y: Val) -> tuple[Val, Val]:
 
     XLA may do anything for a division by 0, and for the lowest number by -1.
     """
+    if y.known is not None and int(y.known) not in (0, -1):
+        return k.b.same("divide", x, y), k.b.same("remainder", x, y)
     zero = k.like(x, 0)
     by_zero = k.b.compare("EQ", y, zero)
     special = by_zero
@@ -28,6 +30,8 @@ def _quotient_and_rest(k: Kit, x: Val, y: Val) -> tuple[Val, Val]:
 
 def _has_other_sign(k: Kit, rest: Val, y: Val) -> Val:
     """Where a remainder is not 0 and has not the divisor's sign."""
+    if y.known is not None and y.known > 0:
+        return is_negative(k, rest)
     differs = k.b.compare("NE", is_negative(k, rest), is_negative(k, y))
     return k.b.same("and", differs, k.truth(rest))
 

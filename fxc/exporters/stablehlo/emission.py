@@ -62,7 +62,9 @@ class Emission:
             one = np.asarray(value).astype(dtype)
         if all(isinstance(dim, int) for dim in shape):
             return self.b.constant(np.broadcast_to(one, tuple(map(int, shape))))  # type: ignore[arg-type]
-        return self.broadcast(self.b.constant(one), shape)
+        made = self.broadcast(self.b.constant(one), shape)
+        made.known = one[()]
+        return made
 
     def like(self, x: Val, value: Any, dtype: np.dtype | None = None) -> Val:
         """A number in a tensor of the shape of ``x``."""

@@ -25,7 +25,7 @@ from . import (
     views,
     writes,
 )
-from .builder import I32, I64, Block, Namer, Val, written
+from .builder import I32, I64, Block, Namer, Val, pruned, written
 from .emission import Emission
 from .problems import Unsayable
 from .text import identifier, quoted
@@ -119,6 +119,7 @@ class _Module:
             results += self.counted()
             self.e.b.loc = None
             self.e.b.give(results, "return")
+        pruned(body, set())
         return self.written(params, results, body)
 
     def bind(self, params: list[Val]) -> None:
@@ -214,6 +215,7 @@ class _Module:
         given = ", ".join(f"{namer.name(param)}: {param.type}" for param in block.params)
         found = ", ".join(result.type for result in block.results)
         head = f"  func.func private @{name}({given}) -> ({found}) {{"
+        pruned(block, set())
         plain = Block()
         plain.lines = block.lines
         return [head, *written(plain, namer, 2), "  }"]
