@@ -52,6 +52,8 @@ def write_objects(
         found = []
         for level in chosen:
             module = lower(decomposed, index.get_kernel, target=level.target, plain=name)
+            if len(module.segments) > 1:
+                raise ExportError("a result has a size that is known only while it runs")
             found.append(Code(level, module, recipe_of(decomposed, module)))
         return found
 

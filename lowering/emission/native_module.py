@@ -116,8 +116,8 @@ class Whole:
 
 
 def segments_of(program: Program, plain: str) -> Iterator[Segment]:
-    """The pieces of a program; what is ``plain`` has one, of that name."""
-    for first, last in pieces(program):
+    """The pieces of a program; what is ``plain`` has one, of that name, if only to do nothing."""
+    for first, last in pieces(program) if program.body or not plain else [(0, 0)]:
         block = program.body[first:last]
         checks = any(isinstance(s, Check | Allocate) for s in walk(block))
         looks = interrupts.looks(block, program.target.costs)

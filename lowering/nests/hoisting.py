@@ -77,7 +77,7 @@ def hoist_outwards(program: Program, loop: Loop) -> tuple[tuple[Stmt, ...], Loop
             else:
                 rest.append(
                     with_blocks(stmt, tuple(map(without, blocks_of(stmt))))
-                    if isinstance(stmt, Loop)
+                    if isinstance(stmt, Loop) and not stmt.moved  # which is one call
                     else stmt
                 )
         return tuple(rest)

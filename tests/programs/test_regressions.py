@@ -705,3 +705,14 @@ def test_index_of_a_scalar_that_is_a_condition() -> None:
 
     for number in (0.5, 1.5):
         check(program, lambda number=number: (np.full(2, number),))
+
+
+def test_a_constant_for_rows_with_gaps() -> None:
+    """What fills a row was computed outside of the loop over rows, and the row by no call then."""
+
+    def program(x, y):
+        x.fill(False)
+        y[:, :] = 0.0
+
+    for step in (-1, 2):
+        check(program, lambda step=step: (np.ones((4, 3), bool)[::step], numbers(4, 3)[::step]))
