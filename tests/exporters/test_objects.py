@@ -249,6 +249,19 @@ def test_numpys_own_exceptions_come_through(tmp_path: Path) -> None:
 
 
 @on_linux
+@pytest.mark.parametrize("other", [np.ones((4, 1)), np.ones((4, 4), np.float32), 3.5])
+def test_another_result_of_numpys_is_not_taken(
+    other: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As another version of NumPy may give it."""
+    x = np.random.default_rng(0).random((3, 4, 4))
+    package(inverse_of_each, x, folder=tmp_path / "p")
+    monkeypatch.setattr(np.linalg, "inv", lambda x: other)
+    with pytest.raises(ValueError, match=r"numpy.linalg.inv gives float.*it gave float64\[4, 4\]"):
+        load(tmp_path / "p")(x)
+
+
+@on_linux
 def test_sorting_is_numpys(tmp_path: Path) -> None:
     def function(x):
         return np.sort(x, axis=1), np.argsort(x[0])

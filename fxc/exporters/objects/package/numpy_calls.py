@@ -93,7 +93,7 @@ class NumpyTable:
                 found = function(*given, **named_args)
                 results = found if len(arrays) > 1 else (found,)
                 for array, result in zip(arrays, results, strict=True):
-                    array[...] = result
+                    _store(array, result, entry["call"])
             except Exception as error:
                 self._raised[get_ident()] = error.with_traceback(
                     None
@@ -105,6 +105,18 @@ class NumpyTable:
             return DONE
 
         return call
+
+
+def _store(array: np.ndarray, result: object, name: str) -> None:
+    """Copy a result to where it is expected: of another type or shape it is another program's."""
+    found = np.asarray(result)
+    if found.shape != array.shape or found.dtype != array.dtype:
+        expected = f"{array.dtype}{list(array.shape)}"
+        raise ValueError(
+            f"{name.replace(':', '.')} gives {found.dtype}{list(found.shape)}, and where the "
+            f"program was exported it gave {expected}"
+        )
+    array[...] = found
 
 
 def _python(name: str) -> int | None:
