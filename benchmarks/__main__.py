@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from . import draws, flags, packages, threads
+from . import boxed, draws, flags, packages, threads
 from .contenders import compiled, installed, use_one_thread
 from .loop_programs import PROGRAMS, LoopProgram
 from .measure import CONTENDERS, Row, heading, samples_of, table_line
@@ -35,6 +35,7 @@ GROUPS = (
     "memory",
     COMPILING,
     *dict.fromkeys(ratio.group for ratio in RATIOS),
+    boxed.GROUP,
     flags.GROUP,
     draws.GROUP,
     packages.GROUP,
@@ -93,6 +94,8 @@ def measure_all(chosen: Sequence[str], present: list[str], repeats: int) -> Iter
     for ratio in RATIOS:
         if is_chosen(chosen, ratio.group, ratio.name):
             yield from ratios(ratio, present, repeats)
+    if is_chosen(chosen, boxed.GROUP):
+        yield from boxed.rows(repeats)
     if is_chosen(chosen, flags.GROUP):
         yield from flags.rows(repeats)
     if is_chosen(chosen, draws.GROUP):

@@ -13,10 +13,11 @@ from fxc.ir.forking import table_lock
 from fxc.ir.graph import Literal
 from fxc.ir.records import frozen, mutable
 from fxc.ir.schema import Schema
+from fxc.ir.symbols import SymExpr
 from fxc.ir.types import ArrayType, ScalarType, Type, is_known
 
 from .foreign_calls import ForeignCall, Hole
-from .foreign_learning import learnt
+from .foreign_learning import learnt, looks_of
 from .foreign_results import Unlearnable
 from .operators import Operator
 
@@ -85,13 +86,13 @@ class Learnt:
     that varied, and equal other arguments.
     """
 
-    likeness: tuple[Any, ...]
+    likeness: object
     kinds: tuple[Type, ...]
     call: ForeignCall
 
-    def serves(self, likeness: tuple[Any, ...], kinds: Sequence[Type]) -> bool:
+    def serves(self, likeness: object, kinds: Sequence[Type]) -> bool:
         """Whether it tells what the operator gives for these types."""
-        if likeness != self.likeness:
+        if likeness != self.likeness or any(map(_differ_in_rank, self.kinds, kinds)):
             return False
         dims = [
             (a, b)
@@ -99,6 +100,10 @@ class Learnt:
             for a, b in zip(mine.shape, other.shape, strict=True)
         ]
         return all(not isinstance(mine, int) or mine == other for mine, other in dims)
+
+
+def _differ_in_rank(one: Type, other: Type) -> bool:
+    return one.rank != other.rank
 
 
 class Epoch:
@@ -148,10 +153,20 @@ def changed(definition: Definition) -> None:
             _epoch = Epoch()
 
 
-def mistaken(definition: Definition, text: str) -> None:
-    """Note that something registered of an operator is wrong."""
-    definition.mistake = f"{definition.name} {text}"
+def mistaken(definition: Definition, text: str) -> str:
+    """Note that something registered of an operator is wrong, and say what; what was learnt is so
+    for the types that it was learnt for.
+    """
+    found = f"{definition.name} {text}"
+    if definition.learnt and definition.meta is None:
+        for each in definition.learnt:
+            each.call.holds = False
+        definition.learnt.clear()
+        definition.known.clear()
+    else:
+        definition.mistake = found
     changed(definition)
+    return found
 
 
 # ------------------------------------------------------------------ what it gives
@@ -221,13 +236,18 @@ def _learnt(definition: Definition, given: Sequence[Any]) -> tuple[Type, ...]:
     def hole(x: object) -> object:
         if isinstance(x, tuple):
             return tuple(map(hole, x))
+        if isinstance(x, SymExpr):
+            raise CaptureError(
+                f"{definition.name} has no meta, and takes a size that is not known; give it one "
+                "by register_meta"
+            )
         if not isinstance(x, ArrayType | ScalarType):
             return x
         kinds.append(x)
         return Hole(len(kinds) - 1)
 
     args, name = tuple(map(hole, given)), definition.name
-    likeness = (args, tuple((x.dtype, x.rank, getattr(x, "weak", None)) for x in kinds))
+    likeness = looks_of(args, {}, kinds)
     call = next((x.call for x in definition.learnt if x.serves(likeness, kinds)), None)
     if call is None:
         try:

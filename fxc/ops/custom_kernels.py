@@ -6,7 +6,7 @@ See Note [Custom operators].
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -29,27 +29,26 @@ def kernel_for(op: Operator, unshared: Callable[[np.ndarray], np.ndarray]) -> Ke
     """The kernel of an operator of the user's; ``unshared`` makes copies to be written."""
     definition = definition_of(op.group)
     if op.role == "functional":
-        return _Writing(definition, unshared).run
-    if op.schema.writes:
-        return definition.impl
-    return Checked(definition).written()
+        return _Checked(definition, unshared).kernel()
+    return definition.impl if op.schema.writes else _Checked(definition, unshared).kernel()
 
 
-class Checked:
-    """An operator without writes whose results are compared with its meta."""
+class _Checked:
+    """An operator whose results are compared with its meta; what it writes are copies, which it
+    gives before its results.
+    """
 
-    def __init__(self, definition: Definition) -> None:
+    def __init__(
+        self, definition: Definition, unshared: Callable[[np.ndarray], np.ndarray]
+    ) -> None:
         self.definition = definition
-        self.impl = definition.impl
-        self.is_view = definition.schema.is_view
+        self.unshared = unshared
+        self.schema = definition.schema
         self.known: dict[Any, tuple[Look, ...]] = definition.known
 
-    def written(self) -> Kernel:
-        """The kernel as Python code: loops over arguments would take as long as short calls.
-
-        There are so many lines because the code stands in one piece.
-        """
-        params, count = self.definition.schema.params, len(self.definition.schema.returns)
+    def kernel(self) -> Kernel:
+        """The kernel as Python code: loops over arguments would take as long as short calls."""
+        params, written = self.schema.params, self.schema.written_params
         names = [f"v{place}" for place in range(len(params))]
         looks = [
             (f"tuple(map(look, {name}))" if param.is_list else _LOOK.format(name))
@@ -57,40 +56,30 @@ class Checked:
             else name
             for name, param in zip(names, params, strict=True)
         ]
-        given, parts = ", ".join(names), [f"p{place}" for place in range(count)]
+        given = ", ".join(f"w{p}" if p in written else v for p, v in enumerate(names))
+        copies = [_COPY.format(place) for place in written]
         lines = [
-            f"def run({given}):",
+            f"def run({', '.join(names)}):",
             f"    want = known.get(({''.join(f'{each}, ' for each in looks)}))",
-            f"    if want is None: return first(({given},))",
+            f"    if want is None: return first(({', '.join(names)},))",
+            *copies,
             f"    try: found = impl({given})",
             "    except numpys: raise",
             "    except Exception as error: raise would_raise(error) from error",
+            *self._results(given),
         ]
-        if count != 1:
-            lines.append(
-                f"    if type(found) is not tuple or len(found) != {count}: differs(found)"
-            )
-            lines += [f"    {', '.join(parts)} = found"] if parts else []
-        else:
-            lines.append("    p0 = found")
-        lines.append("    found = None")
-        for place, part in enumerate(parts):
-            is_new = f"{part}.base is None and refs({part}) <= {_IN_LOCAL}"
-            is_as_said = f"({part}.dtype, {part}.shape, {part}.strides) == want[{place}]"
-            lines.append(
-                f"    if type({part}) is not ndarray or not ({is_new} and {is_as_said}): "
-                f"{part} = settled({part}, want[{place}], ({given},))"
-            )
-        lines.append(f"    return {', '.join(parts) or None}")
+        gives = [*(f"w{p}" for p in written), *(f"p{p}" for p in range(len(self.schema.returns)))]
+        lines.append(f"    return {', '.join(gives)}")
         names_of: dict[str, Any] = {
             "ndarray": np.ndarray,
             "known": self.known,
             "first": self.first,
-            "impl": self.impl,
+            "impl": self.definition.impl,
             "numpys": NUMPYS_ERRORS,
             "would_raise": self.would_raise,
             "differs": self.refuse_container,
             "settled": self.settled,
+            "unshared": self.unshared,
             "refs": sys.getrefcount,
             "look": _look,
         }
@@ -99,18 +88,61 @@ class Checked:
         made.gives_new = True  # type: ignore[attr-defined]
         return made
 
+    def _results(self, given: str) -> Iterator[str]:
+        """The code that compares what has been found."""
+        parts = [f"p{place}" for place in range(len(self.schema.returns))]
+        if not parts:
+            yield "    if found is not None: differs(found)"
+        elif len(parts) == 1:
+            yield "    p0 = found"
+        else:
+            several = f"type(found) is not tuple or len(found) != {len(parts)}"
+            yield f"    if {several}: differs(found)"
+            yield f"    {', '.join(parts)} = found"
+        yield "    found = None"
+        for place, part in enumerate(parts):
+            is_new = f"{part}.base is None and refs({part}) <= {_IN_LOCAL}"
+            is_as_said = f"({part}.dtype, {part}.shape, {part}.strides) == want[{place}]"
+            yield (
+                f"    if type({part}) is not ndarray or not ({is_new} and {is_as_said}): "
+                f"{part} = settled({part}, want[{place}], ({given},))"
+            )
+
     def first(self, args: tuple[Any, ...]) -> object:
         """The first call for arguments of these types."""
-        want = self.expected(args)
-        found = called(self.definition, args, ())
-        if len(want) != 1:
-            if type(found) is not tuple or len(found) != len(want):
-                self.refuse_container(found)
-            parts = tuple(map(self.settled, found, want, (args,) * len(want)))
+        want, written = self.expected(args), self.schema.written_params
+        given = list(args)
+        for place in written:
+            given[place] = self.unshared(args[place])
+        args = tuple(given)
+        found = self.called(args)
+        if len(want) == 1:
+            parts: tuple[object, ...] = (self.settled(found, want[0], args),)
         else:
-            parts = (self.settled(found, want[0], args),)
+            results = () if found is None and not want else found
+            if type(results) is not tuple or len(results) != len(want):
+                self.refuse_container(found)
+            parts = tuple(map(self.settled, results, want, (args,) * len(want)))
         self.known[self.key(args)] = want
-        return parts[0] if len(parts) == 1 else parts
+        gives = (*(args[place] for place in written), *parts)
+        return gives[0] if len(gives) == 1 else gives
+
+    def called(self, args: tuple[Any, ...]) -> Any:
+        """What the function gives, which may change the arguments alone that it is to write."""
+        written = self.schema.written_params
+        arrays = array_operands([x for place, x in enumerate(args) if place not in written])
+        before = [x.tobytes() for x in arrays]
+        try:
+            found = self.definition.impl(*args)
+        except NUMPYS_ERRORS:
+            raise
+        except Exception as error:
+            raise self.would_raise(error) from error
+        for array, content in zip(arrays, before, strict=True):
+            if array.tobytes() != content:
+                array[...] = np.frombuffer(content, array.dtype).reshape(array.shape)
+                raise self.refuse("writes an argument that its schema does not let it write")
+        return found
 
     def key(self, args: tuple[Any, ...]) -> object:
         """What is looked at of arguments."""
@@ -126,7 +158,7 @@ class Checked:
     def _of_operands(self, of: Callable[[Any], Any], args: tuple[Any, ...]) -> tuple[Any, ...]:
         return tuple(
             (tuple(map(of, x)) if type(x) is tuple else of(x)) if param.is_value else x
-            for param, x in zip(self.definition.schema.params, args, strict=True)
+            for param, x in zip(self.schema.params, args, strict=True)
         )
 
     def settled(self, found: object, want: Look, args: tuple[Any, ...]) -> object:
@@ -136,7 +168,7 @@ class Checked:
         if type(found) is not np.ndarray:
             return found
         operands = array_operands(args)
-        if self.is_view:
+        if self.schema.is_view:
             if found.size and not np.may_share_memory(found, operands[0]):
                 raise self.refuse("gives an array of its own, its schema says that it is a view")
             return found
@@ -145,84 +177,17 @@ class Checked:
         return found if sys.getrefcount(found) <= _IN_ARGUMENT and _owns(found) else found.copy("K")
 
     def refuse(self, text: str) -> WouldRaise:
-        mistaken(self.definition, text)
-        return WouldRaise(self.definition.mistake)
+        return WouldRaise(mistaken(self.definition, text))
 
     def refuse_container(self, found: object) -> None:
-        count = len(self.definition.schema.returns)
+        count = len(self.schema.returns)
         wanted = f"a tuple of {count}" if count else "nothing"
         raise self.refuse(f"gives {_shown(found)}, its schema says {wanted}")
 
     def would_raise(self, error: Exception) -> WouldRaise:
-        return _would_raise(self.definition, error)
-
-
-class _Writing:
-    """An operator that writes, as one that gives new arrays in place of what it writes."""
-
-    def __init__(
-        self, definition: Definition, unshared: Callable[[np.ndarray], np.ndarray]
-    ) -> None:
-        self.definition = definition
-        self.unshared = unshared
-        self.written = definition.schema.written_params
-        self.checked = Checked(definition)
-
-    def run(self, *args: Any) -> object:
-        given = list(args)
-        for place in self.written:
-            given[place] = self.unshared(args[place])
-        found = self._called(tuple(given))
-        rest = () if found is None else found if isinstance(found, tuple) else (found,)
-        results = (*(given[place] for place in self.written), *rest)
-        return results[0] if len(results) == 1 else results
-
-    def _called(self, args: tuple[Any, ...]) -> object:
-        checked, definition = self.checked, self.definition
-        key = checked.key(args)
-        want = checked.known.get(key)
-        if want is None:
-            want = checked.expected(args)
-            found = called(definition, args, self.written)
-            checked.known[key] = want
-        else:
-            found = called(definition, args, None)
-        if not want:
-            if found is not None:
-                checked.refuse_container(found)
-            return None
-        if len(want) == 1:
-            return checked.settled(found, want[0], args)
-        if type(found) is not tuple or len(found) != len(want):
-            checked.refuse_container(found)
-        return tuple(map(checked.settled, found, want, (args,) * len(want)))
-
-
-def called(definition: Definition, args: tuple[Any, ...], written: Sequence[int] | None) -> Any:
-    """What ``impl`` gives; it may change the arguments ``written`` alone, which is looked at if
-    that is not None.
-    """
-    arrays: list[np.ndarray] = []
-    if written is not None:
-        arrays = array_operands([x for place, x in enumerate(args) if place not in written])
-    before = [x.tobytes() for x in arrays]
-    try:
-        found = definition.impl(*args)
-    except NUMPYS_ERRORS:
-        raise
-    except Exception as error:
-        raise _would_raise(definition, error) from error
-    for array, content in zip(arrays, before, strict=True):
-        if array.tobytes() != content:
-            array[...] = np.frombuffer(content, array.dtype).reshape(array.shape)
-            mistaken(definition, "writes an argument that its schema does not let it write")
-            raise WouldRaise(definition.mistake)
-    return found
-
-
-def _would_raise(definition: Definition, error: Exception) -> WouldRaise:
-    hand_on(error)
-    return WouldRaise(f"{definition.name} raises {error!r}")
+        """Of an exception of a class of its own, see ``NUMPYS_ERRORS``."""
+        hand_on(error)
+        return WouldRaise(f"{self.definition.name} raises {error!r}")
 
 
 def _count_of_local() -> int:
@@ -260,6 +225,7 @@ def _owns(found: np.ndarray) -> bool:
 
 # ------------------------------------------------------------------ looks
 
+_COPY = "    w{0} = v{0}.copy() if v{0}.flags.c_contiguous else unshared(v{0})"
 _LOOK = "(({0}.dtype, {0}.shape, {0}.strides) if type({0}) is ndarray else type({0}))"
 
 

@@ -255,6 +255,37 @@ def test_types_are_learnt_from_samples() -> None:
     assert compiled.cache_info().eager_calls == 0
 
 
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_layouts_are_learnt_each_by_itself(layout: str) -> None:
+    square = custom("square(Array x) -> Array", lambda x: x * x)
+    for x in (np.arange(35.0).reshape(7, 5), LAYOUTS[layout](np.arange(35.0).reshape(7, 5))):
+        agrees(lambda x: square(x) + 1, x)
+        agrees(lambda x: square(x) + 1, x, dynamic=True)
+
+
+def test_what_was_learnt_wrongly_is_so_for_those_types_alone() -> None:
+    def odd(x: Any) -> Any:
+        return x[:2] + 1 if x.dtype == np.float64 and x.size and x.flat[0] == 77 else x + 1
+
+    op = custom("odd(Array x) -> Array", odd)
+    compiled = fxc.compile(lambda x: op(x))
+    floats, ints = np.arange(4.0), np.arange(4)
+    assert compiled(floats).tolist() == [1, 2, 3, 4]
+    assert compiled(floats + 77).tolist() == [78, 79]
+    with pytest.warns(fxc.CaptureWarning, match="depends on more than the types"):
+        assert compiled(floats).tolist() == [1, 2, 3, 4]
+    agrees(lambda x: op(x), ints)
+
+
+def test_a_size_that_is_a_symbol_needs_a_meta() -> None:
+    op = custom("first(Array x, Sym n) -> Array", lambda x, n: x[:n] + 1)
+    assert fxc.compile(lambda x: op(x, 2), fullgraph=True)(np.arange(3.0)).tolist() == [1, 2]
+    with pytest.raises(CaptureError, match="takes a size that is not known"):
+        fxc.compile(lambda x, n: op(x, n), fullgraph=True)(np.arange(3.0), 2)
+    op.register_meta(lambda x, n: x.new((n,)))
+    agrees(lambda x, n: op(x, n), np.arange(9.0), 2)
+
+
 @pytest.mark.parametrize(
     "function, text",
     [
