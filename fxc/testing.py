@@ -37,6 +37,7 @@ from .sample_values import (
     check_agreement,
     copied,
     difference,
+    in_layout_of,
     is_literal,
     opened,
     shown,
@@ -123,9 +124,13 @@ class _Check:
         for alias, function in self.decompositions():
             name = f"the decomposition ({alias.value})"
             found = self.seen(name, partial(function, default_dispatcher().ops))
-            if found is not None:
-                self.compare(name, found, wanted)
-                self.check_memory(found, name)
+            if found is None:
+                continue
+            self.check_memory(found, name)
+            if alias is not AliasKey.IMPLICIT and not self.schema.is_view:
+                results = tuple(map(in_layout_of, found.results, wanted.results))
+                found = _Seen(results, found.args)  # the meta says how they lie in memory
+            self.compare(name, found, wanted)
         self.check_graphs(wanted)
         return changed
 

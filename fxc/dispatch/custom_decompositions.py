@@ -35,7 +35,7 @@ def composites_for(
 ) -> Iterator[tuple[str, AliasKey, Composite]]:
     """What a decomposition says of an operator, and of those that follow from it by rule."""
     schema = definition.schema
-    composite = _Composite(definition, function)
+    composite = _Composite(definition, function, alias is AliasKey.IMPLICIT)
     yield schema.name, alias, composite
     if schema.writes:
         yield f"{schema.name}.functional", alias, _without_writes(schema, composite)
@@ -87,11 +87,14 @@ _nesting = _Nesting()
 
 
 class _Composite:
-    """A decomposition that gives the types which the operator's meta says."""
+    """A decomposition that gives the types which the operator's meta says; also as they lie in
+    memory, if nothing but the decomposition ``is_seen`` in graphs.
+    """
 
-    def __init__(self, definition: Definition, function: Composite) -> None:
+    def __init__(self, definition: Definition, function: Composite, is_seen: bool) -> None:
         self.definition = definition
         self.function = function
+        self.is_seen = is_seen
 
     def __call__(self, ops: Ops, *args: object) -> object:
         definition, name = self.definition, self.definition.name
@@ -118,18 +121,19 @@ class _Composite:
             )
         for place, (kind, each) in enumerate(zip(said, found, strict=True)):
             given = type_of(each)
-            if not _agree(kind, given):
+            if not _agree(kind, given, self.is_seen):
                 which = f"result {place} " if len(said) > 1 else ""
                 raise CaptureError(
                     f"the decomposition of {name} gives {which}{given}, its meta says {kind}"
                 )
 
 
-def _agree(said: Type, given: Type) -> bool:
-    """Whether two types differ in no more than strides and writeability."""
+def _agree(said: Type, given: Type, with_strides: bool) -> bool:
+    """Whether two types differ in no more than writeability, and maybe strides."""
     if isinstance(said, ScalarType) or isinstance(given, ScalarType):
         return said == given
-    return said.dtype == given.dtype and said.shape == given.shape
+    is_same = said.dtype == given.dtype and said.shape == given.shape
+    return is_same and (said.strides == given.strides or not with_strides)
 
 
 def results_of(schema: Schema, found: object) -> tuple[Any, ...]:

@@ -184,6 +184,21 @@ def test_a_wrong_lowering() -> None:
     fails(op, "the lowering raises AttributeError")
 
 
+def test_the_meta_says_how_the_results_of_a_decomposition_lie() -> None:
+    def squared(ops: Any, x: Any) -> Any:
+        return ops.copy(ops.square(x), "C")
+
+    op = custom("square(Array x) -> Array", np.square, meta=lambda x: x.new())
+    op.register_decomposition(squared)
+    check_op(op, SAMPLES)
+    x = np.arange(12.0).reshape(3, 4).T
+    assert fxc.compile(lambda x: op(x), fullgraph=True)(x).strides == np.square(x).strides
+    op.register_decomposition(squared, kind="implicit")
+    fails(op, r"gives f64\[4, 3\], its meta says f64\[4, 3\]\{8, 32\}")
+    with pytest.raises(fxc.CaptureError, match=r"its meta says f64\[4, 3\]\{8, 32\}"):
+        fxc.compile(lambda x: op(x), fullgraph=True)(x)
+
+
 def test_native_code_of_an_operator_that_writes() -> None:
     op = custom("neg_(Array(a!) x) -> ()", lambda x: np.negative(x, out=x) is None or None)
     handle = op.register_lowering(absolute)

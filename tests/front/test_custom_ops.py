@@ -602,6 +602,48 @@ def test_registrations_are_undone_and_what_was_compiled_is_not_used() -> None:
     assert compiled.cache_info().variants == 3
 
 
+def test_native_calls_are_not_used_afterwards() -> None:
+    op = custom("f(Array x) -> Array", np.negative, meta=lambda x: x.new())
+    handle = op.register_decomposition(lambda ops, x: ops.negative(x))
+    compiled, x = fxc.compile(lambda x: op(x) + 1, fullgraph=True), np.arange(3.0)
+    for _ in range(2100):
+        assert compiled(x).tolist() == [1, 0, -1]
+    assert compiled._state.variants[0].native is not None
+    handle.remove()
+    op.register_decomposition(lambda ops, x: ops.square(x))
+    assert compiled(x).tolist() == [1, 2, 5]
+
+
+def test_what_raises_raises_where_nobody_reads_its_result() -> None:
+    def impl(x: Any) -> Any:
+        if x[0] > 0:
+            raise ValueError("too large")
+        return x + 1
+
+    op = custom("rising(Array x) -> Array", impl, meta=lambda x: x.new())
+
+    @fxc.compile(fullgraph=True)
+    def function(x: Any) -> Any:
+        op(x)
+        return x * 2
+
+    assert function(np.zeros(2)).tolist() == [0, 0]
+    with pytest.raises(ValueError, match="too large"):
+        function(np.ones(2))
+
+
+def test_functionalize() -> None:
+    clamp_ = clamping()
+
+    def function(x: Any) -> Any:
+        clamp_(x[1:], 1.0)
+        return x[0]
+
+    x = np.arange(4.0)
+    result, changed = fxc.functionalize(function)(x)
+    assert (result, changed["x"].tolist(), x.tolist()) == (0, [0, 1, 1, 1], [0, 1, 2, 3])
+
+
 def test_an_operator_behind_a_decomposition_that_changes() -> None:
     inner = custom("inner(Array x) -> Array", np.negative, meta=lambda x: x.new())
     outer = custom("outer(Array x) -> Array", decomposition=lambda ops, x: inner(x))
