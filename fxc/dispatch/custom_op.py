@@ -8,6 +8,7 @@ from typing import Any, overload
 
 from fxc.ir.errors import ParseError
 from fxc.ir.forking import table_lock
+from fxc.ir.graph import Literal, Value
 from fxc.ir.schema import Schema, parse_schema
 from fxc.ops.custom import Definition, Lowering, changed, define, definition_of, forget
 from fxc.ops.operators import Row, Tag
@@ -166,7 +167,7 @@ class CustomOp:
         """
         if kwargs or len(args) != self._count or self._binds:
             args = bind(self._op, args, kwargs)
-        if thread_keys.include:
+        if thread_keys.include and any(map(_is_of_graph, args)):
             return default_dispatcher().call(self.schema.name, *args)
         return self._impl(*args)
 
@@ -299,6 +300,13 @@ class CustomOp:
         changed(definition)
         self._parts.append(made)
         return made
+
+
+def _is_of_graph(x: object) -> bool:
+    """Whether an argument is what decompositions are given in place of an array or a number."""
+    if isinstance(x, tuple):
+        return any(map(_is_of_graph, x))
+    return isinstance(x, Value | Literal) or hasattr(x, "dispatch_key")
 
 
 def _remove_all(parts: list[Registration]) -> None:

@@ -303,6 +303,12 @@ def test_what_cannot_be_learnt_is_said(function: Callable[..., Any], text: str) 
     assert "test::odd" in str(error.value)
 
 
+def test_an_impl_that_calls_another_operator_is_learnt() -> None:
+    inner = custom("inner(Array x) -> Array", lambda x: x + 1, meta=lambda x: x.new())
+    outer = custom("outer(Array x) -> Array", lambda x: inner(x) * 2)
+    agrees(lambda x: outer(x) + inner(x), np.arange(4.0))
+
+
 def test_a_view_needs_a_meta() -> None:
     op = custom("tail(Array(a) x) -> Array(a)", lambda x: x[1:])
     with pytest.raises(CaptureError, match="test::tail has no meta"):
