@@ -184,6 +184,44 @@ class ExportedProgram:
 
         write_objects(self._program, Texts(self._shown, self._guard_texts), folder, levels)
 
+    def to_numpy_source(self) -> str:
+        """The program as a module of Python that needs NumPy alone, to be read and kept.
+
+        It has one function, of the same name and parameters, which does what a call of the program
+        does: to the last bit, arrays that it writes and views that it returns included. Arguments
+        that it is not for are refused as here, with ``TypeError`` or ``ValueError``.
+
+        Raises ``ExportError`` for a program that calls what is no part of NumPy.
+
+        >>> import numpy as np, fxc
+        >>> def smooth(u):
+        ...     u[1:-1] += 0.5 * (u[:-2] - u[2:])
+        >>> text = fxc.export(smooth, np.zeros(8)).to_numpy_source()
+        >>> print(text[text.index("def smooth") :])
+        def smooth(u):
+            _check_array("u", u, np.float64, (8,))
+            u[1:-1] += 0.5 * (u[:-2] - u[2:])
+        <BLANKLINE>
+        """
+        from .exporters.numpy_source.arguments import Argument
+        from .exporters.numpy_source.module import numpy_source
+
+        keywords = self.in_spec.children[1].keys
+        plain = [name for name in self._program.parameters if name.isidentifier()]
+        rest = {name.split("[")[0] for name in self._program.parameters} - set(plain)
+        parameters = [*plain, *(f"*{name}" for name in rest)]
+        parameters += ["*"] * bool(keywords and not rest) + [str(key) for key in keywords]
+        arguments = []
+        for leaf, name in zip(self._program.leaves, self._leaf_names, strict=True):
+            match leaf:
+                case GivenInput(place, at_least):
+                    arguments.append(Argument(name, place, at_least))
+                case Fixed(value):
+                    arguments.append(Argument(name, is_fixed=True, fixed=value))
+                case _:
+                    arguments.append(Argument(name))
+        return numpy_source(self.graph, parameters, arguments, self.out_spec)
+
     def __str__(self) -> str:
         return str(self.graph)
 

@@ -561,3 +561,11 @@ def test_nothing_is_changed_by_a_refused_call(through):
     with pytest.raises(ValueError, match="y must be writeable"):
         program(x, np.broadcast_to(0.0, 3))
     assert not x.any()
+
+
+def test_a_text_of_numbers_that_are_not_known_is_refused():
+    def stamp(y, m):
+        return y + m, "%04d-%02d" % (y, m)  # noqa: UP031
+
+    with pytest.raises(fxc.CaptureError, match="a text, or another object that is no array"):
+        fxc.export(stamp, 2000, 7)

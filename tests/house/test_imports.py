@@ -60,6 +60,7 @@ FLOORS: dict[str, dict[str, set[str]]] = {
         "onnx": {""},
         "stablehlo": {""},
     },
+    "exporters": {"": set(), "numpy_source": {""}},
     "lowering": {
         "vector_math": set(),
         "machine": set(),

@@ -81,6 +81,11 @@ def output_leaf(outside: Outside, leaf: object) -> CapturedLeaf:
     if type(leaf) is Mixed or type(leaf) is Several:
         raise refuse("a result that is Python's number in one case, NumPy's in another")
     if isinstance(leaf, Traced):
+        if type(leaf)._operand is Traced._operand:
+            raise refuse(
+                "a text, or another object that is no array and no number, which is not known "
+                "before the program runs, cannot be a result here; return what it is made of"
+            )
         leaf._operand()  # says why there is none
     if isinstance(leaf, np.ndarray):
         return ArrayLeaf(constant(leaf))

@@ -24,9 +24,6 @@ def _wrap_index(index: object, size: int, axis: int) -> Any:
     return wrapped if isinstance(index, np.ndarray) else wrapped[()]
 
 
-Indices = tuple[Any, ...]
-
-
 def _axes_first(x: np.ndarray, axes: tuple[int, ...]) -> np.ndarray:
     """The view of ``x`` with the indexed axes in front."""
     return np.moveaxis(x, axes, range(len(axes)))
@@ -34,7 +31,7 @@ def _axes_first(x: np.ndarray, axes: tuple[int, ...]) -> np.ndarray:
 
 def _gather(
     x: np.ndarray,
-    indices: Indices,
+    indices: tuple[Any, ...],
     axes: tuple[int, ...],
     place: int,
     layout: tuple[int, ...] | None,
@@ -48,8 +45,8 @@ def _gather(
 
 
 def _targets(
-    x: np.ndarray, source: Any, indices: Indices, axes: tuple[int, ...], place: int
-) -> tuple[np.ndarray, Indices, Any]:
+    x: np.ndarray, source: Any, indices: tuple[Any, ...], axes: tuple[int, ...], place: int
+) -> tuple[np.ndarray, tuple[Any, ...], Any]:
     """A view of ``x``, flat indices into its first axes, and a source to match: for NumPy itself,
     whose order for index arrays of several axes depends on their strides.
     """
@@ -68,7 +65,7 @@ def _targets(
 
 
 def _index_put(
-    x: np.ndarray, source: object, indices: Indices, axes: tuple[int, ...], place: int
+    x: np.ndarray, source: object, indices: tuple[Any, ...], axes: tuple[int, ...], place: int
 ) -> np.ndarray:
     result = unshared(x)
     view, flat, values = _targets(result, source, indices, axes, place)
@@ -77,7 +74,12 @@ def _index_put(
 
 
 def _index_reduce(
-    x: np.ndarray, source: object, indices: Indices, axes: tuple[int, ...], place: int, ufunc: str
+    x: np.ndarray,
+    source: object,
+    indices: tuple[Any, ...],
+    axes: tuple[int, ...],
+    place: int,
+    ufunc: str,
 ) -> np.ndarray:
     result = unshared(x)
     view, flat, values = _targets(result, source, indices, axes, place)

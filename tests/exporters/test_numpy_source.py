@@ -1,0 +1,296 @@
+"""Exported programs as NumPy source: every bit, write and alias as of the program itself."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import fxc
+from fxc.ir.errors import ExportError
+from tests.exporters.comparing import differences
+from tests.exporters.corpus import EXAMPLES, Example
+from tests.random_programs import random_program
+
+COUNT = int(os.environ.get("FXC_FUZZ_PROGRAMS", "40"))
+FIRST = int(os.environ.get("FXC_FUZZ_FIRST", "0"))
+
+
+def loaded(text: str) -> Callable[..., Any]:
+    """The function of a module."""
+    module: dict[str, Any] = {"__name__": "exported"}
+    exec(compile(text, "exported.py", "exec"), module)
+    return module[next(reversed(module))]  # type: ignore[no-any-return]
+
+
+@functools.cache
+def source_of(example: Example) -> str:
+    return fxc.export(example.function, *example.arguments(0)).to_numpy_source()
+
+
+def accepts(program: fxc.ExportedProgram, args: tuple[Any, ...]) -> bool:
+    """Whether a program is for these arguments: values of some are a part of it."""
+    try:
+        program._inputs(args, {})
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
+def is_refused(function: Callable[..., Any], args: tuple[Any, ...]) -> bool:
+    try:
+        function(*args)
+    except (TypeError, ValueError):
+        return True
+    return False
+
+
+def outcome(example: Example) -> str:
+    """ "equal", or why the program is refused."""
+    try:
+        text = source_of(example)
+    except ExportError as error:
+        return str(error)
+    program = fxc.export(example.function, *example.arguments(0))
+    for seed in range(4):
+        args = example.arguments(seed)
+        found = differences(example.function, loaded(text), args)
+        if found and not accepts(program, args):
+            found = [] if is_refused(loaded(text), args) else ["it takes what it is not for"]
+        if found:
+            return "; ".join(found)
+    return "equal"
+
+
+def body_of(text: str) -> str:
+    """The program itself, without what stands before it."""
+    return text[text.rindex("\n\n\ndef ") + 3 :]
+
+
+def exported_text(function: Callable[..., Any], *args: object, dynamic: bool = False) -> str:
+    return body_of(fxc.export(function, *args, dynamic=dynamic).to_numpy_source())
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda each: each.name)
+def test_examples_are_equal_or_refused_by_name(example: Example) -> None:
+    found = outcome(example)
+    assert found == "equal" or "cannot be exported to NumPy" in found
+
+
+def test_as_many_examples_as_are_to_be_equal() -> None:
+    assert sum(outcome(example) == "equal" for example in EXAMPLES) >= 57
+
+
+def test_writes_are_in_place_and_views_are_views() -> None:
+    assert (
+        body_of(source_of(_named("relax")))
+        == """\
+def relax(u, f):
+    _check_array("u", u, np.float64, (30,))
+    _check_array("f", f, np.float64, (28,))
+    _check_apart("u", u, f)
+    new = 0.5 * (u[:-2] + u[2:]) - f  # corpus.py:94
+    part = u[1:-1]  # corpus.py:95
+    difference = new - part
+    err = np.mean(np.abs(difference))
+    u[1:-1] = part + 0.5 * difference  # corpus.py:96
+    return err, u[0]
+"""
+    )
+
+
+def test_loops_assign_what_they_carry() -> None:
+    assert (
+        body_of(source_of(_named("heat")))
+        == """\
+def heat(u, steps):
+    _check_array("u", u, np.float64, (9, 11))
+    _check_number("steps", steps, int)
+    if steps < 2:
+        raise ValueError("steps must be 2 or more")
+    old = u
+    for _ in range(steps):
+        new = old.copy()  # corpus.py:103
+        scaled = 2 * old[1:-1, 1:-1]  # corpus.py:104
+        added = new[1:-1, 1:-1] + 0.1 * (old[2:, 1:-1] + old[:-2, 1:-1] - scaled)
+        # corpus.py:105
+        new[1:-1, 1:-1] = added + 0.1 * (old[1:-1, 2:] + old[1:-1, :-2] - scaled)
+        old = new  # corpus.py:106
+    u[...] = old
+"""
+    )
+
+
+def test_branches_and_numbers_of_python() -> None:
+    assert (
+        body_of(source_of(_named("collatz")))
+        == """\
+def collatz(n):
+    _check_number("n", n, int)
+    if n < 2:
+        raise ValueError("n must be 2 or more")
+    going = True
+    steps = 0
+    while going:
+        n2 = n // 2 if n % 2 == 0 else 3 * n + 1  # corpus.py:147
+        going = n2 > 1  # corpus.py:146
+        n = n2  # corpus.py:148
+        steps += 1
+    return steps
+"""
+    )
+
+
+def _named(name: str) -> Example:
+    return next(example for example in EXAMPLES if example.name == name)
+
+
+def two_buffers(u, out, n):
+    a, b = u.copy(), np.zeros_like(u)
+    for _ in range(n):
+        b[1:-1] = a[:-2] + a[2:]
+        a, b = b, a
+    out[...] = a
+
+
+def in_branch(x, k):
+    if x[0] > k:
+        x[1:] += x[:-1]
+    return x[1:]
+
+
+def keeps_what_was_there(x):
+    before = x[1:3].copy()
+    x[1:3] = 7.0
+    return before, x
+
+
+def swaps(x, y):
+    x[...], y[...] = y.copy(), x.copy()
+
+
+def by_mask(x, m, v):
+    x[m] = v
+    return x[~m], np.add.reduce(x, axis=0)
+
+
+def of_matrices(a, b):
+    c = np.asfortranarray(a)
+    c[0] = b
+    return c.T @ a, c
+
+
+def reads_itself(x):
+    x[1:] = x[:-1]
+    x[::-1] *= 2
+    return x
+
+
+@pytest.mark.parametrize("dynamic", [False, True])
+@pytest.mark.parametrize(
+    "function, make",
+    [
+        (two_buffers, lambda r: (r.random(9), r.random(9), 4)),
+        (in_branch, lambda r: (r.random(7), float(r.random()))),
+        (keeps_what_was_there, lambda r: (r.random(5),)),
+        (swaps, lambda r: (r.random(5), r.random(5))),
+        (by_mask, lambda r: (r.random((4, 3)), r.random((4, 3)) < 0.5, 1.5)),
+        (of_matrices, lambda r: (r.random((4, 4)), r.random(4))),
+        (reads_itself, lambda r: (r.random(8),)),
+    ],
+    ids=lambda each: getattr(each, "__name__", ""),
+)
+def test_memory_is_shared_as_by_the_program(function: Any, make: Any, dynamic: bool) -> None:
+    args = make(np.random.default_rng(0))
+    source = loaded(fxc.export(function, *args, dynamic=dynamic).to_numpy_source())
+    for seed in range(5):
+        assert differences(function, source, make(np.random.default_rng(seed))) == []
+
+
+def test_two_buffers_are_swapped_without_a_copy() -> None:
+    text = exported_text(two_buffers, np.ones(9), np.ones(9), 4)
+    assert "b[1:-1] = a[:-2] + a[2:]" in text
+    assert text.count("copy(") == 1
+
+
+def test_what_it_is_not_for_is_refused_by_name() -> None:
+    source = loaded(fxc.export(in_branch, np.ones(7), 0.5).to_numpy_source())
+    with pytest.raises(ValueError, match=r"x must have the shape \(7,\), it has \(8,\)"):
+        source(np.ones(8), 0.5)
+    with pytest.raises(TypeError, match="x must be an array of float64"):
+        source(np.ones(7, np.float32), 0.5)
+    with pytest.raises(ValueError, match=r"x must have the strides \(8,\)"):
+        source(np.ones(14)[::2], 0.5)
+    with pytest.raises(TypeError, match="k must be of type float"):
+        source(np.ones(7), 1)
+    apart = loaded(fxc.export(swaps, np.ones(3), np.ones(3)).to_numpy_source())
+    both = np.ones(4)
+    with pytest.raises(ValueError, match="x shares memory with another argument"):
+        apart(both[:3], both[1:])
+
+
+def test_sizes_that_vary_are_read_from_the_arguments() -> None:
+    def halves(x, y):
+        n = len(x) // 2
+        return x[:n] + y[n:][:n]
+
+    program = fxc.export(halves, np.ones(8), np.ones(8), dynamic=True)
+    source = loaded(program.to_numpy_source())
+    x, y = np.arange(12.0), np.arange(12.0) ** 2
+    assert differences(halves, source, (x, y)) == []
+
+
+def test_containers_of_arguments_and_results() -> None:
+    def program(pair, opts):
+        x, y = pair
+        return {"sum": x + y, "rest": [x * opts["tol"], None, (y,)]}
+
+    args = ((np.ones(3), np.arange(3.0)), {"tol": 0.5})
+    source = loaded(fxc.export(program, *args).to_numpy_source())
+    assert differences(program, source, args) == []
+
+
+def test_what_is_no_part_of_numpy_is_refused_by_name() -> None:
+    from scipy.special import erf
+
+    def program(x):
+        return erf(x) + 1
+
+    with pytest.raises(ExportError, match="cannot be exported to NumPy"):
+        fxc.export(program, np.ones(3)).to_numpy_source()
+
+
+def test_modules_are_formatted_and_without_a_finding_of_ruff(tmp_path: Path) -> None:
+    """As ruff leaves a file with its own settings."""
+    for example in EXAMPLES:
+        with contextlib.suppress(ExportError):
+            (tmp_path / f"{example.name}.py").write_text(source_of(example))
+    ruff = [sys.executable, "-m", "ruff"]
+    for command in (["format", "--isolated", "--diff"], ["check", "--isolated"]):
+        found = subprocess.run([*ruff, *command, tmp_path], capture_output=True, text=True)
+        assert found.returncode == 0, found.stdout + found.stderr
+
+
+@pytest.mark.parametrize("chunk", range(4))
+def test_random_programs(chunk: int) -> None:
+    """Of writes through views, mostly. ``FXC_FUZZ_PROGRAMS`` and ``FXC_FUZZ_FIRST`` set which."""
+    equal = 0
+    for seed in range(FIRST + chunk, FIRST + COUNT, 4):
+        function, inputs = random_program(seed, overlap=False).load()
+        try:
+            with np.errstate(all="ignore"):
+                function(*inputs())
+            text = fxc.export(function, *inputs()).to_numpy_source()
+        except (fxc.CaptureError, ExportError, ValueError, TypeError):
+            continue
+        assert differences(function, loaded(text), inputs()) == [], seed
+        equal += 1
+    assert equal > COUNT / 8
