@@ -22,7 +22,8 @@ from fxc.lowering.building.context import NativeKernel
 from fxc.lowering.lower import lower
 
 from .assemble import recipe_of
-from .program_file import ArgumentLeaf, Fixed, GivenInput, SavedProgram, name_of
+from .program_file import ArgumentLeaf, Fixed, GivenInput, SavedProgram
+from .program_objects import name_of
 from .stages import lowered
 
 

@@ -45,8 +45,9 @@ from .program_file import Fixed, GivenInput, SavedProgram, read_program, write_f
 def load(path: str | os.PathLike[str]) -> ExportedProgram:
     """The program that was saved in a file.
 
-    The function it was made from is not needed. The modules that define the named tuples and
-    dataclasses among its arguments and results are imported; nothing else is executed.
+    The function it was made from is not needed. Nothing of the file is executed, and nothing is
+    imported for it: modules that define the named tuples and dataclasses among its arguments and
+    results have to be imported before.
 
     Raises ``ParseError``, which names the file, if it does not hold a program that this version of
     fxc can read.

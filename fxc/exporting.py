@@ -20,7 +20,8 @@ from fxc.ir.tree import TreeSpec, flatten, unflatten
 
 from .exported import ExportedProgram
 from .exported_arguments import BY_VALUE, leaf_names
-from .program_file import NAMED, ArgumentLeaf, Fixed, GivenInput, SavedProgram, Unread
+from .program_file import ArgumentLeaf, Fixed, GivenInput, SavedProgram, Unread
+from .program_objects import NAMED
 
 
 def export(

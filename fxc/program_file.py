@@ -10,43 +10,45 @@
     end crc32 1c291ca3
 
 The last line tells a whole file from a cut one, and a changed one from what was written; whoever
-edits a file by hand leaves the checksum out. Nothing of a file is executed, and a graph that does
-not hold what its operators' metas say is not accepted.
+edits a file by hand leaves the checksum out. Nothing of a file is executed, no module is imported
+for what it names, and a graph that does not hold what its operators' metas say is not accepted.
 """
+
+# Note [Formats of saved programs]
+# What a file says is read by the reader of its format: ``_READERS`` has one for each that there has
+# been, and they stay. A reader makes the ``SavedProgram`` of today. A new format is a new number, a
+# reader, and a text of a program in tests/front/saved: those of all earlier formats are loaded and
+# run there for ever. From format 2 on the first line ends in the oldest fxc that reads the file,
+# ``format 2 (fxc 0.3 or later)``, for the message of an older one.
 
 from __future__ import annotations
 
-import base64
-import dataclasses
 import json
 import os
+import re
 import secrets
 import zlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
-from importlib import import_module
-from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
 
-from fxc.ir.atoms import AtomParser
 from fxc.ir.errors import ParseError
 from fxc.ir.graph import Graph, walk
 from fxc.ir.parse import parse_graph
 from fxc.ir.records import frozen
 from fxc.ir.schema import Schema
-from fxc.ir.text import show_scalar
-from fxc.ir.tree import LEAF, NONE, TreeSpec, registration
-from fxc.ir.types import DTYPE_NAMES
+from fxc.ir.tree import TreeSpec
 from fxc.ir.verify import problems
 from fxc.ops.metas import types_of
 from fxc.ops.table import TABLE
 
-FORMAT = 1
-# Objects that are saved by their name.
-NAMED = (FunctionType, BuiltinFunctionType, ModuleType, type, np.ufunc, type(np.sum))
+from .program_objects import parse_object, parse_spec, show_object, show_spec
+
+FORMAT = 1  # that files are written in; see Note [Formats of saved programs]
 _TITLE = "fxc exported program, format "
+_FORMAT = re.compile(r"([1-9]\d{0,8})(?: \((fxc [\w.+-]{1,40} or later)\))?")
 
 
 @frozen
@@ -116,7 +118,8 @@ def read_program(path: str | os.PathLike[str]) -> SavedProgram:
     with open(path, "rb") as file:
         data = file.read()
     try:
-        return parse_program(data.decode())
+        with np.errstate(all="ignore"):  # numbers that no float holds
+            return parse_program(data.decode())
     except UnicodeDecodeError:
         problem = "it is no text"
     except ParseError as error:
@@ -133,8 +136,8 @@ def program_text(program: SavedProgram) -> str:
     """The text of a program. Raises ``ValueError`` if something in it has no text."""
     header = {
         "parameters": program.parameters,
-        "arguments": _show_spec(program.in_spec),
-        "result": _show_spec(program.out_spec),
+        "arguments": show_spec(program.in_spec),
+        "result": show_spec(program.out_spec),
         "leaves": [_show_leaf(leaf) for leaf in program.leaves],
     }
     for node in walk(program.graph.body):
@@ -162,15 +165,26 @@ def parse_program(text: str) -> SavedProgram:
     title, _, rest = text.replace("\r\n", "\n").partition("\n")
     if not title.startswith(_TITLE):
         raise ParseError("it is no exported program")
-    number = title.removeprefix(_TITLE)
-    if number != str(FORMAT):
-        newer = number.isdecimal() and len(number) < 10 and int(number) > FORMAT
-        why = "a newer fxc has written it" if newer else "there is no such format"
-        raise ParseError(f"it has the format {number[:20]}, and this fxc reads {FORMAT}: {why}")
+    shown = title.removeprefix(_TITLE)
+    found = _FORMAT.fullmatch(shown)
+    if found is None:
+        raise ParseError(f"it has the format {shown[:20]!r}, and there is no such format")
+    number = int(found[1])
+    if number not in _READERS:
+        needed = f"it needs {found[2]}" if found[2] else "a newer fxc has written it"
+        raise ParseError(f"it has the format {number}, and this fxc reads up to {FORMAT}: {needed}")
     body, _, end = rest.rstrip("\n").rpartition("\n")
     _check_end(f"{title}\n{body}\n", end)
+    return _READERS[number](body)
+
+
+def _read_1(body: str) -> SavedProgram:
+    """Format 1: a line of JSON, an empty one, the text of a graph."""
     header, _, graph = body.partition("\n")
     return _parse_parts(json.loads(header), graph)
+
+
+_READERS: dict[int, Callable[[str], SavedProgram]] = {1: _read_1}
 
 
 def _check_end(body: str, end: str) -> None:
@@ -184,8 +198,8 @@ def _parse_parts(header: Mapping[str, Any], text: str) -> SavedProgram:
     graph = parse_graph(text, _schema_of)
     program = SavedProgram(
         graph,
-        _parse_spec(header["arguments"]),
-        _parse_spec(header["result"]),
+        parse_spec(header["arguments"]),
+        parse_spec(header["result"]),
         tuple(map(str, header["parameters"])),
         tuple(map(_parse_leaf, header["leaves"])),
     )
@@ -228,68 +242,7 @@ def _is_consistent(program: SavedProgram) -> bool:
     )
 
 
-# ------------------------------------------------------------------ header
-
-_SEQUENCES: dict[str, type] = {"tuple": tuple, "list": list}
-
-
-def _show_spec(spec: TreeSpec) -> Any:
-    """A TreeSpec as JSON: ``"*"`` is a leaf, ``null`` is None, a container is an object."""
-    kind = spec.container
-    if spec == LEAF:
-        return "*"
-    if spec == NONE:
-        return None
-    assert kind is not None
-    children = [_show_spec(child) for child in spec.children]
-    if kind in _SEQUENCES.values():
-        return {kind.__name__: children}
-    if registration(kind) is not None:
-        raise ValueError(f"{kind.__name__} is a registered pytree node, which cannot be saved")
-    if kind is dict:
-        return {"dict": children, "keys": [_show_object(key) for key in spec.keys]}
-    return {"class": name_of(kind), "fields": spec.keys, "items": children}
-
-
-def _parse_spec(shown: object) -> TreeSpec:
-    match shown:
-        case "*":
-            return LEAF
-        case None:
-            return NONE
-        case {"tuple": children}:
-            return TreeSpec(tuple, (), tuple(map(_parse_spec, children)))
-        case {"list": children}:
-            return TreeSpec(list, (), tuple(map(_parse_spec, children)))
-        case {"dict": children, "keys": keys}:
-            spec = TreeSpec(
-                dict, tuple(map(_parse_object, keys)), tuple(map(_parse_spec, children))
-            )
-            if len(set(spec.keys)) != len(spec.children):
-                raise ParseError("a dict in its header has not one key for each value")
-            return spec
-        case {"class": name, "fields": fields, "items": children}:
-            kind = _record_class(str(name), tuple(map(str, fields)))
-            return TreeSpec(kind, tuple(fields), tuple(map(_parse_spec, children)))
-        case _:
-            raise ParseError(f"its header holds {str(shown)[:40]!r}, which is no container")
-
-
-def _record_class(name: str, fields: tuple[str, ...]) -> type:
-    """The named tuple or dataclass of this name, if it still has these fields."""
-    kind = _found(name)
-    found: tuple[str, ...] | None = None
-    if isinstance(kind, type) and issubclass(kind, tuple) and hasattr(kind, "_fields"):
-        found = tuple(kind._fields)
-    elif isinstance(kind, type) and dataclasses.is_dataclass(kind):
-        found = tuple(field.name for field in dataclasses.fields(kind))
-    if found is None:
-        raise ParseError(f"{name} is no named tuple and no dataclass any more")
-    assert isinstance(kind, type)
-    if found != fields:
-        had, has = ", ".join(fields), ", ".join(found)
-        raise ParseError(f"{name} had the fields {had} when this was saved, and now has {has}")
-    return kind
+# ------------------------------------------------------------------ leaves
 
 
 def _show_leaf(leaf: ArgumentLeaf) -> Any:
@@ -299,7 +252,7 @@ def _show_leaf(leaf: ArgumentLeaf) -> Any:
         case GivenInput(place, at_least):
             return {"input": place, "at_least": at_least}
         case Fixed(value):
-            return {"fixed": _show_object(value)}
+            return {"fixed": show_object(value)}
         case Unread():
             return {}
 
@@ -311,92 +264,6 @@ def _parse_leaf(shown: object) -> ArgumentLeaf:
         case {"input": int(place)}:
             return GivenInput(place)
         case {"fixed": value}:
-            return Fixed(_parse_object(value))
+            return Fixed(parse_object(value))
         case _:
             return Unread()
-
-
-# ------------------------------------------------------------------ objects
-
-
-def _show_object(value: object) -> Any:
-    """A plain object as JSON; numbers as in graphs, so that their bits are kept."""
-    match value:
-        case None | str():
-            return value
-        case bool() | int() | float() | complex() | np.generic() if _has_text(value):
-            return {"number": show_scalar(value)}
-        case bytes():
-            return {"bytes": base64.b64encode(value).decode()}
-        case tuple():
-            return {"tuple": [_show_object(item) for item in value]}
-        case range() | slice():
-            parts = (value.start, value.stop, value.step)
-            return {type(value).__name__: [_show_object(part) for part in parts]}
-        case np.dtype() if value.fields is None and np.dtype(value.str) == value:
-            return {"dtype": value.str}
-        case _ if isinstance(value, NAMED):
-            return {"object": name_of(value)}
-        case _ if value is Ellipsis:
-            return {"ellipsis": True}
-        case _:
-            raise ValueError(f"a program with {value!r} in it cannot be saved")
-
-
-def _has_text(value: object) -> bool:
-    if isinstance(value, np.generic):
-        return value.dtype in DTYPE_NAMES
-    return type(value) in (bool, int, float, complex)
-
-
-def _parse_object(shown: object) -> Any:
-    match shown:
-        case None | str():
-            return shown
-        case {"number": str(text)}:
-            return AtomParser(text).scalar()
-        case {"bytes": str(text)}:
-            return base64.b64decode(text, validate=True)
-        case {"tuple": list(items)}:
-            return tuple(map(_parse_object, items))
-        case {"range": [start, stop, step]}:
-            return range(*map(_parse_object, (start, stop, step)))
-        case {"slice": [start, stop, step]}:
-            return slice(*map(_parse_object, (start, stop, step)))
-        case {"dtype": str(text)}:
-            return np.dtype(text)
-        case {"object": str(name)}:
-            return _found(name)
-        case {"ellipsis": True}:
-            return Ellipsis
-        case _:
-            raise ParseError(f"its header holds {str(shown)[:40]!r}, which is no object")
-
-
-def name_of(thing: Any) -> str:
-    """``module:name``, by which a class, a function or a module is found when loading."""
-    if isinstance(thing, ModuleType):
-        return f"{thing.__name__}:"
-    module = "numpy" if isinstance(thing, np.ufunc) else getattr(thing, "__module__", None)
-    name = f"{module}:{getattr(thing, '__qualname__', thing.__name__)}"
-    try:
-        found = _found(name)
-    except ParseError:
-        found = None
-    if found is not thing:
-        raise ValueError(
-            f"a program that depends on {thing!r} cannot be saved: it would not be found again "
-            f"as {name}; define it at the top of a module"
-        )
-    return name
-
-
-def _found(name: str) -> Any:
-    module, _, path = name.partition(":")
-    try:
-        found: Any = import_module(module)
-        for part in path.split(".") if path else ():
-            found = getattr(found, part)
-    except Exception as error:
-        raise ParseError(f"it needs {name}, which is not there ({error})") from None
-    return found

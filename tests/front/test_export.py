@@ -11,7 +11,6 @@ import sys
 import textwrap
 import zlib
 from collections.abc import Callable
-from contextlib import suppress
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,8 +20,10 @@ import fxc
 from fxc.ir.errors import ParseError
 from fxc.ir.parse import parse_graph
 from fxc.ops.table import TABLE
+from fxc.program_file import _READERS, FORMAT
 from tests.compiling import same
 from tests.outcomes import difference, run
+from tests.program_files import SAVED, tried
 
 
 class Pair(NamedTuple):
@@ -360,25 +361,40 @@ def test_every_changed_byte_is_noticed(tmp_path):
             fxc.load(path)
 
 
-def test_damage_behind_a_right_checksum_is_an_error_or_a_program(tmp_path):
-    path, text = saved(tmp_path)
-    lines = text.splitlines()[:-1]
-    rng = np.random.default_rng(2)
-    for _ in range(150):
-        changed = list(lines)
-        number = int(rng.integers(1, len(lines)))
-        line = changed[number]
-        match int(rng.integers(3)):
-            case 0:
-                del changed[number]
-            case 1:
-                changed.insert(number, lines[int(rng.integers(1, len(lines)))])
-            case _ if line:
-                at = int(rng.integers(len(line)))
-                changed[number] = line[:at] + "0" + line[at + 1 :]
-        path.write_text("\n".join([*changed, "end\n"]))
-        with suppress(ParseError):
-            fxc.load(path)
+@pytest.mark.parametrize("seed", range(6))
+def test_a_changed_file_is_the_same_program_or_one_error(seed):
+    """See ``tests/program_files.py``, which tries more."""
+    assert tried(range(100 * seed, 100 * seed + 100))["error"] > 10
+
+
+def test_modules_are_not_imported_for_a_file(tmp_path):
+    (tmp_path / "evil.py").write_text("open('executed', 'w')")
+    path = tmp_path / "program.fxc"
+    fxc.export(lambda x: x * 2.0, np.ones(2)).save(path)
+    box = '"result": {"class": "evil:Box", "fields": ["x"], "items": ["*"]}'
+    text = path.read_text().replace('"result": "*"', box)
+    path.write_text(re.sub("end crc32 .*", "end", text))
+    code = "import fxc; fxc.load('program.fxc')"
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert "it needs evil:Box; import evil before you load it" in done.stderr
+    assert not (tmp_path / "executed").exists()
+
+
+@pytest.mark.parametrize("path", sorted(SAVED.glob("*.fxc")), ids=lambda path: path.stem)
+def test_a_file_of_each_format_that_there_has_been_runs(path):
+    u, v = np.arange(6.0), np.arange(6.0)
+    result = fxc.load(path)(u, 0.25, 3)
+    expected = relax(v, 0.25, 3)
+    assert u.tolist() == v.tolist()
+    assert result["field"] is u
+    assert result["steps"] == expected["steps"]
+
+
+def test_there_is_a_file_of_each_format():
+    assert {path.stem for path in SAVED.glob("*.fxc")} == {f"format_{n}" for n in _READERS}
+    assert max(_READERS) == FORMAT
 
 
 @pytest.mark.parametrize(
@@ -389,6 +405,11 @@ def test_damage_behind_a_right_checksum_is_an_error_or_a_program(tmp_path):
         (b"import os\n", "it is no exported program"),
         (b"fxc exported program, format 2\n{}\n\nend\n", "a newer fxc has written it"),
         (b"fxc exported program, format one\n{}\n\nend\n", "no such format"),
+        (
+            b"fxc exported program, format 7 (fxc 0.9 or later)\nanything",
+            "the format 7, and this fxc reads up to 1: it needs fxc 0.9 or later",
+        ),
+        (b"fxc exported program, format 1\n{}\n\n", "it is not complete"),
         (b"fxc exported program, format 1\n" + b"[" * 99999 + b"\nend\n", "it is damaged"),
         (b"fxc exported program, format 1\n{}\n\nend\n", "'captured', 'functional' or"),
         (b"fxc exported program, format 1\n{\n\nend\n", "it is damaged"),
