@@ -7,10 +7,12 @@ import sys
 from collections.abc import Sequence
 
 import fxc.demo
+import fxc.export_command
 
 # A command's module has `add_arguments(parser)` and `run(options) -> exit status`.
 COMMANDS = {
     "demo": (fxc.demo, "run the example programs with and without fxc, compare and time them"),
+    "export": (fxc.export_command, "export a function of a file for another runtime"),
 }
 
 

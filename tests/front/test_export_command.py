@@ -1,0 +1,135 @@
+"""``python -m fxc export``: what it writes, where arguments come from, errors and exit codes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import fxc
+from fxc.exported import ExportedProgram
+from tests.exporters.test_numpy_source import loaded
+
+FILE = '''\
+import numpy as np
+
+SIZE = 6
+
+
+def step(u, rate):
+    """A step.
+
+    >>> u = np.arange(SIZE) * 1.0
+    >>> step(u, rate=0.5)
+    """
+    u[1:-1] += rate * (u[:-2] - u[2:])
+    return u
+
+
+def bare(x):
+    return x + 1
+
+
+def wrong(x):
+    """
+    >>> wrong(nothing)
+    """
+
+
+def printed(x):
+    """
+    >>> printed(np.ones(3))
+    """
+    open(x)
+'''
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> str:
+    path = tmp_path / "heat_of_this_test.py"
+    path.write_text(FILE)
+    return str(path)
+
+
+def run(*arguments: str) -> int:
+    from fxc.__main__ import main  # the module is also a script
+
+    return main(["export", *arguments])
+
+
+def test_examples_of_the_docstring_say_the_types(file: str, tmp_path: Path) -> None:
+    out, saved = tmp_path / "out.py", tmp_path / "step.fxc"
+    assert run(f"{file}:step", "--numpy", str(out), "--save", str(saved)) == 0
+    u, v = np.arange(6.0), np.arange(6.0)
+    assert loaded(out.read_text())(u, rate=0.25) is u
+    fxc.load(saved)(v, rate=0.25)
+    assert u.tolist() == v.tolist() != np.arange(6.0).tolist()
+
+
+def test_arguments_by_a_spec_with_an_open_size(file: str, tmp_path: Path) -> None:
+    out = tmp_path / "out.py"
+    assert run(f"{file}:bare", "--args", "f32[n, 3]", "--numpy", str(out)) == 0
+    found = loaded(out.read_text())(np.zeros((5, 3), np.float32))
+    assert (found.dtype, found.shape) == (np.dtype("f4"), (5, 3))
+
+
+def test_text_goes_to_the_screen(file: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(f"{file}:bare", "--args", "i64[4]", "--numpy", "-") == 0
+    assert "def bare(x):" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "arguments, status, text",
+    [
+        (["{}:step"], 2, "say what to write: --numpy, --save, "),
+        (["{}", "--numpy", "-"], 2, "has no function"),
+        (["step", "--numpy", "-"], 2, "is not FILE:FUNCTION, as in heat.py:step"),
+        (["no.py:step", "--numpy", "-"], 2, "there is no file no.py"),
+        (["{}:stop", "--numpy", "-"], 2, "has no function stop; it has step, bare, wrong, printed"),
+        (
+            ["{}:bare", "--numpy", "-"],
+            2,
+            'bare has no example in its docstring, such as ">>> bare(',
+        ),
+        (["{}:wrong", "--numpy", "-"], 2, "the example 'wrong(nothing)' of wrong fails: NameError"),
+        (["{}:bare", "--numpy", "-", "--args", "f65[3]"], 2, "there is no dtype f65; bool, i8,"),
+        (["{}:bare", "--numpy", "-", "--args", "f64[3"], 2, "is neither an array"),
+        (["{}:bare", "--numpy", "-", "--args", "f64[3:4]"], 2, "is no size and no name of one"),
+        (["{}:printed", "--numpy", "-"], 1, "cannot be exported: "),
+        (["{}:step", "--numpy", "/no/folder/x.py"], 2, "/no/folder/x.py cannot be written"),
+    ],
+)
+def test_errors_say_what_to_do(
+    file: str, arguments: list[str], status: int, text: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    given = [each.replace("{}", file) for each in arguments]
+    if arguments == ["{}", "--numpy", "-"]:
+        given[0] = f"{file}:"[:-1] + ":nothing"
+    assert run(*given) == status
+    assert text in capsys.readouterr().err
+
+
+def test_other_targets_are_methods_of_the_program(
+    file: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[object] = []
+    for name in ("to_onnx", "to_object"):
+        monkeypatch.setattr(
+            ExportedProgram, name, lambda self, path: seen.append(path), raising=False
+        )
+    monkeypatch.setattr(ExportedProgram, "to_stablehlo", lambda self: "module {}\n", raising=False)
+    out = tmp_path / "step.mlir"
+    targets = ["--onnx", "step.onnx", "--object", "folder", "--stablehlo", str(out)]
+    assert run(f"{file}:step", *targets) == 0
+    assert seen == ["step.onnx", "folder"]
+    assert out.read_text() == "module {}\n"
+
+
+def test_the_help_teaches(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as caught:
+        run("--help")
+    assert caught.value.code == 0
+    text = capsys.readouterr().out
+    assert ">>> step(np.zeros(64), 0.1)" in text
+    assert "python -m fxc export heat.py:step --numpy step_numpy.py" in text
