@@ -57,10 +57,10 @@ FLOORS: dict[str, dict[str, set[str]]] = {
         "": set(),
         "objects": {"objects.package"},
         "objects.package": set(),
+        "numpy_source": {""},
         "onnx": {""},
         "stablehlo": {""},
     },
-    "exporters": {"": set(), "numpy_source": {""}},
     "lowering": {
         "vector_math": set(),
         "machine": set(),
