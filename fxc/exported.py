@@ -18,7 +18,7 @@ from fxc.ir.size_guards import Guard
 from fxc.ir.symbols import Dim, counted_in, plain_symbol, symbol, symbols_of
 from fxc.ir.tree import LEAF, TreeSpec, flatten, unflatten
 from fxc.ir.types import ArrayType, ScalarType, normal_strides
-from fxc.ops.custom import current_epoch
+from fxc.ops.custom import Epoch, current_epoch
 from fxc.ops.kernels import kernel_of
 from fxc.runtime.plan import Plan
 
@@ -29,7 +29,7 @@ from .exported_arguments import (
     dims_with_names,
 )
 from .exports import Exports
-from .program_file import Fixed, GivenInput, read_program, write_program
+from .program_file import Fixed, GivenInput, SavedProgram, read_program, write_program
 
 if TYPE_CHECKING:
     from .ahead_of_time import Texts

@@ -14,10 +14,10 @@ from .emitter import OnnxEmitter
 from .kernels import BOOL, INT64
 from .pointwise import given
 from .tensors import Tensor
-from .writer import Scope, Writer
+from .writer import ModelWriter, Scope
 
 
-def enter(w: Writer, params: Sequence[Value], tensors: Sequence[Tensor]) -> None:
+def enter(w: ModelWriter, params: Sequence[Value], tensors: Sequence[Tensor]) -> None:
     """Let tensors be the parameters of a region in the innermost scope, and bind their symbols."""
     for value, x in zip(params, tensors, strict=True):
         w.values[value] = x
@@ -31,14 +31,14 @@ def enter(w: Writer, params: Sequence[Value], tensors: Sequence[Tensor]) -> None
                 w.bind(plain, w.size_of(x, axis))
 
 
-def run(w: Writer, region: Region, tensors: Sequence[Tensor]) -> list[Tensor]:
+def run(w: ModelWriter, region: Region, tensors: Sequence[Tensor]) -> list[Tensor]:
     """Write the nodes of a region into the innermost scope; its results."""
     enter(w, region.params, tensors)
     w.write(region.nodes)
     return [w.value(x) for x in region.results]
 
 
-def _cond(w: Writer, node: Node) -> tuple[Tensor, ...]:
+def _cond(w: ModelWriter, node: Node) -> tuple[Tensor, ...]:
     operands = [w.value(x) for x in node.arg("operands")]
     dtypes = [value.type.dtype for value in node.outputs]
     arms: list[tuple[Scope, list[Tensor]]] = []
@@ -67,7 +67,7 @@ def _cond(w: Writer, node: Node) -> tuple[Tensor, ...]:
     return results[: len(node.outputs)]
 
 
-def _carried(w: Writer, params: Sequence[Value], init: Sequence[Operand]) -> list[Tensor]:
+def _carried(w: ModelWriter, params: Sequence[Value], init: Sequence[Operand]) -> list[Tensor]:
     """What a loop starts with, in the dtypes of the parameters of its body."""
     return [given(w, x, p.type.dtype) for p, x in zip(params, init, strict=True)]
 
@@ -76,7 +76,7 @@ Turn = Callable[[Tensor, list[Tensor]], "tuple[list[Tensor], Tensor | None]"]
 
 
 def _loop(
-    w: Writer, count: Tensor | None, going: Tensor | None, start: Sequence[Tensor], write: Turn
+    w: ModelWriter, count: Tensor | None, going: Tensor | None, start: Sequence[Tensor], write: Turn
 ) -> list[Tensor]:
     """A loop; ``write`` gives for the number of a turn and the state the next state, and whether
     to go on.
@@ -106,7 +106,7 @@ def _loop(
     return found
 
 
-def _fori_loop(w: Writer, node: Node) -> tuple[Tensor, ...]:
+def _fori_loop(w: ModelWriter, node: Node) -> tuple[Tensor, ...]:
     body, stops = node.arg("body"), node.arg("stops")
     low, high = (given(w, node.arg(name), INT64) for name in ("lo", "hi"))
     start = _carried(w, body.params[1:], node.arg("init"))
@@ -121,7 +121,7 @@ def _fori_loop(w: Writer, node: Node) -> tuple[Tensor, ...]:
     return tuple(_loop(w, count, None, start, write))
 
 
-def _while_loop(w: Writer, node: Node) -> tuple[Tensor, ...]:
+def _while_loop(w: ModelWriter, node: Node) -> tuple[Tensor, ...]:
     test, body = node.arg("test"), node.arg("body")
     start = _carried(w, body.params, node.arg("init"))
 

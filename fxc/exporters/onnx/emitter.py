@@ -8,9 +8,9 @@ from fxc.ir.graph import Node
 from fxc.ir.records import frozen
 
 from .tensors import Tensor
-from .writer import Writer
+from .writer import ModelWriter
 
-Write = Callable[[Writer, Node], "Tensor | tuple[Tensor, ...]"]
+Write = Callable[[ModelWriter, Node], "Tensor | tuple[Tensor, ...]"]
 
 
 @frozen

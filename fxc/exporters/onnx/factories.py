@@ -12,11 +12,11 @@ from .kernels import INT64
 from .pointwise import given
 from .tensors import Tensor
 from .views import counted, expanded
-from .writer import Writer
+from .writer import ModelWriter
 
 
 def _filled(number: int) -> Write:
-    def write(w: Writer, node: Node) -> Tensor:
+    def write(w: ModelWriter, node: Node) -> Tensor:
         dtype = node.output.type.dtype
         shape = w.sizes(node.arg("shape"))
         return w.op("ConstantOfShape", (shape,), dtype, value=np.full(1, number, dtype))
@@ -24,12 +24,12 @@ def _filled(number: int) -> Write:
     return write
 
 
-def _full(w: Writer, node: Node) -> Tensor:
+def _full(w: ModelWriter, node: Node) -> Tensor:
     value = given(w, node.arg("value"), node.output.type.dtype)
     return expanded(w, value, node.arg("shape"))
 
 
-def _arange(w: Writer, node: Node) -> Tensor:
+def _arange(w: ModelWriter, node: Node) -> Tensor:
     """NumPy's recipe: the first two elements are sums, the others follow from these."""
     dtype = node.output.type.dtype
     length: Dim = node.arg("length")
@@ -45,15 +45,15 @@ def _arange(w: Writer, node: Node) -> Tensor:
     return w.where(places.equal(0), first, w.where(places.equal(1), second, numbers))
 
 
-def _constant(w: Writer, node: Node) -> Tensor:
+def _constant(w: ModelWriter, node: Node) -> Tensor:
     return w.constant(node.arg("value").array())
 
 
-def _int_value(w: Writer, node: Node) -> Tensor:
+def _int_value(w: ModelWriter, node: Node) -> Tensor:
     return w.size(node.arg("value"))
 
 
-def _bind_size(w: Writer, node: Node) -> Tensor:
+def _bind_size(w: ModelWriter, node: Node) -> Tensor:
     return w.cast(w.value(node.arg("number")), INT64)
 
 

@@ -18,10 +18,10 @@ from .pointwise import given
 from .scattering import from_either, put_rows
 from .tensors import Tensor
 from .views import counted, expanded, fitted, reshaped, transposed, with_axes
-from .writer import Writer
+from .writer import ModelWriter
 
 
-def _wrap_index(w: Writer, node: Node) -> Tensor:
+def _wrap_index(w: ModelWriter, node: Node) -> Tensor:
     """Where the index is out of bounds the flag is False, and 0 stands for it."""
     index = node.arg("index")
     x, size = w.cast(w.value(index), INT64), w.size(node.arg("size"))
@@ -38,7 +38,7 @@ def _inverse(order: Sequence[int]) -> list[int]:
     return [order.index(axis) for axis in range(len(order))]
 
 
-def _places(w: Writer, x: Operand, indices: Sequence[Operand], axes: Sequence[int]) -> Tensor:
+def _places(w: ModelWriter, x: Operand, indices: Sequence[Operand], axes: Sequence[int]) -> Tensor:
     """The index arrays as one, into the indexed axes as one."""
     total: Tensor | None = None
     for index, axis in zip(indices, axes, strict=True):
@@ -48,7 +48,7 @@ def _places(w: Writer, x: Operand, indices: Sequence[Operand], axes: Sequence[in
     return total
 
 
-def _merged(w: Writer, x: Operand, axes: Sequence[int]) -> tuple[Tensor, list[Dim], list[int]]:
+def _merged(w: ModelWriter, x: Operand, axes: Sequence[int]) -> tuple[Tensor, list[Dim], list[int]]:
     """``x`` with the indexed axes as one in front; the shape of the others; the order of axes."""
     kind, order = x.type, _axes_first(x.type.rank, axes)
     front = transposed(w, w.value(x), order)
@@ -59,7 +59,7 @@ def _merged(w: Writer, x: Operand, axes: Sequence[int]) -> tuple[Tensor, list[Di
     return front, rest, order
 
 
-def _gather(w: Writer, node: Node) -> Tensor:
+def _gather(w: ModelWriter, node: Node) -> Tensor:
     x, indices, axes, place = node.args[:4]
     space, shape = index_space(x.type, tuple(i.type for i in indices), axes, place)
     front, _, _ = _merged(w, x, axes)
@@ -67,14 +67,14 @@ def _gather(w: Writer, node: Node) -> Tensor:
     return _into_place(w, found, len(shape), place, len(space))
 
 
-def _into_place(w: Writer, x: Tensor, count: int, place: int, rank: int) -> Tensor:
+def _into_place(w: ModelWriter, x: Tensor, count: int, place: int, rank: int) -> Tensor:
     """The first axes moved behind ``place`` others."""
     rest = list(range(count, rank))
     return transposed(w, x, [*rest[:place], *range(count), *rest[place:]])
 
 
 def _rows(
-    w: Writer, node: Node, source: Operand
+    w: ModelWriter, node: Node, source: Operand
 ) -> tuple[Tensor, Tensor, Tensor, list[int], tuple[Dim, ...]]:
     """What is written to rows: the array, the places, the rows; the order of axes, the shape of
     the rows.
@@ -92,13 +92,13 @@ def _rows(
     return front, flat, reshaped(w, new, (count, *rest)), order, (count, *rest)
 
 
-def _back(w: Writer, node: Node, found: Tensor, order: list[int]) -> Tensor:
+def _back(w: ModelWriter, node: Node, found: Tensor, order: list[int]) -> Tensor:
     shape = node.arg("x").type.shape
     whole = reshaped(w, found, [shape[axis] for axis in order])
     return transposed(w, whole, _inverse(order))
 
 
-def _index_put(w: Writer, node: Node) -> Tensor:
+def _index_put(w: ModelWriter, node: Node) -> Tensor:
     front, flat, rows, order, _ = _rows(w, node, node.arg("source"))
     return _back(w, node, put_rows(w, front, flat, rows), order)
 
@@ -112,7 +112,7 @@ _REDUCTIONS = {
 }
 
 
-def _index_reduce(w: Writer, node: Node) -> Tensor:
+def _index_reduce(w: ModelWriter, node: Node) -> Tensor:
     """Row after row in order, as ``ufunc.at`` does it."""
     ufunc = node.arg("ufunc")
     front, flat, rows, order, shape = _rows(w, node, node.arg("source"))
@@ -144,12 +144,12 @@ def _one(kind: np.dtype | type) -> Any:
     return kind(1) if isinstance(kind, type) else kind.type(1)
 
 
-def _nonzero(w: Writer, node: Node) -> Tensor:
+def _nonzero(w: ModelWriter, node: Node) -> Tensor:
     mask = truth(w.value(node.arg("mask")))
     return w.op("Transpose", (w.op("NonZero", (mask,), INT64),), INT64, perm=[1, 0])
 
 
-def _masked_put(w: Writer, node: Node) -> Tensor:
+def _masked_put(w: ModelWriter, node: Node) -> Tensor:
     x, mask, source = node.args
     kind, holds = x.type, truth(w.value(mask))
     deep = kind.rank - mask.type.rank

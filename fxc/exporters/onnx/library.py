@@ -15,21 +15,21 @@ from .pointwise import given
 from .sorting import in_order, searched
 from .tensors import Tensor
 from .views import expanded
-from .writer import Writer
+from .writer import ModelWriter
 
 
-def _flat(w: Writer, x: Tensor) -> Tensor:
+def _flat(w: ModelWriter, x: Tensor) -> Tensor:
     return w.op("Reshape", (x, w.ints(-1)), x.dtype)
 
 
-def _picked(w: Writer, line: Tensor, places: Tensor) -> Tensor:
+def _picked(w: ModelWriter, line: Tensor, places: Tensor) -> Tensor:
     return w.op("Gather", (line, places), line.dtype, axis=0)
 
 
 # ---------------------------------------------------------------- members
 
 
-def _isin(w: Writer, node: Node) -> Tensor:
+def _isin(w: ModelWriter, node: Node) -> Tensor:
     """Each is looked for among the sorted ones; nan is none of them."""
     x, y = node.args[:2]
     common = np.result_type(x.type.dtype, y.type.dtype)
@@ -53,7 +53,7 @@ def _isin_problem(node: Node) -> str | None:
 # ---------------------------------------------------------------- counts
 
 
-def _counted(w: Writer, node: Node, bins: Tensor) -> Tensor:
+def _counted(w: ModelWriter, node: Node, bins: Tensor) -> Tensor:
     """Added up one after the other into so many bins."""
     x, weights = node.args[:2]
     dtype = node.outputs[0].type.dtype
@@ -69,11 +69,11 @@ def _counted(w: Writer, node: Node, bins: Tensor) -> Tensor:
     return w.op("ScatterElements", (empty, places, more), dtype, axis=0, reduction="add")
 
 
-def _bincount(w: Writer, node: Node) -> Tensor:
+def _bincount(w: ModelWriter, node: Node) -> Tensor:
     return _counted(w, node, w.size(node.arg("minlength")))
 
 
-def _bincount_all(w: Writer, node: Node) -> tuple[Tensor, ...]:
+def _bincount_all(w: ModelWriter, node: Node) -> tuple[Tensor, ...]:
     places = w.joined([w.cast(w.value(node.args[0]), INT64), w.ints(-1)])
     bins = w.op("ReduceMax", (places, None), INT64, keepdims=0) + 1
     w.require(bins <= w.size(node.arg("most")))
@@ -83,7 +83,7 @@ def _bincount_all(w: Writer, node: Node) -> tuple[Tensor, ...]:
 # ---------------------------------------------------------------- between samples
 
 
-def _interp(w: Writer, node: Node) -> Tensor:
+def _interp(w: ModelWriter, node: Node) -> Tensor:
     """As NumPy's loop: by the slope from the left, from the right if that gives nan."""
     wanted, xs, ys = (given(w, x, FLOAT64) for x in node.args[:3])
     left, right = node.args[3:5]
@@ -124,7 +124,7 @@ def _unless_some(*dims: Dim) -> str | None:
 # ---------------------------------------------------------------- medians
 
 
-def _median(w: Writer, node: Node) -> Tensor:
+def _median(w: ModelWriter, node: Node) -> Tensor:
     """The mean of the two in the middle; nan, if there is one."""
     x, axis = node.args
     dtype = node.output.type.dtype
@@ -139,7 +139,7 @@ def _median(w: Writer, node: Node) -> Tensor:
     return w.where(is_nan(last), np.nan, found)
 
 
-def _line_of(w: Writer, x: Operand, dtype: np.dtype, axis: int | None) -> tuple[Tensor, Dim]:
+def _line_of(w: ModelWriter, x: Operand, dtype: np.dtype, axis: int | None) -> tuple[Tensor, Dim]:
     numbers = given(w, x, dtype)
     if axis is None:
         return _flat(w, numbers), product(x.type.shape)

@@ -10,7 +10,7 @@ from .kernels import BOOL, INT64
 from .pointwise import given
 from .tensors import Tensor
 from .views import counted, reshaped, with_axes
-from .writer import Writer
+from .writer import ModelWriter
 
 # Note [Elimination]
 # The loop is Gauss and Jordan's, with the largest pivot of a column, over a matrix that has the
@@ -20,7 +20,7 @@ from .writer import Writer
 
 
 def _eliminated(
-    w: Writer, matrix: Tensor, sides: Tensor | None, rows: Dim
+    w: ModelWriter, matrix: Tensor, sides: Tensor | None, rows: Dim
 ) -> tuple[Tensor, Tensor, Tensor]:
     """The matrix with its right sides after elimination, the determinant, whether there is one
     solution.
@@ -43,7 +43,7 @@ def _eliminated(
     return found[0], found[1], found[2]
 
 
-def _step(w: Writer, turn: Tensor, state: Tensor, rows: Dim) -> tuple[Tensor, Tensor]:
+def _step(w: ModelWriter, turn: Tensor, state: Tensor, rows: Dim) -> tuple[Tensor, Tensor]:
     """The state with zeros in column ``turn``, but for the row of that number, and what it was
     divided by, negative where rows have changed places.
     """
@@ -70,13 +70,13 @@ def _of_matrices(node: Node) -> str | None:
     return None
 
 
-def _columns(w: Writer, found: Tensor, rows: Dim) -> Tensor:
+def _columns(w: ModelWriter, found: Tensor, rows: Dim) -> Tensor:
     """The right sides, which stand behind the matrix."""
     end = w.ints(2**63 - 1)
     return w.op("Slice", (found, w.listed(w.size(rows)), end, w.ints(1)), found.dtype)
 
 
-def _inv(w: Writer, node: Node) -> Tensor:
+def _inv(w: ModelWriter, node: Node) -> Tensor:
     kind, dtype = node.args[0].type, node.output.type.dtype
     numbers = counted(w, w.size(kind.shape[0]))
     unit = with_axes(w, numbers, [0]).equal(with_axes(w, numbers, [1]))
@@ -86,7 +86,7 @@ def _inv(w: Writer, node: Node) -> Tensor:
     return _columns(w, found, kind.shape[0])
 
 
-def _solve(w: Writer, node: Node) -> Tensor:
+def _solve(w: ModelWriter, node: Node) -> Tensor:
     x, y = node.args
     dtype = node.output.type.dtype
     sides = given(w, y, dtype)
@@ -97,7 +97,7 @@ def _solve(w: Writer, node: Node) -> Tensor:
     return reshaped(w, _columns(w, found, x.type.shape[0]), node.output.type.shape)
 
 
-def _det(w: Writer, node: Node) -> Tensor:
+def _det(w: ModelWriter, node: Node) -> Tensor:
     x, dtype = node.args[0], node.output.type.dtype
     _, det, regular = _eliminated(w, given(w, x, dtype), None, x.type.shape[0])
     return w.where(regular, det, w.constant(0, dtype))  # behind a pivot of zero is nan

@@ -17,12 +17,12 @@ from .pointwise import given
 from .reductions import extreme, reduced
 from .tensors import Tensor
 from .views import expanded, from_front, reshaped, to_front
-from .writer import Writer
+from .writer import ModelWriter
 
 _FUNCTIONS = {**arithmetic.EXACT, **elementary.ROUNDED}
 
 
-def _accumulate(w: Writer, node: Node) -> Tensor:
+def _accumulate(w: ModelWriter, node: Node) -> Tensor:
     """In a loop along the axis. The first result is the first element."""
     kind = node.output.type
     axis = node.arg("axis") % kind.rank
@@ -68,7 +68,7 @@ _KINDS = {
 }
 
 
-def _reduce(w: Writer, node: Node) -> Tensor:
+def _reduce(w: ModelWriter, node: Node) -> Tensor:
     x, start, mask = node.args[:3]
     kind, dtype, ufunc = x.type, node.output.type.dtype, node.arg("ufunc")
     first = None if start is None else given(w, start, dtype)

@@ -23,7 +23,7 @@ from . import (
 from .emitter import OnnxEmitter
 from .kernels import is_known
 from .tensors import Tensor
-from .writer import Writer
+from .writer import ModelWriter
 
 
 @cache
@@ -59,11 +59,11 @@ def problem(node: Node) -> str | None:
     return emitters()[node.op].problem(node)
 
 
-def new_writer() -> Writer:
+def new_writer() -> ModelWriter:
     """A writer of nodes by their emitters."""
 
-    def emit(w: Writer, node: Node) -> tuple[Tensor, ...]:
+    def emit(w: ModelWriter, node: Node) -> tuple[Tensor, ...]:
         found = emitters()[node.op].write(w, node)
         return found if isinstance(found, tuple) else (found,)
 
-    return Writer(emit)
+    return ModelWriter(emit)

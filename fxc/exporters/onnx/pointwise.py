@@ -14,7 +14,7 @@ from .arithmetic import Function, truth
 from .emitter import OnnxEmitter, Write
 from .kernels import FLOAT16, FLOAT32, INT64
 from .tensors import Tensor
-from .writer import Writer
+from .writer import ModelWriter
 
 
 def loop_of(node: Node) -> tuple[np.dtype, ...]:
@@ -27,7 +27,7 @@ def loop_of(node: Node) -> tuple[np.dtype, ...]:
     return found
 
 
-def given(w: Writer, operand: Operand, dtype: np.dtype) -> Tensor:
+def given(w: ModelWriter, operand: Operand, dtype: np.dtype) -> Tensor:
     """An operand as another dtype."""
     if isinstance(operand, Literal):
         with np.errstate(all="ignore"):
@@ -38,7 +38,7 @@ def given(w: Writer, operand: Operand, dtype: np.dtype) -> Tensor:
 def by_loop(function: Function) -> Write:
     """As a function of operands in the dtypes of the loop; of float16 in float32, and rounded."""
 
-    def write(w: Writer, node: Node) -> Tensor:
+    def write(w: ModelWriter, node: Node) -> Tensor:
         *dtypes, _ = loop_of(node)
         working = [FLOAT32 if dtype == FLOAT16 else dtype for dtype in dtypes]
         found = function(*map(given, [w] * len(working), node.args, working))
@@ -47,7 +47,7 @@ def by_loop(function: Function) -> Write:
     return write
 
 
-def _power(w: Writer, node: Node) -> Tensor:
+def _power(w: ModelWriter, node: Node) -> Tensor:
     *dtypes, _ = loop_of(node)
     if dtypes[0].kind in "iu":
         exponent = given(w, node.args[1], dtypes[1])
@@ -56,17 +56,17 @@ def _power(w: Writer, node: Node) -> Tensor:
     return by_loop(elementary.power)(w, node)  # type: ignore[return-value]
 
 
-def _cosine(w: Writer, node: Node) -> Tensor:
+def _cosine(w: ModelWriter, node: Node) -> Tensor:
     return elementary.ROUNDED["cos"](given(w, node.args[0], node.output.type.dtype))
 
 
-def _where(w: Writer, node: Node) -> Tensor:
+def _where(w: ModelWriter, node: Node) -> Tensor:
     condition, x, y = node.args
     dtype = node.output.type.dtype
     return w.where(truth(w.value(condition)), given(w, x, dtype), given(w, y, dtype))
 
 
-def _astype(w: Writer, node: Node) -> Tensor:
+def _astype(w: ModelWriter, node: Node) -> Tensor:
     x = w.value(node.args[0])
     dtype = node.output.type.dtype
     if dtype.kind in "iu" and x.dtype.kind == "f" and dtype.itemsize < 8:
@@ -74,7 +74,7 @@ def _astype(w: Writer, node: Node) -> Tensor:
     return w.cast(x, dtype)
 
 
-def _same(w: Writer, node: Node) -> Tensor:
+def _same(w: ModelWriter, node: Node) -> Tensor:
     return given(w, node.args[0], node.output.type.dtype)
 
 
@@ -85,7 +85,7 @@ def _reinterpret_problem(node: Node) -> str | None:
     return f"it has no way to see the bits of {before} as {after}"
 
 
-def _modf(w: Writer, node: Node) -> tuple[Tensor, ...]:
+def _modf(w: ModelWriter, node: Node) -> tuple[Tensor, ...]:
     dtype = node.outputs[0].type.dtype
     x = given(w, node.args[0], FLOAT32 if dtype == FLOAT16 else dtype)
     whole = arithmetic.trunc(x)

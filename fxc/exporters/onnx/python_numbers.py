@@ -15,12 +15,12 @@ from .arithmetic import Function, is_inf, is_nan, truth
 from .emitter import OnnxEmitter, Write
 from .kernels import FLOAT64, INT64
 from .tensors import Tensor
-from .writer import Writer
+from .writer import ModelWriter
 
 _MOST = 2.0**63 - 2048  # a float below which all ints have 64 bits, with a margin for rounding
 
 
-def _operands(w: Writer, node: Node) -> list[Tensor]:
+def _operands(w: ModelWriter, node: Node) -> list[Tensor]:
     """The operands in one dtype: that of the result, if it is a number."""
     found = [w.value(x) for x in node.args]
     result = node.output.type.dtype
@@ -40,7 +40,7 @@ def _plain(function: Function) -> Write:
 def _checked(function: Function, fits: Function) -> Write:
     """An operator of ints that has to fit into 64 bits; of floats one that is always one."""
 
-    def write(w: Writer, node: Node) -> Tensor:
+    def write(w: ModelWriter, node: Node) -> Tensor:
         operands = _operands(w, node)
         found = function(*operands)
         if found.dtype == INT64 and node.op.startswith("try_"):
@@ -69,7 +69,7 @@ def _is_not_least(found: Tensor, x: Tensor) -> Tensor:
 
 
 def _divided(place: int) -> Write:
-    def write(w: Writer, node: Node) -> Tensor:
+    def write(w: ModelWriter, node: Node) -> Tensor:
         x, y = _operands(w, node)
         if node.op.startswith("try_"):
             w.require(~y.equal(0))
@@ -81,7 +81,7 @@ def _divided(place: int) -> Write:
 
 
 def _natural(place: int) -> Write:
-    def write(w: Writer, node: Node) -> Tensor:
+    def write(w: ModelWriter, node: Node) -> Tensor:
         x, y = _operands(w, node)
         w.require((x >= 0) & (y > 0))
         return arithmetic.divided(x, y)[place]
@@ -89,7 +89,7 @@ def _natural(place: int) -> Write:
     return write
 
 
-def _true_quotient(w: Writer, node: Node) -> Tensor:
+def _true_quotient(w: ModelWriter, node: Node) -> Tensor:
     """Ints of more than 53 bits are not rounded as Python does it."""
     x, y = (w.value(each) for each in node.args)
     if x.dtype.kind != "f" and y.dtype.kind != "f":
@@ -100,7 +100,7 @@ def _true_quotient(w: Writer, node: Node) -> Tensor:
     return x / y
 
 
-def _power(w: Writer, node: Node) -> Tensor:
+def _power(w: ModelWriter, node: Node) -> Tensor:
     x, y = _operands(w, node)
     if x.dtype != INT64:
         found = elementary.power(x, y)
@@ -113,7 +113,7 @@ def _power(w: Writer, node: Node) -> Tensor:
     return arithmetic.int_power(x, y)
 
 
-def _require_number(w: Writer, found: Tensor, *operands: Tensor) -> None:
+def _require_number(w: ModelWriter, found: Tensor, *operands: Tensor) -> None:
     """As functions of the C library report errors: neither nan nor infinity out of numbers."""
     is_error, is_too_large = is_nan(found), is_inf(found)
     for x in operands:
@@ -122,7 +122,7 @@ def _require_number(w: Writer, found: Tensor, *operands: Tensor) -> None:
     w.require(~(is_error | is_too_large))
 
 
-def _left_shift(w: Writer, node: Node) -> Tensor:
+def _left_shift(w: ModelWriter, node: Node) -> Tensor:
     x, y = _operands(w, node)
     found = arithmetic.left_shift(x, y)
     w.require(y >= 0)
@@ -131,7 +131,7 @@ def _left_shift(w: Writer, node: Node) -> Tensor:
     return found
 
 
-def _right_shift(w: Writer, node: Node) -> Tensor:
+def _right_shift(w: ModelWriter, node: Node) -> Tensor:
     x, y = _operands(w, node)
     if node.op.startswith("try_"):
         w.require(y >= 0)
@@ -139,7 +139,7 @@ def _right_shift(w: Writer, node: Node) -> Tensor:
 
 
 def _to_int(function: Function) -> Write:
-    def write(w: Writer, node: Node) -> Tensor:
+    def write(w: ModelWriter, node: Node) -> Tensor:
         x = w.value(node.args[0])
         if x.dtype.kind != "f":
             return w.cast(x, INT64)
@@ -152,19 +152,19 @@ def _to_int(function: Function) -> Write:
     return write
 
 
-def _fit(w: Writer, node: Node) -> Tensor:
+def _fit(w: ModelWriter, node: Node) -> Tensor:
     x, low, high = _operands(w, node)
     w.require((x >= low) & (x <= high))
     return x
 
 
-def _demand(w: Writer, node: Node) -> Tensor:
+def _demand(w: ModelWriter, node: Node) -> Tensor:
     holds = truth(w.value(node.args[0]))
     w.require(holds)
     return holds
 
 
-def _bit_length(w: Writer, node: Node) -> Tensor:
+def _bit_length(w: ModelWriter, node: Node) -> Tensor:
     size = abs(w.cast(w.value(node.args[0]), INT64))
     w.require(size >= 0)
     total = w.constant(0, INT64)
@@ -239,7 +239,7 @@ def _of_math(name: str, fails: bool) -> Write:
     known = {**arithmetic.EXACT, **elementary.ROUNDED}
     function = known[_MATH.get(name, name)]
 
-    def write(w: Writer, node: Node) -> Tensor:
+    def write(w: ModelWriter, node: Node) -> Tensor:
         operands = [w.cast(w.value(x), FLOAT64) for x in node.args]
         found = function(*operands)
         if fails:
@@ -249,7 +249,7 @@ def _of_math(name: str, fails: bool) -> Write:
     return write
 
 
-def _root(w: Writer, node: Node) -> Tensor:
+def _root(w: ModelWriter, node: Node) -> Tensor:
     """``math.isqrt``: what the float's root is off by is one at most."""
     x = w.cast(w.value(node.args[0]), INT64)
     w.require(x >= 0)
@@ -260,7 +260,7 @@ def _root(w: Writer, node: Node) -> Tensor:
     return w.where((more <= 3037000499) & (more * more <= x), more, root)
 
 
-def _gcd(w: Writer, node: Node) -> Tensor:
+def _gcd(w: ModelWriter, node: Node) -> Tensor:
     x, y = (w.cast(w.value(each), INT64) for each in node.args)
     found = arithmetic.gcd(x, y)
     w.require(found >= 0)

@@ -15,7 +15,7 @@ from .kernels import BOOL, FLOAT16, FLOAT32, INT64, carrier
 from .pointwise import given
 from .tensors import Tensor
 from .views import from_front, reshaped, to_front, transposed
-from .writer import Writer
+from .writer import ModelWriter
 
 _UINT64 = np.dtype(np.uint64)
 _LEAST = -(2**63)
@@ -23,7 +23,7 @@ _LEAST = -(2**63)
 Axes = Sequence[int] | None
 
 
-def reduced(w: Writer, kind: str, x: Tensor, axes: Axes, keepdims: bool) -> Tensor:
+def reduced(w: ModelWriter, kind: str, x: Tensor, axes: Axes, keepdims: bool) -> Tensor:
     """A reduction over some axes, or all."""
     if axes is not None and not axes:
         return x
@@ -37,7 +37,7 @@ def reduced(w: Writer, kind: str, x: Tensor, axes: Axes, keepdims: bool) -> Tens
 def _summed(kind: str) -> Write:
     """In another order than NumPy's."""
 
-    def write(w: Writer, node: Node) -> Tensor:
+    def write(w: ModelWriter, node: Node) -> Tensor:
         x, dtype = node.args[0], node.output.type.dtype
         found = given(w, x, FLOAT32 if dtype == FLOAT16 else dtype)
         if dtype == BOOL:
@@ -49,24 +49,24 @@ def _summed(kind: str) -> Write:
     return write
 
 
-def ordered(w: Writer, x: Tensor) -> Tensor:
+def ordered(w: ModelWriter, x: Tensor) -> Tensor:
     """Numbers that are in the same order, of a dtype that can be compared in reductions."""
     if x.dtype == _UINT64:
         return w.cast(x, INT64) + _LEAST
     return w.cast(x, carrier("ReduceMax", x.dtype))
 
 
-def _from_ordered(w: Writer, x: Tensor, dtype: np.dtype) -> Tensor:
+def _from_ordered(w: ModelWriter, x: Tensor, dtype: np.dtype) -> Tensor:
     if dtype == _UINT64:
         return w.cast(x - w.constant(_LEAST, INT64), dtype)
     return w.cast(x, dtype)
 
 
-def _any_nan(w: Writer, x: Tensor, axes: Axes, keepdims: bool) -> Tensor:
+def _any_nan(w: ModelWriter, x: Tensor, axes: Axes, keepdims: bool) -> Tensor:
     return truth(reduced(w, "ReduceMax", w.cast(is_nan(x), INT64), axes, keepdims))
 
 
-def extreme(w: Writer, kind: str, x: Tensor, axes: Axes, keepdims: bool) -> Tensor:
+def extreme(w: ModelWriter, kind: str, x: Tensor, axes: Axes, keepdims: bool) -> Tensor:
     """The largest or the smallest; nan, if there is one."""
     numbers = ordered(w, x)
     found = reduced(w, kind, numbers, axes, keepdims)
@@ -76,7 +76,7 @@ def extreme(w: Writer, kind: str, x: Tensor, axes: Axes, keepdims: bool) -> Tens
 
 
 def _extreme(kind: str) -> Write:
-    def write(w: Writer, node: Node) -> Tensor:
+    def write(w: ModelWriter, node: Node) -> Tensor:
         x, axes, keepdims = node.args
         return extreme(w, kind, w.value(x), axes, keepdims) if x.type.rank else w.value(x)
 
@@ -84,7 +84,7 @@ def _extreme(kind: str) -> Write:
 
 
 def _holding(of_all: bool) -> Write:
-    def write(w: Writer, node: Node) -> Tensor:
+    def write(w: ModelWriter, node: Node) -> Tensor:
         x, axes, keepdims = node.args
         holds = truth(w.value(x))
         if not x.type.rank or axes == ():
@@ -99,7 +99,7 @@ def _holding(of_all: bool) -> Write:
 def _place(kind: str) -> Write:
     """The first place of the largest or the smallest, or of nan."""
 
-    def write(w: Writer, node: Node) -> Tensor:
+    def write(w: ModelWriter, node: Node) -> Tensor:
         x, axis, keepdims = node.args
         numbers = ordered(w, w.value(x))
         if axis is None or not x.type.rank:
@@ -122,7 +122,7 @@ def _place(kind: str) -> Write:
 # ---------------------------------------------------------------- scans
 
 
-def _line(w: Writer, node: Node) -> tuple[Tensor, int]:
+def _line(w: ModelWriter, node: Node) -> tuple[Tensor, int]:
     """The operand in the dtype of the result, and the axis; flat where no axis is given."""
     x, axis, dtype = node.args[0], node.arg("axis"), node.output.type.dtype
     found = given(w, x, FLOAT32 if dtype == FLOAT16 else dtype)
@@ -131,14 +131,14 @@ def _line(w: Writer, node: Node) -> tuple[Tensor, int]:
     return found, axis % x.type.rank
 
 
-def _cumsum(w: Writer, node: Node) -> Tensor:
+def _cumsum(w: ModelWriter, node: Node) -> Tensor:
     x, axis = _line(w, node)
     working = carrier("CumSum", x.dtype)
     found = w.op("CumSum", (w.cast(x, working), w.constant(axis, INT64)), working)
     return w.cast(found, node.output.type.dtype)
 
 
-def _cumprod(w: Writer, node: Node) -> Tensor:
+def _cumprod(w: ModelWriter, node: Node) -> Tensor:
     """In a loop along the axis: onnxruntime's Scan ends the process where a size is 0."""
     x, axis = _line(w, node)
     kind = node.output.type
@@ -162,19 +162,19 @@ def _cumprod(w: Writer, node: Node) -> Tensor:
 # ---------------------------------------------------------------- contractions
 
 
-def _products(w: Writer, x: Tensor, y: Tensor, dtype: np.dtype) -> Tensor:
+def _products(w: ModelWriter, x: Tensor, y: Tensor, dtype: np.dtype) -> Tensor:
     working = carrier("MatMul", INT64 if dtype == BOOL else dtype)
     found = w.op("MatMul", (w.cast(x, working), w.cast(y, working)), working)
     return truth(found) if dtype == BOOL else w.cast(found, dtype)
 
 
-def _matmul(w: Writer, node: Node) -> Tensor:
+def _matmul(w: ModelWriter, node: Node) -> Tensor:
     dtype = node.output.type.dtype
     x, y = (given(w, operand, dtype) for operand in node.args)
     return _products(w, x, y, dtype)
 
 
-def _dot(w: Writer, node: Node) -> Tensor:
+def _dot(w: ModelWriter, node: Node) -> Tensor:
     dtype = node.output.type.dtype
     left, right = node.args
     x, y = (given(w, operand, dtype) for operand in node.args)
@@ -189,7 +189,7 @@ def _dot(w: Writer, node: Node) -> Tensor:
     return reshaped(w, _products(w, x, flat, dtype), node.output.type.shape)
 
 
-def _einsum(w: Writer, node: Node) -> Tensor:
+def _einsum(w: ModelWriter, node: Node) -> Tensor:
     dtype = node.output.type.dtype
     working = carrier("Einsum", dtype)
     xs = [given(w, x, working) for x in node.arg("xs")]
@@ -204,7 +204,7 @@ def _einsum_problem(node: Node) -> str | None:
 # ---------------------------------------------------------------- joining
 
 
-def _concatenate(w: Writer, node: Node) -> Tensor:
+def _concatenate(w: ModelWriter, node: Node) -> Tensor:
     dtype, axis = node.output.type.dtype, node.arg("axis")
     xs = [given(w, x, dtype) for x in node.arg("xs")]
     if axis is None:

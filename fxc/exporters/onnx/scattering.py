@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .kernels import INT64
 from .tensors import Tensor
-from .writer import Writer
+from .writer import ModelWriter
 
 # Note [Rows that are written twice]
 # ONNX leaves open which of several rows for one place stays. So it is looked for first who comes
@@ -12,7 +12,7 @@ from .writer import Writer
 # is fetched from there.
 
 
-def put_rows(w: Writer, x: Tensor, places: Tensor, rows: Tensor) -> Tensor:
+def put_rows(w: ModelWriter, x: Tensor, places: Tensor, rows: Tensor) -> Tensor:
     """``x`` with ``rows`` at ``places`` (a list) of its first axis.
 
     See Note [Rows that are written twice].
@@ -27,7 +27,7 @@ def put_rows(w: Writer, x: Tensor, places: Tensor, rows: Tensor) -> Tensor:
 
 
 def from_either(
-    w: Writer, x: Tensor, rows: Tensor, chosen: Tensor, places: tuple[Tensor, Tensor]
+    w: ModelWriter, x: Tensor, rows: Tensor, chosen: Tensor, places: tuple[Tensor, Tensor]
 ) -> Tensor:
     """Rows of ``rows`` where ``chosen`` holds, of ``x`` where not, each at its place."""
     own, other = places

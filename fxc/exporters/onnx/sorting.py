@@ -12,10 +12,10 @@ from .kernels import BOOL, FLOAT16, FLOAT32, INT64
 from .pointwise import given
 from .reductions import ordered
 from .tensors import Tensor
-from .writer import Writer
+from .writer import ModelWriter
 
 
-def _sorted(w: Writer, x: Tensor, axis: int) -> tuple[Tensor, Tensor]:
+def _sorted(w: ModelWriter, x: Tensor, axis: int) -> tuple[Tensor, Tensor]:
     """Numbers in order and their places; of equal ones the first comes first."""
     keys = ordered(w, x)
     places = w.op("Shape", (keys,), INT64)
@@ -24,7 +24,7 @@ def _sorted(w: Writer, x: Tensor, axis: int) -> tuple[Tensor, Tensor]:
     return found[0], found[1]
 
 
-def _order(w: Writer, x: Tensor, axis: int) -> Tensor:
+def _order(w: ModelWriter, x: Tensor, axis: int) -> Tensor:
     """The places of numbers in order; nan comes last."""
     if x.dtype.kind != "f":
         return _sorted(w, x, axis)[1]
@@ -35,7 +35,7 @@ def _order(w: Writer, x: Tensor, axis: int) -> Tensor:
     return w.op("GatherElements", (order, again), INT64, axis=axis)
 
 
-def _sort_line(w: Writer, node: Node) -> tuple[Tensor, int]:
+def _sort_line(w: ModelWriter, node: Node) -> tuple[Tensor, int]:
     x, axis = node.args[0], node.arg("axis")
     found = w.value(x)
     if axis is None or not x.type.rank:
@@ -43,17 +43,17 @@ def _sort_line(w: Writer, node: Node) -> tuple[Tensor, int]:
     return found, axis % x.type.rank
 
 
-def in_order(w: Writer, x: Tensor, axis: int) -> Tensor:
+def in_order(w: ModelWriter, x: Tensor, axis: int) -> Tensor:
     """An array that is sorted along an axis."""
     order = _order(w, x if x.dtype != FLOAT16 else w.cast(x, FLOAT32), axis)
     return w.op("GatherElements", (x, order), x.dtype, axis=axis)
 
 
-def _sort(w: Writer, node: Node) -> Tensor:
+def _sort(w: ModelWriter, node: Node) -> Tensor:
     return in_order(w, *_sort_line(w, node))
 
 
-def _argsort(w: Writer, node: Node) -> Tensor:
+def _argsort(w: ModelWriter, node: Node) -> Tensor:
     x, axis = _sort_line(w, node)
     return _order(w, x if x.dtype != FLOAT16 else w.cast(x, FLOAT32), axis)
 
@@ -64,7 +64,7 @@ def _argsort(w: Writer, node: Node) -> Tensor:
 # search from the one before.
 
 
-def _searchsorted(w: Writer, node: Node) -> Tensor:
+def _searchsorted(w: ModelWriter, node: Node) -> Tensor:
     """See Note [Searching]."""
     x, v = node.args[:2]
     common = np.result_type(x.type.dtype, v.type.dtype)
@@ -72,7 +72,7 @@ def _searchsorted(w: Writer, node: Node) -> Tensor:
     return searched(w, line, wanted, right=node.arg("side") == "right")
 
 
-def searched(w: Writer, line: Tensor, wanted: Tensor, *, right: bool) -> Tensor:
+def searched(w: ModelWriter, line: Tensor, wanted: Tensor, *, right: bool) -> Tensor:
     """For each number the place in a sorted line of the first that is not before it."""
     shape = w.op("Shape", (wanted,), INT64)
     none = w.op("Expand", (w.constant(0, INT64), shape), INT64)
@@ -95,7 +95,7 @@ def searched(w: Writer, line: Tensor, wanted: Tensor, *, right: bool) -> Tensor:
 _TURNS = (("turn", INT64), ("going", BOOL))
 
 
-def _exists(w: Writer, conditions: Tensor) -> Tensor:
+def _exists(w: ModelWriter, conditions: Tensor) -> Tensor:
     return ~w.op("ReduceSum", (w.cast(conditions, INT64), None), INT64, keepdims=0).equal(0)
 
 

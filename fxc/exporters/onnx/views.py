@@ -19,24 +19,24 @@ from .kernels import INT64
 from .pointwise import given
 from .scattering import put_rows
 from .tensors import Tensor
-from .writer import Writer
+from .writer import ModelWriter
 
 _LEAST = -(2**63)
 
 # ---------------------------------------------------------------- helpers
 
 
-def transposed(w: Writer, x: Tensor, axes: Sequence[int]) -> Tensor:
+def transposed(w: ModelWriter, x: Tensor, axes: Sequence[int]) -> Tensor:
     if list(axes) == list(range(len(axes))):
         return x
     return w.op("Transpose", (x,), x.dtype, perm=list(axes))
 
 
-def reshaped(w: Writer, x: Tensor, shape: Sequence[Dim]) -> Tensor:
+def reshaped(w: ModelWriter, x: Tensor, shape: Sequence[Dim]) -> Tensor:
     return w.op("Reshape", (x, w.sizes(shape)), x.dtype, allowzero=1)
 
 
-def expanded(w: Writer, x: Tensor, shape: Sequence[Dim]) -> Tensor:
+def expanded(w: ModelWriter, x: Tensor, shape: Sequence[Dim]) -> Tensor:
     """Broadcast to a shape. To a size of 0 Expand does not."""
     sizes = w.sizes(shape)
     axes = [axis for axis, dim in enumerate(shape) if decide(dim, ">", 0) is not True]
@@ -47,25 +47,25 @@ def expanded(w: Writer, x: Tensor, shape: Sequence[Dim]) -> Tensor:
     return w.op("Slice", (some, w.ints(*[0] * len(axes)), ends, w.ints(*axes)), x.dtype)
 
 
-def with_axes(w: Writer, x: Tensor, axes: Sequence[int]) -> Tensor:
+def with_axes(w: ModelWriter, x: Tensor, axes: Sequence[int]) -> Tensor:
     return w.op("Unsqueeze", (x, w.ints(*axes)), x.dtype) if axes else x
 
 
-def counted(w: Writer, length: Tensor) -> Tensor:
+def counted(w: ModelWriter, length: Tensor) -> Tensor:
     """0, 1, … up to a length."""
     return w.op("Range", (w.constant(0, INT64), length, w.constant(1, INT64)), INT64)
 
 
-def to_front(w: Writer, x: Tensor, axis: int, rank: int) -> Tensor:
+def to_front(w: ModelWriter, x: Tensor, axis: int, rank: int) -> Tensor:
     return transposed(w, x, [axis, *(a for a in range(rank) if a != axis)])
 
 
-def from_front(w: Writer, x: Tensor, axis: int, rank: int) -> Tensor:
+def from_front(w: ModelWriter, x: Tensor, axis: int, rank: int) -> Tensor:
     rest = list(range(1, rank))
     return transposed(w, x, [*rest[:axis], 0, *rest[axis:]])
 
 
-def fitted(w: Writer, source: Operand, dtype: np.dtype, shape: Sequence[Dim]) -> Tensor:
+def fitted(w: ModelWriter, source: Operand, dtype: np.dtype, shape: Sequence[Dim]) -> Tensor:
     """What is assigned to a region of this shape: cast, without leading axes of one, broadcast."""
     kind = source.type
     x = given(w, source, dtype)
@@ -86,7 +86,7 @@ def shape_of_view(op: str, kind: Type, *args: Any) -> tuple[Dim, ...]:
 # ---------------------------------------------------------------- slices
 
 
-def _ends(w: Writer, spec: SliceSpec) -> tuple[Tensor, Tensor]:
+def _ends(w: ModelWriter, spec: SliceSpec) -> tuple[Tensor, Tensor]:
     """Start and stop as the operator takes them, which counts negative ones from the end."""
     start, stop = w.size(spec.start), w.size(spec.stop)
     if isinstance(spec.step, int) and spec.step > 0:
@@ -100,7 +100,7 @@ def _is_whole(spec: SliceSpec, dim: Dim) -> bool:
     return spec.start == 0 and spec.step == 1 and spec.stop == dim
 
 
-def sliced(w: Writer, x: Tensor, specs: Sequence[tuple[int, SliceSpec]]) -> Tensor:
+def sliced(w: ModelWriter, x: Tensor, specs: Sequence[tuple[int, SliceSpec]]) -> Tensor:
     """The slices of some axes."""
     if not specs:
         return x
@@ -122,12 +122,12 @@ def _cut(kind: Type, index: Sequence[SliceSpec]) -> list[tuple[int, SliceSpec]]:
     ]
 
 
-def _slice(w: Writer, node: Node) -> Tensor:
+def _slice(w: ModelWriter, node: Node) -> Tensor:
     x, index = node.args
     return sliced(w, w.value(x), _cut(x.type, index))
 
 
-def _slice_scatter(w: Writer, node: Node) -> Tensor:
+def _slice_scatter(w: ModelWriter, node: Node) -> Tensor:
     """Axis by axis: what stands before, what is new, what stands behind."""
     x, source, index = node.args
     shape = shape_of_view("slice_copy", x.type, index)
@@ -148,7 +148,7 @@ def _slice_scatter(w: Writer, node: Node) -> Tensor:
     return replaced(w.value(x), _cut(x.type, index))
 
 
-def _between(w: Writer, old: Tensor, new: Tensor, axis: int, spec: SliceSpec) -> Tensor:
+def _between(w: ModelWriter, old: Tensor, new: Tensor, axis: int, spec: SliceSpec) -> Tensor:
     parts = [new]
     if spec.start != 0:
         before = sliced(w, old, [(axis, SliceSpec(0, spec.start, 1))])
@@ -159,7 +159,7 @@ def _between(w: Writer, old: Tensor, new: Tensor, axis: int, spec: SliceSpec) ->
     return w.joined(parts, axis)
 
 
-def put_at(w: Writer, x: Tensor, places: Tensor, rows: Tensor) -> Tensor:
+def put_at(w: ModelWriter, x: Tensor, places: Tensor, rows: Tensor) -> Tensor:
     """``x`` with rows at places (a list) of its first axis, no two of them equal."""
     return w.op("ScatterND", (x, with_axes(w, places, [1]), rows), x.dtype)
 
@@ -167,27 +167,27 @@ def put_at(w: Writer, x: Tensor, places: Tensor, rows: Tensor) -> Tensor:
 # ---------------------------------------------------------------- one index
 
 
-def _select(w: Writer, node: Node) -> Tensor:
+def _select(w: ModelWriter, node: Node) -> Tensor:
     x, axis, index = node.args
     return w.op("Gather", (w.value(x), w.size(index)), x.type.dtype, axis=axis)
 
 
-def _dynamic_select(w: Writer, node: Node) -> Tensor:
+def _dynamic_select(w: ModelWriter, node: Node) -> Tensor:
     x, index = node.args[:2]
     found = (w.value(x), w.cast(w.value(index), INT64))
     return w.op("Gather", found, x.type.dtype, axis=node.arg("axis"))
 
 
-def _select_scatter(w: Writer, node: Node) -> Tensor:
+def _select_scatter(w: ModelWriter, node: Node) -> Tensor:
     axis, index = node.args[2:]
     return _with_one(w, node, axis, w.size(index))
 
 
-def _dynamic_select_scatter(w: Writer, node: Node) -> Tensor:
+def _dynamic_select_scatter(w: ModelWriter, node: Node) -> Tensor:
     return _with_one(w, node, node.arg("axis"), w.cast(w.value(node.arg("index")), INT64))
 
 
-def _with_one(w: Writer, node: Node, axis: int, index: Tensor) -> Tensor:
+def _with_one(w: ModelWriter, node: Node, axis: int, index: Tensor) -> Tensor:
     x, source = node.args[:2]
     rank, axis = x.type.rank, axis % x.type.rank
     shape = [dim for place, dim in enumerate(x.type.shape) if place != axis]
@@ -199,25 +199,25 @@ def _with_one(w: Writer, node: Node, axis: int, index: Tensor) -> Tensor:
 # ---------------------------------------------------------------- the same elements
 
 
-def _transpose(w: Writer, node: Node) -> Tensor:
+def _transpose(w: ModelWriter, node: Node) -> Tensor:
     x, axes = node.args
     return transposed(w, w.value(x), [axis % x.type.rank for axis in axes])
 
 
-def _transpose_scatter(w: Writer, node: Node) -> Tensor:
+def _transpose_scatter(w: ModelWriter, node: Node) -> Tensor:
     x, source, axes = node.args
     order = [axis % x.type.rank for axis in axes]
     new = fitted(w, source, x.type.dtype, [x.type.shape[axis] for axis in order])
     return transposed(w, new, [order.index(axis) for axis in range(len(order))])
 
 
-def _to_shape(w: Writer, node: Node) -> Tensor:
+def _to_shape(w: ModelWriter, node: Node) -> Tensor:
     """The elements in C order in the shape of the result."""
     x = w.value(node.args[0])
     return reshaped(w, x, node.output.type.shape)
 
 
-def _from_shape(w: Writer, node: Node) -> Tensor:
+def _from_shape(w: ModelWriter, node: Node) -> Tensor:
     """All elements are replaced by those of a view that has them in C order."""
     x, source, *rest = node.args
     view = node.op.removesuffix("_scatter") + "_copy"
@@ -225,14 +225,14 @@ def _from_shape(w: Writer, node: Node) -> Tensor:
     return reshaped(w, new, x.type.shape)
 
 
-def _broadcast(w: Writer, node: Node) -> Tensor:
+def _broadcast(w: ModelWriter, node: Node) -> Tensor:
     return expanded(w, w.value(node.args[0]), node.output.type.shape)
 
 
 # ---------------------------------------------------------------- any elements
 
 
-def _flat_places(w: Writer, shape: Sequence[Dim], starts: Dim, steps: Sequence[Dim]) -> Tensor:
+def _flat_places(w: ModelWriter, shape: Sequence[Dim], starts: Dim, steps: Sequence[Dim]) -> Tensor:
     """Of each element of a view of this shape the place in C order of what it is a view of."""
     total = w.size(starts)
     for axis, step in enumerate(steps):
@@ -268,14 +268,14 @@ def _elements(shape: Sequence[Dim]) -> list[Dim]:
     return steps
 
 
-def _strided_copy(w: Writer, node: Node) -> Tensor:
+def _strided_copy(w: ModelWriter, node: Node) -> Tensor:
     kind = node.args[0].type
     places = _flat_places(w, *_strided(kind, node))
     flat = reshaped(w, w.value(node.args[0]), (kind.size,))
     return w.op("Gather", (flat, places), kind.dtype, axis=0)
 
 
-def _strided_scatter(w: Writer, node: Node) -> Tensor:
+def _strided_scatter(w: ModelWriter, node: Node) -> Tensor:
     x, source = node.args[:2]
     shape, start, steps = _strided(x.type, node)
     places = w.op("Reshape", (_flat_places(w, shape, start, steps), w.ints(-1)), INT64)

@@ -37,10 +37,10 @@ class Scope:
     valid: Tensor | None = None  # see Note [The flag of a model]
 
 
-class Writer:
+class ModelWriter:
     """Collects the nodes of one model. ``place`` is the line of the program they come from."""
 
-    def __init__(self, emit: Callable[[Writer, Node], tuple[Tensor, ...]]) -> None:
+    def __init__(self, emit: Callable[[ModelWriter, Node], tuple[Tensor, ...]]) -> None:
         self._emit = emit
         self.scopes = [Scope()]
         self.initializers: dict[str, np.ndarray] = {}
