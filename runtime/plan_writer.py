@@ -272,7 +272,7 @@ class PlanWriter:
                 if step.size is not None:
                     symbol, slot = step.size
                     self.symbols[symbol] = f"s{len(self.symbols)}"
-                    self.add(f"{self.symbols[symbol]} = parts[0].size")
+                    self.add(f"{self.symbols[symbol]} = len(parts[0])")
                     self.add(f"{self.slot_names[slot]}[...] = {self.symbols[symbol]}")
                 for place, out in enumerate(outs):
                     if out in self.given:

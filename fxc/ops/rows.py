@@ -248,8 +248,8 @@ ROWS: tuple[Row, ...] = (
     row("partition(Array x, int[] kth, *, int? axis) -> Array", Tag.OPAQUE, np.partition),
     row("argpartition(Array x, int[] kth, *, int? axis) -> Array", Tag.OPAQUE, np.argpartition),
     row(
-        "unique(Array x, *, bool index, bool inverse, bool counts, bool equal_nan, str symbol, "
-        "Sym most) -> Array[]",
+        "unique(Array x, *, bool index, bool inverse, bool counts, bool equal_nan, bool ordered, "
+        "bool rows, str symbol, Sym most) -> Array[]",
         Tag.OPAQUE,
     ),
     *(

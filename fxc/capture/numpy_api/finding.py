@@ -94,29 +94,43 @@ def unique(
     """As ``np.unique``: of real numbers by sorting, else by NumPy itself. There are so many
     parameters because they are NumPy's.
     """
-    if axis is not None or not sorted:
-        raise refuse("np.unique with axis= or sorted=False cannot be captured")
-    value = array_value(ar)
-    if value.type.dtype.kind in "biuf":
-        asked = (return_index, return_inverse, return_counts, equal_nan)
-        return _firsts(wrap(value), *map(bool, asked))
-    session, most = current(), kind_of(value).size
-    name = session.new_size_name()
-    options = {
-        "index": bool(return_index),
-        "inverse": bool(return_inverse),
-        "counts": bool(return_counts),
-        "equal_nan": bool(equal_nan),
-    }
-    found = session.record("unique", value, **options, symbol=name, most=most)
-    session.counted(CountedSize(name, most, found[0]))
-    if len(found) == 1:
-        return wrap(found[0])
-    results = list(wrap_all(found))
+    asked = {"index": return_index, "inverse": return_inverse, "counts": return_counts}
+    asked = {name: bool(x) for name, x in {**asked, "equal_nan": equal_nan}.items()}
+    array = _array(ar)
+    if axis is not None:
+        along = normalize_axis(axis_number(axis), array.ndim)
+        if array.ndim > 1:
+            return _unique_along(array, along, {**asked, "ordered": bool(sorted)})
+    if sorted and array.dtype.kind in "biuf":
+        return _firsts(array, **asked)
+    results = _unique_by_numpy(array._value, {**asked, "ordered": bool(sorted), "rows": False})
     if return_inverse:  # which NumPy gives the shape of the array
-        place = 1 + bool(return_index)
-        results[place] = shaping.reshape(results[place], wrap(value).shape)
-    return tuple(results)
+        place = 1 + asked["index"]
+        results[place] = shaping.reshape(results[place], array.shape)
+    return tuple(results) if len(results) > 1 else results[0]
+
+
+# Before NumPy 2.1 the inverse along an axis has as many axes as the array.
+_INVERSE_IS_FLAT = np.unique(np.eye(2), return_inverse=True, axis=0)[1].ndim == 1
+
+
+def _unique_along(x: Any, axis: int, asked: dict[str, bool]) -> Any:
+    """The parts along an axis, each once."""
+    if asked["inverse"] and not _INVERSE_IS_FLAT:
+        raise refuse("np.unique with axis= and return_inverse= cannot be captured")
+    value = np.moveaxis(x, axis, 0)._value
+    first, *rest = _unique_by_numpy(value, {**asked, "rows": True})
+    first = np.moveaxis(first, 0, axis)
+    return (first, *rest) if rest else first
+
+
+def _unique_by_numpy(value: Any, asked: dict[str, bool]) -> list[Any]:
+    """The results of the operator, which is called so."""
+    session, kind = current(), kind_of(value)
+    name, most = session.new_size_name(), kind.shape[0] if asked["rows"] else kind.size
+    found = session.record("unique", value, **asked, symbol=name, most=most)
+    session.counted(CountedSize(name, most, found[0]))
+    return list(wrap_all(found))
 
 
 def _firsts(x: Any, index: bool, inverse: bool, counts: bool, equal_nan: bool) -> Any:

@@ -239,13 +239,17 @@ def _unique(
     inverse: bool,
     counts: bool,
     equal_nan: bool,
+    ordered: bool,
+    rows: bool,
     symbol: str,
     most: int,
 ) -> tuple[np.ndarray, ...]:
     """There are so many parameters because they are those of the operator."""
     options = {"return_index": index, "return_inverse": inverse, "return_counts": counts}
+    if not ordered:
+        options["sorted"] = False  # older versions of NumPy know it not
     unique: Any = np.unique
-    found = unique(x, equal_nan=equal_nan, **options)
+    found = unique(x, equal_nan=equal_nan, axis=0 if rows else None, **options)
     return found if isinstance(found, tuple) else (found,)
 
 

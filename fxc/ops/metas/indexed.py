@@ -140,17 +140,19 @@ def unique(
     inverse: bool,
     counts: bool,
     equal_nan: bool,
+    ordered: bool,
+    rows: bool,
     symbol: str,
     most: Dim,
 ) -> tuple[Type, ...]:
-    """The elements in order, each once, and what is asked for besides. There are so many
-    parameters because they are those of the operator.
+    """The elements, or the parts along the first axis, each once, and what is asked for besides.
+    There are so many parameters because they are those of the operator.
     """
-    kind, shape = type_of(x), (counted_size(symbol, most),)
-    found = [array_type(kind.dtype, shape)]
-    found += [array_type(_INTP, shape)] * index
-    found += [array_type(_INTP, kind.shape)] * inverse
-    found += [array_type(_INTP, shape)] * counts
+    kind, count = type_of(x), counted_size(symbol, most)
+    found = [array_type(kind.dtype, (count, *kind.shape[1:]) if rows else (count,))]
+    found += [array_type(_INTP, (count,))] * index
+    found += [array_type(_INTP, kind.shape[:1] if rows else kind.shape)] * inverse
+    found += [array_type(_INTP, (count,))] * counts
     return tuple(found)
 
 

@@ -101,7 +101,18 @@ SAMPLES: dict[str, Source] = {
     "bind_size": literally((np.int64(3), "count", 7)),
     "nonzero": literally((np.array([True, False, True]), 2), (np.array([[0, 2], [3, 0]]), 2)),
     "unique": literally(
-        (np.array([3, 1, 3]), False, False, False, True, "count", 3),
-        (np.array([[2.0, np.nan], [np.nan, 2.0]]), True, True, True, False, "count", 4),
+        (np.array([3, 1, 3]), False, False, False, True, True, False, "count", 3),
+        (
+            np.array([[2.0, np.nan], [np.nan, 2.0]]),
+            True,
+            True,
+            True,
+            False,
+            True,
+            False,
+            "count",
+            4,
+        ),
+        (np.array([[2, 1], [2, 1], [0, 1]]), True, False, True, True, True, True, "count", 3),
     ),
 }

@@ -1,0 +1,54 @@
+"""``np.unique`` of rows and columns, and without an order: NumPy's call inside the graph."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.compiling import check
+
+POINTS = np.random.default_rng(0).integers(0, 3, (40, 3))
+WITH_NANS = np.where(POINTS == 2, np.nan, POINTS)
+BLOCKS = np.random.default_rng(1).integers(0, 2, (2, 3, 30))
+
+
+@pytest.mark.parametrize("axis", [0, 1, -1])
+@pytest.mark.parametrize("points", [POINTS, WITH_NANS, POINTS.T, BLOCKS, POINTS[::-3]])
+def test_parts_along_an_axis(points: np.ndarray, axis: int) -> None:
+    check(lambda p: np.unique(p, axis=axis) * 2, (points,))
+
+
+@pytest.mark.parametrize("points", [POINTS, WITH_NANS, POINTS[:0], POINTS[:1]])
+def test_rows_with_all_that_can_be_asked_for(points: np.ndarray) -> None:
+    def program(p: Any) -> Any:
+        return np.unique(p, True, True, True, axis=0)
+
+    check(program, (points,))
+
+
+def test_one_axis_is_that_of_all_elements() -> None:
+    check(lambda p: np.unique(p, return_inverse=True, axis=0), (POINTS[:, 0],))
+
+
+def test_an_axis_that_is_not_there() -> None:
+    check(lambda p: np.unique(p, axis=2), (POINTS,))
+
+
+def test_rows_in_a_loop_of_the_graph() -> None:
+    def program(p: Any, n: int) -> Any:
+        total = 0.0
+        for k in range(n):
+            rows = np.unique(p[k:], axis=0)
+            total += rows[0, 0] + len(rows)
+        return total
+
+    check(program, (POINTS, 7), (WITH_NANS, 12))
+
+
+@pytest.mark.skipif(np.lib.NumpyVersion(np.__version__) < "2.3.0", reason="sorted= is of NumPy 2.3")
+@pytest.mark.parametrize("points", [POINTS, WITH_NANS, WITH_NANS + 1j])
+def test_elements_in_no_order(points: np.ndarray) -> None:
+    check(lambda p: np.unique(p, sorted=False), (points,))
+    check(lambda p: np.unique_values(p), (points,))
