@@ -153,6 +153,13 @@ def _named(name: str) -> Example:
     return next(example for example in EXAMPLES if example.name == name)
 
 
+def backwards(x, n):
+    y = x[::-2] + 0.5
+    for i in range(n):
+        y[i] += x[n : n - i - 1 : -1].sum() + x[i + 3 :: -2].mean()
+    return y, x[n::-1], x[: -n - 1 : -1]
+
+
 def two_buffers(u, out, n):
     a, b = u.copy(), np.zeros_like(u)
     for _ in range(n):
@@ -198,6 +205,7 @@ def reads_itself(x):
 @pytest.mark.parametrize(
     "function, make",
     [
+        (backwards, lambda r: (r.random(12), 4)),
         (two_buffers, lambda r: (r.random(9), r.random(9), 4)),
         (in_branch, lambda r: (r.random(7), float(r.random()))),
         (keeps_what_was_there, lambda r: (r.random(5),)),

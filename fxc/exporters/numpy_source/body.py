@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from fxc.ir.errors import ExportError
 from fxc.ir.graph import Node, Operand, Region, Value
-from fxc.ir.types import is_c_contiguous
 from fxc.ops.operators import CONTROL, Tag
 from fxc.ops.table import TABLE
 
-from .code import ATOM, NOT, Code, call
+from .code import NOT, Code, call
 from .control import write_branch, write_loop
 from .lines import INDENT, WIDTH
 from .memory import is_update, is_view, shares
@@ -105,7 +102,7 @@ class SourceBody(Writer):
         code = found.code() if isinstance(found, View) else found
         if code is None or node.output not in self.memory.copied:
             return code
-        return Code(f"{code.text}.copy()", reads=code.reads)
+        return self.copied_code(code, node.output.type)
 
     def sum_parts(self, node: Node) -> tuple[Code, str, Code] | None:
         """``left sign right`` of a node that may become ``left sign= right``."""
@@ -182,9 +179,7 @@ class SourceBody(Writer):
 
     def copied(self, base: Operand, out: Value, node: Node) -> str:
         code = self.operand(base)
-        kind: Any = base.type
-        order = "" if is_c_contiguous(kind) or kind.rank < 2 else 'order="K"'
         plain = code.text if code.text.isidentifier() else "copy"
         name = self.names.free(self.wishes.get(out, plain))
-        self.statement(f"{name} = ", Code(f"{code.within(ATOM)}.copy({order})"), node.loc)
+        self.statement(f"{name} = ", self.copied_code(code, base.type), node.loc)
         return name

@@ -9,10 +9,10 @@ from functools import partial
 import numpy as np
 
 from fxc.ir.graph import Literal, Node, Operand, Region, Value, walk
-from fxc.ir.types import ScalarType, is_c_contiguous
+from fxc.ir.types import ScalarType
 
 from .assigning import assign_all, spare_variable, text_of, value_code
-from .code import ATOM, BOTH, COMPARE, EITHER, NOT, TERNARY, Code
+from .code import BOTH, COMPARE, EITHER, NOT, TERNARY, Code
 from .lines import INDENT, WIDTH
 from .naming import word_for
 from .writer import Writer
@@ -247,9 +247,7 @@ def _start(body: Writer, node: Node, n: int, param: Value) -> str:
     name = body.names.free(wish)
     code = value_code(body, init) if not body.is_truth(param) else _truth(body, init)
     if copied:
-        dense = is_c_contiguous(param.type) or param.type.rank < 2  # type: ignore[arg-type]
-        order = "" if dense else 'order="K"'
-        code = Code(f"{code.within(ATOM)}.copy({order})")
+        code = body.copied_code(code, param.type)
     body.statement(f"{name} = ", code, None)
     body.consume([init])
     return name

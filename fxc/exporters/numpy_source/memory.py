@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator
-from dataclasses import field
+from dataclasses import field, replace
 
 from fxc.ir.graph import Graph, Node, Operand, Region, Value, walk
 from fxc.ir.records import frozen, mutable
@@ -179,12 +179,11 @@ class _Analysis:
         if place is None:
             return
         given, kind = self.graph.inputs[place], node.output.type
-        same = isinstance(given.type, ArrayType) and isinstance(kind, ArrayType)
-        if same and (given.type.dtype, given.type.shape) != (kind.dtype, kind.shape):
+        if not isinstance(given.type, ArrayType) or replace(given.type, writeable=True) != kind:
             return
         target = self.memory.of(given)
         readers = [v for v in live if v is not node.output and shares(self.memory.of(v), target)]
-        if same and not readers and place not in self.memory.into_input.values():
+        if not readers and place not in self.memory.into_input.values():
             self.memory.into_input[node.output] = place
             self.memory.stores[node.output] = target
 

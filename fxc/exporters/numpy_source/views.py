@@ -87,12 +87,16 @@ def slice_text(spec: SliceSpec, size: Dim, known: Known) -> str | None:
         first = "" if start == 0 else _end(start, size, known)
         last = "" if stop == size else _end(stop, size, known)
     else:
-        if not (isinstance(start, int) and isinstance(stop, int) and isinstance(size, int)):
-            return None
-        if start < 0:
+        if isinstance(start, int) and start < 0:
             return f"0:0:{step}"
-        first = "" if start == size - 1 else str(start)
-        last = "" if stop < 0 else str(stop)
+        if start != size - 1 and decide(start, ">=", 0) is not True:
+            return None
+        first = "" if start == size - 1 else dim_code(start, known).text
+        last = "" if stop == -1 else dim_code(stop, known).text
+        if last and decide(stop, ">=", 0) is not True:
+            if step == -1:
+                return None  # the same elements forwards, and turned round
+            last = f"({last} if {last} >= 0 else None)"
     left = f"{first} " if first and not _hugs(first, last) else first
     right = f" {last}" if last and not _hugs(first, last) else last
     text = f"{left}:{right}"

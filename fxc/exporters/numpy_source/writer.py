@@ -7,12 +7,21 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from functools import cached_property
 
+from fxc.ir.bounds import decide
 from fxc.ir.errors import ExportError
 from fxc.ir.graph import ArrayConstant, Graph, Literal, Node, Operand, Region, Value
 from fxc.ir.location import SourceLocation
-from fxc.ir.types import ScalarType
+from fxc.ir.types import (
+    ArrayType,
+    ScalarType,
+    Type,
+    is_c_contiguous,
+    ordered_strides,
+    stride_order,
+)
+from fxc.ops.kernels import copies
 
-from .code import Code, number
+from .code import ATOM, Code, call, number
 from .constants import constant_code
 from .helpers import Helpers
 from .lines import INDENT, WIDTH, laid_out, with_comment
@@ -216,6 +225,21 @@ class Writer(ABC):
             self.pending[node.output] = code
         else:
             self.assign(node.output, code, node.loc, "result")
+
+    def copied_code(self, code: Code, kind: Type) -> Code:
+        """A copy that lies as the type says, gaps and all: see ``kernels.copies``."""
+        assert isinstance(kind, ArrayType)
+        lies_over_itself = any(
+            step == 0 and dim != 1 for step, dim in zip(kind.strides, kind.shape, strict=True)
+        )
+        is_row = kind.rank == 1 and decide(kind.strides[0], ">", 0) is True
+        if is_c_contiguous(kind) or is_row or lies_over_itself:
+            return Code(f"{code.within(ATOM)}.copy()", reads=code.reads)
+        order = stride_order(kind)
+        if ordered_strides(kind.shape, order, kind.dtype.itemsize) == kind.strides:
+            return Code(f'{code.within(ATOM)}.copy(order="K")', reads=code.reads)
+        name = self.helpers.take(copies.strided_copy)
+        return call(str(name), [code])
 
     @abstractmethod
     def region(self, region: Region) -> None:
