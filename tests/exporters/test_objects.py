@@ -20,6 +20,7 @@ from fxc.ir.errors import ExportError
 from fxc.ir.tree import flatten
 
 from .corpus import EXAMPLES, Example
+from .refused import OBJECTS
 
 OWN = [x.name for x in LEVELS if x.machine == machine() and features().issuperset(x.features)]
 on_linux = pytest.mark.skipif(
@@ -82,20 +83,8 @@ def test_programs_are_equal_or_refused_by_name(example: Example) -> None:
     assert found == "equal" or found.startswith(
         f"{fxc.export(example.function, *example.arguments(0)).graph.name} cannot be exported"
     )
-    assert (found == "equal") == (example.name not in REFUSED)
-
-
-# Three call SciPy, which a package has not; of one NumPy's choice of a layout depends on data.
-REFUSED = {
-    "columns.book_risk",
-    "finance.greeks",
-    "physics.heat_implicit",
-    "particles.lbm_cavity",
-}
-
-
-def test_at_least_54_programs_are_equal() -> None:
-    assert len(EXAMPLES) - len(REFUSED) >= 54
+    assert (found == "equal") == (example.name not in OBJECTS)
+    assert OBJECTS.get(example.name, "") in found
 
 
 def test_a_refusal_names_operator_and_line() -> None:

@@ -16,30 +16,17 @@ import fxc
 from fxc.ir.errors import ExportError
 from tests.exporters.corpus import EXAMPLES, Example
 from tests.exporters.onnx_runs import by_name, compare, model_of, outcome
-
-# What of the corpus ONNX has no operators for, and the words in which it is said.
-REFUSED = {
-    "columns.book_risk": "call_cdf",
-    "finance.greeks": "call_cdf",
-    "oceans.tidal_basis": "complex128",
-    "particles.lbm_cavity": "call_roll",
-    "physics.heat_implicit": "call_solve_banded",
-    "mandelbrot_with_masks": "complex128",
-}
+from tests.exporters.refused import ONNX
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.name)
 def test_programs_of_the_corpus(example: Example) -> None:
     found = outcome(example)
-    if example.name not in REFUSED:
+    if example.name not in ONNX:
         assert found == "equal"
     else:
-        assert REFUSED[example.name] in found
+        assert ONNX[example.name] in found
         assert "cannot be exported to ONNX" in found
-
-
-def test_most_of_the_corpus_is_equal() -> None:
-    assert len(EXAMPLES) - len(REFUSED) >= 54
 
 
 def check(function: Any, *calls: tuple[Any, ...], dynamic: bool = False) -> None:

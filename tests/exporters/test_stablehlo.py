@@ -26,31 +26,19 @@ from tests.exporters.in_xla import (
     results_in,
     results_of,
 )
+from tests.exporters.refused import STABLEHLO
 from tests.lowered import OPS, graph_of
 from tests.random_programs import random_program
-
-# Of the corpus those that the exporter refuses, with the operator that it names.
-REFUSED = {
-    "columns.book_risk": "call_cdf",
-    "finance.greeks": "call_cdf",
-    "particles.lbm_cavity": "call_roll",
-    "physics.heat_implicit": "call_solve_banded",
-    "walsh_hadamard_with_reshapes": "reshape_copy",
-}
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.name)
 def test_programs_are_equal_in_xla(example: Example) -> None:
     found = outcome(example)
-    if example.name in REFUSED:
+    if example.name in STABLEHLO:
         assert found.startswith(f"{example.function.__name__} cannot be exported to StableHLO:\n  ")
-        assert f"\n  {REFUSED[example.name]} (" in found
+        assert f"\n  {STABLEHLO[example.name]} (" in found
     else:
         assert found == "equal"
-
-
-def test_most_programs_are_taken() -> None:
-    assert len(EXAMPLES) - len(REFUSED) >= 54
 
 
 def smooth(u, f):
