@@ -35,7 +35,7 @@ from .leaves import AGAIN, refusal_at, site_of
 from .running import P, R
 from .splitting import Splitting
 from .state import State
-from .tracebacks import met_in_capture, raised_again, unseen
+from .tracebacks import met_in_capture, raised_again, shown, unseen
 from .trials import clock
 from .turns import Handed, key_of
 from .variants import USUAL_RESTS, Variant, why_none_fits
@@ -278,12 +278,12 @@ class Serving(Splitting[P, R]):
     @unseen
     def _eager_after(self, error: Exception, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run as plain NumPy what raised in fxc; it should raise the same."""
-        _log.info("%s: runs as plain NumPy: %r", self.__name__, error)
+        _log.info("%s: runs as plain NumPy: %s", self.__name__, shown(error))
         result = self._eager(args, kwargs)
         if not getattr(error, "__fxc_need_not_raise__", False):
             if self._options.fullgraph:
                 raise InternalError(f"{self.__name__} failed where NumPy did not") from error
-            self._warn(f": fxc failed where NumPy did not: {error!r}; please report it")
+            self._warn(f": fxc failed where NumPy did not: {shown(error)}; please report it")
         return result
 
     @unseen
@@ -309,7 +309,7 @@ class Serving(Splitting[P, R]):
         leaves = variant.captured.need_not_raise or _composites_leave(variant)
         if leaves or (isinstance(error, WouldRaise) and error.args):
             why = "native code has stopped where Python or NumPy goes on, or raises"
-            why = why if type(error) is WouldRaise else repr(error)
+            why = why if type(error) is WouldRaise else shown(error)
             result = self._eager(args, kwargs, why)
         else:
             result = self._eager_after(error, args, kwargs)

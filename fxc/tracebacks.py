@@ -35,6 +35,14 @@ def raised_again(error: BaseException, traceback: TracebackType | None) -> Excep
     return made
 
 
+def shown(error: BaseException) -> str:
+    """An exception as text, also one that holds values of a capture, which have none."""
+    try:
+        return repr(error)
+    except Exception:
+        return type(error).__name__
+
+
 def hide_fxc(error: BaseException) -> None:
     """Take out what is fxc's: of the traceback the frames that lead to the program, and what a
     capture has met before it; so of what the program was handling. Where a part of a split function

@@ -120,3 +120,20 @@ def test_errors_of_fxc_keep_their_frames():
     compiled = fxc.compile(lambda x: input(x), fullgraph=True)
     frames, *_ = shown(lambda: compiled(np.ones(3)))
     assert len(frames) > 2
+
+
+def test_an_exception_that_holds_values_of_the_capture_is_logged(caplog, capsys):
+    def program(x):
+        y = x * 2
+        if x.shape[0] == 3:
+            raise ValueError("bad", y, y.sum())
+        return y
+
+    caplog.set_level("INFO", "fxc")
+    compiled = fxc.compile(program)
+    for _ in range(2):
+        with pytest.raises(ValueError, match="bad") as caught:
+            compiled(np.ones(3))
+        assert caught.value.args[2] == 6.0
+    assert "program: runs as plain NumPy: ValueError" in caplog.text
+    assert "Logging error" not in capsys.readouterr().err
