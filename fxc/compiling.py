@@ -9,7 +9,14 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from fxc.ir.errors import CaptureError, ExtensionError, InternalError, PutOff, Unchecked
+from fxc.ir.errors import (
+    CaptureError,
+    ExportError,
+    ExtensionError,
+    InternalError,
+    PutOff,
+    Unchecked,
+)
 from fxc.ir.records import frozen
 
 from .decisions import kinds_of
@@ -89,7 +96,7 @@ def _compiled(captured: Captured, options: Options, name: str, longest: float) -
     except PutOff as found:
         _log.info("%s: compiling it is put off: %s", name, found)
         raise
-    except ExtensionError:
+    except (ExtensionError, ExportError):  # not what fxc does
         raise
     except CaptureError:  # what lowering relies on does not hold in each iteration of a loop
         raise

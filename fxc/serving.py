@@ -14,6 +14,7 @@ from fxc.ir.asynchronous import raised_by_handler
 from fxc.ir.errors import (
     MISSED,
     CaptureError,
+    ExportError,
     ExtensionError,
     Flagged,
     FxcError,
@@ -261,7 +262,7 @@ class Serving(Splitting[P, R]):
             self._split(error)
         else:
             known.add(None)
-            is_others = isinstance(error, ExtensionError)
+            is_others = isinstance(error, (ExtensionError, ExportError))
             text = str(error) if is_others else f"a bug in fxc, please report it: {error}"
             self._warn_eager(text, error)
         return functools.partial(self._instead, known)

@@ -143,6 +143,20 @@ def test_a_backend_that_raises() -> None:
     assert "bug in fxc" not in str(told[0].message)
 
 
+def test_a_backend_that_lacks_an_operator() -> None:
+    def lacking(graph: Graph, index: Any, types: Any) -> Any:
+        raise fxc.ExportError("plus cannot be exported to toy:\n  add (plus.py:1): no addition")
+
+    def plus(x: np.ndarray) -> np.ndarray:
+        return x + 1
+
+    with pytest.raises(fxc.ExportError, match="no addition"):
+        fxc.compile(plus, backend=lacking, fullgraph=True)(np.ones(3))
+    with pytest.warns(fxc.CaptureWarning, match="no addition") as told:
+        assert fxc.compile(plus, backend=lacking)(np.ones(3)).tolist() == [2.0, 2.0, 2.0]
+    assert "a bug in fxc" not in str(told[0].message)
+
+
 # ------------------------------------------------------------------ passes
 
 
