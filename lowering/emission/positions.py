@@ -8,7 +8,7 @@ from fxc.ir.size_functions import floordiv, minimum
 from fxc.ir.symbols import Dim, symbol
 
 from ..nests.accesses import rename
-from ..nests.buffers import I64
+from ..nests.buffers import BOOL, I64
 from ..nests.extremes import without_position
 from ..nests.hoisting import hoist
 from ..nests.statements import Accumulate, Loop, Stmt
@@ -72,36 +72,13 @@ def _search(emitter: Emitter, loop: Loop, stmt: Accumulate, start: str, stop: st
     hoisted, body = hoist(emitter.program, loop)
     emitter.block(hoisted)
     pure = tuple(each for each in body if not isinstance(each, Accumulate))
+    lanes = loop.lanes
     slot = f.stack("i64", 1)
     f.do(f"store i64 -1, ptr {slot}, align 8")
-
-    plain = replace(loop, body=pure)
-    if stmt.dtype.kind == "f":
-        extreme = emitter.atom(stmt.name, stmt.dtype, Lanes(f, 1))
-        nan = Lanes(f, 1).compare("uno", stmt.dtype, extreme, extreme)
-        every = Counting(loop.var, start, stop, rest=True)
-        emitter.either(
-            nan,
-            lambda: _look(emitter, every, stmt, pure, "uno", slot),
-            lambda: _search_number(emitter, plain, stmt, (start, stop), slot),
-            seldom=True,
-        )
-    else:
-        _search_number(emitter, plain, stmt, (start, stop), slot)
-    return f.op(f"load i64, ptr {slot}, align 8")
-
-
-def _search_number(
-    emitter: Emitter, loop: Loop, stmt: Accumulate, ends: tuple[str, str], slot: str
-) -> None:
-    """Look for an extreme that is not nan: no element is."""
-    f, lanes, pure = emitter.function, loop.lanes, loop.body
-    start, stop = ends
-    test = "oeq" if stmt.dtype.kind == "f" else "eq"
     length = f.op(f"sub i64 {stop}, {start}")
     whole = f.op(f"add nsw i64 {start}, {f.op(f'and i64 {length}, {-lanes}')}")
     emitter.regs.vector = loop.var
-    _look(emitter, Counting(loop.var, start, whole, lanes, lanes), stmt, pure, test, slot)
+    _look(emitter, Counting(loop.var, start, whole, lanes, lanes), stmt, pure, slot)
     emitter.regs.vector = None
     found = f.op(f"load i64, ptr {slot}, align 8")
     none = f.op(f"icmp slt i64 {found}, 0")
@@ -110,29 +87,29 @@ def _search_number(
         last = str(loop.size - lanes)
         end = f.op(f"select i1 {none}, i64 {stop}, i64 {last}")
         emitter.regs.vector = loop.var
-        _look(emitter, Counting(loop.var, last, end, lanes, lanes), stmt, pure, test, slot)
+        _look(emitter, Counting(loop.var, last, end, lanes, lanes), stmt, pure, slot)
         emitter.regs.vector = None
-        return
+        return f.op(f"load i64, ptr {slot}, align 8")
     rest = f.op(f"select i1 {none}, i64 {whole}, i64 {stop}")
-    _look(emitter, Counting(loop.var, rest, stop, rest=True), stmt, pure, test, slot)
+    _look(emitter, Counting(loop.var, rest, stop, rest=True), stmt, pure, slot)
+    return f.op(f"load i64, ptr {slot}, align 8")
 
 
 def _look(
-    emitter: Emitter,
-    counting: Counting,
-    stmt: Accumulate,
-    body: tuple[Stmt, ...],
-    test: str,
-    slot: str,
+    emitter: Emitter, counting: Counting, stmt: Accumulate, body: tuple[Stmt, ...], slot: str
 ) -> None:
-    """A loop that ends where it has found the extreme, by that test, and stores where that is."""
+    """A loop that ends where it has found the extreme, and stores where that is."""
     f, code = emitter.function, Lanes(emitter.function, counting.lanes)
 
     def look() -> str:
         emitter.block(body, counting.lanes)
         value = emitter.atom(stmt.value, stmt.dtype, code)
         extreme = emitter.atom(stmt.name, stmt.dtype, code)
-        here = code.compare(test, stmt.dtype, value, value if test == "uno" else extreme)
+        is_float = stmt.dtype.kind == "f"
+        here = code.compare("oeq" if is_float else "eq", stmt.dtype, value, extreme)
+        if is_float:
+            is_nan = code.compare("uno", stmt.dtype, value, value)
+            here = code.binary("or", BOOL, here, is_nan)
         some = here if code.count == 1 else code.reduced("or", here)
         emitter.either(some, lambda: found(here), lambda: None, seldom=True)
         return some

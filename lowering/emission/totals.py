@@ -17,21 +17,12 @@ from .llvm_text import Lanes
 from .operator_code import SCALAR_CODE
 
 _OF_TRUTHS = {"logical_or": "or", "logical_and": "and"}
-_BEATS = {"maximum": "ogt", "minimum": "olt"}
 
 
 def combined(stmt: Accumulate, left: str, right: str, code: Lanes) -> str:
     """Two totals as one, lane by lane."""
     both = (stmt.dtype, stmt.dtype)
-    if _is_float_extreme(stmt):  # the first operand is looked at for nan: no total waits for that
-        left, right = right, left
     return SCALAR_CODE[stmt.combine](code, (left, right), both, stmt.dtype)
-
-
-def _is_float_extreme(stmt: Accumulate) -> bool:
-    """Whether it is an extreme, of which nan is one: any nan, and of zeros either."""
-    is_extreme = stmt.combine in _BEATS and stmt.order == "any"
-    return is_extreme and stmt.dtype.kind == "f"
 
 
 def is_better(code: Lanes, stmt: Accumulate, value: str, best: str) -> str:
@@ -80,12 +71,6 @@ def fold_lanes(
     """
     if stmt.dtype == BOOL and stmt.combine in _OF_TRUTHS and code.count > 1:
         return {stmt.name: code.reduced(_OF_TRUTHS[stmt.combine], total[stmt.name])}
-    joined = partial(_joined, stmt)
-    nan = ""
-    if _is_float_extreme(stmt) and stmt.position is None and code.count > 1:
-        (value,) = total.values()
-        nan = code.reduced("or", code.compare("uno", stmt.dtype, value, value))
-        joined = partial(_number_joined, stmt)
     folded = dict(total)
     while code.count > 1:
         number = code.count if code.count % 2 else 2
@@ -94,22 +79,9 @@ def fold_lanes(
             {key: code.part(folded[key], dtype, n, part.count) for key, dtype in keys.items()}
             for n in range(number)
         ]
-        folded = functools.reduce(partial(joined, part), parts)
+        folded = functools.reduce(partial(_joined, stmt, part), parts)
         code = part
-    if nan:
-        folded[stmt.name] = code.select(
-            nan, stmt.dtype, code.const(np.nan, stmt.dtype), folded[stmt.name]
-        )
     return folded
-
-
-def _number_joined(
-    stmt: Accumulate, code: Lanes, left: dict[str, str], right: dict[str, str]
-) -> dict[str, str]:
-    """Two extremes as one, of which neither is nan."""
-    given = left[stmt.name], right[stmt.name]
-    better = code.signaling(_BEATS[stmt.combine], stmt.dtype, *given)
-    return {stmt.name: code.select(better, stmt.dtype, *given)}
 
 
 def _joined(

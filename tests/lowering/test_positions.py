@@ -79,19 +79,3 @@ def test_the_position_is_looked_for_behind_the_extreme() -> None:
     text = fxc.compile(program, fullgraph=True).inspect(RNG.random(100_000)).llvm
     assert "llvm.cttz" in text
     assert "phi <32 x i64>" not in text
-
-
-@pytest.mark.parametrize("kind", ["f8", "f4"])
-def test_nan_is_looked_for_apart(kind: str) -> None:
-    """An extreme that is a number is looked for by one comparison an element."""
-    x = RNG.random((20, 100)).astype(kind)
-    compiled = fxc.compile(lambda x: x.argmax(axis=1), fullgraph=True)
-    for place in (None, 0, 1, 31, 32, 63, 99):
-        given = x.copy()
-        if place is not None:
-            given[::3, place:] = np.nan
-        np.testing.assert_array_equal(compiled(given), given.argmax(axis=1))
-    *_, search = compiled.inspect(x).llvm.split("store i64 -1")
-    tests = [line for line in search.splitlines() if " x double>" in line or " x float>" in line]
-    assert sum("fcmp oeq" in line for line in tests) == 2  # whole vectors, and the last one
-    assert not any("fcmp uno" in line for line in tests)
