@@ -1,6 +1,7 @@
 """Packages of object code: equal to compiled code in every bit, with nothing but NumPy."""
 
 import itertools
+import re
 import subprocess
 import sys
 import tempfile
@@ -90,7 +91,7 @@ def test_programs_are_equal_or_refused_by_name(example: Example) -> None:
 def test_a_refusal_names_operator_and_line() -> None:
     example = next(x for x in EXAMPLES if x.name == "physics.heat_implicit")
     found = outcome(example)
-    assert "call_solve_banded (physics.py:" in found
+    assert re.search(r"call_solve_banded\d* \(physics.py:", found)
     assert "a package has NumPy alone, and no scipy" in found
 
 

@@ -36,7 +36,7 @@ def test_programs_are_equal_in_xla(example: Example) -> None:
     found = outcome(example)
     if example.name in STABLEHLO:
         assert found.startswith(f"{example.function.__name__} cannot be exported to StableHLO:\n  ")
-        assert f"\n  {STABLEHLO[example.name]} (" in found
+        assert re.search(rf"\n  {STABLEHLO[example.name]}\d* \(", found)
     else:
         assert found == "equal"
 

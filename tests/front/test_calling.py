@@ -844,7 +844,7 @@ def test_a_handler_of_what_numpy_raises_at_run_time():
 
 def swallows_refusals(x):
     try:
-        return np.unique(x, axis=0)
+        return np.trim_zeros(x + 1)
     except Exception:
         return x
 
@@ -859,7 +859,7 @@ def swallows_shapes(x):
 def swallows_in_finally(x):
     for _ in range(1):
         try:
-            x = np.unique(x, axis=0)
+            x = np.trim_zeros(x + 1)
         finally:
             break  # noqa: B012 (it hides the exception)
     return x
