@@ -6,6 +6,7 @@ See Note [Arguments of an exported program].
 from __future__ import annotations
 
 import inspect
+import warnings
 from collections.abc import Callable, Sequence
 from types import MethodType
 from typing import Any
@@ -14,9 +15,10 @@ import numpy as np
 
 from fxc.capture.capture import Terms, capture
 from fxc.capture.captured import Captured
-from fxc.ir.errors import CaptureError
+from fxc.ir.errors import CaptureError, CaptureWarning
 from fxc.ir.graph import Graph
 from fxc.ir.tree import TreeSpec, flatten, unflatten
+from fxc.ir.types import ArrayType
 
 from .exported import ExportedProgram
 from .exported_arguments import BY_VALUE, leaf_names
@@ -32,7 +34,8 @@ def export(
     Nothing is run and no argument is changed. Arrays, floats and ints are inputs of the program.
     What decided how the function ran is part of it: flags, strings, the ints 0 and 1, numbers that
     an ``if`` asked for, and the values of globals that are numbers. ``dynamic`` makes the sizes of
-    arrays symbols; otherwise they are part of the program, too.
+    arrays symbols; otherwise they are part of the program, too. Sizes that decide how the function
+    runs stay numbers, and a ``CaptureWarning`` names them.
 
     Raises ``CaptureError`` if the function cannot be captured as a whole, or reads arrays that are
     no arguments.
@@ -64,7 +67,24 @@ def export(
         for leaf, place, name in zip(leaves, places, names, strict=True)
     )
     graph = _functional(captured)
+    if dynamic:
+        _warn_of_fixed_sizes(graph, kept, names)
     return ExportedProgram(SavedProgram(graph, in_spec, captured.out_spec, parameters, kept))
+
+
+def _warn_of_fixed_sizes(graph: Graph, kept: Sequence[ArgumentLeaf], names: Sequence[str]) -> None:
+    """Sizes 0 and 1 are numbers in any case, see Note [Guards on symbols]."""
+    fixed = []
+    for leaf, name in zip(kept, names, strict=True):
+        kind = graph.inputs[leaf.input].type if isinstance(leaf, GivenInput) else None
+        if isinstance(kind, ArrayType):
+            sizes = enumerate(kind.shape)
+            fixed += [
+                f"{name}.shape[{axis}] = {n}" for axis, n in sizes if type(n) is int and n > 1
+            ]
+    if fixed:
+        text = f"{graph.name} is exported for {', '.join(fixed)} alone: it decides by these sizes or layouts"
+        warnings.warn(CaptureWarning(text), stacklevel=3)
 
 
 def _original(fn: object) -> Any:

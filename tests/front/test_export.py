@@ -9,6 +9,7 @@ import re
 import subprocess
 import sys
 import textwrap
+import warnings
 import zlib
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -590,3 +591,18 @@ def test_a_text_of_numbers_that_are_not_known_is_refused():
 
     with pytest.raises(fxc.CaptureError, match="a text, or another object that is no array"):
         fxc.export(stamp, 2000, 7)
+
+
+def test_sizes_that_stay_numbers_are_named():
+    def framed(img):
+        return np.pad(img, 1, mode="reflect")
+
+    with pytest.warns(
+        fxc.CaptureWarning, match=r"img.shape\[0\] = 9, img.shape\[1\] = 7 alone: it"
+    ) as told:
+        fxc.export(framed, np.ones((9, 7)), dynamic=True)
+    assert told[0].filename == __file__
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        fxc.export(relax, *relax_inputs(), dynamic=True)
+        fxc.export(framed, np.ones((9, 7)))
