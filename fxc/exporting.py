@@ -83,7 +83,8 @@ def _warn_of_fixed_sizes(graph: Graph, kept: Sequence[ArgumentLeaf], names: Sequ
                 f"{name}.shape[{axis}] = {n}" for axis, n in sizes if type(n) is int and n > 1
             ]
     if fixed:
-        text = f"{graph.name} is exported for {', '.join(fixed)} alone: it decides by these sizes or layouts"
+        why = "it decides by these sizes or layouts"
+        text = f"{graph.name} is exported for {', '.join(fixed)} alone: {why}"
         warnings.warn(CaptureWarning(text), stacklevel=3)
 
 
