@@ -1,4 +1,4 @@
-"""What every process has of its own, as references: functions, their code and globals, modules.
+"""What every process has of its own, as references: functions, their globals, classes, modules.
 
 See Note [Stored compilations].
 """
@@ -8,12 +8,13 @@ from __future__ import annotations
 import io
 import pickle
 import sys
-from hashlib import sha256
 from importlib import import_module
 from types import CellType, CodeType, FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
+
+from .digests import digest_of, is_made_by_python
 
 
 class NotStored(Exception):
@@ -33,6 +34,7 @@ class ReferenceWriter(pickle.Pickler):
             for each in (root, *functions)
             for place, cell in enumerate(each.__closure__ or ())
         }
+        self._digests = dict[int, bytes]()
 
     def persistent_id(self, value: object) -> Any:
         """References that are no calls: the root, what it finds by name, and dicts of such names.
@@ -41,28 +43,29 @@ class ReferenceWriter(pickle.Pickler):
         ``__main__`` a module of their own.
         """
         if value is self._root:
-            return "root", None
+            return "root", self._digest(value)
         if type(value) is dict and id(value) in self._globals:
             return "globals", self._globals[id(value)]
         if isinstance(value, FunctionType):
             name = value.__name__
+            reference = name, self._digest(value)
             found = self._root.__globals__.get(name)
             if found is value:
-                return "name", name
+                return "name", reference
             if getattr(found, "__fxc_original__", None) is value:
-                return "original", name
+                return "original", reference
         return None
 
     def reducer_override(self, value: Any) -> Any:
         """How a reference is made of what pickle would copy or refuse."""
         kind = type(value)
-        if kind is FunctionType:
+        if kind is FunctionType and value is not _same:
             return self._function(value)
         if kind is CodeType:
             owner = self._codes.get(id(value))
             if owner is None:
                 raise NotStored(f"the code of {value.co_name}")
-            return _code_of, (owner, digest_of(value))
+            return _code_of, (owner,)
         if kind is ModuleType:
             return import_module, (value.__name__,)
         if kind is CellType:
@@ -71,17 +74,25 @@ class ReferenceWriter(pickle.Pickler):
             return _cell_of, self._cells[id(value)]
         if isinstance(value, np.dtype) and value.isbuiltin == 1 and value.isnative:
             return np.dtype, (value.str,)
+        if isinstance(value, type) and is_made_by_python(value):
+            if _named(value.__module__, value.__qualname__) is not value:
+                raise NotStored(f"the class {value.__qualname__}")
+            return _same, (value.__module__, value.__qualname__, "", self._digest(value))
         return NotImplemented
 
     def _function(self, function: FunctionType) -> Any:
         found = _named(function.__module__, function.__qualname__)
-        if found is function:
-            return NotImplemented
-        if getattr(found, "__fxc_original__", None) is function:
-            return _original_of, (function.__module__, function.__qualname__)
-        if getattr(found, "_implementation", None) is function:
-            return _implementation_of, (function.__module__, function.__qualname__)
+        for part in ("", "__fxc_original__", "_implementation"):
+            if (getattr(found, part, None) if part else found) is function:
+                digest = self._digest(function)
+                return _same, (function.__module__, function.__qualname__, part, digest)
         raise NotStored(f"the function {function.__qualname__}")
+
+    def _digest(self, value: FunctionType | type) -> bytes:
+        """That of a function or a class, which is asked for often."""
+        if id(value) not in self._digests:
+            self._digests[id(value)] = digest_of(value)
+        return self._digests[id(value)]
 
 
 class ReferenceReader(pickle.Unpickler):
@@ -95,31 +106,12 @@ class ReferenceReader(pickle.Unpickler):
         """What a reference is in this process."""
         what, said = reference
         if what == "root":
-            return self._root
+            return _checked(self._root, said)
         if what == "globals":
             return said.__globals__
-        found = self._root.__globals__[said]
-        return found.__fxc_original__ if what == "original" else found
-
-
-def digest_of(code: CodeType) -> bytes:
-    """What a function does, as far as its code says: the same in every process."""
-    told = sha256()
-
-    def tell(code: CodeType) -> None:
-        names = (code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars)
-        told.update(repr((code.co_qualname, code.co_flags, code.co_firstlineno, names)).encode())
-        told.update(code.co_code)
-        for each in code.co_consts:
-            if isinstance(each, CodeType):
-                tell(each)
-            else:
-                told.update(
-                    repr(sorted(each, key=repr) if type(each) is frozenset else each).encode()
-                )
-
-    tell(code)
-    return told.digest()
+        name, digest = said
+        found = self._root.__globals__[name]
+        return _checked(found.__fxc_original__ if what == "original" else found, digest)
 
 
 def _named(module: str, qualname: str) -> Any:
@@ -134,19 +126,21 @@ def _imported(module: str, qualname: str) -> Any:
     return _named(module, qualname)
 
 
-def _original_of(module: str, qualname: str) -> Any:
-    return _imported(module, qualname).__fxc_original__
+def _same(module: str, qualname: str, part: str, digest: bytes) -> Any:
+    """What has this name, or a part of it."""
+    found = _imported(module, qualname)
+    return _checked(getattr(found, part) if part else found, digest)
 
 
-def _implementation_of(module: str, qualname: str) -> Any:
-    return _imported(module, qualname)._implementation
+def _checked(found: Any, digest: bytes) -> Any:
+    """A function or a class, if it is what it was where it was written."""
+    if not isinstance(found, FunctionType | type) or digest_of(found) != digest:
+        raise NotStored(f"{getattr(found, '__qualname__', found)} is not what it was")
+    return found
 
 
-def _code_of(function: FunctionType, digest: bytes) -> CodeType:
-    code = function.__code__
-    if digest_of(code) != digest:
-        raise NotStored(f"{function.__qualname__} is not what it was")
-    return code
+def _code_of(function: FunctionType) -> CodeType:
+    return function.__code__
 
 
 def _cell_of(function: FunctionType, place: int) -> CellType:

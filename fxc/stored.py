@@ -33,15 +33,16 @@ if TYPE_CHECKING:
 # epilogue), the graphs of the later stages, the module of native code with its object code. Plans,
 # epilogues and guards are Python source anyway, and are compiled where they are read.
 # What a process has of its own is written as a reference: a function by its name, or as that which
-# the compilation is of; its globals, its variables from around, its code by the function. Code is
-# compared by what it says, so a compilation of a function that has been edited is not read. All
-# else that a guard compares by identity is another object in another process: the guard fails, and
-# the function is captured there.
+# the compilation is of; its globals, its variables from around, its code by the function; a class
+# by its name. Functions and classes are compared by what they say, so that no compilation is read
+# which has to do with one that has been edited: what a capture takes for granted of a class, say
+# that it has no __setattr__, no guard checks. All else that a guard compares by identity is another
+# object in another process: the guard fails, and the function is captured there.
 # Who reads it has to be alike: the same fxc, NumPy, Python, LLVM, and processor. What cannot be
 # written, or read, is left out; nothing depends on it but time.
 
 _log = logging.getLogger("fxc")
-_FORMAT = 1
+_FORMAT = 2
 
 
 @frozen
@@ -76,7 +77,7 @@ def alike() -> bytes:
 
 def store(variants: Sequence[Variant], function: Any, options: Options) -> bytes:
     """The compilations of a function, those that can be stored; empty if there are none."""
-    if not isinstance(function, FunctionType) or options.backend != "llvm" or options.passes:
+    if not _is_storable(function, options):
         return b""
     for variant in variants:
         if not variant.stored:
@@ -86,6 +87,10 @@ def store(variants: Sequence[Variant], function: Any, options: Options) -> bytes
                 _log.info("%s: a compilation is not stored: %s", function.__name__, error)
     texts = [variant.stored for variant in variants if variant.stored]
     return pickle.dumps((alike(), options.math, texts)) if texts else b""
+
+
+def _is_storable(function: Any, options: Options) -> bool:
+    return isinstance(function, FunctionType) and options.backend == "llvm" and not options.passes
 
 
 def _text_of(variant: Variant, function: FunctionType) -> bytes:
@@ -125,6 +130,8 @@ def restore(
     for those ``known``.
     """
     name = getattr(function, "__name__", "")
+    if not _is_storable(function, options):
+        return []
     try:
         made_by, math, texts = pickle.loads(data)
         if made_by != alike() or math != options.math:

@@ -4,6 +4,7 @@ Note [Stored compilations].
 """
 
 import concurrent.futures
+import importlib.util
 import multiprocessing
 import pickle
 import subprocess
@@ -16,8 +17,8 @@ import numpy as np
 import pytest
 
 import fxc
-from fxc.by_reference import digest_of
 from fxc.compiling import captures_begun
+from fxc.digests import digest_of
 from fxc.ir.errors import MISSED
 from fxc.stored import restore, store
 from tests.exporters.corpus import EXAMPLES, Example
@@ -186,6 +187,151 @@ def test_what_has_changed_is_compiled_again(tmp_path: Path, change: str, monkeyp
     np.testing.assert_array_equal(again(np.arange(3.0)), expected)
     is_other = bool(change)
     assert (captures_begun() > before) == is_other
+
+
+def _module_of(folder: Path, name: str, text: str) -> Any:
+    """A module of this name, instead of one that is there."""
+    folder.mkdir()
+    (folder / f"{name}.py").write_text("import numpy as np\n" + text)
+    spec = importlib.util.spec_from_file_location(name, folder / f"{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    sys.modules[name] = module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+METHODS = """
+class Base:
+    def part(self, x):
+        return x * 2
+
+class Other:
+    def part(self, x):
+        return x * 9
+
+class Derived(Base):
+    # here
+    def __init__(self):
+        self.total = 1.0
+    def run(self, x):
+        self.total = self.total + 1.0
+        return self.part(x) + self.total + (1 if self else 0)
+
+def f(x):
+    return Derived().run(x)
+"""
+TUPLE = """
+from collections import namedtuple
+Pair = namedtuple("Pair", "a b")
+pair = Pair(2.0, 3.0)
+
+def f(x):
+    return Pair(a=x * 1, b=x * 2), x * pair.a
+"""
+FROZEN = """
+import dataclasses
+
+@dataclasses.dataclass
+class Record:
+    a: float
+
+record = Record(1.0)
+
+def f(x):
+    record.a = 3.0
+    return x + record.a
+"""
+MARKED = """
+class Kind(type):
+    pass
+
+class Mark(metaclass=Kind):
+    add = 2.0
+
+def f(x):
+    return x + Mark.add if isinstance(x, Mark) else x * 3
+"""
+ERRORS = """
+class Error(Exception):
+    pass
+
+def f(x):
+    try:
+        if x.size:
+            raise Error
+    except ValueError:
+        return x * 2
+    except Exception:
+        return x * 3
+"""
+TRY = """
+def f(x):
+    scale = 1.0
+    try:
+        a = x[2]
+        b = x[9]
+    except IndexError:
+        scale = 2.0
+    return x * scale
+"""
+ELSE = TRY.replace("        b = x[9]\n", "").replace("= 2.0", "= 2.0\n    else:\n        b = x[9]")
+HELPER = """
+def helper(x, k):
+    return x * k
+
+def f(x):
+    return helper(x, 2) + helper(x, k=3)
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "before", "after"),
+    [
+        (HELPER, "x, k)", "x, *, k)"),
+        (HELPER, "x, k)", "x, k, /)"),
+        ("exec('def h(x, k=2): return x * k')\ndef f(x): return h(x)", "x * k", "x + k"),
+        ("exec('def h(x, k=2): return x * k')\ndef f(x): return h(x)", "k=2", "k=3"),
+        (TRY, TRY, ELSE),
+        (METHODS, "# here", "def part(self, x): return x * 5"),
+        (METHODS, "# here", "def __setattr__(self, n, v): object.__setattr__(self, n, v * 2)"),
+        (METHODS, "# here", "def __bool__(self): return False"),
+        (METHODS, "# here", "total = property(lambda self: 5.0, lambda self, value: None)"),
+        (METHODS, "Derived(Base)", "Derived(Other, Base)"),
+        (MARKED, "pass", "def __instancecheck__(self, x): return True"),
+        (TUPLE, '"a b"', '"b a"'),
+        (FROZEN, "dataclass\n", "dataclass(frozen=True)\n"),
+        (ERRORS, "Error(Exception)", "Error(ValueError)"),
+    ],
+)
+def test_an_edited_module(tmp_path: Path, text: str, before: str, after: str) -> None:
+    """What a capture takes for granted of functions and classes may be otherwise elsewhere."""
+    name = "edited_module"
+    try:
+        compiled = fxc.compile(_module_of(tmp_path / "old", name, text).f)
+        x = np.arange(1.0, 5.0)
+        compiled(x)
+        data = store(compiled._state.variants, compiled.__fxc_original__, compiled._options)
+        assert data
+        edited = text.replace(before, after)
+        assert edited != text
+        for folder, now in (("same", text), ("new", edited)):
+            plain = _module_of(tmp_path / folder, name, now).f
+            again = fxc.compile(plain)
+            again._take_over(data)
+            assert len(again._state.variants) == (now == text)
+            assert difference(run(plain, [x]), run(again, [x])) == ""
+    finally:
+        sys.modules.pop(name, None)
+
+
+def test_other_options_take_over_nothing() -> None:
+    compiled = fxc.compile(scaled)
+    compiled(np.ones(3))
+    data = store(compiled._state.variants, scaled, compiled._options)
+    assert restore(data, scaled, compiled._options)
+    for other in (fxc.compile(scaled, backend="numpy"), fxc.compile(scaled, passes=[lambda g: g])):
+        assert restore(data, scaled, other._options) == []
 
 
 def test_an_edited_function_has_another_digest() -> None:
