@@ -34,6 +34,7 @@ class ReferenceWriter(pickle.Pickler):
             for each in (root, *functions)
             for place, cell in enumerate(each.__closure__ or ())
         }
+        self._files = {each.__code__.co_filename: each for each in (*functions, root)}
         self._digests = dict[int, bytes]()
 
     def persistent_id(self, value: object) -> Any:
@@ -42,6 +43,8 @@ class ReferenceWriter(pickle.Pickler):
         What is in the root's own module goes by the root: cloudpickle gives functions of
         ``__main__`` a module of their own.
         """
+        if type(value) is str:  # where the functions are, as logs and warnings tell it
+            return ("file", self._files[value]) if value in self._files else None
         if value is self._root:
             return "root", self._digest(value)
         if type(value) is dict and id(value) in self._globals:
@@ -101,14 +104,20 @@ class ReferenceReader(pickle.Unpickler):
     def __init__(self, file: io.BytesIO, root: FunctionType) -> None:
         super().__init__(file)
         self._root = root
+        self._known = set[bytes]()  # digests of the root
 
     def persistent_load(self, reference: Any) -> Any:
         """What a reference is in this process."""
         what, said = reference
         if what == "root":
-            return _checked(self._root, said)
+            if said not in self._known:
+                _checked(self._root, said)
+                self._known.add(said)
+            return self._root
         if what == "globals":
             return said.__globals__
+        if what == "file":
+            return said.__code__.co_filename
         name, digest = said
         found = self._root.__globals__[name]
         return _checked(found.__fxc_original__ if what == "original" else found, digest)

@@ -22,7 +22,7 @@ from fxc.digests import digest_of
 from fxc.ir.errors import MISSED
 from fxc.stored import restore, store
 from tests.exporters.corpus import EXAMPLES, Example
-from tests.outcomes import difference, run
+from tests.outcomes import difference, run, warnings_of
 
 # They call functions that fxc knows nothing of, or replaced by ones in C.
 NOT_STORED = {
@@ -323,6 +323,22 @@ def test_an_edited_module(tmp_path: Path, text: str, before: str, after: str) ->
             assert difference(run(plain, [x]), run(again, [x])) == ""
     finally:
         sys.modules.pop(name, None)
+
+
+def test_warnings_name_the_file_of_this_process(tmp_path: Path) -> None:
+    text = "import warnings\n\ndef f(x):\n    warnings.warn('here')\n    return x * 2\n"
+    try:
+        compiled = fxc.compile(_module_of(tmp_path / "old", "moved_module", text).f)
+        warnings_of(compiled, np.ones(3))
+        data = store(compiled._state.variants, compiled.__fxc_original__, compiled._options)
+        plain = _module_of(tmp_path / "new", "moved_module", text).f
+        again = fxc.compile(plain)
+        again._take_over(data)
+        before = captures_begun()
+        assert warnings_of(again, np.ones(3)) == warnings_of(plain, np.ones(3))
+        assert captures_begun() == before
+    finally:
+        sys.modules.pop("moved_module", None)
 
 
 def test_other_options_take_over_nothing() -> None:
