@@ -325,8 +325,17 @@ def test_an_edited_module(tmp_path: Path, text: str, before: str, after: str) ->
         sys.modules.pop(name, None)
 
 
-def test_warnings_name_the_file_of_this_process(tmp_path: Path) -> None:
-    text = "import warnings\n\ndef f(x):\n    warnings.warn('here')\n    return x * 2\n"
+def test_warnings_and_logs_name_the_file_of_this_process(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    text = """
+import logging, warnings
+
+def f(x):
+    warnings.warn('here')
+    logging.getLogger("moved").warning("there")
+    return x * 2
+"""
     try:
         compiled = fxc.compile(_module_of(tmp_path / "old", "moved_module", text).f)
         warnings_of(compiled, np.ones(3))
@@ -335,7 +344,10 @@ def test_warnings_name_the_file_of_this_process(tmp_path: Path) -> None:
         again = fxc.compile(plain)
         again._take_over(data)
         before = captures_begun()
+        caplog.clear()
         assert warnings_of(again, np.ones(3)) == warnings_of(plain, np.ones(3))
+        found, expected = [(each.pathname, each.lineno) for each in caplog.records]
+        assert found == expected
         assert captures_begun() == before
     finally:
         sys.modules.pop("moved_module", None)

@@ -141,7 +141,7 @@ def show_log(door: Formats, f: FunctionType, args: Args, kwargs: Kwargs) -> None
     extra = kwargs.get("extra")
     door.check_text((message, *values, extra))
     function = _log_root if of_module else _log
-    show(door, "logging", function, Held(logger), level, where, message, tuple(values), extra)
+    show(door, "logging", function, Held(logger), level, Held(where), message, tuple(values), extra)
 
 
 def _log(
