@@ -330,10 +330,11 @@ def test_warnings_and_logs_name_the_file_of_this_process(
 ) -> None:
     text = """
 import logging, warnings
+log = logging.getLogger("moved")
 
 def f(x):
     warnings.warn('here')
-    logging.getLogger("moved").warning("there")
+    log.warning("there")
     return x * 2
 """
     try:
