@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import sys
+from collections.abc import Iterable
 from types import (
     BuiltinFunctionType,
     DynamicClassAttribute,
@@ -212,14 +213,15 @@ class Reads:
         """``super().name``."""
         instance, start = owner.__self__, owner.__self_class__
         mro = [each for each in start.__mro__ if not is_shadow(each)]
-        for each in mro[mro.index(owner.__thisclass__) + 1 :]:
-            if name in vars(each):
-                break
-        else:
+        behind = mro[mro.index(owner.__thisclass__) + 1 :]
+        place = next((n for n, each in enumerate(behind) if name in vars(each)), None)
+        if place is None:
             return getattr(owner, name)
+        each = behind[place]
         found = vars(each)[name]
         if each.__module__ == "builtins":
             return getattr(owner, name)
+        self._guard_absent(behind[:place], name)
         self.guard_class_attribute(each, name, found)
         if isinstance(found, property):
             return self.call(found.fget, instance)
@@ -265,13 +267,21 @@ class Reads:
         return self._plain_attr(owner, name, source, getattr(owner, name))
 
     def guard_class_attribute(self, kind: type, name: str, found: object) -> None:
-        guards = self.outside.guards
+        guards, kind = self.outside.guards, real_class(kind)
         holder = next(each for each in kind.__mro__ if name in vars(each))
-        root = guards.constant(holder)
-        guards.check(
-            f"{root}.__dict__[{name!r}] is {guards.constant(found)}",
-            f"{kind.__name__}.{name} is the same",
-        )
+        text, known = f"{kind.__name__}.{name} is the same", guards.constant(found)
+        if holder is not kind and isinstance(found, FunctionType | property):
+            guards.check(f"{guards.constant(kind)}.{name} is {known}", text)
+            return
+        self._guard_absent(kind.__mro__[: kind.__mro__.index(holder)], name)
+        guards.check(f"{guards.constant(holder)}.__dict__[{name!r}] is {known}", text)
+
+    def _guard_absent(self, kinds: Iterable[type], name: str) -> None:
+        """Classes that get an attribute of that name later hide that of those behind them."""
+        guards = self.outside.guards
+        for kind in kinds:
+            root, text = guards.constant(kind), f"{kind.__name__} has no {name} of its own"
+            guards.check(f"{name!r} not in {root}.__dict__", text)
 
     def _object_attr(self, owner: object, name: str, known: Known) -> Any:
         """An attribute of an object from outside; ``owner`` is what stands for it."""
