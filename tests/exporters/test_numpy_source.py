@@ -277,6 +277,36 @@ def test_what_is_no_part_of_numpy_is_refused_by_name() -> None:
         fxc.export(program, np.ones(3)).to_numpy_source()
 
 
+def test_operators_of_the_users_are_what_they_decompose_into() -> None:
+    @fxc.custom_op("test_numpy_source::leaky(Array x, float k) -> Array")
+    def leaky(x, k):
+        return np.maximum(x, k * x)
+
+    def program(x):
+        return leaky(x[1:], 0.1)
+
+    try:
+        leaky.register_meta(lambda x, k: x.new())
+        with pytest.raises(ExportError) as refused:
+            fxc.export(program, np.ones(4)).to_numpy_source()
+        assert "test_numpy_source::leaky (test_numpy_source.py:" in str(refused.value)
+        leaky.register_decomposition(lambda ops, x, k: ops.maximum(x, ops.multiply(k, x)))
+        source = loaded(fxc.export(program, np.ones(4)).to_numpy_source())
+        assert differences(program, source, (np.linspace(-1.0, 1.0, 4),)) == []
+    finally:
+        leaky.remove()
+
+
+def test_helpers_without_a_source_are_refused_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    def unreadable(function: object) -> str:
+        raise OSError("could not get source code")
+
+    program = fxc.export(lambda x: np.nonzero(x), np.ones(4))
+    monkeypatch.setattr("inspect.getsource", unreadable)
+    with pytest.raises(ExportError, match=r"NumPy has nothing for \w+ \(test_numpy_source.py:"):
+        program.to_numpy_source()
+
+
 def test_modules_are_formatted_and_without_a_finding_of_ruff(tmp_path: Path) -> None:
     """As ruff leaves a file with its own settings."""
     for example in EXAMPLES:

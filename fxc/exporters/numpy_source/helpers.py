@@ -31,22 +31,21 @@ class Helpers:
         self.imports: dict[str, set[str]] = {}
 
     def of_operator(self, op: str) -> str | None:
-        """The name of a helper that is the operator's kernel; None if it needs more than NumPy."""
+        """The name of a helper that is the operator's kernel; None if a module cannot have it."""
         try:
             return self.take(kernel_of(op))
         except KeyError:
             return None
 
     def take(self, function: Callable[..., Any]) -> str | None:
-        """Take a function along, and what it calls."""
-        needed = dict(_needed(function)) if isinstance(function, FunctionType) else {"": None}
-        if any(not self.can_be_had(value, seen={function}) for value in needed.values()):
+        """Take a function of fxc along, and what it calls; None if a module cannot have it."""
+        if not isinstance(function, FunctionType) or not self.can_be_had(function, seen=set()):
             return None
         name: str = function.__name__
         if name not in self.sources:
-            for alias, value in needed.items():
+            for alias, value in _needed(function):
                 self.bring(alias, value)
-            self.sources[name] = _IGNORES.sub("", inspect.getsource(function)).rstrip()
+            self.sources[name] = _IGNORES.sub("", _source(function) or "").rstrip()
         return name
 
     def can_be_had(self, value: Any, seen: set[Any]) -> bool:
@@ -79,12 +78,21 @@ def _importable(value: Any) -> str | None:
     return None
 
 
+def _source(function: FunctionType) -> str | None:
+    """The text of a function; None where there is none to be read."""
+    try:
+        return inspect.getsource(function)
+    except OSError:  # defined in no file, or the file is gone
+        return None
+
+
 def _needed(function: FunctionType) -> Iterator[tuple[str, Any]]:
     """The names from outside that a function refers to; no function of closures has a source."""
-    if function.__closure__ or "<" in function.__qualname__:
+    source = _source(function)
+    if function.__closure__ or "<" in function.__qualname__ or source is None:
         yield function.__name__, None
         return
-    tree = ast.parse(inspect.getsource(function))
+    tree = ast.parse(source)
     stored = {
         n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
     }

@@ -15,7 +15,7 @@ from fxc.ir.tree import TreeSpec
 from fxc.ir.types import ScalarType
 from fxc.ops.foreign_calls import ForeignCall
 from fxc.ops.kernels import kernel_of
-from fxc.ops.operators import EFFECTS, Operator
+from fxc.ops.operators import EFFECTS, Operator, Tag
 
 from ..legalize import legalize
 from .arguments import Argument, Head
@@ -84,7 +84,7 @@ def _header(name: str, parameters: Sequence[str]) -> list[str]:
 
 def _kernel(op: Operator) -> Any:
     """What NumPy has for an operator: a function of its own, or what fxc's kernel is made of."""
-    if op.tag in EFFECTS:
+    if op.tag in EFFECTS or op.tag is Tag.CUSTOM:  # its impl is the user's
         return None
     if not default_dispatcher().table.lists(op.name):
         called = op.numpy.function if isinstance(op.numpy, ForeignCall) else op.numpy

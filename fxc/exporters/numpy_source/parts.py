@@ -190,7 +190,7 @@ def assignment_target(body: Writer, node: Node, target: str) -> None:
     if op.group == "regroup_bytes":
         args = [Code(target), *(body.expressions.argument(arg) for arg in node.args[1:2])]
         dtype = f"np.dtype({dtype_name(node.args[2])})"
-        text = f"{body.helper(node.op)}({', '.join([*(arg.text for arg in args), dtype])})"
+        text = f"{body.helper(node)}({', '.join([*(arg.text for arg in args), dtype])})"
         return body.statement(f"{target}[...] = ", Code(text), node.loc)
     view = whole(Code(target), kind.rank)
     part = part_of(body, view, kind.shape, op.group, node.args[2:])
@@ -263,7 +263,7 @@ def _one_index(indices: tuple[Operand, ...]) -> bool:
 
 
 def _put_by_helper(body: Writer, node: Node, target: str) -> None:
-    name = body.helpers.take(indices._targets)
+    name = body.taken(indices._targets)
     args = [Code(target), *(body.expressions.argument(arg) for arg in node.args[1:5])]
     code = f"{name}({', '.join(arg.text for arg in args)})"
     view, places, values = (body.names.free(word) for word in ("view", "places", "values"))

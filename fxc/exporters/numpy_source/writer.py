@@ -6,6 +6,7 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from functools import cached_property
+from typing import Any
 
 from fxc.ir.bounds import decide
 from fxc.ir.errors import ExportError
@@ -21,6 +22,7 @@ from fxc.ir.types import (
 )
 from fxc.ops.kernels import copies
 
+from ..legalize import place_of
 from .code import ATOM, Code, call, number
 from .constants import constant_code
 from .helpers import Helpers
@@ -83,10 +85,17 @@ class Writer(ABC):
             raise ExportError(f"nothing tells the size {symbol}")
         return found
 
-    def helper(self, op: str) -> str:
-        name = self.helpers.of_operator(op)
+    def helper(self, node: Node) -> str:
+        name = self.helpers.of_operator(node.op)
         if name is None:
-            raise ExportError(f"NumPy has nothing for {op}")
+            raise ExportError(f"NumPy has nothing for {node.op} ({place_of(node)})")
+        return name
+
+    def taken(self, function: Callable[..., Any]) -> str:
+        """The name of a function of fxc that the module takes along."""
+        name = self.helpers.take(function)
+        if name is None:
+            raise ExportError(f"the source of {function.__name__} cannot be taken along")
         return name
 
     def constant(self, value: ArrayConstant) -> Code:
@@ -238,8 +247,7 @@ class Writer(ABC):
         order = stride_order(kind)
         if ordered_strides(kind.shape, order, kind.dtype.itemsize) == kind.strides:
             return Code(f'{code.within(ATOM)}.copy(order="K")', reads=code.reads)
-        name = self.helpers.take(copies.strided_copy)
-        return call(str(name), [code])
+        return call(self.taken(copies.strided_copy), [code])
 
     @abstractmethod
     def region(self, region: Region) -> None:
