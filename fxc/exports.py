@@ -151,6 +151,7 @@ class Exports:
         >>> print(text[text.index("def smooth") :])
         def smooth(u):
             _check_array("u", u, np.float64, (8,))
+            _check_written("u", u)
             u[1:-1] += 0.5 * (u[:-2] - u[2:])
         <BLANKLINE>
         """
@@ -171,4 +172,5 @@ class Exports:
                     arguments.append(Argument(name, is_fixed=True, fixed=value))
                 case _:
                     arguments.append(Argument(name))
-        return numpy_source(self.graph, parameters, arguments, self.out_spec)
+        texts = self._texts()
+        return numpy_source(self.graph, parameters, arguments, self.out_spec, texts.guard)

@@ -97,7 +97,7 @@ def test_writes_are_in_place_and_views_are_views() -> None:
 def relax(u, f):
     _check_array("u", u, np.float64, (30,))
     _check_array("f", f, np.float64, (28,))
-    _check_apart("u", u, f)
+    _check_written("u", u, f)
     new = 0.5 * (u[:-2] + u[2:]) - f  # corpus.py:94
     part = u[1:-1]  # corpus.py:95
     difference = new - part
@@ -116,7 +116,8 @@ def heat(u, steps):
     _check_array("u", u, np.float64, (9, 11))
     _check_number("steps", steps, int)
     if steps < 2:
-        raise ValueError("steps must be 2 or more")
+        raise ValueError(f"steps must be 2 or more, it is {steps}")
+    _check_written("u", u)
     old = u
     for _ in range(steps):
         new = old.copy()  # corpus.py:103
@@ -137,7 +138,7 @@ def test_branches_and_numbers_of_python() -> None:
 def collatz(n):
     _check_number("n", n, int)
     if n < 2:
-        raise ValueError("n must be 2 or more")
+        raise ValueError(f"n must be 2 or more, it is {n}")
     going = True
     steps = 0
     while going:
@@ -234,16 +235,60 @@ def test_what_it_is_not_for_is_refused_by_name() -> None:
     source = loaded(fxc.export(in_branch, np.ones(7), 0.5).to_numpy_source())
     with pytest.raises(ValueError, match=r"x must have the shape \(7,\), it has \(8,\)"):
         source(np.ones(8), 0.5)
-    with pytest.raises(TypeError, match="x must be an array of float64"):
+    with pytest.raises(TypeError, match="x must have the dtype float64, it has float32"):
         source(np.ones(7, np.float32), 0.5)
-    with pytest.raises(ValueError, match=r"x must have the strides \(8,\)"):
+    with pytest.raises(
+        ValueError, match=r"x must lie in memory with the strides \(8,\), it has \(16,\)"
+    ):
         source(np.ones(14)[::2], 0.5)
-    with pytest.raises(TypeError, match="k must be of type float"):
+    with pytest.raises(TypeError, match="k must be of type float, it is of type int"):
         source(np.ones(7), 1)
     apart = loaded(fxc.export(swaps, np.ones(3), np.ones(3)).to_numpy_source())
     both = np.ones(4)
     with pytest.raises(ValueError, match="x shares memory with another argument"):
         apart(both[:3], both[1:])
+
+
+def relaxes(u, src, weights, k):
+    u[1:-1] += k * src
+    return u[: len(weights[0])] * weights
+
+
+def test_sizes_that_vary_are_refused_in_words_of_the_arguments() -> None:
+    args = (np.ones(6), np.ones(4), np.ones((3, 6)), 0.5)
+    program = fxc.export(relaxes, *args, dynamic=True)
+    source = loaded(program.to_numpy_source())
+
+    def refused(kind: type[Exception], *changed: object) -> str:
+        given = [*changed, *args[len(changed) :]]
+        with pytest.raises(kind) as found:
+            source(*given)
+        return str(found.value)
+
+    assert refused(TypeError, [1.0] * 6) == "u must be an array, it is of type list"
+    assert refused(ValueError, np.float64(1)[None]) == "u.shape[0] must be 2 or more, it is 1"
+    assert refused(ValueError, np.ones((6, 2))) == "u must have 1 dimensions, it has 2"
+    assert refused(TypeError, np.ones(6, int)) == "u must have the dtype float64, it has int64"
+    assert np.all(args[0] == 1)
+    for given in ((np.ones(6), np.ones(5)), (np.ones(7), np.ones(5), np.ones((3, 8)))):
+        with pytest.raises(ValueError) as of_program:
+            program(*given, *args[len(given) :])
+        assert "src.shape[0]" in str(of_program.value) or "weights" in str(of_program.value)
+        assert refused(ValueError, *given) == str(of_program.value)
+
+
+def test_arrays_to_write_that_are_read_only_are_refused_before_a_write() -> None:
+    def program(x, y):
+        x += 1
+        y += x
+
+    source = loaded(fxc.export(program, np.ones(3), np.ones(3)).to_numpy_source())
+    x, y = np.ones(3), np.ones(3)
+    y.flags.writeable = False
+    words = "y must be writeable, as when it was exported; it is read-only"
+    with pytest.raises(ValueError, match=words):
+        source(x, y)
+    assert x.tolist() == [1.0] * 3
 
 
 def test_sizes_that_vary_are_read_from_the_arguments() -> None:

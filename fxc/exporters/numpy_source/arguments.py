@@ -2,40 +2,63 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import combinations
 from typing import Any
 
 from fxc.ir.graph import Graph
 from fxc.ir.records import frozen
-from fxc.ir.symbols import counted_in, plain_symbol, symbols_of
+from fxc.ir.size_guards import Guard
+from fxc.ir.symbols import Dim, counted_in, plain_symbol, symbols_of
 from fxc.ir.types import ArrayType, is_c_contiguous
 
 from .body import SourceBody
 from .code import ADD, Code, dim_code, dtype_name, number
-from .views import shape_code
+from .lines import WIDTH
+from .views import tuple_text
+
+# A guard as people write it, and its symbols.
+GuardTexts = Callable[[Guard], tuple[str, dict[str, str]]]
 
 CHECK_ARRAY = '''\
 def _check_array(name, array, dtype, shape, strides=None):
-    """Refuse an array that the function is not for; strides are C order's if not given."""
-    if not isinstance(array, np.ndarray) or array.dtype != dtype:
-        raise TypeError(f"{name} must be an array of {np.dtype(dtype)}")
+    """Refuse an array that the function is not for; None is any size, or C order."""
+    if type(array) is not np.ndarray:
+        kind = type(array).__name__
+        raise TypeError(f"{name} must be an array, it is of type {kind}")
+    if array.dtype != dtype:
+        dtype = np.dtype(dtype)
+        raise TypeError(f"{name} must have the dtype {dtype}, it has {array.dtype}")
+    if array.ndim != len(shape):
+        rank = len(shape)
+        raise ValueError(f"{name} must have {rank} dimensions, it has {array.ndim}")
+    shape = tuple(n if m is None else m for n, m in zip(array.shape, shape))
     if array.shape != shape:
         raise ValueError(f"{name} must have the shape {shape}, it has {array.shape}")
-    wanted = np.empty(shape, dtype).strides if strides is None else strides
-    others = np.not_equal(array.strides, wanted) & np.greater(shape, 1)
+    strides = np.empty(shape, dtype).strides if strides is None else strides
+    strides = tuple(n if m is None else m for n, m in zip(array.strides, strides))
+    others = np.not_equal(array.strides, strides) & np.greater(shape, 1)
     if array.size and others.any():
-        raise ValueError(f"{name} must have the strides {wanted}")'''
+        raise ValueError(
+            f"{name} must lie in memory with the strides {strides}, it has {array.strides};"
+            " pass a copy"
+        )'''
 
 CHECK_NUMBER = '''\
 def _check_number(name, number, kind):
     """Refuse a number of another type than the function is for."""
     if type(number) is not kind:
-        raise TypeError(f"{name} must be of type {kind.__name__}")'''
+        raise TypeError(
+            f"{name} must be of type {kind.__name__}, it is of type {type(number).__name__}"
+        )'''
 
-CHECK_APART = '''\
-def _check_apart(name, written, *others):
-    """Refuse an array that is written and shares memory with another argument."""
+CHECK_WRITTEN = '''\
+def _check_written(name, written, *others):
+    """Refuse an array to write that is read-only or shares memory with others."""
+    if not written.flags.writeable:
+        raise ValueError(
+            f"{name} must be writeable, as when it was exported; it is read-only"
+        )
     if any(np.shares_memory(written, other) for other in others):
         raise ValueError(f"{name} shares memory with another argument, and is written")'''
 
@@ -58,8 +81,11 @@ class Argument:
 class Head:
     """Writes what stands in front of the body of a function."""
 
-    def __init__(self, body: SourceBody, arguments: Sequence[Argument]) -> None:
+    def __init__(
+        self, body: SourceBody, arguments: Sequence[Argument], guard_texts: GuardTexts
+    ) -> None:
         self.body = body
+        self.guard_texts = guard_texts
         self.graph: Graph = body.graph
         self.arguments = arguments
         self.used: dict[str, str] = {}  # the checks that the module needs
@@ -85,7 +111,7 @@ class Head:
                 first.add(place)
                 self.check(argument, text)
         self.check_guards()
-        self.check_apart()
+        self.check_written()
 
     def name(self, argument: Argument) -> None:
         """The variable of an input."""
@@ -101,11 +127,13 @@ class Head:
         if not isinstance(value.type, ArrayType) and value.type.weak:
             body.symbols[value.name] = body.code_of[value]
 
-    def raise_if(self, condition: str, message: str, error: str = "ValueError") -> None:
-        shown = message.replace('"', "'")
-        lines = [f"    if {condition}:", f'        raise {error}("{shown}")']
-        if len(lines[1]) > 88:
-            lines[1:] = [f"        raise {error}(", f'            "{shown}"', "        )"]
+    def raise_if(self, condition: str, message: str, given: str = "") -> None:
+        """Raise a message; behind it stands what was ``given``, the text of an f-string."""
+        braced = message.replace("{", "{{").replace("}", "}}") if given else message
+        shown = ("f" if given else "") + '"' + f"{braced}{given}".replace('"', "'") + '"'
+        lines = [f"    if {condition}:", f"        raise ValueError({shown})"]
+        if len(lines[1]) > WIDTH:
+            lines[1:] = ["        raise ValueError(", f"            {shown}", "        )"]
         self.body.emit(lines, None)
 
     def check_fixed(self, argument: Argument) -> None:
@@ -126,7 +154,9 @@ class Head:
             condition = f"{path} != {text}"
         else:
             return
-        self.raise_if(condition, f"{argument.path} is {value!r} in this program")
+        message = f"{argument.path} is {value!r} in this program"
+        given = "" if "\\" in path else f", and cannot be {{{path}!r}}"
+        self.raise_if(condition, message, given)
 
     def check(self, argument: Argument, text: str) -> None:
         body, value = self.body, self.graph.inputs[argument.input or 0]
@@ -137,21 +167,37 @@ class Head:
             body.emit([f'    _check_number("{path}", {text}, {wanted})'], None)
             if argument.at_least is not None:
                 message = f"{path} must be {argument.at_least} or more"
-                self.raise_if(f"{text} < {argument.at_least}", message)
+                self.raise_if(f"{text} < {argument.at_least}", message, f", it is {{{text}}}")
             return
-        self.used["_check_array"] = CHECK_ARRAY
+        unknown = self.check_array(path, text, kind)
         self.bind(text, "shape", kind.shape)
         self.bind(text, "strides", kind.strides)
-        shape = shape_code(kind.shape, body.known)
-        shape = f"({shape},)" if len(kind.shape) == 1 else shape
-        given = [f'"{path}"', text, dtype_name(kind.dtype), shape]
+        if len({plain_symbol(dim) for dim in unknown} - {None}) != len(unknown):
+            self.check_array(path, text, kind)  # sizes made of others that it tells
+
+    def check_array(self, path: str, text: str, kind: ArrayType) -> list[Dim]:
+        """Check an array against its type, except for the dims returned: nothing tells them yet."""
+        body = self.body
+        self.used["_check_array"] = CHECK_ARRAY
+        unknown: list[Dim] = []
+
+        def shown(dims: Sequence[Dim]) -> str:
+            texts = []
+            for dim in dims:
+                missing = symbols_of(dim).keys() - body.symbols.keys()
+                if missing:
+                    unknown.append(dim)
+                texts.append("None" if missing else dim_code(dim, body.known).text)
+            return tuple_text(texts) if texts else "()"
+
+        given = [f'"{path}"', text, dtype_name(kind.dtype), shown(kind.shape)]
         if not is_c_contiguous(kind):
-            strides = shape_code(kind.strides, body.known)
-            given.append(f"({strides},)" if len(kind.strides) == 1 else strides)
+            given.append(shown(kind.strides))
         code = Code(f"_check_array({', '.join(given)})", parts=("_check_array(", tuple(given), ")"))
         body.statement("", code, None)
+        return unknown
 
-    def bind(self, text: str, word: str, dims: Sequence[Any]) -> None:
+    def bind(self, text: str, word: str, dims: Sequence[Dim]) -> None:
         """Variables for the sizes that an argument tells."""
         body = self.body
         new = []
@@ -169,7 +215,7 @@ class Head:
         for axis, _, variable, lower in new:
             if lower is not None and lower > 0:
                 message = f"{text}.{word}[{axis}] must be {lower} or more"
-                self.raise_if(f"{variable} < {lower}", message)
+                self.raise_if(f"{variable} < {lower}", message, f", it is {{{variable}}}")
 
     def check_guards(self) -> None:
         body = self.body
@@ -184,24 +230,27 @@ class Head:
                 continue  # of numbers that native code computes with
             negated = _NEGATED[guard.relation]
             condition = f"{left.within(ADD)} {negated} {right.within(ADD)}"
-            self.raise_if(condition, f"this is for {left.text} {guard.relation} {right.text}")
+            text, names = self.guard_texts(guard)
+            has = [f"{shown} = {{{body.known(name).text}}}" for name, shown in names.items()]
+            message = f"{self.graph.name}() is for calls with {text}"
+            self.raise_if(condition, message, f", this has {', '.join(has)}")
 
-    def check_apart(self) -> None:
+    def check_written(self) -> None:
         assert self.graph.signature is not None
         written = sorted(self.graph.signature.mutated_inputs)
         arrays = [n for n, v in enumerate(self.graph.inputs) if isinstance(v.type, ArrayType)]
-        pairs: dict[int, list[int]] = {}
+        pairs: dict[int, list[int]] = {one: [] for one in written}
         for left, right in combinations(arrays, 2):
             if left in written:
-                pairs.setdefault(left, []).append(right)
+                pairs[left].append(right)
             elif right in written:
-                pairs.setdefault(right, []).append(left)
+                pairs[right].append(left)
         for one, others in pairs.items():
-            self.used["_check_apart"] = CHECK_APART
+            self.used["_check_written"] = CHECK_WRITTEN
             names = [self.body.code_of[self.graph.inputs[n]].text for n in (one, *others)]
             items = (f'"{names[0]}"', *names)
-            text = f"_check_apart({', '.join(items)})"
-            self.body.statement("", Code(text, parts=("_check_apart(", items, ")")), None)
+            text = f"_check_written({', '.join(items)})"
+            self.body.statement("", Code(text, parts=("_check_written(", items, ")")), None)
 
 
 _AXES = {1: ("size",), 2: ("rows", "columns")}

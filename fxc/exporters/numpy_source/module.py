@@ -18,7 +18,7 @@ from fxc.ops.kernels import kernel_of
 from fxc.ops.operators import EFFECTS, Operator, Tag
 
 from ..legalize import legalize
-from .arguments import Argument, Head
+from .arguments import Argument, GuardTexts, Head
 from .body import SourceBody
 from .boundary import Boundary
 from .constants import table_lines
@@ -30,23 +30,32 @@ from .operators import public_name
 
 
 def numpy_source(
-    graph: Graph, parameters: Sequence[str], arguments: Sequence[Argument], out_spec: TreeSpec
+    graph: Graph,
+    parameters: Sequence[str],
+    arguments: Sequence[Argument],
+    out_spec: TreeSpec,
+    guard_texts: GuardTexts,
 ) -> str:
     """A functional graph as a module of Python that needs NumPy alone.
 
-    ``parameters`` are those of the function, with a ``*`` before those by keyword.
+    ``parameters`` are those of the function, with a ``*`` before those by keyword; messages say the
+    guards as ``guard_texts`` does.
 
     Raises ``ExportError``, which names what NumPy alone does not have.
     """
     legal = legalize(graph, "NumPy", _kernel)
     try:
-        return _written(legal, parameters, arguments, out_spec)
+        return _written(legal, parameters, arguments, out_spec, guard_texts)
     except ExportError as error:
         raise ExportError(f"{graph.name} cannot be exported to NumPy: {error}") from None
 
 
 def _written(
-    legal: Graph, parameters: Sequence[str], arguments: Sequence[Argument], out_spec: TreeSpec
+    legal: Graph,
+    parameters: Sequence[str],
+    arguments: Sequence[Argument],
+    out_spec: TreeSpec,
+    guard_texts: GuardTexts,
 ) -> str:
     graph = legal
     memory = plan_memory(legal)
@@ -54,7 +63,7 @@ def _written(
     names = Names({name, *(each.lstrip("*") for each in parameters)})
     helpers = Helpers()
     body = SourceBody(legal, memory, names, helpers)
-    head = Head(body, arguments)
+    head = Head(body, arguments, guard_texts)
     head.write()
     body.region(legal.body)
     assert legal.signature is not None
