@@ -162,6 +162,17 @@ def backwards(x, n):
     return y, x[n::-1], x[: -n - 1 : -1]
 
 
+def turns(x, a, b):
+    x[:] = x[::-1].copy()
+    a[...], b[...] = b.T.copy(), a[::-1, 0].copy()
+
+
+def predicts(x, P, F, Q, u):
+    x[:] = F @ x
+    P[...] = F @ P @ F.T + Q
+    u[:] = 0.0
+
+
 def two_buffers(u, out, n):
     a, b = u.copy(), np.zeros_like(u)
     for _ in range(n):
@@ -215,6 +226,8 @@ def reads_itself(x):
         (by_mask, lambda r: (r.random((4, 3)), r.random((4, 3)) < 0.5, 1.5)),
         (of_matrices, lambda r: (r.random((4, 4)), r.random(4))),
         (reads_itself, lambda r: (r.random(8),)),
+        (predicts, lambda r: (*(r.random(s) for s in (4, (4, 4), (4, 4), (4, 4), 5)),)),
+        (turns, lambda r: (r.random(8), r.random((3, 3)), r.random((3, 3)))),
     ],
     ids=lambda each: getattr(each, "__name__", ""),
 )
@@ -229,6 +242,16 @@ def test_two_buffers_are_swapped_without_a_copy() -> None:
     text = exported_text(two_buffers, np.ones(9), np.ones(9), 4)
     assert "b[1:-1] = a[:-2] + a[2:]" in text
     assert text.count("copy(") == 1
+
+
+def test_whole_arrays_are_filled_without_copies() -> None:
+    args = (np.ones(4), *(np.ones((4, 4)) for _ in range(3)), np.ones(5))
+    text = exported_text(predicts, *args)
+    assert "x[...] = F @ x" in text
+    assert "P[...] = F @ P @ F.T + Q" in text
+    text += exported_text(predicts, *args, dynamic=True)
+    assert text.count("u[...] = 0.0  #") == 2
+    assert "x[...] = F @ x\n" in text
 
 
 def test_what_it_is_not_for_is_refused_by_name() -> None:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from fxc.ir.errors import ExportError
-from fxc.ir.graph import Node, Operand, Region, Value
+from fxc.ir.graph import Literal, Node, Operand, Region, Value
 from fxc.ops.operators import CONTROL, Tag
 from fxc.ops.table import TABLE
 
-from .code import NOT, Code, call
+from .code import NOT, Code, call, plain_number
 from .control import write_branch, write_loop
 from .lines import INDENT, WIDTH
 from .memory import is_update, is_view, shares
 from .naming import word_for
-from .operators import augmented, is_array
+from .operators import augmented, is_array, plain_beside
 from .parts import assignment_target, gather_code, view_expression
 from .views import View
 from .writer import Writer
@@ -56,10 +56,10 @@ class SourceBody(Writer):
             self.code_of[out] = code
             return None
         view = self.view(node) if is_view(node) and out not in self.memory.copied else None
-        parts = self.sum_parts(node)
+        parts, fill = self.sum_parts(node), self.fill(node)
         self.consume(self.read_by(node))
         if out in self.memory.into_input:
-            return self.into_input(node, code, parts)
+            return self.into_input(node, fill or code, parts)
         if not self.uses.uses[out] and node.bound is None:
             return self.statement("", code, node.loc)
         returns = node.schema.returns
@@ -73,6 +73,8 @@ class SourceBody(Writer):
                 self.views[out] = view
             if parts is not None:
                 self.sums[out] = parts
+            if fill is not None:
+                self.fills[out] = fill
         else:
             self.assign(out, code, node.loc, word_for(node))
         if node.bound is not None:
@@ -114,6 +116,15 @@ class SourceBody(Writer):
             return None
         first, second = self.expressions.all(node.args)
         return first, sign, second
+
+    def fill(self, node: Node) -> Code | None:
+        """What fills an array as the node's result does, which is a copy or a broadcast of it."""
+        if TABLE[node.op].group not in ("copy", "broadcast_to"):
+            return None
+        found = self.uses.resolve(node.args[0])
+        if isinstance(found, Literal) and plain_beside(found, [node.output]):
+            return plain_number(found.value)  # type: ignore[arg-type]
+        return self.fills.get(found) or self.operand(found)
 
     def several(self, node: Node, code: Code) -> None:
         self.consume(self.read_by(node))

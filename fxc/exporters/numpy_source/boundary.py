@@ -177,7 +177,8 @@ class Boundary:
         for steps in mutation.regions or ((),):
             left = self.viewed(Code(target), kind, steps).text.removesuffix(", ...]")
             left += "]" if left.count("[") > left.count("]") else ""
-            right = self.viewed(source, kind, steps) if steps else source
+            fill = body.fills.get(body.uses.resolve(new), source)
+            right = self.viewed(source, kind, steps) if steps else fill
             left = left if left.endswith("]") else f"{left}[...]"
             body.statement(f"{left} = ", right, None)
         body.consume([new])

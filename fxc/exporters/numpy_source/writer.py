@@ -58,6 +58,7 @@ class Writer(ABC):
         self.pending: dict[Value, Code] = {}
         self.views: dict[Operand, View] = {}  # pending ones
         self.sums: dict[Operand, tuple[Code, str, Code]] = {}  # of pending ``left sign right``
+        self.fills: dict[Operand, Code] = {}  # what fills an array as pending ones do
         self.symbols: dict[str, Code] = {}
         self.tables: dict[ArrayConstant, str] = {}
         self.lines: list[str] = []
@@ -177,6 +178,7 @@ class Writer(ABC):
         self.pending.pop(value, None)
         self.views.pop(value, None)
         self.sums.pop(value, None)
+        self.fills.pop(value, None)
 
     def variable(self, operand: Operand, wish: str | None = None) -> str:
         """The name of a variable that holds the operand."""
