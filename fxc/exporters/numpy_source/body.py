@@ -67,7 +67,7 @@ class SourceBody(Writer):
             name = self.names.free(self.wishes.get(out, word_for(node)))
             self.statement(f"({name},) = ", code, node.loc)
             self.hold(out, name)
-        elif self.may_wait(out, code):
+        elif self.may_wait(out, fill if fill is not None and self.is_to_fill(out) else code):
             self.pending[out] = code
             if view is not None:
                 self.views[out] = view
@@ -125,6 +125,21 @@ class SourceBody(Writer):
         if isinstance(found, Literal) and plain_beside(found, [node.output]):
             return plain_number(found.value)  # type: ignore[arg-type]
         return self.fills.get(found) or self.operand(found)
+
+    def is_to_fill(self, out: Value) -> bool:
+        """Whether the value, or a copy of it alone, becomes the content of an input."""
+        reader = self.uses.uses[out][0][0]
+        if isinstance(reader, Region):
+            signature = self.graph.signature
+            assert signature is not None
+            results = [self.graph.outputs[each.result] for each in signature.mutations]
+            return reader is self.graph.body and out in map(self.uses.resolve, results)
+        return (
+            TABLE[reader.op].group in ("copy", "broadcast_to")
+            and self.uses.is_read_once(out)
+            and bool(self.uses.uses[reader.output])
+            and self.is_to_fill(reader.output)
+        )
 
     def several(self, node: Node, code: Code) -> None:
         self.consume(self.read_by(node))
