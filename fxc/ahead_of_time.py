@@ -9,7 +9,8 @@ from typing import Any
 
 from fxc.dispatch.backend import BackendIndex
 from fxc.exporters.objects.levels import LEVELS, Level
-from fxc.exporters.objects.manifest import Code, Exported, problems_of
+from fxc.exporters.objects.manifest import Code, Exported, lows_of, problems_of
+from fxc.exporters.objects.needs import Need
 from fxc.exporters.objects.showing import show_value
 from fxc.exporters.objects.write import write
 from fxc.ir.errors import ExportError, Unchecked
@@ -60,16 +61,20 @@ def write_objects(
 
     try:
         _, codes, guards = lowered(graph, make)
+        leaves = tuple(map(_show_leaf, program.leaves))
         exported = Exported(
             graph.name,
             name,
             program.parameters,
             _show_spec(program.in_spec),
             _show_spec(program.out_spec),
-            tuple(map(_show_leaf, program.leaves)),
+            leaves,
             tuple(
-                (each, *texts.guard(each)) for each in (*graph.guards, *guards) if _is_free(each)
+                Need(each, *texts.guard(each))
+                for each in (*graph.guards, *guards)
+                if _is_free(each)
             ),
+            tuple(Need(each, *texts.guard(each)) for each in lows_of(graph, leaves)),
             texts.shape,
         )
         write(graph, exported, codes, folder)

@@ -31,7 +31,8 @@ from .objects import return_numbers
 #   table    pairs of pointers, as the bytes of ``self`` in Note [Native entry]
 # It gives 0 when all is done; the number of a site (Note [Leaves]), or one more than there are,
 # where NumPy would raise, and then no input has changed; -1 where what it was told to look at, or a
-# call of NumPy, has said that it is to stop.
+# call of NumPy, has said that it is to stop. That sizes and numbers are what the program is for its
+# callers have looked at: Python's loader, or the function in the header (Note [Comparisons in C]).
 # There are no objects in it, and nobody is told of floating-point flags. Where loops look for
 # signals, it asks a function of the table, if there is one, and gives up the interpreter lock as in
 # Note [The interpreter lock] by functions of the table. NumPy's calls go through functions of the

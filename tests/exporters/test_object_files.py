@@ -274,6 +274,68 @@ def test_symbolic_sizes_in_c(tmp_path: Path) -> None:
         assert found[::2, 1].tobytes() == sums.tobytes()
 
 
+def fill(u, src, n):
+    u[:n] = 1
+    u[1:-1] += src
+    u[: len(u) // 3 - 1] += src[: len(u) // 3 - 1]
+    return u.reshape(n, -1).sum()
+
+
+_FILL = """
+#include <stdio.h>
+#include <stdlib.h>
+#include "fill.h"
+int main(int count, char **words) {
+    double u[64] = {0}, src[64] = {0}, total = 7;
+    int64_t size = atoll(words[count - 3]), other = atoll(words[count - 2]);
+    int status = fill_run(u, src, &total, size, other, atoll(words[count - 1])ARENA);
+    int changed = total != 7;
+    for (int i = 0; i < 64; i++) changed += u[i] != 0;
+    printf("%d %d", status, changed);
+    return 0;
+}
+"""
+
+
+@with_gcc
+@on_linux
+def test_arguments_that_a_program_is_not_for_in_c(tmp_path: Path) -> None:
+    program = fxc.export(fill, np.zeros(12), np.zeros(10), 4, dynamic=True)
+    program.to_object(tmp_path / "p")
+    header = (tmp_path / "p" / "fill.h").read_text()
+    words = " ".join(header.split())
+    assert "2 <= n <= u.shape[0]" in words
+    assert "src.shape[0] - u.shape[0] == -2" in words
+    assert "exception, or warn" not in words
+    arena = ", malloc(100000)" if "void *arena)" in header else ""
+    made = built(_FILL.replace("ARENA", arena), tmp_path, "fill", OWN[-1])
+
+    def found(*sizes: int) -> str:
+        given = [str(each) for each in sizes]
+        return subprocess.run([made, *given], capture_output=True, text=True, check=True).stdout
+
+    assert found(12, 10, 4) == "0 5"
+    assert found(20, 18, 5) == "0 6"
+    wrong = [(12, 10, 13), (12, 10, 50), (12, 10, -3), (12, 10, 1), (12, 11, 4), (-12, -14, -12)]
+    for sizes in (*wrong, (1, -1, 1), (12, 10, 2**62), (2**62, 2**62 - 2, -(2**63))):
+        assert found(*sizes) == "-2 0", sizes
+
+
+@with_gcc
+@on_linux
+def test_a_bound_of_an_int_alone_in_c(tmp_path: Path) -> None:
+    fxc.export(np.zeros, 5).to_object(tmp_path / "p", OWN[-1:])
+    source = """
+#include "zeros.h"
+int main(void) {
+    double out[4] = {1, 1, 1, 1};
+    if (zeros_run(out, -3) != -2 || zeros_run(out, 1) != -2 || out[0] != 1) return 1;
+    return zeros_run(out, 3) != 0 || out[2] != 0 || out[3] != 1;
+}
+"""
+    assert subprocess.run([built(source, tmp_path, "zeros", OWN[-1])], check=False).returncode == 0
+
+
 @with_gcc
 @pytest.mark.parametrize("language", ["c", "c++"])
 def test_headers_compile(language: str, tmp_path: Path) -> None:
@@ -290,3 +352,7 @@ def test_headers_compile(language: str, tmp_path: Path) -> None:
     header = tmp_path / "p" / "function.h"
     subprocess.run([GCC, "-x", language, *warnings, header], check=True)
     assert "NumPy's inner loop matmul dd->d" in header.read_text()
+    fxc.export(fill, np.zeros(12), np.zeros(10), 4, dynamic=True).to_object(
+        tmp_path / "fill", ["x86-64"]
+    )
+    subprocess.run([GCC, "-x", language, *warnings, tmp_path / "fill" / "fill.h"], check=True)

@@ -13,6 +13,7 @@ from fxc.ir.symbols import Dim, SymExpr, SymFunc
 from fxc.ir.types import DTYPE_NAMES
 
 from .manifest import Code, Exported
+from .needs import FOR_NOTHING, checks_of, comment_of, functions_for
 from .numpy_table import show_table
 
 _TYPES = {
@@ -33,16 +34,18 @@ _KEYWORDS = (  # of C and of C++, and names that the function has
     "inline int long register restrict return short signed sizeof static struct switch typedef "
     "union unsigned void volatile while class delete new this template typename namespace operator "
     "private public protected try catch throw using virtual friend bool true false and or not xor "
-    "arrays sizes numbers table arena"
+    "arrays sizes numbers table arena fxc_wide fxc_floordiv fxc_mod fxc_min fxc_max"
 )
 _HEAD = """\
 /* {name}, compiled ahead of time by fxc. Link it with one of the object files beside this header
    (the level that all processors in question have) and with the mathematical library: -lm.
-
-   {entry}_run gives 0 when all is done; more where NumPy would raise an exception, or warn, and
-   then no array has changed:
+{needs}
+   {entry}_run gives 0 when all is done; more where NumPy would raise an exception, and then no
+   array has changed:
 {sites}
-   -1 if it was stopped. Arrays may not overlap, and have the strides that are given. */
+   -1 if it was stopped; {other} for sizes and numbers that it is not for, and then nothing has been
+   read or written. Nobody is told of what NumPy warns of. Arrays may not overlap, and have the
+   strides that are given. */
 #ifndef FXC_{upper}_H
 #define FXC_{upper}_H
 #include <stddef.h>
@@ -50,7 +53,9 @@ _HEAD = """\
 #ifdef __cplusplus
 extern "C" {{
 #endif
-/* The entry itself: data of arrays, symbols, numbers of 8 bytes, pairs of pointers. */
+{functions}
+/* The entry itself: data of arrays, symbols, numbers of 8 bytes, pairs of pointers. It does not
+   check sizes and numbers: {entry}_run does. */
 int32_t {entry}(void *const *arrays, const int64_t *sizes, const void *numbers,
                 const void *const *table);
 {arena}
@@ -87,10 +92,13 @@ def headers(graph: Graph, exported: Exported, codes: Sequence[Code]) -> dict[str
 class _Header:
     def __init__(self, graph: Graph, exported: Exported, code: Code) -> None:
         self.graph, self.entry, self.code = graph, exported.entry, code
+        self.wanted = exported.needs
         self.taken = {*_KEYWORDS.split()}
         params = self.code.module.given.packed
         self.numbers_of = {param.name: self.new(param.name) for param in params}
         self.symbols = {name: self.new(name) for name in self.code.module.given.symbols}
+        self.shown = {name: shown for need in self.wanted for name, shown in need.names.items()}
+        self.checks = [*checks_of(self.wanted, self.numbers_of | self.symbols)]
         self.table = show_table(self.code.module)
         self.needs = any("ask" not in each for each in self.table)
 
@@ -121,7 +129,10 @@ class _Header:
             name=self.graph.name,
             entry=self.entry,
             upper=self.entry.upper(),
+            needs=comment_of(self.wanted),
             sites="\n".join(self.sites()),
+            other=FOR_NOTHING,
+            functions=functions_for(self.checks),
             arena=self.arena() if has_arena else "",
             parameters="/*\n" + "\n".join(lines) + " */",
             signature=", ".join(each.declared for each in given) or "void",
@@ -159,7 +170,8 @@ class _Header:
     def place_of(self, symbol: str) -> str:
         """What a symbol is."""
         axis = symbol.rpartition(".")[2]
-        return f"{'the stride' if axis[:1] == 's' else 'the size'} {symbol} of an array"
+        text = f"{'the stride' if axis[:1] == 's' else 'the size'} {symbol} of an array"
+        return f"{text}, {self.shown[symbol]}" if symbol in self.shown else text
 
     def table_text(self) -> str:
         texts = []
@@ -179,6 +191,7 @@ class _Header:
     def body(
         self, arrays: Iterable[Parameter], numbers: Sequence[Parameter], has_arena: bool
     ) -> Iterator[str]:
+        yield from self.checks
         data = [f"(void *){each.name}" for each in arrays] + ["arena" if has_arena else "NULL"]
         yield f"    void *arrays[] = {{{', '.join(data)}}};"
         yield f"    int64_t sizes[] = {{{', '.join([*self.symbols.values(), '0'])}}};"

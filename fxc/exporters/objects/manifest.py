@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from fxc.dispatch.backend import BackendIndex
@@ -19,7 +19,7 @@ from fxc.ir.signature import (
     ViewLeaf,
 )
 from fxc.ir.size_guards import Guard
-from fxc.ir.symbols import Dim, plain_symbol, symbols_of
+from fxc.ir.symbols import Dim, plain_symbol, symbol, symbols_of
 from fxc.ir.types import ArrayType, ScalarType
 from fxc.lowering.emission.native_module import Module
 from fxc.lowering.operators.inner_loops import has_inner_loop
@@ -28,6 +28,7 @@ from fxc.ops.table import TABLE
 from fxc.runtime.recipe import Recipe, Slot
 
 from .levels import Level
+from .needs import Need
 from .numpy_table import show_table
 from .showing import show_size, show_steps, show_value
 
@@ -36,7 +37,7 @@ from .showing import show_size, show_steps, show_value
 class Exported:
     """What the caller of a program sees of it; ``entry`` is its name in C.
 
-    ``guards`` stand with their texts, and those of the symbols in them.
+    ``guards`` and the ``bounds`` of sizes and ints stand with their texts.
     """
 
     name: str
@@ -45,8 +46,14 @@ class Exported:
     arguments: Any
     result: Any
     leaves: tuple[dict[str, Any], ...]
-    guards: tuple[tuple[Guard, str, dict[str, str]], ...]
+    guards: tuple[Need, ...]
+    bounds: tuple[Need, ...]
     shown_shape: Callable[[tuple[Dim, ...]], str]
+
+    @property
+    def needs(self) -> tuple[Need, ...]:
+        """All that sizes and ints must keep."""
+        return self.bounds + self.guards
 
 
 @frozen
@@ -94,7 +101,7 @@ def manifest_of(graph: Graph, exported: Exported) -> dict[str, Any]:
         "leaves": list(exported.leaves),
         "inputs": [_show_input(value, exported) for value in graph.inputs],
         "symbols": _symbols(graph),
-        "guards": [_show_guard(*each) for each in exported.guards],
+        "guards": [_show_guard(each) for each in exported.guards],
         "written": sorted(graph.signature.mutated_inputs),
     }
 
@@ -111,6 +118,15 @@ def _show_input(value: Value, exported: Exported) -> dict[str, Any]:
         }
     assert isinstance(kind, ScalarType)
     return {"kind": kind.python_type.__name__} if kind.weak else {"dtype": kind.dtype.str}
+
+
+def lows_of(graph: Graph, leaves: Sequence[Mapping[str, Any]]) -> Iterator[Guard]:
+    """The least that sizes and ints are."""
+    for place, _, _, name, low in _symbols(graph):
+        least = [leaf.get("at_least") for leaf in leaves if leaf.get("input") == place]
+        bound = low if isinstance(graph.inputs[place].type, ArrayType) else least[0]
+        if bound is not None:
+            yield Guard(symbol(name), ">=", bound)
 
 
 def _symbols(graph: Graph) -> list[Any]:
@@ -132,13 +148,14 @@ def _symbols(graph: Graph) -> list[Any]:
     return [*found.values()]
 
 
-def _show_guard(guard: Guard, text: str, names: dict[str, str]) -> dict[str, Any]:
+def _show_guard(need: Need) -> dict[str, Any]:
+    guard = need.guard
     return {
         "left": show_size(guard.left),
         "relation": guard.relation,
         "right": show_size(guard.right),
-        "text": text,
-        "given": [[shown, name] for name, shown in names.items()],
+        "text": need.text,
+        "given": [[shown, name] for name, shown in need.names.items()],
     }
 
 
