@@ -2,6 +2,7 @@
 
 import ctypes
 import platform
+import re
 import shutil
 import struct
 import subprocess
@@ -319,6 +320,28 @@ def test_arguments_that_a_program_is_not_for_in_c(tmp_path: Path) -> None:
     wrong = [(12, 10, 13), (12, 10, 50), (12, 10, -3), (12, 10, 1), (12, 11, 4), (-12, -14, -12)]
     for sizes in (*wrong, (1, -1, 1), (12, 10, 2**62), (2**62, 2**62 - 2, -(2**63))):
         assert found(*sizes) == "-2 0", sizes
+
+
+@with_gcc
+@on_linux
+def test_the_program_in_the_docs_runs(tmp_path: Path) -> None:
+    text = (Path(__file__).parents[2] / "docs" / "export.md").read_text(encoding="utf-8")
+    [source] = [part.split("```")[0] for part in text.split("```c\n")[1:]]
+    example = next(x for x in EXAMPLES if x.name == "relax")
+    program = fxc.export(example.function, *example.arguments(0), dynamic=True)
+    program.to_object(tmp_path / "p", OWN[-1:])
+    subprocess.run([built(source, tmp_path, "relax", OWN[-1])], check=True)
+
+
+def test_results_are_named_by_their_places(tmp_path: Path) -> None:
+    def function(x, y):
+        z = x + y
+        return {"a": x, "b": x * y}, z[1:], z, (x - y)[1:]
+
+    fxc.export(function, np.ones(4), np.ones(4)).to_object(tmp_path / "p", ["x86-64"])
+    header = (tmp_path / "p" / "function.h").read_text()
+    names = {"x", "y", "result_1", "result_3", "result_4_base"}
+    assert {*re.findall(r"double \*(\w+)[,)]", header)} == names
 
 
 @with_gcc

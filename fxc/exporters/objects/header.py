@@ -9,8 +9,10 @@ import numpy as np
 
 from fxc.ir.graph import Graph
 from fxc.ir.records import frozen
+from fxc.ir.signature import ResultLeaf, ViewLeaf
 from fxc.ir.symbols import Dim, SymExpr, SymFunc
 from fxc.ir.types import DTYPE_NAMES
+from fxc.runtime.recipe import Recipe
 
 from .manifest import Code, Exported
 from .needs import FOR_NOTHING, checks_of, comment_of, functions_for
@@ -89,10 +91,24 @@ def headers(graph: Graph, exported: Exported, codes: Sequence[Code]) -> dict[str
     return {f"{exported.entry}-{name}.h": text for name, text in found.items()}
 
 
+def names_of_results(recipe: Recipe) -> dict[str, str]:
+    """What slots with results are called: by the place of the first leaf of the caller's result
+    that is in them, else of one that shows a part of them.
+    """
+    leaves, found = recipe.signature.outputs, dict[str, str]()
+    for place, leaf in sorted(enumerate(leaves), key=lambda each: isinstance(each[1], ViewLeaf)):
+        name = "result" if len(leaves) == 1 else f"result_{place}"
+        while isinstance(leaf, ViewLeaf):
+            leaf, name = leaf.base, f"{name}_base"
+        if isinstance(leaf, ResultLeaf):
+            found.setdefault(recipe.results[leaf.result], name)
+    return found
+
+
 class _Header:
     def __init__(self, graph: Graph, exported: Exported, code: Code) -> None:
         self.graph, self.entry, self.code = graph, exported.entry, code
-        self.wanted = exported.needs
+        self.wanted, self.results = exported.needs, names_of_results(code.recipe)
         self.taken = {*_KEYWORDS.split()}
         params = self.code.module.given.packed
         self.numbers_of = {param.name: self.new(param.name) for param in params}
@@ -150,7 +166,8 @@ class _Header:
         for slot in self.code.recipe.slots:
             kind = _TYPES[DTYPE_NAMES[slot.dtype]]
             const = "" if slot.input is None or slot.input in written else "const "
-            name = self.new(slot.name if slot.input is not None else f"out_{slot.name}")
+            plain = slot.name if slot.input is not None else f"out_{slot.name}"
+            name = self.new(self.results.get(slot.name, plain))
             dims = slot.shape if slot.room is None else (slot.room,)
             shape = ", ".join(self.dim(dim) for dim in dims)
             text = f"{DTYPE_NAMES[slot.dtype]}[{shape}]"

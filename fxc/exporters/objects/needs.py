@@ -61,14 +61,15 @@ def comment_of(needs: Sequence[Need]) -> str:
     """The relations as people write them, a lower bound and an upper one in one."""
     lows = {name: need.guard.right for need in needs if (name := _bounded(need, ">=")) is not None}
     highs = {name for need in needs if (name := _bounded(need, "<=")) is not None}
-    shown, joined = [], set()
+    shown: dict[str, None] = {}
+    joined = set()
     for need in needs:
         name = _bounded(need, "<=")
         if name in lows and name not in joined:
             joined.add(name)
-            shown.append(f"{lows[name]} <= {need.text}")
+            shown[f"{lows[name]} <= {need.text}"] = None
         elif _bounded(need, ">=") not in highs:
-            shown.append(need.text)
+            shown[need.text] = None
     if not shown:
         return ""
     whole = "; ".join(text.replace(" ", "\0") for text in shown).replace("*/", "* /")
