@@ -29,6 +29,7 @@ from tests.exporters.in_xla import (
 from tests.exporters.refused import STABLEHLO
 from tests.lowered import OPS, graph_of
 from tests.random_programs import random_program
+from tests.sources import ROOT
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.name)
@@ -371,3 +372,12 @@ def test_the_example_backend_names_what_it_lacks(jax_example: ModuleType) -> Non
     compiled = fxc.compile(np.linalg.svdvals, backend=jax_example.jax_backend, fullgraph=True)
     with pytest.raises(fxc.CaptureError, match="linalg_svdvals"):
         compiled(np.eye(2))
+
+
+def test_the_recipe_of_the_page_runs(tmp_path: Path) -> None:
+    page = (ROOT / "docs/export.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    (block,) = (each for each in blocks if "compile_and_load" in each)
+    path = tmp_path / "recipe.py"  # capture reads the source of the function
+    path.write_text(block, encoding="utf-8")
+    exec(compile(block, str(path), "exec"), {"__name__": "recipe"})
