@@ -98,7 +98,10 @@ def write_program(program: SavedProgram, path: str | os.PathLike[str]) -> None:
 
 
 def write_file(data: bytes, path: str | os.PathLike[str]) -> None:
-    """Write a file, which is replaced as a whole or not at all."""
+    """Write a file, which is replaced as a whole or not at all.
+
+    An ``OSError`` names ``path``, and not the file beside it that is written first.
+    """
     target = os.path.realpath(path)
     temporary = f"{target}.{secrets.token_hex(4)}.tmp"
     try:
@@ -107,9 +110,11 @@ def write_file(data: bytes, path: str | os.PathLike[str]) -> None:
             file.flush()
             os.fsync(file.fileno())
         os.replace(temporary, target)
-    except BaseException:
+    except BaseException as error:
         with suppress(OSError):
             os.unlink(temporary)
+        if isinstance(error, OSError) and error.errno is not None:
+            raise OSError(error.errno, error.strerror, os.fspath(path)) from None
         raise
 
 

@@ -12,6 +12,7 @@ import textwrap
 import warnings
 import zlib
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -306,6 +307,16 @@ def saved(tmp_path) -> tuple[Any, str]:
     path = tmp_path / "relax.fxc"
     fxc.export(relax, *relax_inputs(), dynamic=True).save(path)
     return path, path.read_text()
+
+
+@pytest.mark.parametrize("method", ["save", "to_onnx"])
+def test_what_cannot_be_written_is_named_as_it_was_given(method: str, tmp_path: Path) -> None:
+    program = fxc.export(lambda x: x + 1, np.ones(3))
+    for path, kind in ((tmp_path / "no/x", FileNotFoundError), (tmp_path, IsADirectoryError)):
+        with pytest.raises(kind) as caught:
+            getattr(program, method)(path)
+        assert (caught.value.filename, caught.value.filename2) == (str(path), None)
+        assert ".tmp" not in str(caught.value)
 
 
 def test_an_error_while_saving_leaves_the_old_file(tmp_path, monkeypatch):
