@@ -62,6 +62,15 @@ class Exports:
         """How the program speaks of sizes."""
         raise NotImplementedError
 
+    @property
+    def _at_least(self) -> dict[int, int]:
+        """What inputs that are ints are not less than."""
+        return {
+            leaf.input: leaf.at_least
+            for leaf in self._program.leaves
+            if isinstance(leaf, GivenInput) and leaf.at_least is not None
+        }
+
     # -- targets
 
     def to_onnx(self, path: str | os.PathLike[str]) -> None:
@@ -82,12 +91,7 @@ class Exports:
             tuple(names_below(self.out_spec, "result")),
             tuple((name, repr(leaf.value)) for leaf, name in leaves if isinstance(leaf, Fixed)),
         )
-        at_least = {
-            leaf.input: leaf.at_least
-            for leaf, _ in leaves
-            if isinstance(leaf, GivenInput) and leaf.at_least is not None
-        }
-        write_file(onnx_model(self.graph, names, at_least), path)
+        write_file(onnx_model(self.graph, names, self._at_least), path)
 
     def to(self, exporter: str, /, *args: object, **options: object) -> Any:
         """What an exporter of an installed package makes of the program.
@@ -104,12 +108,13 @@ class Exports:
 
         ``sizes`` are symbols that the text is for one number of: of an int argument by its name, of
         a size as the graph calls it. Raises ``ExportError``, which names each operator that has no
-        words in StableHLO, with its line, and ``ValueError`` for a symbol that the program has not,
-        or a number that it is not for.
+        words in StableHLO, with its line, ``ValueError`` for a symbol that the program has not, or
+        a number that it is not for, and ``TypeError`` for what is no int.
         """
         from .exporters.stablehlo.module import stablehlo_module
 
-        return stablehlo_module(self.graph, sizes or {})
+        low = {self.graph.inputs[place].name: least for place, least in self._at_least.items()}
+        return stablehlo_module(self.graph, {} if sizes is None else sizes, low)
 
     def to_object(
         self, folder: str | os.PathLike[str], levels: Sequence[str] | None = None

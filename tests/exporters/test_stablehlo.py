@@ -136,8 +136,39 @@ def test_an_int_that_is_a_size() -> None:
 
 def test_sizes_that_the_program_is_not_for() -> None:
     program = fxc.export(lambda x, y: x + y[1:], np.ones(3), np.ones(4), dynamic=True)
-    with pytest.raises(ValueError, match="is for sizes with"):
+    with pytest.raises(ValueError, match=r"is for sizes with .*, and not for x.0 = 5, y.0 = 5"):
         program.to_stablehlo(sizes={"x.0": 5, "y.0": 5})
+
+
+def test_a_refused_symbol_says_who_takes_numbers() -> None:
+    program = fxc.export(lambda x: np.cumsum(x), np.ones(3), dynamic=True)
+    with pytest.raises(ExportError, match=r"no number; to_stablehlo\(sizes=\.\.\.\) takes numbers"):
+        program.to_stablehlo()
+    program.to_stablehlo(sizes={"x.0": 3})
+
+
+@pytest.mark.parametrize(
+    "sizes, kind, text",
+    [
+        ({"x.0": -3}, ValueError, "the size x.0 of spread must be 2 or more, it is -3"),
+        ({"x.0": 1}, ValueError, "the size x.0 of spread must be 2 or more, it is 1"),
+        ({"n": 1}, ValueError, "the size n of spread must be 2 or more, it is 1"),
+        ({"n": 2**63}, ValueError, "the size n of spread must be less than 2**63, it is"),
+        ({"n": 4.7}, TypeError, "the size n of spread must be an int, it is 4.7"),
+        ({"n": True}, TypeError, "the size n of spread must be an int, it is True"),
+        ({"n": "a"}, TypeError, "the size n of spread must be an int, it is 'a'"),
+        (5, TypeError, "sizes are a dict of numbers, such as"),
+        (0, TypeError, "sizes are a dict of numbers, such as"),
+    ],
+)
+def test_what_is_no_size_of_the_program(sizes: Any, kind: type[Exception], text: str) -> None:
+    def spread(x: np.ndarray, n: int) -> np.ndarray:
+        return np.zeros((n, len(x))) + x
+
+    program = fxc.export(spread, np.ones(3), 4, dynamic=True)
+    with pytest.raises(kind, match=re.escape(text)):
+        program.to_stablehlo(sizes=sizes)
+    assert "tensor<2x7xf64>" in program.to_stablehlo(sizes={"x.0": np.int64(7), "n": 2})
 
 
 def test_results_of_counted_size() -> None:

@@ -18,7 +18,7 @@ from .builder import BOOL, I64, Val
 from .casts import cast
 from .elementary import RULES as _ELEMENTARY
 from .emission import Emission
-from .problems import Unsayable
+from .problems import Unsayable, no_number
 from .reductions import running
 from .views import gathered
 
@@ -128,7 +128,7 @@ def _whole_mask(e: Emission, operand: object) -> Val:
     kind = operand.type  # type: ignore[attr-defined]
     mask = e.filled(e.cast(operand, BOOL), kind, e.changing(kind), False)  # type: ignore[arg-type]
     if not all(isinstance(size, int) for size in mask.shape):
-        raise Unsayable("the places of a mask of a size that is no number")
+        raise no_number("the places of a mask")
     return e.reshape(mask, [int(np.prod(mask.shape))])  # type: ignore[arg-type]
 
 

@@ -12,7 +12,7 @@ from fxc.ir.types import PART_DTYPES
 from .builder import I64, Val
 from .casts import cast
 from .emission import Emission
-from .problems import Unsayable
+from .problems import Unsayable, no_number
 from .reductions import first_place
 from .signs import absolute
 
@@ -70,7 +70,7 @@ def _square(e: Emission, node: Node) -> Val:
     a = e.cast(node.args[0], node.output.type.dtype)
     _check_whole(e, node)
     if a.rank != 2 or not isinstance(a.shape[0], int) or not a.shape[0]:
-        raise Unsayable("several matrices at once, or one of a size that is no number")
+        raise no_number("several matrices at once, or one")
     return a
 
 

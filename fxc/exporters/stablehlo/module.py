@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import partial
+from types import MappingProxyType
 
-from fxc.ir.evaluate import symbols_bound_by
 from fxc.ir.graph import Graph, Node, Region, SliceSpec, Value
 from fxc.ir.signature import DimLeaf, InputLeaf, OutputLeaf, ResultLeaf, ViewLeaf
-from fxc.ir.size_functions import substitute
 from fxc.ir.symbols import Dim, SymExpr, counted_in, plain_symbol, symbols_of
 from fxc.ir.types import ArrayType
 from fxc.ops.operators import Operator
@@ -27,6 +26,7 @@ from . import (
 )
 from .builder import I32, I64, Block, Namer, Val, pruned, written
 from .emission import Emission
+from .given_sizes import checked_sizes, symbols_of_sizes
 from .problems import Unsayable
 from .text import identifier, quoted
 
@@ -52,24 +52,13 @@ def has_words(op: Operator) -> object:
     return pointwise.pointwise if pointwise.rule_of(op) is not None else None
 
 
-def stablehlo_module(graph: Graph, sizes: Mapping[str, int]) -> str:
-    """The text of the module; see ``ExportedProgram.to_stablehlo``."""
-    _check_sizes(graph, sizes)
+def stablehlo_module(
+    graph: Graph, sizes: Mapping[str, int], at_least: Mapping[str, int] = MappingProxyType({})
+) -> str:
+    """The text of the module; see ``ExportedProgram.to_stablehlo`` and ``checked_sizes``."""
+    known = checked_sizes(graph, sizes, at_least)
     legal = legalize(graph, TARGET, has_words)
-    return _Module(legal, sizes).text()
-
-
-def _check_sizes(graph: Graph, sizes: Mapping[str, int]) -> None:
-    """Raise ``ValueError`` for sizes that the graph has not, or is not for."""
-    names = {name for value in graph.inputs for name in _bound_by(value)}
-    for name in sizes:
-        if name not in names:
-            found = ", ".join(sorted(names)) or "none"
-            raise ValueError(f"{graph.name} has no size {name!r}; its sizes are: {found}")
-    for guard in graph.guards:
-        known = (substitute(guard.left, sizes), substitute(guard.right, sizes))
-        if all(isinstance(dim, int) for dim in known) and not guard.holds(sizes):
-            raise ValueError(f"{graph.name} is for sizes with {guard}")
+    return _Module(legal, known).text()
 
 
 def size_symbols(graph: Graph) -> frozenset[str]:
@@ -78,7 +67,7 @@ def size_symbols(graph: Graph) -> frozenset[str]:
     """
     dims = [dim for value in _values(graph.body) for dim in value.type.shape]
     found = frozenset(name for dim in dims for name in symbols_of(dim))
-    every = frozenset(name for value in graph.inputs for name in _bound_by(value))
+    every = frozenset(name for value in graph.inputs for name in symbols_of_sizes(value))
     return found if found <= every else every
 
 
@@ -88,12 +77,6 @@ def _values(region: Region) -> Iterator[Value]:
         yield from node.outputs
         for inner in node.regions:
             yield from _values(inner)
-
-
-def _bound_by(value: Value) -> set[str]:
-    """The symbols of an input that can be sizes: not those of its layout."""
-    dims = value.type.shape
-    return symbols_bound_by(value) & {value.name, *(name for d in dims for name in symbols_of(d))}
 
 
 class _Module:

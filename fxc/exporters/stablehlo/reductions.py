@@ -12,7 +12,7 @@ from fxc.ops.table import TABLE
 
 from .builder import BOOL, I64, Val, separated, signature_of
 from .emission import Emission
-from .problems import Unsayable
+from .problems import Unsayable, no_number
 from .signs import is_nan
 
 
@@ -141,7 +141,7 @@ def running(e: Emission, x: Val, axis: int, name: str, start: object) -> Val:
     """The reductions of the first 1, 2, 3, … elements along an axis."""
     size = x.shape[axis] if x.rank else 1
     if not isinstance(size, int):
-        raise Unsayable("a running sum along an axis of a size that is no number")
+        raise no_number("a running sum along an axis")
     if size <= 1:
         return x
     windows = [size if a == axis else 1 for a in range(x.rank)]

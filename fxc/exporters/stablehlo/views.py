@@ -13,7 +13,7 @@ from fxc.ir.types import PART_DTYPES
 from .builder import I64, Val, separated, signature_of
 from .emission import Emission
 from .pointwise import as_bits, part_of
-from .problems import Unsayable
+from .problems import Unsayable, no_number
 
 
 def slice_copy(e: Emission, node: Node) -> list[Val]:
@@ -63,7 +63,7 @@ def _at(e: Emission, x: Val, places: Sequence[Val], sizes: Sequence[Dim]) -> Val
 def _moving_window(e: Emission, x: Val, specs: list[SliceSpec], held: Sequence[Dim]) -> Val:
     """A slice of computed sizes at a computed place: the only one that a gather takes."""
     if any(spec.step != 1 for spec in specs):
-        raise Unsayable("a slice with steps of a size that is no number")
+        raise no_number("a slice with steps")
     place = e.sizes.vector([e.sizes.value(spec.start) for spec in specs])
     axes = list(range(x.rank))
     numbers = f"offset_dims = {axes}, start_index_map = {axes}, index_vector_dim = 0"
@@ -205,7 +205,7 @@ def diagonal_copy(e: Emission, node: Node) -> list[Val]:
     kind = node.output.type
     tensor = e.read(x)
     if _asks(tensor.shape) or e.changing(x.type):
-        raise Unsayable("a diagonal of a size that is no number")
+        raise no_number("a diagonal")
     first, second = first % tensor.rank, second % tensor.rank
     rest = [axis for axis in range(tensor.rank) if axis not in (first, second)]
     moved = e.transpose(tensor, [first, second, *rest])

@@ -10,7 +10,7 @@ from fxc.ir.symbols import Dim
 from .builder import BOOL, I64, Val
 from .emission import Emission
 from .pointwise import as_bits
-from .problems import Unsayable
+from .problems import Unsayable, no_number
 from .views import plain
 
 
@@ -48,7 +48,7 @@ def replaced(
         starts = [e.sizes.value(spec.start) for spec in specs]
         return e.b.op("dynamic_update_slice", [base, value, *starts], base.dtype, base.shape)
     if not all(isinstance(size, int) for size in (*base.shape, *held)):
-        raise Unsayable("a write with steps to an array of a size that is no number")
+        raise no_number("a write with steps to an array")
     if all(spec.step == 1 for spec in specs):
         return _within(e, base, specs, shape, value)
     return _in_steps(e, base, specs, value)
@@ -158,7 +158,7 @@ def diagonal_scatter(e: Emission, node: Node) -> list[Val]:
     base = e.read(x)
     first, second = first % base.rank, second % base.rank
     if not all(isinstance(size, int) for size in base.shape):
-        raise Unsayable("a write to a diagonal of a size that is no number")
+        raise no_number("a write to a diagonal")
     rows, columns = (int(base.shape[axis]) for axis in (first, second))  # type: ignore[arg-type]
     length = max(0, min(rows + min(offset, 0), columns - max(offset, 0)))
     if length == 0:
