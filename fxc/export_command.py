@@ -9,17 +9,18 @@ import argparse
 import ast
 import doctest
 import importlib.util
+import inspect
 import re
 import sys
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from types import ModuleType
+from types import FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
 
-from fxc.ir.errors import CaptureError, ExportError
+from fxc.ir.errors import CaptureError, ExportError, InternalError
 from fxc.ir.types import DTYPES_BY_NAME
 
 from .exported import ExportedProgram
@@ -38,13 +39,14 @@ first example that calls it (the examples before that one are run):
         '''
 
 or from --args: arrays as in "f64[64], 0.1", numbers, strings, None as in Python. A name for a
-size, as in "f32[n, 3]", leaves the sizes open. FILE is run as by import; the function is not.
+size, as in "f32[n, 3]", leaves all sizes of arrays open, as --dynamic does: also those that are
+numbers. FILE is run as by import; the function is not.
 
     python -m fxc export heat.py:step --numpy step_numpy.py
     python -m fxc export heat.py:step --args "f64[n], 0.1" --save step.fxc
 
-The status is 0 if all was written, 1 if the function or a target refuses, 2 if what was asked for
-is not there.
+The status is 0 if all was written, 1 if the function raises, or it or a target refuses, 2 if what
+was asked for is not there, or the arguments are not those of the function.
 """
 _OPEN_SIZE = 8  # of an example array where a name stands for the size
 
@@ -65,6 +67,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     for name, (what, _) in _TARGETS.items():
         metavar = "FOLDER" if name == "object" else "OUT"
         parser.add_argument(f"--{name}", metavar=metavar, help=what)
+    parser.add_argument(
+        "--size",
+        metavar="NAME=NUMBER",
+        action="append",
+        default=[],
+        help="for --stablehlo: a number for an open size, as in u.0=100; may be repeated",
+    )
 
 
 def run(options: argparse.Namespace) -> int:
@@ -73,31 +82,65 @@ def run(options: argparse.Namespace) -> int:
     try:
         if not wanted:
             raise _NotThere("say what to write: " + ", ".join(f"--{name}" for name in _TARGETS))
+        sizes = _sizes(options.size)
+        if sizes and "stablehlo" not in wanted:
+            raise _NotThere("--size is for --stablehlo, which is not asked for")
         function = _function(options.function)
         given = options.args
         args, kwargs = _from_docstring(function) if given is None else _from_spec(given)
-        is_open = re.search(r"\[[^\]]*[^\W\d]", given or "") is not None
-        program = export(function, *args, dynamic=options.dynamic or is_open, **kwargs)
+        _check_signature(options.function, function, args, kwargs)
     except _NotThere as error:
         print(f"fxc export: {error}", file=sys.stderr)
         return 2
+    is_open = options.dynamic or re.search(r"\[[^\]]*[^\W\d]", given or "") is not None
+    try:
+        program = export(function, *args, dynamic=is_open, **kwargs)
+    except InternalError:
+        raise  # a bug in fxc, to be reported with its traceback
     except CaptureError as error:
-        print(f"fxc export: {options.function} cannot be exported: {error}", file=sys.stderr)
+        text = "\n".join([str(error), *getattr(error, "__notes__", ())])
+        print(f"fxc export: {options.function} cannot be exported: {text}", file=sys.stderr)
         return 1
-    return max(_write(program, name, path) for name, path in wanted.items())
+    except Exception as error:
+        print(f"fxc export: {_raised(options.function, error)}", file=sys.stderr)
+        return 1
+    return max(_write(program, name, path, sizes) for name, path in wanted.items())
+
+
+def _raised(named: str, error: Exception) -> str:
+    """What the function raised, with the last line of its file that was on the way."""
+    file = named.rpartition(":")[0]
+    there = Path(file).resolve()
+    frames = traceback.extract_tb(error.__traceback__)
+    lines = [each.lineno for each in frames if Path(each.filename).resolve() == there]
+    place = f"{file}:{lines[-1]}" if lines else named
+    return f"{place}: {type(error).__name__}: {error}".rstrip(": ")
+
+
+def _sizes(given: Sequence[str]) -> dict[str, int]:
+    """The sizes of ``NAME=NUMBER``."""
+    found = {}
+    for each in given:
+        name, equals, number = each.partition("=")
+        if not name or not equals or not number.isdecimal():
+            raise _NotThere(f"--size: {each!r} is not NAME=NUMBER, as in u.0=100")
+        found[name] = int(number)
+    return found
 
 
 # ---------------------------------------------------------------- targets
 
 
-def _write(program: ExportedProgram, name: str, path: str) -> int:
+def _write(program: ExportedProgram, name: str, path: str, sizes: dict[str, int]) -> int:
+    given = {"sizes": sizes} if name == "stablehlo" else {}
     try:
-        _TARGETS[name][1](program, path)
-    except (ExportError, ValueError) as error:
+        _TARGETS[name][1](program, path, **given)
+    except (ExportError, ImportError, ValueError) as error:
         print(f"fxc export: --{name}: {error}", file=sys.stderr)
         return 1
     except OSError as error:
-        print(f"fxc export: --{name}: {path} cannot be written: {error}", file=sys.stderr)
+        reason = error.strerror or error
+        print(f"fxc export: --{name}: {path} cannot be written: {reason}", file=sys.stderr)
         return 2
     if path != "-":
         print(f"wrote {path}")
@@ -118,7 +161,7 @@ def _method(program: ExportedProgram, name: str) -> Callable[..., Any]:
     return found
 
 
-_TARGETS: dict[str, tuple[str, Callable[[ExportedProgram, str], object]]] = {
+_TARGETS: dict[str, tuple[str, Callable[..., object]]] = {
     "numpy": (
         "a module of Python that needs NumPy alone; - for the screen",
         lambda program, path: _write_text(program.to_numpy_source(), path),
@@ -127,7 +170,9 @@ _TARGETS: dict[str, tuple[str, Callable[[ExportedProgram, str], object]]] = {
     "onnx": ("an ONNX model", lambda program, path: _method(program, "to_onnx")(path)),
     "stablehlo": (
         "MLIR text in StableHLO; - for the screen",
-        lambda program, path: _write_text(_method(program, "to_stablehlo")(), path),
+        lambda program, path, sizes: _write_text(
+            _method(program, "to_stablehlo")(sizes=sizes), path
+        ),
     ),
     "object": (
         "a folder with object code, a C header and a loader",
@@ -149,8 +194,13 @@ def _function(named: str) -> Any:
         raise _NotThere(f"there is no file {file}")
     module = _loaded(path)
     found: Any = module
+    holder: Any = None
     for part in name.split("."):
-        found = getattr(found, part, None)
+        holder, found = found, getattr(found, part, None)
+    if isinstance(found, type):
+        raise _NotThere(f"{named} is a class; give a function, which may make an object of it")
+    if isinstance(holder, type) and isinstance(vars(holder).get(part), FunctionType):
+        raise _NotThere(f"{named} is a method; give a function that calls it")
     if not callable(found):
         functions = [key for key, value in vars(module).items() if _is_of(value, module)]
         there = f"; it has {', '.join(functions)}" if functions else ""
@@ -159,7 +209,24 @@ def _function(named: str) -> Any:
 
 
 def _is_of(value: object, module: ModuleType) -> bool:
-    return callable(value) and getattr(value, "__module__", None) == module.__name__
+    """Whether a value is a function that the module defines."""
+    is_function = callable(value) and not isinstance(value, type)
+    return is_function and getattr(value, "__module__", None) == module.__name__
+
+
+def _check_signature(
+    named: str, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> None:
+    """Raise ``_NotThere`` for arguments that are not those of the function."""
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):  # many builtins have none
+        return
+    try:
+        signature.bind(*args, **kwargs)
+    except TypeError as error:
+        name = named.rpartition(":")[2]
+        raise _NotThere(f"{named}: {error}; its parameters are {name}{signature}") from None
 
 
 def _loaded(path: Path) -> ModuleType:

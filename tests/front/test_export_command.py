@@ -42,6 +42,23 @@ def printed(x):
     >>> printed(np.ones(3))
     """
     open(x)
+
+
+def raises(x):
+    raise RuntimeError("no")
+
+
+def casts(x):
+    x += 0.5
+
+
+def fits(x, y):
+    return x + y
+
+
+class Box:
+    def go(self, x):
+        return x
 '''
 
 
@@ -86,7 +103,11 @@ def test_text_goes_to_the_screen(file: str, capsys: pytest.CaptureFixture[str]) 
         (["{}", "--numpy", "-"], 2, "has no function"),
         (["step", "--numpy", "-"], 2, "is not FILE:FUNCTION, as in heat.py:step"),
         (["no.py:step", "--numpy", "-"], 2, "there is no file no.py"),
-        (["{}:stop", "--numpy", "-"], 2, "has no function stop; it has step, bare, wrong, printed"),
+        (
+            ["{}:stop", "--numpy", "-"],
+            2,
+            "has no function stop; it has step, bare, wrong, printed, raises, casts, fits\n",
+        ),
         (
             ["{}:bare", "--numpy", "-"],
             2,
@@ -97,6 +118,9 @@ def test_text_goes_to_the_screen(file: str, capsys: pytest.CaptureFixture[str]) 
         (["{}:bare", "--numpy", "-", "--args", "f64[3"], 2, "is neither an array"),
         (["{}:bare", "--numpy", "-", "--args", "f64[3:4]"], 2, "is no size and no name of one"),
         (["{}:printed", "--numpy", "-"], 1, "cannot be exported: "),
+        (["{}:step", "--numpy", "-", "--size", "u.0=6"], 2, "--size is for --stablehlo"),
+        (["{}:step", "--stablehlo", "-", "--size", "u.0"], 2, "'u.0' is not NAME=NUMBER"),
+        (["{}:step", "--stablehlo", "-", "--size", "u.0=6"], 1, "step has no size 'u.0'"),
         (["{}:step", "--numpy", "/no/folder/x.py"], 2, "/no/folder/x.py cannot be written"),
     ],
 )
@@ -110,6 +134,34 @@ def test_errors_say_what_to_do(
     assert text in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    "name, spec, status, text",
+    [
+        ("fits", "f64[3]", 2, "missing a required argument: 'y'; its parameters are fits(x, y)"),
+        ("fits", "1, 2, 3", 2, "too many positional arguments; its parameters are fits(x, y)"),
+        ("fits", "", 2, "missing a required argument: 'x'; its parameters are fits(x, y)"),
+        ("Box", "f64[3]", 2, "is a class; give a function"),
+        ("Box.go", "f64[3]", 2, "is a method; give a function"),
+        ("raises", "f64[3]", 1, ":34: RuntimeError: no"),
+        ("casts", "i64[3]", 1, ":38: UFuncTypeError: Cannot"),
+        ("fits", "f64[3], f64[4]", 1, ":42: ValueError: operands could not be broadcast"),
+    ],
+)
+def test_mistakes_are_one_line(
+    file: str, name: str, spec: str, status: int, text: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(f"{file}:{name}", "--args", spec, "--numpy", "-") == status
+    found = capsys.readouterr().err
+    assert found.startswith(f"fxc export: {file}")
+    assert text in found
+    assert found.count("\n") == 1
+
+
+def test_the_notes_of_a_refusal_are_printed(file: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(f"{file}:printed", "--numpy", "-") == 1
+    assert "in printed:  open(x)" in capsys.readouterr().err
+
+
 def test_other_targets_are_methods_of_the_program(
     file: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -118,12 +170,16 @@ def test_other_targets_are_methods_of_the_program(
         monkeypatch.setattr(
             ExportedProgram, name, lambda self, path: seen.append(path), raising=False
         )
-    monkeypatch.setattr(ExportedProgram, "to_stablehlo", lambda self: "module {}\n", raising=False)
+    monkeypatch.setattr(
+        ExportedProgram, "to_stablehlo", lambda self, sizes: f"module {sizes}\n", raising=False
+    )
     out = tmp_path / "step.mlir"
     targets = ["--onnx", "step.onnx", "--object", "folder", "--stablehlo", str(out)]
     assert run(f"{file}:step", *targets) == 0
     assert seen == ["step.onnx", "folder"]
     assert out.read_text() == "module {}\n"
+    assert run(f"{file}:step", "--stablehlo", str(out), "--size", "u.0=6", "--size", "n=2") == 0
+    assert out.read_text() == "module {'u.0': 6, 'n': 2}\n"
 
 
 def test_the_help_teaches(capsys: pytest.CaptureFixture[str]) -> None:
