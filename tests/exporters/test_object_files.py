@@ -379,3 +379,11 @@ def test_headers_compile(language: str, tmp_path: Path) -> None:
         tmp_path / "fill", ["x86-64"]
     )
     subprocess.run([GCC, "-x", language, *warnings, tmp_path / "fill" / "fill.h"], check=True)
+
+
+def test_a_folder_that_cannot_be_made_is_named_as_it_was_given(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    program = fxc.export(lambda x: x + 1, np.ones(3))
+    with pytest.raises(NotADirectoryError) as caught:
+        program.to_object(tmp_path / "file/package", levels=["x86-64"])
+    assert caught.value.filename == str(tmp_path / "file/package")

@@ -38,15 +38,17 @@ def write(
     if target.exists() and any(target.iterdir()) and not (target / MANIFEST).exists():
         raise FileExistsError(f"{folder} is there, and is no package")
     temporary = target.with_name(f"{target.name}.{secrets.token_hex(4)}.tmp")
-    temporary.mkdir(parents=True)
     try:
+        temporary.mkdir(parents=True)
         for name, data in files.items():
             (temporary / name).write_bytes(data)
         if target.exists():
             shutil.rmtree(target)
         temporary.rename(target)
-    except BaseException:
+    except BaseException as error:
         shutil.rmtree(temporary, ignore_errors=True)
+        if isinstance(error, OSError) and error.errno is not None:  # the path that was given
+            raise OSError(error.errno, error.strerror, os.fspath(folder)) from None
         raise
 
 
