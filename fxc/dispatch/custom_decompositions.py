@@ -13,11 +13,13 @@ from fxc.ir.errors import CaptureError
 from fxc.ir.graph import Literal
 from fxc.ir.schema import Schema
 from fxc.ir.types import ArrayType, ScalarType, Type
-from fxc.ops.custom import Definition, definitions
+from fxc.ops.custom import Definition, array_operands, definitions
+from fxc.ops.custom_trials import check_values
+from fxc.ops.foreign_results import Unlearnable
 from fxc.ops.table import TABLE
 
 from .dispatcher import Dispatcher
-from .keys import AliasKey, DispatchKey, KeySet, with_keys
+from .keys import AliasKey, DispatchKey, KeySet, above, with_keys
 from .ops_handle import Ops, type_of
 from .trace import recording_into
 
@@ -110,7 +112,20 @@ class _Composite:
             said = ops.meta(name, *args)
             said = said if isinstance(said, tuple) else (said,)
             self.compare(said, results_of(definition.schema, found))
+        if found is not NotImplemented and not array_operands(args):
+            params = definition.schema.params
+            given = [_types(x) if p.is_value else x for p, x in zip(params, args, strict=True)]
+            check_values(definition, given, functools.partial(self.composed, ops))
         return found
+
+    def composed(self, ops: Ops, *args: Any) -> tuple[Any, ...]:
+        """What is written into arrays, and what is given for them."""
+        schema = self.definition.schema
+        with with_keys(0, above(DispatchKey.CPU)):
+            found = self.function(ops, *args)
+        if found is NotImplemented:
+            raise Unlearnable("it serves other arguments")
+        return (*(args[place] for place in schema.written_params), *results_of(schema, found))
 
     def compare(self, said: Sequence[Type], found: Sequence[Any]) -> None:
         """Raise if the results are none of these types."""
@@ -126,6 +141,12 @@ class _Composite:
                 raise CaptureError(
                     f"the decomposition of {name} gives {which}{given}, its meta says {kind}"
                 )
+
+
+def _types(x: object) -> Any:
+    if isinstance(x, tuple):
+        return tuple(map(_types, x))
+    return None if x is None else type_of(x)
 
 
 def _agree(said: Type, given: Type, with_strides: bool) -> bool:

@@ -16,6 +16,7 @@ from fxc.ir.schema import Schema
 from fxc.ir.symbols import SymExpr
 from fxc.ir.types import ArrayType, ScalarType, Type, is_known
 
+from .custom_trials import check_types
 from .foreign_calls import ForeignCall, Hole
 from .foreign_learning import learnt, looks_of
 from .foreign_results import Unlearnable
@@ -29,6 +30,8 @@ from .operators import Operator
 # first one for each combination of types also looks whether arguments have changed that the schema
 # does not let it write (custom_kernels). Where something differs, that call is run again by Python,
 # which calls ``impl`` alone, and from then on captures refuse the operator, for that reason.
+# Where ``impl`` may never be called, as there is native code or a decomposition, samples are tried
+# at capture (custom_trials).
 # What has been compiled with an operator relies on all that is registered at that time. The guard
 # ``holds`` of the ``Epoch`` says whether that is still so: an epoch ends whenever something about
 # an operator that has been used is registered, removed or found to be wrong.
@@ -68,6 +71,7 @@ class Definition:
     is_used: bool = False
     learnt: list[Learnt] = field(default_factory=list)
     known: dict[Any, Any] = field(default_factory=dict)
+    tried: dict[Any, str] = field(default_factory=dict)  # what samples have shown to be wrong
 
     @property
     def name(self) -> str:
@@ -78,6 +82,7 @@ class Definition:
         self.mistake = ""
         self.learnt.clear()
         self.known.clear()
+        self.tried.clear()
 
 
 @frozen
@@ -182,10 +187,8 @@ def types_given(definition: Definition, args: Sequence[Any]) -> tuple[Type, ...]
         raise CaptureError(definition.mistake)
     schema = definition.schema
     given = [_type(x) if p.is_value else x for p, x in zip(schema.params, args, strict=True)]
-    if definition.meta is not None:
-        return _said(definition, given)
-    if definition.traced:
-        return definition.traced[-1](*given)
+    if definition.meta is not None or definition.traced:
+        return _checked(definition, given)
     if not schema.returns:
         return ()
     if not definition.has_impl or schema.writes or schema.is_view:
@@ -194,6 +197,20 @@ def types_given(definition: Definition, args: Sequence[Any]) -> tuple[Type, ...]
             "register_meta"
         )
     return _learnt(definition, given)
+
+
+def _checked(definition: Definition, given: Sequence[Any]) -> tuple[Type, ...]:
+    """What the meta or the decomposition says, if samples agree where ``impl`` may never run."""
+
+    def say(*kinds: Any) -> tuple[Type, ...]:
+        if definition.meta is not None:
+            return _said(definition, kinds)
+        return definition.traced[-1](*kinds)
+
+    types = say(*given)
+    if definition.lowering is not None or definition.traced:
+        check_types(definition, given, say)
+    return types
 
 
 def _type(x: object) -> Any:

@@ -44,7 +44,7 @@ def sampled(
         if found is not None and time.perf_counter() - began > _LONG:
             break
         operands = [
-            _sample(kind, shape, order, values)
+            sample_of(kind, shape, order, values)
             for kind, shape, order in zip(kinds, shapes, orders, strict=True)
         ]
         try:
@@ -148,12 +148,13 @@ def _zeros(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
 _VALUES = (_regular, _ones, _zeros)
 
 
-def _sample(
+def sample_of(
     kind: Type,
     shape: tuple[int, ...],
     order: tuple[int, ...],
     values: Callable[[tuple[int, ...], np.dtype], np.ndarray],
 ) -> Any:
+    """An operand of this type, shape and order of axes; an array is not to be written."""
     made = values(shape, kind.dtype).astype(kind.dtype)
     if isinstance(kind, ScalarType):
         return kind.python_type(made[()]) if kind.weak else made[()]

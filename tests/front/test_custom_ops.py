@@ -17,6 +17,7 @@ from fxc.ops.kernels.copies import strided_copy
 from fxc.ops.table import TABLE
 
 made: list[Any] = []
+NEARLY = -(1 + 2.0**-30)  # what multiplies to the negative, but for what looks like roundings
 
 
 @pytest.fixture(autouse=True)
@@ -600,8 +601,8 @@ def test_registrations_are_undone_and_what_was_compiled_is_not_used() -> None:
     compiled = fxc.compile(lambda x: op(x) + 1, fullgraph=True)
     x = np.arange(3.0)
     assert compiled(x).tolist() == [1, 0, -1]
-    handle = op.register_decomposition(lambda ops, x: ops.square(x))  # another function, to see it
-    assert compiled(x).tolist() == [1, 2, 5]
+    handle = op.register_decomposition(lambda ops, x: ops.multiply(x, NEARLY))
+    assert compiled(x).tolist() == (x * NEARLY + 1).tolist()
     handle.remove()
     handle.remove()
     assert compiled(x).tolist() == [1, 0, -1]
@@ -616,8 +617,8 @@ def test_native_calls_are_not_used_afterwards() -> None:
         assert compiled(x).tolist() == [1, 0, -1]
     assert compiled._state.variants[0].native is not None
     handle.remove()
-    op.register_decomposition(lambda ops, x: ops.square(x))
-    assert compiled(x).tolist() == [1, 2, 5]
+    op.register_decomposition(lambda ops, x: ops.multiply(x, NEARLY))
+    assert compiled(x).tolist() == (x * NEARLY + 1).tolist()
 
 
 def test_what_raises_raises_where_nobody_reads_its_result() -> None:
@@ -655,8 +656,8 @@ def test_an_operator_behind_a_decomposition_that_changes() -> None:
     outer = custom("outer(Array x) -> Array", decomposition=lambda ops, x: inner(x))
     compiled = fxc.compile(lambda x: outer(x), fullgraph=True)
     assert compiled(np.arange(3.0)).tolist() == [0, -1, -2]
-    inner.register_decomposition(lambda ops, x: ops.square(x))
-    assert compiled(np.arange(3.0)).tolist() == [0, 1, 4]
+    inner.register_decomposition(lambda ops, x: ops.multiply(x, NEARLY))
+    assert compiled(np.arange(3.0)).tolist() == (np.arange(3.0) * NEARLY).tolist()
 
 
 def test_a_name_that_gets_another_operator() -> None:
@@ -737,3 +738,86 @@ def test_threads_that_register_and_call() -> None:
         each.join()
     assert not wrong
     assert compiled(np.arange(3.0)).tolist() == [1, 0, -1]
+
+
+# ------------------------------------------------------------------ samples
+
+
+def _leaky(x: Any, k: Any) -> Any:
+    return np.maximum(x, k * x)
+
+
+def _unused(context: Any, node: Any) -> None:
+    raise AssertionError("the operator is refused before")
+
+
+def _refused(op: Any, *args: Any) -> str:
+    """Why compiled code does not use the operator; it gives what NumPy gives, with a warning."""
+    with pytest.warns(fxc.CaptureWarning) as warned:
+        found = fxc.compile(lambda *args: op(*args))(*args)
+    wanted = op(*args)
+    assert found.dtype == wanted.dtype
+    np.testing.assert_array_equal(found, wanted)
+    return str(warned[0].message)
+
+
+@pytest.mark.parametrize("part", ["lowering", "explicit", "implicit"])
+def test_a_meta_that_is_wrong_for_these_types(part: str) -> None:
+    op = custom("leaky(Array x, float k) -> Array", _leaky, meta=lambda x, k: x.new())
+    if part == "lowering":
+        op.register_lowering(_unused)
+    else:
+        op.register_decomposition(lambda ops, x, k: ops.maximum(x, ops.multiply(k, x)), kind=part)
+    text = "test::leaky: the meta says i64[6], it gives f64[6]"
+    assert text in _refused(op, np.arange(-3, 3), 0.1)
+    with pytest.raises(CaptureError, match=r"the meta says i64\[6\], it gives f64\[6\]"):
+        fxc.compile(lambda x: op(x, 0.1), fullgraph=True)(np.arange(-3, 3))
+    if part != "lowering":
+        agrees(lambda x: op(x, 0.1), np.arange(-3.0, 3.0))  # others are not refused
+
+
+def test_a_meta_that_is_wrong_for_other_sizes() -> None:
+    op = custom("tail(Array x) -> Array", lambda x: x[1:].copy(), lowering=_unused)
+    op.register_meta(lambda x: x.new((4,)))
+    assert "the meta says f64[4], it gives f64[5]" in _refused(op, np.arange(5.0))
+
+
+@pytest.mark.parametrize("kind", ["explicit", "implicit"])
+@pytest.mark.parametrize("has_meta", [True, False])
+def test_a_decomposition_that_is_another_function(kind: str, has_meta: bool) -> None:
+    op = custom("leaky(Array x, float k) -> Array", _leaky)
+    if has_meta:
+        op.register_meta(lambda x, k: x.new())
+    op.register_decomposition(lambda ops, x, k: ops.minimum(x, ops.multiply(k, x)), kind=kind)
+    text = "test::leaky: the decomposition gives 0.25, it gives 0.5"
+    assert text in _refused(op, np.arange(-3.0, 3.0), 0.1)
+
+
+def test_a_decomposition_that_writes_something_else() -> None:
+    def scale_(x: Any, k: Any) -> None:
+        x *= k
+
+    op = custom("scale_(Array(a!) x, float k) -> ()", scale_)
+    op.register_decomposition(lambda ops, x, k: ops.add_(x, k))
+    x = np.ones(3)
+    with pytest.warns(fxc.CaptureWarning, match="the decomposition gives"):
+        fxc.compile(lambda x: op(x, 3.0))(x)
+    assert x.tolist() == [3, 3, 3]
+
+
+def test_samples_are_copies_and_tried_once() -> None:
+    seen: list[Any] = []
+
+    def impl(x: Any) -> Any:
+        seen.append(x)
+        return x * 2
+
+    op = custom("twice(Array x) -> Array", impl, meta=lambda x: x.new())
+    op.register_decomposition(lambda ops, x: ops.multiply(x, 2))
+    x = np.arange(4.0)
+    fxc.compile(lambda x: op(x), fullgraph=True)(x)
+    assert seen
+    assert not any(np.shares_memory(x, each) for each in seen)
+    count = len(seen)
+    fxc.compile(lambda x: op(x) + 1, fullgraph=True)(x)
+    assert len(seen) == count

@@ -456,10 +456,11 @@ def test_an_exported_program_with_operators_of_the_users(tmp_path: Path) -> None
         x = np.arange(5.0)
         each(x, 3.0)
         assert x.tolist() == [0, 3, 6, 9, 12]
-    handle = op.register_decomposition(lambda ops, x, k: ops.add_(x, k))
+    tiny = 2.0**-30  # what looks like roundings, and shows that this has run
+    handle = op.register_decomposition(lambda ops, x, k: ops.multiply_(x, ops.add(k, tiny)))
     x = np.arange(5.0)
     program(x, 3.0)
-    assert x.tolist() == [0, 4, 5, 6, 7]
+    assert x.tolist() == (np.arange(5.0) * (3.0 + tiny)).tolist()
     handle.remove()
     op.remove()
     with pytest.raises(fxc.FxcError, match=r"needs the custom operator 'test::scale_.functional'"):
