@@ -279,6 +279,11 @@ class Serving(Splitting[P, R]):
     @unseen
     def _eager_after(self, error: Exception, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run as plain NumPy what raised in fxc; it should raise the same."""
+        if isinstance(error, ExtensionError):  # what a backend gives, which need not be as NumPy's
+            if self._options.fullgraph:
+                raise error
+            self._warn_eager(str(error), error)
+            return self._eager(args, kwargs)
         _log.info("%s: runs as plain NumPy: %s", self.__name__, shown(error))
         result = self._eager(args, kwargs)
         if not getattr(error, "__fxc_need_not_raise__", False):

@@ -204,7 +204,9 @@ def _by_backend(
         if not isinstance(backend, BackendIndex):
             sizes = _counted_outside(functional)
             graph = _with_results(functional, sizes.values())
-            inner = _made_by(backend, given, graph, index)
+            from .backend_results import checked
+
+            inner = checked(graph, _made_by(backend, given, graph, index), _name_of(given))
             delivered = _delivering(functional, tuple(sizes), inner)
             return Compilation(captured.graph, functional, functional, None, (), delivered)
         index = backend
@@ -228,8 +230,11 @@ def _made_by(
     except (FxcError, KeyboardInterrupt):
         raise
     except Exception as error:
-        name = given if isinstance(given, str) else getattr(given, "__name__", repr(given))
-        raise ExtensionError(f"the backend {name!r} raises {error!r}") from error
+        raise ExtensionError(f"the backend {_name_of(given)!r} raises {error!r}") from error
+
+
+def _name_of(backend: object) -> str:
+    return backend if isinstance(backend, str) else getattr(backend, "__name__", repr(backend))
 
 
 def _kernels_of(index: BackendIndex[Kernel]) -> KernelOf:

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import warnings
 import zipfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -475,3 +476,60 @@ def test_a_program_file_with_a_wrong_operator(tmp_path: Path) -> None:
     made.append(fxc.custom_op("test::two(Array x, Array y) -> Array", np.add))
     with pytest.raises(fxc.FxcError, match=r"two.fxc cannot be loaded"):
         fxc.load(path)
+
+
+# ------------------------------------------------------------------ what backends give
+
+
+def _counting(x: Any) -> Any:
+    x += 1
+    return x * 2, x.sum()
+
+
+@pytest.mark.parametrize(
+    "change, text",
+    [
+        (lambda found: None, r"must give a tuple or list of 3 results, it gives None"),
+        (lambda found: found[:2], r"must give a tuple or list of 3 results, it gives 2"),
+        (lambda found: [each.astype("f4") for each in found], r"gives f32\[3\] as result"),
+        (
+            lambda found: [np.zeros(7), *found[1:]],
+            r"gives f64\[7\] as result 0, the graph says f64",
+        ),
+        (lambda found: [found[0], np.zeros(3), found[2]], r"gives f64\[3\] as result 1, .* f64"),
+        (lambda found: [None, *found[1:]], r"gives None as result 0, the graph says"),
+    ],
+)
+@pytest.mark.parametrize("dynamic", [True, False])
+def test_results_of_a_backend_are_those_of_the_graph(
+    change: Callable[..., Any], text: str, dynamic: bool
+) -> None:
+    def wrong(graph: Graph, index: Any, types: Any) -> Any:
+        return lambda *inputs: change(evaluate(graph, inputs, kernel_of))
+
+    x = np.arange(3.0)
+    with pytest.raises(ExtensionError, match=f"the backend 'wrong' {text}"):
+        fxc.compile(_counting, backend=wrong, fullgraph=True, dynamic=dynamic)(x)
+    assert x.tolist() == [0, 1, 2]
+    compiled = fxc.compile(_counting, backend=wrong, dynamic=dynamic)
+    with pytest.warns(fxc.CaptureWarning, match=f"runs as plain NumPy: the backend 'wrong' {text}"):
+        found = compiled(x)
+    assert found[0].tolist() == [2, 4, 6]
+    assert x.tolist() == [1, 2, 3]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert compiled(x)[1] == 9
+
+
+def test_a_backend_that_gives_no_function() -> None:
+    def nothing(graph: Graph, index: Any, types: Any) -> Any:
+        return None
+
+    with pytest.raises(ExtensionError, match="the backend 'nothing' gives a NoneType, not a func"):
+        fxc.compile(_counting, backend=nothing, fullgraph=True)(np.ones(3))
+
+
+def test_sizes_of_a_backends_results_that_are_counted() -> None:
+    compiled = fxc.compile(lambda x: x[x > 1] * 2, backend=plain, fullgraph=True, dynamic=True)
+    for size in (3, 5):
+        assert compiled(np.arange(float(size))).tolist() == [2.0 * k for k in range(2, size)]
