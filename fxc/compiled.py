@@ -230,7 +230,7 @@ def compile(
     0
     """
     check_settings()
-    options = Options(fullgraph, backend, dynamic, math, tuple(passes))
+    options = Options(fullgraph, backend, dynamic, math, _listed(passes))
     if fn is None:
         return lambda function: Compiled(function, options)
     for kind in (staticmethod, classmethod):
@@ -239,3 +239,9 @@ def compile(
     if not callable(fn):
         raise TypeError(f"fxc.compile takes a function, not a {type(fn).__name__}")
     return Compiled(fn, options)
+
+
+def _listed(passes: object) -> tuple[Pass | str, ...]:
+    if not isinstance(passes, list | tuple):
+        raise TypeError(f"passes must be a list of passes, not {passes!r}")
+    return tuple(passes)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from fxc.ir.errors import ExtensionError, FxcError
+from fxc.ir.errors import ExtensionError, FxcError, VerificationError
 from fxc.ir.graph import Graph, walk
+from fxc.ir.verify import verify
+from fxc.ops.metas import types_of
+from fxc.ops.table import TABLE
 
 from .extensions import NamedPass, passes_of
 
@@ -14,14 +17,26 @@ if TYPE_CHECKING:
     from .extensions import Pass
 
 
-def passed(graph: Graph, passes: Sequence[Pass | str], verified: Callable[..., Graph]) -> Graph:
-    """The graph behind all passes, in their order; each gives one that ``verified`` looks at.
+def passed(graph: Graph, passes: Sequence[Pass | str]) -> Graph:
+    """The graph behind all passes, in their order; what each gives is verified.
 
     Raises ``ExtensionError``, which names the pass, if one raises, or gives what is no graph of
     this function.
     """
     for each in passes_of(passes):
-        graph = verified(_passed(graph, each), f"the pass {each.name}", graph)
+        graph = _verified(_passed(graph, each), each)
+    return graph
+
+
+def _verified(graph: Graph, each: NamedPass) -> Graph:
+    try:
+        verify(graph, table=TABLE.schema_of, meta=types_of, after=f"the pass {each.name}")
+    except VerificationError as error:
+        raise ExtensionError(str(error)) from None
+    except FxcError:
+        raise
+    except Exception as error:
+        raise ExtensionError(f"the pass {each.name} gives a broken graph: {error!r}") from error
     return graph
 
 

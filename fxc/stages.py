@@ -159,7 +159,7 @@ def compile_captured(
     if passes:
         from .passing import passed
 
-        functional = passed(functional, passes, verified)
+        functional = passed(functional, passes)
     if backend == "llvm":
         seconds = _seconds_to_compile(functional)
         if seconds > longest:

@@ -41,6 +41,8 @@ class Options:
 
             backend_of(self.backend)
             passes_of(self.passes)
+        if self.dynamic is not None and not isinstance(self.dynamic, bool):
+            raise ValueError(f"dynamic must be True, False or None, not {self.dynamic!r}")
         if self.math not in get_args(Math):
             raise ValueError(f"math must be one of {get_args(Math)}, not {self.math!r}")
 

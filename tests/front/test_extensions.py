@@ -231,10 +231,24 @@ def test_a_pass_that_fails_is_named(function: Callable[..., Any], text: str) -> 
     assert found[0].tolist() == [2, 4]
 
 
-def test_a_graph_of_a_pass_is_verified(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("FXC_VERIFY", "1")
-    with pytest.raises(fxc.InternalError, match="a problem after the pass _cut"):
+@pytest.mark.parametrize("setting", ["1", ""])
+def test_a_graph_of_a_pass_is_verified(monkeypatch: pytest.MonkeyPatch, setting: str) -> None:
+    monkeypatch.setenv("FXC_VERIFY", setting)
+    with pytest.raises(ExtensionError, match=r"problems? after the pass _cut"):
         fxc.compile(step, passes=[_cut], fullgraph=True)(np.ones(3), np.ones(3))
+    with pytest.warns(fxc.CaptureWarning, match=r"problems? after the pass _cut"):
+        fxc.compile(step, passes=[_cut])(np.ones(3), np.ones(3))
+
+
+def test_passes_without_a_list() -> None:
+    for given in (_cut, "name"):
+        with pytest.raises(TypeError, match="passes must be a list of passes, not"):
+            fxc.compile(step, passes=given)  # type: ignore[call-overload]
+
+
+def test_dynamic_is_a_bool() -> None:
+    with pytest.raises(ValueError, match="dynamic must be True, False or None, not 'yes'"):
+        fxc.compile(step, dynamic="yes")  # type: ignore[call-overload]
 
 
 def test_a_pass_that_writes() -> None:
