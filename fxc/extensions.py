@@ -75,6 +75,8 @@ def _is_backend(backend: object) -> bool:
 
 
 def _check_backend(name: str, backend: object) -> None:
+    if not isinstance(name, str):
+        raise TypeError(f"the name of a backend is a str, not a {type(name).__name__}")
     if not _is_backend(backend):
         kind = type(backend).__name__
         raise TypeError(f"the backend {name!r} must be a function or a BackendIndex, not a {kind}")
@@ -127,10 +129,7 @@ def _pass_of(each: Pass | str) -> NamedPass:
     if isinstance(each, str):
         function = _from_packages("passes", each)
         if function is None:
-            known = tuple(_offered("passes"))
-            raise ValueError(
-                f"a pass is a function from Graph to Graph, or one of {known}: {each!r}"
-            )
+            raise ValueError(f"there is no pass {each!r}; {_known('passes')}")
         return NamedPass(each, function)
     if not callable(each):
         raise TypeError(f"a pass is a function from Graph to Graph, not a {type(each).__name__}")
@@ -144,7 +143,7 @@ def exporter_of(name: str) -> Callable[..., Any]:
     """
     found = _from_packages("exporters", name)
     if found is None:
-        raise ValueError(f"there is no exporter {name!r}; there are {tuple(_offered('exporters'))}")
+        raise ValueError(f"there is no exporter {name!r}; {_known('exporters')}")
     return found  # type: ignore[no-any-return]
 
 
@@ -178,3 +177,9 @@ def _offered(group: str) -> list[str]:
     from importlib.metadata import entry_points
 
     return sorted({each.name for each in entry_points(group=f"fxc.{group}")})
+
+
+def _known(group: str) -> str:
+    """What installed packages offer, in words."""
+    found = _offered(group)
+    return f"there are {tuple(found)}" if found else f"no installed package offers any {group}"

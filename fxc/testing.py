@@ -70,6 +70,8 @@ def check_op(op: CustomOp, samples: Iterable[Sequence[Any]], *, rtol: float = 0.
     >>> check_op(op, [(np.ones(3),), (np.ones((2, 3), "f4").T,)])
     >>> op.remove()
     """
+    if not isinstance(op, CustomOp):
+        raise TypeError(f"check_op takes what fxc.custom_op gives, not a {type(op).__name__}")
     changed: set[str] = set()
     count = 0
     for number, given in enumerate(samples):

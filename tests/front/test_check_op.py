@@ -241,3 +241,8 @@ def test_native_code_of_ones_own_is_used() -> None:
         assert compiled(x).tobytes() == (-(x + 1) * 2).tobytes()
     assert compiled.cache_info().fallbacks == {}
     assert compiled(np.ones(3, np.float16)).tolist() == [-4, -4, -4]  # which has no native code
+
+
+def test_what_is_no_operator() -> None:
+    with pytest.raises(TypeError, match=r"takes what fxc\.custom_op gives, not a ufunc"):
+        check_op(np.add, [(1, 2)])  # type: ignore[arg-type]
