@@ -821,3 +821,12 @@ def test_samples_are_copies_and_tried_once() -> None:
     count = len(seen)
     fxc.compile(lambda x: op(x) + 1, fullgraph=True)(x)
     assert len(seen) == count
+
+
+def test_an_operator_that_is_removed_before_it_is_compiled() -> None:
+    op = custom("half(Array x) -> Array", lambda x: x / 2, meta=lambda x: x.new())
+    op.remove()
+    text = "the operator test::half is not registered any more"
+    with pytest.raises(CaptureError, match=text):
+        fxc.compile(lambda x: op(x), fullgraph=True)(np.ones(3))
+    assert text in _refused(op, np.ones(3))

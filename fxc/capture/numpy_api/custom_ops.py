@@ -12,7 +12,7 @@ from fxc.ir.graph import Operand, Value
 from fxc.ir.schema import Param
 from fxc.ir.symbols import SymExpr
 from fxc.ir.types import ArrayType, ScalarType
-from fxc.ops.custom import NotLearnt, current_epoch
+from fxc.ops.custom import NotLearnt, current_epoch, definitions
 from fxc.ops.foreign_results import Unlearnable
 from fxc.ops.table import TABLE
 
@@ -29,6 +29,9 @@ def call_custom(op: CustomOp, args: Args, kwargs: Kwargs) -> Any:
     session = current()
     guards, epoch = session.door.outside.guards, current_epoch()
     guards.check(f"{guards.constant(epoch)}.holds is True", f"{op.__name__} is what it was")
+    definition = definitions().get(op.schema.name)
+    if definition is None or definition.owner is not op:
+        raise refuse(f"the operator {op.__name__} is not registered any more")
     row = TABLE[op.schema.name]
     given = bind(row, args, kwargs)
     taken = [_argument(op, p, x) for p, x in zip(op.schema.params, given, strict=True)]
