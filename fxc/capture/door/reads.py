@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import functools
 import sys
-from collections.abc import Iterable
 from types import (
     BuiltinFunctionType,
     DynamicClassAttribute,
@@ -41,6 +40,7 @@ from ..values.objects import (
 )
 from ..values.operands import Traced
 from ..values.shadows import class_of, is_shadow, real_class
+from .class_attributes import guard_absent, guard_class_attribute
 from .creations import Creations
 from .outer import CONTENTS, DELETED, Outer
 
@@ -221,7 +221,7 @@ class Reads:
         found = vars(each)[name]
         if each.__module__ == "builtins":
             return getattr(owner, name)
-        self._guard_absent(behind[:place], name)
+        guard_absent(self.outside.guards, behind[:place], name)
         self.guard_class_attribute(each, name, found)
         if isinstance(found, property):
             return self.call(found.fget, instance)
@@ -267,21 +267,7 @@ class Reads:
         return self._plain_attr(owner, name, source, getattr(owner, name))
 
     def guard_class_attribute(self, kind: type, name: str, found: object) -> None:
-        guards, kind = self.outside.guards, real_class(kind)
-        holder = next(each for each in kind.__mro__ if name in vars(each))
-        text, known = f"{kind.__name__}.{name} is the same", guards.constant(found)
-        if holder is not kind and isinstance(found, FunctionType | property):
-            guards.check(f"{guards.constant(kind)}.{name} is {known}", text)
-            return
-        self._guard_absent(kind.__mro__[: kind.__mro__.index(holder)], name)
-        guards.check(f"{guards.constant(holder)}.__dict__[{name!r}] is {known}", text)
-
-    def _guard_absent(self, kinds: Iterable[type], name: str) -> None:
-        """Classes that get an attribute of that name later hide that of those behind them."""
-        guards = self.outside.guards
-        for kind in kinds:
-            root, text = guards.constant(kind), f"{kind.__name__} has no {name} of its own"
-            guards.check(f"{name!r} not in {root}.__dict__", text)
+        guard_class_attribute(self.outside.guards, kind, name, found)
 
     def _object_attr(self, owner: object, name: str, known: Known) -> Any:
         """An attribute of an object from outside; ``owner`` is what stands for it."""
