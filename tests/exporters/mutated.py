@@ -71,17 +71,23 @@ def damaged(count: int, seed: int) -> Iterator[str]:
                 (folder / name).unlink()
             else:
                 (folder / name).write_bytes(found)
-            try:
-                load(folder)
-                yield f"{number}: {name} was loaded"
-            except BadPackage as error:
-                if not str(error).startswith(f"{folder} cannot be loaded: "):
-                    yield f"{number}: {name}: {error}"
-            except BaseException as error:
-                yield f"{number}: {name}: {error!r}"
+            problem = _problem(folder)
+            if problem:
+                yield f"{number}: {name}{problem}"
             (folder / name).write_bytes(files[name])
         load(folder)
         shutil.rmtree(folder)
+
+
+def _problem(folder: Path) -> str:
+    """What a damaged package does in place of its one clear error."""
+    try:
+        load(folder)
+    except BadPackage as error:
+        return "" if str(error).startswith(f"{folder} cannot be loaded: ") else f": {error}"
+    except BaseException as error:
+        return f": {error!r}"
+    return " was loaded"
 
 
 def damaged_objects(count: int, seed: int) -> Iterator[str]:
