@@ -22,6 +22,7 @@ from ..session.session import current
 from ..values.operands import Traced, constant, has_traced, kind_of, operand
 from .dtypes import check_real
 from .indexing import IndexArrays, as_stored, check_masked_source, checked
+from .sequences import array_of
 
 _INTP = np.dtype(np.intp)
 
@@ -117,6 +118,8 @@ def in_dtype(source: Any, dtype: np.dtype) -> Operand:
         cells = np.zeros(np.shape(source), dtype)
         cells[...] = source
         return constant(cells) if cells.ndim else Literal(cells.reshape(1)[0])
+    if isinstance(source, tuple | list) and dtype.kind in "iu":  # each Python int has to fit
+        return operand(array_of(source, dtype))
     source = source._stored_as(dtype) if isinstance(source, Traced) else source
     check_fits(source, dtype)
     given = as_stored(operand(source), dtype, each=True)
