@@ -18,13 +18,13 @@ from fxc.ir.graph import Graph
 from fxc.ir.records import frozen
 from fxc.ir.size_guards import Guard
 from fxc.ir.symbols import Dim, counted_in
-from fxc.ir.tree import LEAF, NONE, TreeSpec, registration
+from fxc.ir.tree import TreeSpec
 from fxc.lowering.building.context import NativeKernel
 from fxc.lowering.lower import lower
 
 from .assemble import recipe_of
 from .program_file import ArgumentLeaf, Fixed, GivenInput, SavedProgram
-from .program_objects import name_of
+from .program_objects import show_spec
 from .stages import lowered
 
 
@@ -103,20 +103,10 @@ def _identifier(name: str) -> str:
 
 def _show_spec(spec: TreeSpec) -> Any:
     """A TreeSpec as ``package.trees`` reads it."""
-    kind = spec.container
-    if spec == LEAF:
-        return "*"
-    if spec == NONE:
-        return None
-    assert kind is not None
-    children = [_show_spec(child) for child in spec.children]
-    if kind is tuple or kind is list:
-        return {kind.__name__: children}
-    if registration(kind) is not None:
-        raise ExportError(f"{kind.__name__} is a registered pytree node")
-    if kind is dict:
-        return {"dict": children, "keys": [show_value(key) for key in spec.keys]}
-    return {"class": name_of(kind), "fields": spec.keys, "items": children}
+    try:
+        return show_spec(spec, show_value)
+    except ValueError as error:
+        raise ExportError(str(error)) from None
 
 
 def _show_leaf(leaf: ArgumentLeaf) -> dict[str, Any]:

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import io
 import pickle
-import sys
 from importlib import import_module
 from types import CellType, CodeType, FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
 
+from .by_name import imported, loaded
 from .digests import digest_of, is_made_by_python
 
 
@@ -78,13 +78,13 @@ class ReferenceWriter(pickle.Pickler):
         if isinstance(value, np.dtype) and value.isbuiltin == 1 and value.isnative:
             return np.dtype, (value.str,)
         if isinstance(value, type) and is_made_by_python(value):
-            if _named(value.__module__, value.__qualname__) is not value:
+            if loaded(value.__module__, value.__qualname__) is not value:
                 raise NotStored(f"the class {value.__qualname__}")
             return _same, (value.__module__, value.__qualname__, "", self._digest(value))
         return NotImplemented
 
     def _function(self, function: FunctionType) -> Any:
-        found = _named(function.__module__, function.__qualname__)
+        found = loaded(function.__module__, function.__qualname__)
         for part in ("", "__fxc_original__", "_implementation"):
             if (getattr(found, part, None) if part else found) is function:
                 digest = self._digest(function)
@@ -123,21 +123,9 @@ class ReferenceReader(pickle.Unpickler):
         return _checked(found.__fxc_original__ if what == "original" else found, digest)
 
 
-def _named(module: str, qualname: str) -> Any:
-    found: Any = sys.modules.get(module)
-    for part in qualname.split("."):
-        found = getattr(found, part, None)
-    return found
-
-
-def _imported(module: str, qualname: str) -> Any:
-    import_module(module)
-    return _named(module, qualname)
-
-
 def _same(module: str, qualname: str, part: str, digest: bytes) -> Any:
     """What has this name, or a part of it."""
-    found = _imported(module, qualname)
+    found = imported(module, qualname)
     return _checked(getattr(found, part) if part else found, digest)
 
 

@@ -6,12 +6,12 @@ import sys
 import types
 from collections import Counter
 from collections.abc import Callable, Sequence
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypeVar, overload
 
 from fxc.ir.forking import compiling
 from fxc.ir.settings import Math, check_settings
 
+from .by_name import imported, loaded
 from .compiling import without_collections
 from .report import CacheInfo, SplitStages, Stages, stages_of
 from .running import P, R
@@ -73,12 +73,9 @@ class Compiled(Serving[P, R]):
         its compilations, so that another process need not compile. See Note [Stored compilations].
         """
         name = str(getattr(self, "__qualname__", ""))
-        found: Any = sys.modules.get(self.__module__)
-        for part in name.split("."):
-            found = getattr(found, part, None)
-        stored = self._stored() or None
-        if found is self and not (self.__module__ == "__main__" and _is_by_value()):
-            return _named, (self.__module__, name), stored
+        stored, is_found = self._stored() or None, loaded(self.__module__, name) is self
+        if is_found and not (self.__module__ == "__main__" and _is_by_value()):
+            return imported, (self.__module__, name), stored
         return Compiled, (self.__fxc_original__, self._options), stored
 
     def __setstate__(self, stored: bytes) -> None:
@@ -147,14 +144,6 @@ class Compiled(Serving[P, R]):
         part_calls = sum(variant.all_calls for variant in variants) - calls
         eager = state.all_eager_calls
         return CacheInfo(len(variants), calls, eager, used, len(parts), part_calls)
-
-
-def _named(module: str, qualname: str) -> Any:
-    """What ``pickle`` found by its name."""
-    found: Any = import_module(module)
-    for part in qualname.split("."):
-        found = getattr(found, part)
-    return found
 
 
 def _is_by_value() -> bool:

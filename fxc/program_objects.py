@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import dataclasses
 import sys
+from collections.abc import Callable
 from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any
 
@@ -23,21 +24,25 @@ NAMED = (FunctionType, BuiltinFunctionType, ModuleType, type, np.ufunc, type(np.
 _SEQUENCES: dict[str, type] = {"tuple": tuple, "list": list}
 
 
-def show_spec(spec: TreeSpec) -> Any:
-    """A TreeSpec as JSON: ``"*"`` is a leaf, ``null`` is None, a container is an object."""
-    kind = spec.container
+def show_spec(spec: TreeSpec, show_key: Callable[[object], Any] | None = None) -> Any:
+    """A TreeSpec as JSON: ``"*"`` is a leaf, ``null`` is None, a container is an object.
+
+    Keys of dicts are shown as ``show_object`` does, or by ``show_key``. Raises ``ValueError`` for a
+    registered container, and for a class that is not found by its name.
+    """
+    kind, key_text = spec.container, show_key or show_object
     if spec == LEAF:
         return "*"
     if spec == NONE:
         return None
     assert kind is not None
-    children = [show_spec(child) for child in spec.children]
+    children = [show_spec(child, show_key) for child in spec.children]
     if kind in _SEQUENCES.values():
         return {kind.__name__: children}
     if registration(kind) is not None:
         raise ValueError(f"{kind.__name__} is a registered pytree node, which cannot be saved")
     if kind is dict:
-        return {"dict": children, "keys": [show_object(key) for key in spec.keys]}
+        return {"dict": children, "keys": [key_text(key) for key in spec.keys]}
     return {"class": name_of(kind), "fields": spec.keys, "items": children}
 
 

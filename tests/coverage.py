@@ -341,7 +341,7 @@ def outcome(
     args: tuple[Any, ...],
     kwargs: dict[str, Any] | None = None,
 ) -> str:
-    """What becomes of a call; why, if it is refused, goes into the row."""
+    """One of LOWERED, COMPOSITE, NUMPY and REFUSED for a call. Adds the reason of a refusal to the row."""
     program, arrays = program_of(function, args, kwargs or {})
     try:
         captured = capture(program, tuple(map(np.copy, arrays)), {}, Terms(None))

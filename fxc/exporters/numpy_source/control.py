@@ -82,7 +82,7 @@ def _extreme(condition: Code, results: list[Code]) -> Code | None:
 
 
 def _results(body: Writer, region: Region) -> tuple[Operand, ...]:
-    """What an arm of a branch gives; the condition is known in it."""
+    """The results of one arm of a branch; True or False where it yields the condition itself."""
     condition = body.uses.known_in.get(region)
     if condition is None:
         return region.results
