@@ -6,6 +6,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+from collections import namedtuple
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -404,3 +405,12 @@ def test_a_package_takes_the_place_of_another_one(tmp_path: Path) -> None:
 def test_code_of_each_level_is_made_on_any_machine(tmp_path: Path) -> None:
     fxc.export(np.hypot, np.ones(2), np.ones(2)).to_object(tmp_path / "p")
     assert {x.name for x in (tmp_path / "p").glob("*.o")} == {f"hypot-{x.name}.o" for x in LEVELS}
+
+
+def test_a_result_of_a_class_without_a_name_is_refused(tmp_path: Path) -> None:
+    local = namedtuple("local", "first second")
+
+    program = fxc.export(lambda x: local(x + 1, x * 2), np.ones(3))
+    with pytest.raises(ExportError, match="cannot be saved"):
+        program.to_object(tmp_path / "p", OWN)
+    assert not (tmp_path / "p").exists()
