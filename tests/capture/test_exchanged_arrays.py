@@ -446,3 +446,30 @@ def test_what_a_loop_inside_may_have_left_as_it_was(function):
         assert not difference(*found), n
         same = [each.result is call[1] for each, call in zip(found, calls, strict=True)]
         assert same[0] == same[1], n
+
+
+def parted(z, s):
+    low = z[z < s]
+    if len(low) == len(z):
+        return z, 0.0
+    return z * s, low.sum()
+
+
+def exchanged_with_another_dtype(x, y, a):
+    for j in range(len(x)):
+        a[:, y > 0.0] *= y.real[min(j + 1, len(x) - 1)]
+        x, _ = parted(x, 1)
+        y, x = (x, y)
+
+
+@pytest.mark.parametrize("n", [1, 2, 5, 6])
+def test_arrays_of_two_dtypes_change_places(n):
+    """They were taken for one array or another, of one type."""
+
+    def arguments():
+        a = np.random.default_rng(0).random((n, n))[::-1]
+        return a[-1], np.random.default_rng(1).random(n) + 0j, a
+
+    compiled = fxc.compile(exchanged_with_another_dtype, fullgraph=True)
+    expected = run(exchanged_with_another_dtype, arguments())
+    assert not difference(expected, run(compiled, arguments()))

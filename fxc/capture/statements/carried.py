@@ -97,7 +97,7 @@ class Carried:
         """
         known, before = self.ways.get(name), array_of(start)
         way: Held | Form | None
-        if isinstance(known, Held) and before is not None:
+        if isinstance(known, Held) and before is not None and known.is_alike(before):
             self.ways[name] = way = known.begun_with(self._session, before)
         elif isinstance(known, Form):
             way = known

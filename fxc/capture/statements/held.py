@@ -52,8 +52,14 @@ class Held:
         own = () if self.kind is None else (self.kind,)
         return (*[FLAG] * len(self.flagged), *own)
 
+    def is_alike(self, start: Value) -> bool:
+        """Whether the variable may also be ``start``: an array of the options' dtype and shape."""
+        kind = kind_of(start)
+        known = map(kind_of, self.options)
+        return all((each.dtype, each.shape) == (kind.dtype, kind.shape) for each in known)
+
     def begun_with(self, session: Session, start: Value) -> Held:
-        """The same for a loop before which the variable is ``start``."""
+        """The same for a loop before which the variable is ``start``, which is alike."""
         others = options_of(session, start) if self.options else ()
         kind = None if self.kind is None else kind_of(start)
         return Held(tuple(dict.fromkeys((*self.options, *others))), kind)
