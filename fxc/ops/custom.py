@@ -31,7 +31,8 @@ from .operators import Operator
 # does not let it write (custom_kernels). Where something differs, that call is run again by Python,
 # which calls ``impl`` alone, and from then on captures refuse the operator, for that reason.
 # Where ``impl`` may never be called, as there is native code or a decomposition, samples are tried
-# at capture (custom_trials).
+# at capture (custom_trials): the meta, and what decompositions give. What native code gives, only
+# ``fxc.testing.check_op`` compares.
 # What has been compiled with an operator relies on all that is registered at that time. The guard
 # ``holds`` of the ``Epoch`` says whether that is still so: an epoch ends whenever something about
 # an operator that has been used is registered, removed or found to be wrong.
