@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import fxc
-from fxc import demo
+from fxc.cli import demo
 from tests.outcomes import difference, run
 from tests.random_loops import random_loops
 from tests.random_programs import random_program

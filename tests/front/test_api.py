@@ -755,7 +755,7 @@ def test_methods_have_types() -> None:
 
 
 def test_without_a_command_the_help_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
-    from fxc.__main__ import main  # the module is also a script
+    from fxc.cli.main import main
 
     assert main([]) == 0
     assert "usage: python -m fxc" in capsys.readouterr().out

@@ -70,7 +70,7 @@ def file(tmp_path: Path) -> str:
 
 
 def run(*arguments: str) -> int:
-    from fxc.__main__ import main  # the module is also a script
+    from fxc.cli.main import main
 
     return main(["export", *arguments])
 

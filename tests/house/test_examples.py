@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import fxc
-from fxc import demo
+from fxc.cli import demo
 
 ROOT = Path(__file__).resolve().parents[2]
 SYMBOLIC = ("gray_scott", "black_scholes", "nbody")
@@ -201,7 +201,7 @@ class WrongProgram:
 
 
 def run_in_process(*arguments: str) -> int:
-    from fxc.__main__ import main  # the module is also a script
+    from fxc.cli.main import main
 
     return main(["demo", *arguments])
 

@@ -338,7 +338,7 @@ def check(module: str, source: str, packages: set[str] = PACKAGES) -> list[str]:
         ("fxc.lowering.vector_math.exp", "from .. import nests"),
         ("fxc.options", "from fxc.runtime.engine import Engine"),
         ("fxc", "from .options import Options"),
-        ("fxc.__main__", "from fxc.exporting import export"),
+        ("fxc.cli.export", "from fxc.exporting import export"),
         ("fxc.exporting", "from fxc.capture.trace import trace"),
         ("fxc.ir.graph", "import numpy as np"),
         (

@@ -20,11 +20,10 @@ from typing import Any
 
 import numpy as np
 
+from fxc.exported import ExportedProgram
+from fxc.exporting import export
 from fxc.ir.errors import CaptureError, ExportError, InternalError
 from fxc.ir.types import DTYPES_BY_NAME
-
-from .exported import ExportedProgram
-from .exporting import export
 
 _HELP = """\
 Export a function of a file: as NumPy source, a saved program, or for another runtime.

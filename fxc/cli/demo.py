@@ -20,7 +20,7 @@ import fxc
 from fxc.ir.records import frozen
 
 PROGRAMS = ("gray_scott", "black_scholes", "photo", "transformer_block", "nbody")
-EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 PAIRS = 7
 STAGES = ("captured", "functional", "decomposed", "loops", "llvm", "asm")
 SHOWN = "gray_scott"  # the program whose stages are written out
