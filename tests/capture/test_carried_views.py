@@ -310,6 +310,35 @@ def test_parts_behind_loops(fn: Any) -> None:
     assert check(fn, *calls).cache_info().variants == 1
 
 
+def returned_twice(a, n):
+    for row in a:
+        if row[0] > n:
+            return [row, (row, row[1:]), row]
+    return [a[0], (a[0], a[0, 1:]), a[0]]
+
+
+def two_names(a, n):
+    first = second = a[0]
+    for i in range(n):
+        first = second = a[i]
+    second[0] = -1.0
+    return first, second, a
+
+
+def a_name_of_the_row_before(a, n):
+    row = other = a[0]
+    for i in range(n):
+        other = row
+        row = a[i]
+    return row, other
+
+
+@pytest.mark.parametrize("fn", [returned_twice, two_names, a_name_of_the_row_before])
+def test_one_part_of_two_names_is_one_object(fn: Any) -> None:
+    a = np.random.default_rng(3).random((9, 9))
+    assert check(fn, (a[::-1], 4), (a, 0), (a, 9)).cache_info().native_calls
+
+
 def test_rows_at_places_that_data_say() -> None:
     def rows(a):
         k = np.argmax(a[:, 0])

@@ -46,13 +46,19 @@ class Outcome:
             raise refuse_twice()
         self._at_first: dict[str, Value] = {}  # see _taken_over
         self._names: list[str] = []
+        # Variables that are read behind the loop and are one part of an array: the first one has
+        # it carried, the others are one object with it.
+        self._views: dict[Value | None, str] = {}
+        self._same: dict[str, str] = {}
         self.init: list[Operand] = []
         self.results: list[Operand] = []
         for name, x in after.items():
             is_entered = name in self._carried.params
             if not is_entered and (name not in loop.behind or is_same(x, self._starts[name])):
                 continue
-            if not isinstance(self._carried.ways.get(name), Sliding):
+            if not is_entered and (first := self._views.get(array_of(x))):
+                self._same[name] = first
+            elif not isinstance(self._carried.ways.get(name), Sliding):
                 init, results = self._handed_on(name, x, is_entered)
                 self._names.append(name)
                 self.init += init
@@ -81,6 +87,7 @@ class Outcome:
         if value is not None:
             view = carried_view(self._session, value)
             if view is not None:
+                self._views[value] = name
                 return view
             if known is None:
                 known = self._carried.ways[name] = self._held_behind(name, value)
@@ -192,6 +199,7 @@ class Outcome:
                 session.aliases.hand_on(values[-1], self._made(name))
                 if name in carried.gifts:
                     give(session, carried.gifts[name], arrays[name])
+        found |= {name: found[first] for name, first in self._same.items()}
         return found, arrays
 
     def _stays(self, name: str, results: Sequence[Operand]) -> bool:
