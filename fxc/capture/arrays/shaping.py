@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from contextlib import nullcontext
 from functools import cache
 from typing import Any
 
 import numpy as np
 
 from fxc.ir.graph import Value
+from fxc.ir.size_guards import Guard, assuming
 from fxc.ir.symbols import Dim
 from fxc.ir.types import ArrayType, ScalarType
 from fxc.ops.metas.layout import is_c_ordered, is_f_ordered, iteration_order
@@ -18,7 +20,7 @@ from fxc.ops.metas.shapes import broadcast_shapes, is_one, normalize_axes_tuple,
 
 from ..numbers.dims import axis_number, dims_of
 from ..numbers.traced_int import wrap_dim
-from ..session.refusing import refuse
+from ..session.refusing import VIEWS_BY_SIZES, refuse
 from ..session.session import current
 from ..values.operands import Traced, TracedValue, array_value, kind_of, record, wrap
 from .dtypes import order_of
@@ -27,6 +29,9 @@ from .dtypes import order_of
 # ``reshape``, ``ravel``, ``asarray`` and ``astype(copy=False)`` give a view or a copy by the
 # strides of the moment. The strides are known (types carry them), so capture decides, by guards
 # where strides are symbolic, and records either the view operator or a copy and the view of it.
+# Where counted sizes decide, ``reshape`` may give a view in one iteration of a loop and a copy in
+# the next. It is a copy then, of which nobody may see whether it is one: a write to it or to the
+# array, or both as results, begin the capture again, with sizes that are checked (VIEWS_BY_SIZES).
 
 
 def itself(x: object, value: Value) -> Any:
@@ -69,11 +74,19 @@ def reshape(x: object, shape: object, order: str = "C", copy: object = None) -> 
     wanted = resolve_shape(value.type, dims_of(shape))
     if not wanted and not kind_of(value).rank and _is_scalar(x):
         return x
-    if copy is not True and reshape_strides(value.type, wanted) is not None:
+    doubts: list[Guard] = []
+    session = current()
+    may_doubt = copy is None and VIEWS_BY_SIZES not in session.requests
+    with assuming(doubts.append) if may_doubt else nullcontext():
+        is_view = copy is not True and reshape_strides(value.type, wanted) is not None
+    if is_view and not doubts:
         return record("reshape", value, wanted)
     if copy is False:
         raise ValueError("Unable to avoid creating a copy while reshaping.")
-    return record("reshape", record("copy", value, order="C")._value, wanted)
+    copied = record("copy", value, order="C")._value
+    if doubts:
+        session.aliases.may_be_view(copied, value)
+    return record("reshape", copied, wanted)
 
 
 def wrap_dims(dims: Sequence[Dim]) -> tuple[Any, ...]:

@@ -22,7 +22,7 @@ from fxc.ops.metas.layout import overlaps_itself
 from ..guards.facts import apart
 from .alternatives import options_of
 from .recorder import Alternative, Recorder
-from .refusing import VIEWS_BY_PYTHON, How, Request, Respecialise, refuse
+from .refusing import VIEWS_BY_PYTHON, VIEWS_BY_SIZES, How, Request, Respecialise, refuse
 
 _REPLACED = (
     "a write to an array that a loop or a branch may have replaced by another one, which is used "
@@ -41,6 +41,7 @@ class Aliases:
         self.homes: dict[Value, int] = {}
         self.given_up: set[Value] = set()  # see ``_give_up``
         self.twins: dict[Value, dict[Value, None]] = {}  # may be one: ``may_be_one``
+        self.has_doubtful_views = False  # see ``may_be_view``
         # Arrays behind loops that may have had no iteration, where the caller can tell which it is.
         self.replaced: dict[Value, Alternative] = {}
         self.told: set[Value] = set()  # those of them that the epilogue tells apart
@@ -141,13 +142,13 @@ class Aliases:
         loop = max((each.number for each in session.regions if each.kind == "loop"), default=0)
         known = session.made.keys() | self.bases.keys() | session.door.outside.arrays.keys()
         if any(twin in known or session.made_in(twin) < loop for twin in twins):
-            raise refuse(_REPLACED)
+            raise self._refuse_twins(_REPLACED)
         self.given_up.update(twins)
 
     def check_given_up(self, value: Value) -> None:
         """Refuse to read what ``_give_up`` has taken note of."""
         if self.given_up and not self.roots(value).isdisjoint(self.given_up):
-            raise refuse(_REPLACED)
+            raise self._refuse_twins(_REPLACED)
 
     def may_rely_on(self, root: Value) -> bool:
         """Whether nothing is known yet of a write in a loop that makes it wrong."""
@@ -231,10 +232,22 @@ class Aliases:
             for beside, seen in others.items()
             if (place, beside) not in apart and (beside, place) not in apart
         ):
-            raise refuse(
+            raise self._refuse_twins(
                 "a result that is one array in one case and another, or a new one, in the other "
                 "cannot be captured; return a copy"
             )
+
+    def may_be_view(self, copied: Value, value: Value) -> None:
+        """Note that a copy may be a view, by counted sizes. See Note [Views or copies]."""
+        self.has_doubtful_views = True
+        self.may_be_one(copied, value)
+
+    def _refuse_twins(self, what: str) -> CaptureError | Respecialise:
+        """The refusal of what shows whether arrays are one; views by sizes can be told."""
+        error = refuse(what)
+        if self.has_doubtful_views:
+            return Respecialise(VIEWS_BY_SIZES, error=error)
+        return error
 
     def refuse_borrowed(self, what: str) -> CaptureError | Respecialise:
         """The refusal of a result; of a list with views, which Python can make, if that is new."""
@@ -251,7 +264,7 @@ class Aliases:
             self.given[root] for root in (self.root(left), self.root(right)) if root in self.given
         ]
         if not (mine | twins).isdisjoint(others) or (len(kept) == 2 and kept[0] is kept[1]):
-            raise refuse(
+            raise self._refuse_twins(
                 "'is' of arrays that are one or two by an 'if' on elements, or by the iterations "
                 "of a loop, cannot be captured"
             )

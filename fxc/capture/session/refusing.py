@@ -60,6 +60,7 @@ class How(Enum):
     BY_ITEMS = "by its items"  # a list from outside is read item by item
     GROWS = "grows"  # a list from outside is appended to, and not looked at
     OPEN = "with keys by a condition"  # a dict may have a key or not
+    BY_SIZES = "by counted sizes"  # checks say of which sizes they are
     OF_TEXTS = "with texts as keys"  # keys of a dict that are characters are texts
 
 
@@ -77,6 +78,7 @@ class Request:
 
 Requests = frozenset[Request]
 VIEWS_BY_PYTHON = Request("views in lists", How.BY_PYTHON)
+VIEWS_BY_SIZES = Request("views by reshape", How.BY_SIZES)
 ROWS_BY_PYTHON = Request("rows of lists", How.BY_PYTHON)
 OBJECTS_APART = Request("objects", How.APART)
 
