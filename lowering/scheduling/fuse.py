@@ -35,6 +35,7 @@ from .forward import forward
 from .interchange import interchange
 from .kept_once import kept_once
 from .loop_facts import ByStorage, LoopFacts, by_storage, facts_of
+from .quotients import split_quotients
 from .shrink import drop_dead, shrink
 from .strips import strips
 from .taps import taps
@@ -51,7 +52,7 @@ def fuse(program: Program) -> Program:
     program = replace(program, body=_Merging(program).block(program.body))
     program = replace(program, body=forward(program, program.body))
     program = drop_dead(kept_once(program))
-    program = strips(interchange(taps(split_wraps(shrink(program)))))
+    program = strips(interchange(taps(split_quotients(split_wraps(shrink(program))))))
     return replace(program, body=tuple(collapse(program, stmt) for stmt in program.body))
 
 
