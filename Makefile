@@ -97,7 +97,7 @@ coverage: env ## Write docs/coverage.md: what becomes of each of NumPy's functio
 	$(PY) -m tests.coverage
 
 fuzz: env ## Run many random programs (make fuzz PROGRAMS=20000)
-	FXC_VERIFY= FXC_FUZZ_PROGRAMS=$(PROGRAMS) $(PYTEST) $(PARALLEL) tests/programs/test_planted_bugs.py tests/programs/test_random_programs.py tests/programs/test_random_loops.py tests/programs/test_random_containers.py tests/programs/test_random_sizes.py tests/programs/test_random_short.py tests/programs/test_random_expressions.py
+	FXC_VERIFY_GRAPHS= FXC_FUZZ_PROGRAMS=$(PROGRAMS) $(PYTEST) $(PARALLEL) tests/programs/test_planted_bugs.py tests/programs/test_random_programs.py tests/programs/test_random_loops.py tests/programs/test_random_containers.py tests/programs/test_random_sizes.py tests/programs/test_random_short.py tests/programs/test_random_expressions.py
 
 bench: env ## Time programs of users by fxc, NumPy and what `make bench-env` installed
 	$(BENCH_PY) -m benchmarks.suites $(ROWS)

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from .exporting import export as export
     from .extensions import register_backend as register_backend
     from .functionalized import functionalize as functionalize
+    from .ir.settings import config as config
     from .ir.tree import register_pytree_node as register_pytree_node
     from .large_arrays import get_kept_memory as get_kept_memory
     from .large_arrays import set_kept_memory as set_kept_memory
@@ -46,6 +47,7 @@ __all__ = [
     "InternalError",
     "compile",
     "cond",
+    "config",
     "custom_op",
     "export",
     "fori_loop",
@@ -63,6 +65,7 @@ __all__ = [
 
 # What not every program uses is imported when it is first asked for: importing fxc stays cheap.
 _LATER = {
+    "config": "fxc.ir.settings",
     "cond": "fxc.capture.statements.control",
     "fori_loop": "fxc.capture.statements.control",
     "scan": "fxc.capture.statements.control",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -13,7 +12,7 @@ from fxc.ir.graph import Graph
 from fxc.ir.handles import object_at
 from fxc.ir.location import Site
 from fxc.ir.records import frozen
-from fxc.ir.settings import Math
+from fxc.ir.settings import Math, config
 from fxc.ir.signature import ViewStep
 from fxc.ir.symbols import Dim, symbols_of
 from fxc.ir.types import array_type, ordered_strides, stride_order
@@ -88,7 +87,7 @@ def assemble(
     module = lower(
         graph, native_kernel, drawn, careful=careful, fast=math == "fast", target=target()
     )
-    if os.environ.get("FXC_VERIFY"):
+    if config.verify_graphs:
         verify_parallel(module.program)
     return assembled(graph, module)
 

@@ -9,14 +9,12 @@ from importlib import import_module
 
 import numpy as np
 
-from fxc.ir.settings import given_kept_memory
+from fxc.ir.settings import Config, config
 from fxc.runtime.kept_code import LARGE
 from fxc.runtime.kept_memory import KeptMemory, NumpyMemory, usual_limit
 from fxc.runtime.recipe import LargeArrays
 
 from .numpy_slots import NEW_ARRAY, SET_HANDLER, numpy_function, usual_handler
-
-_chosen: list[int] = []  # the limits that were set, the last one counts
 
 
 @cache
@@ -61,22 +59,22 @@ LARGE_ARRAYS = LargeArrays(_empty, _empty_like, LARGE)
 def get_kept_memory() -> int:
     """How many bytes of memory fxc keeps at most when large arrays that it made are gone.
 
-    It is the last number given to ``fxc.set_kept_memory``, or else the environment variable
-    ``FXC_KEPT_MEMORY``, or else an eighth of the machine's memory, 1 GiB at most.
+    It is ``fxc.config.kept_memory``, which ``fxc.set_kept_memory`` and the environment variable
+    ``FXC_KEPT_MEMORY`` set, or else an eighth of the machine's memory, 1 GiB at most.
 
     >>> import fxc
     >>> fxc.get_kept_memory() >= 0
     True
     """
-    given = given_kept_memory()
-    return _chosen[-1] if _chosen else usual_limit() if given is None else given
+    limit = config.kept_memory
+    return usual_limit() if limit is None else limit
 
 
-def set_kept_memory(n: int) -> None:
+def set_kept_memory(n: int | None) -> None:
     """Keep up to ``n`` bytes of memory of large arrays that are gone, for those that come.
 
     If more is kept when this is called, the rest is given back to the system at once. ``n = 0``
-    turns it off.
+    turns it off, None lets it be what it is by default.
 
     Raises ``ValueError`` if ``n`` is negative, ``TypeError`` if it is no int.
 
@@ -87,11 +85,12 @@ def set_kept_memory(n: int) -> None:
     0
     >>> fxc.set_kept_memory(before)
     """
-    if isinstance(n, bool) or not hasattr(n, "__index__"):
-        raise TypeError(f"the bytes of memory to keep must be an int, not {n!r}")
-    number = n.__index__()
-    if not 0 <= number < 2**62:
-        raise ValueError(f"the bytes of memory to keep must be 0 or more, not {n}")
-    _chosen.append(number)
+    config.kept_memory = n
+
+
+def _limit() -> None:
     if memory.cache_info().currsize:
-        memory().limit = number
+        memory().limit = get_kept_memory()
+
+
+Config.kept_memory.watch(_limit)

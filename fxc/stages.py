@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -22,7 +21,7 @@ from fxc.ir.errors import ExtensionError, FxcError, PutOff, Unchecked
 from fxc.ir.evaluate import KernelOf, call, deliver
 from fxc.ir.graph import Graph, Operand, Region, Value, walk
 from fxc.ir.records import frozen
-from fxc.ir.settings import Math
+from fxc.ir.settings import Math, config
 from fxc.ir.signature import InputLeaf, OutputLeaf, ResultLeaf, ViewLeaf, ViewStep
 from fxc.ir.size_guards import Guard, assuming, recording
 from fxc.ir.symbols import Dim, symbols_of
@@ -105,12 +104,12 @@ def _leaves_of_overlapping(captured: Captured) -> dict[Operand, OutputLeaf]:
 
 
 def verified(graph: Graph, after: str, before: Graph | None = None) -> Graph:
-    """The graph; if the environment variable ``FXC_VERIFY`` is set, it is verified first.
+    """The graph; if ``fxc.config.verify_graphs`` is set, it is verified first.
 
     ``before`` is the graph, verified, that the pass has taken. Raises ``VerificationError``, which
     names the pass that has just run, if it has problems.
     """
-    if os.environ.get("FXC_VERIFY"):
+    if config.verify_graphs:
         from fxc.ir.verify import verify
 
         verify(graph, table=TABLE.schema_of, meta=types_of, after=after, before=before)

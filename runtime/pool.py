@@ -13,7 +13,7 @@ from functools import cache
 
 from fxc.ir.forking import THREADS as THREADS_RANK
 from fxc.ir.forking import held_over_forks
-from fxc.ir.settings import MOST_THREADS, given_threads
+from fxc.ir.settings import MOST_THREADS, Config, config
 
 from .engine import Engine
 from .pool_code import POOL
@@ -111,34 +111,33 @@ def parallel() -> tuple[int, int]:
     return _pool().run, _pool().state
 
 
-_chosen: list[int] = []  # the numbers that were set, the last one counts
+_asked: list[int] = []  # the numbers that there were to be so far
 
 
 @cache
 def _usual() -> int:
-    """The number of threads unless it is set: by the environment, or that of processors."""
-    given = given_threads()
-    return min(usable_processors(), MOST_THREADS) if given is None else given
+    """The number of threads unless it is set."""
+    return min(usable_processors(), MOST_THREADS)
 
 
 def get_num_threads() -> int:
     """How many threads compiled loops may use, the one that calls included.
 
-    It is the last number given to ``fxc.set_num_threads``, or else the environment variable
-    ``FXC_NUM_THREADS``, or else the number of processors that this process may use.
+    It is ``fxc.config.num_threads``, which ``fxc.set_num_threads`` and the environment variable
+    ``FXC_NUM_THREADS`` set, or else the number of processors that this process may use.
 
     >>> import fxc
     >>> fxc.get_num_threads() >= 1
     True
     """
-    return _chosen[-1] if _chosen else _usual()
+    return config.num_threads or _usual()
 
 
-def set_num_threads(n: int) -> None:
+def set_num_threads(n: int | None) -> None:
     """Let compiled loops use up to ``n`` threads, the one that calls included.
 
-    Results do not depend on it, not in a single bit. With 1, everything runs in the calling thread.
-    Raises ``ValueError`` unless ``n`` is between 1 and 256.
+    Results do not depend on it, not in a single bit. With 1, everything runs in the calling thread;
+    with None there is one for each processor. Raises ``ValueError`` unless ``n`` is from 1 to 256.
 
     >>> import fxc
     >>> before = fxc.get_num_threads()
@@ -147,18 +146,21 @@ def set_num_threads(n: int) -> None:
     1
     >>> fxc.set_num_threads(before)
     """
-    if isinstance(n, bool) or not hasattr(n, "__index__"):
-        raise TypeError(f"the number of threads must be an int, not {n!r}")
-    number = n.__index__()
-    if not 1 <= number <= MOST_THREADS:
-        raise ValueError(f"the number of threads must be from 1 to {MOST_THREADS}, not {n}")
-    _chosen.append(number)
+    config.num_threads = n
+
+
+def _resize() -> None:
+    number = get_num_threads()
+    _asked.append(number)
     if _pool.cache_info().currsize:
         _pool().resize(number)
+
+
+Config.num_threads.watch(_resize)
 
 
 def most_threads() -> int:
     """The largest number of threads so far, or 2: what is compiled now should serve so many. It is
     1 where there are no threads of POSIX.
     """
-    return max((2, _usual(), *_chosen)) if os.name == "posix" else 1
+    return max((2, get_num_threads(), *_asked)) if os.name == "posix" else 1

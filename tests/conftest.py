@@ -25,7 +25,9 @@ from tests import covering, machine_code, parallel_loops
 
 settings.register_profile("here", deadline=None, print_blob=True)
 settings.register_profile("ci", deadline=None, print_blob=True, derandomize=True)
-os.environ.setdefault("FXC_VERIFY", "1")  # make fuzz, which runs many, verifies the last alone
+os.environ.setdefault(
+    "FXC_VERIFY_GRAPHS", "1"
+)  # make fuzz, which runs many, verifies the last alone
 settings.load_profile("ci" if os.environ.get("CI") else "here")
 
 fxc.trials.ENABLED = False

@@ -117,5 +117,5 @@ def main(arguments: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    os.environ.setdefault("FXC_VERIFY", "")
+    os.environ.setdefault("FXC_VERIFY_GRAPHS", "")
     main(sys.argv[1:])

@@ -233,13 +233,13 @@ def test_a_pass_that_fails_is_named(function: Callable[..., Any], text: str) -> 
     assert found[0].tolist() == [2, 4]
 
 
-@pytest.mark.parametrize("setting", ["1", ""])
-def test_a_graph_of_a_pass_is_verified(monkeypatch: pytest.MonkeyPatch, setting: str) -> None:
-    monkeypatch.setenv("FXC_VERIFY", setting)
-    with pytest.raises(ExtensionError, match=r"problems? after the pass _cut"):
-        fxc.compile(step, passes=[_cut], fullgraph=True)(np.ones(3), np.ones(3))
-    with pytest.warns(fxc.CaptureWarning, match=r"problems? after the pass _cut"):
-        fxc.compile(step, passes=[_cut])(np.ones(3), np.ones(3))
+@pytest.mark.parametrize("setting", [True, False])
+def test_a_graph_of_a_pass_is_verified(setting: bool) -> None:
+    with fxc.config.override(verify_graphs=setting):
+        with pytest.raises(ExtensionError, match=r"problems? after the pass _cut"):
+            fxc.compile(step, passes=[_cut], fullgraph=True)(np.ones(3), np.ones(3))
+        with pytest.warns(fxc.CaptureWarning, match=r"problems? after the pass _cut"):
+            fxc.compile(step, passes=[_cut])(np.ones(3), np.ones(3))
 
 
 def test_passes_without_a_list() -> None:
@@ -364,7 +364,11 @@ def run_with(installed: Path, folder: Path, code: str) -> str:
     script.write_text(code, encoding="utf-8")
     done = subprocess.run(
         [sys.executable, str(script)],
-        env={"PYTHONPATH": f"{installed}:{ROOT}", "PATH": "/usr/bin:/bin", "FXC_VERIFY": "1"},
+        env={
+            "PYTHONPATH": f"{installed}:{ROOT}",
+            "PATH": "/usr/bin:/bin",
+            "FXC_VERIFY_GRAPHS": "1",
+        },
         cwd=folder,
         capture_output=True,
         text=True,

@@ -292,11 +292,11 @@ def test_the_environment_says_how_much_is_kept(tmp_path: Path) -> None:
 
 def test_numbers_that_make_no_sense_are_refused(kept: KeptMemory) -> None:
     for wrong in (-1, 2**62):
-        with pytest.raises(ValueError, match="must be 0 or more"):
+        with pytest.raises(ValueError, match="must be a number of bytes"):
             fxc.set_kept_memory(wrong)
-    wrongs: list[Any] = [1.0, "2", True, None]
+    wrongs: list[Any] = [1.0, "2", True]
     for other in wrongs:
-        with pytest.raises(TypeError, match="must be an int"):
+        with pytest.raises(TypeError, match="must be a number of bytes"):
             fxc.set_kept_memory(other)
     assert fxc.get_kept_memory() == 2**28
 

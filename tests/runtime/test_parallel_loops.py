@@ -415,7 +415,7 @@ def test_an_interrupt_comes_behind_the_statement(with_threads: ThreadPool) -> No
 def test_the_pool_of_the_process_has_as_many_threads_as_were_asked_for(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(module, "_chosen", [])
+    monkeypatch.setattr(module, "_asked", [])
     fxc.set_num_threads(3)
     compiled = fxc.compile(chain, fullgraph=True)
     inputs = numbers(1000, 1000), numbers(1000, 1000)
@@ -425,7 +425,7 @@ def test_the_pool_of_the_process_has_as_many_threads_as_were_asked_for(
         while module._pool().workers != threads - 1:
             compiled(*inputs)
             assert time.monotonic() < end
-    fxc.set_num_threads(module._usual())
+    fxc.set_num_threads(None)
 
 
 def test_code_that_was_made_with_one_thread_serves_more() -> None:

@@ -289,17 +289,17 @@ def test_variables_that_make_no_sense_are_told_where_a_function_is_compiled() ->
 
 
 def test_the_number_that_was_set_counts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "_chosen", [])
+    monkeypatch.setattr(module, "_asked", [])
     usual = fxc.get_num_threads()
     fxc.set_num_threads(np.int64(5))
     assert fxc.get_num_threads() == 5
     fxc.set_num_threads(1)
     assert (fxc.get_num_threads(), most_threads()) == (1, max(usual, 5))
     for wrong in (0, -1, 257):
-        with pytest.raises(ValueError, match="must be from 1 to 256"):
+        with pytest.raises(ValueError, match="must be a number from 1 to 256"):
             fxc.set_num_threads(wrong)
-    for other in (1.0, "2", True, None):
-        with pytest.raises(TypeError, match="must be an int"):
+    for other in (1.0, "2", True):
+        with pytest.raises(TypeError, match="must be a number"):
             fxc.set_num_threads(other)  # type: ignore[arg-type]
     assert fxc.get_num_threads() == 1
 
