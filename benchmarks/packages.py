@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 import fxc
-from fxc.exporters.objects.package import load
+from fxc.package import load
 
 from .measure import Row, side_by_side
 

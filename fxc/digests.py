@@ -9,9 +9,10 @@ import dataclasses
 import enum
 import functools
 from collections.abc import Callable, Iterator
-from hashlib import sha256
 from types import CodeType, FunctionType
 from typing import Any
+
+from fxc.ir.digesting import new_digest
 
 _Tell = Callable[[object], None]
 _PLAIN = (type(None), bool, int, float, complex, str, bytes, type(Ellipsis))
@@ -27,7 +28,7 @@ def digest_of(told: CodeType | FunctionType | type) -> bytes:
 
     Attributes of classes are told by name and kind: guards look at their values.
     """
-    made = sha256()
+    made = new_digest()
 
     def tell(what: object) -> None:
         made.update(repr(what).encode() + b"\n")
@@ -38,7 +39,8 @@ def digest_of(told: CodeType | FunctionType | type) -> bytes:
         _tell_function(told, tell)
     else:
         _tell_code(told, tell)
-    return made.digest()
+    found: bytes = made.digest()
+    return found
 
 
 def is_made_by_python(kind: type) -> bool:

@@ -12,12 +12,12 @@ import pickle
 import platform
 import sys
 from collections.abc import Collection, Sequence
-from hashlib import sha256
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fxc.ir.digesting import digest
 from fxc.ir.graph import Graph, walk
 from fxc.ir.records import frozen
 
@@ -72,7 +72,7 @@ def alike() -> bytes:
         made_for(),
         os.environ.get("OPENBLAS_CORETYPE"),
     )
-    return sha256(repr(known).encode()).digest()
+    return digest(repr(known).encode())
 
 
 def store(variants: Sequence[Variant], function: Any, options: Options) -> bytes:

@@ -1,4 +1,8 @@
-"""LLVM text → callable machine code. One MCJIT engine a module, closed with its owner."""
+"""LLVM text → callable machine code, which lives as long as its owner.
+
+Object code is put in memory by ``linking``, or else by LLVM. Where it is kept already, LLVM is not
+asked at all, nor imported.
+"""
 
 from __future__ import annotations
 
@@ -8,14 +12,16 @@ import os
 import re
 import threading
 from collections import OrderedDict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from hashlib import sha256
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from fxc.ir.digesting import digest
 from fxc.ir.forking import LLVM, LLVMLITE, held_over_forks
 from fxc.ir.settings import features_taken
+
+from .linking import LIBRARY_PREFIX, InMemory, Unlinked, library, link
 
 if TYPE_CHECKING:
     import llvmlite.binding as llvm
@@ -53,7 +59,6 @@ def load_llvm() -> ModuleType:
         held_over_forks(lib._lock._lock, LLVMLITE)
         if llvm.get_host_cpu_name() in _ALIGNS_BRANCHES:
             llvm.set_option("fxc", "--x86-branches-within-32B-boundaries")
-        _keep_freed_memory()
         llvm.initialize_native_target()
         llvm.initialize_native_asmprinter()
         flags = [llvm.get_host_cpu_features().flatten(), "-prefer-256-bit", *features_taken()]
@@ -70,6 +75,7 @@ _LARGEST_LIMIT = 2**25
 _OWN = 2**13  # bytes that it adds, at most
 
 
+@functools.cache
 def _keep_freed_memory() -> None:
     """Let the allocator of the process keep what is freed for the next call."""
     if os.name == "posix":
@@ -174,22 +180,71 @@ def generation(llvm: ModuleType, text: str) -> Iterator[None]:
         yield
 
 
-_DEFINED = re.compile(r'^define (?!internal |private ).*?@"?([\w.$-]+)"?\(', re.MULTILINE)
 IN_VECTORS = "; in vectors\n"  # begins a module of functions whose loops are as they are to be
-_supports: dict[str, Any] = {}  # by text, the engines of modules that others call
+_supports: dict[bytes, InMemory] = {}  # modules that others call, by the key of their code
+
+
+def _support_in_memory(key: bytes, others: Sequence[InMemory]) -> InMemory:
+    """A module that others call, whose code is kept: it is put in memory once in a process."""
+    found = _supports.get(key)
+    if found is None:
+        found = link(_kept(key), others)
+        # A thread may be inside when the interpreter ends, see Note [The interpreter lock].
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(found))
+        _supports[key] = found
+    return found
+
+
+def _in_memory(keys: Sequence[bytes]) -> InMemory:
+    """The code of a module, and of those that it calls, as ``codes`` has it.
+
+    Raises ``Unlinked``.
+    """
+    _keep_freed_memory()
+    others: list[InMemory] = []
+    for key in keys[1:]:
+        others.append(_support_in_memory(key, others))
+    return link(_kept(keys[0]), others)
+
+
+def _kept(key: bytes) -> bytes:
+    code = codes.get(key)
+    if code is None:
+        raise Unlinked("the code is not kept any more")
+    return code
+
+
+_DEFINED = re.compile(r'^define (?!internal |private ).*?@"?([\w.$-]+)"?\(', re.MULTILINE)
+_bound: dict[str, Any] = {}  # by text, the engines of modules that others call
 
 
 def _bind_support(llvm: ModuleType, text: str) -> None:
-    """Give the functions of a module, which is compiled once in a process, to the linker."""
-    if text in _supports:
+    """Give the functions of a module, which is compiled once in a process, to LLVM's linker."""
+    if text in _bound:
         return
-    engine = _loaded(llvm, _code_of(llvm, _support(text)))
-    # A thread may be inside when the interpreter ends, see Note [The interpreter lock]; and what
-    # has a name has to be there, also if a signal comes now.
+    engine = _loaded(llvm, _code_of(_support(text)))
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(engine))
     for name in _DEFINED.findall(text):
         llvm.add_symbol(name, engine.get_function_address(name))
-    _supports[text] = engine
+    _bound[text] = engine
+
+
+class _ByLLVM:
+    """Code that LLVM has put in memory, where this is no Linux, or the code is of other kinds."""
+
+    def __init__(self, source: _Source, support: Sequence[str]) -> None:
+        llvm = load_llvm()
+        for each in support:
+            _bind_support(llvm, each)
+        for name in set(_IN_LIBRARY.findall(source.text)):
+            llvm.add_symbol(LIBRARY_PREFIX + name, library(LIBRARY_PREFIX + name))
+        self._engine = _loaded(llvm, _code_of(source))
+
+    def address(self, name: str) -> int:
+        return int(self._engine.get_function_address(name))
+
+
+_IN_LIBRARY = re.compile(rf"@{re.escape(LIBRARY_PREFIX)}(\w+)")
 
 
 def _parsed(llvm: ModuleType, text: str, opt: int) -> tuple[Any, Any]:
@@ -215,31 +270,6 @@ def _loaded(llvm: ModuleType, code: bytes) -> Any:
     return engine
 
 
-LIBRARY_PREFIX = "libm."
-_IN_LIBRARY = re.compile(rf"@{re.escape(LIBRARY_PREFIX)}(\w+)")
-
-
-def _bind_library(llvm: ModuleType, text: str) -> None:
-    """Give the C library's functions, as a module calls them, to the linker.
-
-    They are the ones that CPython's ``math`` calls.
-    """
-    if LIBRARY_PREFIX in text:
-        for name in set(_IN_LIBRARY.findall(text)):
-            found = getattr(_library(), name)
-            llvm.add_symbol(LIBRARY_PREFIX + name, ctypes.cast(found, ctypes.c_void_p).value)
-
-
-@functools.cache
-def _library() -> ctypes.CDLL:
-    process = ctypes.CDLL(None)
-    if hasattr(process, "exp"):
-        return process
-    from ctypes.util import find_library
-
-    return ctypes.CDLL(find_library("m"))
-
-
 class Engine:
     """The machine code of one module; it lives as long as this object or a function of it, and so
     does what is ``kept``: what the ``table`` points to. ``support`` are modules that it calls.
@@ -260,19 +290,51 @@ class Engine:
         support: Sequence[str] = (),
         quick: bool = False,
     ) -> None:
-        self._source = _Source(text, loops, quick)
+        source = _Source(text, loops, quick)
         with llvm_lock:
-            llvm = load_llvm()
-            for each in support:
-                _bind_support(llvm, each)
-            _bind_library(llvm, text)
-            self._engine = _loaded(llvm, _code_of(llvm, self._source))
-            self._kept = (self._engine, *kept)
-            self.functions = tuple(self.function(name, table) for name in entries)
+            sources = [source, *map(_support, support)]
+            for each in sources:
+                _code_of(each)
+            try:
+                code: InMemory | _ByLLVM = _in_memory([*map(_key_of, sources)])
+            except Unlinked:
+                code = _ByLLVM(source, support)
+            self._begin(code, lambda: source, table, entries, kept)
+
+    @classmethod
+    def of_kept(
+        cls,
+        keys: Sequence[bytes],
+        source: Callable[[], tuple[str, str]],
+        table: bytes,
+        entries: Sequence[str],
+        kept: Sequence[object],
+    ) -> Engine:
+        """The engine of a module whose code is kept, with that of what it calls, by these keys.
+
+        ``source`` gives its text and kind of loops, for who wants to see it. Raises ``Unlinked``.
+        """
+        made = cls.__new__(cls)
+        with llvm_lock:
+            code = _in_memory(keys)
+            made._begin(code, lambda: _Source(*source(), False), table, entries, kept)
+        return made
+
+    def _begin(
+        self,
+        code: InMemory | _ByLLVM,
+        source: Callable[[], _Source],
+        table: bytes,
+        entries: Sequence[str],
+        kept: Sequence[object],
+    ) -> None:
+        self._code, self._source = code, source
+        self._kept = (code, *kept)
+        self.functions = tuple(self.function(name, table) for name in entries)
 
     def address(self, name: str) -> int:
         """Where the code of the entry ``name`` is."""
-        return int(self._engine.get_function_address(name))
+        return self._code.address(name)
 
     def function(self, name: str, table: bytes, *keeps: object, keywords: bool = False) -> Any:
         """A builtin that calls the entry ``name``; its ``self`` begins with ``table``.
@@ -298,14 +360,15 @@ class Engine:
     def optimised(self) -> str:
         """The module as LLVM has optimised it."""
         with llvm_lock:
-            return str(_optimised(load_llvm(), self._source)[1])
+            return str(_optimised(load_llvm(), self._source())[1])
 
     def assembly(self) -> str:
         """The machine code as text."""
         with llvm_lock:
             llvm = load_llvm()
-            machine, module = _optimised(llvm, self._source)
-            with generation(llvm, self._source.text):
+            source = self._source()
+            machine, module = _optimised(llvm, source)
+            with generation(llvm, source.text):
                 return str(machine.emit_assembly(module))
 
 
@@ -323,11 +386,10 @@ def _support(text: str) -> _Source:
 
 
 def object_codes(text: str, loops: str, support: Sequence[str]) -> dict[bytes, bytes]:
-    """The object code of a module and of those that it calls, as ``codes`` keeps them."""
+    """The object code of a module, and then of those that it calls, as ``codes`` keeps them."""
     sources = [_Source(text, loops, False), *map(_support, support)]
     with llvm_lock:
-        llvm = load_llvm()
-        return {_key_of(source): _code_of(llvm, source) for source in sources}
+        return {_key_of(source): _code_of(source) for source in sources}
 
 
 def made_for() -> tuple[str, ...]:
@@ -366,13 +428,14 @@ codes = KeptCode(4 << 20)  # the tests have another, see tests/machine_code.py
 
 
 def _key_of(source: _Source) -> bytes:
-    return sha256(repr((source.loops, source.quick)).encode() + source.text.encode()).digest()
+    return digest(repr((source.loops, source.quick)).encode() + source.text.encode())
 
 
-def _code_of(llvm: ModuleType, source: _Source) -> bytes:
+def _code_of(source: _Source) -> bytes:
     key = _key_of(source)
     code = codes.get(key)
     if code is None:
+        llvm = load_llvm()
         machine, module = _optimised(llvm, source)
         with generation(llvm, source.text):
             code = machine.emit_object(module)

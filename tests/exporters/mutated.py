@@ -13,9 +13,9 @@ from pathlib import Path
 import numpy as np
 
 import fxc
-from fxc.exporters.objects.package import elf, load
-from fxc.exporters.objects.package.files import BadPackage
-from fxc.exporters.objects.package.mapping import MemoryLayout, library
+from fxc.package import elf, load
+from fxc.package.files import BadPackage
+from fxc.package.mapping import MemoryLayout, library
 
 from .corpus import EXAMPLES
 

@@ -14,9 +14,9 @@ import pytest
 
 import fxc
 from fxc.exporters.objects.levels import LEVELS
-from fxc.exporters.objects.package import elf, load, relocations
-from fxc.exporters.objects.package.files import FORMAT, MANIFEST, BadPackage
-from fxc.exporters.objects.package.mapping import Mapped, MemoryLayout, library
+from fxc.package import elf, load, relocations
+from fxc.package.files import FORMAT, MANIFEST, BadPackage
+from fxc.package.mapping import Mapped, MemoryLayout, library
 from fxc.runtime.object_code import Processor, object_code
 
 from .corpus import EXAMPLES
@@ -40,7 +40,7 @@ def test_damaged_object_files_have_one_clear_error() -> None:
 def test_a_damage_that_is_not_seen_would_be_found(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where checksums are lengths alone, other bytes of the same number are loaded."""
     from fxc.exporters.objects import write
-    from fxc.exporters.objects.package import files
+    from fxc.package import files
 
     for module in (files, write):
         monkeypatch.setattr(module, "digest", lambda data: f"{len(data)}")

@@ -16,8 +16,8 @@ import pytest
 
 import fxc
 from fxc.exporters.objects.levels import LEVELS
-from fxc.exporters.objects.package import load
-from fxc.exporters.objects.package.processors import NoCode, chosen, features, machine
+from fxc.package import load
+from fxc.package.processors import NoCode, chosen, features, machine
 from fxc.ir.errors import ExportError
 from fxc.ir.tree import flatten
 
@@ -348,7 +348,7 @@ def test_it_runs_where_there_is_numpy_alone(tmp_path: Path) -> None:
 
 
 def test_the_modules_of_a_package_import_numpy_and_the_standard_library_alone() -> None:
-    from fxc.exporters.objects import package
+    from fxc import package
 
     for path in Path(package.__file__).parent.glob("*.py"):
         for line in path.read_text(encoding="utf-8").splitlines():

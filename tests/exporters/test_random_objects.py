@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import fxc
-from fxc.exporters.objects.package import load
+from fxc.package import load
 from fxc.ir.errors import ExportError
 from tests.outcomes import difference, run, same_bits
 from tests.random_loops import random_loops

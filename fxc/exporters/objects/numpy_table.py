@@ -19,7 +19,7 @@ from fxc.ops.kernels import called_by, writing_kernel_of
 from fxc.ops.library import plain
 from fxc.ops.table import TABLE
 
-from .package.values import Shown
+from fxc.package.values import Shown
 from .showing import name_of, show_value
 
 _SORTS = ("sort", "argsort")

@@ -13,8 +13,8 @@ from fxc.ir.graph import SliceSpec
 from fxc.ir.signature import ViewStep
 from fxc.ir.symbols import Atom, Computed, Dim, SymExpr, SymFunc
 
-from .package.values import Shown, named
-from .package.views import VIEWS
+from fxc.package.values import Shown, named
+from fxc.package.views import VIEWS
 
 
 def show_size(size: Dim) -> Shown:

@@ -11,11 +11,10 @@ from pathlib import Path
 from fxc.ir.graph import Graph
 from fxc.runtime.object_code import object_code
 
-from . import package
 from .header import headers
 from .manifest import Code, Exported, level_of, manifest_of
-from .package import elf
-from .package.files import MANIFEST, digest, manifest_bytes
+from fxc.package import elf
+from fxc.package.files import MANIFEST, digest, manifest_bytes
 
 
 def write(
@@ -63,5 +62,5 @@ def _object(code: Code, entry: str) -> bytes:
 
 def _modules() -> dict[str, bytes]:
     """The modules of a package, which are those of the folder ``package`` as they are."""
-    place = Path(package.__file__).parent
+    place = Path(elf.__file__).parent
     return {path.name: path.read_bytes() for path in sorted(place.glob("*.py"))}

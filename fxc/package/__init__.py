@@ -8,8 +8,6 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from .files import read_package
-
 if TYPE_CHECKING:
     from .program import LoadedProgram
 
@@ -23,6 +21,8 @@ def load(folder: str | os.PathLike[str] | None = None, level: str | None = None)
     Raises ``BadPackage`` for a folder that is not a whole package of this format, ``NoCode`` if it
     has no code for this processor.
     """
+    from .files import read_package  # and program, below: not for those who map code alone
+
     place = os.path.dirname(__file__) if folder is None else os.fspath(folder)
     manifest, files = read_package(place)
     from .program import program_of  # not before: the modules have checksums, too

@@ -14,6 +14,7 @@ import mmap
 import platform
 import sys
 from collections.abc import Callable
+from functools import cache
 
 from .elf import AARCH64, X86_64, BadObject, ElfSymbol, ObjectFile, Relocation
 from .relocations import JUMPS, RULES, STUBS, THROUGH_POINTERS, WIDE
@@ -45,6 +46,10 @@ class Mapped:
             _protect(start + first, last - first, _READ | group)
         self._symbols = {name: start + place for name, place in layout.symbols.items()}
 
+    def has(self, name: str) -> bool:
+        """Whether the file has a symbol of this name."""
+        return name in self._symbols
+
     def address(self, name: str) -> int:
         """Where a symbol of the file is. Raises ``BadObject`` if it has none of this name."""
         if name not in self._symbols:
@@ -52,19 +57,25 @@ class Mapped:
         return self._symbols[name]
 
 
+@cache
 def library(name: str) -> int | None:
-    """The address of a function of the C library."""
+    """The address of a function of this process, or of the C library."""
     for file in (None, "libm.so.6", "libc.so.6"):
         try:
-            found = getattr(ctypes.CDLL(file), name)
+            found = getattr(_library(file), name)
         except (OSError, AttributeError):
             continue
         return ctypes.cast(found, ctypes.c_void_p).value
     return None
 
 
+@cache
+def _library(file: str | None) -> ctypes.CDLL:
+    return ctypes.CDLL(file, use_errno=True)
+
+
 def _protect(start: int, size: int, rights: int) -> None:
-    libc = ctypes.CDLL(None, use_errno=True)
+    libc = _library(None)
     libc.mprotect.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int)
     if size and libc.mprotect(start, size, rights):
         raise OSError(ctypes.get_errno(), "this system does not let a process run code it has made")

@@ -1,0 +1,68 @@
+"""Object code in memory, by the loader of packages: LLVM's own takes its import and an engine."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from functools import cache
+
+from fxc.package import elf, mapping
+
+LIBRARY_PREFIX = "libm."  # of the C library's functions that CPython's ``math`` calls
+
+
+class Unlinked(Exception):
+    """Code cannot be put in memory here, or is not there."""
+
+
+class InMemory:
+    """The code of a module. It is there as long as this object, and so is what it calls."""
+
+    __slots__ = ("_mapped", "_others")
+
+    def __init__(self, mapped: mapping.Mapped, others: Sequence[InMemory]) -> None:
+        self._mapped, self._others = mapped, tuple(others)
+
+    def address(self, name: str) -> int:
+        """Where the code of a function is."""
+        return self._mapped.address(name)
+
+    def has(self, name: str) -> bool:
+        """Whether the module defines it."""
+        return self._mapped.has(name)
+
+
+def link(code: bytes, others: Sequence[InMemory]) -> InMemory:
+    """Put object code in memory, which calls the functions of these modules and of the C library.
+
+    Raises ``Unlinked``.
+    """
+
+    def resolve(name: str) -> int | None:
+        for each in others:
+            if each.has(name):
+                return each.address(name)
+        return library(name)
+
+    try:
+        return InMemory(mapping.Mapped(elf.read(code), resolve), others)
+    except (elf.BadObject, OSError) as error:
+        raise Unlinked(str(error)) from error
+
+
+def library(name: str) -> int | None:
+    """The address of a function of the C library, or of Python."""
+    if not name.startswith(LIBRARY_PREFIX):
+        return mapping.library(name)
+    found = getattr(_math(), name.removeprefix(LIBRARY_PREFIX))
+    return ctypes.cast(found, ctypes.c_void_p).value
+
+
+@cache
+def _math() -> ctypes.CDLL:
+    process = ctypes.CDLL(None)
+    if hasattr(process, "exp"):
+        return process
+    from ctypes.util import find_library
+
+    return ctypes.CDLL(find_library("m"))
