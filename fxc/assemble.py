@@ -21,6 +21,7 @@ from fxc.lowering.emission.calls import CALL, NUMPY_FUNCTIONS
 from fxc.lowering.emission.draws import DRAW, STATES
 from fxc.lowering.emission.llvm_text import LEFT
 from fxc.lowering.emission.native_module import Module
+from fxc.lowering.emission.objects import SCALAR
 from fxc.lowering.emission.parallel import PARALLEL
 from fxc.lowering.emission.sticky import NOTICE
 from fxc.lowering.emission.ufunc_calls import UFUNC
@@ -39,14 +40,17 @@ from fxc.ops.operators import EFFECTS
 from fxc.ops.table import TABLE
 from fxc.runtime.engine import Engine
 from fxc.runtime.left import Left
-from fxc.runtime.notice import DEFAULT, ERRSTATE, Notice
+from fxc.runtime.notice import Notice
 from fxc.runtime.plan import Plan, make_plan
-from fxc.runtime.pool import most_threads, parallel
+from fxc.runtime.pool import most_threads
 from fxc.runtime.recipe import GivenArg, NativeStep, NumpyStep, Recipe, Slot, SlotArg
 
 from .large_arrays import LARGE_ARRAYS
-from .native_draws import draw_function, state_functions
-from .numpy_slots import inner_loop, loop_of_ufunc, numpy_function, pointers
+from .native_draws import draw_function
+from .numpy_slots import check_places
+from .pointer_table import Entry, TableObjects, table_of
+
+check_places()
 
 
 @frozen
@@ -95,20 +99,15 @@ def assemble(
 def assembled(graph: Graph, module: Module) -> Assembled:
     """What runs a module, which was made of a decomposed graph."""
     entries = [segment.entry for segment in module.segments]
-    calls = [
-        pointers(*map(numpy_function, NUMPY_FUNCTIONS), *map(id, objects))
-        for objects in module.calls
-    ]
     notice, left = Notice(), Left(module.sites)
-    table = b"".join(
-        _pointers_for(ufunc, kind, calls, notice, left) for ufunc, kind in module.inner_loops
-    )
+    objects = TableObjects(notice, left, NUMPY_FUNCTIONS, module.calls)
+    table = table_of(entries_of(module), objects)
     engine = Engine(
         module.text,
         table,
         entries,
         loops=module.user_loops,
-        kept=[*calls, module.calls, notice, left],
+        kept=[objects],
         support=module.support,
     )
     recipe = recipe_of(graph, module, tuple(_steps(module, engine)))
@@ -119,26 +118,26 @@ def assembled(graph: Graph, module: Module) -> Assembled:
     return Assembled(module, engine, make_plan(recipe), boxed, notice, left)
 
 
-def _pointers_for(
-    ufunc: str, kind: str, calls: Sequence[bytes], notice: Notice, left: Left
-) -> bytes:
-    """What stands in the table of pointers for an inner loop, or for what goes by such a name."""
+def entries_of(module: Module) -> tuple[Entry, ...]:
+    """What stands in the table of pointers of a module."""
+    return tuple(_entry_for(ufunc, kind) for ufunc, kind in module.inner_loops)
+
+
+def _entry_for(ufunc: str, kind: str) -> Entry:
+    """The entry of the table for an inner loop, or for what goes by such a name."""
+    if ufunc == SCALAR:
+        return ("scalar", kind)
     if ufunc == CALL:
-        return pointers(id(calls[int(kind)]), 0)
+        return ("call", int(kind))
     if ufunc == DRAW:
-        return pointers(draw_function(kind), 0)
+        return ("draw", kind)
     if ufunc == UFUNC:
         op, _, number = kind.rpartition(" ")
-        return loop_of_ufunc(TABLE[op].numpy, int(number))
-    if ufunc == STATES:
-        return pointers(*state_functions())
+        return ("loop of", TABLE[op].numpy, int(number))
     if ufunc == NOTICE:
-        return pointers(id(notice), id(ERRSTATE)) if kind == "notice" else pointers(id(DEFAULT), 0)
-    if ufunc == PARALLEL:
-        return pointers(*parallel())
-    if ufunc == LEFT:
-        return pointers(left.address, 0)
-    return inner_loop(ufunc, kind)
+        return (kind,)
+    plain = {STATES: "states", PARALLEL: "parallel", LEFT: "left"}
+    return (plain[ufunc],) if ufunc in plain else ("loop", ufunc, kind)
 
 
 def recipe_of(

@@ -76,7 +76,10 @@ def new_variant(
         state.varying |= captured.varying
         try:
             made = _compiled(captured, options, name, worth.longest)
-            return Variant(captured, made, kinds_of(args, kwargs), worth.is_tried)
+            from .traits import traits_of  # with what compiles
+
+            traits = traits_of(captured, made)
+            return Variant(captured, made, kinds_of(args, kwargs), worth.is_tried, traits)
         except Unchecked as error:
             if error.relations <= demanded or len(demanded) > _MOST_DEMANDED:
                 raise

@@ -18,7 +18,8 @@ from fxc.ir.size_guards import Guard
 from fxc.ir.symbols import Dim, counted_in, plain_symbol, symbol, symbols_of
 from fxc.ir.tree import LEAF, TreeSpec, flatten, unflatten
 from fxc.ir.types import ArrayType, ScalarType, normal_strides
-from fxc.ops.custom import Epoch, current_epoch
+from fxc.ops.custom import current_epoch
+from fxc.ops.epochs import Epoch
 from fxc.ops.kernels import kernel_of
 from fxc.runtime.plan import Plan
 

@@ -8,34 +8,20 @@ from __future__ import annotations
 import sys
 import threading
 import warnings
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy._core import umath
 
 from fxc.ir.errors import Flagged
-from fxc.ir.graph import Graph, Node, Region
-from fxc.ir.size_functions import hint
-from fxc.ir.symbols import product
-from fxc.ir.types import ArrayType, ScalarType
-from fxc.lowering.emission.llvm_text import DIVIDE, FLAG_KINDS, INVALID, OVERFLOW, UNDERFLOW
-from fxc.lowering.nests.boxed_args import boxed_buffers
-from fxc.lowering.nests.program import Program
-from fxc.lowering.nests.statements import Boxed, walk
-from fxc.lowering.nests.traffic import traffic
-from fxc.ops.foreign_ufuncs import name_in_scipy
-from fxc.ops.kernels import kernel_of
-from fxc.ops.operators import EFFECTS
-from fxc.ops.table import TABLE
+from fxc.ir.flag_bits import DIVIDE, FLAG_KINDS, INVALID, OVERFLOW, UNDERFLOW
+from fxc.ir.records import frozen
 from fxc.runtime.generators import restoring
-from fxc.runtime.notice import ERRSTATE
+from fxc.runtime.notice import ERRSTATE, Notice
 
 if TYPE_CHECKING:
-    from fxc.capture.captured import Captured
-
-    from .assemble import Assembled
+    from fxc.ir.graph import Graph
 
 # Note [Warnings]
 # Which flags native code has set is known where it ends (Note [Floating-point flags]). Which
@@ -63,31 +49,40 @@ _MODES: Mapping[int, str] = {bit: FLAG_KINDS[bit] for bit in (DIVIDE, OVERFLOW, 
 _NUMPYS: Mapping[int, int] = {1: DIVIDE, 2: OVERFLOW, 4: UNDERFLOW, 8: INVALID}
 
 
+@frozen
+class FlagFacts:
+    """What counts of a compilation for floating-point flags.
+
+    ``updated`` are the numbers of the inputs that it reads and overwrites, ``size`` their bytes and
+    ``moved`` those that it moves, as far as is known. ``drawn`` are the inputs that are generators
+    whose states it does not keep.
+    """
+
+    updated: tuple[int, ...]
+    size: int
+    moved: int
+    is_special: bool  # it has functions of ``scipy.special``
+    calls: bool  # NumPy, for what may set flags
+    drawn: tuple[int, ...]
+
+
 class Watch:
     """The calls of one compilation, as far as floating-point flags are concerned.
 
-    ``updated`` are the numbers of the inputs that it reads and overwrites, ``moved`` the bytes that
-    it moves, as far as is known. ``runs`` is the code.
+    ``graph`` gives what has been captured. ``runs`` is the code.
     """
 
-    def __init__(
-        self,
-        graph: Graph,
-        updated: Sequence[int],
-        moved: int,
-    ) -> None:
+    def __init__(self, graph: Callable[[], Graph], facts: FlagFacts) -> None:
         self._graph = graph
-        self._is_special = any(name_in_scipy(TABLE[node.op].numpy) for node in _nodes(graph))
-        self._updated = tuple(updated)
+        self._is_special, self._updated = facts.is_special, facts.updated
         self._copying: set[int] = set()  # threads in a call with copies
         self._heard: dict[int, int] = {}  # by thread: flags of a call that calls NumPy
         self.runs: Callable[..., Any] = _nothing
-        kinds = [graph.inputs[place].type for place in updated]
-        size = sum(k.dtype.itemsize * hint(product(k.shape)) for k in kinds if hasattr(k, "shape"))
+        size, moved = facts.size, facts.moved
         # A write to a part of a large array is no reason to copy all of it.
         self._first = YOUNG if size <= max(moved, _LARGE) else 0
         self._young = self._first
-        self._always = bool(updated) and max(size * _LITTLE, _LONG) <= moved
+        self._always = bool(facts.updated) and max(size * _LITTLE, _LONG) <= moved
         self.changed: Callable[[], None] = lambda: None  # native calls are out of date
         self.names: dict[str, Any] = {}  # the function's global ones
 
@@ -169,35 +164,24 @@ class Watch:
 
     def _tell(self, flags: int) -> None:
         """Warn without a replay."""
+        from .traits import first_that_sets  # with what compiles: this is rare
+
         for flag, mode in _MODES.items():
-            if flags & flag:
-                for node in _nodes(self._graph):
-                    text = _text(node, mode)
-                    if text is not None and node.loc is not None:
-                        _warn(text, mode, node.loc.file, node.loc.line, self.names)
-                        break
+            found = first_that_sets(self._graph(), mode) if flags & flag else None
+            if found is not None:
+                text, loc = found
+                _warn(text, mode, loc.file, loc.line, self.names)
 
 
-def watched(captured: Captured, made: Assembled) -> Watch:
-    """Watch the calls of a compilation of what has been captured."""
-    module = made.module
-    updated = [place for place in module.updated if place not in captured.drawn]
-    watch = Watch(captured.graph, updated, hint(traffic(module.program)))
-    run = watch.listening(made.plan.run) if _may_warn(module.program) else made.plan.run
-    keeps = not captured.drawn or module.keeps_states
-    watch.runs = run if keeps else restoring(run, captured.drawn)
-    made.notice.decides = watch.decides
+def watched(
+    graph: Callable[[], Graph], facts: FlagFacts, run: Callable[..., Any], notice: Notice
+) -> Watch:
+    """Watch the calls of ``run``, which tells ``notice`` of flags."""
+    watch = Watch(graph, facts)
+    run = watch.listening(run) if facts.calls else run
+    watch.runs = restoring(run, facts.drawn) if facts.drawn else run
+    notice.decides = watch.decides
     return watch
-
-
-def _may_warn(program: Program) -> bool:
-    """Whether NumPy is called for what may set floating-point flags."""
-    for stmt in walk(program.body):
-        if isinstance(stmt, Boxed) and TABLE[stmt.op].tag not in EFFECTS:
-            names = (*boxed_buffers(stmt.args), *stmt.outs)
-            if any(program.buffers[name].dtype.kind in "iufc" for name in names):
-                return True
-    return False
 
 
 def _nothing(*inputs: object) -> Any:
@@ -226,45 +210,6 @@ def _is_silenced() -> bool:
         if issubclass(RuntimeWarning, category):
             return action == "ignore" and message is None and module is None and line == 0
     return False
-
-
-def _nodes(graph: Graph | Region) -> list[Node]:
-    found = []
-    for node in graph.nodes:
-        for region in node.regions:
-            found += _nodes(region)
-        found.append(node)
-    return found
-
-
-_SPECIAL = (0.0, 1.0, -1.0, -0.5, 2.0, np.inf, -np.inf, 1e308, -1e308, 1e-308, 1e38, 1e-38)
-
-
-def _text(node: Node, mode: str) -> str | None:
-    """What NumPy says of an operator if this happens to one of its operands, if it can."""
-    kinds = [getattr(arg, "type", None) for arg in node.args]
-    operands = [i for i, kind in enumerate(kinds) if isinstance(kind, ArrayType | ScalarType)]
-    if not operands or node.regions or len(operands) > 2:
-        return None
-    quiet = dict.fromkeys(_MODES.values(), "ignore")
-    for left in _SPECIAL:
-        for right in _SPECIAL if len(operands) == 2 else (0.0,):
-            args: list[Any] = list(node.args)
-            with suppress(Exception), np.errstate(**{**quiet, mode: "raise"}):  # type: ignore[arg-type]
-                with np.errstate(all="ignore"):
-                    for place, number in zip(operands, (left, right), strict=False):
-                        args[place] = _sample(kinds[place], number)
-                try:
-                    kernel_of(node.op)(*args)
-                except FloatingPointError as error:
-                    return str(error)
-    return None
-
-
-def _sample(kind: Any, number: float) -> Any:
-    if isinstance(kind, ScalarType):
-        return kind.dtype.type(number) if not kind.weak else number
-    return np.full((2,) * len(kind.shape), number).astype(kind.dtype)
 
 
 def _warn(text: str, mode: str, file: str, line: int, names: dict[str, Any]) -> None:

@@ -1,7 +1,8 @@
 """NumPy's functions in C, by address: those of its table, inner loops of ufuncs, sorts of a dtype.
 
-They stand at fixed places, which NumPy's public headers give. Whether this NumPy has them there is
-looked at when this module is imported: a call to a wrong address is the end of the process.
+They stand at fixed places, which NumPy's public headers give. ``check_places`` looks whether this
+NumPy has them there, before anything is assembled: a call to a wrong address is the end of the
+process.
 """
 
 from __future__ import annotations
@@ -15,7 +16,6 @@ import numpy as np
 
 from fxc.ir.errors import InternalError
 from fxc.ir.objects import objects_are_as_known
-from fxc.lowering.emission.objects import SCALAR
 from fxc.runtime.kept_arrays import ITEM_SIZE
 
 # Places in NumPy's table of C functions, and in that of the functions of a dtype: its ABI.
@@ -82,12 +82,14 @@ class _UFunc(ctypes.Structure):
 
 
 @cache
+def scalar_maker(kind: str) -> bytes:
+    """What makes a NumPy scalar, and the dtype."""
+    return pointers(numpy_function(_SCALAR_MAKER), id(np.dtype(kind)))
+
+
+@cache
 def inner_loop(name: str, kind: str) -> bytes:
-    """Function and data pointer of a ufunc's inner loop for one dtype throughout; or what makes a
-    NumPy scalar, and the dtype.
-    """
-    if name == SCALAR:
-        return pointers(numpy_function(_SCALAR_MAKER), id(np.dtype(kind)))
+    """Function and data pointer of a ufunc's inner loop for one dtype throughout, or of a sort."""
     if name in _SORTS:
         return pointers(_sorting_function(name, np.dtype(kind)), 0)
     ufunc = getattr(np, name)
@@ -208,6 +210,3 @@ def _check_sorts(dtype: np.dtype) -> None:
     sort = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_ssize_t, ctypes.c_void_p)
     sort(_sorting_function("sort", dtype))(numbers.ctypes.data, 3, None)
     _demand(numbers.tolist() == [1, 2, 3], f"sort of {dtype}")
-
-
-check_places()

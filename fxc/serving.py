@@ -7,7 +7,6 @@ import logging
 import math
 import sys
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 from fxc.ir.asynchronous import raised_by_handler
@@ -360,14 +359,17 @@ class Serving(Splitting[P, R]):
             if place is None or made.decomposed is None:
                 return False
             from .assemble import assemble
-            from .stages import llvm_index
+            from .stages import Compilation, llvm_index
+            from .traits import traits_of
 
             math, drawn = self._options.math, variant.captured.drawn
             native = llvm_index(math).get_kernel
             found = assemble(made.decomposed, native, drawn, careful=True, math=math)
-            made = replace(made, assembled=found, run=found.plan.run, relations=())
+            graphs = made.captured, made.functional, made.decomposed
+            made = Compilation(*graphs, found, found.fallbacks, found.plan.run)
             self._only_python(variant)
-            careful = Variant(variant.captured, made, variant.key, True, calls=variant.calls)
+            captured, traits = variant.captured, traits_of(variant.captured, made)
+            careful = Variant(captured, made, variant.key, True, traits, calls=variant.calls)
             self._watch(careful)
             state.variants[place] = careful
         return True

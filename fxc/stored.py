@@ -154,6 +154,7 @@ def _variant_of(text: bytes, function: FunctionType) -> Variant:
     from fxc.runtime import engine
 
     from .stages import reassembled
+    from .traits import traits_of
     from .variants import Variant
 
     stored = ReferenceReader(io.BytesIO(text), function).load()
@@ -161,6 +162,7 @@ def _variant_of(text: bytes, function: FunctionType) -> Variant:
         engine.codes.keep(key, code)
     graphs = (stored.functional, stored.decomposed)
     made = reassembled(stored.captured, graphs, stored.module, stored.relations)
-    variant = Variant(stored.captured, made, stored.key, stored.is_tried)
+    traits = traits_of(stored.captured, made)
+    variant = Variant(stored.captured, made, stored.key, stored.is_tried, traits)
     variant.stored = text
     return variant

@@ -9,7 +9,6 @@ import logging
 import math
 import types
 from collections.abc import Callable
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from fxc.ir.asynchronous import hand_on
@@ -295,7 +294,7 @@ class TakingTurns(Running[P, R]):
             try:
                 made = variant.compilation
                 if variant.watch is not None:
-                    made = replace(made, run=variant.watch.run)
+                    made = made.running(variant.watch.run)
                 variant.native = native_call(variant.captured, made, variant, self._spent)
             except Untranslated as reason:
                 _log.debug("%s: its calls stay Python: %s", self.__name__, reason)

@@ -8,8 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any
 
-from fxc.ir.graph import Region
-from fxc.ir.records import mutable
+from fxc.ir.records import frozen, mutable
 
 from . import trials
 from .trials import BY_LITTLE, EARLY, ENOUGH, LONG, LONG_LOOP, SETTLED, Trial
@@ -17,7 +16,7 @@ from .trials import BY_LITTLE, EARLY, ENOUGH, LONG, LONG_LOOP, SETTLED, Trial
 if TYPE_CHECKING:
     from fxc.capture.captured import Captured
 
-    from .flagged import Watch
+    from .flagged import FlagFacts, Watch
     from .native_calls import NativeCall
     from .stages import Compilation
 
@@ -30,6 +29,15 @@ _MANY_STEPS = 60  # of a guard program; from here on any function is tried, see 
 _LEAST_OFTEN, _STEPS_THAT_PAY = 200, 40_000  # sooner, if there is much to check at each call
 
 
+@frozen
+class Traits:
+    """What decides how a compilation is called, beside its code."""
+
+    is_exact: bool  # native code without approximations
+    has_fast_loops: bool  # that may be far faster than Python's
+    flags: FlagFacts | None  # if its code may set floating-point flags
+
+
 @mutable
 class Variant:
     """One compilation. ``call`` gives the result for arguments, or ``MISSED`` if the guards do not
@@ -40,6 +48,7 @@ class Variant:
     compilation: Compilation
     key: object  # what the arguments are that it was made for
     is_tried: bool  # or not to be tried, see Note [Trials]
+    traits: Traits
     call: Callable[[tuple[Any, ...], dict[str, Any]], Any] = field(init=False)
     won: int = 0  # trials
     calls: int = 0  # of ``call``
@@ -100,7 +109,7 @@ class Variant:
     @property
     def longest_tried(self) -> float:
         """Seconds that a call may take for Python to be tried, too."""
-        return LONG_LOOP if _may_be_fast(self.compilation.decomposed.body) else LONG
+        return LONG_LOOP if self.traits.has_fast_loops else LONG
 
     @property
     def all_calls(self) -> int:
@@ -109,32 +118,21 @@ class Variant:
     def __post_init__(self) -> None:
         epilogue = self.captured.epilogue
         finish = None if epilogue is None else epilogue.finish
-        guards = self.captured.guards.demanding(self.compilation.relations)
-        self.captured = replace(self.captured, guards=guards)
+        if self.compilation.relations:
+            guards = self.captured.guards.demanding(self.compilation.relations)
+            self.captured = replace(self.captured, guards=guards)
+        guards, traits = self.captured.guards, self.traits
+        is_small = len(guards.steps) < _MANY_STEPS
+        self.is_tried |= not trials.ENABLED or (not traits.is_exact and is_small)
         run, made = self.compilation.run, self.compilation.assembled
-        is_exact = made is not None and not made.module.approximates
-        self.is_tried |= not trials.ENABLED or (not is_exact and len(guards.steps) < _MANY_STEPS)
-        if made is not None and (made.fallbacks or made.module.sets_flags):
+        if made is not None and traits.flags is not None:
             from .flagged import watched
 
-            self.watch = watched(self.captured, made)
+            captured = self.captured
+            self.watch = watched(lambda: captured.graph, traits.flags, made.plan.run, made.notice)
             run = self.watch.run
         self.call = guards.call(run, finish, self)
         self.often = self.when_often() if self.is_tried else EARLY
-
-
-def _may_be_fast(region: Region) -> bool:
-    """Whether a loop in it may be far faster than Python's, as its iterations have no effects."""
-    from fxc.ops.operators import EFFECTS  # on first use: importing fxc imports little
-    from fxc.ops.table import TABLE
-
-    for node in region.nodes:
-        inside = [each.op for inner in node.regions for each in inner.nodes]
-        if inside and not any(TABLE[op].tag in EFFECTS for op in inside):
-            return True
-        if any(map(_may_be_fast, node.regions)):
-            return True
-    return False
 
 
 def why_none_fits(

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ctypes
 import functools
-import os
 import re
 import threading
 from collections import OrderedDict
@@ -21,23 +20,12 @@ from fxc.ir.digesting import digest
 from fxc.ir.forking import LLVM, LLVMLITE, held_over_forks
 from fxc.ir.settings import features_taken
 
-from .linking import LIBRARY_PREFIX, InMemory, Unlinked, library, link
+from .builtins import new_builtin
+from .freed_memory import keep_freed_memory
+from .linking import LIBRARY_PREFIX, InMemory, Unlinked, library, link, support_in_memory
 
 if TYPE_CHECKING:
     import llvmlite.binding as llvm
-
-METH_FASTCALL = 0x80
-METH_KEYWORDS = 0x2
-
-
-class _MethodDef(ctypes.Structure):
-    _fields_ = (
-        ("name", ctypes.c_void_p),
-        ("function", ctypes.c_void_p),
-        ("flags", ctypes.c_int),
-        ("doc", ctypes.c_void_p),
-    )
-
 
 # llvmlite's own objects are not shared between threads. See Note [Forks].
 llvm_lock = held_over_forks(threading.RLock(), LLVM)
@@ -65,24 +53,6 @@ def load_llvm() -> ModuleType:
         _target = (llvm.Target.from_default_triple(), llvm.get_host_cpu_name(), ",".join(flags))
     found: ModuleType = llvm
     return found
-
-
-# Temporaries and results are made and let go of in each call. glibc gives what is freed back to the
-# system, page by page to be had again, if it is larger than a limit: the largest block so far that
-# it has mapped for itself and that was freed, up to this size. So one array of 32 MB, made and
-# dropped, lets calls of compiled code and of NumPy keep their memory, whoever ran before.
-_LARGEST_LIMIT = 2**25
-_OWN = 2**13  # bytes that it adds, at most
-
-
-@functools.cache
-def _keep_freed_memory() -> None:
-    """Let the allocator of the process keep what is freed for the next call."""
-    if os.name == "posix":
-        libc = ctypes.CDLL(None)
-        libc.malloc.restype, libc.malloc.argtypes = ctypes.c_void_p, (ctypes.c_size_t,)
-        libc.free.restype, libc.free.argtypes = None, (ctypes.c_void_p,)
-        libc.free(libc.malloc(_LARGEST_LIMIT - _OWN))  # nothing is written to it
 
 
 @functools.cache
@@ -181,39 +151,6 @@ def generation(llvm: ModuleType, text: str) -> Iterator[None]:
 
 
 IN_VECTORS = "; in vectors\n"  # begins a module of functions whose loops are as they are to be
-_supports: dict[bytes, InMemory] = {}  # modules that others call, by the key of their code
-
-
-def _support_in_memory(key: bytes, others: Sequence[InMemory]) -> InMemory:
-    """A module that others call, whose code is kept: it is put in memory once in a process."""
-    found = _supports.get(key)
-    if found is None:
-        found = link(_kept(key), others)
-        # A thread may be inside when the interpreter ends, see Note [The interpreter lock].
-        ctypes.pythonapi.Py_IncRef(ctypes.py_object(found))
-        _supports[key] = found
-    return found
-
-
-def _in_memory(keys: Sequence[bytes]) -> InMemory:
-    """The code of a module, and of those that it calls, as ``codes`` has it.
-
-    Raises ``Unlinked``.
-    """
-    _keep_freed_memory()
-    others: list[InMemory] = []
-    for key in keys[1:]:
-        others.append(_support_in_memory(key, others))
-    return link(_kept(keys[0]), others)
-
-
-def _kept(key: bytes) -> bytes:
-    code = codes.get(key)
-    if code is None:
-        raise Unlinked("the code is not kept any more")
-    return code
-
-
 _DEFINED = re.compile(r'^define (?!internal |private ).*?@"?([\w.$-]+)"?\(', re.MULTILINE)
 _bound: dict[str, Any] = {}  # by text, the engines of modules that others call
 
@@ -292,13 +229,13 @@ class Engine:
     ) -> None:
         source = _Source(text, loops, quick)
         with llvm_lock:
-            sources = [source, *map(_support, support)]
-            for each in sources:
-                _code_of(each)
+            sources = {_key_of(each): each for each in map(_support, support)}
             try:
-                code: InMemory | _ByLLVM = _in_memory([*map(_key_of, sources)])
+                others = support_in_memory(sources, lambda key: _code_of(sources[key]))
+                code: InMemory | _ByLLVM = link(_code_of(source), others)
             except Unlinked:
                 code = _ByLLVM(source, support)
+            keep_freed_memory()
             self._begin(code, lambda: source, table, entries, kept)
 
     @classmethod
@@ -316,7 +253,8 @@ class Engine:
         """
         made = cls.__new__(cls)
         with llvm_lock:
-            code = _in_memory(keys)
+            code = link(_kept(keys[0]), support_in_memory(keys[1:], _kept))
+            keep_freed_memory()
             made._begin(code, lambda: _Source(*source(), False), table, entries, kept)
         return made
 
@@ -339,23 +277,9 @@ class Engine:
     def function(self, name: str, table: bytes, *keeps: object, keywords: bool = False) -> Any:
         """A builtin that calls the entry ``name``; its ``self`` begins with ``table``.
 
-        CPython reads the PyMethodDef until the builtin is gone and its ``self`` is released last,
-        so the PyMethodDef (and its name) lie behind the table in the very same bytes object. The
-        code itself is kept by the builtin's ``__module__``, which may be any object, and so is what
-        the table points to (``keeps``).
+        It keeps the code, and what the table points to (``keeps``).
         """
-        label = name.encode() + b"\0"
-        room = bytes(ctypes.sizeof(_MethodDef))
-        owner = b"".join((table, room, label))
-        start = id(owner) + bytes.__basicsize__ - 1 + len(table)
-        method = _MethodDef.from_address(start)
-        method.name = start + len(room)
-        method.function = self.address(name)
-        method.flags = METH_FASTCALL | (METH_KEYWORDS if keywords else 0)
-        make = ctypes.pythonapi.PyCFunction_NewEx
-        make.restype = ctypes.py_object
-        make.argtypes = (ctypes.c_void_p, ctypes.py_object, ctypes.py_object)
-        return make(start, owner, (*self._kept, *keeps))
+        return new_builtin(name, self.address(name), table, (*self._kept, *keeps), keywords)
 
     def optimised(self) -> str:
         """The module as LLVM has optimised it."""
@@ -440,6 +364,13 @@ def _code_of(source: _Source) -> bytes:
         with generation(llvm, source.text):
             code = machine.emit_object(module)
         codes.keep(key, code)
+    return code
+
+
+def _kept(key: bytes) -> bytes:
+    code = codes.get(key)
+    if code is None:
+        raise Unlinked("the code is not kept any more")
     return code
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 
 from fxc.package import elf, mapping
@@ -48,6 +48,24 @@ def link(code: bytes, others: Sequence[InMemory]) -> InMemory:
         return InMemory(mapping.Mapped(elf.read(code), resolve), others)
     except (elf.BadObject, OSError) as error:
         raise Unlinked(str(error)) from error
+
+
+_supports: dict[bytes, InMemory] = {}  # modules that others call, by the keys of their code
+
+
+def support_in_memory(keys: Iterable[bytes], code_of: Callable[[bytes], bytes]) -> list[InMemory]:
+    """Modules that others call, each of which may call those before it. They are put in memory once
+    in a process, and stay. Raises ``Unlinked``.
+    """
+    found: list[InMemory] = []
+    for key in keys:
+        if key not in _supports:
+            made = link(code_of(key), found)
+            # A thread may be inside when the interpreter ends, see Note [The interpreter lock].
+            ctypes.pythonapi.Py_IncRef(ctypes.py_object(made))
+            _supports[key] = made
+        found.append(_supports[key])
+    return found
 
 
 def library(name: str) -> int | None:

@@ -23,7 +23,8 @@ from fxc.ops.table import TABLE
 from .arrays.assignments import OrderedAssignment, ordered_assignments
 from .captured import Captured
 from .door.door import Door
-from .epilogue.epilogue import Epilogue, EpilogueBuilder
+from .epilogue.epilogue import EpilogueBuilder
+from .epilogue.finishing import Epilogue
 from .epilogue.leaves import ArrayLeaf, CapturedLeaf, ScalarLeaf, output_leaf
 from .guards.relations import strongest
 from .outside.admission import Admission

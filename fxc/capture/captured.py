@@ -9,7 +9,7 @@ from fxc.ir.graph import Graph
 from fxc.ir.records import frozen
 from fxc.ir.tree import TreeSpec
 
-from .epilogue.epilogue import Epilogue
+from .epilogue.finishing import Epilogue
 from .epilogue.leaves import CapturedLeaf
 from .guards.program import GuardProgram
 from .outside.inputs import GraphInput, SymbolSource

@@ -17,6 +17,7 @@ from fxc.ir.symbols import SymExpr
 from fxc.ir.types import ArrayType, ScalarType, Type, is_known
 
 from .custom_trials import check_types
+from .epochs import Epoch
 from .foreign_calls import ForeignCall, Hole
 from .foreign_learning import learnt, looks_of
 from .foreign_results import Unlearnable
@@ -110,12 +111,6 @@ class Learnt:
 
 def _differ_in_rank(one: Type, other: Type) -> bool:
     return one.rank != other.rank
-
-
-class Epoch:
-    """A time in which nothing about the operators that have been used is changed."""
-
-    holds = True
 
 
 _lock = table_lock()

@@ -6,9 +6,11 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from fxc.ir.flag_bits import INVALID
+
 from ..nests.buffers import BOOL, I64
 from ..operators.scalar_rules import DTypes
-from .llvm_text import INVALID, Lanes
+from .llvm_text import Lanes
 
 # (code, argument registers, their dtypes, the result's dtype) -> result register
 Emit = Callable[[Lanes, Sequence[str], DTypes, np.dtype], str]

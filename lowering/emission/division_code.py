@@ -7,10 +7,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from fxc.ir.flag_bits import DIVIDE, OVERFLOW
+
 from ..nests.buffers import BOOL, F64, I64
 from ..operators.scalar_rules import DTypes
 from .casts import I32
-from .llvm_text import DIVIDE, OVERFLOW, Lanes
+from .llvm_text import Lanes
 
 
 def divide(code: Lanes, args: Sequence[str], dtypes: DTypes, result: np.dtype) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from fxc.ir.flag_bits import FLAG_KINDS
 from fxc.ir.graph import OF_PYTHON
 from fxc.ir.location import Site
 
@@ -183,8 +184,6 @@ class FunctionText:
 
 
 HAS_FLAGS = platform.machine() in ("x86_64", "AMD64")  # those of others are not looked at
-INVALID, DIVIDE, OVERFLOW, UNDERFLOW = 1, 4, 8, 16  # bits of MXCSR
-FLAG_KINDS = {INVALID: "invalid", DIVIDE: "divide", OVERFLOW: "over", UNDERFLOW: "under"}
 _REPORT_DECLARES = (
     "declare void @llvm.x86.sse.stmxcsr(ptr)",
     "declare void @llvm.x86.sse.ldmxcsr(ptr)",

@@ -12,11 +12,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from fxc.ir.flag_bits import INVALID, OVERFLOW
+
 from ..nests.buffers import BOOL, F64, I64
 from ..operators.scalar_rules import COMPLEX_MATH, MATH_COSTS, SPECIAL_COSTS, DTypes
 from .casts import I32, Emit, cast, reinterpret, truth
 from .division_code import divide, floor_divide, fmod, quotient, remainder
-from .llvm_text import INVALID, OVERFLOW, Lanes
+from .llvm_text import Lanes
 from .scalar_power import power_of_scalars
 
 

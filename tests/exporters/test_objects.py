@@ -16,10 +16,10 @@ import pytest
 
 import fxc
 from fxc.exporters.objects.levels import LEVELS
-from fxc.package import load
-from fxc.package.processors import NoCode, chosen, features, machine
 from fxc.ir.errors import ExportError
 from fxc.ir.tree import flatten
+from fxc.package import load
+from fxc.package.processors import NoCode, chosen, features, machine
 
 from .corpus import EXAMPLES, Example
 from .refused import OBJECTS

@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 import fxc
-from fxc.package import load
 from fxc.ir.errors import ExportError
+from fxc.package import load
 from tests.outcomes import difference, run, same_bits
 from tests.random_loops import random_loops
 from tests.random_programs import random_program

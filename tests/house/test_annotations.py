@@ -19,6 +19,7 @@ MOST = {
     "ir": 4,
     "lowering": 1,
     "ops": 8,
+    "package": 26,
     "passes": 2,
     "runtime": 7,
     "split": 3,

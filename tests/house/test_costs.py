@@ -19,7 +19,6 @@ RIGHT: dict[str, set[str]] = {
     "emission/emit.py": {"ELEMENT"},
     "emission/extremes.py": {"STEEP", "FAR"},
     "emission/frame.py": {"WORD"},
-    "emission/llvm_text.py": {"(INVALID, DIVIDE, OVERFLOW, UNDERFLOW)"},
     "emission/lock.py": {"_NANOSECONDS"},
     "emission/parallel.py": {"_ANY"},
     "emission/parallel_totals.py": {"_LEVELS", "_MOST", "_MULTIPLE"},

@@ -1,4 +1,4 @@
-"""Addresses of NumPy's functions: a place that has moved is an error when the module is imported."""
+"""Addresses of NumPy's functions: a place that has moved is an error before anything is assembled."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_the_error_is_one_of_the_import() -> None:
         "import numpy as np, fxc\n"
         "import fxc.ir.objects as objects\n"
         "objects.objects_are_as_known = lambda: False\n"
-        "try: import fxc.numpy_slots\n"
+        "try: import fxc.assemble\n"
         "except ImportError as error: print(error)\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -15,50 +15,21 @@ makes the recorded changes in order (see Note [Effects]), and returns the result
 from __future__ import annotations
 
 import keyword
-from collections import Counter, OrderedDict, defaultdict, deque
-from collections.abc import Callable
-from functools import cached_property
-from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 
 from fxc.ir.graph import Operand
 
-from ..lists.texts import text_of
-from ..outside.effects import Effect, show_notes
+from ..outside.effects import Effect
 from ..outside.outside import Outside
 from ..values.objects import Args, Kwargs
 from ..values.operands import Traced, operand, settled
 from .expressions import ExpressionBuilder
+from .finishing import Epilogue
 from .leaves import ArrayLeaf
-from .listed import arena_places, rows_of, share_out
 
 # Of ``x.shape = …`` NumPy warns from 2.5 on. The program's own warning is among its effects.
 _SET_SHAPE = "{}._set_shape(({}))" if hasattr(np.ndarray, "_set_shape") else "{}.shape = ({})"
-
-
-class Epilogue:
-    """The function ``finish`` and its source."""
-
-    def __init__(self, source: str, constants: dict[str, object]) -> None:
-        self.source = source
-        self.constants = constants
-
-    @cached_property
-    def finish(self) -> Callable[..., Any]:
-        """From leaves and objects to the result; makes the effects."""
-        namespace = {**_NAMESPACE, **self.constants}
-        exec(compile(self.source, "<fxc epilogue>", "exec"), namespace)
-        function: Callable[..., Any] = namespace["finish"]
-        return function
-
-    def __str__(self) -> str:
-        return self.source
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """The function is made again."""
-        return Epilogue, (self.source, self.constants)
 
 
 class EpilogueBuilder(ExpressionBuilder):
@@ -175,35 +146,3 @@ class NoteBuilder(ExpressionBuilder):
         name = f"{self._prefix}{len(self._constants)}"
         self._constants[name] = value
         return name
-
-
-def rebuild(kind: type, held: dict[str, object], slots: dict[str, object] | None = None) -> Any:
-    """A new object of a class with these attributes."""
-    made: Any = object.__new__(kind)
-    if held:
-        made.__dict__.update(held)
-    for name, value in (slots or {}).items():
-        object.__setattr__(made, name, value)
-    return made
-
-
-def dict_of(kind: type, items: dict[object, object], held: dict[str, object] | None) -> Any:
-    """A new dict of a class with these items and attributes; None: which are its items."""
-    made: Any = dict.__new__(kind)
-    dict.update(made, items)
-    if held is None:
-        object.__setattr__(made, "__dict__", made)
-    else:
-        vars(made).update(held)
-    return made
-
-
-_BY_NAME: tuple[Any, ...] = (
-    *(Counter, OrderedDict, SimpleNamespace, defaultdict, deque, np.empty, text_of),
-    *(arena_places, rows_of, share_out, rebuild, dict_of, show_notes),
-)
-_NAMESPACE: dict[str, Any] = {
-    **{each.__name__: each for each in _BY_NAME},
-    "new_tuple": tuple.__new__,
-    "put": object.__setattr__,
-}

@@ -22,7 +22,7 @@ from fxc.ir.records import frozen
 from fxc.ir.size_guards import Guard
 from fxc.ir.symbols import Dim, Symbol
 from fxc.ir.types import array_type, is_known
-from fxc.ops.custom import Epoch
+from fxc.ops.epochs import Epoch
 
 from .facts import apart, distinct, overlaps_itself, same_items, same_keys, same_value
 from .listed_numbers import codes_of

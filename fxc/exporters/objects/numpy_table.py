@@ -18,8 +18,8 @@ from fxc.ops.foreign_calls import ForeignCall, Hole
 from fxc.ops.kernels import called_by, writing_kernel_of
 from fxc.ops.library import plain
 from fxc.ops.table import TABLE
-
 from fxc.package.values import Shown
+
 from .showing import name_of, show_value
 
 _SORTS = ("sort", "argsort")

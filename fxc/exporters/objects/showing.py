@@ -12,7 +12,6 @@ from fxc.ir.errors import ExportError
 from fxc.ir.graph import SliceSpec
 from fxc.ir.signature import ViewStep
 from fxc.ir.symbols import Atom, Computed, Dim, SymExpr, SymFunc
-
 from fxc.package.values import Shown, named
 from fxc.package.views import VIEWS
 

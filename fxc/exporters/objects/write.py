@@ -9,12 +9,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from fxc.ir.graph import Graph
+from fxc.package import elf
+from fxc.package.files import MANIFEST, digest, manifest_bytes
 from fxc.runtime.object_code import object_code
 
 from .header import headers
 from .manifest import Code, Exported, level_of, manifest_of
-from fxc.package import elf
-from fxc.package.files import MANIFEST, digest, manifest_bytes
 
 
 def write(
