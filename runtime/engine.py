@@ -17,18 +17,20 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fxc.ir.digesting import digest
-from fxc.ir.forking import LLVM, LLVMLITE, held_over_forks
+from fxc.ir.forking import LLVM, held_over_forks
 from fxc.ir.settings import features_taken
 
 from .builtins import new_builtin
 from .freed_memory import keep_freed_memory
 from .linking import LIBRARY_PREFIX, InMemory, Unlinked, library, link, support_in_memory
+from .llvm_library import binding
 
 if TYPE_CHECKING:
     import llvmlite.binding as llvm
 
 # llvmlite's own objects are not shared between threads. See Note [Forks].
 llvm_lock = held_over_forks(threading.RLock(), LLVM)
+_llvm: Any = None
 _target: Any = None
 # Their decoded code is not kept where a branch touches a boundary of 32 bytes (Intel's erratum
 # SKX102): short loops take up to a fifth more time, by luck. The option is LLVM's, so it is for all
@@ -37,21 +39,17 @@ _ALIGNS_BRANCHES = ("skylake", "skylake-avx512", "cascadelake")
 
 
 def load_llvm() -> ModuleType:
-    """llvmlite's binding, its native target initialised on first use."""
-    global _target
-    import llvmlite.binding as llvm
-
+    """LLVM as llvmlite has it, its native target initialised on first use."""
+    global _target, _llvm
     if _target is None:
-        from llvmlite.binding.ffi import lib
-
-        held_over_forks(lib._lock._lock, LLVMLITE)
+        _llvm = llvm = binding()
         if llvm.get_host_cpu_name() in _ALIGNS_BRANCHES:
             llvm.set_option("fxc", "--x86-branches-within-32B-boundaries")
         llvm.initialize_native_target()
         llvm.initialize_native_asmprinter()
         flags = [llvm.get_host_cpu_features().flatten(), "-prefer-256-bit", *features_taken()]
         _target = (llvm.Target.from_default_triple(), llvm.get_host_cpu_name(), ",".join(flags))
-    found: ModuleType = llvm
+    found: ModuleType = _llvm
     return found
 
 
@@ -151,6 +149,7 @@ def generation(llvm: ModuleType, text: str) -> Iterator[None]:
 
 
 IN_VECTORS = "; in vectors\n"  # begins a module of functions whose loops are as they are to be
+SELDOM = "; seldom called\n"  # begins one of functions that need not be fast
 _DEFINED = re.compile(r'^define (?!internal |private ).*?@"?([\w.$-]+)"?\(', re.MULTILINE)
 _bound: dict[str, Any] = {}  # by text, the engines of modules that others call
 
@@ -306,7 +305,8 @@ class _Source(NamedTuple):
 
 def _support(text: str) -> _Source:
     """What machine code of a module that others call is made of."""
-    return _Source(text, "array" if text.startswith(IN_VECTORS) else "scalar", False)
+    loops = "array" if text.startswith(IN_VECTORS) else "scalar"
+    return _Source(text, loops, quick=text.startswith(SELDOM))
 
 
 def object_codes(text: str, loops: str, support: Sequence[str]) -> dict[bytes, bytes]:

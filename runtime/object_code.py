@@ -31,7 +31,7 @@ def object_code(
     Its code is position-independent. Raises ``RuntimeError`` for text that LLVM rejects.
     """
     with llvm_lock:
-        llvm = load_llvm()
+        llvm = _all_targets()
         lines = text.count("\n")
         level = optimisation_level(lines)
         machine = _machine(processor, level)
@@ -63,14 +63,16 @@ def _machine(processor: Processor, level: int) -> llvm.TargetMachine:
 
 @cache
 def _all_targets() -> Any:
-    llvm = load_llvm()
+    load_llvm()
+    import llvmlite.binding as llvm  # all of it: modules are looked into, and linked
+
     llvm.initialize_all_targets()
     llvm.initialize_all_asmprinters()
     return llvm
 
 
 def _parsed(text: str, machine: llvm.TargetMachine) -> Any:
-    module = load_llvm().parse_assembly(text)
+    module = _all_targets().parse_assembly(text)
     module.verify()
     module.triple = machine.triple
     module.data_layout = str(machine.target_data)

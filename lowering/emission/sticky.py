@@ -62,6 +62,7 @@ _EXTREMES = frozenset(("maximum", "minimum", "py_maximum", "py_minimum"))
 _INTEGERS = frozenset(("floor_divide", "remainder", "fmod"))  # of a division by zero
 
 _NOTICE = """\
+; seldom called
 declare i32 @PyContextVar_Get(ptr, ptr, ptr)
 declare ptr @PyLong_FromLong(i64)
 declare ptr @PyObject_CallFunctionObjArgs(ptr, ...)
