@@ -167,6 +167,7 @@ class Serving(Splitting[P, R]):
                 cause = failure.__cause__
             else:
                 if result is not MISSED:
+                    variant.look()
                     return result
                 if variant.captured.guards.is_outdated:
                     return self._miss(args, kwargs)

@@ -68,9 +68,11 @@ class TakingTurns(Running[P, R]):
     ) -> None:
         state, key = self._state, key_of(args, kwargs)
         calls = variant.all_calls + state.all_eager_calls
-        if variant.is_tried or (state.lost[key] and calls >= variant.when_often()):
+        if variant.look() or (state.lost[key] and calls >= variant.when_often()):
             self._make_native(variant)
-        if not variant.is_tried:
+        if not variant.is_tried and (
+            variant.native is not None or variant.calls >= variant.first_calls
+        ):
             variant.try_later(OFTEN)  # unless the trial that begins is the end of it
             self._try(variant, key)
 

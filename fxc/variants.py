@@ -24,7 +24,10 @@ USUAL_RESTS, MOST_RESTS = 7, 12  # 2**7 calls of plain NumPy between two of nati
 _BRIEF_REST = 0.01  # seconds: a rest that was no longer may be followed by one twice as long,
 _VERY_BRIEF_REST, _FASTER = 0.001, 3  # or, if it was far shorter, 2**3 times
 _NEAR = 8  # calls that end well after which those before do not count
-OFTEN = 2000  # calls after which native code for whole calls pays: it takes 5 ms to make
+OFTEN = 2000  # calls after which native code for whole calls pays in any case: it takes 2 to 8 ms
+# Calls that end so many seconds after one another are those of a loop, which will make many more:
+# native code for them is made at once.
+CLOSE = 1e-4
 _MANY_STEPS = 60  # of a guard program; from here on any function is tried, see Note [Trials]
 _LEAST_OFTEN, _STEPS_THAT_PAY = 200, 40_000  # sooner, if there is much to check at each call
 
@@ -52,7 +55,8 @@ class Variant:
     call: Callable[[tuple[Any, ...], dict[str, Any]], Any] = field(init=False)
     won: int = 0  # trials
     calls: int = 0  # of ``call``
-    often: float = field(init=False)  # see Note [Native calls]
+    often: float = field(init=False)  # calls after which it is looked at, see Note [Native calls]
+    looked: tuple[int, float] = (0, -math.inf)  # after how many calls, and when
     native: NativeCall | None = None
     watch: Watch | None = None  # if its code may set floating-point flags
     replays: int = 0  # of calls close to each other that Python had to run again
@@ -63,6 +67,22 @@ class Variant:
     def when_often(self) -> int:
         return min(OFTEN, max(_LEAST_OFTEN, _STEPS_THAT_PAY // len(self.captured.guards.steps)))
 
+    def look(self) -> bool:
+        """Whether native code for its calls pays from now on; else when to look again."""
+        calls, now = self.all_calls, time.perf_counter()
+        if calls >= self.when_often():
+            return True
+        before, self.looked = self.looked, (calls, now)
+        if not trials.ENABLED:
+            self.often = self.when_often()
+        elif calls == before[0] + 1 and now - before[1] < CLOSE:
+            return True
+        elif calls > before[0] + 1 or self.calls < EARLY:
+            self.often = self.calls + 1
+        else:
+            self.often = min(2 * self.calls, self.when_often())
+        return False
+
     def settle(self, trial: Trial) -> None:
         """Let it not be tried any more after a trial that it has won, or once more."""
         self.won += 1
@@ -70,7 +90,7 @@ class Variant:
             self.try_later(BY_LITTLE)
             return
         self.is_tried = True
-        self.often = math.inf if self.native is not None else self.calls + self.when_often()
+        self.often = math.inf if self.native is not None else self.calls + 1
 
     def try_later(self, calls: int) -> None:
         """Let it be tried after so many calls."""
@@ -132,7 +152,7 @@ class Variant:
             self.watch = watched(lambda: captured.graph, traits.flags, made.plan.run, made.notice)
             run = self.watch.run
         self.call = guards.call(run, finish, self)
-        self.often = self.when_often() if self.is_tried else EARLY
+        self.often = 1 if trials.ENABLED else self.when_often()
 
 
 def why_none_fits(

@@ -13,6 +13,7 @@ import os
 import platform
 import sys
 import threading
+from collections.abc import Callable
 from typing import Any
 
 from fxc.ir.forking import LLVMLITE, held_over_forks
@@ -247,14 +248,11 @@ class TargetMachine(_Owner):
     def target_data(self) -> _TargetData:
         return _TargetData(_call("CreateTargetMachineData", self))
 
-    def emit_object(self, module: ModuleRef) -> bytes:
-        return self._emitted(module, True)
-
     def emit_assembly(self, module: ModuleRef) -> str:
-        return self._emitted(module, False).decode()
+        return self.emit_object(module, 0).decode()
 
-    def _emitted(self, module: ModuleRef, is_object: bool) -> bytes:
-        buffer, error = _call_for_text("TargetMachineEmitToMemory", self, module, int(is_object))
+    def emit_object(self, module: ModuleRef, is_object: int = 1) -> bytes:
+        buffer, error = _call_for_text("TargetMachineEmitToMemory", self, module, is_object)
         if not buffer:
             raise RuntimeError(error)
         try:
@@ -325,6 +323,11 @@ class PassBuilder(_Owner):
         return ModulePassManager(_call("buildPerModuleDefaultPipeline", self, level))
 
 
+def _adding(name: str) -> Callable[[_Owner], None]:
+    """A method that adds a pass."""
+    return lambda manager: _call(f"module_Add{name}Pass", manager)
+
+
 class ModulePassManager(_Owner):
     """A pipeline of passes."""
 
@@ -333,31 +336,19 @@ class ModulePassManager(_Owner):
     def run(self, module: ModuleRef, builder: PassBuilder) -> None:
         _call("RunNewModulePassManager", self, module, builder)
 
-    def add_always_inliner_pass(self) -> None:
-        _call("module_AddAlwaysInlinerPass", self)
-
-    def add_global_dead_code_eliminate_pass(self) -> None:
-        _call("module_AddGlobalDCEPass", self)
-
-    def add_sroa_pass(self) -> None:
-        _call("module_AddSROAPass", self)
-
-    def add_sccp_pass(self) -> None:
-        _call("module_AddSCCPPass", self)
-
-    def add_simplify_cfg_pass(self) -> None:
-        _call("module_AddSimplifyCFGPass", self)
-
-    def add_instruction_combine_pass(self) -> None:
-        _call("module_AddInstCombinePass", self)
+    add_always_inliner_pass = _adding("AlwaysInliner")
+    add_global_dead_code_eliminate_pass = _adding("GlobalDCE")
+    add_sroa_pass = _adding("SROA")
+    add_sccp_pass = _adding("SCCP")
+    add_simplify_cfg_pass = _adding("SimplifyCFG")
+    add_instruction_combine_pass = _adding("InstCombine")
 
 
 def create_pipeline_tuning_options() -> PipelineTuningOptions:
     return PipelineTuningOptions(_call("CreatePipelineTuningOptions"))
 
 
-def create_pass_builder(machine: TargetMachine, tuning: PipelineTuningOptions) -> PassBuilder:
-    return PassBuilder(machine, tuning)
+create_pass_builder = PassBuilder
 
 
 def create_new_module_pass_manager() -> ModulePassManager:

@@ -47,9 +47,10 @@ from .guarded_function import (
 from .new_arrays import NewArray
 
 # Note [Native calls]
-# A compiled function that is called often gets a native function for each of its captures, which is
-# all that a call is: it checks the guards, makes the arrays of the result, calls the native code
-# and makes the result. Its calling convention is that of METH_FASTCALL | METH_KEYWORDS:
+# A compiled function whose calls follow each other closely, or are many (``Variant.look``), gets a
+# native function for each of its captures, which is all that a call is: it checks the guards, makes
+# the arrays of the result, calls the native code and makes the result. Its calling convention is
+# that of METH_FASTCALL | METH_KEYWORDS:
 # ``PyObject *call(PyObject *self, PyObject **args, n, PyObject *keywords)``. ``self`` is a bytes
 # object with a table of pointers: objects that guards and result mention, the code and its own
 # ``self``, NumPy's function that makes arrays, a counter, and the object to call where this is not

@@ -33,6 +33,12 @@ from fxc.turns import FOR_EVER, MORE, Handed, Pace, Tried, Ways, key_of
 pytestmark = pytest.mark.usefixtures("as_users")
 
 
+@pytest.fixture
+def far_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Calls are taken for ones that do not follow each other closely: native code for them waits."""
+    monkeypatch.setattr(fxc.variants, "CLOSE", 0.0)
+
+
 @pytest.mark.parametrize(
     ("compiled", "python", "calls", "pays"),
     [
@@ -109,6 +115,7 @@ def test_drivers_of_some_milliseconds_are_tried_in_python() -> None:
     assert trial.pays is False
 
 
+@pytest.mark.usefixtures("far_apart")
 def test_a_function_of_many_objects_is_left_to_python() -> None:
     """Its calls do hardly anything beside their guards."""
     table = [{"a": float(k)} for k in range(40)]
@@ -139,6 +146,7 @@ def test_fullgraph_tries_nothing() -> None:
     assert compiled.cache_info().eager_calls == 0
 
 
+@pytest.mark.usefixtures("far_apart")
 @pytest.mark.parametrize("far", [False, True])
 def test_trials_that_are_lost_come_again(far: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
@@ -158,6 +166,7 @@ def test_trials_that_are_lost_come_again(far: bool, monkeypatch: pytest.MonkeyPa
     assert info.native_calls + info.eager_calls == 800
 
 
+@pytest.mark.usefixtures("far_apart")
 def test_what_wins_by_little_is_tried_once_more(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Trial, "pays", property(lambda trial: trial.python_calls > 0 or None))
     monkeypatch.setattr(Trial, "is_won", property(lambda _: False))
@@ -260,18 +269,52 @@ def test_a_driver_is_not_written_again_while_it_is_on_trial() -> None:
     assert not compiled._state.turns
 
 
-def test_calls_with_copies_are_not_timed() -> None:
+def test_calls_with_copies_are_not_timed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fxc.variants, "CLOSE", float("inf"))
+
     def update(x):
         x += 1.0 / x
 
     compiled, x = fxc.compile(update), np.ones(100)
     for _ in range(trials.EARLY + 1):
         compiled(x)
-    (turn,) = compiled._state.turns.values()
     (variant,) = compiled._state.variants
     while variant.watch.copies:
         compiled(x)
-        assert turn._trial.compiled_calls == 0
+        assert not any(turn._trial.compiled_calls for turn in compiled._state.turns.values())
+    compiled(x)
+    assert variant.native is not None
+    assert compiled._state.turns  # the trial
+
+
+@pytest.mark.parametrize("fullgraph", [False, True])
+def test_native_code_has_calls_that_follow_each_other_from_the_third_on(
+    fullgraph: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fxc.variants, "CLOSE", float("inf"))
+    compiled = fxc.compile(lambda x: x * 2 + 1, fullgraph=fullgraph)
+    for k in range(8):
+        assert (compiled(np.ones(8)) == 3).all()
+        (variant,) = compiled._state.variants
+        assert (variant.native is not None) == (k > 0)
+    assert variant.calls == 2  # Python's way has none of the others
+    assert variant.native.calls + compiled.cache_info().eager_calls == 6
+
+
+def test_calls_far_apart_are_looked_at_ever_less() -> None:
+    fn = fxc.compile(lambda x: x * 2 + 1, fullgraph=True)
+    looked, asked = [], fxc.variants.Variant.look
+
+    def look(variant: Any) -> bool:
+        looked.append(variant.calls)
+        return asked(variant)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(fxc.variants.Variant, "look", look)
+        patch.setattr(fxc.variants, "CLOSE", 0.0)
+        for _ in range(100):
+            fn(np.ones(8))
+    assert looked == [1, 2, 3, 6, 7, 14, 15, 30, 31, 62, 63]
 
 
 def test_a_driver_of_long_calls_is_timed_sooner() -> None:
