@@ -132,11 +132,10 @@ def _call(name: str, *args: object) -> Any:
 def _call_for_text(name: str, *args: object) -> tuple[Any, str]:
     """What a function gives, and the text that it leaves in its last argument."""
     place = ctypes.c_char_p()
-    given = _call(name, *args, ctypes.byref(place))
-    text = (place.value or b"").decode()
-    if place.value is not None:
+    given, text = _call(name, *args, ctypes.byref(place)), place.value
+    if text is not None:
         _call("DisposeString", place)
-    return given, text
+    return given, (text or b"").decode()
 
 
 @functools.cache
