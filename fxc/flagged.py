@@ -164,7 +164,7 @@ class Watch:
 
     def _tell(self, flags: int) -> None:
         """Warn without a replay."""
-        from .traits import first_that_sets  # with what compiles: this is rare
+        from .setting_flags import first_that_sets  # with what compiles: this is rare
 
         for flag, mode in _MODES.items():
             found = first_that_sets(self._graph(), mode) if flags & flag else None

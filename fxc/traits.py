@@ -1,24 +1,18 @@
-"""What is known of a compilation before it runs: its loops, and the flags that it may set."""
+"""What is known of a compilation before it runs: its loops, and whether it may set flags."""
 
 from __future__ import annotations
 
-from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import numpy as np
-
-from fxc.ir.flag_bits import FLAG_KINDS
-from fxc.ir.graph import Graph, Node, Region
-from fxc.ir.location import SourceLocation
+from fxc.ir.graph import Region
+from fxc.ir.graph import walk as nodes_of
 from fxc.ir.size_functions import hint
 from fxc.ir.symbols import product
-from fxc.ir.types import ArrayType, ScalarType
 from fxc.lowering.nests.boxed_args import boxed_buffers
 from fxc.lowering.nests.program import Program
 from fxc.lowering.nests.statements import Boxed, walk
 from fxc.lowering.nests.traffic import traffic
 from fxc.ops.foreign_ufuncs import name_in_scipy
-from fxc.ops.kernels import kernel_of
 from fxc.ops.operators import EFFECTS
 from fxc.ops.table import TABLE
 
@@ -52,7 +46,7 @@ def _flag_facts(captured: Captured, module: Module) -> FlagFacts:
         updated,
         sum(k.dtype.itemsize * hint(product(k.shape)) for k in kinds if hasattr(k, "shape")),
         hint(traffic(module.program)),
-        any(name_in_scipy(TABLE[node.op].numpy) for node in _nodes(graph)),
+        any(name_in_scipy(TABLE[node.op].numpy) for node in nodes_of(graph.body)),
         _may_warn(module.program),
         () if module.keeps_states else captured.drawn,
     )
@@ -77,51 +71,3 @@ def _may_warn(program: Program) -> bool:
             if any(program.buffers[name].dtype.kind in "iufc" for name in names):
                 return True
     return False
-
-
-def first_that_sets(graph: Graph, mode: str) -> tuple[str, SourceLocation] | None:
-    """What NumPy says of the first operator that can set a flag, and where that stands."""
-    for node in _nodes(graph):
-        text = _text(node, mode)
-        if text is not None and node.loc is not None:
-            return text, node.loc
-    return None
-
-
-def _nodes(graph: Graph | Region) -> list[Node]:
-    found = []
-    for node in graph.nodes:
-        for region in node.regions:
-            found += _nodes(region)
-        found.append(node)
-    return found
-
-
-_SPECIAL = (0.0, 1.0, -1.0, -0.5, 2.0, np.inf, -np.inf, 1e308, -1e308, 1e-308, 1e38, 1e-38)
-
-
-def _text(node: Node, mode: str) -> str | None:
-    """What NumPy says of an operator if this happens to one of its operands, if it can."""
-    kinds = [getattr(arg, "type", None) for arg in node.args]
-    operands = [i for i, kind in enumerate(kinds) if isinstance(kind, ArrayType | ScalarType)]
-    if not operands or node.regions or len(operands) > 2:
-        return None
-    quiet = dict.fromkeys(FLAG_KINDS.values(), "ignore")
-    for left in _SPECIAL:
-        for right in _SPECIAL if len(operands) == 2 else (0.0,):
-            args: list[Any] = list(node.args)
-            with suppress(Exception), np.errstate(**{**quiet, mode: "raise"}):  # type: ignore[arg-type]
-                with np.errstate(all="ignore"):
-                    for place, number in zip(operands, (left, right), strict=False):
-                        args[place] = _sample(kinds[place], number)
-                try:
-                    kernel_of(node.op)(*args)
-                except FloatingPointError as error:
-                    return str(error)
-    return None
-
-
-def _sample(kind: Any, number: float) -> Any:
-    if isinstance(kind, ScalarType):
-        return kind.dtype.type(number) if not kind.weak else number
-    return np.full((2,) * len(kind.shape), number).astype(kind.dtype)
