@@ -289,6 +289,8 @@ def _compute(name: str, left: Any, right: Any) -> Any:
     elif is_derived(right) and left._type.weak:
         right = plain_number(right)
     if not taken(right):
+        if name in ("eq", "ne") and isinstance(right, str | bytes) and not left._type.weak:
+            return np.bool_(name == "ne")  # NumPy makes an array of the text
         return NotImplemented if left._type.weak else left_to_of_scalar(name, left, right)
     if not taken(left):
         return NotImplemented if right._type.weak else left_to(left)

@@ -89,7 +89,7 @@ def _python_type(x: object) -> type:
 def _compute(name: str, left: object, right: object) -> Any:
     both = (left, right)
     if not all(isinstance(x, Traced | np.generic | int | float | complex) for x in both):
-        return NotImplemented
+        return _by_cases(name, both)  # NumPy may make an array of what is no number
     if any(isinstance(x, Traced) and x._run is not None and type(x) is not Mixed for x in both):
         return NotImplemented
     mixed = [x for x in both if type(x) is Mixed]

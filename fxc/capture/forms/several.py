@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from fxc.ir.graph import Operand
+from fxc.ir.types import ArrayType
 
 from ..arrays.ufuncs import call_ufunc
 from ..numbers.python_numbers import as_scalar, to_python
@@ -121,6 +122,8 @@ class Several(TakesUfuncs, Traced):
     def _is_filled(self) -> Any:
         """Its truth."""
         flags: list[Any] = []
+        if not all(_has_truth(x) for _, x in self.options):
+            return going_on(self.only(_has_truth))
         for flag, x in self.options:
             test = going_on(x) if isinstance(x, Traced) else bool(x)
             if test is True:
@@ -257,6 +260,12 @@ class Several(TakesUfuncs, Traced):
 
     def _unclear(self, what: str) -> Exception:
         return refuse(f"{what} of {self.text} cannot be captured")
+
+
+def _has_truth(x: object) -> bool:
+    """Whether ``bool(x)`` does not raise, as it does of arrays but those of one element."""
+    kind = None if (found := array_of(x)) is None else found.type
+    return not isinstance(kind, ArrayType) or not isinstance(kind.size, int) or kind.size == 1
 
 
 def is_of_several_types(x: object) -> bool:
