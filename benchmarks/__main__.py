@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from . import boxed, draws, flags, packages, threads
+from . import boxed, draws, flags, logs, packages, threads
 from .contenders import compiled, installed, use_one_thread
 from .loop_programs import PROGRAMS, LoopProgram
 from .measure import CONTENDERS, Row, heading, samples_of, table_line
@@ -38,6 +38,7 @@ GROUPS = (
     boxed.GROUP,
     flags.GROUP,
     draws.GROUP,
+    logs.GROUP,
     packages.GROUP,
     threads.GROUP,
 )
@@ -100,6 +101,8 @@ def measure_all(chosen: Sequence[str], present: list[str], repeats: int) -> Iter
         yield from flags.rows(repeats)
     if is_chosen(chosen, draws.GROUP):
         yield from draws.rows(repeats)
+    if is_chosen(chosen, logs.GROUP):
+        yield from logs.rows(repeats)
     if is_chosen(chosen, packages.GROUP):
         yield from packages.rows(repeats)
     yield from threads.rows(repeats, partial(is_chosen, chosen, threads.GROUP))

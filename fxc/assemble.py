@@ -14,6 +14,7 @@ from fxc.ir.location import Site
 from fxc.ir.records import frozen
 from fxc.ir.settings import Math, config
 from fxc.ir.signature import ViewStep
+from fxc.ir.steps import done
 from fxc.ir.symbols import Dim, symbols_of
 from fxc.ir.types import array_type, ordered_strides, stride_order
 from fxc.lowering.building.context import KernelOf
@@ -110,12 +111,15 @@ def assembled(graph: Graph, module: Module) -> Assembled:
         kept=[objects],
         support=module.support,
     )
+    done("machine code", engine)
     recipe = recipe_of(graph, module, tuple(_steps(module, engine)))
     native = all(draw_function(key) for name, key in module.inner_loops if name == DRAW)
     boxed = tuple(
         s.op for s in walk(module.program.body) if isinstance(s, Boxed) and not (s.brief and native)
     )
-    return Assembled(module, engine, make_plan(recipe), boxed, notice, left)
+    made = Assembled(module, engine, make_plan(recipe), boxed, notice, left)
+    done("plan", made)
+    return made
 
 
 def entries_of(module: Module) -> tuple[Entry, ...]:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import gc
-import logging
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from logging import INFO
 from typing import TYPE_CHECKING, Any
 
 from fxc.ir.errors import (
@@ -17,10 +17,14 @@ from fxc.ir.errors import (
     PutOff,
     Unchecked,
 )
+from fxc.ir.logs import PERF, RECOMPILES
 from fxc.ir.records import frozen
+from fxc.ir.steps import listening
+from fxc.ir.text import inputs_text
 
 from .decisions import kinds_of
 from .state import Options, State
+from .step_logs import StepTimes, costs_of, logging_steps
 from .variants import Variant, why_none_fits
 
 if TYPE_CHECKING:
@@ -28,7 +32,6 @@ if TYPE_CHECKING:
 
     from .stages import Compilation
 
-_log = logging.getLogger("fxc")
 _begun = 0  # captures in this process
 _MOST_DEMANDED = 32  # relations for which a call is captured again, see ``Unchecked``
 
@@ -59,27 +62,57 @@ def new_variant(
     Raises ``PutOff`` where that is estimated to take longer than it is worth.
     """
     global _begun
-    from fxc.capture.capture import Terms, capture
-
     _begun += 1
     name = getattr(function, "__name__", type(function).__name__)
-    if state.variants:
-        why = why_none_fits(state.variants, args, kwargs)
-        _log.info("%s: compiled again: %s", name, why)
+    why = why_none_fits(state.variants, args, kwargs)
+    if state.variants and RECOMPILES.isEnabledFor(INFO):
+        RECOMPILES.info("%s: compiled again:%s", name, _reasons(state.variants, args, kwargs))
     for each in state.variants:
         state.varying.update(each.captured.guards.changed(args, kwargs))
+    times = StepTimes()
+    with listening(times), logging_steps(name):
+        captured, made = _made(function, options, state, (args, kwargs), worth.longest)
+    from .traits import traits_of  # with what compiles
+
+    key, traits = kinds_of(args, kwargs), traits_of(captured, made)
+    variant = Variant(captured, made, key, worth.is_tried, traits, why=why, seconds=times.seconds)
+    if RECOMPILES.isEnabledFor(INFO):
+        took, shown = 1e3 * sum(times.seconds.values()), inputs_text(captured.graph)
+        count = len(state.variants) + 1
+        RECOMPILES.info("%s: variant %d is made in %.0f ms, for %s", name, count, took, shown)
+    if PERF.isEnabledFor(INFO):
+        for cost in costs_of(made):
+            PERF.info("%s: %s", name, cost)
+    return variant
+
+
+def _reasons(variants: Sequence[Variant], args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
+    """Why none of the variants fits, for each of them."""
+    if len(variants) == 1:
+        return f" {why_none_fits(variants, args, kwargs)}"
+    found = (why_none_fits((each,), args, kwargs) for each in variants)
+    return "".join(f"\n    variant {n}: {why}" for n, why in enumerate(found, 1))
+
+
+def _made(
+    function: Callable[..., Any],
+    options: Options,
+    state: State,
+    given: tuple[tuple[Any, ...], dict[str, Any]],
+    longest: float,
+) -> tuple[Captured, Compilation]:
+    """The capture of a call and what is made of it, with what lowering relies on checked."""
+    from fxc.capture.capture import Terms, capture
+
+    name = getattr(function, "__name__", type(function).__name__)
     demanded: frozenset[Any] = frozenset()
     dynamic = options.dynamic
     while True:
         terms = Terms(dynamic, varying=frozenset(state.varying), demanded=demanded)
-        captured = capture(function, args, kwargs, terms)
+        captured = capture(function, *given, terms)
         state.varying |= captured.varying
         try:
-            made = _compiled(captured, options, name, worth.longest)
-            from .traits import traits_of  # with what compiles
-
-            traits = traits_of(captured, made)
-            return Variant(captured, made, kinds_of(args, kwargs), worth.is_tried, traits)
+            return captured, _compiled(captured, options, name, longest)
         except Unchecked as error:
             if error.relations <= demanded or len(demanded) > _MOST_DEMANDED:
                 raise
@@ -87,7 +120,7 @@ def new_variant(
         except CaptureError as error:  # lowering relies on what may hold for constant sizes
             if dynamic is not None:
                 raise
-            _log.info("%s: compiled for sizes as they are: %s", name, error)
+            RECOMPILES.info("%s: compiled for sizes as they are: %s", name, error)
             dynamic = False
 
 
@@ -97,7 +130,7 @@ def _compiled(captured: Captured, options: Options, name: str, longest: float) -
     try:
         return compile_captured(captured, options.backend, longest, options.math, options.passes)
     except PutOff as found:
-        _log.info("%s: compiling it is put off: %s", name, found)
+        PERF.info("%s: compiling it is put off: %s", name, found)
         raise
     except (ExtensionError, ExportError):  # not what fxc does
         raise

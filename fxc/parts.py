@@ -5,7 +5,6 @@ See Note [Splitting].
 
 from __future__ import annotations
 
-import logging
 import sys
 import types
 from collections.abc import Callable, Iterable
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from fxc.ir.errors import CaptureError, TooManyVariants
 from fxc.ir.location import Site
+from fxc.ir.logs import SPLITS
 from fxc.ir.replay import PART, REPLAY
 from fxc.lowering.calling.guarded_function import Spent
 from fxc.split.part_source import PartKey, PartSource
@@ -28,9 +28,6 @@ from .trials import LONG, Trial, clock, now, since
 
 if TYPE_CHECKING:
     from fxc.capture.refusals import Refusal
-
-
-_log = logging.getLogger("fxc")
 
 
 class Part(Serving[..., Any]):
@@ -89,7 +86,7 @@ class Part(Serving[..., Any]):
         self._whole.varied(names, self.source.statements)
 
     def _give_up(self, error: TooManyVariants) -> None:
-        _log.info("%s: a part runs as plain NumPy: %s", self.__name__, error)
+        SPLITS.info("%s: a part runs as plain NumPy: %s", self.__name__, error)
         variants = self._state.variants
         if sum(variant.all_calls for variant in variants) < 4 * len(variants):
             self._become(_GivenUp)
@@ -103,7 +100,7 @@ class Part(Serving[..., Any]):
         self, args: tuple[Any, ...], kwargs: dict[str, Any], why: Exception | str | None = None
     ) -> Any:
         if why is not None:
-            _log.info("%s: a part runs as plain NumPy: %s", self.__name__, why)
+            SPLITS.info("%s: a part runs as plain NumPy: %s", self.__name__, why)
         self._state.eager_calls += 1
         return REPLAY
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from fxc.ir.errors import ExtensionError, FxcError, VerificationError
 from fxc.ir.graph import Graph, walk
+from fxc.ir.steps import done
 from fxc.ir.verify import verify
 from fxc.ops.metas import types_of
 from fxc.ops.table import TABLE
@@ -25,6 +26,7 @@ def passed(graph: Graph, passes: Sequence[Pass | str]) -> Graph:
     """
     for each in passes_of(passes):
         graph = _verified(_passed(graph, each), each)
+        done(f"the pass {each.name}", graph)
     return graph
 
 

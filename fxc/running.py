@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import functools
-import logging
 import types
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Generic, ParamSpec, TypeVar
+
+from fxc.ir.logs import PERF, SPLITS
 
 from . import warned
 from .state import Options, State
@@ -16,8 +17,6 @@ from .turns import key_of
 
 P = ParamSpec("P")
 R = TypeVar("R")
-
-_log = logging.getLogger("fxc")
 
 
 class Running(Generic[P, R]):
@@ -60,7 +59,7 @@ class Running(Generic[P, R]):
     ) -> Any:
         """Run the function as it is; the log says why, if that is not to be a warning."""
         if why is not None:
-            _log.info("%s: runs as plain NumPy: %s", self.__name__, why)
+            PERF.info("%s: runs as plain NumPy: %s", self.__name__, why)
         self._state.eager_calls += 1
         with self._timed(args, kwargs):
             return self.__fxc_original__(*args, **kwargs)
@@ -93,6 +92,7 @@ class Running(Generic[P, R]):
         """Warn, once for each text, which follows the name of the function."""
         if text not in self._state.warned:
             self._state.warned.add(text)
+            SPLITS.info("%s%s", self.__name__, text)
             warned.warn(self.__name__ + text)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import logging
 import math
 import sys
 from collections.abc import Callable
@@ -27,6 +26,7 @@ from fxc.ir.errors import (
 )
 from fxc.ir.forking import compiling
 from fxc.ir.location import Site
+from fxc.ir.logs import PERF, SPLITS
 
 from . import trials
 from .compiling import Worth, new_variant, without_collections
@@ -40,7 +40,6 @@ from .trials import clock
 from .turns import Handed, key_of
 from .variants import USUAL_RESTS, Variant, why_none_fits
 
-_log = logging.getLogger("fxc")
 MOST_VARIANTS = 64
 _OF_USE = 4  # calls that a variant has to have served to be kept when no capture pays any more
 _MOST_MISSES = 32  # calls for which a capture did not pay in a row, before none is tried again
@@ -219,13 +218,14 @@ class Serving(Splitting[P, R]):
                 dropped = [each for each in alike if each.all_calls < _OF_USE]
                 state.variants = [each for each in state.variants if each not in dropped]
         captures.misses += self._leave(args, kwargs, False)
-        _log.info("%s: runs as plain NumPy: no more captures of such calls pay", self.__name__)
+        PERF.info("%s: runs as plain NumPy: no more captures of such calls pay", self.__name__)
         return self._by_python(self._runner(), args, kwargs)
 
     @unseen
     def _meanwhile(self, captures: Captures, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run a call of a function whose compilation is put off, and note how long it takes."""
         run = self._runner()
+        PERF.info("%s: runs as plain NumPy until it is worth compiling", self.__name__)
         handed, before = self._leave(args, kwargs, False), clock()
         try:
             return self._by_python(run, args, kwargs)
@@ -284,7 +284,7 @@ class Serving(Splitting[P, R]):
                 raise error
             self._warn_eager(str(error), error)
             return self._eager(args, kwargs)
-        _log.info("%s: runs as plain NumPy: %s", self.__name__, shown(error))
+        PERF.info("%s: runs as plain NumPy: %s", self.__name__, shown(error))
         result = self._eager(args, kwargs)
         if not getattr(error, "__fxc_need_not_raise__", False):
             if self._options.fullgraph:
@@ -342,7 +342,7 @@ class Serving(Splitting[P, R]):
                 with captures.one_more(), state.guard(), compiling(), without_collections():
                     refusal = refusal_at(site, variant, self.__fxc_original__, args, kwargs)
                 if refusal is not None:
-                    _log.info("%s: %s at %s is left to Python", self.__name__, site.op, site.loc)
+                    SPLITS.info("%s: %s at %s is left to Python", self.__name__, site.op, site.loc)
                     self._cut_left(refusal)
                     leaves.cut.add(site)
         return site in leaves.cut and self._runner() is not self.__fxc_original__

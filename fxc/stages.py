@@ -24,6 +24,7 @@ from fxc.ir.records import frozen
 from fxc.ir.settings import Math, config
 from fxc.ir.signature import InputLeaf, OutputLeaf, ResultLeaf, ViewLeaf, ViewStep
 from fxc.ir.size_guards import Guard, assuming, recording
+from fxc.ir.steps import done
 from fxc.ir.symbols import Dim, symbols_of
 from fxc.ir.text import dims_of
 from fxc.ir.types import ArrayType
@@ -108,7 +109,8 @@ def _leaves_of_overlapping(captured: Captured) -> dict[Operand, OutputLeaf]:
 
 
 def verified(graph: Graph, after: str, before: Graph | None = None) -> Graph:
-    """The graph; if ``fxc.config.verify_graphs`` is set, it is verified first.
+    """The graph, told to who listens to the step ``after`` which it has come; if
+    ``fxc.config.verify_graphs`` is set, it is verified first.
 
     ``before`` is the graph, verified, that the pass has taken. Raises ``VerificationError``, which
     names the pass that has just run, if it has problems.
@@ -117,6 +119,7 @@ def verified(graph: Graph, after: str, before: Graph | None = None) -> Graph:
         from fxc.ir.verify import verify
 
         verify(graph, table=TABLE.schema_of, meta=types_of, after=after, before=before)
+    done(after, graph)
     return graph
 
 

@@ -6,7 +6,6 @@ See Note [Stored compilations].
 from __future__ import annotations
 
 import io
-import logging
 import os
 import pickle
 import platform
@@ -19,6 +18,7 @@ import numpy as np
 
 from fxc.ir.digesting import digest
 from fxc.ir.graph import Graph, walk
+from fxc.ir.logs import RECOMPILES
 from fxc.ir.records import frozen
 
 from .by_reference import NotStored, ReferenceReader, ReferenceWriter
@@ -41,7 +41,6 @@ if TYPE_CHECKING:
 # Who reads it has to be alike: the same fxc, NumPy, Python, LLVM, and processor. What cannot be
 # written, or read, is left out; nothing depends on it but time.
 
-_log = logging.getLogger("fxc")
 _FORMAT = 2
 
 
@@ -84,7 +83,7 @@ def store(variants: Sequence[Variant], function: Any, options: Options) -> bytes
             try:
                 variant.stored = _text_of(variant, function)
             except (NotStored, pickle.PicklingError, TypeError, AttributeError) as error:
-                _log.info("%s: a compilation is not stored: %s", function.__name__, error)
+                RECOMPILES.info("%s: a compilation is not stored: %s", function.__name__, error)
     texts = [variant.stored for variant in variants if variant.stored]
     return pickle.dumps((alike(), options.math, texts)) if texts else b""
 
@@ -135,10 +134,10 @@ def restore(
     try:
         made_by, math, texts = pickle.loads(data)
         if made_by != alike() or math != options.math:
-            _log.info("%s: stored compilations are of another environment", name)
+            RECOMPILES.info("%s: stored compilations are of another environment", name)
             return []
     except Exception as error:  # whatever bytes that are none of ours lead to
-        _log.info("%s: stored compilations are not read: %r", name, error)
+        RECOMPILES.info("%s: stored compilations are not read: %r", name, error)
         return []
     variants = []
     for text in texts:
@@ -146,7 +145,7 @@ def restore(
             try:
                 variants.append(_variant_of(text, function))
             except Exception as error:
-                _log.info("%s: a stored compilation is not read: %r", name, error)
+                RECOMPILES.info("%s: a stored compilation is not read: %r", name, error)
     return variants
 
 

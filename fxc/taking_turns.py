@@ -5,7 +5,6 @@ See Note [Turns], Note [Trials] and Note [Native calls].
 
 from __future__ import annotations
 
-import logging
 import math
 import types
 from collections.abc import Callable
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from fxc.ir.asynchronous import hand_on
 from fxc.ir.errors import MISSED
 from fxc.ir.forking import compiling
+from fxc.ir.logs import PERF
 
 from . import trials
 from .compiling import captures_begun
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from .splits import Split
 
 
-_log = logging.getLogger("fxc")
 _MANY_HANDED = 6  # calls that are handed on from which on it pays that native code does it
 _LONGER, _MOST_LOST = 8, 6  # times as many calls after each trial, so often, that is lost
 
@@ -114,7 +113,7 @@ class TakingTurns(Running[P, R]):
     def _lost(self, turn: Tried, trial: Trial, most: int = FOR_EVER) -> None:
         """Leave calls to Python for which it has won a trial, so many at most."""
         state = self._state
-        _log.info("%s: takes longer than as plain NumPy, and runs so", self.__name__)
+        PERF.info("%s: takes longer than as plain NumPy, and runs so", self.__name__)
         calls = OFTEN if trial.is_lost else BY_LITTLE
         calls *= _LONGER ** min(state.lost[turn.key], _MOST_LOST)
         if turn.ways.is_driver:
@@ -299,7 +298,7 @@ class TakingTurns(Running[P, R]):
                     made = made.running(variant.watch.run)
                 variant.native = native_call(variant.captured, made, variant, self._spent)
             except Untranslated as reason:
-                _log.debug("%s: its calls stay Python: %s", self.__name__, reason)
+                PERF.debug("%s: its calls stay Python: %s", self.__name__, reason)
                 return
             except Exception as error:
                 hand_on(error)

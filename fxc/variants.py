@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -62,6 +62,8 @@ class Variant:
     replays: int = 0  # of calls close to each other that Python had to run again
     last_replay: int = 0  # the number of the function's calls that had ended well before
     rested: float = -math.inf  # since when
+    why: str = ""  # it was made: what no variant before it fits
+    seconds: Mapping[str, float] = field(default_factory=dict)  # that each step took
     stored: bytes = b""  # as other processes have it, see Note [Stored compilations]
 
     def when_often(self) -> int:

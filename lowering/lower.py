@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from fxc.ir.graph import Graph
+from fxc.ir.steps import done
 
 from .building.build import build_loops
 from .building.context import KernelOf
@@ -12,6 +13,7 @@ from .emission.entry import emit_module
 from .emission.llvm_text import ModuleText
 from .emission.native_module import Module
 from .machine.target import SERIAL, Target
+from .nests.program import Program
 from .scheduling.allocations import with_allocations
 from .scheduling.block_columns import block_columns
 from .scheduling.fuse import fuse
@@ -24,6 +26,19 @@ from .scheduling.reassociate import reassociate
 from .scheduling.repeated_updates import repeated_updates
 from .scheduling.same_sizes import same_sizes
 from .scheduling.speculate import speculate
+
+_SCHEDULING: tuple[Callable[[Program], Program], ...] = (
+    products_ahead,
+    growing_products,
+    repeated_updates,
+    fuse,
+    independent_steps,
+    block_columns,
+    speculate,
+    with_allocations,
+    parallel,
+    lanes,
+)
 
 
 def lower(
@@ -47,10 +62,13 @@ def lower(
     Requires: ``graph.signature`` is filled in; each operator has native code or can be left to
     NumPy's own kernel.
     """
-    program = same_sizes(build_loops(graph, kernel_of, target), graph.guards)
-    if fast:
-        program = reassociate(program)
-    program = repeated_updates(growing_products(products_ahead(program)))
-    program = speculate(block_columns(independent_steps(fuse(program))))
-    program = lanes(parallel(with_allocations(program)))
-    return emit_module(graph, program, ModuleText(careful, fast, plain), drawn)
+    program = build_loops(graph, kernel_of, target)
+    done("build_loops", program)
+    program = same_sizes(program, graph.guards)
+    done("same_sizes", program)
+    for schedule in (reassociate, *_SCHEDULING) if fast else _SCHEDULING:
+        program = schedule(program)
+        done(schedule.__name__, program)
+    module = emit_module(graph, program, ModuleText(careful, fast, plain), drawn)
+    done("emit_module", module)
+    return module

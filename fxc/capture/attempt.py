@@ -27,6 +27,7 @@ from .epilogue.epilogue import EpilogueBuilder
 from .epilogue.finishing import Epilogue
 from .epilogue.leaves import ArrayLeaf, CapturedLeaf, ScalarLeaf, output_leaf
 from .guards.relations import strongest
+from .guards.words import arguments_text
 from .outside.admission import Admission
 from .outside.containers import External
 from .outside.outside import Outside
@@ -312,7 +313,7 @@ def _admit_arguments(outside: Outside, call: GivenCall) -> tuple[list[Any], dict
         shape += f" and {guards.same_keys('kwargs', tuple(kwargs))}"
     else:
         shape += " and not kwargs"
-    guards.check(shape, f"{len(args)} positional arguments, keywords {list(kwargs)}")
+    guards.check(shape, f"the call is with {arguments_text(args, kwargs)}")
     call_args = []
     for place, (value, name) in enumerate(zip(args, names, strict=True)):
         outside.being_admitted = name

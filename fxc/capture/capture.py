@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import functools
-import logging
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
 from fxc.dispatch.dispatcher import Dispatcher
 from fxc.ir.errors import CaptureError, FxcError, InternalError
+from fxc.ir.logs import PERF
 
 from .attempt import GivenCall, Terms, begun
 from .captured import Captured
@@ -22,7 +22,6 @@ from .values.above import serve
 
 _MOST_ATTEMPTS = 40
 _USUAL = Terms()
-_log = logging.getLogger("fxc")
 serve(SERVICES)
 
 __all__ = ["Terms", "capture"]
@@ -160,4 +159,4 @@ def _tell(call: GivenCall, ended: Respecialise) -> None:
             label = each.about if each.how is How.UNROLLED else each
             why = ended.error or "an iteration raises an exception, it seems"
             notes = "".join(f"; {note.strip()}" for note in getattr(why, "__notes__", ()))
-            _log.info("%s: the %s is unrolled: %s%s", call.name, label, why, notes)
+            PERF.info("%s: the %s is unrolled: %s%s", call.name, label, why, notes)

@@ -22,10 +22,10 @@ LOGS = {
     "recompiles": "why a call is compiled again: which guard failed, and what was made",
     "splits": "what Python runs of a function, and why",
     "graph": "the captured graph of each compilation",
-    "passes": "the graph after each pass that changed it, and the time it took",
+    "passes": "what each pass changes in the graph or the loop nests, and how long it takes",
     "loops": "the loop nests, and how they are run",
     "llvm": "the text that LLVM is given",
-    "perf": "copies, operators and calls that are left to NumPy, and what costs",
+    "perf": "copies, and operators and calls that are left to NumPy, with the reason",
 }
 """What ``logs`` may name, each a logger ``fxc.NAME``."""
 

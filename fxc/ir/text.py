@@ -288,6 +288,15 @@ def known_symbols(graph: Graph) -> list[Symbol]:
     return [s for s in found.values() if s.hint is not None or s.lower is not None]
 
 
+def inputs_text(graph: Graph) -> str:
+    """What the graph takes, in a line: ``x: f64[x.0], n: py.int with x.0 >= 2``."""
+    types = tuple(value.type for value in graph.inputs)
+    known = dict(item for dim in dims_of(types) for item in symbols_of(dim).items())
+    bounds = [f"{name} >= {each.lower}" for name, each in known.items() if each.lower is not None]
+    shown = ", ".join(f"{value.name}: {value.type}" for value in graph.inputs)
+    return shown + (f" with {', '.join(bounds)}" if bounds else "")
+
+
 def _show_known(symbol: Symbol) -> str:
     if symbol.hint is None:
         return f"{symbol.name} >= {symbol.lower}"

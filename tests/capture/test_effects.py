@@ -769,7 +769,7 @@ def test_there_are_64_variants_at_most(monkeypatch):
     for k in range(64):
         for _ in range(4):
             compiled(array(), b"a" * k)
-    with pytest.warns(fxc.CaptureWarning, match=r"compiled 64 times .* data is b'aaaaaa"):
+    with pytest.warns(fxc.CaptureWarning, match=r"compiled 64 times .* data: was b'aaaaaa"):
         assert (compiled(array(), b"a" * 64) == array() + 64).all()
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -147,7 +147,7 @@ def test_a_number_becomes_a_constant_where_python_needs_it():
     check = captured.guards.check
     assert check((array(3), 0.75, 4.0), {}) is not None
     assert check((array(3), 0.8, 3.0), {}) is None
-    assert "dt is 0.75" in captured.guards.why((array(3), 0.8, 3.0), {})
+    assert "dt: was 0.75, is 0.8" in captured.guards.why((array(3), 0.8, 3.0), {})
 
 
 def test_constants_tell_signed_zeros_nans_and_types_apart():
@@ -263,7 +263,7 @@ def test_attributes(monkeypatch):
     changed = Model(3)
     changed.dt = 0.25
     assert not hit(changed)
-    assert "self.dt is 0.5" in captured.guards.why((changed, array(3)), {})
+    assert "self.dt: was 0.5, is " in captured.guards.why((changed, array(3)), {})
     monkeypatch.setattr(Model, "gain", 4.0)
     assert not hit(Model(3))
     monkeypatch.setattr(Model, "gain", 3.0)
@@ -369,19 +369,44 @@ def test_the_log_says_what_was_and_what_is(caplog):
         return x * n if mode == "a" else x / n
 
     compiled = fxc.compile(scaled)
-    with caplog.at_level("INFO", logger="fxc"):
+    with caplog.at_level("INFO", logger="fxc.recompiles"):
         for args in [(array(9), 3), (array(20), 3), (array(5).astype("f4"), 3), (array(7), 3, "b")]:
             compiled(*args)
         compiled(array(9)[::2], 3)
         compiled(array(9), 2.5)
-    said = "scaled: compiled again: not so any more: "
-    assert caplog.messages == [
-        said + "x is f64[9] of this layout; now f64[20]",
-        said + "x is f64[20] of this layout; now f32[5]",
-        said + "2 positional arguments, keywords []; now 3 positional arguments, keywords []",
-        said + "x is f32[5] of this layout; now f64[5]{16}",
-        said + "n is an int, 1 or more; now 2.5",
+    said = [text for text in caplog.messages if "compiled again" in text]
+    assert [text.splitlines()[-1].partition(": ")[2] for text in said] == [
+        "compiled again: x: shape was (9,), is (20,)",
+        "x: dtype was float64, is float32",
+        "the call: was with 2 positional arguments, is with 3 positional arguments",
+        "the call: was with 3 positional arguments, is with 2 positional arguments",
+        "n: was an int, 1 or more, is 2.5",
     ]
+    assert "variant 2: x: strides were (8,), are (16,)\n" in said[3]
+    made = [text for text in caplog.messages if "is made" in text]
+    assert made[0].endswith("ms, for x: f64[9], n: py.int")
+    assert made[1].endswith("ms, for x: f64[x.0], n: py.int with x.0 >= 2")
+    assert len(made) == 6
+
+
+@pytest.mark.parametrize("dynamic", [False, True])
+def test_what_differs_of_an_array_is_said_in_words(dynamic):
+    program = capture(add, (array(8), array(8)), {}, Terms(dynamic=dynamic)).guards
+    frozen = array(8)
+    frozen.flags.writeable = False
+    said = {
+        "x: had 1 dimension, has 2": array(2, 4),
+        "x: strides were (8,), are (-8,)": array(8)[::-1],
+        "x: was writeable, is read-only": frozen,
+        "x: dtype was float64, is int64; was writeable, is read-only": None,
+        "x: was an array, f64[8], is a list": [1.0],
+        "x: was an array, f64[8], is 2.0": 2.0,
+    }
+    other = array(8).astype(int)
+    other.flags.writeable = False
+    for text, given in said.items():
+        assert program.why((other if given is None else given, array(8)), {}) == text
+    assert ("shape" in program.why((array(9), array(8)), {})) != dynamic
 
 
 def test_what_later_stages_rely_on_is_a_guard_too():

@@ -7,6 +7,7 @@ from typing import Any
 
 from fxc.ir.size_guards import Guard
 from fxc.ir.symbols import Dim
+from fxc.ir.types import ArrayType
 
 from .program import Check, Fetch, GuardProgram, Source, Step, expression_of, relation_check
 
@@ -52,6 +53,18 @@ class GuardBuilder:
         """Demand a fact; ``label`` names what may change of it from call to call, see ``Check``."""
         text = " ".join(text.split())
         self.steps.append(Check(condition, text, label, part, is_of_value, value_of))
+
+    def check_array(
+        self,
+        conditions: Iterable[str],
+        text: str,
+        array: ArrayType,
+        label: str = "",
+        part: str = "",
+    ) -> None:
+        """Demand that an array is as this one was, or but for its shape if that is no ``part``."""
+        condition = " and ".join(conditions)
+        self.steps.append(Check(condition, text, label, part, array=array))
 
     def same_keys(self, var: str, keys: tuple[object, ...]) -> str:
         """The condition that a dict has these keys in this order."""

@@ -21,11 +21,12 @@ from fxc.ir.errors import MISSED, Flagged, Interrupted, RunFailed
 from fxc.ir.records import frozen
 from fxc.ir.size_guards import Guard
 from fxc.ir.symbols import Dim, Symbol
-from fxc.ir.types import array_type, is_known
+from fxc.ir.types import ArrayType, array_type, is_known
 from fxc.ops.epochs import Epoch
 
 from .facts import apart, distinct, overlaps_itself, same_items, same_keys, same_value
 from .listed_numbers import codes_of
+from .words import difference
 
 Inputs = tuple[Any, ...]
 
@@ -58,7 +59,7 @@ class Check:
 
     ``label`` names a constant that may change: see Note [Numbers from outside]. It has if ``part``
     of the condition does not hold any more. ``value_of`` is what has to have a certain value, or
-    to be a certain object, as the program calls it.
+    to be a certain object, as the program calls it. ``array`` is what an array was like.
     """
 
     condition: str
@@ -67,6 +68,7 @@ class Check:
     part: str = ""
     is_of_value: bool = False
     value_of: str = ""
+    array: ArrayType | None = None
 
 
 _VARIABLE = re.compile(r"\bv\d+\b")
@@ -231,12 +233,11 @@ class GuardProgram:
                     fetched.update(name.strip() for name in step.var.split(","))
                 elif not eval(step.condition, namespace):
                     names = compile(step.condition, "<fxc guard>", "eval").co_names
-                    shown = [_shown(namespace[name]) for name in names if name in fetched]
-                    now = f"; now {', '.join(dict.fromkeys(shown))}" if shown else ""
-                    return Failure(place, f"not so any more: {step.text}{now}")
+                    now = [namespace[name] for name in dict.fromkeys(names) if name in fetched]
+                    return Failure(place, difference(step.text, now, step.array, not step.part))
             except Exception as error:
                 if isinstance(step, Check):
-                    return Failure(place, f"a guard could not be checked: {error}")
+                    return Failure(place, f"{step.text}: this could not be checked: {error}")
                 gone = f"is not there any more ({type(error).__name__})"
                 return Failure(place, f"{step.expression} {gone}")
         return None
@@ -309,22 +310,6 @@ class GuardProgram:
     def __reduce__(self) -> tuple[Any, ...]:
         """What is made from the steps is made again."""
         return GuardProgram, (self.steps, self.constants, self.inputs, self.objects, self.symbols)
-
-
-def _shown(x: object) -> str:
-    """A value of a guard's variable, for people."""
-    match x:
-        case np.ndarray() if is_known(x.dtype):
-            return str(array_type(x.dtype, x.shape, x.strides))
-        case tuple():
-            return f"{len(x)} positional arguments"
-        case dict():
-            return f"keywords {list(x)}"
-        case None | bool() | int() | float() | complex() | str() | np.generic():
-            text = repr(x)
-            return text if len(text) <= 40 else f"{text[:37]}..."
-        case _:
-            return f"a {type(x).__name__}"
 
 
 _NAMESPACE: dict[str, Any] = {

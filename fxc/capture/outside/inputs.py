@@ -225,12 +225,13 @@ class Inputs:
         packed = flags.c_contiguous or flags.f_contiguous
         shown = f"{DTYPE_NAMES[array.dtype]}{list(array.shape)}"
         text = f"{source.text} is {shown} of this layout"
+        was = ArrayType(array.dtype, array.shape, array.strides, is_writeable(array))
         if dynamic:
-            guards.check(" and ".join(checks), text)
+            guards.check_array(checks, text, was)
         else:
             same_shape = f"{var}.shape == {array.shape}"
             checks += [same_shape, *([] if packed else [f"{var}.strides == {array.strides}"])]
-            guards.check(" and ".join(checks), text, label, same_shape)
+            guards.check_array(checks, text, was, label, same_shape)
         if 0 in array.shape:  # programs have branches for that: a refusal may be there alone
             guards.check(f"{var}.size == 0", f"{source.text} has no elements", is_of_value=True)
         shape = self._dims(array, source, name) if dynamic else array.shape

@@ -1,0 +1,65 @@
+"""What has changed where a guard does not hold any more, in words: "x: shape was (8,), is (9,)"."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+import numpy as np
+
+from fxc.ir.types import ArrayType, array_type, is_known
+
+
+def difference(text: str, now: Sequence[object], array: ArrayType | None, any_shape: bool) -> str:
+    """What is not as it was: ``text`` says what held, of an ``array`` with any or with its shape,
+    ``now`` are the values that were looked at.
+    """
+    subject, verb, was = text.partition(" is ")
+    if array is not None:
+        return f"{subject}: {'; '.join(_of_array(array, now[0], any_shape))}"
+    if len(now) == 2 and isinstance(now[0], tuple) and isinstance(now[1], dict):
+        return f"{subject}: was {was}, is with {arguments_text(now[0], now[1])}"
+    shown = ", ".join(dict.fromkeys(map(_shown, now)))
+    if not verb or not shown:
+        return f"not so any more: {text}" + (f"; now {shown}" if shown else "")
+    return f"{subject}: was {was}, is {shown}"
+
+
+def _of_array(was: ArrayType, now: object, any_shape: bool) -> Iterator[str]:
+    """What differs between an array and the one that it was."""
+    if type(now) is not np.ndarray:
+        yield f"was an array, {was}, is {_shown(now)}"
+        return
+    shape = tuple(was.shape)
+    if now.dtype != was.dtype:
+        yield f"dtype was {was.dtype}, is {now.dtype}"
+    if now.ndim != len(shape):
+        yield f"had {_number(len(shape), 'dimension')}, has {now.ndim}"
+    elif now.shape != shape and not any_shape:
+        yield f"shape was {shape}, is {now.shape}"
+    elif now.dtype == was.dtype and now.flags.writeable == was.writeable:
+        yield f"strides were {was.strides}, are {now.strides}"
+    if now.flags.writeable != was.writeable:
+        kinds = ("read-only", "writeable")
+        yield f"was {kinds[was.writeable]}, is {kinds[now.flags.writeable]}"
+
+
+def arguments_text(args: Sequence[object], kwargs: Iterable[str]) -> str:
+    """How many arguments a call has, and which by keyword."""
+    names = list(kwargs)
+    return _number(len(args), "positional argument") + (f", keywords {names}" if names else "")
+
+
+def _number(count: int, what: str) -> str:
+    return f"{count} {what}" + ("" if count == 1 else "s")
+
+
+def _shown(x: object) -> str:
+    """A value of a guard's variable, for people."""
+    match x:
+        case np.ndarray() if is_known(x.dtype):
+            return str(array_type(x.dtype, x.shape, x.strides))
+        case None | bool() | int() | float() | complex() | str() | bytes() | np.generic():
+            text = repr(x)
+            return text if len(text) <= 40 else f"{text[:37]}..."
+        case _:
+            return f"a {type(x).__name__}"
