@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -34,9 +36,34 @@ class CacheInfo:
     part_calls: int = 0
 
 
+STAGES = (
+    *("captured", "functional", "decomposed"),
+    *("loops", "schedule", "memory", "llvm", "asm", "plan"),
+)
+"""The stages of a compilation, in their order."""
+
+
 @frozen
 class Stages:
-    """Every stage of one compilation; ``str()`` of each is its text."""
+    """Every stage of one compilation; ``str()`` of each is its text. A notebook shows them all.
+
+    >>> import numpy as np, fxc
+    >>> @fxc.compile
+    ... def twice(x):
+    ...     x *= 2
+    >>> print(twice.inspect(np.ones(3)).diff("captured", "functional"))
+    --- captured
+    +++ functional
+    @@ -1,3 +1,5 @@
+    -captured twice(%x: f64[3])
+    -  multiply_(%x, 2)  # ...
+    -  return
+    +functional twice(%x: f64[3])
+    +  %0: f64[3] = multiply(%x, 2)  # ...
+    +  return %0
+    +  signature
+    +    %x := result 0
+    """
 
     captured: Any
     functional: Any
@@ -92,10 +119,33 @@ class Stages:
         """The Python source of the call plan."""
         return "" if self._assembled is None else self._assembled.plan.source
 
+    def text(self, stage: str) -> str:
+        """The text of one of the ``STAGES``. Raises ``ValueError`` for another name."""
+        if stage not in STAGES:
+            raise ValueError(f"there is no stage {stage!r}; there are {', '.join(STAGES)}")
+        return str(getattr(self, stage))
+
+    def diff(self, before: str, after: str, colours: bool | None = None) -> str:
+        """What differs between two stages, as a unified diff. The values of the one before are
+        called what the one after calls them.
+
+        With ``colours`` it is for a terminal: by default where the standard output is one.
+        """
+        from fxc.ir.text_diff import coloured, text_diff  # with difflib: for who asks
+
+        found = text_diff(self.text(before), self.text(after), (before, after))
+        if colours is None:
+            colours = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+        return coloured(found) if colours else found
+
     def __str__(self) -> str:
-        names = ("captured", "functional", "decomposed", "loops", "llvm", "asm")
-        parts = (f"== {name} ==\n\n{getattr(self, name)}\n" for name in names)
-        return "\n".join(parts)
+        return "\n".join(f"== {name} ==\n\n{self.text(name)}\n" for name in STAGES)
+
+    def _repr_html_(self) -> str:
+        """The stages for a notebook, each to be opened; the first and the loops are open."""
+        return "".join(
+            _details(name, self.text(name), name in ("captured", "loops")) for name in STAGES
+        )
 
 
 @frozen
@@ -112,6 +162,21 @@ class SplitStages:
 
     def __str__(self) -> str:
         return "\n".join(["== driver ==\n", self.driver, "", *map(str, self.parts)])
+
+    def _repr_html_(self) -> str:
+        """The driver and the stages of each part for a notebook."""
+        parts = (
+            f"<details><summary>part {number}</summary>{part._repr_html_()}</details>"
+            for number, part in enumerate(self.parts, 1)
+        )
+        return _details("driver", self.driver, True) + "".join(parts)
+
+
+def _details(name: str, text: str, is_open: bool) -> str:
+    from html import escape
+
+    how = ' open="open"' if is_open else ""
+    return f"<details{how}><summary>{name}</summary><pre>{escape(text)}</pre></details>"
 
 
 def stages_of(made: Compilation) -> Stages:

@@ -48,9 +48,16 @@ def _later_names(old: list[str], new: list[str]) -> dict[str, str]:
         for mine, other in zip(old[i : i + size], new[j : j + size], strict=True):
             for name, found in zip(_VALUE.findall(mine), _VALUE.findall(other), strict=False):
                 called.setdefault(name, found)
+    same = {_FORM.sub("(", line.partition(" = ")[2]): line for line in map(_close, new)}
     taken, there = set(called.values()), {name for line in new for name in _VALUE.findall(line)}
-    for name in dict.fromkeys(name for line in old for name in _VALUE.findall(line)):
-        called.setdefault(name, f"{name}'" if name in taken & there else name)
+    for line in map(_close, old):
+        names = dict.fromkeys(_VALUE.findall(line))
+        how = _VALUE.sub(lambda found: called.get(found[0], found[0]), line.partition(" = ")[2])
+        twin = same.get(_FORM.sub("(", how), "")
+        for name in names:
+            if name not in called and how and twin:  # it is computed once, for several
+                called[name] = _VALUE.findall(twin)[0]
+            called.setdefault(name, f"{name}'" if name in taken & there else name)
     return called
 
 

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import functools
 import re
+import sys
 from collections.abc import Callable
 from typing import Any
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 from expecttest import TestCase
 
 import fxc
+from fxc.ir.parse import parse_graph
+from fxc.lowering.nests.parse import parse_loops
 from fxc.lowering.operators.reduction_order import TAKES_RUNS_WHOLE
-from fxc.report import Stages
+from fxc.ops.table import TABLE
+from fxc.report import STAGES, Stages
 
 
 def chain(x, y):
@@ -415,5 +421,129 @@ def test_machine_code_and_plan_are_there() -> None:
 
 def test_everything_in_one_text() -> None:
     whole = str(stages(relax, ROW))
-    names = ("captured", "functional", "decomposed", "loops", "llvm", "asm")
-    assert re.findall(r"^== (\w+) ==$", whole, re.MULTILINE) == list(names)
+    assert re.findall(r"^== (\w+) ==$", whole, re.MULTILINE) == [*STAGES]
+
+
+# ------------------------------------------------------------------ all stages
+
+
+def quickstart(u: Any, rate: Any) -> Any:
+    before = u.copy()
+    u[1:-1] += rate * (u[2:] - 2 * u[1:-1] + u[:-2])
+    return np.abs(u - before).max()
+
+
+@functools.cache
+def of_quickstart() -> Stages:
+    return stages(quickstart, np.arange(64.0) ** 2, 0.25)
+
+
+def test_the_stages_of_the_quickstart_are_short_enough_to_read() -> None:
+    found = of_quickstart()
+    lines = {name: found.text(name).splitlines() for name in STAGES}
+    long = {name for name, text in lines.items() if len(text) > 25}
+    assert long == {"llvm", "asm"}
+    wide = {name for name, text in lines.items() if max(map(len, text)) > 120}
+    assert wide <= long
+    with pytest.raises(ValueError, match="there is no stage 'loop'; there are captured, "):
+        found.text("loop")
+
+
+def test_stages_are_read_back_from_their_text() -> None:
+    found = of_quickstart()
+    for graph in (found.captured, found.functional, found.decomposed):
+        assert str(parse_graph(str(graph), TABLE.schema_of)) == str(graph)
+    assert str(parse_loops(str(found.loops))) == str(found.loops)
+
+
+class Difference(TestCase):
+    maxDiff = None
+
+    def test_of_stages(self) -> None:
+        self.assertExpectedInline(
+            text(of_quickstart().diff("captured", "functional")),
+            """\
+--- captured
++++ functional
+@@ -1,15 +1,18 @@
+-captured quickstart(%u: f64[64], %rate: py.float)
++functional quickstart(%u: f64[64], %rate: py.float)
+   %0: f64[64] = copy(%u, order='C')
+-  %1: f64[62] = slice(%u, [1:63:1])
+-  %3: f64[62] = slice(%u, [2:64:1])
+-  %1: f64[62] = slice(%u, [1:63:1])
++  %1: f64[62] = slice_copy(%u, [1:63:1])
+   %2: f64[62] = multiply(2, %1)
++  %3: f64[62] = slice_copy(%u, [2:64:1])
+   %4: f64[62] = subtract(%3, %2)
+-  %5: f64[62] = slice(%u, [0:62:1])
++  %5: f64[62] = slice_copy(%u, [0:62:1])
+   %6: f64[62] = add(%4, %5)
+   %7: f64[62] = multiply(%rate, %6)
+-  add_(%1, %7)
+-  %10: f64[64] = subtract(%u, %0)
++  %8: f64[62] = add(%1, %7)
++  %9: f64[64] = slice_scatter(%u, %8, [1:63:1])
++  %10: f64[64] = subtract(%9, %0)
+   %11: f64[64] = absolute(%10)
+   %12: f64 = max(%11, axis=None, keepdims=False)
+-  return %12
++  return %12, %9
++  signature
++    %u := result 1 in slice([1:63:1])
++    output 0 = result 0: f64""",
+        )
+
+    def test_of_the_decomposed_graph(self) -> None:
+        self.assertExpectedInline(
+            text(of_quickstart().diff("functional", "decomposed")),
+            """\
+--- functional
++++ decomposed
+@@ -1,3 +1,3 @@
+-functional quickstart(%u: f64[64], %rate: py.float)
++decomposed quickstart(%u: f64[64], %rate: py.float)
+   %0: f64[64] = copy(%u, order='C')
+   %1: f64[62] = slice_copy(%u, [1:63:1])
+@@ -9,5 +9,5 @@
+   %7: f64[62] = multiply(%rate, %6)
+   %8: f64[62] = add(%1, %7)
+-  %9: f64[64] = slice_scatter(%u, %8, [1:63:1])
++  %9: f64[64] = slice_scatter(%u, %8, [1:63:1]) into %u
+   %10: f64[64] = subtract(%9, %0)
+   %11: f64[64] = absolute(%10)""",
+        )
+
+
+def test_a_difference_has_colours_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = of_quickstart()
+    plain = found.diff("captured", "functional")
+    with_colours = found.diff("captured", "functional", colours=True)
+    assert "\x1b[31m-captured" in with_colours
+    assert re.sub(r"\x1b\[\d+m", "", with_colours) == plain
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    assert found.diff("captured", "functional") == with_colours
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert found.diff("captured", "functional") == plain
+
+
+def test_a_notebook_shows_each_stage() -> None:
+    def less(x: Any) -> Any:
+        return x[x < 3].sum()
+
+    html = stages(less, ROW)._repr_html_()
+    assert re.findall(r"<summary>(\w+)</summary>", html) == [*STAGES]
+    root = ElementTree.fromstring(f"<div>{html}</div>")
+    assert "%x: f64[8]" in (root[0][1].text or "")
+    assert [each.get("open") is not None for each in root].count(True) == 2
+
+    @fxc.compile
+    def split(x: Any) -> Any:
+        y = x * 2
+        sys.setswitchinterval(0.005)
+        return y + 1
+
+    with pytest.warns(fxc.CaptureWarning):
+        split(ROW)
+    with_parts: Any = split.inspect(ROW)
+    assert "setswitchinterval" in with_parts._repr_html_()
