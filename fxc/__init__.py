@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from fxc.capture.statements.control import while_loop as while_loop
 
     from .dispatch.custom_op import custom_op as custom_op
+    from .drawing.draw import draw as draw
     from .exported import ExportedProgram as ExportedProgram
     from .exported import load as load
     from .exporting import export as export
@@ -49,6 +50,7 @@ __all__ = [
     "cond",
     "config",
     "custom_op",
+    "draw",
     "export",
     "fori_loop",
     "functionalize",
@@ -71,6 +73,7 @@ _LATER = {
     "scan": "fxc.capture.statements.control",
     "while_loop": "fxc.capture.statements.control",
     "custom_op": "fxc.dispatch.custom_op",
+    "draw": "fxc.drawing.draw",
     "ExportedProgram": "fxc.exported",
     "export": "fxc.exporting",
     "load": "fxc.exported",

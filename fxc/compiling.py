@@ -19,6 +19,7 @@ from fxc.ir.errors import (
 )
 from fxc.ir.logs import PERF, RECOMPILES
 from fxc.ir.records import frozen
+from fxc.ir.settings import config
 from fxc.ir.steps import listening
 from fxc.ir.text import inputs_text
 
@@ -26,11 +27,13 @@ from .decisions import kinds_of
 from .state import Options, State
 from .step_logs import StepTimes, costs_of, logging_steps
 from .variants import Variant, why_none_fits
+from .version import __version__
 
 if TYPE_CHECKING:
     from fxc.capture.captured import Captured
 
     from .stages import Compilation
+    from .tracing.compiles import Made
 
 _begun = 0  # captures in this process
 _MOST_DEMANDED = 32  # relations for which a call is captured again, see ``Unchecked``
@@ -63,8 +66,49 @@ def new_variant(
     """
     global _begun
     _begun += 1
+    why = why_none_fits(state.variants, args, kwargs) if state.variants else ""
+    folder = config.trace
+    if folder is None:
+        return _new_variant(function, options, state, args, kwargs, worth, why)
+    from .tracing.compiles import Beginning, traced
+
+    beginning = Beginning(function, args, kwargs, len(state.variants) + 1, why, options.shown())
+    with traced(folder, __version__, beginning) as end:
+        variant = _new_variant(function, options, state, args, kwargs, worth, why)
+        end(_traced(variant, options))
+    return variant
+
+
+def _traced(variant: Variant, options: Options) -> Made:
+    """What a trace tells of a compilation that is finished."""
+    from .tracing.compiles import Made
+
+    captured, made = variant.captured, variant.compilation
+    code = made.assembled
+    return Made(
+        captured.guards,
+        made.decomposed,
+        made.fallbacks,
+        captured.drawn,
+        options.math == "fast",
+        None if code is None else code.module,
+        None if code is None else code.engine,
+    )
+
+
+def _new_variant(
+    function: Callable[..., Any],
+    options: Options,
+    state: State,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    worth: Worth,
+    why: str,
+) -> Variant:
+    """The variant, if it is ``why`` there is one more. There are so many parameters because this is
+    all that a compilation depends on.
+    """
     name = getattr(function, "__name__", type(function).__name__)
-    why = why_none_fits(state.variants, args, kwargs)
     if state.variants and RECOMPILES.isEnabledFor(INFO):
         RECOMPILES.info("%s: compiled again:%s", name, _reasons(state.variants, args, kwargs))
     for each in state.variants:

@@ -46,6 +46,12 @@ class Options:
         if self.math not in get_args(Math):
             raise ValueError(f"math must be one of {get_args(Math)}, not {self.math!r}")
 
+    def shown(self) -> dict[str, str]:
+        """The options that are not the usual ones, for people."""
+        usual = Options()
+        given = {name: getattr(self, name) for name in self.__match_args__}
+        return {k: str(v) for k, v in given.items() if v != getattr(usual, k)}
+
 
 @mutable
 class State:

@@ -285,12 +285,14 @@ class Engine:
         with llvm_lock:
             return str(_optimised(load_llvm(), self._source())[1])
 
-    def assembly(self) -> str:
-        """The machine code as text."""
+    def assembly(self, text: str = "") -> str:
+        """The machine code as text; or that of a ``text`` which is the module's own, with more
+        said of it.
+        """
         with llvm_lock:
             llvm = load_llvm()
             source = self._source()
-            machine, module = _optimised(llvm, source)
+            machine, module = _optimised(llvm, source, text)
             with generation(llvm, source.text):
                 return str(machine.emit_assembly(module))
 
@@ -374,11 +376,11 @@ def _kept(key: bytes) -> bytes:
     return code
 
 
-def _optimised(llvm: ModuleType, source: _Source) -> tuple[Any, Any]:
-    """A target machine, and the module that it is to make code of."""
+def _optimised(llvm: ModuleType, source: _Source, text: str = "") -> tuple[Any, Any]:
+    """A target machine, and the module that it is to make code of, of ``text`` as of its own."""
     lines = source.text.count("\n")
     level = 0 if source.quick else optimisation_level(lines)
-    machine, module = _parsed(llvm, source.text, level)
+    machine, module = _parsed(llvm, text or source.text, level)
     if not source.quick:
         optimise(machine, module, source.loops, lines)
     return machine, module

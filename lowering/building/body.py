@@ -45,6 +45,7 @@ class Body:
         self.origins: list[Origin] = []
         self._known: dict[tuple[Operand, Idx], Element] = {}
         self.quiet: frozenset[str] = frozenset()  # of the node that is being computed
+        self.node = ""  # the value that it gives
 
     def value(self, operand: Operand, index: Idx, dtype: np.dtype | None = None) -> Atom:
         """The element of ``operand``, which is real, at ``index``, cast to ``dtype``."""
@@ -86,7 +87,9 @@ class Body:
         self, op: str, args: Sequence[Atom], dtypes: Sequence[np.dtype], dtype: np.dtype
     ) -> str:
         name = self.context.fresh()
-        self.stmts.append(Compute(name, dtype, op, tuple(args), tuple(dtypes), self.quiet))
+        self.stmts.append(
+            Compute(name, dtype, op, tuple(args), tuple(dtypes), self.quiet, self.node)
+        )
         return name
 
     def index(self, dim: Dim, dtype: np.dtype) -> Atom:
@@ -108,7 +111,8 @@ class Body:
 
     def load(self, buffer: str, index: Idx) -> str:
         name = self.context.fresh()
-        self.stmts.append(Load(name, self.context.buffers[buffer].dtype, buffer, index))
+        dtype = self.context.buffers[buffer].dtype
+        self.stmts.append(Load(name, dtype, buffer, index, node=self.node))
         return name
 
     def _element(self, value: Value, index: Idx) -> Element:
@@ -180,6 +184,7 @@ class Body:
             self.context.place_value(node.output)
             return self._element(node.output, index)
         args, dtypes = [], []
+        around, self.node = self.node, node.output.name
         operands = node.args[: len(node.args) - _statics(node)]
         resolved, result = loop_dtypes(node)
         for operand, dtype in zip(operands, resolved, strict=True):
@@ -194,7 +199,7 @@ class Body:
             name = loop_name(node, repeated=len(self.context.scopes) > 1)
             made = self.compute(name, list(map(real_atom, args)), dtypes, result)
         made = self.cast(made, result, node.output.type.dtype)
-        self.quiet = before
+        self.quiet, self.node = before, around
         return made
 
 

@@ -166,18 +166,9 @@ def _nest(
     position = _linear(kind.shape, tuple(index), _axes(node)) if reducer.position else None
     scalar = PART_DTYPES.get(dtype, dtype)
     start = neutral(reducer.combine, scalar)
+    carried = (start, how, len(loops), position, node.quiet, node.output.name)
     accumulates = [
-        Accumulate(
-            context.fresh(),
-            scalar,
-            reducer.combine,
-            atom,
-            start,
-            how,
-            len(loops),
-            position,
-            node.quiet,
-        )
+        Accumulate(context.fresh(), scalar, reducer.combine, atom, *carried)
         for atom in atoms_of(value)
     ]
     stmts: tuple[Stmt, ...] = (*body.stmts, *accumulates)
@@ -242,9 +233,10 @@ def scan(context: Context, node: Node) -> None:
     name = _scan_target(context, node, body, tuple(index)) or context.new_buffer(node.output.type)
     part = PART_DTYPES.get(dtype, dtype)
     start = nothing(combine, part)
+    how: Order = "sequential"
+    carried = (start, how, 1, None, node.quiet, node.output.name)
     totals = [
-        Accumulate(context.fresh(), part, combine, atom, start, "sequential", 1, None, node.quiet)
-        for atom in atoms_of(value)
+        Accumulate(context.fresh(), part, combine, atom, *carried) for atom in atoms_of(value)
     ]
     stores = context.cells(name, tuple(index), element_of([stmt.name for stmt in totals]))
     stmts = (*body.stmts, *totals, *stores)

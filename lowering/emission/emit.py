@@ -61,6 +61,8 @@ class StatementEmitter(Emitter):
         self.numbers.clear()
         done = -1
         for number, stmt in enumerate(block):
+            if self.module.places is not None:
+                self.module.at = self.module.places.mark(stmt, self.module.at)
             if self.undo is not None:
                 keep(self, self.undo, stmt)
             pair = pair_at(self.program, block, number)

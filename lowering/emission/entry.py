@@ -143,6 +143,7 @@ def _emit_segment(module: ModuleText, whole: Whole, segment: Segment) -> None:
     emitter.block(block[:checked])
     emitter.undo = None
     emitter.block(block[checked:])
+    module.at = ""  # what follows is for no line of the program
     enter(emitter)
     for slot in kept:
         slot.write(f)

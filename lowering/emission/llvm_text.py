@@ -16,6 +16,7 @@ from fxc.ir.location import Site
 
 from ..vector_math import pair_type, symbol
 from ..vector_math.builder import is_signaling, quiet
+from .located import CodePlaces
 
 _SCALAR = {
     "i": {1: "i8", 2: "i16", 4: "i32", 8: "i64"},
@@ -66,10 +67,19 @@ class ModuleText:
 
     Code that is ``careful`` sets no flag that NumPy would not: see Note [Floating-point flags].
     In ``fast`` code sums and products may be contracted and reordered. A module may be ``plain``,
-    with a name: see Note [Plain entries].
+    with a name: see Note [Plain entries]. With ``places`` its instructions bear marks, ``at`` is
+    the present one: see ``located``.
     """
 
-    def __init__(self, careful: bool = False, fast: bool = False, plain: str = "") -> None:
+    def __init__(
+        self,
+        careful: bool = False,
+        fast: bool = False,
+        plain: str = "",
+        places: CodePlaces | None = None,
+    ) -> None:
+        self.places = places
+        self.at = ""
         self.careful = careful
         self.fast = fast
         self.plain = plain
@@ -135,7 +145,7 @@ class FunctionText:
         """Append ``%r = text`` and return ``%r``."""
         self._registers += 1
         register = f"%r{self._registers}"
-        self.lines.append(f"  {register} = {text}")
+        self.lines.append(f"  {register} = {text}{self.module.at}")
         return register
 
     def same(self, text: str) -> str:
@@ -149,7 +159,7 @@ class FunctionText:
 
     def do(self, text: str) -> None:
         """Append an instruction without a result."""
-        self.lines.append(f"  {text}")
+        self.lines.append(f"  {text}{self.module.at}")
 
     def opaque(self, register: str, kind: str) -> str:
         """The same value; see Note [Opaque values]."""

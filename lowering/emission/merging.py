@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from .located import without_marks
+
 _INTERNAL = re.compile(r'define internal .*?@("?[\w.]+"?)\(')
 _NAMES = re.compile(r'@("?[\w.]+"?)')
 
@@ -29,7 +31,7 @@ def merged(functions: Iterable[str]) -> list[str]:
             kept.append(text)
             continue
         name = header[1]
-        first = known.setdefault(text.replace(f"@{name}(", "@("), name)
+        first = known.setdefault(without_marks(text).replace(f"@{name}(", "@("), name)
         if first == name:
             kept.append(text)
         else:

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import field, replace
 from functools import cached_property
 from typing import Literal as OneOf
 
@@ -42,13 +42,15 @@ class Load:
     buffer: str
     index: tuple[Dim, ...]
     ahead: int = 0
+    node: str = field(default="", compare=False)
 
 
 @frozen
 class Compute:
     """``name = op(args)``; every argument has the dtype that the operation's loop takes.
 
-    For ``quiet`` see ``SourceLocation``.
+    For ``quiet`` see ``SourceLocation``. ``node``, here and elsewhere, names the value of the graph
+    that it is for, to those who show both; nothing depends on it.
     """
 
     name: str
@@ -57,6 +59,7 @@ class Compute:
     args: tuple[Atom, ...]
     arg_dtypes: tuple[np.dtype, ...]
     quiet: frozenset[str] = frozenset()
+    node: str = field(default="", compare=False)
 
 
 @frozen
@@ -95,6 +98,7 @@ class Accumulate:
     levels: int = 1
     position: Dim | None = None
     quiet: frozenset[str] = frozenset()
+    node: str = field(default="", compare=False)
 
     @property
     def is_pairwise(self) -> bool:
@@ -328,8 +332,6 @@ def touched(block: Sequence[Stmt]) -> Touched:
             case Matmul() | Apply() | Boxed():
                 for name, is_written in whole_buffers(stmt):
                     (written if is_written else read).add(name)
-            case _:
-                pass
     return frozenset(read), frozenset(written)
 
 
@@ -386,12 +388,10 @@ def atoms_read(stmt: Stmt) -> tuple[Atom, ...]:
             return (failed,)
         case Bind(value=value):
             return (value,)
-        case If(condition=condition):
+        case If(condition=condition) | While(condition=condition):
             return (condition,)
         case For(lo=lo, hi=hi, leave=leave):
             return (lo, hi) if leave is None else (lo, hi, leave)
-        case While(condition=condition):
-            return (condition,)
         case _:
             return ()
 

@@ -11,9 +11,11 @@ from dataclasses import field
 
 import numpy as np
 
+from fxc.ir.location import SourceLocation
 from fxc.ir.records import mutable
 from fxc.ir.size_functions import rename_computed
 from fxc.ir.symbols import Dim, computed_in
+from fxc.ir.text import Line
 
 from .boxed_args import BufferArg
 from .buffers import BOOL, I64, Atom, Const
@@ -43,6 +45,8 @@ from .text_header import header_lines
 from .text_kinds import fits, kind_beside, kind_of_result
 from .traffic import traffic
 
+Subject = str | SourceLocation
+
 
 def _given(arg: object) -> str:
     """An argument of a boxed call."""
@@ -60,28 +64,49 @@ def _given(arg: object) -> str:
 @prints_programs
 def print_program(program: Program) -> str:
     """The text of a program, and how many bytes it moves."""
-    return _Printer(program).text()
+    return "\n".join(line.text for line in program_lines(program))
+
+
+def program_lines(program: Program) -> list[Line]:
+    """The lines of the text, each with what it is for: the values of the graph that it computes, by
+    their names, and the line of the program of a nest or a call, in one frozenset.
+    """
+    return _Printer(program).printed()
 
 
 @mutable
 class _Printer:
     program: Program
-    lines: list[str] = field(default_factory=list)
+    lines: list[Line] = field(default_factory=list)
     uses: dict[str, int] = field(default_factory=dict)
+    parts: dict[str, frozenset[Subject]] = field(default_factory=dict)  # what known texts are for
+    subjects: set[Subject] = field(default_factory=set)  # of the line to come
 
-    def text(self) -> str:
+    def printed(self) -> list[Line]:
         program = self.program
         for stmt in walk(program.body):
             for atom in atoms_read(stmt):
                 if isinstance(atom, str):
                     self.uses[atom] = self.uses.get(atom, 0) + 1
         moved = traffic(program)
-        self.lines += header_lines(program, moved)
+        self.lines += map(Line, header_lines(program, moved))
         self.block(program.body, 1, {})
+        self.subjects.clear()
         for copy in program.copies:
-            self.lines.append(f"  copy: {' '.join(copy.split())}")
-        self.lines.append(f"  bytes moved {moved}; copies {len(program.copies)}")
-        return "\n".join(self.lines)
+            self.say(f"  copy: {' '.join(copy.split())}")
+        self.say(f"  bytes moved {moved}; copies {len(program.copies)}")
+        return self.lines
+
+    def say(self, text: str) -> None:
+        """Add a line for what its subjects are so far."""
+        self.lines.append(Line(text, frozenset(self.subjects)))
+        self.subjects.clear()
+
+    def note(self, stmt: Stmt) -> None:
+        """The line to come is for this statement, too."""
+        subject = getattr(stmt, "node", None) or getattr(stmt, "loc", None)
+        if subject is not None:
+            self.subjects.add(subject)
 
     def block(
         self,
@@ -97,35 +122,38 @@ class _Printer:
             match stmt:
                 case Loop():
                     self.settle(pad, known, whole=True)
-                    self.lines.append(pad + _head(stmt))
+                    self.note(stmt)
+                    self.say(pad + _head(stmt))
                     self.block(stmt.body, depth + 1, dict(known))
                 case For(var, lo, hi, inner, leave=leave):
                     bounds = f"{self.atom(lo, known, I64)}:{self.atom(hi, known, I64)}"
+                    self.note(stmt)
                     self.settle(pad, known, whole=True)
-                    self.lines.append(f"{pad}loop {var} in {bounds}")
+                    self.say(f"{pad}loop {var} in {bounds}")
                     self.block(inner, depth + 1, dict(known), leave, "leave if")
                 case While(test, condition, inner):
                     self.settle(pad, known, whole=True)
-                    self.lines.append(f"{pad}while" + " brief" * stmt.brief)
+                    self.say(f"{pad}while" + " brief" * stmt.brief)
                     self.block(test, depth + 1, dict(known), condition, "holds")
-                    self.lines.append(f"{pad}do")
+                    self.say(f"{pad}do")
                     self.block(inner, depth + 1, dict(known))
                 case If(condition, then, orelse):
                     ends = "" if stmt.ends is None else f"  ends if {stmt.ends}"
                     shown = self.atom(condition, known, BOOL)
                     self.settle(pad, known, whole=True)
-                    self.lines.append(f"{pad}if {shown}{ends}")
+                    self.say(f"{pad}if {shown}{ends}")
                     self.block(then, depth + 1, dict(known))
                     if orelse:
-                        self.lines.append(f"{pad}else")
+                        self.say(f"{pad}else")
                         self.block(orelse, depth + 1, dict(known))
                 case _:
                     self.line(stmt, pad, known)
         if flag is not None:
-            self.lines.append(f"{pad}{says} {self.atom(flag, known, BOOL)}")
+            self.say(f"{pad}{says} {self.atom(flag, known, BOOL)}")
 
     def line(self, stmt: Stmt, pad: str, known: dict[str, str]) -> None:
         """A statement without others inside."""
+        self.note(stmt)
         match stmt:
             case Load(name, _, buffer, index):
                 ahead = f" ahead {stmt.ahead}" if stmt.ahead else ""
@@ -138,36 +166,37 @@ class _Printer:
             case Store(buffer, index, value, dtype):
                 target = self.element(buffer, index, known)
                 shown = self.atom(value, known, dtype)
+                self.subjects |= self.parts.get(str(value), frozenset())
                 self.settle(pad, known)
-                self.lines.append(f"{pad}{target} = {shown}")
+                self.say(f"{pad}{target} = {shown}")
             case Accumulate(name, _, combine, value):
                 shown = self.atom(value, known)
-                self.lines.append(f"{pad}{name} = {combine} {shown}  [{self.carried(stmt, known)}]")
+                self.say(f"{pad}{name} = {combine} {shown}  [{self.carried(stmt, known)}]")
             case Check(failed):
-                self.lines.append(f"{pad}raise if {self.atom(failed, known, BOOL)}")
+                self.say(f"{pad}raise if {self.atom(failed, known, BOOL)}")
             case Bind(name, value, most):
                 cut = "; cut" if stmt.cuts else ""
                 shown = self.atom(value, known, I64)
-                self.lines.append(f"{pad}size {name} = {shown}, at most {most}{cut}")
+                self.say(f"{pad}size {name} = {shown}, at most {most}{cut}")
             case Allocate(storage):
-                self.lines.append(f"{pad}allocate {storage}")
+                self.say(f"{pad}allocate {storage}")
             case Matmul(out, x, y, done=done, begun=begun, place=place):
                 begin, end = "", ""
                 if begun is not None:
                     end = f" from {begun}[{place}] behind {done}"
                 elif done is not None:
                     begin, end = "begin ", f" up to {done}"
-                self.lines.append(f"{pad}{out} = {begin}matmul({x}, {y}){end}")
+                self.say(f"{pad}{out} = {begin}matmul({x}, {y}){end}")
             case Apply(function, out, keys=keys):
                 of = f" of {keys}" if keys is not None else ""
-                self.lines.append(f"{pad}{function} {out}{of}")
+                self.say(f"{pad}{function} {out}{of}")
             case Boxed(op, args, outs):
                 shown = ", ".join(map(_given, args))
                 size = "" if stmt.size is None else f"  size {stmt.size[0]} in {stmt.size[1]}"
                 fails = f"  fails {stmt.failed}" if stmt.failed else ""
                 brief = "  brief" * stmt.brief
                 outs_ = ", ".join(outs) or "nothing"
-                self.lines.append(f"{pad}{outs_} = numpy.{op}({shown}){size}{fails}{brief}")
+                self.say(f"{pad}{outs_} = numpy.{op}({shown}){size}{fails}{brief}")
 
     def computed(self, stmt: Compute, known: dict[str, str]) -> str:
         """An operation on its operands; with its dtype if that does not follow."""
@@ -195,8 +224,11 @@ class _Printer:
         """Keep the text for the one place that uses it, or give it a line."""
         if self.uses.get(name, 0) == 1 and len(text) < 160:
             known[name] = text
+            self.parts[name] = frozenset(self.subjects)
+            self.subjects.clear()
         else:
-            self.lines.append(f"{pad}{name} = {text}")
+            self.parts[name] = frozenset(self.subjects)
+            self.say(f"{pad}{name} = {text}")
 
     def atom(self, atom: Atom, known: dict[str, str], standard: np.dtype | None = None) -> str:
         """A scalar; of a constant the dtype is shown if it is not the standard one."""
@@ -205,6 +237,8 @@ class _Printer:
                 standard = kind_beside(atom.value, ())
             is_plain = atom.dtype == standard and fits(atom.value, standard)
             return repr(atom.value) if is_plain else f"{atom.dtype}({atom.value!r})"
+        if atom in known:
+            self.subjects |= self.parts.get(atom, frozenset())
         return known.pop(atom, atom)
 
     def element(self, buffer: str, index: tuple[Dim, ...], known: dict[str, str]) -> str:
@@ -219,7 +253,7 @@ class _Printer:
         for all that is: it is computed here.
         """
         for name in [name for name, text in known.items() if whole or "[" in text]:
-            self.lines.append(f"{pad}{name} = {known.pop(name)}")
+            self.lines.append(Line(f"{pad}{name} = {known.pop(name)}", self.parts[name]))
 
 
 def how_it_runs(loop: Loop) -> str:

@@ -14,6 +14,7 @@ MOST = {
     "capture": 27,
     "cli": 10,
     "dispatch": 10,
+    "drawing": 7,
     "exporters": 10,
     "front modules": 8,
     "ir": 4,
@@ -23,6 +24,7 @@ MOST = {
     "passes": 2,
     "runtime": 7,
     "split": 3,
+    "tracing": 0,
 }
 
 

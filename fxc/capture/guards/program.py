@@ -21,7 +21,7 @@ from fxc.ir.errors import MISSED, Flagged, Interrupted, RunFailed
 from fxc.ir.records import frozen
 from fxc.ir.size_guards import Guard
 from fxc.ir.symbols import Dim, Symbol
-from fxc.ir.types import ArrayType, array_type, is_known
+from fxc.ir.types import ArrayType
 from fxc.ops.epochs import Epoch
 
 from .facts import apart, distinct, overlaps_itself, same_items, same_keys, same_value
