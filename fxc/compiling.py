@@ -66,7 +66,7 @@ def new_variant(
     """
     global _begun
     _begun += 1
-    why = why_none_fits(state.variants, args, kwargs) if state.variants else ""
+    why = why_none_fits(state.variants, args, kwargs)
     folder = config.trace
     if folder is None:
         return _new_variant(function, options, state, args, kwargs, worth, why)

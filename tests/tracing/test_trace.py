@@ -86,7 +86,7 @@ def test_a_further_compilation_says_why_there_is_one(tmp_path):
     starts = named(events(tmp_path), "start")
     assert [start["variant"] for start in starts] == [1, 2]
     assert starts[0]["reason"] == ""
-    assert "u is f64[100]" in starts[1]["reason"]
+    assert starts[1]["reason"] == "u: shape was (100,), is (50,)"
 
 
 def test_a_refusal_is_told(tmp_path):
