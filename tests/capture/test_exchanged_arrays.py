@@ -473,3 +473,20 @@ def test_arrays_of_two_dtypes_change_places(n):
     compiled = fxc.compile(exchanged_with_another_dtype, fullgraph=True)
     expected = run(exchanged_with_another_dtype, arguments())
     assert not difference(expected, run(compiled, arguments()))
+
+
+def four_with_a_view(x, y, n):
+    e = r = y[:]
+    for _ in range(n):
+        y, r, x, e = r, x, e, y
+    return r, x
+
+
+@pytest.mark.parametrize("n", range(13))
+def test_a_view_among_arrays_that_change_places(n):
+    """One that was a view of itself after the first iteration was taken to slide by nothing."""
+    x, y = np.zeros(3), np.ones(3)
+    found = fxc.compile(four_with_a_view, fullgraph=True)(x, y, n)
+    for mine, expected in zip(found, four_with_a_view(x, y, n), strict=True):
+        assert [mine is x, mine is y] == [expected is x, expected is y]
+        np.testing.assert_array_equal(mine, expected)

@@ -162,8 +162,7 @@ class CapturedLoop(LoopVariables):
             if value is None or first is None or carried.is_widened(name):
                 continue
             is_view = value in self.session.aliases.bases
-            if is_view:
-                carried.slide(name, self._sliding(name, seen, value))
+            carried.slide(name, self._sliding(name, seen, value) if is_view else None)
             if isinstance(carried.ways.get(name), Sliding) or carried.resizes(
                 self._region, name, seen, value, self.iterations
             ):
