@@ -26,8 +26,10 @@ from .scheduling.reassociate import reassociate
 from .scheduling.repeated_updates import repeated_updates
 from .scheduling.same_sizes import same_sizes
 from .scheduling.speculate import speculate
+from .scheduling.vectors_together import vectors_together
 
 _SCHEDULING: tuple[Callable[[Program], Program], ...] = (
+    vectors_together,
     products_ahead,
     growing_products,
     repeated_updates,

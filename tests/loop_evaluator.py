@@ -39,6 +39,7 @@ from fxc.lowering.nests.statements import (
     While,
     blocks_of,
 )
+from fxc.lowering.nests.together import Together
 from fxc.lowering.operators.scalar_rules import COMPLEX_MATH
 from fxc.ops.kernels import kernel_of
 
@@ -142,6 +143,11 @@ class _Run:
                 pass
             case Matmul(done=done, begun=None) if done is not None:
                 pass  # what it begins is added up as a whole
+            case Matmul(out, x, y, together=Together(fewer=fewer)):
+                for place, vector in enumerate(self.array(x)):
+                    behind = place * fewer
+                    product = np.matmul(vector, self.array(y)[:, behind:])
+                    self.array(out)[place, :, behind:] = product
             case Matmul(out, x, y):
                 np.matmul(self.array(x), self.array(y), out=self.array(out))
             case Apply("sort", out, keys=None):

@@ -20,7 +20,7 @@ _VECTORS = "ptr %x, i64 %x_step, ptr %y, i64 %y_step, i64 %n"
 _BEGUN = "double %begun0, double %begun1"  # what accumulators of ``Apart`` start with
 
 
-def symbol_of(what: str, order: Adjacent | Apart, dtype: np.dtype) -> str:
+def symbol_of(what: str, order: object, dtype: np.dtype) -> str:
     """The name of a function for one order."""
     return f'@"fxc.{what}.{kind_name(dtype)}.{crc32(repr(order).encode()):x}"'
 
@@ -99,6 +99,14 @@ class SumWriter:
         at = self.f.op(f"getelementptr i8, ptr {base}, i64 {offset}")
         kind = Lanes(self.f, lanes).type(self.dtype)
         return self.f.op(f"load {kind}, ptr {at}, align {self.dtype.itemsize}")
+
+    def spread(self, value: str, lanes: int) -> str:
+        if lanes == 1:
+            return value
+        kind, scalar = Lanes(self.f, lanes).type(self.dtype), self.kind
+        first = self.f.op(f"insertelement {kind} poison, {scalar} {value}, i64 0")
+        mask = f"<{lanes} x i32> zeroinitializer"
+        return self.f.op(f"shufflevector {kind} {first}, {kind} poison, {mask}")
 
     # -- arithmetic
 

@@ -13,6 +13,7 @@ from ..machine.costs import Costs
 from ..nests.boxed_args import BufferArg
 from ..nests.buffers import Const
 from ..nests.statements import Apply, Boxed, For, If, Loop, Matmul, Stmt, While, walk
+from ..nests.together import Together
 from . import lock
 from .emitter import Emitter
 from .frame import Slot, finished, is_scalar
@@ -226,6 +227,8 @@ def _work(block: Sequence[Stmt], costs: Costs, known: frozenset[str] = frozenset
                 total = total + _known(size, known, costs) * _work(body, costs, known)
             case If(then=then, orelse=orelse):
                 total = total + _work(then, costs, known) + _work(orelse, costs, known)
+            case Matmul(together=Together(most=most)):
+                total = total + most * costs.looks_unknown
             case Matmul() | Apply():
                 total = total + costs.looks_unknown
             case Boxed(op="draw", brief=True, args=(_, _, size, *_)):

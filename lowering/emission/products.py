@@ -10,35 +10,25 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-import numpy as np
-
-from fxc.ir.records import frozen
 from fxc.ir.symbols import Dim, product, symbol
-from fxc.ops.metas.shapes import goes_in
 
 from ..nests.addressing import byte_offset, step_of
-from ..nests.buffers import Buffer
 from ..nests.statements import Apply, Matmul
 from ..operators.dot_order import LONGEST, Adjacent, Apart, dot_order
 from . import sticky
 from .dots import declare_dot
 from .emitter import Counting, Emitter
 from .llvm_text import kind_name, scalar_type
+from .one_product import Product, call_inner_loop, leading, matrix, product_at
 from .side_by_side import declare_dots
-
-
-def matrix(buffer: Buffer, *, as_row: bool) -> tuple[tuple[Dim, Dim], tuple[Dim, Dim]]:
-    """Sizes and strides of the last two dims; a vector is a row or a column."""
-    shape, strides = buffer.shape[-2:], buffer.strides[-2:]
-    if len(buffer.shape) == 1:
-        shape = (1, *shape) if as_row else (*shape, 1)
-        strides = (0, *strides) if as_row else (*strides, 0)
-    fixed = tuple(0 if dim == 1 else stride for dim, stride in zip(shape, strides, strict=True))
-    return (shape[0], shape[1]), (fixed[0], fixed[1])
+from .together import emit_together
 
 
 def emit_matmul(emitter: Emitter, stmt: Matmul) -> None:
     """Loops over the leading dims around calls of the inner loop, or of functions that add up."""
+    if stmt.together is not None:
+        emit_together(emitter, stmt)
+        return
     if stmt.done is not None:
         (_end if stmt.begun is not None else _begin)(emitter, stmt)
         return
@@ -73,7 +63,7 @@ def _batch(
     _if_short(
         emitter,
         stmt,
-        lambda: _add_up_columns(emitter, _product(emitter, stmt, first), order, stop),
+        lambda: _add_up_columns(emitter, product_at(emitter, stmt, first), order, stop),
         one_by_one,
     )
 
@@ -90,7 +80,7 @@ def _begin(emitter: Emitter, stmt: Matmul) -> None:
     def begin() -> None:
         pointers = tuple(emitter.address(each.name, each.offset) for each in (x, y, out))
         sizes = (1, x.shape[-1], 1)
-        product = _Product(pointers, sizes, steps[0], steps[1], (0, 0), x.dtype)
+        product = Product(pointers, sizes, steps[0], steps[1], (0, 0), x.dtype)
         _add_up_columns(emitter, product, found, emitter.dim(x.shape[0]), stride)
 
     _if_short(emitter, stmt, begin, lambda: None)
@@ -105,7 +95,7 @@ def _end(emitter: Emitter, stmt: Matmul) -> None:
     assert stmt.begun is not None
     assert stmt.done is not None
     begun, done = emitter.program.buffers[stmt.begun], stmt.done
-    product = _product(emitter, stmt, ())
+    product = product_at(emitter, stmt, ())
 
     def add() -> None:
         f = emitter.function
@@ -116,10 +106,10 @@ def _end(emitter: Emitter, stmt: Matmul) -> None:
         rest = _behind(emitter, product, done)
         _add_up(emitter, rest, order, totals)
 
-    _if_short(emitter, stmt, add, lambda: _call_inner_loop(emitter, product))
+    _if_short(emitter, stmt, add, lambda: call_inner_loop(emitter, product))
 
 
-def _behind(emitter: Emitter, product: _Product, done: Dim) -> _Product:
+def _behind(emitter: Emitter, product: Product, done: Dim) -> Product:
     """The product of two vectors without their first elements."""
     f = emitter.function
     x, y, out = product.pointers
@@ -146,75 +136,17 @@ def _if_short(
     emitter.either(is_short, yes, no)
 
 
-def _leading(
-    buffer: Buffer, counters: Sequence[Dim], core: int, batch: Sequence[Dim] | None = None
-) -> Dim:
-    """The byte offset of the matrix at the position in a batch, or of the row at that in the
-    buffer's own leading dims. A dim of size 1 goes into any.
-    """
-    offset = buffer.offset
-    lead = len(buffer.shape) - core
-    skipped = len(counters) - lead
-    for axis, dim in enumerate(buffer.shape[:lead]):
-        if not goes_in(dim, dim if batch is None else batch[skipped + axis]):
-            offset = offset + counters[skipped + axis] * buffer.strides[axis]
-    return offset
-
-
-@frozen
-class _Product:
-    """One product of two matrices: what NumPy's inner loop is given."""
-
-    pointers: tuple[str, ...]  # of x, y and the result
-    sizes: tuple[Dim, Dim, Dim]
-    x_steps: tuple[Dim, Dim]
-    y_steps: tuple[Dim, Dim]
-    out_steps: tuple[Dim, ...]
-    dtype: np.dtype
-
-
 def _call(emitter: Emitter, stmt: Matmul, counters: Sequence[Dim]) -> None:
-    product, order = _product(emitter, stmt, counters), _known_order(emitter, stmt)
+    product, order = product_at(emitter, stmt, counters), _known_order(emitter, stmt)
     if order is None:
-        _call_inner_loop(emitter, product)
+        call_inner_loop(emitter, product)
         return
     _if_short(
         emitter,
         stmt,
         lambda: _add_up(emitter, product, order),
-        lambda: _call_inner_loop(emitter, product),
+        lambda: call_inner_loop(emitter, product),
     )
-
-
-def _product(emitter: Emitter, stmt: Matmul, counters: Sequence[Dim]) -> _Product:
-    buffers = emitter.program.buffers
-    out, x, y = buffers[stmt.out], buffers[stmt.x], buffers[stmt.y]
-    (rows, inner), x_steps = matrix(x, as_row=True)
-    (_, columns), y_steps = matrix(y, as_row=False)
-    lead = len(out.shape) - sum(len(b.shape) > 1 for b in (x, y))
-    core = out.strides[lead:]
-    out_strides = (core[0] if len(x.shape) > 1 else 0, core[-1] if len(y.shape) > 1 else 0)
-    fixed = [
-        0 if size == 1 else stride
-        for size, stride in zip((rows, columns), out_strides, strict=True)
-    ]
-    pointers = []
-    for buffer, name in ((x, stmt.x), (y, stmt.y), (out, stmt.out)):
-        cores = len(core) if buffer is out else min(2, len(buffer.shape))
-        pointers.append(emitter.address(name, _leading(buffer, counters, cores, out.shape[:lead])))
-    sizes = (rows, inner, columns)
-    return _Product((*pointers,), sizes, x_steps, y_steps, (*fixed,), out.dtype)
-
-
-def _call_inner_loop(emitter: Emitter, product: _Product) -> None:
-    f = emitter.function
-    sticky.collect(emitter)
-    steps: list[Dim] = [0, 0, 0, *product.x_steps, *product.y_steps, *product.out_steps]
-    arrays = emitter.on_stack("ptr", product.pointers)
-    dims = emitter.on_stack("i64", [emitter.dim(d) for d in (1, *product.sizes)])
-    strides = emitter.on_stack("i64", [emitter.dim(d) for d in steps])
-    loop, data = emitter.inner_loop("matmul", kind_name(product.dtype))
-    f.do(f"call void {loop}(ptr {arrays}, ptr {dims}, ptr {strides}, ptr {data})")
 
 
 def _known_order(emitter: Emitter, stmt: Matmul) -> Adjacent | Apart | None:
@@ -251,7 +183,7 @@ def _columns_at(emitter: Emitter, stmt: Matmul, *counters: Dim) -> tuple[Apart, 
         return None
     operands = [emitter.program.buffers[name] for name in (stmt.x, stmt.y)]
     steps = [
-        step_of(_leading(each, counters, min(2, len(each.shape))), str(counters[-1]))
+        step_of(leading(each, counters, min(2, len(each.shape))), str(counters[-1]))
         for each in operands
     ]
     if sorted(map(str, steps)) != ["0", str(operands[0].dtype.itemsize)]:
@@ -260,7 +192,7 @@ def _columns_at(emitter: Emitter, stmt: Matmul, *counters: Dim) -> tuple[Apart, 
 
 
 def _add_up(
-    emitter: Emitter, product: _Product, order: Adjacent | Apart, begun: Sequence[str] = ()
+    emitter: Emitter, product: Product, order: Adjacent | Apart, begun: Sequence[str] = ()
 ) -> None:
     """``begun``: what accumulators start with."""
     f = emitter.function
@@ -275,7 +207,7 @@ def _add_up(
 
 
 def _add_up_columns(
-    emitter: Emitter, product: _Product, way: tuple[Apart, int], count: str, begun: int = 0
+    emitter: Emitter, product: Product, way: tuple[Apart, int], count: str, begun: int = 0
 ) -> None:
     """``way``: what ``_columns_at`` gives; for ``begun`` see ``declare_dots``."""
     f, (order, vector) = emitter.function, way
@@ -310,7 +242,7 @@ def _sort(emitter: Emitter, stmt: Apply) -> None:
     place = symbol(f"{emitter.prefix}.place")
 
     def number() -> None:
-        at = emitter.address(stmt.out, _leading(out, counters, 1) + place * 8)
+        at = emitter.address(stmt.out, leading(out, counters, 1) + place * 8)
         f.do(f"store i64 {emitter.dim(place)}, ptr {at}, align 8")
 
     def sort(axis: int) -> None:
@@ -324,10 +256,10 @@ def _sort(emitter: Emitter, stmt: Apply) -> None:
         several, done = f.new_label("several"), f.new_label("sorted")
         f.do(f"br i1 {f.op(f'icmp sgt i64 {size}, 1')}, label %{several}, label %{done}")
         f.start(several)  # as NumPy, which calls it for no less
-        row = emitter.address(stmt.out, _leading(out, counters, 1))
+        row = emitter.address(stmt.out, leading(out, counters, 1))
         if stmt.keys is not None:
             given = emitter.program.buffers[stmt.keys]
-            keys = emitter.address(stmt.keys, _leading(given, counters, 1))
+            keys = emitter.address(stmt.keys, leading(given, counters, 1))
             row = f"{keys}, ptr {row}"
         kind = emitter.program.buffers[stmt.keys or stmt.out].dtype.str[1:]
         function, _ = emitter.inner_loop(stmt.function, kind)

@@ -102,11 +102,3 @@ class _Columns(SumWriter):
     def store(self, kind: str, value: str, offset: str) -> None:
         at = self.f.op(f"getelementptr i8, ptr %out, i64 {offset}")
         self.f.do(f"store {kind} {value}, ptr {at}, align 4")
-
-    def spread(self, value: str, lanes: int) -> str:
-        if lanes == 1:
-            return value
-        kind, scalar = Lanes(self.f, lanes).type(self.dtype), self.kind
-        first = self.f.op(f"insertelement {kind} poison, {scalar} {value}, i64 0")
-        mask = f"<{lanes} x i32> zeroinitializer"
-        return self.f.op(f"shufflevector {kind} {first}, {kind} poison, {mask}")

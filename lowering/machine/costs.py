@@ -73,6 +73,10 @@ class Costs:
     # Products that grow with their loop: iterations that begin theirs together.
     growing_strip: int = 16
 
+    # Products of vectors with one matrix: vectors of a strip, and bytes of their products.
+    together_strip: int = 64
+    together_bytes: int = 1 << 18
+
     # Rows that a loop updates again and again: bytes of one (of a longer one each step would meet a
     # page of its own), and times that an element is read where a copy that lies otherwise pays.
     updates_row: int = 1 << 15

@@ -38,11 +38,12 @@ from .statements import (
     walk,
 )
 from .text_header import standard_inputs, standard_results
+from .together import Together
 
 Block = tuple[Stmt, ...]
 _ACCUMULATE = re.compile(r"([\w.]+) = (\w+) (.+)  \[([^\[\]]*(?:\[.*\])?[^\[\]]*)\]")
 _CALL = re.compile(r"(.+?) = numpy\.([\w.:]+)\((.*)\)((?:  (?:size|fails|brief)\b.*)?)")
-_MATMUL = re.compile(r"([\w.]+) = (begin )?matmul\(([\w.]+), ([\w.]+)\)( (?:up to|from) .*)?")
+_MATMUL = re.compile(r"([\w.]+) = (begin )?matmul\(([\w.]+), ([\w.]+)\)( (?:up to|from|of) .*)?")
 _APPLY = re.compile(r"(\w+) ([\w.]+)(?: of ([\w.]+))?")
 
 
@@ -267,6 +268,20 @@ class _Parser:
             place = line.dim(self.names)
             line.expect("]", "behind")
             stmt = replace(stmt, begun=begun, place=place, done=line.dim(self.names))
+        elif line.accept("of"):
+            line.expect("up", "to")
+            most = line.integer()
+            line.expect("vectors", ",")
+            vectors = line.integer()
+            line.expect("x")
+            columns = line.integer()
+            line.expect("at", "once")
+            fewer = 0
+            if line.accept(","):
+                line.expect("each")
+                fewer = line.integer()
+                line.expect("fewer")
+            stmt = replace(stmt, together=Together(most, vectors, columns, fewer))
         self.add(stmt)
 
     def apply(self, line: LoopLine, found: re.Match[str]) -> None:

@@ -28,6 +28,7 @@ from fxc.ir.symbols import Dim, computed_in
 
 from .boxed_args import boxed_buffers
 from .buffers import Atom
+from .together import Together
 
 Order = OneOf["any", "sequential", "pairwise", "complex pairwise"]
 Ends = OneOf["rest", "again", "overlapping", "reaching", "end first", "ends first"]
@@ -232,7 +233,7 @@ class Matmul:
 
     A product of two vectors may be made in two parts: of its first ``done`` elements one with
     ``begun`` has the accumulators, in the column ``place`` of that buffer. One that has ``done``
-    alone fills such a buffer, for the vectors of a batch. See ``growing_products``.
+    alone fills such a buffer, for the vectors of a batch. See ``growing_products``, ``Together``.
     """
 
     out: str
@@ -242,6 +243,7 @@ class Matmul:
     done: Dim | None = None
     begun: str | None = None
     place: Dim = 0
+    together: Together | None = None
 
 
 @frozen
@@ -318,8 +320,7 @@ Touched = tuple[frozenset[str], frozenset[str]]
 
 def touched(block: Sequence[Stmt]) -> Touched:
     """The buffers that statements read, and those that they write."""
-    read: set[str] = set()
-    written: set[str] = set()
+    read, written = set[str](), set[str]()
     for stmt in block:
         match stmt:
             case Load():
@@ -335,7 +336,7 @@ def touched(block: Sequence[Stmt]) -> Touched:
     return frozenset(read), frozenset(written)
 
 
-def whole_buffers(stmt: Matmul | Apply | Boxed) -> Iterator[tuple[str, bool]]:
+def whole_buffers(stmt: Call) -> Iterator[tuple[str, bool]]:
     """The buffers that a call is given, and whether it writes them."""
     match stmt:
         case Matmul(out, x, y, begun=begun):
@@ -367,7 +368,6 @@ def with_blocks(stmt: Stmt, blocks: tuple[tuple[Stmt, ...], ...]) -> Stmt:
 
 
 def _is_same(block: tuple[Stmt, ...], other: tuple[Stmt, ...]) -> bool:
-    """Whether these are the very same statements."""
     return len(block) == len(other) and all(map(operator.is_, block, other))
 
 

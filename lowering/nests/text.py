@@ -186,6 +186,8 @@ class _Printer:
                     end = f" from {begun}[{place}] behind {done}"
                 elif done is not None:
                     begin, end = "begin ", f" up to {done}"
+                elif stmt.together is not None:
+                    end = f" {stmt.together}"
                 self.say(f"{pad}{out} = {begin}matmul({x}, {y}){end}")
             case Apply(function, out, keys=keys):
                 of = f" of {keys}" if keys is not None else ""

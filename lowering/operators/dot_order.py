@@ -110,7 +110,7 @@ def _apart_orders(dtype: np.dtype) -> list[Apart]:
 
 
 _LENGTHS = ((3, 19, 31, 94), tuple(range(1, 72)), (127, 200, 511, LONGEST))
-_BITS = {4: 14, 8: 28}  # of each number, so that products are not numbers of the dtype
+BITS = {4: 14, 8: 28}  # of each number, so that products are not numbers of the dtype
 
 
 @cache
@@ -146,8 +146,8 @@ class _Products:
         self.exactly = np.dtype(np.float64 if dtype.itemsize == 4 else np.longdouble)
         self.lengths = np.array(lengths)
         room = -(-max(lengths) // 64) * 64 + 64 * (max(lengths) % 64 == 0)
-        one = 1 << _BITS[dtype.itemsize]
-        numbers = _mixed(2 * one, (2, len(lengths), room)) / one - 1
+        one = 1 << BITS[dtype.itemsize]
+        numbers = mixed(2 * one, (2, len(lengths), room)) / one - 1
         numbers *= np.arange(room) < self.lengths[:, None]
         x, y = numbers.astype(self.exactly)
         self.exact: np.ndarray = x * y
@@ -175,7 +175,7 @@ class _Products:
         return exact.astype(self.dtype)
 
 
-def _mixed(below: int, shape: tuple[int, ...]) -> np.ndarray:
+def mixed(below: int, shape: tuple[int, ...]) -> np.ndarray:
     """Integers without a pattern. (To import NumPy's generators takes longer than all of this.)"""
     mixed = np.arange(np.prod(shape), dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
     mixed = (mixed ^ (mixed >> np.uint64(29))) * np.uint64(0xBF58476D1CE4E5B9)

@@ -32,6 +32,7 @@ RIGHT: dict[str, set[str]] = {
     "emission/store_log.py": {"SHIFT", "MANY", "_RECORD"},
     "emission/undo.py": {"_BLOCK"},
     "operators/dot_order.py": {"LONGEST", "_LENGTHS"},
+    "operators/matrix_order.py": {"LEAST", "MOST", "_SHORT", "_LONG", "_LARGE", "_PRIME"},
     "operators/python_rules.py": {"_LIBRARY_COST"},
     "operators/reduction_order.py": {"PAIRWISE_GROUPS", "BUFFER_SIZE"},
     "scheduling/growing_products.py": {"ACCUMULATORS", "MULTIPLE"},
