@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from .ir.tree import register_pytree_node as register_pytree_node
     from .large_arrays import get_kept_memory as get_kept_memory
     from .large_arrays import set_kept_memory as set_kept_memory
-    from .runtime.pool import get_num_threads as get_num_threads
     from .runtime.pool import set_num_threads as set_num_threads
+    from .runtime.thread_numbers import get_num_threads as get_num_threads
 
 __all__ = [
     "CacheInfo",
@@ -80,7 +80,7 @@ _LATER = {
     "functionalize": "fxc.functionalized",
     "get_kept_memory": "fxc.large_arrays",
     "set_kept_memory": "fxc.large_arrays",
-    "get_num_threads": "fxc.runtime.pool",
+    "get_num_threads": "fxc.runtime.thread_numbers",
     "set_num_threads": "fxc.runtime.pool",
     "register_backend": "fxc.extensions",
     "register_pytree_node": "fxc.ir.tree",

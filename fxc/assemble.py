@@ -43,8 +43,8 @@ from fxc.runtime.engine import Engine
 from fxc.runtime.left import Left
 from fxc.runtime.notice import Notice
 from fxc.runtime.plan import Plan, make_plan
-from fxc.runtime.pool import most_threads
 from fxc.runtime.recipe import GivenArg, NativeStep, NumpyStep, Recipe, Slot, SlotArg
+from fxc.runtime.thread_numbers import most_threads
 
 from .large_arrays import LARGE_ARRAYS
 from .native_draws import draw_function

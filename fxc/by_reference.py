@@ -5,16 +5,28 @@ See Note [Stored compilations].
 
 from __future__ import annotations
 
+import enum
 import io
 import pickle
+from collections.abc import Mapping
+from dataclasses import Field
 from importlib import import_module
-from types import CellType, CodeType, FunctionType, ModuleType
+from types import (
+    CellType,
+    CodeType,
+    DynamicClassAttribute,
+    FunctionType,
+    MappingProxyType,
+    ModuleType,
+)
 from typing import Any
 
 import numpy as np
 
 from .by_name import imported, loaded
-from .digests import digest_of, is_made_by_python
+from .digests import ALIKE, digest_of, functions_of, is_made_by_python
+
+_ATTRIBUTES = (staticmethod, classmethod, property, DynamicClassAttribute, enum.property)
 
 
 class NotStored(Exception):
@@ -24,11 +36,20 @@ class NotStored(Exception):
 class ReferenceWriter(pickle.Pickler):
     """Writes objects; what belongs to a process becomes a reference, from ``root`` if need be."""
 
-    def __init__(self, file: io.BytesIO, root: FunctionType, functions: list[FunctionType]) -> None:
+    def __init__(
+        self,
+        file: io.BytesIO,
+        root: FunctionType,
+        functions: list[FunctionType],
+        late: Mapping[int, str] = MappingProxyType({}),
+    ) -> None:
+        """``late``: what the reader is told by name, by its address."""
         super().__init__(file, protocol=5)
-        self._root = root
-        self._codes = {id(each.__code__): each for each in (root, *functions)}
-        self._globals = {id(each.__globals__): each for each in (root, *functions)}
+        self._root, self._late = root, late
+        # What several of them have goes by the last one: by one that has a name, or by the root.
+        first = [*reversed(functions), root, *filter(_has_name, functions)]
+        self._codes = {id(each.__code__): each for each in first}
+        self._globals = {id(each.__globals__): each for each in first}
         self._cells = {
             id(cell): (each, place)
             for each in (root, *functions)
@@ -36,6 +57,7 @@ class ReferenceWriter(pickle.Pickler):
         }
         self._files = {each.__code__.co_filename: each for each in (*functions, root)}
         self._digests = dict[int, bytes]()
+        self.met = dict[int, FunctionType | type]()  # what is compared where it is read
 
     def persistent_id(self, value: object) -> Any:
         """References that are no calls: the root, what it finds by name, and dicts of such names.
@@ -49,6 +71,8 @@ class ReferenceWriter(pickle.Pickler):
             return "root", self._digest(value)
         if type(value) is dict and id(value) in self._globals:
             return "globals", self._globals[id(value)]
+        if id(value) in self._late:
+            return "late", self._late[id(value)]
         if isinstance(value, FunctionType):
             name = value.__name__
             reference = name, self._digest(value)
@@ -75,6 +99,12 @@ class ReferenceWriter(pickle.Pickler):
             if id(value) not in self._cells:
                 raise NotStored("a variable of an inner function")
             return _cell_of, self._cells[id(value)]
+        if kind in _ATTRIBUTES:
+            return _same_attribute, self._attribute(value)
+        if kind is Field:
+            return _field_of, self._field(value)
+        if hasattr(kind, "__fxc_original__"):
+            return self._compiled(value)
         if isinstance(value, np.dtype) and value.isbuiltin == 1 and value.isnative:
             return np.dtype, (value.str,)
         if isinstance(value, type) and is_made_by_python(value):
@@ -87,23 +117,58 @@ class ReferenceWriter(pickle.Pickler):
         found = loaded(function.__module__, function.__qualname__)
         for part in ("", "__fxc_original__", "_implementation"):
             if (getattr(found, part, None) if part else found) is function:
-                digest = self._digest(function)
+                is_known = function.__module__.partition(".")[0] in ALIKE
+                digest = b"" if is_known else self._digest(function)
                 return _same, (function.__module__, function.__qualname__, part, digest)
+        inside = _in_class(function)
+        if inside is not None:
+            return _same_in_class, (*inside, self._digest(function))
         raise NotStored(f"the function {function.__qualname__}")
+
+    def _attribute(self, value: object) -> tuple[str, str, str, tuple[bytes, ...]]:
+        """A property or method as it stands in a class."""
+        functions = [*functions_of(value)]
+        inside = _in_class(functions[0]) if functions else None
+        if inside is None:
+            raise NotStored(f"the {type(value).__name__} of a class")
+        return (*inside[:3], tuple(map(self._digest, functions)))
+
+    def _compiled(self, value: Any) -> Any:
+        """A compiled function, without what was compiled of it."""
+        if loaded(value.__module__, value.__qualname__) is not value:
+            raise NotStored(f"the compiled function {value.__qualname__}")
+        original, options = value.__fxc_original__, repr(value._options)
+        digest = self._digest(original) if isinstance(original, FunctionType) else b""
+        return _same_compiled, (value.__module__, value.__qualname__, options, digest)
+
+    def _field(self, field: Field[Any]) -> tuple[type, str]:
+        """The class that a field of a dataclass is of, and its name."""
+        for function in self._codes.values():
+            owner = function.__qualname__.rpartition(".")[0]
+            kind = loaded(function.__module__, owner)
+            if getattr(kind, "__dataclass_fields__", {}).get(field.name) is field:
+                return kind, field.name
+        raise NotStored(f"the field {field.name}")
 
     def _digest(self, value: FunctionType | type) -> bytes:
         """That of a function or a class, which is asked for often."""
         if id(value) not in self._digests:
             self._digests[id(value)] = digest_of(value)
+            self.met[id(value)] = value
         return self._digests[id(value)]
 
 
 class ReferenceReader(pickle.Unpickler):
     """Reads what ``ReferenceWriter`` has written, for the function ``root``."""
 
-    def __init__(self, file: io.BytesIO, root: FunctionType) -> None:
+    def __init__(
+        self,
+        file: io.BytesIO,
+        root: FunctionType,
+        late: Mapping[str, object] = MappingProxyType({}),
+    ) -> None:
         super().__init__(file)
-        self._root = root
+        self._root, self._late = root, late
         self._known = set[bytes]()  # digests of the root
 
     def persistent_load(self, reference: Any) -> Any:
@@ -116,6 +181,8 @@ class ReferenceReader(pickle.Unpickler):
             return self._root
         if what == "globals":
             return said.__globals__
+        if what == "late":
+            return self._late[said]
         if what == "file":
             return said.__code__.co_filename
         name, digest = said
@@ -129,8 +196,52 @@ def _same(module: str, qualname: str, part: str, digest: bytes) -> Any:
     return _checked(getattr(found, part) if part else found, digest)
 
 
+def _has_name(function: FunctionType) -> bool:
+    return loaded(function.__module__, function.__qualname__) is function
+
+
+def _in_class(function: FunctionType) -> tuple[str, str, str, int] | None:
+    """Where a function stands that is called by way of something in a class: a property, say."""
+    owner, _, name = function.__qualname__.rpartition(".")
+    attribute = getattr(loaded(function.__module__, owner), "__dict__", {}).get(name)
+    for place, each in enumerate(functions_of(attribute)):
+        if each is function:
+            return function.__module__, owner, name, place
+    return None
+
+
+def _same_in_class(module: str, owner: str, name: str, place: int, digest: bytes) -> Any:
+    found = [*functions_of(vars(imported(module, owner))[name])]
+    return _checked(found[place], digest)
+
+
+def _same_attribute(module: str, owner: str, name: str, digests: tuple[bytes, ...]) -> Any:
+    found = vars(imported(module, owner))[name]
+    for function, digest in zip(functions_of(found), digests, strict=True):
+        _checked(function, digest)
+    return found
+
+
+def _same_compiled(module: str, qualname: str, options: str, digest: bytes) -> Any:
+    found = imported(module, qualname)
+    if repr(found._options) != options:
+        raise NotStored(f"{qualname} is compiled with other options")
+    if digest:
+        _checked(found.__fxc_original__, digest)
+    return found
+
+
+def _field_of(kind: Any, name: str) -> Field[Any]:
+    found: Field[Any] = kind.__dataclass_fields__[name]
+    return found
+
+
 def _checked(found: Any, digest: bytes) -> Any:
-    """A function or a class, if it is what it was where it was written."""
+    """A function or a class, if it is what it was where it was written; of fxc's and NumPy's own
+    nothing is known, as they are of one version.
+    """
+    if not digest and isinstance(found, FunctionType):
+        return found
     if not isinstance(found, FunctionType | type) or digest_of(found) != digest:
         raise NotStored(f"{getattr(found, '__qualname__', found)} is not what it was")
     return found

@@ -9,7 +9,7 @@ import dataclasses
 import enum
 import functools
 from collections.abc import Callable, Iterator
-from types import CodeType, FunctionType
+from types import CodeType, DynamicClassAttribute, FunctionType
 from typing import Any
 
 from fxc.ir.digesting import new_digest
@@ -17,7 +17,7 @@ from fxc.ir.digesting import new_digest
 _Tell = Callable[[object], None]
 _PLAIN = (type(None), bool, int, float, complex, str, bytes, type(Ellipsis))
 _HEAP_TYPE = 1 << 9  # of classes that are made while the process runs
-_ALIKE = ("fxc", "numpy")  # of one version; classes of fxc get their methods when they are used
+ALIKE = ("fxc", "numpy")  # of one version; classes of fxc get their methods when they are used
 # What comes to be there with time, or is nothing that a program does.
 _NOT_TOLD = ("__doc__", "__annotations__", "__slotnames__", "__signature__", "__firstlineno__")
 _VALUES = ("_fields", "__match_args__", "__slots__")  # where more than the name counts
@@ -50,7 +50,7 @@ def is_made_by_python(kind: type) -> bool:
 
 def _is_told(kind: type) -> bool:
     is_made = bool(kind.__flags__ & _HEAP_TYPE)
-    return is_made and kind.__module__.partition(".")[0] not in _ALIKE
+    return is_made and kind.__module__.partition(".")[0] not in ALIKE
 
 
 def _tell_code(code: CodeType, tell: _Tell) -> None:
@@ -87,7 +87,7 @@ def _tell_class(kind: type, tell: _Tell) -> None:
 
 def _tell_attribute(name: str, value: Any, tell: _Tell) -> None:
     tell(_name_of(type(value)))
-    for function in _functions_of(value):
+    for function in functions_of(value):
         _tell_function(function, tell)
     if name == "__dataclass_fields__":
         tell([_field(each) for each in value.values()])
@@ -95,19 +95,19 @@ def _tell_attribute(name: str, value: Any, tell: _Tell) -> None:
         tell(value)
 
 
-def _functions_of(value: Any) -> Iterator[FunctionType]:
+def functions_of(value: Any) -> Iterator[FunctionType]:
     """The functions that an attribute of a class consists of."""
     if isinstance(value, FunctionType):
         yield value
     elif isinstance(value, staticmethod | classmethod):
-        yield from _functions_of(value.__func__)
-    elif isinstance(value, property):
+        yield from functions_of(value.__func__)
+    elif isinstance(value, property | DynamicClassAttribute):
         for each in (value.fget, value.fset, value.fdel):
-            yield from _functions_of(each)
+            yield from functions_of(each)
     elif isinstance(value, functools.cached_property):
-        yield from _functions_of(value.func)
+        yield from functions_of(value.func)
     elif hasattr(type(value), "__fxc_original__"):
-        yield from _functions_of(value.__fxc_original__)
+        yield from functions_of(value.__fxc_original__)
 
 
 def _field(field: dataclasses.Field[Any]) -> tuple[object, ...]:

@@ -77,3 +77,10 @@ def refusal_at(site: Site, variant: Variant, *call: Any) -> Refusal | None:
     except Exception as error:
         hand_on(error)
     return None
+
+
+def composites_leave(variant: Variant) -> bool:
+    """Whether what has taken the place of an operator sends calls back that need not raise."""
+    from fxc.ops.python_numbers import may_leave
+
+    return any(may_leave(node.op) for node in walk(variant.compilation.decomposed.body))

@@ -31,9 +31,9 @@ from fxc.ir.logs import PERF, SPLITS
 from . import trials
 from .compiling import Worth, new_variant, without_collections
 from .decisions import LONGEST, MOST_REFUSALS, Captures, Refused, kinds_of
-from .leaves import AGAIN, refusal_at, site_of
+from .leaves import AGAIN, composites_leave, refusal_at, site_of
+from .remembering import Remembering
 from .running import P, R
-from .splitting import Splitting
 from .state import State
 from .tracebacks import met_in_capture, raised_again, shown, unseen
 from .trials import clock
@@ -46,7 +46,7 @@ _MOST_MISSES = 32  # calls for which a capture did not pay in a row, before none
 _IN_ANY_CASE = 24  # captures for one combination of argument types with ``fullgraph=True``
 
 
-class Serving(Splitting[P, R]):
+class Serving(Remembering[P, R]):
     """A function that is captured and compiled for the calls that no variant fits."""
 
     __slots__ = ()
@@ -137,6 +137,9 @@ class Serving(Splitting[P, R]):
         if any(each.check(args, kwargs) is not None for each in state.raised):
             self._leave(args, kwargs, False)
             return self._eager(args, kwargs)
+        remembered = self._remembered(key, args, kwargs)
+        if remembered is not None:
+            return self._first_run(remembered, args, kwargs, is_new=False)
         captures = self._captures(key)
         pays = self._pays(captures, key)
         if pays and captures.must_wait(self._alike(key)):  # before a look at all values
@@ -160,23 +163,30 @@ class Serving(Splitting[P, R]):
         except Exception as error:  # the program's own error, or NumPy's: let NumPy raise it
             otherwise = self._raised(error)
         else:
-            try:
-                result = variant.call(args, kwargs)
-            except RunFailed as failure:
-                cause = failure.__cause__
-            else:
-                if result is not MISSED:
-                    variant.look()
-                    return result
-                if variant.captured.guards.is_outdated:
-                    return self._miss(args, kwargs)
-                cause = self._misfit(variant, args, kwargs)
-            return self._failed(variant, cause, args, kwargs)
+            return self._first_run(variant, args, kwargs, is_new=True)
         return otherwise(args, kwargs)  # where nothing is being handled
 
-    def _misfit(
-        self, variant: Variant, args: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> InternalError:
+    @unseen
+    def _first_run(
+        self, variant: Variant, args: tuple[Any, ...], kwargs: dict[str, Any], is_new: bool
+    ) -> Any:
+        """Run a call by a variant that has not run in this process."""
+        try:
+            result = variant.call(args, kwargs)
+        except RunFailed as failure:
+            cause = failure.__cause__
+        else:
+            if result is not MISSED:
+                if is_new:
+                    self._remember(variant)
+                variant.look()
+                return result
+            if variant.captured.guards.is_outdated:
+                return self._miss(args, kwargs)
+            cause = self._misfit(variant, args, kwargs)
+        return self._failed(variant, cause, args, kwargs)
+
+    def _misfit(self, variant: Variant, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Exception:
         """What is wrong with a new variant that does not fit the call it was made for."""
         why = variant.captured.guards.why(args, kwargs)
         cause = InternalError(f"the guards of a new compilation do not hold: {why}")
@@ -312,7 +322,7 @@ class Serving(Splitting[P, R]):
         self._rest(variant, args, kwargs)
         if isinstance(error, Flagged):
             return self._eager(args, kwargs, "there may be floating-point warnings")
-        leaves = variant.captured.need_not_raise or _composites_leave(variant)
+        leaves = variant.captured.need_not_raise or composites_leave(variant)
         if leaves or (isinstance(error, WouldRaise) and error.args):
             why = "native code has stopped where Python or NumPy goes on, or raises"
             why = why if type(error) is WouldRaise else shown(error)
@@ -388,11 +398,3 @@ class Serving(Splitting[P, R]):
         run = self.__fxc_original__ if key in self._state.losing else self._runner()
         if rest and not self._options.fullgraph and not self._is_driver_tried(key, run, True):
             self._give_turn(Handed(run, key, rest))
-
-
-def _composites_leave(variant: Variant) -> bool:
-    """Whether what has taken the place of an operator sends calls back that need not raise."""
-    from fxc.ir.graph import walk
-    from fxc.ops.python_numbers import may_leave
-
-    return any(may_leave(node.op) for node in walk(variant.compilation.decomposed.body))

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from fxc.capture.guards.program import GuardProgram
     from fxc.dispatch.backend import BackendIndex
 
+    from .cache.entries import Entries
     from .extensions import Backend, Pass
     from .splits import Split
 
@@ -66,6 +67,7 @@ class State:
     paying: set[Key] = field(default_factory=set)  # calls for which the driver has won one,
     losing: set[Key] = field(default_factory=set)  # or lost one while a variant rested,
     won: set[Key] = field(default_factory=set)  # or won one by little
+    stored: dict[object, Entries] = field(default_factory=dict)  # by kinds of arguments
     split: Split | None = None
     overlaps: list[OverlapError] = field(default_factory=list)
     raised: list[GuardProgram] = field(default_factory=list)  # of calls that raised in capture

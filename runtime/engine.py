@@ -10,7 +10,6 @@ import ctypes
 import functools
 import re
 import threading
-from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from types import ModuleType
@@ -22,6 +21,7 @@ from fxc.ir.settings import features_taken
 
 from .builtins import new_builtin
 from .freed_memory import keep_freed_memory
+from .kept_codes import KeptCode
 from .linking import LIBRARY_PREFIX, InMemory, Unlinked, library, link, support_in_memory
 from .llvm_library import binding
 
@@ -150,7 +150,7 @@ def generation(llvm: ModuleType, text: str) -> Iterator[None]:
 
 IN_VECTORS = "; in vectors\n"  # begins a module of functions whose loops are as they are to be
 SELDOM = "; seldom called\n"  # begins one of functions that need not be fast
-_DEFINED = re.compile(r'^define (?!internal |private ).*?@"?([\w.$-]+)"?\(', re.MULTILINE)
+_DEFINED = r'(?m)^define (?!internal |private ).*?@"?([\w.$-]+)"?\('
 _bound: dict[str, Any] = {}  # by text, the engines of modules that others call
 
 
@@ -160,7 +160,7 @@ def _bind_support(llvm: ModuleType, text: str) -> None:
         return
     engine = _loaded(llvm, _code_of(_support(text)))
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(engine))
-    for name in _DEFINED.findall(text):
+    for name in re.findall(_DEFINED, text):
         llvm.add_symbol(name, engine.get_function_address(name))
     _bound[text] = engine
 
@@ -172,7 +172,7 @@ class _ByLLVM:
         llvm = load_llvm()
         for each in support:
             _bind_support(llvm, each)
-        for name in set(_IN_LIBRARY.findall(source.text)):
+        for name in set(re.findall(_IN_LIBRARY, source.text)):
             llvm.add_symbol(LIBRARY_PREFIX + name, library(LIBRARY_PREFIX + name))
         self._engine = _loaded(llvm, _code_of(source))
 
@@ -180,7 +180,7 @@ class _ByLLVM:
         return int(self._engine.get_function_address(name))
 
 
-_IN_LIBRARY = re.compile(rf"@{re.escape(LIBRARY_PREFIX)}(\w+)")
+_IN_LIBRARY = rf"@{LIBRARY_PREFIX}(\w+)"
 
 
 def _parsed(llvm: ModuleType, text: str, opt: int) -> tuple[Any, Any]:
@@ -328,29 +328,10 @@ def made_for() -> tuple[str, ...]:
         return (version, str(llvm.llvm_version_info), cpu, features)
 
 
-class KeptCode:
-    """The object code that was made last, by a digest of its source: variants of a function, and
-    what is compiled again, often come to the same loops.
-    """
-
-    def __init__(self, most: int) -> None:
-        self._most, self._size = most, 0  # bytes
-        self._kept: OrderedDict[bytes, bytes] = OrderedDict()
-
-    def get(self, key: bytes) -> bytes | None:
-        code = self._kept.get(key)
-        if code is not None:
-            self._kept.move_to_end(key)
-        return code
-
-    def keep(self, key: bytes, code: bytes) -> None:
-        self._kept[key] = code
-        self._size += len(code)
-        while self._size > self._most:
-            self._size -= len(self._kept.popitem(last=False)[1])
-
-
 codes = KeptCode(4 << 20)  # the tests have another, see tests/machine_code.py
+
+
+_ADDRESS = "inttoptr i64 "  # of an object of this process
 
 
 def _key_of(source: _Source) -> bytes:
@@ -365,7 +346,7 @@ def _code_of(source: _Source) -> bytes:
         machine, module = _optimised(llvm, source)
         with generation(llvm, source.text):
             code = machine.emit_object(module)
-        codes.keep(key, code)
+        codes.keep(key, code, lasts=_ADDRESS not in source.text)
     return code
 
 

@@ -8,13 +8,14 @@ text is kept, see ``Plan.source``.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from types import CodeType
+from typing import TYPE_CHECKING, Any
 
 from fxc.ir.location import Site
 from fxc.ir.records import frozen
 
-from .plan_writer import PlanWriter
-from .recipe import Recipe
+if TYPE_CHECKING:
+    from .recipe import Recipe
 
 
 @frozen
@@ -28,6 +29,17 @@ class Plan:
     run: Callable[..., list[Any]]
     source: str
     sites: Mapping[int, Site]
+    code: CodeType
+    constants: Mapping[str, Any]
+
+    @classmethod
+    def of_code(
+        cls, code: CodeType, source: str, constants: Mapping[str, Any], sites: Mapping[int, Site]
+    ) -> Plan:
+        """The plan whose source is compiled already."""
+        namespace = dict(constants)
+        exec(code, namespace)
+        return cls(namespace["run"], source, sites, code, constants)
 
     def raised_at(self, error: BaseException) -> Site | None:
         """The operator that NumPy was called for when it raised an exception."""
@@ -41,8 +53,9 @@ class Plan:
 
 def make_plan(recipe: Recipe) -> Plan:
     """The plan for a recipe."""
+    from .plan_writer import PlanWriter  # not for a plan that is restored
+
     writer = PlanWriter(recipe)
     source = writer.write()
-    namespace = dict(writer.constants)
-    exec(compile(source, "<fxc plan>", "exec"), namespace)
-    return Plan(namespace["run"], source, writer.sites)
+    code = compile(source, "<fxc plan>", "exec")
+    return Plan.of_code(code, source, writer.constants, writer.sites)

@@ -7,18 +7,17 @@ from __future__ import annotations
 
 import atexit
 import ctypes
-import os
 import signal
 from functools import cache
 
 from fxc.ir.forking import THREADS as THREADS_RANK
 from fxc.ir.forking import held_over_forks
-from fxc.ir.settings import MOST_THREADS, Config, config
+from fxc.ir.settings import Config, config
 
 from .engine import Engine
 from .pool_code import POOL
 from .pool_layout import LEAST, MASKING, SIZE, WORKERS
-from .processors import usable_processors
+from .thread_numbers import get_num_threads
 
 # Note [Threads]
 # A parallel loop is a function of native code that runs the iterations of a chunk,
@@ -111,28 +110,6 @@ def parallel() -> tuple[int, int]:
     return _pool().run, _pool().state
 
 
-_asked: list[int] = []  # the numbers that there were to be so far
-
-
-@cache
-def _usual() -> int:
-    """The number of threads unless it is set."""
-    return min(usable_processors(), MOST_THREADS)
-
-
-def get_num_threads() -> int:
-    """How many threads compiled loops may use, the one that calls included.
-
-    It is ``fxc.config.num_threads``, which ``fxc.set_num_threads`` and the environment variable
-    ``FXC_NUM_THREADS`` set, or else the number of processors that this process may use.
-
-    >>> import fxc
-    >>> fxc.get_num_threads() >= 1
-    True
-    """
-    return config.num_threads or _usual()
-
-
 def set_num_threads(n: int | None) -> None:
     """Let compiled loops use up to ``n`` threads, the one that calls included.
 
@@ -150,17 +127,8 @@ def set_num_threads(n: int | None) -> None:
 
 
 def _resize() -> None:
-    number = get_num_threads()
-    _asked.append(number)
     if _pool.cache_info().currsize:
-        _pool().resize(number)
+        _pool().resize(get_num_threads())
 
 
 Config.num_threads.watch(_resize)
-
-
-def most_threads() -> int:
-    """The largest number of threads so far, or 2: what is compiled now should serve so many. It is
-    1 where there are no threads of POSIX.
-    """
-    return max((2, get_num_threads(), *_asked)) if os.name == "posix" else 1

@@ -25,6 +25,7 @@ from tests import covering, machine_code, parallel_loops
 
 settings.register_profile("here", deadline=None, print_blob=True)
 settings.register_profile("ci", deadline=None, print_blob=True, derandomize=True)
+os.environ["FXC_CACHE"] = "0"  # tests of the cache turn it on
 os.environ.setdefault(
     "FXC_VERIFY_GRAPHS", "1"
 )  # make fuzz, which runs many, verifies the last alone

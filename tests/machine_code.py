@@ -19,12 +19,13 @@ import llvmlite
 import llvmlite.binding as llvm
 
 from fxc.runtime import engine
+from fxc.runtime.kept_codes import KeptCode
 
 FOLDER = Path(__file__).resolve().parent.parent / ".machine_code"
 _DAYS = 7  # what was made earlier is made again: most of it is of texts that nobody has any more
 
 
-class Kept(engine.KeptCode):
+class Kept(KeptCode):
     """As the engine keeps code, and in files: workers of one run have it from each other, too."""
 
     def __init__(self, folder: Path) -> None:
@@ -44,8 +45,8 @@ class Kept(engine.KeptCode):
             super().keep(key, code)
         return code
 
-    def keep(self, key: bytes, code: bytes) -> None:
-        super().keep(key, code)
+    def keep(self, key: bytes, code: bytes, lasts: bool = True) -> None:
+        super().keep(key, code, lasts)
         made = self._folder / f"{key.hex()}.{os.getpid()}"
         made.write_bytes(code)
         made.replace(self._folder / key.hex())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -78,6 +79,11 @@ class Config:
     cache = Setting(SWITCH, True, "keep compiled code on disk for other processes")
     cache_dir = Setting(
         FOLDER, None, "the folder of that; None: one in the user's folder for caches"
+    )
+    cache_size = Setting(
+        count("a number of bytes", 0, 2**62 - 1),
+        None,
+        "how many bytes of disk that may take; None: 1 GiB",
     )
     logs = Setting(
         names(f"some of {', '.join(LOGS)}", _check_log),
@@ -169,3 +175,15 @@ def features_taken() -> list[str]:
     """
     taken = Config.cpu_features.fix()
     return taken.split(",") if taken else []
+
+
+def cache_folder() -> str | None:
+    """The folder of the disk cache; None if there is to be none, or there is no place for it."""
+    if not config.cache:
+        return None
+    if config.cache_dir is not None:
+        return os.path.join(os.path.abspath(config.cache_dir), "fxc")
+    base = os.environ.get("XDG_CACHE_HOME", "")
+    if not os.path.isabs(base):  # the specification says so of what is no absolute path
+        base = os.path.join(os.path.expanduser("~"), ".cache")
+    return os.path.join(base, "fxc") if os.path.isabs(base) else None

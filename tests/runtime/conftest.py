@@ -2,9 +2,9 @@
 
 import pytest
 
-from fxc.runtime import engine
+from fxc.runtime import engine, kept_codes
 
 
 @pytest.fixture(autouse=True)
 def _made_anew(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(engine, "codes", engine.KeptCode(4 << 20))
+    monkeypatch.setattr(engine, "codes", kept_codes.KeptCode(4 << 20))

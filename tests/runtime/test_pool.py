@@ -15,9 +15,10 @@ import pytest
 import fxc
 from fxc.runtime import pool as module
 from fxc.runtime.engine import Engine
-from fxc.runtime.pool import ThreadPool, most_threads
+from fxc.runtime.pool import ThreadPool
 from fxc.runtime.pool_layout import MOST_CHUNKS, MOST_WORKERS, OWED
 from fxc.runtime.processors import usable_processors
+from fxc.runtime.thread_numbers import most_threads
 
 IS_X86 = os.uname().machine == "x86_64"
 

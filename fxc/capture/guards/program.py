@@ -71,7 +71,7 @@ class Check:
     array: ArrayType | None = None
 
 
-_VARIABLE = re.compile(r"\bv\d+\b")
+_VARIABLE = r"\bv\d+\b"
 Step = Fetch | Check
 
 
@@ -101,6 +101,7 @@ class GuardProgram:
         self.inputs = tuple(inputs)
         self.objects = tuple(objects)
         self.symbols = dict(symbols)
+        self.codes: dict[str, CodeType] = {}  # of its functions, by name, once they are compiled
 
     def demanding(self, relations: Iterable[Guard]) -> GuardProgram:
         """The program with more relations between symbols."""
@@ -122,11 +123,11 @@ class GuardProgram:
             if isinstance(step, Check):
                 if not part(step):
                     continue
-                wanted.update(_VARIABLE.findall(part(step)))
-            elif wanted.isdisjoint(_VARIABLE.findall(step.var)):
+                wanted.update(re.findall(_VARIABLE, part(step)))
+            elif wanted.isdisjoint(re.findall(_VARIABLE, step.var)):
                 continue
             else:
-                wanted.update(_VARIABLE.findall(step.expression))
+                wanted.update(re.findall(_VARIABLE, step.expression))
             steps.append(step)
         return steps[::-1]
 
@@ -171,15 +172,19 @@ class GuardProgram:
         not for.
         Raises ``RunFailed`` from what ``run`` raises.
         """
-        lines = [
-            "def call(args, kwargs):",
-            "    try:",
-            *self._steps_or("MISSED"),
-            "    except Exception as error: hand_on(error); return MISSED",
-            *self._behind(finish, "raise RunFailed from error"),
-        ]
+
+        def source() -> str:
+            lines = [
+                "def call(args, kwargs):",
+                "    try:",
+                *self._steps_or("MISSED"),
+                "    except Exception as error: hand_on(error); return MISSED",
+                *self._behind(finish, "raise RunFailed from error"),
+            ]
+            return "\n".join(lines)
+
         more = {"run": run, "finish": finish, "count": count}
-        return self._compiled("\n".join(lines), "call", more)
+        return self._compiled(source, "call", more)
 
     def serve(
         self,
@@ -196,7 +201,7 @@ class GuardProgram:
             *self._behind(finish, "return MISSED"),
         ]
         more = {"run": run, "finish": finish, "count": count}
-        return self._compiled("\n".join(lines), "serve", more)
+        return self._compiled(lambda: "\n".join(lines), "serve", more)
 
     @property
     def served(self) -> tuple[str, ...]:
@@ -220,7 +225,13 @@ class GuardProgram:
         """The graph's inputs for these arguments, and the objects for the epilogue after them; None
         if this capture is not for them.
         """
-        return self._compiled(self.source, "check")
+        return self._compiled(lambda: self.source, "check")
+
+    def code(self, name: str) -> CodeType:
+        """The code of ``check``, or of ``call`` once that was made."""
+        if name == "check" and name not in self.codes:
+            self.codes[name] = _code(self.source, name)
+        return self.codes[name]
 
     def failure(self, args: tuple[object, ...], kwargs: dict[str, object]) -> Failure | None:
         """The first step that does not hold for these arguments."""
@@ -294,13 +305,16 @@ class GuardProgram:
         return found
 
     def _compiled(
-        self, source: str, name: str, more: Mapping[str, object] = MappingProxyType({})
+        self,
+        source: Callable[[], str],
+        name: str,
+        more: Mapping[str, object] = MappingProxyType({}),
     ) -> Callable[..., Any]:
-        namespace = {
-            **self.namespace,
-            **more,
-        }
-        exec(compile(source, f"<fxc guards: {name}>", "exec"), namespace)
+        code = self.codes.get(name)
+        if code is None:
+            code = self.codes[name] = _code(source(), name)
+        namespace = {**self.namespace, **more}
+        exec(code, namespace)
         function: Callable[..., Any] = namespace[name]
         return function
 
@@ -310,6 +324,10 @@ class GuardProgram:
     def __reduce__(self) -> tuple[Any, ...]:
         """What is made from the steps is made again."""
         return GuardProgram, (self.steps, self.constants, self.inputs, self.objects, self.symbols)
+
+
+def _code(source: str, name: str) -> CodeType:
+    return compile(source, f"<fxc guards: {name}>", "exec")
 
 
 _NAMESPACE: dict[str, Any] = {

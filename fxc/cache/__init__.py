@@ -1,0 +1,1 @@
+"""The disk cache: compilations of earlier processes, see docs/cache.md."""

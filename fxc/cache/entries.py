@@ -1,0 +1,88 @@
+"""The compilations that the cache has of one function for calls of one kind."""
+
+from __future__ import annotations
+
+import logging
+import pickle
+import time
+from types import FunctionType
+from typing import Any
+
+from fxc.by_reference import NotStored
+from fxc.ir.asynchronous import hand_on
+from fxc.runtime.linking import Unlinked
+from fxc.variants import Variant
+
+from . import folder
+from .plans import restored, stored
+
+_MOST = 8  # compilations of one key
+_begun = time.time()
+
+_log = logging.getLogger("fxc")
+
+
+class Entries:
+    """Those under a key which this process has not looked at yet, oldest first."""
+
+    def __init__(self, key: bytes) -> None:
+        self.key = key
+        self._left = _read(key)
+        self._waiting = list[Variant]()  # that were not for the calls so far
+        self._useless = set[bytes]()
+
+    def find(
+        self, function: FunctionType, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Variant | None:
+        """One that is for this call."""
+        for variant in self._waiting:
+            if variant.captured.guards.check(args, kwargs) is not None:
+                self._waiting.remove(variant)
+                return variant
+        left, self._left = self._left, []
+        while left:
+            text = left.pop(0)
+            found = self._restored(text, function, args, kwargs)
+            if found is not None:
+                if found.captured.guards.check(args, kwargs) is not None:
+                    self._left += left
+                    return found
+                self._waiting.append(found)
+        return None
+
+    def _restored(
+        self, text: bytes, function: FunctionType, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Variant | None:
+        try:
+            found = restored(text, function, args, kwargs)
+        except (NotStored, Unlinked) as error:
+            _log.info("%s: a compilation is not restored: %s", function.__name__, error)
+        except Exception as error:
+            hand_on(error)
+            _log.info("%s: a compilation is not restored: %r", function.__name__, error)
+        else:
+            if found is None:
+                self._left.append(text)
+            return found
+        self._useless.add(text)
+        return None
+
+    def add(self, variant: Variant, function: FunctionType) -> None:
+        """Keep one more, in the place of what this process could not use."""
+        try:
+            text = stored(variant, function, _begun)
+        except NotStored as error:
+            _log.info("%s: a compilation is not stored: %s", function.__name__, error)
+            return
+        known = [each for each in _read(self.key) if each != text]
+        if len(known) >= _MOST:  # in the place of what this process could not use, or of the oldest
+            known = [each for each in known if each not in self._useless][1 - _MOST :]
+        folder.write(self.key, pickle.dumps([*known, text]))
+
+
+def _read(key: bytes) -> list[bytes]:
+    found = folder.read(key)
+    if found is None:
+        return []
+    texts: list[bytes] = pickle.loads(found)
+    return texts

@@ -1,0 +1,299 @@
+"""Compilations as bytes that can be called without what captures and compiles.
+
+See Note [Restored compilations].
+"""
+
+from __future__ import annotations
+
+import io
+import marshal
+import pickle
+import zlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import cache
+from types import CodeType, FunctionType
+from typing import TYPE_CHECKING, Any
+
+from fxc.by_reference import NotStored, ReferenceReader, ReferenceWriter
+from fxc.capture.epilogue.finishing import Epilogue
+from fxc.capture.guards.program import GuardProgram
+from fxc.decisions import kinds_of
+from fxc.ir.graph import Graph, walk
+from fxc.ir.location import Site
+from fxc.ir.records import frozen
+from fxc.pointer_table import Entry, TableObjects, table_of
+from fxc.runtime.engine import Engine
+from fxc.runtime.generators import restoring
+from fxc.runtime.left import Left
+from fxc.runtime.notice import Notice
+from fxc.runtime.plan import Plan
+from fxc.variants import Traits, Variant
+
+from .lasting import check_lasting
+from .restored import Restored, RestoredCompilation
+
+if TYPE_CHECKING:
+    from fxc.assemble import Assembled
+
+# Note [Restored compilations]
+# A compilation is stored in two parts, each a pickle as in Note [Stored compilations]. The first
+# has what a call needs, and nothing that takes long to import: guards, epilogue and plan with their
+# code compiled by Python, what stands in the table of pointers, the keys of the machine code. Its
+# references are those of both parts, and all are compared when it is read. The second part has the
+# graphs and the module of native code. It is read when somebody asks for a stage, when native code
+# takes whole calls, or when code is made anew.
+
+
+@frozen
+class StoredCode:
+    """The native code of a compilation, and the plan that calls it.
+
+    ``natives`` are the constants of the plan that are builtins, or the first argument of one, by
+    number; ``codes`` the keys of its machine code. ``functions`` and ``calls`` see
+    ``TableObjects``.
+    """
+
+    source: str
+    constants: Mapping[str, object]
+    natives: Mapping[str, tuple[int, bool]]
+    lines: Mapping[int, Site]
+    entries: tuple[str, ...]
+    codes: tuple[bytes, ...]
+    table: tuple[Entry, ...]
+    functions: tuple[int, ...]
+    calls: tuple[tuple[object, ...], ...]
+    sites: tuple[Site, ...]
+    fallbacks: tuple[str, ...]
+    draws: tuple[int, ...]  # inputs whose states the plan has to bring back
+
+
+@frozen
+class StoredPlan:
+    """What a call needs of a compilation."""
+
+    guards: GuardProgram
+    epilogue: Epilogue | None
+    code: StoredCode
+    python: bytes  # the code of guards, plan and epilogue, by names
+    traits: Traits
+    is_tried: bool
+    need_not_raise: bool
+    drawn: tuple[int, ...]
+    varying: tuple[str, ...]
+
+
+def stored(variant: Variant, function: FunctionType, since: float) -> bytes:
+    """A compilation of a function as bytes. Raises ``NotStored``; for ``since`` see
+    ``check_lasting``.
+    """
+    captured: Any = variant.captured
+    made = variant.compilation
+    if made.assembled is None:
+        raise NotStored("it has no native code")
+    constants = dict(captured.guards.constants)
+    if captured.epilogue is not None:
+        constants |= captured.epilogue.constants
+    functions = [each for each in constants.values() if isinstance(each, FunctionType)]
+    _check_operators(captured.graph)
+    from .outside import check_constants, nameless, outside  # for who writes, and few who read
+
+    known = function, functions
+    found = nameless(captured.guards, known)
+    check_constants(captured.epilogue, known, found)
+    rest = (
+        replace(captured, guards=None, epilogue=None),
+        (made.functional, made.decomposed, made.relations),
+        made.assembled.module,
+    )
+    late, met = _pickled(rest, (*known, found), ())
+    early, more = _pickled(_plan_of(variant), (*known, found), met)
+    check_lasting([function, *functions, *met, *more], since)
+    first = zlib.compress(outside(captured.guards, known, found), 1) if found else b""
+    return pickle.dumps((first, zlib.compress(early, 1), zlib.compress(late, 1)))
+
+
+def _check_operators(graph: Graph) -> None:
+    from fxc.ops.table import TABLE
+
+    for node in walk(graph.body):
+        if not TABLE.lists(node.op) or "::" in node.op:
+            raise NotStored(f"{node.op} is an operator of this process")
+
+
+def _pickled(
+    value: object,
+    known: tuple[FunctionType, list[FunctionType], Mapping[int, str]],
+    more: Sequence[object],
+) -> tuple[bytes, Sequence[object]]:
+    """A value as bytes, and which functions and classes it mentions; with ``more`` of them."""
+    file = io.BytesIO()
+    writer = ReferenceWriter(file, *known)
+    try:
+        writer.dump((value, more))
+    except (pickle.PicklingError, TypeError, AttributeError, ValueError) as error:
+        raise NotStored(str(error)) from error
+    return file.getvalue(), tuple(writer.met.values())
+
+
+def _plan_of(variant: Variant) -> StoredPlan:
+    captured, made = variant.captured, variant.compilation.assembled
+    assert made is not None
+    codes = {"call": captured.guards.code("call"), "check": captured.guards.code("check")}
+    codes["plan"] = made.plan.code
+    epilogue = captured.epilogue
+    if epilogue is not None and epilogue.code is not None:
+        codes["finish"] = epilogue.code
+    module = made.module
+    return StoredPlan(
+        captured.guards,
+        epilogue,
+        _code_of(made, () if module.keeps_states else captured.drawn),
+        marshal.dumps(codes),
+        variant.traits,
+        variant.is_tried,
+        captured.need_not_raise,
+        captured.drawn,
+        tuple(captured.varying),
+    )
+
+
+def _code_of(made: Assembled, draws: tuple[int, ...]) -> StoredCode:
+    from fxc.assemble import entries_of
+    from fxc.lowering.emission.calls import NUMPY_FUNCTIONS
+    from fxc.runtime.engine import object_codes
+
+    module, plan = made.module, made.plan
+    functions = {id(each): n for n, each in enumerate(made.engine.functions)}
+    owners = {id(each.__self__): n for n, each in enumerate(made.engine.functions)}
+    natives, constants = dict[str, tuple[int, bool]](), dict[str, object]()
+    for name, value in plan.constants.items():
+        if id(value) in functions:
+            natives[name] = functions[id(value)], False
+        elif id(value) in owners:
+            natives[name] = owners[id(value)], True
+        else:
+            constants[name] = value
+    return StoredCode(
+        plan.source,
+        constants,
+        natives,
+        plan.sites,
+        tuple(segment.entry for segment in module.segments),
+        tuple(object_codes(module.text, module.user_loops, module.support)),
+        entries_of(module),
+        tuple(NUMPY_FUNCTIONS),
+        module.calls,
+        module.sites,
+        made.fallbacks,
+        draws,
+    )
+
+
+def restored(
+    data: bytes, function: FunctionType, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Variant | None:
+    """The compilation of a function that ``stored`` gave as bytes; None if it is not for this call,
+    as far as that was to be looked at.
+
+    Raises ``NotStored`` or ``Unlinked``, or anything else where the bytes are others.
+    """
+    first, early, late = pickle.loads(data)
+    objects: Mapping[str, object] = {}
+    if first:
+        from .outside import found_outside
+
+        bound = found_outside(zlib.decompress(first), function, args, kwargs)
+        if bound is None:
+            return None
+        objects = bound
+    found: StoredPlan = _read(early, function, objects)
+    python: Mapping[str, CodeType] = marshal.loads(found.python)
+    guards, epilogue = found.guards, found.epilogue
+    guards.codes.update({name: python[name] for name in ("call", "check")})
+    if epilogue is not None:
+        epilogue.code = python.get("finish")
+
+    @cache
+    def rest() -> Any:
+        return _read(late, function, objects)
+
+    code = found.code
+    known = {
+        "guards": guards,
+        "epilogue": epilogue,
+        "need_not_raise": found.need_not_raise,
+        "drawn": found.drawn,
+        "varying": frozenset(found.varying),
+    }
+    captured: Any = Restored(known, lambda: rest()[0])
+    made = _assembled(code, python["plan"], lambda: rest()[2])
+    run = made.plan.run if not code.draws else restoring(made.plan.run, code.draws)
+    graphs = _Graphs(captured, rest)
+    told = {"assembled": made, "fallbacks": code.fallbacks, "run": run, "relations": ()}
+    compilation: Any = RestoredCompilation(told, lambda: graphs)
+    return Variant(captured, compilation, kinds_of(args, kwargs), found.is_tried, found.traits)
+
+
+class _Graphs:
+    """The graphs of a compilation, when they are asked for."""
+
+    def __init__(self, captured: Any, rest: Callable[[], Any]) -> None:
+        self._captured, self._rest = captured, rest
+
+    @property
+    def captured(self) -> Any:
+        return self._captured.graph
+
+    @property
+    def functional(self) -> Any:
+        return self._rest()[1][0]
+
+    @property
+    def decomposed(self) -> Any:
+        return self._rest()[1][1]
+
+
+def _read(data: bytes, function: FunctionType, objects: Mapping[str, object]) -> Any:
+    return ReferenceReader(io.BytesIO(zlib.decompress(data)), function, objects).load()[0]
+
+
+def _assembled(code: StoredCode, plan: CodeType, module: Callable[[], Any]) -> Any:
+    """The code of a compilation, ready to be called."""
+    notice, left = Notice(), Left(code.sites)
+    objects = TableObjects(notice, left, code.functions, code.calls)
+    engine = Engine.of_kept(
+        code.codes,
+        lambda: (module().text, module().user_loops),
+        table_of(code.table, objects),
+        code.entries,
+        [objects],
+    )
+    constants = dict(code.constants)
+    for name, (number, is_owner) in code.natives.items():
+        function = engine.functions[number]
+        constants[name] = function.__self__ if is_owner else function
+    known = {
+        "engine": engine,
+        "plan": Plan.of_code(plan, code.source, constants, code.lines),
+        "fallbacks": code.fallbacks,
+        "notice": notice,
+        "left": left,
+    }
+    return _RestoredCode(known, lambda: _Module(module()))
+
+
+class _RestoredCode(Restored):
+    """Assembled code; its module is read when it is asked for."""
+
+    __slots__ = ()
+
+    def left_at(self, error: BaseException) -> Site | None:
+        """See ``Assembled``."""
+        found: Site | None = self.plan.raised_at(error) or self.left.site()
+        return found
+
+
+@frozen
+class _Module:
+    module: Any
