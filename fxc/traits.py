@@ -5,51 +5,30 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fxc.ir.graph import Region
-from fxc.ir.graph import walk as nodes_of
-from fxc.ir.size_functions import hint
-from fxc.ir.symbols import product
-from fxc.lowering.nests.boxed_args import boxed_buffers
-from fxc.lowering.nests.program import Program
-from fxc.lowering.nests.statements import Boxed, walk
-from fxc.lowering.nests.traffic import traffic
-from fxc.ops.foreign_ufuncs import name_in_scipy
 from fxc.ops.operators import EFFECTS
 from fxc.ops.table import TABLE
 
-from .flagged import FlagFacts
 from .variants import Traits
 
 if TYPE_CHECKING:
     from fxc.capture.captured import Captured
-    from fxc.lowering.emission.native_module import Module
 
+    from .flagged import FlagFacts
     from .stages import Compilation
 
 
 def traits_of(captured: Captured, made: Compilation) -> Traits:
     """Those of what has been captured, and compiled."""
-    module = None if made.assembled is None else made.assembled.module
-    watches = module is not None and bool(made.fallbacks or module.sets_flags)
-    return Traits(
-        module is not None and not module.approximates,
-        _may_be_fast(made.decomposed.body),
-        _flag_facts(captured, module) if module is not None and watches else None,
-    )
+    flags: FlagFacts | None = None
+    is_exact = False
+    if made.assembled is not None:
+        from .flag_facts import flag_facts  # with lowering: it is native code
 
-
-def _flag_facts(captured: Captured, module: Module) -> FlagFacts:
-    """What counts for flags. See Note [Warnings]."""
-    graph = captured.graph
-    updated = tuple(place for place in module.updated if place not in captured.drawn)
-    kinds = [graph.inputs[place].type for place in updated]
-    return FlagFacts(
-        updated,
-        sum(k.dtype.itemsize * hint(product(k.shape)) for k in kinds if hasattr(k, "shape")),
-        hint(traffic(module.program)),
-        any(name_in_scipy(TABLE[node.op].numpy) for node in nodes_of(graph.body)),
-        _may_warn(module.program),
-        () if module.keeps_states else captured.drawn,
-    )
+        module = made.assembled.module
+        is_exact = not module.approximates
+        if made.fallbacks or module.sets_flags:
+            flags = flag_facts(captured, module)
+    return Traits(is_exact, _may_be_fast(made.decomposed.body), flags)
 
 
 def _may_be_fast(region: Region) -> bool:
@@ -60,14 +39,4 @@ def _may_be_fast(region: Region) -> bool:
             return True
         if any(map(_may_be_fast, node.regions)):
             return True
-    return False
-
-
-def _may_warn(program: Program) -> bool:
-    """Whether NumPy is called for what may set floating-point flags."""
-    for stmt in walk(program.body):
-        if isinstance(stmt, Boxed) and TABLE[stmt.op].tag not in EFFECTS:
-            names = (*boxed_buffers(stmt.args), *stmt.outs)
-            if any(program.buffers[name].dtype.kind in "iufc" for name in names):
-                return True
     return False

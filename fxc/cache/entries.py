@@ -82,7 +82,5 @@ class Entries:
 
 def _read(key: bytes) -> list[bytes]:
     found = folder.read(key)
-    if found is None:
-        return []
-    texts: list[bytes] = pickle.loads(found)
+    texts: list[bytes] = [] if found is None else pickle.loads(found)
     return texts

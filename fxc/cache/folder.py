@@ -47,7 +47,7 @@ def most() -> int:
 
 
 @frozen
-class Contents:
+class FolderContents:
     """How many files there are, and their bytes."""
 
     files: int
@@ -98,13 +98,13 @@ def remove(key: bytes) -> None:
         os.unlink(key.hex(), dir_fd=part)
 
 
-def contents() -> Contents:
+def contents() -> FolderContents:
     """All that is in the cache."""
     files = size = 0
     for part in _parts():
         for _, each in _files(part):
             files, size = files + 1, size + each.st_size
-    return Contents(files, size)
+    return FolderContents(files, size)
 
 
 def clear() -> int:

@@ -10,6 +10,7 @@ from typing import Protocol
 
 # Each is a module `fxc.cli.NAME`, a `Command`. It is imported when it is used.
 COMMANDS = {
+    "cache": "show or clear what is kept on disk of compiled functions",
     "demo": "run the example programs with and without fxc, compare and time them",
     "export": "export a function of a file for another runtime",
 }

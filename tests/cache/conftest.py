@@ -1,10 +1,12 @@
 """Tests with a disk cache of their own, which nobody else has."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from fxc.cache import entries, folder
+from fxc.ir.settings import config
 from fxc.runtime import engine, kept_codes
 
 
@@ -19,7 +21,7 @@ class Counted(kept_codes.KeptCode):
 
 
 @pytest.fixture
-def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """The folder of an empty cache, which is used from now on."""
     place = tmp_path / "cached"
     monkeypatch.setenv("FXC_CACHE", "1")
@@ -27,4 +29,5 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(entries, "_begun", float("inf"))  # sources are written while tests run
     monkeypatch.setattr(folder, "_failures", 0)
     monkeypatch.setattr(engine, "codes", Counted(0))
-    return place / "fxc"
+    with config.override(cache=True, cache_dir=str(place)):
+        yield place / "fxc"

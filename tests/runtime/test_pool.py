@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import fxc
-from fxc.runtime import pool as module
+from fxc.runtime import thread_numbers
 from fxc.runtime.engine import Engine
 from fxc.runtime.pool import ThreadPool
 from fxc.runtime.pool_layout import MOST_CHUNKS, MOST_WORKERS, OWED
@@ -290,7 +290,7 @@ def test_variables_that_make_no_sense_are_told_where_a_function_is_compiled() ->
 
 
 def test_the_number_that_was_set_counts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "_asked", [])
+    monkeypatch.setattr(thread_numbers, "_asked", [])
     usual = fxc.get_num_threads()
     fxc.set_num_threads(np.int64(5))
     assert fxc.get_num_threads() == 5

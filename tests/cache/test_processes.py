@@ -1,0 +1,39 @@
+"""Compilations in processes that follow each other: what they import, capture and compile."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PROGRAM = """
+import sys, numpy as np, fxc
+from fxc import compiling
+
+@fxc.compile
+def step(u, k):
+    u[1:-1] += k * (u[2:] + u[:-2])
+    return u[:2], np.sqrt(u).mean()
+
+print(step(np.arange(8.0), 0.5))
+print(step(np.arange(9.0), 0.5))
+print(compiling.captures_begun(), "llvmlite" in sys.modules, "networkx" in sys.modules,
+      "fxc.lowering" in sys.modules, "fxc.capture.capture" in sys.modules)
+"""
+
+
+def output(path: Path) -> list[str]:
+    done = subprocess.run([sys.executable, path], capture_output=True, text=True, check=True)
+    return done.stdout.splitlines()
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="LLVM loads the code elsewhere")
+def test_a_later_process_neither_captures_nor_compiles(cache: Path, tmp_path: Path) -> None:
+    path = tmp_path / "program.py"
+    path.write_text(PROGRAM)
+    os.utime(path, (0, 0))  # it was there before the process began
+    first, second = output(path), output(path)
+    assert first[:-1] == second[:-1]
+    assert first[-1].split()[1] == "True"
+    assert second[-1] == "0 False False False False"
