@@ -33,7 +33,7 @@ endef
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help env demo test check lint types tests as-this-processor thorough processors test-versions forks format accept semantics modules coverage fuzz bench bench-costs bench-scaling bench-check bench-env clean clean-env
+.PHONY: help env demo test check lint types tests as-this-processor thorough processors test-versions forks test-browser format accept semantics modules coverage fuzz bench bench-costs bench-scaling bench-check bench-env clean clean-env
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
@@ -95,6 +95,9 @@ modules: env ## Write docs/modules.md from the docstrings and Notes of the sourc
 
 coverage: env ## Write docs/coverage.md: what becomes of each of NumPy's functions
 	$(PY) -m tests.coverage
+
+test-browser: env ## Open reports in Debian's chromium, if it is there
+	$(PYTEST) tests/reporting/in_browser.py
 
 fuzz: env ## Run many random programs (make fuzz PROGRAMS=20000)
 	FXC_VERIFY_GRAPHS= FXC_FUZZ_PROGRAMS=$(PROGRAMS) $(PYTEST) $(PARALLEL) tests/programs/test_planted_bugs.py tests/programs/test_random_programs.py tests/programs/test_random_loops.py tests/programs/test_random_containers.py tests/programs/test_random_sizes.py tests/programs/test_random_short.py tests/programs/test_random_expressions.py

@@ -13,6 +13,7 @@ COMMANDS = {
     "cache": "show or clear what is kept on disk of compiled functions",
     "demo": "run the example programs with and without fxc, compare and time them",
     "export": "export a function of a file for another runtime",
+    "report": "write a page about what was compiled, of a trace or of a script that is run",
 }
 
 

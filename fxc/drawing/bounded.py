@@ -104,6 +104,18 @@ def edges_of(operations: Sequence[DrawnOperation]) -> list[tuple[str, str]]:
     return list(found)
 
 
+def is_drawable(operations: Sequence[DrawnOperation]) -> bool:
+    """Whether each operation has a key of its own, and comes behind those that it reads."""
+    levels, keys = [operations], list[str]()
+    while levels:
+        level = levels.pop()
+        keys += (each.key for each in level)
+        levels += (part.operations for each in level for part in each.parts)
+        if not networkx.is_directed_acyclic_graph(networkx.DiGraph(edges_of(level))):
+            return False
+    return len(keys) == len(set(keys))
+
+
 def groups_that_hold(operations: Sequence[DrawnOperation]) -> set[str]:
     """The groups that can be a box around their operations: no way leads out of it and back."""
     whole = {each.group for each in operations if each.group}

@@ -23,6 +23,7 @@ MOST = {
     "ops": 8,
     "package": 26,
     "passes": 2,
+    "reporting": 20,
     "runtime": 7,
     "split": 3,
     "tracing": 0,

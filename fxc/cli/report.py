@@ -1,0 +1,126 @@
+"""``python -m fxc report``: a page about compilations, of a trace or of a script that is run."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import runpy
+import sys
+import tempfile
+import traceback
+from pathlib import Path
+
+from fxc.ir.settings import config
+
+_HELP = """\
+Write one page of HTML about each compilation: the program beside every stage that became of it,
+with what belongs together marked; drawings, loop nests, memory, times, guards.
+
+    python -m fxc report heat.py 1000        runs the script, then tells of what it compiled
+    FXC_TRACE=traces python heat.py 1000     writes a trace while a program runs,
+    python -m fxc report traces              from which the page is made
+
+The page is one file that needs nothing else. What stands behind the script is passed on to it.
+
+The status is 0 if the page was written, that of the script if that fails, 2 if there is no trace.
+"""
+
+
+class _NoTrace(Exception):
+    """There is nothing to tell of."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options of ``python -m fxc report``."""
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.description = _HELP
+    parser.add_argument(
+        "-o", "--out", type=Path, default=Path("fxc-report.html"), metavar="FILE", help="the page"
+    )
+    parser.add_argument("what", metavar="FOLDER|TRACE|SCRIPT", help="traces, or a script to run")
+    parser.add_argument(
+        "arguments", nargs=argparse.REMAINDER, metavar="...", help="arguments of the script"
+    )
+
+
+def run(options: argparse.Namespace) -> int:
+    """Write the page; the exit status."""
+    try:
+        if not options.what.endswith(".py"):
+            if options.arguments:
+                raise _NoTrace(f"{options.what} is no script: nothing can be passed to it")
+            return _write(Path(options.what), options.out, Path(options.what).resolve().name)
+        return _of_script(options)
+    except (_NoTrace, OSError) as error:
+        print(f"python -m fxc report: {error}", file=sys.stderr)
+        return 2
+
+
+def _of_script(options: argparse.Namespace) -> int:
+    """Run the script as Python would, then write the page."""
+    script = Path(options.what)
+    if not script.is_file():
+        raise _NoTrace(f"there is no file {script}")
+    out = options.out.resolve()  # the script may go elsewhere
+    with tempfile.TemporaryDirectory(prefix="fxc-trace-") as folder:
+        status = _run(script, options.arguments, folder)
+        written = _write(Path(folder), out, script.name)
+    return status or written
+
+
+def _run(script: Path, arguments: list[str], folder: str) -> int:
+    """The exit status of the script. Its processes are traced, too."""
+    argv, path, variable = sys.argv[:], sys.path[:], os.environ.get("FXC_TRACE")
+    sys.argv = [str(script), *arguments]
+    sys.path[0] = str(script.resolve().parent)
+    os.environ["FXC_TRACE"] = folder
+    try:
+        with config.override(trace=folder):
+            runpy.run_path(str(script), run_name="__main__")
+    except SystemExit as end:
+        return _status(end.code)
+    except BaseException as error:
+        shown = error.__traceback__
+        while shown is not None and shown.tb_frame.f_code.co_filename != str(script):
+            shown = shown.tb_next  # frames of ours
+        traceback.print_exception(type(error), error, shown or error.__traceback__)
+        return 130 if isinstance(error, KeyboardInterrupt) else 1
+    finally:
+        sys.argv, sys.path[:] = argv, path
+        os.environ.pop("FXC_TRACE", None)
+        if variable is not None:
+            os.environ["FXC_TRACE"] = variable
+    return 0
+
+
+def _status(code: object) -> int:
+    if code is None or isinstance(code, int):
+        return code or 0
+    print(code, file=sys.stderr)
+    return 1
+
+
+def _write(source: Path, out: Path, title: str) -> int:
+    """Write the page of the traces in a folder or a file."""
+    from fxc.reporting.page import page
+    from fxc.reporting.reader import read
+
+    if not source.exists():
+        raise _NoTrace(f"there is no {source}: give a folder with traces, a trace, or a script")
+    if source.is_dir() and not any(source.glob("*.jsonl")):
+        if title.endswith(".py"):
+            raise _NoTrace(f"{title} has compiled nothing")
+        raise _NoTrace(f"{source} has no trace: FXC_TRACE={source} python … writes one")
+    traced = read(source)
+    text = page(traced, title)
+    part = out.with_name(f"{out.name}.{os.getpid()}.part")
+    try:
+        part.write_text(text, encoding="utf-8")
+        part.replace(out)
+    finally:
+        part.unlink(missing_ok=True)
+    count = len(traced.compilations)
+    print(f"{out}: {count} compilation{'s' * (count != 1)}", file=sys.stderr)
+    for each in traced.problems:
+        print(f"  {each}", file=sys.stderr)
+    return 0
