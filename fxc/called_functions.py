@@ -39,7 +39,7 @@ def split_of(
     options = replace(options, fullgraph=False)
 
     def part(split: Split, source: PartSource) -> Part:
-        kind = PartOnTrial if trials.ENABLED else Part
+        kind = PartOnTrial if trials.are_held() else Part
         return kind(split, source, options)
 
     def helper(refusal: Refusal) -> Helper | None:

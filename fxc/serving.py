@@ -146,7 +146,7 @@ class Serving(Remembering[P, R]):
             return self._meanwhile(captures, args, kwargs)
         if not pays or self._varies(key, args, kwargs):
             return self._without_capture(captures, key, args, kwargs)
-        at_once = self._options.fullgraph or captures.dear or not trials.ENABLED
+        at_once = self._options.fullgraph or captures.dear or not trials.are_held()
         otherwise: Callable[[tuple[Any, ...], dict[str, Any]], Any]
         try:
             with captures.one_more():
@@ -196,7 +196,7 @@ class Serving(Remembering[P, R]):
 
     def _captures(self, key: object) -> Captures:
         """What is known of captures of calls of one kind."""
-        may_wait = trials.ENABLED and not self._options.fullgraph
+        may_wait = trials.are_held() and not self._options.fullgraph
         return self._state.captures.setdefault(key, Captures(may_wait))
 
     def _pays(self, captures: Captures, key: object) -> bool:
@@ -384,11 +384,6 @@ class Serving(Remembering[P, R]):
             self._watch(careful)
             state.variants[place] = careful
         return True
-
-    def _watch(self, variant: Variant) -> None:
-        if variant.watch is not None:
-            variant.watch.changed = functools.partial(self._only_python, variant)
-            variant.watch.names = getattr(self.__fxc_original__, "__globals__", {})
 
     def _rest(self, variant: Variant, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         """Let some calls that come now be plain NumPy, if such calls had to be replayed before."""

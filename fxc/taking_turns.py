@@ -5,6 +5,7 @@ See Note [Turns], Note [Trials] and Note [Native calls].
 
 from __future__ import annotations
 
+import functools
 import math
 import types
 from collections.abc import Callable
@@ -14,6 +15,7 @@ from fxc.ir.asynchronous import hand_on
 from fxc.ir.errors import MISSED
 from fxc.ir.forking import compiling
 from fxc.ir.logs import PERF
+from fxc.ir.settings import config
 
 from . import trials
 from .compiling import captures_begun
@@ -143,7 +145,7 @@ class TakingTurns(Running[P, R]):
         ``rests``, it will be called again soon.
         """
         state, split = self._state, self._state.split
-        is_known = self._is_part or key in state.paying or not trials.ENABLED
+        is_known = self._is_part or key in state.paying or not trials.are_held()
         if split is None or run is self.__fxc_original__ or is_known or split.is_entered_again:
             return False
         if not split.is_waiting:
@@ -288,6 +290,9 @@ class TakingTurns(Running[P, R]):
         with state.guard():
             if variant.often == math.inf or variant.native is not None:  # it is there already
                 return
+            if variant.is_verified:
+                variant.often = math.inf
+                return
             if variant.watch is not None and variant.watch.copies:
                 variant.often = variant.calls + 1
                 return
@@ -320,6 +325,15 @@ class TakingTurns(Running[P, R]):
 
             kind = class_for(self, kind, builtin)
         self.__class__ = kind
+
+    def _watch(self, variant: Variant) -> None:
+        if variant.watch is not None:
+            variant.watch.changed = functools.partial(self._only_python, variant)
+            variant.watch.names = getattr(self.__fxc_original__, "__globals__", {})
+        if config.verify:
+            from .verifying.calls import beside_numpy
+
+            beside_numpy(variant, self.__fxc_original__, self._options)
 
     def _only_python(self, variant: Variant) -> None:
         """Take native calls back, for some time."""

@@ -9,6 +9,7 @@ import os
 import time
 
 from fxc.ir.records import mutable
+from fxc.ir.settings import config
 
 # Note [Trials]
 # Compiled code may take longer than Python: where a call has many guards to check, or does little
@@ -51,6 +52,11 @@ _HARDLY, _CLOSE, _BY_FAR = 1.02, 1.2, 1.5
 BY_LITTLE = 64  # calls before the next trial, after one that could have ended otherwise
 ENOUGH = 2  # trials that are won by little
 HANDING_ON = 1e-7  # seconds that a call takes longer which native code hands on to Python
+
+
+def are_held() -> bool:
+    """Whether calls are timed at all: not those that NumPy runs, too, to be compared."""
+    return ENABLED and not config.verify
 
 
 def now() -> tuple[float, float]:

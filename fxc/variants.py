@@ -64,6 +64,7 @@ class Variant:
     rested: float = -math.inf  # since when
     why: str = ""  # it was made: what no variant before it fits
     seconds: Mapping[str, float] = field(default_factory=dict)  # that each step took
+    is_verified: bool = False  # its calls run beside NumPy
     stored: bytes = b""  # as other processes have it, see Note [Stored compilations]
 
     def when_often(self) -> int:
@@ -75,7 +76,7 @@ class Variant:
         if calls >= self.when_often():
             return True
         before, self.looked = self.looked, (calls, now)
-        if not trials.ENABLED:
+        if not trials.are_held():
             self.often = self.when_often()
         elif calls == before[0] + 1 and now - before[1] < CLOSE:
             return True
@@ -145,7 +146,7 @@ class Variant:
             self.captured = replace(self.captured, guards=guards)
         guards, traits = self.captured.guards, self.traits
         is_small = len(guards.steps) < _MANY_STEPS
-        self.is_tried |= not trials.ENABLED or (not traits.is_exact and is_small)
+        self.is_tried |= not trials.are_held() or (not traits.is_exact and is_small)
         run, made = self.compilation.run, self.compilation.assembled
         if made is not None and traits.flags is not None:
             from .flagged import watched
@@ -154,7 +155,7 @@ class Variant:
             self.watch = watched(lambda: captured.graph, traits.flags, made.plan.run, made.notice)
             run = self.watch.run
         self.call = guards.call(run, finish, self)
-        self.often = 1 if trials.ENABLED else self.when_often()
+        self.often = 1 if trials.are_held() else self.when_often()
 
 
 def why_none_fits(

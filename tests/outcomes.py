@@ -22,6 +22,7 @@ import numpy as np
 from numpy.lib.array_utils import byte_bounds
 
 import fxc
+from fxc.verifying.bits import agreement, same_bits, ulps_apart
 
 
 @dataclass(frozen=True)
@@ -196,40 +197,6 @@ def _strides(x: np.ndarray) -> tuple[int, ...]:
     if x.size == 0:
         return ()
     return tuple(step for size, step in zip(x.shape, x.strides, strict=True) if size > 1)
-
-
-def same_bits(a: np.ndarray, b: np.ndarray) -> bool:
-    """Whether the arrays agree bit for bit, any nan with any other."""
-    return bool(agreement(a, b).all())
-
-
-def agreement(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Where two arrays of one dtype agree bit for bit."""
-    if a.dtype.kind == "c":
-        return agreement(a.real, b.real) & agreement(a.imag, b.imag)
-    if a.dtype.kind != "f":
-        return np.asarray(a == b)
-    if a.dtype.itemsize > 8:
-        return ((a == b) & (np.signbit(a) == np.signbit(b))) | (np.isnan(a) & np.isnan(b))
-    bits = f"u{a.dtype.itemsize}"
-    same = np.ascontiguousarray(a).view(bits) == np.ascontiguousarray(b).view(bits)
-    return same.reshape(a.shape) | (np.isnan(a) & np.isnan(b))
-
-
-def ulps_apart(a: np.ndarray, b: np.ndarray) -> float:
-    """The largest distance in units in the last place of ``a``; inf if nans or infinities differ.
-
-    Of complex numbers that is the distance of a part.
-    """
-    if a.dtype.kind == "c":
-        return max(ulps_apart(a.real, b.real), ulps_apart(a.imag, b.imag))
-    special = ~(np.isfinite(a) & np.isfinite(b))
-    if not agreement(a[special], b[special]).all():
-        return np.inf
-    wide = np.longdouble
-    with np.errstate(all="ignore"):
-        gap = np.abs(a[~special].astype(wide) - b[~special].astype(wide))
-        return float((gap / np.spacing(np.abs(a[~special])).astype(wide)).max(initial=0))
 
 
 def _values(a: np.ndarray, b: np.ndarray) -> str:

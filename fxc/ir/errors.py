@@ -69,6 +69,10 @@ class VerificationError(InternalError):
     """A graph does not hold what its schemas, its types or its stage claim."""
 
 
+class WrongResult(FxcError):
+    """Compiled code has given something else than NumPy; the text says what differs first."""
+
+
 class ParseError(FxcError):
     """A schema or a graph text is not well formed."""
 

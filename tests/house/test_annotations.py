@@ -27,6 +27,7 @@ MOST = {
     "runtime": 7,
     "split": 3,
     "tracing": 0,
+    "verifying": 8,
 }
 
 

@@ -43,6 +43,7 @@ class EpilogueBuilder(ExpressionBuilder):
         self.objects.update(self._outside.effects.objects)
         answer = self._place(result)
         effects = [self._change(each) for each in self._outside.effects.entries]
+        shown = self._shown(effects)
         effects = [*self._shapes(), *effects]
         for value in self._outside.session.discarded:
             self._leaf(value)
@@ -56,7 +57,18 @@ class EpilogueBuilder(ExpressionBuilder):
             lines += [f"    {line}" for line in function.splitlines()]
         lines += [f"    {line}" for line in (*self._lines, *effects)]
         lines.append(f"    return {answer}")
-        return Epilogue("\n".join(lines), self._constants)
+        return Epilogue("\n".join(lines), self._constants, shown)
+
+    def _shown(self, effects: list[str]) -> tuple[str, ...]:
+        """The names of the functions that show something."""
+        notes, entries = self._outside.notes, self._outside.effects.entries
+        calls = [] if notes is None else [text.splitlines()[-1] for text in notes.texts]
+        calls += [
+            text.rpartition(": ")[2] if each.flag is not None else text
+            for each, text in zip(entries, effects, strict=True)
+            if each.action == "call"
+        ]
+        return tuple(call.strip().partition("(")[0] for call in calls)
 
     # -------------------------------------------------------- effects
 

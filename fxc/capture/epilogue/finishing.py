@@ -17,20 +17,33 @@ import numpy as np
 
 
 class Epilogue:
-    """The function ``finish`` and its source."""
+    """The function ``finish`` and its source; ``shown`` are the constants that are functions which
+    show something: see Note [Late effects].
+    """
 
-    def __init__(self, source: str, constants: dict[str, object]) -> None:
+    def __init__(
+        self, source: str, constants: dict[str, object], shown: tuple[str, ...] = ()
+    ) -> None:
         self.source = source
         self.constants = constants
+        self.shown = shown
         self.code: CodeType | None = None  # of the source, if it is compiled
 
     @cached_property
     def finish(self) -> Callable[..., Any]:
         """From leaves and objects to the result; makes the effects."""
+        return self._made({})
+
+    @cached_property
+    def finish_silently(self) -> Callable[..., Any]:
+        """The same, but nothing is shown."""
+        return self._made(dict.fromkeys(self.shown, _show_nothing))
+
+    def _made(self, others: dict[str, object]) -> Callable[..., Any]:
         code = self.code
         if code is None:
             code = self.code = compile(self.source, "<fxc epilogue>", "exec")
-        namespace = {**_NAMESPACE, **self.constants}
+        namespace = {**_NAMESPACE, **self.constants, **others}
         for name in _names_in(code) & _ELSEWHERE.keys():
             namespace[name] = getattr(import_module(_ELSEWHERE[name]), name)
         exec(code, namespace)
@@ -42,13 +55,17 @@ class Epilogue:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """The function is made again."""
-        return Epilogue, (self.source, self.constants)
+        return Epilogue, (self.source, self.constants, self.shown)
 
 
 def _names_in(code: CodeType) -> set[str]:
     """The names that code mentions, and the code within it."""
     inner = (each for each in code.co_consts if isinstance(each, CodeType))
     return set(code.co_names).union(*map(_names_in, inner))
+
+
+def _show_nothing(*args: object, **kwargs: object) -> None:
+    """Stands for what shows something."""
 
 
 def rebuild(kind: type, held: dict[str, object], slots: dict[str, object] | None = None) -> Any:

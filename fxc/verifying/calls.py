@@ -1,0 +1,299 @@
+"""Calls of compiled code that run beside NumPy, and are compared: ``FXC_VERIFY=1``.
+
+See Note [Calls beside NumPy].
+"""
+
+from __future__ import annotations
+
+import threading
+import warnings
+from collections.abc import Callable, Sequence
+from types import CellType
+from typing import Any
+
+import numpy as np
+
+from fxc.capture.captured import Captured
+from fxc.ir.errors import MISSED, CaptureWarning, RunFailed, WrongResult
+from fxc.ir.evaluate import KernelOf
+from fxc.ir.graph import walk
+from fxc.ir.handles import object_at
+from fxc.ir.records import frozen
+from fxc.ops.operators import Tag
+from fxc.ops.table import TABLE
+
+from ..stages import result_leaves
+from ..state import Options
+from ..tracebacks import unseen
+from ..variants import Variant
+from .counts import COMPARED, COUNTS, LEFT, WRONG
+from .nearness import Nearness
+from .parts import is_globals
+from .seen import Accepts, Seen, arrays_in, difference, seen
+from .stage_runs import Run, captured_run
+from .state import Snapshot
+
+# Note [Calls beside NumPy]
+# A call of a compilation is made twice: first by the function as it is, then, with all that could
+# have changed brought back, by compiled code, whose call it is for the caller. What both have left
+# is compared. So nothing is copied that a program could tell from its copy: objects, names and
+# overlaps are the program's own in both.
+# - What could have changed is what can be reached from arguments, and from what the capture reads
+#   outside. A capture knows all effects, so nothing else changes.
+# - Random generators are brought back, too. What a program shows (``print``, logs, files) is shown
+#   once: where a capture has that, the function does not run, but NumPy runs its captured graph,
+#   and what shows is left out in both. A call that reads a clock is not compared.
+# - Where compiled code leaves a call to NumPy, nothing may have changed: that is looked at.
+# - Of a function that is split, the compiled parts are compared.
+# - All is done by one thread at a time: warnings are caught for the process.
+
+
+_one_at_a_time = threading.RLock()
+
+
+@frozen(eq=False)
+class Difference:
+    """A call of which compiled code gives something else, in the state before it."""
+
+    call: VerifiedCall
+    text: str
+
+
+hearers: list[Callable[[Difference], None]] = []
+"""What is told of a difference, before it is raised: ``bisect`` looks into it."""
+
+
+def beside_numpy(variant: Variant, function: Callable[..., Any], options: Options) -> None:
+    """Let the calls of a compilation of a function run beside NumPy."""
+    compiled = variant.call
+    variant.is_tried = variant.is_verified = True
+
+    @unseen
+    def call(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        if variant.captured.guards.check(args, kwargs) is None:
+            return MISSED
+        if _reads_clock(variant.captured):
+            COUNTS["not compared: they read a clock"] += 1
+            return compiled(args, kwargs)
+        with _one_at_a_time:
+            return VerifiedCall(function, variant, options, args, kwargs).compared(compiled)
+
+    variant.call = call
+
+
+def _reads_clock(captured: Captured) -> bool:
+    groups = (TABLE[node.op].group for node in walk(captured.graph.body))
+    return any(TABLE[group].tag is Tag.CLOCK for group in groups)
+
+
+class VerifiedCall:
+    """One call, by NumPy and by compiled code."""
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        variant: Variant,
+        options: Options,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+    ) -> None:
+        captured = variant.captured
+        given = captured.guards.check(args, kwargs)
+        assert given is not None
+        count = len(captured.inputs)
+        self.function, self.options = function, options
+        self.captured, self.compilation, self.variant = captured, variant.compilation, variant
+        self.args, self.kwargs = args, kwargs
+        self.inputs, self.objects = given[:count], given[count:]
+        self.shows = captured.epilogue is not None and bool(captured.epilogue.shown)
+        drawn = [object_at(self.inputs[place]) for place in captured.drawn]
+        self.roots: list[tuple[str, object]] = [
+            *((_name(captured, place), x) for place, x in enumerate(self.inputs)),
+            *((f"argument {name}", x) for name, x in _named(args, kwargs)),
+            *((f"object {place}", x) for place, x in enumerate((*self.objects, *drawn))),
+        ]
+        self.roots += [
+            (f"memory around {where}", x.base)
+            for where, x in self.roots
+            if isinstance(x, np.ndarray) and isinstance(x.base, np.ndarray)
+        ]
+        places = _places(captured)
+        self.roots += [("a variable", x) for x in places if not is_globals(x)]
+        self.globals = [(x, dict(x)) for x in places if is_globals(x)]
+        self.before = Snapshot((*(x for _, x in self.roots), *places))
+
+    def compared(self, compiled: Callable[[tuple[Any, ...], dict[str, Any]], Any]) -> Any:
+        """What compiled code gives. Raises ``WrongResult`` if NumPy gives something else."""
+        expected, told = self.expected()
+        if self.shows:
+            return self._shown_later(expected, compiled)
+        raised: Exception | None = None
+        result: Any = None
+        try:
+            if told:
+                result = self._heard(compiled, told[0])
+            else:
+                result = compiled(self.args, self.kwargs)
+        except RunFailed:
+            self._left_to_numpy()
+            raise
+        except WrongResult:
+            raise
+        except Exception as error:
+            raised = error
+        if result is MISSED:
+            COUNTS["not compared: their guards hold no more"] += 1
+            return MISSED
+        self._compare(expected, self._seen(result, raised))
+        if raised is not None:
+            raise raised
+        return result
+
+    def _shown_later(
+        self, expected: Seen, compiled: Callable[[tuple[Any, ...], dict[str, Any]], Any]
+    ) -> Any:
+        """The call of a program that shows something, when it has been compared."""
+        watch = self.variant.watch
+        now = self.by(self.compilation.run if watch is None else watch.run)
+        if now.error is None:
+            self._compare(expected, now)
+        return compiled(self.args, self.kwargs)
+
+    def _compare(self, expected: Seen, now: Seen) -> None:
+        text = self.difference(expected, now)
+        if text:
+            self._wrong(text)
+        COUNTS[COMPARED] += 1
+
+    def _heard(
+        self,
+        compiled: Callable[[tuple[Any, ...], dict[str, Any]], Any],
+        told: warnings.WarningMessage,
+    ) -> Any:
+        """What compiled code gives of a call of which NumPy warns: it has to warn, too."""
+        with warnings.catch_warnings(record=True) as heard:
+            result = compiled(self.args, self.kwargs)
+        if not heard:
+            self._wrong(f"NumPy warns of {told.message}, compiled code of nothing")
+        for each in heard:
+            text, file, line = each.message, each.filename, each.lineno
+            warnings.warn_explicit(text, each.category, file, line)
+        return result
+
+    def expected(self) -> tuple[Seen, list[warnings.WarningMessage]]:
+        """What NumPy gives, and what it warns of; all is as before then."""
+        if self.shows:
+            leaves = result_leaves(self.captured)
+            return self.by(captured_run(self.captured.graph, leaves)), []
+        with warnings.catch_warnings(record=True) as told, np.errstate(**_quiet()):
+            error: Exception | None = None
+            result: Any = None
+            try:
+                result = self.function(*self.args, **self.kwargs)
+            except Exception as raised:
+                error = raised
+        try:
+            loud = [each for each in told if not issubclass(each.category, CaptureWarning)]
+            return self._seen(result, error), loud
+        finally:
+            self.before.restore()
+
+    def by(self, run: Run) -> Seen:
+        """What the caller would see with ``run`` in the place of native code; all is as before
+        then.
+        """
+        error: Exception | None = None
+        result: Any = None
+        try:
+            with warnings.catch_warnings(), np.errstate(all="ignore"):
+                warnings.simplefilter("ignore")
+                result = self._finished(run(*self.inputs))
+        except Exception as raised:
+            error, result = raised, None
+        try:
+            return self._seen(result, error)
+        finally:
+            self.before.restore()
+
+    def _finished(self, leaves: list[Any]) -> Any:
+        """The result; effects are made, but nothing is shown."""
+        epilogue = self.captured.epilogue
+        return leaves[0] if epilogue is None else epilogue.finish_silently(leaves, *self.objects)
+
+    def difference(self, expected: Seen, now: Seen, *, aliases: bool = True) -> str:
+        """How what is seen differs from what NumPy gives, or ''."""
+        return difference(expected, now, self.accepts(), aliases=aliases and not self.shows)
+
+    def accepts(self) -> Accepts:
+        """What is near enough; see Note [Nearness]."""
+        made = self.compilation.assembled
+        if made is None or not (made.module.approximates or self.options.math == "fast"):
+            return lambda *_: False
+        leaves = result_leaves(self.captured)
+
+        def moved(kernels: KernelOf) -> dict[str, Any] | None:
+            after = Snapshot(x for _, x in self.roots)
+            self.before.restore()
+            try:
+                there = self.by(captured_run(self.captured.graph, leaves, kernels))
+            finally:
+                after.restore()
+            return None if there.error is not None else arrays_in(there)
+
+        return Nearness(moved)
+
+    def _seen(self, result: object, error: BaseException | None = None) -> Seen:
+        stored = [
+            (f"global {name}", x)
+            for names, before in self.globals
+            for name, x in list(names.items())
+            if x is not before.get(name, names)
+        ]
+        return seen([("result", result), *self.roots, *stored], error)
+
+    def _left_to_numpy(self) -> None:
+        """Look whether compiled code that leaves a call to NumPy has left all as it was."""
+        COUNTS[LEFT] += 1
+        changed = self.before.changed()
+        if changed is not None:
+            kind = type(changed).__name__
+            self._wrong(f"native code has left the call to NumPy when it had changed a {kind}")
+
+    def _wrong(self, text: str) -> None:
+        COUNTS[WRONG] += 1
+        self.before.restore()
+        for tell in hearers:
+            tell(Difference(self, text))
+        code = getattr(self.function, "__code__", None)
+        where = f" ({code.co_filename}:{code.co_firstlineno})" if code is not None else ""
+        name = getattr(self.function, "__name__", type(self.function).__name__)
+        raise WrongResult(
+            f"{name}{where}: compiled code differs from NumPy: {text}\n"
+            "To find the stage that is wrong: python -m fxc bisect SCRIPT. It is a bug in fxc, "
+            "please report it"
+        )
+
+
+def _named(args: Sequence[object], kwargs: dict[str, object]) -> list[tuple[str, object]]:
+    return [*((str(place), x) for place, x in enumerate(args)), *kwargs.items()]
+
+
+def _places(captured: Captured) -> list[Any]:
+    """Variables of functions around it, and of modules, that it may set."""
+    known = dict(captured.guards.constants)
+    if captured.epilogue is not None:
+        known.update(captured.epilogue.constants)
+    return [x for x in known.values() if isinstance(x, CellType) or is_globals(x)]
+
+
+def _name(captured: Captured, place: int) -> str:
+    return captured.inputs[place].text or captured.inputs[place].value.name
+
+
+_SAID = ("print", "call", "log")
+
+
+def _quiet() -> dict[str, Any]:
+    """What NumPy would say in other ways than by warnings, said by warnings."""
+    state: dict[str, Any] = dict(np.geterr())
+    return {what: "warn" if how in _SAID else how for what, how in state.items()}

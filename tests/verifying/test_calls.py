@@ -1,0 +1,300 @@
+"""``FXC_VERIFY=1``: what is compared, what is found, and that the program sees nothing of it."""
+
+from __future__ import annotations
+
+import io
+import subprocess
+import sys
+import textwrap
+import warnings
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import fxc
+from fxc.ir.errors import WrongResult
+from fxc.ir.evaluate import evaluate
+from fxc.ops.kernels import kernel_of
+from fxc.verifying.counts import COMPARED, COUNTS, LEFT
+from tests import planted
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(autouse=True)
+def _verifying() -> Iterator[None]:
+    COUNTS.clear()
+    with fxc.config.override(verify=True):
+        yield
+    COUNTS.clear()
+
+
+def changed(change: Callable[[list[Any]], object]) -> Any:
+    """A backend that runs the graph by NumPy, and then makes a mistake in the results."""
+
+    def backend(graph: Any, index: Any, types: Any) -> Callable[..., list[Any]]:
+        def run(*inputs: Any) -> list[Any]:
+            results = [np.array(x) if np.ndim(x) else x for x in evaluate(graph, inputs, kernel_of)]
+            change(results)
+            return results
+
+        return run
+
+    return backend
+
+
+def text_of(program: Callable[..., Any], *args: Any) -> str:
+    with pytest.raises(WrongResult) as raised:
+        program(*args)
+    return str(raised.value)
+
+
+# ---------------------------------------------------------------- what is found
+
+
+def test_a_wrong_element_is_named():
+    def wrong(results):
+        results[0][1] += 1
+
+    program = fxc.compile(lambda x: (x, x * 2), backend=changed(wrong))
+    text = text_of(program, np.arange(3.0))
+    assert "compiled code differs from NumPy: result[1]: is np.float64(3.0) at [1]" in text
+    assert "with NumPy np.float64(2.0), 2.25e+15 ulps apart; 1 of 3 elements differ" in text
+    assert "python -m fxc bisect" in text
+    assert "test_calls.py" in text
+
+
+def test_an_ulp_is_a_difference_where_nothing_approximates():
+    def wrong(results):
+        results[0][0] = np.nextafter(results[0][0], 9)
+
+    program = fxc.compile(lambda x: x + 1, backend=changed(wrong))
+    assert "1 ulps apart" in text_of(program, np.arange(3.0))
+
+
+def test_a_wrong_mutation_is_named_and_undone():
+    def update(x):
+        x += 1
+
+    def wrong(results):
+        results[0][-1] = 7
+
+    x = np.zeros(3)
+    assert "x: is np.float64(7.0) at [2]" in text_of(fxc.compile(update, backend=changed(wrong)), x)
+    assert x.tolist() == [0, 0, 0]
+
+
+def test_a_wrong_object_is_named():
+    class Sim:
+        def __init__(self) -> None:
+            self.parts = [np.ones(2)]
+
+        def step(self) -> None:
+            self.total = (self.parts[0] * 2).sum()
+
+    def wrong(results):
+        results[0] = results[0] + 1
+
+    program = fxc.compile(Sim.step, backend=changed(wrong))
+    sim = Sim()
+    assert "argument 0.total: np.float64(5.0); with NumPy np.float64(4.0)" in text_of(program, sim)
+    assert not hasattr(sim, "total")
+
+
+@pytest.mark.parametrize(
+    ("bug", "function", "says"),
+    [
+        (
+            planted.a_mutation_is_dropped_from_the_signature,
+            lambda x, y: (x.__iadd__(1), y.__iadd__(1))[:0],
+            "y: is np.float64(1.0) at [0]; with NumPy np.float64(2.0)",
+        ),
+        (
+            planted.a_returned_view_lacks_its_last_step,
+            lambda x, y: x[1:][::2][:2],
+            "result: shape is",
+        ),
+    ],
+)
+def test_planted_bugs_are_named(monkeypatch, bug, function, says):
+    bug(monkeypatch)
+    program, args = fxc.compile(function), (np.ones(8), np.ones(8))
+    assert says in text_of(program, *args)
+
+
+def test_what_raises_in_numpy_alone_is_named():
+    def wrong(results):
+        pass
+
+    def f(x, k):
+        return x[k]
+
+    program = fxc.compile(f, backend=changed(wrong))
+    assert program(np.arange(3.0), np.array([1])).tolist() == [1]
+    with pytest.raises(IndexError, match="index 5 is out of bounds"):
+        program(np.arange(3.0), np.array([5]))
+
+
+# ---------------------------------------------------------------- what the program sees
+
+
+def test_calls_are_as_without_it():
+    class Sim:
+        def __init__(self, rng: np.random.Generator) -> None:
+            self.rng, self.history, self.table, self.out = rng, [], {}, io.StringIO()
+
+        def step(self, x: Any) -> Any:
+            x[1:] += x[:-1]
+            self.history.append(x.copy())
+            self.table["n"] = self.table.get("n", 0) + 1
+            print("sum", x.sum(), file=self.out)
+            return x, x[::2], self.rng.normal(size=3)
+
+        def quiet(self, x: Any) -> Any:
+            x *= 2
+            self.history.append(x[0])
+            self.last = x
+            return x, x[1:], self.rng.normal(size=3)
+
+    def told() -> list[Any]:
+        sim, x = Sim(np.random.default_rng(3)), np.arange(4.0)
+        steps = [fxc.compile(Sim.step), fxc.compile(Sim.quiet)]
+        results = [step(sim, x) for _ in range(2) for step in steps]
+        for given, view, _ in results:
+            assert given is x
+            assert view.base is x
+        assert sim.last is x
+        return [results, sim.history, sim.table, sim.out.getvalue(), sim.rng.random()]
+
+    with fxc.config.override(verify=False):
+        without = told()
+    assert repr(told()) == repr(without)
+    assert COUNTS == {COMPARED: 4}
+
+
+def test_globals_closures_and_attributes_change_once():
+    count, made = 0, {"a": np.zeros(2)}
+
+    def f(x):
+        nonlocal count
+        count += 1
+        made["a"][:] += x
+        f.calls = getattr(f, "calls", 0) + 1
+        return x * count
+
+    program = fxc.compile(f)
+    assert [program(np.ones(2))[0] for _ in range(3)] == [1, 2, 3]
+    assert (count, made["a"].tolist(), f.calls) == (3, [3, 3], 3)
+    assert COUNTS[COMPARED] == 3
+
+
+def test_warnings_are_those_of_numpy():
+    program = fxc.compile(lambda x: np.log(x))
+    for _ in range(2):
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            program(np.array([-1.0, 1.0]))
+        assert [str(each.message) for each in told] == ["invalid value encountered in log"]
+    assert COUNTS[LEFT] >= 1
+
+
+def test_overlaps_are_kept():
+    base = np.arange(8.0)
+    program = fxc.compile(lambda x, y: x.__iadd__(y))
+    wanted = np.arange(8.0)
+    wanted[:6] += wanted[2:]
+    assert program(base[:6], base[2:]).base is base
+    assert base.tolist() == wanted.tolist()
+    assert COUNTS[COMPARED] == 1
+
+
+def test_native_calls_are_compared(as_users):
+    program, x = fxc.compile(lambda x: x + 1), np.ones(3)
+    for _ in range(2100):
+        program(x)
+    assert COUNTS == {COMPARED: 2100}
+
+
+def test_functions_of_our_own_may_round_otherwise():
+    x = np.linspace(0, 5, 2001)
+    program = fxc.compile(lambda x: (np.exp(x) - np.exp(x * (1 + 1e-9)), np.tanh(x)))
+    for _ in range(2):
+        program(x)
+    fast = fxc.compile(lambda x: (x - 0.5).sum() + np.exp(x), math="fast")
+    fast(x)
+    assert COUNTS == {COMPARED: 3}
+
+
+def test_but_not_by_far(monkeypatch):
+    from fxc.lowering import vector_math
+
+    real = vector_math.definitions
+
+    def wrong(names: Any) -> Any:
+        made = real(names)
+        text = made.text.replace("ret <8 x double> %", "ret <8 x double> splat (double 3.0) ;")
+        text = text.replace("ret double %", "ret double 3.0 ;")
+        return type(made)(**{**{k: getattr(made, k) for k in made.__slots__}, "text": text})
+
+    monkeypatch.setattr("fxc.lowering.emission.entry.definitions", wrong)
+    assert "np.float64(3.0)" in text_of(fxc.compile(lambda x: np.exp(x) + 0), np.linspace(0, 1, 9))
+
+
+def test_a_clock_is_not_compared():
+    import time
+
+    program = fxc.compile(lambda x: (x + 1, time.perf_counter()))
+    program(np.ones(2))
+    assert COUNTS == {"not compared: they read a clock": 1}
+
+
+def test_parts_of_a_split_function_are_compared():
+    unknown = io.StringIO().seek  # what fxc knows nothing of
+
+    def f(x):
+        y = (x * 2 + 1).cumsum() - x
+        unknown(0)
+        return (y - y.mean()) / (1 + np.abs(y)).sum()
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        program = fxc.compile(f)
+        for _ in range(4):
+            assert program(np.arange(50.0)).tobytes() == f(np.arange(50.0)).tobytes()
+    assert program.cache_info().parts
+    assert COUNTS[COMPARED] >= 2
+
+
+# ---------------------------------------------------------------- pytest --fxc-verify
+
+
+def test_the_plugin_counts_and_fails(tmp_path: Path) -> None:
+    source = """
+        import numpy as np, fxc
+        from fxc.ir.evaluate import evaluate
+        from fxc.ops.kernels import kernel_of
+
+        def test_right():
+            assert fxc.compile(lambda x: x + 1)(np.ones(3)).tolist() == [2, 2, 2]
+
+        def backend(graph, index, types):
+            return lambda *inputs: [x + 1 for x in evaluate(graph, inputs, kernel_of)]
+
+        def test_wrong_but_hidden():
+            try:
+                fxc.compile(lambda x: x + 1, backend=backend)(np.ones(3))
+            except Exception:
+                pass
+    """
+    (tmp_path / "test_it.py").write_text(textwrap.dedent(source))
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
+    command += ["-p", "fxc.verifying.pytest_plugin", "--fxc-verify", "test_it.py"]
+    done = subprocess.run(
+        command, cwd=tmp_path, capture_output=True, text=True, env={"PYTHONPATH": str(ROOT)}
+    )
+    assert "2 passed" in done.stdout, done.stdout + done.stderr
+    assert "fxc: 1 calls compared with NumPy, 1 that differ" in done.stdout
+    assert done.returncode == 1
