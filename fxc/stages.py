@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from math import inf
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -125,10 +126,19 @@ def verified(graph: Graph, after: str, before: Graph | None = None) -> Graph:
 
 def functional_graph(captured: Captured) -> Graph:
     """The captured graph without views and writes, simplified."""
-    graph = verified(captured.graph, "capture")
+    return functional_of(captured.graph, result_leaves(captured), captured.overlaps.regions)
+
+
+def functional_of(
+    graph: Graph,
+    leaves: tuple[OutputLeaf, ...],
+    regions: Mapping[int, tuple[ViewSteps, ...]] = MappingProxyType({}),
+) -> Graph:
+    """The same for a captured graph of which these are the leaves of the caller's result."""
+    graph = verified(graph, "capture")
     with _assuming_no_more_than(graph):
-        graph = functionalize(graph, result_leaves(captured), default_dispatcher())
-    graph = _within_regions(graph, captured.overlaps.regions)
+        graph = functionalize(graph, leaves, default_dispatcher())
+    graph = _within_regions(graph, regions)
     graph = verified(graph, "functionalize")
     return verified(simplify(graph), "simplify", graph)
 

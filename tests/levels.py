@@ -9,7 +9,6 @@ sizes as symbols.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -19,14 +18,14 @@ from fxc.capture.capture import Terms, capture
 from fxc.capture.captured import Captured
 from fxc.ir.errors import CaptureError, OverlapError
 from fxc.ir.evaluate import call
-from fxc.ir.graph import Graph, Node, Region
+from fxc.ir.graph import Graph
 from fxc.ir.tree import LEAF, unflatten
 from fxc.ir.verify import verify
-from fxc.ops.kernels import Kernel, kernel_of
 from fxc.ops.metas import types_of
 from fxc.ops.table import TABLE
 from fxc.passes import reinplace
 from fxc.stages import decomposed_graph, functional_graph, llvm_index
+from fxc.verifying.in_place import in_place, updating_kernel_of
 from tests.outcomes import Outcome, difference, run, same_bits
 from tests.written_programs import Program, shrink
 
@@ -66,60 +65,6 @@ def _evaluated(graph: Graph, captured: Captured, args: tuple[Any, ...]) -> Any:
     if captured.epilogue is not None:
         return captured.epilogue.finish(leaves, *objects)
     return leaves[0] if captured.out_spec is LEAF else unflatten(captured.out_spec, leaves)
-
-
-# A node ``x into %base`` is evaluated by the kernel "x into 0", 0 being the place of the base among
-# its arguments, which brings the result into the base's own memory.
-_INTO = " into "
-
-
-def in_place(graph: Graph) -> Graph:
-    """The graph with each update that is marked as a node that works in place."""
-    return graph.with_body(_updating(graph.body))
-
-
-def _updating(region: Region) -> Region:
-    return Region(region.params, tuple(map(_updating_node, region.nodes)), region.results)
-
-
-def _updating_node(node: Node) -> Node:
-    if node.regions:
-        args = tuple(_updating(arg) if isinstance(arg, Region) else arg for arg in node.args)
-        return Node(node.schema, args, node.outputs, node.loc)
-    if node.into is None:
-        return node
-    place = next(place for place, arg in enumerate(node.args) if arg is node.into)
-    schema = replace(node.schema, name=f"{node.op}{_INTO}{place}")
-    return Node(schema, node.args, node.outputs, node.loc)
-
-
-def updating_kernel_of(name: str) -> Kernel:
-    """The NumPy kernel of an operator, also of those that ``in_place`` makes."""
-    name, marked, number = name.partition(_INTO)
-    kernel = kernel_of(name)
-    if name == "fori_loop":
-        return lambda lo, hi, init, *rest: kernel(lo, hi, tuple(map(_copied, init)), *rest)
-    if name == "cond":
-        return lambda pred, given, *arms: kernel(pred, tuple(map(_copied, given)), *arms)
-    if name == "while_loop":
-        return lambda init, *rest: kernel(tuple(map(_copied, init)), *rest)
-    if not marked:
-        return kernel
-    place = int(number)
-
-    def update(*args: Any) -> Any:
-        new, base = kernel(*args), args[place]
-        if any(step == 0 and size > 1 for step, size in zip(base.strides, base.shape, strict=True)):
-            return new  # its elements share memory: it has no room for the new ones
-        np.copyto(base, new, casting="no")
-        return base
-
-    return update
-
-
-def _copied(x: Any) -> Any:
-    """What a region is given is its own to write, and whoever gave it reads it unchanged."""
-    return x.copy("K") if isinstance(x, np.ndarray) else x
 
 
 # ---------------------------------------------------------------- native

@@ -20,7 +20,7 @@ from fxc.lowering.nests.statements import Stmt
 from fxc.ops.kernels import kernel_of
 from fxc.passes.reinplace import reinplace
 from fxc.stages import decomposed_graph, llvm_index
-from tests.loop_evaluator import evaluate
+from fxc.verifying.loop_evaluator import evaluate
 from tests.passed import own, parsed
 
 Step = Callable[[Program], Program]

@@ -12,6 +12,7 @@ from typing import Protocol
 COMMANDS = {
     "cache": "show or clear what is kept on disk of compiled functions",
     "demo": "run the example programs with and without fxc, compare and time them",
+    "bisect": "find the stage that is wrong where a script's results differ from NumPy's",
     "export": "export a function of a file for another runtime",
     "report": "write a page about what was compiled, of a trace or of a script that is run",
 }

@@ -25,9 +25,10 @@ MOST = {
     "passes": 2,
     "reporting": 20,
     "runtime": 7,
+    "scripts": 0,
     "split": 3,
     "tracing": 0,
-    "verifying": 8,
+    "verifying": 11,
 }
 
 

@@ -10,7 +10,7 @@ from fxc.ir.errors import ParseError
 from fxc.lowering.nests.independence import verify_parallel
 from fxc.lowering.nests.parse import parse_loops
 from fxc.lowering.scheduling.fuse import fuse
-from tests.loop_evaluator import evaluate
+from fxc.verifying.loop_evaluator import evaluate
 
 STENCIL = """\
 loops f

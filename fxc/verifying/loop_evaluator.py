@@ -1,23 +1,30 @@
 """Running loop nests with NumPy, statement by statement: what a ``Program`` means.
 
 ``evaluate`` takes the inputs of a graph and gives the contents of its results; what is stored to an
-input is in it afterwards. A loop that is not ordered may run in any order: ``backwards`` runs all of them
-so, and a step of scheduling that relies on their order gives other numbers then. The iterations of a
-parallel loop run side by side, each statement by all of them before the next one.
+input is in it afterwards. A loop that is not ordered may run in any order: ``backwards`` runs all
+of them so, and a step of scheduling that relies on their order gives other numbers then. The
+iterations of a parallel loop run side by side, each statement by all of them before the next one.
 """
 
 from __future__ import annotations
 
+import ctypes
+import math
+import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
+from numpy.lib.array_utils import byte_bounds
 
 from fxc.ir.errors import WouldRaise
+from fxc.ir.evaluate import evaluate as mean
+from fxc.ir.records import mutable
 from fxc.ir.size_functions import evaluate as number
+from fxc.ir.size_functions import rename_computed
 from fxc.ir.symbols import Dim, computed_in, plain_symbol
-from fxc.lowering.nests.boxed_args import BufferArg
+from fxc.lowering.nests.boxed_args import BufferArg, InputArg
 from fxc.lowering.nests.buffers import Atom, Buffer, Const
 from fxc.lowering.nests.program import Param, Program
 from fxc.lowering.nests.statements import (
@@ -43,14 +50,19 @@ from fxc.lowering.nests.together import Together
 from fxc.lowering.operators.scalar_rules import COMPLEX_MATH
 from fxc.ops.kernels import kernel_of
 
+Waiting = tuple[np.ndarray, tuple[int, ...], Any]
 FAILS = " fails"  # behind the name of an operator: whether it raises for the arguments
 
 
 def evaluate(
-    program: Program, inputs: Sequence[Any], *, backwards: bool = False
+    program: Program,
+    inputs: Sequence[Any],
+    *,
+    backwards: bool = False,
+    seconds: float = math.inf,
 ) -> list[np.ndarray]:
-    """The results of a program."""
-    run = _Run(program, backwards)
+    """The results of a program. Raises ``TimeoutError`` if it takes more ``seconds`` than these."""
+    run = _Run(program, backwards, time.perf_counter() + seconds)
     for name, given in zip(program.inputs, inputs, strict=True):
         param = next((each for each in program.params if each.name == name), None)
         if param is not None:
@@ -66,6 +78,7 @@ def evaluate(
                 for dim, value in zip(dims, known, strict=False)
                 if (symbol := plain_symbol(dim)) is not None
             }
+    run.given = inputs
     run.block(program.body)
     return [run.array(name) for name in program.results]
 
@@ -74,18 +87,21 @@ def _part(param: Param, given: Any) -> Any:
     return param.dtype.type(getattr(given, param.part) if param.part else given)
 
 
-@dataclass
+@mutable
 class _Run:
     program: Program
     backwards: bool
+    until: float
     scalars: dict[str, Any] = field(default_factory=dict)
     sizes: dict[str, int] = field(default_factory=dict)  # of symbols, loop variables among them
     memory: dict[str, Any] = field(default_factory=dict)  # by storage
-    waiting: list[list[tuple[np.ndarray, tuple[int, ...], Any]]] | None = None  # to be stored
+    waiting: list[list[Waiting]] | None = None  # to be stored
+    extremes: dict[str, Any] = field(default_factory=dict)  # of totals that are their places
+    given: Sequence[Any] = ()  # the inputs
 
     def dim(self, dim: Dim) -> int:
-        known = {name: int(self.scalars[name]) for name in computed_in(dim)}
-        return number(dim, self.sizes | known)
+        known: dict[str, str | int] = {name: int(self.scalars[name]) for name in computed_in(dim)}
+        return number(rename_computed(dim, known) if known else dim, self.sizes)
 
     def atom(self, atom: Atom) -> Any:
         return atom.dtype.type(atom.value) if isinstance(atom, Const) else self.scalars[atom]
@@ -96,12 +112,13 @@ class _Run:
         if buffer.role == "constant":
             return np.ndarray(shape, buffer.dtype, buffer.data, self.dim(buffer.offset))
         if buffer.role == "input" and buffer.storage == name:
-            return self.memory[name]
+            given: np.ndarray = self.memory[name]
+            return given
         if buffer.storage not in self.memory:
             self.memory[buffer.storage] = self._new(buffer)
         strides = tuple(map(self.dim, buffer.strides))
-        base = self.memory[buffer.storage]
-        return np.ndarray(shape, buffer.dtype, base, self.dim(buffer.offset), strides)
+        memory, start = _bytes_of(self.memory[buffer.storage])
+        return np.ndarray(shape, buffer.dtype, memory, start + self.dim(buffer.offset), strides)
 
     def _new(self, buffer: Buffer) -> np.ndarray:
         """Memory full of what nobody should read."""
@@ -122,6 +139,7 @@ class _Run:
             self.statement(stmt)
 
     def statement(self, stmt: Stmt) -> None:
+        """Run one statement; it has so many lines because there are so many kinds."""
         match stmt:
             case Load(name, _, buffer, index):
                 self.scalars[name] = self.array(buffer)[tuple(map(self.dim, index))]
@@ -131,7 +149,10 @@ class _Run:
                 self.scalars[name] = _computed(op, dtype, [self.atom(arg) for arg in args])
             case Index(name, dtype, value):
                 self.scalars[name] = dtype.type(self.dim(value))
-            case Accumulate(name, _, combine, value, position=None):
+            case Accumulate(name, _, combine, value, position=position):
+                if position is not None:
+                    self.extreme(stmt, self.dim(position))
+                    return
                 total = kernel_of(combine)(self.scalars[name], self.atom(value))
                 self.scalars[name] = total
             case Check(failed):
@@ -152,9 +173,12 @@ class _Run:
                 np.matmul(self.array(x), self.array(y), out=self.array(out))
             case Apply("sort", out, keys=None):
                 self.array(out).sort(-1)
-            case Boxed(op, args, outs, graph=None):
-                given = [self.array(a.buffer) if isinstance(a, BufferArg) else a for a in args]
-                made = kernel_of(op)(*given)
+            case Apply(function, out, keys=None):
+                self.array(out)[...] = kernel_of(function)(self.array(out))
+            case Boxed(op, args, outs, graph=graph):
+                given = [self.boxed(arg) for arg in args]
+                made = kernel_of(op)(*given) if graph is None else mean(graph, given, kernel_of)
+                made = made[0] if graph is not None and len(outs) == 1 else made
                 for name, new in zip(outs, made if len(outs) > 1 else (made,), strict=True):
                     self.array(name)[...] = new
             case Loop():
@@ -175,6 +199,30 @@ class _Run:
             case _:
                 raise NotImplementedError(stmt)
 
+    def boxed(self, arg: Any) -> Any:
+        """An argument of a call of NumPy."""
+        if isinstance(arg, tuple):
+            return tuple(map(self.boxed, arg))
+        if isinstance(arg, InputArg):
+            return self.given[arg.input]
+        if not isinstance(arg, BufferArg):
+            return arg
+        array: Any = self.array(arg.buffer)
+        for step in arg.steps:
+            array = kernel_of(step.op)(array, *map(self.boxed, step.args))
+        array = array[()] if arg.scalar else array
+        return array.item() if arg.weak else array
+
+    def extreme(self, total: Accumulate, position: int) -> None:
+        """The place of the first extreme, or of the first nan."""
+        new, old = self.atom(total.value), self.extremes.get(total.name)
+        greater = total.combine == "maximum"
+        if old is None or (
+            not np.isnan(old) and (np.isnan(new) or (new > old if greater else new < old))
+        ):
+            self.extremes[total.name] = new
+            self.scalars[total.name] = total.dtype.type(position)
+
     def store(self, array: np.ndarray, index: tuple[int, ...], value: Any) -> None:
         if self.waiting is not None:
             self.waiting[-1].append((array, index, value))
@@ -184,23 +232,27 @@ class _Run:
     def loop(self, loop: Loop) -> None:
         for total in _totals_of(loop.body, 1):
             self.scalars[total.name] = self.atom(total.init)
+            self.extremes.pop(total.name, None)
         order = range(self.dim(loop.size))
         if loop.descending or (self.backwards and not loop.ordered):
             order = order[::-1]
         if loop.parallel is not None and not _totals_of(loop.body, 1):
             self.at_once(loop, order)
             return
+        waiting: list[list[Waiting]] = []
         if loop.behind:
-            self.waiting = []
+            self.waiting = waiting
         for k in order:
+            if time.perf_counter() > self.until:
+                raise TimeoutError
             self.sizes[loop.var] = k
             if loop.behind:
-                self.waiting.append([])
+                waiting.append([])
             self.block(loop.body)
-            if loop.behind and len(self.waiting) > loop.behind:
+            if loop.behind and len(waiting) > loop.behind:
                 self.stored(1)
         if loop.behind:
-            self.stored(len(self.waiting))
+            self.stored(len(waiting))
             self.waiting = None
 
     def at_once(self, loop: Loop, order: Sequence[int]) -> None:
@@ -227,6 +279,16 @@ class _Run:
                 array[index] = value
 
 
+def _bytes_of(x: np.ndarray) -> tuple[Any, int]:
+    """The memory that an array lies in, and where its first element is in it."""
+    if x.dtype == np.uint8 and x.flags.c_contiguous:
+        return x, 0
+    low, high = byte_bounds(x)
+    memory = (ctypes.c_ubyte * (high - low)).from_address(low)
+    memory.owner = x  # type: ignore[attr-defined]
+    return memory, x.__array_interface__["data"][0] - low
+
+
 def _totals_of(block: Sequence[Stmt], depth: int) -> list[Accumulate]:
     """The totals that begin with the loop that is so many loops around the block's statements."""
     found = [s for s in block if isinstance(s, Accumulate) and s.levels == depth]
@@ -240,6 +302,12 @@ def _computed(op: str, dtype: np.dtype, args: list[Any]) -> Any:
     """What an operation on scalars gives; 0 where an operator raises that a check stands behind."""
     if op in ("astype", "copy", "item"):
         return dtype.type(args[0])
+    if op in ("wrap_index", "out_of_bounds"):
+        place, size = (int(arg) for arg in args)
+        place += size if place < 0 else 0
+        is_outside = not 0 <= place < size
+        return dtype.type(is_outside if op == "out_of_bounds" else 0 if is_outside else place)
+    op = op.removesuffix(" of scalars")
     if op == "fused_multiply_add":  # rounded twice: the tests have numbers that need no rounding
         return args[0] * args[1] + args[2]
     if op in COMPLEX_MATH:

@@ -1,0 +1,1 @@
+"""Running scripts of the user's, as Python runs them."""
