@@ -25,6 +25,7 @@ from .scheduling.products_ahead import products_ahead
 from .scheduling.reassociate import reassociate
 from .scheduling.repeated_updates import repeated_updates
 from .scheduling.same_sizes import same_sizes
+from .scheduling.short_dots import short_dots
 from .scheduling.speculate import speculate
 from .scheduling.vectors_together import vectors_together
 
@@ -34,6 +35,7 @@ _SCHEDULING: tuple[Callable[[Program], Program], ...] = (
     growing_products,
     repeated_updates,
     fuse,
+    short_dots,
     independent_steps,
     block_columns,
     speculate,
