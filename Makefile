@@ -33,7 +33,7 @@ endef
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help env demo test check lint types tests as-this-processor thorough processors test-versions forks test-browser format accept semantics modules coverage fuzz bench bench-costs bench-scaling bench-check bench-env clean clean-env
+.PHONY: help env demo test check lint types tests as-this-processor thorough processors test-versions forks test-browser format accept semantics modules errors coverage fuzz bench bench-costs bench-scaling bench-check bench-env clean clean-env
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
@@ -92,6 +92,9 @@ semantics: env ## Write docs/semantics.md from tests/scenarios
 
 modules: env ## Write docs/modules.md from the docstrings and Notes of the sources
 	$(PY) -m tests.modules
+
+errors: env ## Write what the programs of docs/errors show, and the list of pages
+	$(PY) -m tests.error_pages
 
 coverage: env ## Write docs/coverage.md: what becomes of each of NumPy's functions
 	$(PY) -m tests.coverage

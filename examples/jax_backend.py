@@ -42,7 +42,7 @@ def jax_backend(
     try:
         legalize(graph, "StableHLO", has_words)
     except fxc.ExportError as refusal:
-        raise fxc.CaptureError(str(refusal)) from refusal
+        raise fxc.CaptureError(refusal.text) from refusal
     names = size_symbols(graph)
     made: dict[tuple[int, ...], tuple[str, Any]] = {}  # by the numbers for these names
 

@@ -13,7 +13,8 @@ from fxc.exporters.objects.manifest import Code, Exported, lows_of, problems_of
 from fxc.exporters.objects.needs import Need
 from fxc.exporters.objects.showing import show_value
 from fxc.exporters.objects.write import write
-from fxc.ir.errors import ExportError, Unchecked
+from fxc.ir.error_kinds import ARGUMENT
+from fxc.ir.errors import ExportError, Unchecked, UsageError
 from fxc.ir.graph import Graph
 from fxc.ir.records import frozen
 from fxc.ir.size_guards import Guard
@@ -79,7 +80,7 @@ def write_objects(
         )
         write(graph, exported, codes, folder)
     except (ExportError, Unchecked) as error:
-        raise ExportError(f"{graph.name} cannot be exported to object code: {error}") from None
+        raise ExportError(f"{graph.name} cannot be exported to object code: {error.text}") from None
 
 
 def _is_free(guard: Guard) -> bool:
@@ -91,7 +92,7 @@ def _levels(names: Sequence[str] | None) -> list[Level]:
     known = {level.name: level for level in LEVELS}
     for name in names or ():
         if name not in known:
-            raise ValueError(f"there is no level {name}; there are {', '.join(known)}")
+            raise UsageError(ARGUMENT, f"there is no level {name}; there are {', '.join(known)}")
     return [level for name, level in known.items() if names is None or name in names]
 
 
@@ -105,8 +106,8 @@ def _show_spec(spec: TreeSpec) -> Any:
     """A TreeSpec as ``package.trees`` reads it."""
     try:
         return show_spec(spec, show_value)
-    except ValueError as error:
-        raise ExportError(str(error)) from None
+    except UsageError as error:
+        raise ExportError(error.text) from None
 
 
 def _show_leaf(leaf: ArgumentLeaf) -> dict[str, Any]:

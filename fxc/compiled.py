@@ -8,6 +8,8 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypeVar, overload
 
+from fxc.ir.error_kinds import ARGUMENT
+from fxc.ir.errors import UsageTypeError
 from fxc.ir.forking import compiling
 from fxc.ir.settings import Math, check_settings
 
@@ -17,6 +19,7 @@ from .report import CacheInfo, SplitStages, Stages, stages_of
 from .running import P, R
 from .serving import Serving
 from .state import Options
+from .tracebacks import folded
 
 if TYPE_CHECKING:
     from fxc.dispatch.backend import BackendIndex
@@ -107,6 +110,7 @@ class Compiled(Serving[P, R]):
     def __deepcopy__(self, memo: object) -> Compiled[P, R]:
         return self
 
+    @folded
     def inspect(self, *args: P.args, **kwargs: P.kwargs) -> Stages | SplitStages:
         """All stages of the compilation for these arguments; nothing is run or changed. Of a
         function that is split, those of its parts that have been called.
@@ -178,6 +182,7 @@ def compile(
     math: Math = "default",
     passes: Sequence[Pass | str] = (),
 ) -> Compiled[P, R]: ...
+@folded
 def compile(
     fn: Callable[P, R] | None = None,
     /,
@@ -224,13 +229,13 @@ def compile(
         return lambda function: Compiled(function, options)
     for kind in (staticmethod, classmethod):
         if isinstance(fn, kind):
-            raise TypeError(f"put @{kind.__name__} above @fxc.compile, not below it")
+            raise UsageTypeError(ARGUMENT, f"put @{kind.__name__} above @fxc.compile, not below it")
     if not callable(fn):
-        raise TypeError(f"fxc.compile takes a function, not a {type(fn).__name__}")
+        raise UsageTypeError(ARGUMENT, f"fxc.compile takes a function, not a {type(fn).__name__}")
     return Compiled(fn, options)
 
 
 def _listed(passes: object) -> tuple[Pass | str, ...]:
     if not isinstance(passes, list | tuple):
-        raise TypeError(f"passes must be a list of passes, not {passes!r}")
+        raise UsageTypeError(ARGUMENT, f"passes must be a list of passes, not {passes!r}")
     return tuple(passes)

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from fxc.capture.guards.facts import apart, overlaps_itself
-from fxc.ir.errors import Interrupted, WouldRaise
+from fxc.ir.error_kinds import PROGRAM_ARGUMENT
+from fxc.ir.errors import Interrupted, UsageError, UsageTypeError, WouldRaise
 from fxc.ir.evaluate import call
 from fxc.ir.size_functions import evaluate, substitute
 from fxc.ir.size_guards import Guard
@@ -31,6 +32,7 @@ from .exported_arguments import (
 )
 from .exports import Exports
 from .program_file import Fixed, GivenInput, SavedProgram, read_program, write_program
+from .tracebacks import folded
 
 if TYPE_CHECKING:
     from .ahead_of_time import Texts
@@ -43,6 +45,7 @@ if TYPE_CHECKING:
 # answers with an exception, because there is no function left to go back to.
 
 
+@folded
 def load(path: str | os.PathLike[str]) -> ExportedProgram:
     """The program that was saved in a file.
 
@@ -86,6 +89,7 @@ class ExportedProgram(Exports):
         super().__init__(program)
         self._made: tuple[Epoch, tuple[Plan, tuple[Guard, ...]]] | None = None
 
+    @folded
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the program to a text file, for ``fxc.load``.
 
@@ -100,6 +104,7 @@ class ExportedProgram(Exports):
     def __repr__(self) -> str:
         return f"<fxc.ExportedProgram {self.graph.name}({', '.join(self._leaf_names)})>"
 
+    @folded
     def __call__(self, *args: object, **kwargs: object) -> Any:
         """Run the program."""
         leaves = self._run(self._inputs(args, kwargs))
@@ -121,7 +126,10 @@ class ExportedProgram(Exports):
                 case GivenInput(place) if place in inputs:
                     if inputs[place] is not value:
                         first = self._input_names[place]
-                        raise ValueError(f"{name} must be the same array as {first}, it is another")
+                        raise UsageError(
+                            PROGRAM_ARGUMENT,
+                            f"{name} must be the same array as {first}, it is another",
+                        )
                 case GivenInput(place, at_least):
                     check_kind(value, self.graph.inputs[place], at_least, name)
                     inputs[place] = value
@@ -136,7 +144,9 @@ class ExportedProgram(Exports):
         name, parameters = self.graph.name, self._program.parameters
         if len(args) > len(parameters):
             wanted = f"{len(parameters)} positional argument{'s' * (len(parameters) != 1)}"
-            raise TypeError(f"{name}() takes {wanted}, {len(args)} were given")
+            raise UsageTypeError(
+                PROGRAM_ARGUMENT, f"{name}() takes {wanted}, {len(args)} were given"
+            )
         rest = dict(kwargs)
         keywords = self.in_spec.children[1].keys
         missing = [p for p in parameters[len(args) :] if p not in rest]
@@ -144,11 +154,14 @@ class ExportedProgram(Exports):
         positional += [rest.pop(p) for p in parameters[len(args) :] if p in rest]
         missing += [str(key) for key in keywords if key not in rest]
         if missing:
-            raise TypeError(f"{name}() is called without {', '.join(missing)}")
+            raise UsageTypeError(
+                PROGRAM_ARGUMENT, f"{name}() is called without {', '.join(missing)}"
+            )
         extra = [key for key in rest if key not in keywords]
         if extra:
-            raise TypeError(
-                f"{name}() was exported without {', '.join(extra)}, and takes no such argument"
+            raise UsageTypeError(
+                PROGRAM_ARGUMENT,
+                f"{name}() was exported without {', '.join(extra)}, and takes no such argument",
             )
         return tuple(positional), {str(key): rest[str(key)] for key in keywords}
 
@@ -159,7 +172,7 @@ class ExportedProgram(Exports):
         names = (*self._program.parameters, *map(str, keywords.keys))
         for left, right, name in zip(wanted, found, names, strict=True):
             for place, expected, given in differences(left, right, name):
-                raise TypeError(f"{place} must be {expected}, it is {given}")
+                raise UsageTypeError(PROGRAM_ARGUMENT, f"{place} must be {expected}, it is {given}")
         raise AssertionError("the structures do not differ")
 
     # -- sizes
@@ -175,20 +188,24 @@ class ExportedProgram(Exports):
         for kind, array, name in arrays:
             shape = tuple(evaluate(dim, known) for dim in kind.shape)
             if array.shape != shape:
-                raise ValueError(
-                    f"{name} must have the shape {self._shown(kind.shape)}, it has {array.shape}"
+                raise UsageError(
+                    PROGRAM_ARGUMENT,
+                    f"{name} must have the shape {self._shown(kind.shape)}, it has {array.shape}",
                 )
         for guard in self.graph.guards:
             if counted_in(guard.left - guard.right):
                 continue  # the graph looks at it itself, see Note [Counted sizes]
             if not guard.holds(known):
-                raise ValueError(f"{self.graph.name}() {self._guard_text(guard, known)}")
+                raise UsageError(
+                    PROGRAM_ARGUMENT, f"{self.graph.name}() {self._guard_text(guard, known)}"
+                )
         for kind, array, name in arrays:
             strides = tuple(evaluate(dim, known) for dim in kind.strides)
             if normal_strides(array.shape, array.strides, array.itemsize) != strides:
-                raise ValueError(
+                raise UsageError(
+                    PROGRAM_ARGUMENT,
                     f"{name} must lie in memory with the strides {strides}, it has {array.strides};"
-                    " export with an array of this layout, or pass a copy"
+                    " export with an array of this layout, or pass a copy",
                 )
 
     def _symbols(self, inputs: Sequence[Any]) -> dict[str, int]:
@@ -208,7 +225,9 @@ class ExportedProgram(Exports):
                 lower = symbols_of(dim)[name].lower
                 if lower is not None and size < lower:
                     what = f"{self._input_names[place]}.{text}"
-                    raise ValueError(f"{what} must be {lower} or more, it is {size}")
+                    raise UsageError(
+                        PROGRAM_ARGUMENT, f"{what} must be {lower} or more, it is {size}"
+                    )
         return known
 
     @cached_property
@@ -279,16 +298,18 @@ class ExportedProgram(Exports):
         written = sorted(self.signature.mutated_inputs)
         for place in written:
             if overlaps_itself(inputs[place]):
-                raise ValueError(
+                raise UsageError(
+                    PROGRAM_ARGUMENT,
                     f"several elements of {names[place]} lie at one place in memory, and "
-                    f"{name}() writes it; pass a copy"
+                    f"{name}() writes it; pass a copy",
                 )
         for pair in self._pairs:
             left, right = (inputs[place] for place in pair)
             if np.may_share_memory(left, right) and not apart(left, right):
-                raise ValueError(
+                raise UsageError(
+                    PROGRAM_ARGUMENT,
                     f"{names[pair[0]]} and {names[pair[1]]} share memory and one of them is "
-                    f"written; {name}() is for arrays that do not overlap"
+                    f"written; {name}() is for arrays that do not overlap",
                 )
 
     @cached_property

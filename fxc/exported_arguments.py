@@ -10,6 +10,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from fxc.capture.guards.facts import same_value
+from fxc.ir.error_kinds import PROGRAM_ARGUMENT
+from fxc.ir.errors import UsageError, UsageTypeError
 from fxc.ir.graph import Value
 from fxc.ir.size_functions import evaluate
 from fxc.ir.symbols import Dim
@@ -26,7 +28,9 @@ def check_fixed(value: object, known: object, name: str) -> None:
         return
     same_kind = type(value) is type(known)
     text = f"{name} is {_brief(known)} in this program, and cannot be {_brief(value)}"
-    raise ValueError(text) if same_kind else TypeError(text)
+    raise (
+        UsageError(PROGRAM_ARGUMENT, text) if same_kind else UsageTypeError(PROGRAM_ARGUMENT, text)
+    )
 
 
 def _brief(value: object) -> str:
@@ -44,30 +48,43 @@ def check_kind(given: object, value: Value, at_least: int | None, name: str) -> 
     elif not kind.weak:
         if not isinstance(given, np.generic) or given.dtype != kind.dtype:
             expected = f"a NumPy scalar of dtype {kind.dtype}"
-            raise TypeError(f"{name} must be {expected}, it is {_kind_of(given)}")
+            raise UsageTypeError(
+                PROGRAM_ARGUMENT, f"{name} must be {expected}, it is {_kind_of(given)}"
+            )
     elif type(given) is not kind.python_type:
-        raise TypeError(
-            f"{name} must be of type {kind.python_type.__name__}, it is {_kind_of(given)}"
+        raise UsageTypeError(
+            PROGRAM_ARGUMENT,
+            f"{name} must be of type {kind.python_type.__name__}, it is {_kind_of(given)}",
         )
     elif isinstance(given, int) and given not in _INT64:
-        raise ValueError(f"{name} must fit in 64 bits, it is {given}")
+        raise UsageError(PROGRAM_ARGUMENT, f"{name} must fit in 64 bits, it is {given}")
     elif isinstance(given, int) and at_least is not None and given < at_least:
-        raise ValueError(f"{name} must be {at_least} or more in this program, it is {given}")
+        raise UsageError(
+            PROGRAM_ARGUMENT, f"{name} must be {at_least} or more in this program, it is {given}"
+        )
 
 
 def _check_array(given: object, kind: ArrayType, name: str) -> None:
     if type(given) is not np.ndarray:
-        raise TypeError(f"{name} must be an array, it is {_kind_of(given)}")
+        raise UsageTypeError(PROGRAM_ARGUMENT, f"{name} must be an array, it is {_kind_of(given)}")
     if given.dtype != kind.dtype:
-        raise TypeError(f"{name} must have the dtype {kind.dtype}, it has {given.dtype}")
+        raise UsageTypeError(
+            PROGRAM_ARGUMENT, f"{name} must have the dtype {kind.dtype}, it has {given.dtype}"
+        )
     if given.ndim != kind.rank:
-        raise ValueError(f"{name} must have {kind.rank} dimensions, it has {given.ndim}")
+        raise UsageError(
+            PROGRAM_ARGUMENT, f"{name} must have {kind.rank} dimensions, it has {given.ndim}"
+        )
     if not given.flags.aligned:
-        raise ValueError(f"{name} must be aligned in memory, it is not; pass a copy")
+        raise UsageError(
+            PROGRAM_ARGUMENT, f"{name} must be aligned in memory, it is not; pass a copy"
+        )
     if given.flags.writeable != kind.writeable:
         words = ("read-only", "writeable")
         wanted, found = words[kind.writeable], words[given.flags.writeable]
-        raise ValueError(f"{name} must be {wanted}, as when it was exported; it is {found}")
+        raise UsageError(
+            PROGRAM_ARGUMENT, f"{name} must be {wanted}, as when it was exported; it is {found}"
+        )
 
 
 def _kind_of(value: object) -> str:

@@ -15,7 +15,8 @@ import numpy as np
 
 from fxc.capture.capture import Terms, capture
 from fxc.capture.captured import Captured
-from fxc.ir.errors import CaptureError, CaptureWarning
+from fxc.ir.error_kinds import EXPORT_CALL, FIXED_SIZES
+from fxc.ir.errors import CaptureWarning, numbered, uncapturable
 from fxc.ir.graph import Graph
 from fxc.ir.tree import TreeSpec, flatten, unflatten
 from fxc.ir.types import ArrayType
@@ -24,8 +25,10 @@ from .exported import ExportedProgram
 from .exported_arguments import BY_VALUE, leaf_names
 from .program_file import ArgumentLeaf, Fixed, GivenInput, SavedProgram, Unread
 from .program_objects import NAMED
+from .tracebacks import folded
 
 
+@folded
 def export(
     fn: Callable[..., Any], /, *args: object, dynamic: bool = False, **kwargs: object
 ) -> ExportedProgram:
@@ -55,9 +58,10 @@ def export(
     captured = capture(fn, own_args, own_kwargs, Terms(dynamic, effects=False))
     if captured.overlaps.inputs:
         texts = (captured.inputs[place].text for place in captured.overlaps.inputs.values())
-        raise CaptureError(
+        raise uncapturable(
+            EXPORT_CALL,
             f"{' and '.join(texts)} share memory and one of them is written, which cannot be "
-            "exported; pass arrays that do not overlap"
+            "exported; pass arrays that do not overlap",
         )
     parameters = _parameters(fn, len(args))
     names = leaf_names(in_spec, parameters)
@@ -85,7 +89,7 @@ def _warn_of_fixed_sizes(graph: Graph, kept: Sequence[ArgumentLeaf], names: Sequ
     if fixed:
         why = "it decides by these sizes or layouts"
         text = f"{graph.name} is exported for {', '.join(fixed)} alone: {why}"
-        warnings.warn(CaptureWarning(text), stacklevel=3)
+        warnings.warn(CaptureWarning(numbered(FIXED_SIZES, text)), stacklevel=3)
 
 
 def _original(fn: object) -> Any:
@@ -129,9 +133,10 @@ def _places(captured: Captured, in_spec: TreeSpec, leaves: Sequence[Any]) -> lis
     for place, mark in enumerate(captured.guards.fetched(args, kwargs)):
         if id(mark) not in number:
             what = captured.inputs[place].text
-            raise CaptureError(
+            raise uncapturable(
+                EXPORT_CALL,
                 f"{captured.graph.name} reads {what} from outside, which cannot be exported; "
-                "pass it as an argument"
+                "pass it as an argument",
             )
         found[number[id(mark)]] = place
     first = {
@@ -151,8 +156,9 @@ def _argument_leaf(value: object, place: int | None, name: str) -> ArgumentLeaf:
     if isinstance(value, (*NAMED, *BY_VALUE)):
         return Fixed(value)
     kind = type(value).__name__
-    raise CaptureError(
-        f"{name} is a {kind}, which cannot be exported; pass the arrays and numbers it holds"
+    raise uncapturable(
+        EXPORT_CALL,
+        f"{name} is a {kind}, which cannot be exported; pass the arrays and numbers it holds",
     )
 
 

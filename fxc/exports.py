@@ -13,6 +13,7 @@ from fxc.ir.tree import TreeSpec
 
 from .exported_arguments import leaf_names, names_below
 from .program_file import Fixed, GivenInput, SavedProgram, write_file
+from .tracebacks import folded
 
 if TYPE_CHECKING:
     from .ahead_of_time import Texts
@@ -73,6 +74,7 @@ class Exports:
 
     # -- targets
 
+    @folded
     def to_onnx(self, path: str | os.PathLike[str]) -> None:
         """Write the program as a model of ONNX, which onnx has checked.
 
@@ -103,6 +105,7 @@ class Exports:
 
         return exporter_of(exporter)(self, *args, **options)
 
+    @folded
     def to_stablehlo(self, *, sizes: Mapping[str, int] | None = None) -> str:
         """The program as the text of an MLIR module of the StableHLO dialect; see docs/export.md.
 
@@ -116,6 +119,7 @@ class Exports:
         low = {self.graph.inputs[place].name: least for place, least in self._at_least.items()}
         return stablehlo_module(self.graph, {} if sizes is None else sizes, low)
 
+    @folded
     def to_object(
         self, folder: str | os.PathLike[str], levels: Sequence[str] | None = None
     ) -> None:
@@ -140,6 +144,7 @@ class Exports:
 
         write_objects(self._program, self._texts(), folder, levels)
 
+    @folded
     def to_numpy_source(self) -> str:
         """The program as a module of Python that needs NumPy alone, to be read and kept.
 

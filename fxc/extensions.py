@@ -11,10 +11,13 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from fxc.dispatch.dispatcher import Registration
-from fxc.ir.errors import ExtensionError
+from fxc.ir.error_kinds import ARGUMENT
+from fxc.ir.errors import ExtensionError, UsageError, UsageTypeError
 from fxc.ir.forking import table_lock
 from fxc.ir.records import frozen
 from fxc.ir.settings import OWN_BACKENDS
+
+from .tracebacks import folded
 
 if TYPE_CHECKING:
     from fxc.dispatch.backend import BackendIndex
@@ -34,6 +37,7 @@ _found: dict[tuple[str, str], Any] = {}  # in installed packages, by group and n
 _lock = table_lock()
 
 
+@folded
 def register_backend(name: str, backend: Backend | BackendIndex[Any], /) -> Registration:
     """Let ``fxc.compile(backend=name)`` use a backend; a handle whose ``remove()`` undoes that.
 
@@ -57,7 +61,7 @@ def register_backend(name: str, backend: Backend | BackendIndex[Any], /) -> Regi
     _check_backend(name, backend)
     with _lock:
         if name in OWN_BACKENDS or name in _backends:
-            raise ValueError(f"there is a backend {name!r} already")
+            raise UsageError(ARGUMENT, f"there is a backend {name!r} already")
         _backends[name] = backend
 
     def undo() -> None:
@@ -76,10 +80,14 @@ def _is_backend(backend: object) -> bool:
 
 def _check_backend(name: str, backend: object) -> None:
     if not isinstance(name, str):
-        raise TypeError(f"the name of a backend is a str, not a {type(name).__name__}")
+        raise UsageTypeError(
+            ARGUMENT, f"the name of a backend is a str, not a {type(name).__name__}"
+        )
     if not _is_backend(backend):
         kind = type(backend).__name__
-        raise TypeError(f"the backend {name!r} must be a function or a BackendIndex, not a {kind}")
+        raise UsageTypeError(
+            ARGUMENT, f"the backend {name!r} must be a function or a BackendIndex, not a {kind}"
+        )
 
 
 def backend_of(backend: str | Backend | BackendIndex[Any]) -> Any:
@@ -89,8 +97,8 @@ def backend_of(backend: str | Backend | BackendIndex[Any]) -> Any:
     """
     if not isinstance(backend, str):
         if not _is_backend(backend):
-            raise ValueError(
-                f"backend must be a callable or one of {OWN_BACKENDS}, not {backend!r}"
+            raise UsageError(
+                ARGUMENT, f"backend must be a callable or one of {OWN_BACKENDS}, not {backend!r}"
             )
         return backend
     if backend in OWN_BACKENDS:
@@ -102,7 +110,7 @@ def backend_of(backend: str | Backend | BackendIndex[Any]) -> Any:
             _check_backend(backend, found)
     if found is None:
         known = tuple(dict.fromkeys((*OWN_BACKENDS, *_backends, *_offered("backends"))))
-        raise ValueError(f"backend must be a callable or one of {known}, not {backend!r}")
+        raise UsageError(ARGUMENT, f"backend must be a callable or one of {known}, not {backend!r}")
     return found
 
 
@@ -129,10 +137,12 @@ def _pass_of(each: Pass | str) -> NamedPass:
     if isinstance(each, str):
         function = _from_packages("passes", each)
         if function is None:
-            raise ValueError(f"there is no pass {each!r}; {_known('passes')}")
+            raise UsageError(ARGUMENT, f"there is no pass {each!r}; {_known('passes')}")
         return NamedPass(each, function)
     if not callable(each):
-        raise TypeError(f"a pass is a function from Graph to Graph, not a {type(each).__name__}")
+        raise UsageTypeError(
+            ARGUMENT, f"a pass is a function from Graph to Graph, not a {type(each).__name__}"
+        )
     return NamedPass(getattr(each, "__name__", repr(each)), each)
 
 
@@ -143,7 +153,7 @@ def exporter_of(name: str) -> Callable[..., Any]:
     """
     found = _from_packages("exporters", name)
     if found is None:
-        raise ValueError(f"there is no exporter {name!r}; {_known('exporters')}")
+        raise UsageError(ARGUMENT, f"there is no exporter {name!r}; {_known('exporters')}")
     return found  # type: ignore[no-any-return]
 
 

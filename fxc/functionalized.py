@@ -11,6 +11,8 @@ import numpy as np
 
 from fxc.capture.capture import Terms, capture
 from fxc.capture.captured import Captured
+from fxc.ir.error_kinds import ARGUMENT
+from fxc.ir.errors import UsageTypeError
 from fxc.ir.evaluate import call, viewed
 from fxc.ir.graph import Graph
 from fxc.ir.records import frozen
@@ -18,11 +20,13 @@ from fxc.ir.tree import unflatten
 from fxc.ops.kernels import kernel_of
 
 from .stages import functional_graph
+from .tracebacks import folded
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
 
+@folded
 def functionalize(fn: Callable[P, R]) -> Functionalized[P, R]:
     """``fn`` as a pure function: it changes no array, and gives the new content of those that
     ``fn`` would change.
@@ -45,7 +49,9 @@ def functionalize(fn: Callable[P, R]) -> Functionalized[P, R]:
     array([0., 8., 4., 0.])
     """
     if not callable(fn):
-        raise TypeError(f"fxc.functionalize takes a function, not a {type(fn).__name__}")
+        raise UsageTypeError(
+            ARGUMENT, f"fxc.functionalize takes a function, not a {type(fn).__name__}"
+        )
     return Functionalized(getattr(fn, "__fxc_original__", fn))
 
 
@@ -64,6 +70,7 @@ class Functionalized(Generic[P, R]):
         self._variants: list[_Variant] = []
         self._lock = threading.Lock()
 
+    @folded
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> tuple[R, dict[str, np.ndarray]]:
         """The result, and the new arrays by the names of those that ``fn`` writes."""
         variant, given = self._variant(args, kwargs)
@@ -84,6 +91,7 @@ class Functionalized(Generic[P, R]):
         news = {captured.inputs[place].text: inputs[place] for place in sorted(changed)}
         return unflatten(captured.out_spec, leaves), news
 
+    @folded
     def graph(self, *args: P.args, **kwargs: P.kwargs) -> Graph:
         """The functional graph for these arguments; nothing is run."""
         return self._variant(args, kwargs)[0].graph

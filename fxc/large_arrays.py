@@ -15,6 +15,7 @@ from fxc.runtime.kept_memory import KeptMemory, NumpyMemory, usual_limit
 from fxc.runtime.recipe import LargeArrays
 
 from .numpy_slots import NEW_ARRAY, SET_HANDLER, numpy_function, usual_handler
+from .tracebacks import folded
 
 
 @cache
@@ -70,6 +71,7 @@ def get_kept_memory() -> int:
     return usual_limit() if limit is None else limit
 
 
+@folded
 def set_kept_memory(n: int | None) -> None:
     """Keep up to ``n`` bytes of memory of large arrays that are gone, for those that come.
 

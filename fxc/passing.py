@@ -34,7 +34,7 @@ def _verified(graph: Graph, each: NamedPass) -> Graph:
     try:
         verify(graph, table=TABLE.schema_of, meta=types_of, after=f"the pass {each.name}")
     except VerificationError as error:
-        raise ExtensionError(str(error)) from None
+        raise ExtensionError(error.text) from None
     except FxcError:
         raise
     except Exception as error:

@@ -34,7 +34,8 @@ from typing import Any
 
 import numpy as np
 
-from fxc.ir.errors import ParseError
+from fxc.ir.error_kinds import NOT_SAVED
+from fxc.ir.errors import ParseError, ProgramFileError, UsageError
 from fxc.ir.graph import Graph, walk
 from fxc.ir.parse import parse_graph
 from fxc.ir.records import frozen
@@ -119,7 +120,7 @@ def write_file(data: bytes, path: str | os.PathLike[str]) -> None:
 
 
 def read_program(path: str | os.PathLike[str]) -> SavedProgram:
-    """The program in a file. Raises ``ParseError``, which names the file, if there is none."""
+    """The program in a file; raises ``ProgramFileError``, which names the file, if it is none."""
     with open(path, "rb") as file:
         data = file.read()
     try:
@@ -128,10 +129,10 @@ def read_program(path: str | os.PathLike[str]) -> SavedProgram:
     except UnicodeDecodeError:
         problem = "it is no text"
     except ParseError as error:
-        problem = str(error)
+        problem = error.text
     except Exception as error:  # whatever reading something that is no program leads to
         problem = f"it is damaged ({type(error).__name__}: {error})"
-    raise ParseError(f"{os.fspath(path)} cannot be loaded: {problem}")
+    raise ProgramFileError(f"{os.fspath(path)} cannot be loaded: {problem}")
 
 
 # ------------------------------------------------------------------ text
@@ -147,9 +148,10 @@ def program_text(program: SavedProgram) -> str:
     }
     for node in walk(program.graph.body):
         if not TABLE.lists(node.op):
-            raise ValueError(
+            raise UsageError(
+                NOT_SAVED,
                 f"{program.graph.name} cannot be saved: it calls a function that is no part of "
-                f"NumPy or fxc ({node.op})"
+                f"NumPy or fxc ({node.op})",
             )
     graph = str(program.graph)
     body = f"{_TITLE}{FORMAT}\n{json.dumps(header)}\n\n{graph}\n"
@@ -158,9 +160,10 @@ def program_text(program: SavedProgram) -> str:
     except ParseError:
         faithful = False
     if not faithful:
-        raise ValueError(
+        raise UsageError(
+            NOT_SAVED,
             f"{program.graph.name} cannot be saved: its result holds an object that is neither an "
-            "array, a number, a string nor None"
+            "array, a number, a string nor None",
         )
     return f"{body}end crc32 {zlib.crc32(body.encode()):08x}\n"
 

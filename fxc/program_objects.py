@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from fxc.ir.atoms import AtomParser
-from fxc.ir.errors import ParseError
+from fxc.ir.error_kinds import NOT_SAVED
+from fxc.ir.errors import ParseError, UsageError
 from fxc.ir.text import show_scalar
 from fxc.ir.tree import LEAF, NONE, TreeSpec, registration
 from fxc.ir.types import DTYPE_NAMES
@@ -40,7 +41,9 @@ def show_spec(spec: TreeSpec, show_key: Callable[[object], Any] | None = None) -
     if kind in _SEQUENCES.values():
         return {kind.__name__: children}
     if registration(kind) is not None:
-        raise ValueError(f"{kind.__name__} is a registered pytree node, which cannot be saved")
+        raise UsageError(
+            NOT_SAVED, f"{kind.__name__} is a registered pytree node, which cannot be saved"
+        )
     if kind is dict:
         return {"dict": children, "keys": [key_text(key) for key in spec.keys]}
     return {"class": name_of(kind), "fields": spec.keys, "items": children}
@@ -109,7 +112,7 @@ def show_object(value: object) -> Any:
         case _ if value is Ellipsis:
             return {"ellipsis": True}
         case _:
-            raise ValueError(f"a program with {value!r} in it cannot be saved")
+            raise UsageError(NOT_SAVED, f"a program with {value!r} in it cannot be saved")
 
 
 def _has_text(value: object) -> bool:
@@ -153,9 +156,10 @@ def name_of(thing: Any) -> str:
     except ParseError:
         found = None
     if found is not thing:
-        raise ValueError(
+        raise UsageError(
+            NOT_SAVED,
             f"a program that depends on {thing!r} cannot be saved: it would not be found again "
-            f"as {name}; define it at the top of a module"
+            f"as {name}; define it at the top of a module",
         )
     return name
 

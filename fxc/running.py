@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import functools
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Generic, ParamSpec, TypeVar
 
+from fxc.ir.error_kinds import Kind
+from fxc.ir.errors import NumberedError, notes_of, numbered, reference
 from fxc.ir.logs import PERF, SPLITS
 
 from . import warned
@@ -84,16 +86,17 @@ class Running(Generic[P, R]):
         found = known.get(key_of(args, kwargs)) if known else None
         return nullcontext() if found is None else found.timed()
 
-    def _warn_eager(self, reason: str, error: Exception) -> None:
-        text = "\n".join([reason, *getattr(error, "__notes__", ())])
-        self._warn(f" runs as plain NumPy: {text}")
+    def _warn_eager(self, error: NumberedError, before: str = "") -> None:
+        """Warn that Python runs the function, and why."""
+        self._warn(error.kind, f" runs as plain NumPy: {before}{error.text}", notes_of(error))
 
-    def _warn(self, text: str) -> None:
+    def _warn(self, kind: Kind, text: str, notes: Iterable[str] = ()) -> None:
         """Warn, once for each text, which follows the name of the function."""
+        text = "\n".join([text, *notes])
         if text not in self._state.warned:
             self._state.warned.add(text)
             SPLITS.info("%s%s", self.__name__, text)
-            warned.warn(self.__name__ + text)
+            warned.warn(f"{numbered(kind, self.__name__ + text)}\n{reference(kind)}")
 
 
 def _bound_as(original: Any, function: Callable[..., Any]) -> Callable[..., Any]:

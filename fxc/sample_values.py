@@ -6,15 +6,18 @@ from typing import Any
 
 import numpy as np
 
-from fxc.ir.errors import FxcError
+from fxc.ir.error_kinds import CHECK_FAILED
+from fxc.ir.errors import NumberedError
 from fxc.ir.size_functions import evaluate
 from fxc.ir.symbols import Dim, symbol
 from fxc.ir.types import ArrayType, Type, array_type, normal_strides, scalar_type_of
 from fxc.ops.kernels.copies import strided_copy
 
 
-class CheckFailed(FxcError, AssertionError):
+class CheckFailed(NumberedError, AssertionError):
     """Something registered of an operator is not as its function behaves; the text says what."""
+
+    kind = CHECK_FAILED
 
 
 def difference(found: object, wanted: object, rtol: float) -> str:

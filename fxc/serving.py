@@ -9,15 +9,16 @@ from collections.abc import Callable
 from typing import Any
 
 from fxc.ir.asynchronous import raised_by_handler
+from fxc.ir.error_kinds import INTERNAL
 from fxc.ir.errors import (
     MISSED,
     CaptureError,
-    ExportError,
     ExtensionError,
     Flagged,
     FxcError,
     InternalError,
     Interrupted,
+    NumberedError,
     OverlapError,
     PutOff,
     RunFailed,
@@ -272,9 +273,9 @@ class Serving(Remembering[P, R]):
             self._split(error)
         else:
             known.add(None)
-            is_others = isinstance(error, (ExtensionError, ExportError))
-            text = str(error) if is_others else f"a bug in fxc, please report it: {error}"
-            self._warn_eager(text, error)
+            assert isinstance(error, NumberedError)
+            is_bug = isinstance(error, InternalError)
+            self._warn_eager(error, "a bug in fxc, please report it: " if is_bug else "")
         return functools.partial(self._instead, known)
 
     def _raised(self, error: Exception) -> Callable[[tuple[Any, ...], dict[str, Any]], Any]:
@@ -292,14 +293,15 @@ class Serving(Remembering[P, R]):
         if isinstance(error, ExtensionError):  # what a backend gives, which need not be as NumPy's
             if self._options.fullgraph:
                 raise error
-            self._warn_eager(str(error), error)
+            self._warn_eager(error)
             return self._eager(args, kwargs)
         PERF.info("%s: runs as plain NumPy: %s", self.__name__, shown(error))
         result = self._eager(args, kwargs)
         if not getattr(error, "__fxc_need_not_raise__", False):
             if self._options.fullgraph:
                 raise InternalError(f"{self.__name__} failed where NumPy did not") from error
-            self._warn(f": fxc failed where NumPy did not: {shown(error)}; please report it")
+            text = f": fxc failed where NumPy did not: {shown(error)}; please report it"
+            self._warn(INTERNAL, text)
         return result
 
     @unseen

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 from fxc.capture.session.locations import OURS, is_in_library
 from fxc.capture.staging.nodes import children, walk
 from fxc.capture.staging.staging import source_of
-from fxc.ir.errors import CaptureError
+from fxc.ir.error_kinds import UNKNOWN_CALL
+from fxc.ir.errors import CaptureError, uncapturable
 from fxc.split.driver import Cuts, Driver, DriverWriter
 from fxc.split.function_plan import FunctionPlan, Statement
 from fxc.split.part_source import PartKey, PartSource
@@ -62,7 +63,7 @@ class Split:
     ) -> None:
         node = source_of(function)
         if node is None:
-            raise CaptureError(f"the source of {function.__name__} is not available")
+            raise uncapturable(UNKNOWN_CALL, f"the source of {function.__name__} is not available")
         if isinstance(node, ast.Lambda):
             made = ast.FunctionDef(function.__name__, node.args, body_of(node), [])
             node = ast.copy_location(made, node)

@@ -6,7 +6,7 @@ import types
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from fxc.ir.errors import CaptureError, TooManyVariants
+from fxc.ir.errors import CaptureError, TooManyVariants, notes_of
 
 from .decisions import Refused
 from .running import P, R
@@ -33,14 +33,14 @@ class Splitting(TakingTurns[P, R]):
         """Cut the function where its capture was refused, and say so."""
         split = self._splitting()
         if split is None:
-            self._warn_eager(str(error), error)
+            self._warn_eager(error)
         elif split.refused(error, split.plan.body):
             self._warn_split(split, error)
 
     def _give_up(self, error: TooManyVariants) -> None:
         """Leave calls that no compilation fits to Python."""
         if self._state.split is None:
-            self._warn_eager(str(error), error)
+            self._warn_eager(error)
         else:
             self._warn_split(self._state.split, error)
 
@@ -95,8 +95,8 @@ class Splitting(TakingTurns[P, R]):
     def _warn_split(self, split: Split, error: CaptureError) -> None:
         """Say which statement was refused, and how much of the function is compiled."""
         if not split.has_parts:
-            self._warn_eager(str(error), error)
+            self._warn_eager(error)
             return
         compiled, count = split.in_parts
-        text = "\n".join([str(error), *getattr(error, "__notes__", ())])
-        self._warn(f": {count - compiled} of {count} statements run as plain NumPy: {text}")
+        text = f": {count - compiled} of {count} statements run as plain NumPy: {error.text}"
+        self._warn(error.kind, text, notes_of(error))

@@ -8,7 +8,8 @@ from collections import Counter
 from dataclasses import field
 from typing import TYPE_CHECKING, Any, get_args
 
-from fxc.ir.errors import OverlapError
+from fxc.ir.error_kinds import ARGUMENT
+from fxc.ir.errors import OverlapError, UsageError
 from fxc.ir.records import frozen, mutable
 from fxc.ir.settings import OWN_BACKENDS, Math
 
@@ -43,9 +44,9 @@ class Options:
             backend_of(self.backend)
             passes_of(self.passes)
         if self.dynamic is not None and not isinstance(self.dynamic, bool):
-            raise ValueError(f"dynamic must be True, False or None, not {self.dynamic!r}")
+            raise UsageError(ARGUMENT, f"dynamic must be True, False or None, not {self.dynamic!r}")
         if self.math not in get_args(Math):
-            raise ValueError(f"math must be one of {get_args(Math)}, not {self.math!r}")
+            raise UsageError(ARGUMENT, f"math must be one of {get_args(Math)}, not {self.math!r}")
 
     def shown(self) -> dict[str, str]:
         """The options that are not the usual ones, for people."""

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from fxc.ir.asynchronous import hand_on
+from fxc.ir.error_kinds import INTERNAL
 from fxc.ir.errors import MISSED
 from fxc.ir.forking import compiling
 from fxc.ir.logs import PERF
@@ -307,7 +308,8 @@ class TakingTurns(Running[P, R]):
                 return
             except Exception as error:
                 hand_on(error)
-                self._warn(f": a bug in fxc, please report it: no native calls: {error!r}")
+                text = f": a bug in fxc, please report it: no native calls: {error!r}"
+                self._warn(INTERNAL, text)
                 return
             self._arrange()
         if self._state is not state:  # cleared meanwhile

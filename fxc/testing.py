@@ -16,7 +16,8 @@ from fxc.dispatch.default import default_dispatcher
 from fxc.dispatch.keys import AliasKey, DispatchKey
 from fxc.dispatch.trace import recording_into
 from fxc.ir.builder import GraphBuilder
-from fxc.ir.errors import FxcError, WouldRaise
+from fxc.ir.error_kinds import ARGUMENT
+from fxc.ir.errors import FxcError, UsageTypeError, WouldRaise
 from fxc.ir.evaluate import call
 from fxc.ir.graph import Graph, Literal, Value
 from fxc.ir.records import frozen
@@ -45,8 +46,10 @@ from .sample_values import (
     type_of_result,
 )
 from .stages import native
+from .tracebacks import folded
 
 
+@folded
 def check_op(op: CustomOp, samples: Iterable[Sequence[Any]], *, rtol: float = 0.0) -> None:
     """Compare all that is registered of a custom operator with what its function does.
 
@@ -64,14 +67,16 @@ def check_op(op: CustomOp, samples: Iterable[Sequence[Any]], *, rtol: float = 0.
     ...     check_op(op, [(np.ones(3),)])
     ... except AssertionError as error:
     ...     print(error)
-    doc::twice, sample 0: the meta says f32[3], it gives f64[3]
+    FXC0202: doc::twice, sample 0: the meta says f32[3], it gives f64[3]
     >>> handle.remove()
     >>> handle = op.register_meta(lambda x: x.new())
     >>> check_op(op, [(np.ones(3),), (np.ones((2, 3), "f4").T,)])
     >>> op.remove()
     """
     if not isinstance(op, CustomOp):
-        raise TypeError(f"check_op takes what fxc.custom_op gives, not a {type(op).__name__}")
+        raise UsageTypeError(
+            ARGUMENT, f"check_op takes what fxc.custom_op gives, not a {type(op).__name__}"
+        )
     changed: set[str] = set()
     count = 0
     for number, given in enumerate(samples):
@@ -93,7 +98,7 @@ def _named(where: str) -> Iterator[None]:
     try:
         yield
     except CheckFailed as error:
-        raise CheckFailed(f"{where}{error}") from error.__cause__
+        raise CheckFailed(f"{where}{error.text}") from error.__cause__
 
 
 @frozen

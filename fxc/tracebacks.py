@@ -4,15 +4,18 @@ handling.
 
 from __future__ import annotations
 
+import functools
 import itertools
 import os
 from collections.abc import Callable
 from types import CodeType, TracebackType
-from typing import Any, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
-from fxc.ir.errors import FxcError
+from fxc.ir.errors import FxcError, InternalError, NumberedError, notes_of, reference
 
 F = TypeVar("F", bound=Callable[..., Any])
+P = ParamSpec("P")
+R = TypeVar("R")
 _HERE = os.path.dirname(__file__) + os.sep
 _GUARDS = "__fxc_guards__"
 _MARK = "__fxc_in_capture__"
@@ -48,9 +51,14 @@ def hide_fxc(error: BaseException) -> None:
     capture has met before it; so of what the program was handling. Where a part of a split function
     has been split in its turn, one frame of the function is left, the inner one.
 
-    Errors of fxc, and what no frame of the program has raised, keep theirs.
+    Errors of fxc say where more is to be read, and have no frames of fxc, but for bugs. What else
+    no frame of the program has raised keeps them.
     """
     if isinstance(error, FxcError):
+        if isinstance(error, NumberedError) and reference(error.kind) not in notes_of(error):
+            error.add_note(reference(error.kind))
+        if not isinstance(error, InternalError):
+            _hide_all(error)
         return
     _show_program(error)
     seen: BaseException | None = error
@@ -62,6 +70,35 @@ def hide_fxc(error: BaseException) -> None:
         seen = seen.__context__
         if seen is not None and not isinstance(seen, FxcError):
             _show_program(seen)
+
+
+def folded(function: Callable[P, R]) -> Callable[P, R]:
+    """A function of the API, of whose exceptions the program sees its own frames alone."""
+
+    @functools.wraps(function)
+    @unseen
+    def run(*args: P.args, **kwargs: P.kwargs) -> R:
+        try:
+            return function(*args, **kwargs)
+        except Exception as error:
+            hide_fxc(error)
+            raise
+
+    return run
+
+
+def _hide_all(error: BaseException) -> None:
+    """Take all of fxc's frames out of a traceback."""
+    kept = []
+    entry = error.__traceback__
+    while entry is not None:
+        if not is_of_fxc(entry.tb_frame.f_code):
+            kept.append(entry)
+        entry = entry.tb_next
+    for before, after in itertools.pairwise([*kept, None]):
+        assert before is not None
+        before.tb_next = after
+    error.__traceback__ = kept[0] if kept else None
 
 
 def _first(entry: TracebackType | None, *, of_fxc: bool) -> TracebackType | None:

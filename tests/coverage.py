@@ -347,7 +347,7 @@ def outcome(
         captured = capture(program, tuple(map(np.copy, arrays)), {}, Terms(None))
         functional = functional_graph(captured)
     except CaptureError as error:
-        row.reasons[what] = str(error).splitlines()[0]
+        row.reasons[what] = error.text.splitlines()[0]
         return REFUSED
     index = llvm_index()
     native = decomposed_graph(functional, index)

@@ -142,7 +142,7 @@ def _loaded(path: Path) -> fxc.ExportedProgram | str:
     try:
         return fxc.load(path)
     except ParseError as error:
-        return str(error)
+        return error.text
 
 
 def tried(seeds: Iterable[int]) -> Counter[str]:

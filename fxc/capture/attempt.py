@@ -10,6 +10,15 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from fxc.ir.error_kinds import (
+    EXCEPTION,
+    NO_RESULT,
+    OBJECT,
+    OVERLAPPING_WRITE,
+    STATEMENT,
+    TOO_LARGE,
+    WARNS,
+)
 from fxc.ir.errors import CaptureError, InternalError, OverlapError
 from fxc.ir.graph import Graph, Region, walk
 from fxc.ir.location import Site, SourceLocation
@@ -140,7 +149,7 @@ def _plain_result(outside: Outside, result: object) -> _Result:
     """The result by its leaves alone."""
     _check_plain(outside, result, set())
     if outside.drawn or outside.keeps:
-        raise refuse("draws and what loops show cannot be captured without effects")
+        raise _without_effects("draws and what loops show")
     _keep_shapes(outside)
     leaves, shown = flatten(result)
     return _Result(tuple(output_leaf(outside, x) for x in leaves), _of_real_classes(shown))
@@ -193,13 +202,14 @@ def _run(
         _try_otherwise(session, error)
         raise
     except RecursionError:
-        raise refuse("a recursion this deep cannot be captured; use a loop") from None
+        raise refuse(TOO_LARGE, "a recursion this deep cannot be captured; use a loop") from None
     except AttributeError as error:
         check_no_bug(error, session.door.raised)
         if session.error is None and outside.is_stand_in(error.obj):
             raise refuse(
+                OBJECT,
                 f"code that fxc does not see reads .{error.name} of a "
-                f"{type(error.obj).__name__} from outside, which cannot be captured"
+                f"{type(error.obj).__name__} from outside, which cannot be captured",
             ) from None
         _try_otherwise(session, session.error)
         raise session.error or _raised_in(session, error) or error from None
@@ -219,7 +229,8 @@ def _refuse_known(kind: str, flag: int) -> None:
     place = user_location()
     if place is None or not any(kind.startswith(each) for each in place.quiet):
         raise refuse(
-            f"an operation on known numbers, of which NumPy warns ({kind}), cannot be captured"
+            WARNS,
+            f"an operation on known numbers, of which NumPy warns ({kind}), cannot be captured",
         )
 
 
@@ -228,6 +239,7 @@ def _raised_in(session: Session, error: Exception) -> CaptureError | None:
     if not session.statements:
         return None
     return refuse(
+        EXCEPTION,
         f"{type(error).__name__} ({error}) in a branch or a loop that is captured as a whole "
         "cannot be captured; check before",
         location_of(error),
@@ -277,7 +289,7 @@ def _refuse_assignment(
     place = next((p for p, x in enumerate(outside.inputs) if x.value is assignment.root), None)
     if place in overlaps.parts:
         raise OverlapError(reason, outside.guards.program(()).check)
-    raise refuse(reason, assignment.node.loc)
+    raise refuse(OVERLAPPING_WRITE, reason, assignment.node.loc)
 
 
 # ------------------------------------------------------------------ arguments
@@ -288,6 +300,7 @@ def _check_kind(fn: object) -> None:
     code = getattr(getattr(fn, "__func__", fn), "__code__", None)
     if code is not None and code.co_flags & (CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR):
         raise refuse(
+            STATEMENT,
             f"{code.co_name} is a generator or a coroutine and cannot be captured",
             SourceLocation(code.co_filename, code.co_firstlineno, code.co_name),
         )
@@ -352,27 +365,34 @@ def _keep_shapes(outside: Outside) -> None:
     inputs = {each.value for each in outside.inputs}
     for value, array in outside.session.reshaped.items():
         if value in inputs:
-            raise refuse("a change of the shape of an argument cannot be captured without effects")
+            raise _without_effects("a change of the shape of an argument")
         array._original = array._value
     for value, (array, _, _) in outside.session.flagged.items():
         if value in inputs:
-            raise refuse("a change of the flags of an argument cannot be captured without effects")
+            raise _without_effects("a change of the flags of an argument")
         array._original = array._value
+
+
+def _without_effects(what: str) -> CaptureError:
+    return refuse(NO_RESULT, f"{what} cannot be captured without effects")
 
 
 def _check_plain(outside: Outside, tree: object, seen: set[int]) -> None:
     """Refuse what a result is not made of if there is no epilogue."""
     for effect in outside.effects.entries:
-        raise refuse(f"a change to {effect.owner.text} cannot be captured without effects")
+        raise _without_effects(f"a change to {effect.owner.text}")
     known = outside.shown.get(id(tree))
     if isinstance(tree, External) or (known is not None and known.is_object and not known.is_fixed):
         raise refuse(
+            NO_RESULT,
             "a container or an object from outside of the function is returned, which cannot be "
-            "captured here; return its elements"
+            "captured here; return its elements",
         )
     if isinstance(tree, list | dict):
         if id(tree) in seen:
-            raise refuse("a result that holds one list or dict twice cannot be captured here")
+            raise refuse(
+                NO_RESULT, "a result that holds one list or dict twice cannot be captured here"
+            )
         seen.add(id(tree))
     if isinstance(tree, list | tuple):
         for item in tree:

@@ -8,7 +8,8 @@ from dataclasses import replace
 from typing import Any
 
 from fxc.dispatch.dispatcher import Dispatcher
-from fxc.ir.errors import CaptureError, FxcError, InternalError
+from fxc.ir.error_kinds import NUMPY_CALL, TOO_LARGE
+from fxc.ir.errors import CaptureError, FxcError, InternalError, uncapturable
 from fxc.ir.logs import PERF
 
 from .attempt import GivenCall, Terms, begun
@@ -61,7 +62,7 @@ def capture(
             budget.operations = session.operations
             session.door.outside.forget()
             session.error = None
-    raise CaptureError("too many numbers had to become constants")
+    raise uncapturable(TOO_LARGE, "too many numbers had to become constants")
 
 
 class _Attempts:
@@ -95,7 +96,7 @@ class _Attempts:
             case LeftToPython():
                 assert self.terms.left is not None
                 text = f"{self.terms.left.op} has left calls to NumPy at run time"
-                self._first = CaptureError(text)
+                self._first = uncapturable(NUMPY_CALL, text)
                 self._first.__traceback__ = ended.__traceback__
                 _note_refusal(session, self._first)
                 return False

@@ -15,6 +15,7 @@ COMMANDS = {
     "bisect": "find the stage that is wrong where a script's results differ from NumPy's",
     "export": "export a function of a file for another runtime",
     "report": "write a page about what was compiled, of a trace or of a script that is run",
+    "help": "print the page of an error, such as FXC0002, or the help of a command",
 }
 
 

@@ -9,7 +9,8 @@ from types import CodeType, FunctionType, MethodType
 from typing import Any
 
 from fxc.ir.builder import GraphBuilder
-from fxc.ir.errors import CaptureError
+from fxc.ir.error_kinds import CUSTOM_OPERATOR
+from fxc.ir.errors import UsageError, uncapturable
 from fxc.ir.graph import Literal
 from fxc.ir.schema import Schema
 from fxc.ir.types import ArrayType, ScalarType, Type
@@ -102,7 +103,7 @@ class _Composite:
         definition, name = self.definition, self.definition.name
         definition.is_used = True
         if _nesting.depth > _MOST_NESTED:
-            raise CaptureError(f"{name} is defined in terms of itself")
+            raise uncapturable(CUSTOM_OPERATOR, f"{name} is defined in terms of itself")
         _nesting.depth += 1
         try:
             found = self.function(ops, *args)
@@ -131,15 +132,18 @@ class _Composite:
         """Raise if the results are none of these types."""
         name = self.definition.name
         if len(found) != len(said):
-            raise CaptureError(
-                f"the decomposition of {name} gives {len(found)} results, its meta says {len(said)}"
+            raise uncapturable(
+                CUSTOM_OPERATOR,
+                f"the decomposition of {name} gives {len(found)} results, its meta says "
+                f"{len(said)}",
             )
         for place, (kind, each) in enumerate(zip(said, found, strict=True)):
             given = type_of(each)
             if not _agree(kind, given, self.is_seen):
                 which = f"result {place} " if len(said) > 1 else ""
-                raise CaptureError(
-                    f"the decomposition of {name} gives {which}{given}, its meta says {kind}"
+                raise uncapturable(
+                    CUSTOM_OPERATOR,
+                    f"the decomposition of {name} gives {which}{given}, its meta says {kind}",
                 )
 
 
@@ -187,8 +191,9 @@ def traced_types(
         with recording_into(builder), with_keys(_TRACE, _FUNCTIONALIZE):
             found = function(dispatcher.ops, *args)
         if found is NotImplemented:
-            raise CaptureError(
-                f"{schema.name} has no meta, and its decomposition does not serve these arguments"
+            raise uncapturable(
+                CUSTOM_OPERATOR,
+                f"{schema.name} has no meta, and its decomposition does not serve these arguments",
             )
         results = results_of(schema, found)
         return tuple(each.type if isinstance(each, Literal) else type_of(each) for each in results)
@@ -210,7 +215,7 @@ def check_cycles(name: str, calls: frozenset[str]) -> frozenset[str]:
     while paths:
         path = paths.pop()
         if path[-1] == name:
-            raise ValueError(f"a cycle of decompositions: {' → '.join(path)}")
+            raise UsageError(CUSTOM_OPERATOR, f"a cycle of decompositions: {' → '.join(path)}")
         if path[-1] in seen or path[-1] not in known:
             continue
         seen.add(path[-1])

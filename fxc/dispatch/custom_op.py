@@ -6,7 +6,8 @@ import inspect
 from collections.abc import Callable
 from typing import Any, overload
 
-from fxc.ir.errors import ParseError
+from fxc.ir.error_kinds import CUSTOM_OPERATOR
+from fxc.ir.errors import ParseError, UsageError, UsageTypeError
 from fxc.ir.forking import table_lock
 from fxc.ir.graph import Literal, Value
 from fxc.ir.schema import Schema, parse_schema
@@ -157,7 +158,9 @@ class CustomOp:
             try:
                 self._op = TABLE.add(Row(str(schema), Tag.CUSTOM, None, True))
             except ValueError as error:
-                raise ValueError(f"{error}: take another name, or remove it first") from None
+                raise UsageError(
+                    CUSTOM_OPERATOR, f"{error}: take another name, or remove it first"
+                ) from None
             define(self._definition)
 
     def __call__(self, *args: object, **kwargs: object) -> Any:
@@ -185,7 +188,10 @@ class CustomOp:
                 found = function(dispatcher.ops, *args)
                 if found is not NotImplemented:
                     return found
-        raise TypeError(f"{self.schema.name} has no impl, and no decomposition for these arguments")
+        raise UsageTypeError(
+            CUSTOM_OPERATOR,
+            f"{self.schema.name} has no impl, and no decomposition for these arguments",
+        )
 
     # -- registration
 
@@ -215,7 +221,10 @@ class CustomOp:
         Raises ``ValueError`` for an operator that gives a view.
         """
         if self.schema.is_view:
-            raise ValueError(f"{self.schema.name} gives a view, of which there is no native code")
+            raise UsageError(
+                CUSTOM_OPERATOR,
+                f"{self.schema.name} gives a view, of which there is no native code",
+            )
         _check_parameters(build, 2, f"the lowering of {self.schema.name}")
         return self._set("lowering", Lowering(build, covers, checks))
 
@@ -241,7 +250,9 @@ class CustomOp:
         kind = kind or ("explicit" if schema.is_functional else "non_functional")
         if kind not in kinds or (kind == "explicit" and not schema.is_functional):
             allowed = tuple(each for each in kinds if schema.is_functional or each != "explicit")
-            raise ValueError(f"the kind of a decomposition is one of {allowed}, not {kind!r}")
+            raise UsageError(
+                CUSTOM_OPERATOR, f"the kind of a decomposition is one of {allowed}, not {kind!r}"
+            )
         _check_parameters(function, self._count + 1, f"a decomposition of {schema.name}")
         definition, dispatcher = self._definition, default_dispatcher()
         with _lock:
@@ -253,7 +264,7 @@ class CustomOp:
             except ValueError:
                 _remove_all(made)
                 text = f"{schema.name} has a decomposition of the kind {kind} already"
-                raise ValueError(text) from None
+                raise UsageError(CUSTOM_OPERATOR, text) from None
             types = traced_types(dispatcher, schema, function)
             definition.traced.append(types)
             definition.calls.append(calls)
@@ -282,7 +293,9 @@ class CustomOp:
         definition = self._definition
         with _lock:
             if getattr(definition, part) is not None:
-                raise ValueError(f"{self.schema.name} has a {part} already; remove that first")
+                raise UsageError(
+                    CUSTOM_OPERATOR, f"{self.schema.name} has a {part} already; remove that first"
+                )
             setattr(definition, part, value)
         return self._registered(lambda: setattr(definition, part, None))
 
@@ -326,7 +339,9 @@ def _found(name: str) -> CustomOp:
 def _check_parameters(function: object, count: int, what: str) -> None:
     """Raise ``TypeError`` for a function that does not take so many arguments by position."""
     if not callable(function):
-        raise TypeError(f"{what} must be a function, not a {type(function).__name__}")
+        raise UsageTypeError(
+            CUSTOM_OPERATOR, f"{what} must be a function, not a {type(function).__name__}"
+        )
     try:
         signature = inspect.signature(function)
     except (TypeError, ValueError):  # many functions of C have none
@@ -334,7 +349,8 @@ def _check_parameters(function: object, count: int, what: str) -> None:
     try:
         signature.bind(*range(count))
     except TypeError as error:
-        raise TypeError(
+        raise UsageTypeError(
+            CUSTOM_OPERATOR,
             f"{what} is called with {count} arguments by position, and {function!r} does not take "
-            f"them: {error}"
+            f"them: {error}",
         ) from None

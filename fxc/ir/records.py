@@ -137,7 +137,7 @@ def _template(made: tuple[bool, ...], finishes: bool) -> Callable[..., FunctionT
     lines.append("    finish(self)" if finishes else "    return")
     lines.append("  return __init__")
     names: dict[str, Any] = {}
-    exec("\n".join(lines), names)
+    exec(compile("\n".join(lines), f"{__file__} (made)", "exec"), names)
     found: Callable[..., FunctionType] = names["make"]
     return found
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from .bounds import decide
-from .errors import CaptureError, InternalError
+from .error_kinds import TOO_LARGE
+from .errors import InternalError, uncapturable
 from .symbols import (
     MOST_MEASURED,
     Atom,
@@ -39,8 +40,9 @@ def counted_size(name: str, most: Dim, guess: int | None = None) -> SymExpr:
 
 def _function(name: str, left: Dim, right: Dim) -> Dim:
     if weight(left) + weight(right) > _MOST_FACTORS:
-        raise CaptureError(
-            "a size that is computed in so many steps cannot be captured: its formula is too long"
+        raise uncapturable(
+            TOO_LARGE,
+            "a size that is computed in so many steps cannot be captured: its formula is too long",
         )
     return SymExpr((((SymFunc(name, left, right),), 1),))
 

@@ -12,6 +12,8 @@ import sys
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import Any
 
+from .error_kinds import ARGUMENT
+from .errors import UsageError
 from .records import frozen
 
 
@@ -66,7 +68,7 @@ def register_pytree_node(kind: type, flatten: Flatten, unflatten: Unflatten) -> 
     [1, 2, 3]
     """
     if kind in _BUILTIN or kind in _registered:
-        raise ValueError(f"{kind.__name__} is a pytree node already")
+        raise UsageError(ARGUMENT, f"{kind.__name__} is a pytree node already")
     _registered[kind] = flatten, unflatten
 
 

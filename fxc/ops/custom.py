@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from fxc.ir.errors import CaptureError, FxcError
+from fxc.ir.error_kinds import CUSTOM_OPERATOR
+from fxc.ir.errors import CaptureError, FxcError, uncapturable
 from fxc.ir.forking import table_lock
 from fxc.ir.graph import Literal
 from fxc.ir.records import frozen, mutable
@@ -41,6 +42,8 @@ from .operators import Operator
 
 class NotLearnt(CaptureError):
     """An operator has no meta, and what it gives for sizes that are symbols cannot be learnt."""
+
+    kind = CUSTOM_OPERATOR
 
 
 @frozen
@@ -180,7 +183,7 @@ def types_given(definition: Definition, args: Sequence[Any]) -> tuple[Type, ...]
     """
     definition.is_used = True
     if definition.mistake:
-        raise CaptureError(definition.mistake)
+        raise uncapturable(CUSTOM_OPERATOR, definition.mistake)
     schema = definition.schema
     given = [_type(x) if p.is_value else x for p, x in zip(schema.params, args, strict=True)]
     if definition.meta is not None or definition.traced:
@@ -188,9 +191,10 @@ def types_given(definition: Definition, args: Sequence[Any]) -> tuple[Type, ...]
     if not schema.returns:
         return ()
     if not definition.has_impl or schema.writes or schema.is_view:
-        raise CaptureError(
+        raise uncapturable(
+            CUSTOM_OPERATOR,
             f"{schema.name} has no meta, which says of what types its results are; give it one by "
-            "register_meta"
+            "register_meta",
         )
     return _learnt(definition, given)
 
@@ -224,19 +228,22 @@ def _said(definition: Definition, given: Sequence[Any]) -> tuple[Type, ...]:
     except FxcError:
         raise
     except Exception as error:
-        raise CaptureError(f"the meta of {name} raises {error!r}") from error
+        raise uncapturable(CUSTOM_OPERATOR, f"the meta of {name} raises {error!r}") from error
     results = (() if found is None else found) if len(returns) != 1 else (found,)
     if not isinstance(results, tuple) or len(results) != len(returns):
         shown = "a tuple of types" if len(returns) > 1 else "nothing"
-        raise CaptureError(f"the meta of {name} must give {shown} for {len(returns)} results")
+        raise uncapturable(
+            CUSTOM_OPERATOR, f"the meta of {name} must give {shown} for {len(returns)} results"
+        )
     for each in results:
         if not isinstance(each, ArrayType | ScalarType):
-            raise CaptureError(
+            raise uncapturable(
+                CUSTOM_OPERATOR,
                 f"the meta of {name} gives a {type(each).__name__}, which is no type of an array "
-                "or a scalar; see ArrayType.new"
+                "or a scalar; see ArrayType.new",
             )
         if not is_known(each.dtype):
-            raise CaptureError(f"the meta of {name} gives the dtype {each.dtype}")
+            raise uncapturable(CUSTOM_OPERATOR, f"the meta of {name} gives the dtype {each.dtype}")
     if definition.schema.is_view:
         return results
     return tuple(replace(x, writeable=True) if isinstance(x, ArrayType) else x for x in results)
@@ -250,9 +257,10 @@ def _learnt(definition: Definition, given: Sequence[Any]) -> tuple[Type, ...]:
         if isinstance(x, tuple):
             return tuple(map(hole, x))
         if isinstance(x, SymExpr):
-            raise CaptureError(
+            raise uncapturable(
+                CUSTOM_OPERATOR,
                 f"{definition.name} has no meta, and takes a size that is not known; give it one "
-                "by register_meta"
+                "by register_meta",
             )
         if not isinstance(x, ArrayType | ScalarType):
             return x
@@ -270,8 +278,9 @@ def _learnt(definition: Definition, given: Sequence[Any]) -> tuple[Type, ...]:
             raise NotLearnt(f"{text}; give it one by register_meta") from None
         if len(call.varying) != len(definition.schema.returns):
             wanted = len(definition.schema.returns)
-            raise CaptureError(
-                f"{name} gives {len(call.results)} results, its schema says {wanted}"
+            raise uncapturable(
+                CUSTOM_OPERATOR,
+                f"{name} gives {len(call.results)} results, its schema says {wanted}",
             )
         definition.learnt.append(Learnt(likeness, tuple(kinds), call))
     return tuple(result.type(kinds) for result in call.varying)

@@ -14,7 +14,8 @@ from typing import Any, Protocol
 import numpy as np
 
 from fxc.ir.asynchronous import hand_on
-from fxc.ir.errors import CaptureError, FxcError
+from fxc.ir.error_kinds import CUSTOM_OPERATOR
+from fxc.ir.errors import FxcError, uncapturable
 from fxc.ir.schema import Schema
 from fxc.ir.size_functions import hint
 from fxc.ir.symbols import SymExpr
@@ -102,7 +103,7 @@ def _check(
         text = next(filter(None, _problems(definition, given, problem)), "")
         definition.tried[key] = text
     if text:
-        raise CaptureError(f"{definition.schema.name}: {text}")
+        raise uncapturable(CUSTOM_OPERATOR, f"{definition.schema.name}: {text}")
 
 
 def _problems(

@@ -187,7 +187,7 @@ REFUSED = [
 def test_refused(program, args, message):
     with pytest.raises(CaptureError) as caught:
         capture(program, args, {})
-    assert str(caught.value).startswith(message)
+    assert caught.value.text.startswith(message)
     assert caught.value.__notes__[0].startswith("  test_capture_errors.py:")
     assert caught.value.location.file == __file__
 

@@ -304,7 +304,7 @@ def test_the_same_array_by_two_ways():
 def test_arguments_that_run_as_plain_numpy(value, reason):
     with pytest.raises(CaptureError) as caught:
         capture(lambda x: x, (value,), {})
-    assert str(caught.value).startswith(reason)
+    assert caught.value.text.startswith(reason)
 
 
 # ------------------------------------------------------------------ relations

@@ -420,7 +420,7 @@ def test_refused_before_it_happens(program, args, message, capsys):
     before = (list(LOG), list(NAMES), RNG.bit_generator.state, Model.gain)
     with pytest.raises(CaptureError) as caught:
         capture(program, args, {})
-    assert str(caught.value).startswith(message)
+    assert caught.value.text.startswith(message)
     assert (list(LOG), list(NAMES)) == before[:2]
     assert before[2:] == (RNG.bit_generator.state, Model.gain)
     assert capsys.readouterr().out == ""
@@ -444,7 +444,8 @@ def test_a_refusal_points_to_the_line():
 
     with pytest.raises(CaptureError) as caught:
         capture(f, (array(3),), {})
-    assert caught.value.__notes__ == [marked_line(f)]
+    (note,) = caught.value.__notes__
+    assert note.splitlines()[0] == marked_line(f)
     assert caught.value.location.function == "f"
 
 
@@ -472,7 +473,7 @@ def test_a_refusal_in_a_helper_points_into_the_helper():
     with pytest.raises(CaptureError, match=r"np\.histogramdd cannot be captured") as caught:
         capture(outer, (array(3),), {})
     inner, around = caught.value.__notes__
-    assert inner == marked_line(helper)
+    assert inner.splitlines()[0] == marked_line(helper)
     assert "called at test_staging.py" in around
     assert around.endswith("in outer:  return helper(x)")
 

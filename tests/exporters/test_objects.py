@@ -16,7 +16,7 @@ import pytest
 
 import fxc
 from fxc.exporters.objects.levels import LEVELS
-from fxc.ir.errors import ExportError
+from fxc.ir.errors import ExportError, UsageError, UsageTypeError
 from fxc.ir.tree import flatten
 from fxc.package import load
 from fxc.package.processors import NoCode, chosen, features, machine
@@ -37,7 +37,7 @@ def outcome(example: Example, levels: list[str] = OWN) -> str:
         try:
             program.to_object(f"{folder}/package", levels)
         except ExportError as error:
-            return str(error)
+            return error.text
         for level in levels:
             loaded = load(f"{folder}/package", level)
             for seed in range(3):
@@ -49,9 +49,16 @@ def outcome(example: Example, levels: list[str] = OWN) -> str:
 
 
 def seen(function: Callable[..., Any], args: tuple[Any, ...]) -> object:
-    """All that a caller can see of a call: results, arguments, which of them are or share what."""
+    """All that a caller can see of a call: results, arguments, which of them are or share what.
+
+    Without fxc an error has no number.
+    """
     try:
         result = function(*args)
+    except UsageError as error:
+        return ValueError, error.text, [_bits(x) for x in flatten(args)[0]]
+    except UsageTypeError as error:
+        return TypeError, error.text, [_bits(x) for x in flatten(args)[0]]
     except Exception as error:
         return type(error), str(error), [_bits(x) for x in flatten(args)[0]]
     leaves, spec = flatten((result, args))

@@ -107,7 +107,7 @@ def is_taken(op: Operator, args: Sequence[Any], refusals: set[str]) -> bool:
         made = made_of(op, [args])
         stablehlo_module(made.graph, {})
     except ExportError as refusal:
-        refusals.add(str(refusal).split(": ", 1)[1])
+        refusals.add(refusal.text.split(": ", 1)[1])
         return False
     return True
 

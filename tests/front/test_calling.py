@@ -253,7 +253,7 @@ def test_what_may_leave(function, message):
         return
     with pytest.raises(fxc.CaptureError) as caught:
         fxc.compile(function, fullgraph=True)(X)
-    assert str(caught.value).startswith(message)
+    assert caught.value.text.startswith(message)
 
 
 def test_types_of_containers_are_pythons():

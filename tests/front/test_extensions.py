@@ -450,13 +450,15 @@ except ValueError as error:
 try:
     fxc.compile(lambda x: x, backend="failing")
 except fxc.FxcError as error:
-    print(type(error).__name__, str(error)[:75])
+    print(type(error).__name__, error.text[:75])
 print("fxc_sample" in sys.modules)
 """,
     )
     first, unknown, failing, last = shown.splitlines()
     assert first == "False False"
-    assert unknown.startswith("backend must be a callable or one of ('llvm', 'numpy', 'mine', 'fai")
+    assert unknown.startswith(
+        "FXC0301: backend must be a callable or one of ('llvm', 'numpy', 'mine', 'fai"
+    )
     assert failing.startswith(
         "ExtensionError 'failing' of fxc.backends (fxc_sample.missing:backend) cannot be load"
     )

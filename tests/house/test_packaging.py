@@ -93,6 +93,7 @@ def wheel(tmp_path_factory):
         shutil.copytree(
             ROOT / name, copy / name, symlinks=True, ignore=shutil.ignore_patterns("__pycache__")
         )
+    shutil.copytree(ROOT / "docs" / "errors", copy / "docs" / "errors")
     for name in ("pyproject.toml", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, copy)
     (copy / "dist").mkdir()
@@ -109,6 +110,8 @@ def test_the_wheel_holds_each_module_once(wheel):
     modules = [name for name in names if name.endswith(".py")]
     assert sorted(modules) == sorted(modules_on_disk())
     assert "fxc/py.typed" in names
+    pages = [name for name in names if name.startswith("fxc/error_pages/FXC")]
+    assert len(pages) == len(list((ROOT / "docs" / "errors").glob("FXC*.md")))
 
 
 def test_an_installed_wheel_lives_beside_a_users_runtime_module(wheel, tmp_path):

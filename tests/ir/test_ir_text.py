@@ -222,7 +222,7 @@ functional f(%x: f64[3], %p: bool)
         self.assertExpectedInline(
             str(caught.value),
             """\
-line 2, column 25: %y is not defined here
+FXC0204: line 2, column 25: %y is not defined here
   %0: f64[3] = negative(%y)
                         ^""",
         )

@@ -330,7 +330,7 @@ class TestErrors(TestCase):
         self.assertExpectedInline(
             str(caught.value),
             """\
-the graph has 3 problems after fold_constants:
+FXC0902: the graph has 3 problems after fold_constants:
 decomposed relax(%u: f64[n, m], %f: f64[n - 2, m - 2], %steps: py.int)
   symbols n = 4 (>= 2), m = 5 (>= 2)
   guards n >= 3
@@ -360,7 +360,7 @@ decomposed relax(%u: f64[n, m], %f: f64[n - 2, m - 2], %steps: py.int)
         self.assertExpectedInline(
             str(caught.value),
             """\
-the graph has a problem:
+FXC0902: the graph has a problem:
 functional f()
 ^ a functional graph has a signature, this has none
   return""",

@@ -224,4 +224,4 @@ def test_refused(number: int) -> None:
     program, args, message = REFUSED[number]
     with pytest.raises(CaptureError) as caught:
         fxc.compile(program, fullgraph=True)(*args)
-    assert str(caught.value).startswith(message)
+    assert caught.value.text.startswith(message)

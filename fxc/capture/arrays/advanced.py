@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from fxc.ir.error_kinds import OVERLAPPING_WRITE
 from fxc.ir.graph import Literal, Operand, SliceSpec, Value
 from fxc.ir.symbols import Dim
 from fxc.ir.types import ArrayType, array_type
@@ -165,8 +166,9 @@ def _order(
         session.aliases.may_share_memory(value, view) for value in (*arrays.values, given)
     ):
         raise refuse(  # NumPy walks copies of them
+            OVERLAPPING_WRITE,
             "a write by index arrays in which an array that is not in C order shares memory with "
-            "the target cannot be captured; use a copy of it"
+            "the target cannot be captured; use a copy of it",
         )
     return found
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from fxc.ir.error_kinds import ELEMENT_NEEDED
 from fxc.ir.types import ArrayType
 
 from ..numbers.traced_int import wrap_dim
@@ -57,8 +58,9 @@ class ArrayFacts(TracedValue):
 
     def _need(self, what: str) -> Any:
         raise refuse(
+            ELEMENT_NEEDED,
             f"{what} needs the value of an array's element while the program is being captured; "
-            "use fxc.cond, np.where or array operations, or compute it outside"
+            "use fxc.cond, np.where or array operations, or compute it outside",
         )
 
     def __bool__(self) -> bool:
@@ -84,7 +86,9 @@ class ArrayFacts(TracedValue):
         return int(self._need("an index or a size"))
 
     def __array__(self, *args: object, **kwargs: object) -> np.ndarray:
-        raise refuse("a function that NumPy does not dispatch needs the elements of an array")
+        raise refuse(
+            ELEMENT_NEEDED, "a function that NumPy does not dispatch needs the elements of an array"
+        )
 
 
 def _ambiguous_truth(size: object) -> Exception:

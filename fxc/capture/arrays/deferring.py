@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from fxc.ir.error_kinds import OPERAND
+
 from ..session.refusing import refuse
 from ..session.session import current
 from ..values.objects import MISSING, class_attribute
@@ -28,8 +30,9 @@ def left_to(other: object, *, in_place: bool = False) -> Any:
     if not is_shadow(type(other)) or _is_first(other, _OF_ARRAYS, in_place):
         return NotImplemented
     raise refuse(
+        OPERAND,
         f"an operator of an array and a {class_of(other).__name__}, with which NumPy calculates "
-        "element by element, cannot be captured; give the class __array_ufunc__ = None"
+        "element by element, cannot be captured; give the class __array_ufunc__ = None",
     )
 
 
@@ -39,13 +42,15 @@ def left_to_of_scalar(name: str, number: Any, other: object) -> Any:
         return NotImplemented
     if any(has_method(other, each) for each in ("__len__", "__getitem__", "__iter__")):
         raise refuse(
+            OPERAND,
             f"an operator of a number and a {class_of(other).__name__}, which NumPy takes for a "
-            "sequence, cannot be captured; give the class __array_ufunc__ = None"
+            "sequence, cannot be captured; give the class __array_ufunc__ = None",
         )
     if name in COMPARISONS and _gives_bools_alone():
         raise refuse(
+            OPERAND,
             f"a comparison of a number and a {class_of(other).__name__}, of which this NumPy makes "
-            "a bool, cannot be captured; compare the object with it"
+            "a bool, cannot be captured; compare the object with it",
         )
     return getattr(operator, name)(number.item(), other)
 
@@ -71,5 +76,5 @@ def _is_first(other: object, own: float, in_place: bool) -> bool:
     except AttributeError:
         return False
     if isinstance(priority, Traced):
-        raise refuse("an __array_priority__ that is not known cannot be captured")
+        raise refuse(OPERAND, "an __array_priority__ that is not known cannot be captured")
     return isinstance(priority, int | float) and priority > own

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from fxc.ir.error_kinds import ARRAY_MEMORY, TEXT
 from fxc.ir.types import ArrayType
 from fxc.ops.metas.layout import is_c_ordered, is_f_ordered
 
@@ -58,7 +59,7 @@ class Flags:
 
     def __setattr__(self, name: str, value: object) -> None:
         if name != "writeable":
-            raise refuse(f"an assignment to x.flags.{name} cannot be captured")
+            raise refuse(ARRAY_MEMORY, f"an assignment to x.flags.{name} cannot be captured")
         sharing.set_writeable(self._array, value)
 
     def __setitem__(self, name: str, value: object) -> None:
@@ -68,7 +69,7 @@ class Flags:
         return bool(getattr(self, _SHORT.get(name, name.lower())))
 
     def __repr__(self) -> str:
-        raise refuse("the text of x.flags cannot be captured")
+        raise refuse(TEXT, "the text of x.flags cannot be captured")
 
     def __getattr__(self, name: str) -> Any:
         if name == "owndata":
@@ -78,8 +79,11 @@ class Flags:
             kind = kind_of(self._array._value)
             root = kind_of(current().aliases.root(self._array._object))
             if name in _OF_PLACES and root.dtype.alignment < kind.dtype.alignment:
-                raise refuse(f"x.flags.{name} of a view with larger elements cannot be captured")
+                raise refuse(
+                    ARRAY_MEMORY,
+                    f"x.flags.{name} of a view with larger elements cannot be captured",
+                )
             return found(kind)
         if name.startswith("__"):  # Python asks of any object what it may have
             raise AttributeError(name)
-        raise refuse(f"x.flags.{name} cannot be captured")
+        raise refuse(ARRAY_MEMORY, f"x.flags.{name} cannot be captured")

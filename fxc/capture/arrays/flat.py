@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from fxc.ir.error_kinds import ARRAY_MEMORY, OVERLAPPING_WRITE
 from fxc.ir.graph import Operand, Value
 from fxc.ir.types import ArrayType
 from fxc.ops.metas.layout import is_c_ordered
@@ -70,18 +71,22 @@ class TracedFlat(Traced):
 
     def __next__(self) -> Any:
         if self._whole is not None and self._whole.used:
-            raise refuse("x.flat behind a loop over it cannot be captured; use x.flat anew")
+            raise refuse(
+                ARRAY_MEMORY, "x.flat behind a loop over it cannot be captured; use x.flat anew"
+            )
         if self._at >= len(self):
             raise StopIteration
         self._at += 1
         return self._array[self._place(self._at - 1)]
 
     def __array__(self, *args: object, **kwargs: object) -> np.ndarray:
-        raise refuse("an array made of x.flat cannot be captured; use x.ravel() or x.flatten()")
+        raise refuse(
+            ARRAY_MEMORY, "an array made of x.flat cannot be captured; use x.ravel() or x.flatten()"
+        )
 
     def __getattr__(self, name: str) -> Any:
         if hasattr(np.flatiter, name):
-            raise refuse(f"x.flat.{name} cannot be captured")
+            raise refuse(ARRAY_MEMORY, f"x.flat.{name} cannot be captured")
         raise AttributeError(f"'numpy.flatiter' object has no attribute {name!r}")
 
     # -------------------------------------------------------- reading
@@ -153,8 +158,9 @@ class TracedFlat(Traced):
         same_memory = session.aliases.may_share_memory(value, self._array._value)
         if same_memory and kind.dtype == self._array.dtype:
             raise refuse(
+                OVERLAPPING_WRITE,
                 "an assignment to x.flat from x itself, element by element, cannot be captured; "
-                "copy the source first"
+                "copy the source first",
             )
         row, size = shaping.ravel(wrap(value)), wrap_dim(kind.size)
         if size == 0:
@@ -188,7 +194,9 @@ def _checked(key: object) -> Any:
         raise IndexError(_BAD_KEY)
     if isinstance(key, list) or (hasattr(key, "ndim") and key.ndim > 0):
         return key
-    raise refuse(f"x.flat with an index that is a {type(key).__name__} cannot be captured")
+    raise refuse(
+        ARRAY_MEMORY, f"x.flat with an index that is a {type(key).__name__} cannot be captured"
+    )
 
 
 for _name, _operator in COMPARISONS.items():

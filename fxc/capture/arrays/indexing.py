@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from fxc.ir.error_kinds import NUMPY_OPTION
 from fxc.ir.graph import Literal, Operand, SliceSpec, Value
 from fxc.ir.records import frozen
 from fxc.ir.signature import ViewStep
@@ -196,8 +197,9 @@ class _Walk:
         if self.masks:
             if self.arrays or len(self.masks) > 1:
                 raise refuse(
+                    NUMPY_OPTION,
                     "a mask whose elements are not known beside another index array cannot be "
-                    "captured; use np.where"
+                    "captured; use np.where",
                 )
             ((mask, axis),) = self.masks
             return Place(tuple(steps), arrays=Mask(mask, axis, at, is_mask))

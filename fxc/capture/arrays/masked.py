@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from fxc.ir.error_kinds import COUNTED_SIZE, OVERLAPPING_WRITE
 from fxc.ir.graph import Literal, Operand, Value
 from fxc.ir.records import frozen
 from fxc.ops.metas.layout import is_c_ordered
@@ -76,7 +77,7 @@ class MaskedRead(TakesFunctions, Traced):
         if self._made is None or self._is_gone():
             reason = self._why_not()
             if reason:
-                raise refuse(reason)
+                raise refuse(COUNTED_SIZE, reason)
             current().aliases.rely_on(current().aliases.root(self.mask), self.at)
             if self._is_like_whole():
                 self._made = wrap(chosen(self.whole, self.mask, self._axis))
@@ -317,9 +318,10 @@ def write(view: Value, mask: Mask, source: object) -> None:
         return
     if mask.place != mask.axis and given.type.rank:
         raise refuse(
+            COUNTED_SIZE,
             "an array read by a mask has a size that depends on the data, and cannot be captured "
             "in this write; use np.where(mask, x, other), or arithmetic and a write by the same "
-            "mask"
+            "mask",
         )
     _write_where(view, mask, beside)
 
@@ -330,8 +332,9 @@ def check_apart(target: Value, *others: Any) -> None:
         read = other._operand() if isinstance(other, Traced) else other
         if may_overlap(target, read):
             raise refuse(
+                OVERLAPPING_WRITE,
                 "a write by a mask to an array that shares memory with the mask or the source "
-                "cannot be captured; use a copy of them"
+                "cannot be captured; use a copy of them",
             )
 
 

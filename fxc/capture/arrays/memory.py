@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from fxc.ir.error_kinds import ARRAY_MEMORY, EITHER_ARRAY
 from fxc.ir.graph import SliceSpec, Value
 from fxc.ir.size_functions import hint
 from fxc.ir.size_guards import guard
@@ -35,14 +36,18 @@ def view(value: Value, dtype: Any = None, kind: Any = None) -> Any:
     if kind is None and isinstance(dtype, type) and issubclass(dtype, np.ndarray):
         dtype, kind = None, dtype
     if kind not in (None, np.ndarray):
-        raise refuse(f"x.view of class {kind.__name__} cannot be captured; use plain arrays")
+        raise refuse(
+            ARRAY_MEMORY, f"x.view of class {kind.__name__} cannot be captured; use plain arrays"
+        )
     old = value.type.dtype
     new = old if dtype is None else np.dtype(dtype)
     if not is_known(new) or (new.kind == "b" and old.kind != "b"):
-        raise refuse(f"x.view({new}) of {old} cannot be captured; use x.astype")
+        raise refuse(ARRAY_MEMORY, f"x.view({new}) of {old} cannot be captured; use x.astype")
     if not isinstance(value.type, ArrayType):
         if new.itemsize != old.itemsize:
-            raise refuse("x.view of a scalar with a dtype of another size cannot be captured")
+            raise refuse(
+                ARRAY_MEMORY, "x.view of a scalar with a dtype of another size cannot be captured"
+            )
         return record("reinterpret", value, new)
     if new == old:
         return record("slice", value, tuple(SliceSpec(0, dim, 1) for dim in value.type.shape))
@@ -70,8 +75,9 @@ def as_strided(
         steps = _steps(kind_of(value), sizes, wanted)
     if steps is None:
         raise refuse(
+            ARRAY_MEMORY,
             "as_strided beyond the elements of the array, or with strides that are no multiples of "
-            "its own, cannot be captured; use slices, or sliding_window_view"
+            "its own, cannot be captured; use slices, or sliding_window_view",
         )
     return record("as_strided", value, sizes, steps, writeable=bool(writeable))
 
@@ -152,7 +158,7 @@ def in_shape(value: Value, shape: object) -> Value:
             "the desired shape."
         )
     if value in current().alternatives:
-        raise refuse("the shape of one array or another cannot be set; use x.reshape")
+        raise refuse(EITHER_ARRAY, "the shape of one array or another cannot be set; use x.reshape")
     return current().value("reshape", value, wanted)
 
 
@@ -169,8 +175,9 @@ def resize(x: TracedValue, *new_shape: object, refcheck: bool = True) -> None:
     value = x._value
     if refcheck:
         raise refuse(
+            ARRAY_MEMORY,
             "x.resize asks how often Python refers to x and cannot be captured; use np.resize, or "
-            "refcheck=False"
+            "refcheck=False",
         )
     if (
         x._object is not value
@@ -180,13 +187,15 @@ def resize(x: TracedValue, *new_shape: object, refcheck: bool = True) -> None:
         or value in session.aliases.twins
     ):
         raise refuse(
+            ARRAY_MEMORY,
             "x.resize of an argument, a view or an array with views cannot be captured; use "
-            "np.resize"
+            "np.resize",
         )
     kind = kind_of(value)
     if not is_c_ordered(kind):
         raise refuse(
-            "x.resize of an array that is not in C order cannot be captured; use np.resize"
+            ARRAY_MEMORY,
+            "x.resize of an array that is not in C order cannot be captured; use np.resize",
         )
     shape = dims_of(new_shape[0] if len(new_shape) == 1 else new_shape)
     old, new = kind.size, product(list(shape))
@@ -202,6 +211,7 @@ def resize(x: TracedValue, *new_shape: object, refcheck: bool = True) -> None:
 def _check_outermost(what: str) -> None:
     if current().region:
         raise refuse(
+            ARRAY_MEMORY,
             f"a change of the {what} of an array inside a branch or a loop cannot be captured; use "
-            "another name for another array"
+            "another name for another array",
         )

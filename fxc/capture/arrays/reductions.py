@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from fxc.ir.bounds import decide
+from fxc.ir.error_kinds import NUMPY_OPTION
 from fxc.ir.graph import Operand, Value
 from fxc.ir.records import frozen
 from fxc.ir.size_functions import hint
@@ -105,11 +106,14 @@ def ufunc_reduceat(
     out = single_out(out)
     if out is not None:
         raise refuse(
-            f"np.{ufunc.__name__}.reduceat with out= cannot be captured; assign the result"
+            NUMPY_OPTION,
+            f"np.{ufunc.__name__}.reduceat with out= cannot be captured; assign the result",
         )
     value, places = array_value(array), array_value(indices)
     if not (isinstance(value.type, ArrayType) and is_c_ordered(value.type)):
-        raise refuse(f"np.{ufunc.__name__}.reduceat of an array that is not in C order")
+        raise refuse(
+            NUMPY_OPTION, f"np.{ufunc.__name__}.reduceat of an array that is not in C order"
+        )
     options = {"ufunc": _name_of(ufunc), "axis": axis_number(axis), "dtype": _dtype(dtype)}
     return record("ufunc_reduceat", value, places, **options)
 
@@ -124,7 +128,9 @@ def _name_of(ufunc: np.ufunc) -> str:
 
 def _reduced_by_numpy(ufunc: np.ufunc, x: Operand, asked: Asked) -> Any:
     if asked.initial is None:
-        raise refuse(f"np.{ufunc.__name__}.reduce with initial=None cannot be captured")
+        raise refuse(
+            NUMPY_OPTION, f"np.{ufunc.__name__}.reduce with initial=None cannot be captured"
+        )
     start = None if asked.initial is np._NoValue else operand(asked.initial)
     mask = None if asked.where is True or asked.where is np._NoValue else operand(asked.where)
     out = single_out(asked.out)
@@ -165,7 +171,7 @@ def _into(out: object, name: str, *operands: object, **options: object) -> Any:
 def reduce(name: str, x: object, asked: Asked) -> Any:
     """Record a reduction over an axis: None, an int or a tuple, as NumPy takes it."""
     if asked.mean is not np._NoValue:
-        raise refuse(f"np.{name} with mean= cannot be captured")
+        raise refuse(NUMPY_OPTION, f"np.{name} with mean= cannot be captured")
     if asked.is_of_all and isinstance(x, Traced) and x._reduce is not None:
         return x._reduce(name, asked)
     value, out = reducible(x), single_out(asked.out)
@@ -185,8 +191,9 @@ def reduce(name: str, x: object, asked: Asked) -> Any:
         return _into(out, name, value, **options)
     if name in _COMPOSED:
         raise refuse(
+            NUMPY_OPTION,
             f"np.{name} with where=, or an out= of another dtype, cannot be captured; use np.where "
-            "on the argument, and assign the result"
+            "on the argument, and assign the result",
         )
     if name in ("any", "all"):
         asked = replace(asked, dtype=np.dtype(bool))
@@ -263,8 +270,9 @@ def _as_out_has_it(name: str, value: Operand, axis: tuple[int, ...] | None, out:
     backwards = [each for each in reduced if hint(kind.strides[each]) < 0]
     if (len(kept) > 1 and not apart) or (backwards and _BEGINS_AT_THE_END and name in _OF_TWO):
         raise refuse(
+            NUMPY_OPTION,
             "a sum with out= of an array that is not in C order cannot be captured; assign the "
-            "result instead"
+            "result instead",
         )
     if not (backwards and _BEGINS_AT_THE_END):
         return value
@@ -282,8 +290,9 @@ def _check_direction(value: Operand) -> None:
     symbols = [name for dim in (*kind.shape, *kind.strides) for name in symbols_of(dim)]
     if any(session.varies(dim) for dim in (*kind.shape, *kind.strides)):
         raise refuse(
+            NUMPY_OPTION,
             "a sum of a reversed array whose size differs between the iterations of a loop cannot "
-            "be captured; use a copy of it"
+            "be captured; use a copy of it",
         )
     if sizes := constants(session.labels_of(symbols)):
         raise Respecialise(*sizes)
@@ -314,7 +323,7 @@ def _flag(value: object) -> bool:
 def _whole(value: object, what: str) -> int:
     if isinstance(value, int | np.integer):
         return int(value)
-    raise refuse(f"{what}{value!r}, which is no integer, cannot be captured")
+    raise refuse(NUMPY_OPTION, f"{what}{value!r}, which is no integer, cannot be captured")
 
 
 def reducible(x: object) -> Operand:
@@ -349,7 +358,7 @@ def scan(name: str, x: Any, axis: object = None, dtype: Any = None, out: Any = N
     if out is None or out.dtype == _result_dtype(name, value, options):
         is_other = out is not None and out.shape != value.type.shape
         if is_other and isinstance(value.type, ArrayType) and is_zero(value.type.size):
-            raise refuse(f"np.{name} of nothing with out= cannot be captured")
+            raise refuse(NUMPY_OPTION, f"np.{name} of nothing with out= cannot be captured")
         return _into(out, name, value, **options)
     array = wrap(array_value(x))
     flat = array.reshape(-1) if place is None else array

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from fxc.ir.error_kinds import OPERAND
 from fxc.ir.graph import Operand, Value
 from fxc.ir.types import ArrayType, ScalarType
 
@@ -90,8 +91,9 @@ def _item(x: object, dtype: np.dtype) -> Operand:
     elif isinstance(kind, ScalarType):
         if not is_stored(kind.dtype, dtype):
             raise refuse(
+                OPERAND,
                 f"a list that becomes an array of {dtype}, with a scalar of {kind.dtype} in it, "
-                "cannot be captured; use x.astype(dtype), or assign the elements"
+                "cannot be captured; use x.astype(dtype), or assign the elements",
             )
         demand_cast(x, kind.dtype, dtype)
     result: Operand = record("astype", value, dtype, casting="unsafe")._operand()

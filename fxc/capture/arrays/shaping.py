@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from fxc.ir.error_kinds import SEVERAL_KINDS
 from fxc.ir.graph import Value
 from fxc.ir.size_guards import Guard, assuming
 from fxc.ir.symbols import Dim
@@ -43,7 +44,10 @@ def _is_scalar(x: object) -> bool:
     """Whether ``x`` is a number of NumPy's, which has such a method itself."""
     if not isinstance(x, TracedValue):
         if isinstance(x, Traced):
-            raise refuse("the shape of a number of several types by conditions is not captured")
+            raise refuse(
+                SEVERAL_KINDS,
+                "the shape of a number of several types by conditions is not captured",
+            )
         return False
     return isinstance(x._value.type, ScalarType) and not x._value.type.weak
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from fxc.ir.error_kinds import ARRAY_MEMORY
 from fxc.ir.graph import Value
 from fxc.ir.types import ArrayType
 
@@ -161,7 +162,8 @@ class TracedArray(ArrayFacts):
         """The memory of a copy of the elements in C order."""
         if order not in ("C", None):
             raise refuse(
-                "x.tobytes in another order than C's cannot be captured; use x.T.tobytes()"
+                ARRAY_MEMORY,
+                "x.tobytes in another order than C's cannot be captured; use x.T.tobytes()",
             )
         return late(bytes, bytes_of, self)
 
@@ -174,9 +176,9 @@ class TracedArray(ArrayFacts):
             return self._read()
         advice = _REFUSED.get(name)
         if advice is not None:
-            raise refuse(f"x.{name} cannot be captured; {advice}")
+            raise refuse(ARRAY_MEMORY, f"x.{name} cannot be captured; {advice}")
         if not name.startswith("_") and hasattr(np.ndarray, name):
-            raise refuse(f"x.{name} cannot be captured in this version of fxc")
+            raise refuse(ARRAY_MEMORY, f"x.{name} cannot be captured in this version of fxc")
         raise AttributeError(f"'numpy.ndarray' object has no attribute {name!r}")
 
     def __setattr__(self, name: str, value: object) -> None:
@@ -200,7 +202,10 @@ class TracedArray(ArrayFacts):
             current().reshaped[self._object] = self
             self._show(shown)
             return
-        raise refuse(f"an assignment to x.{name} cannot be captured; use x[...] = v, or x.reshape")
+        raise refuse(
+            ARRAY_MEMORY,
+            f"an assignment to x.{name} cannot be captured; use x[...] = v, or x.reshape",
+        )
 
     # -------------------------------------------------------- elements
 
@@ -248,7 +253,9 @@ class TracedArray(ArrayFacts):
     def fill(self, value: object) -> None:
         """As ``ndarray.fill``."""
         if operand(value).type.rank:
-            raise refuse("x.fill with an array cannot be captured; use x[...] = value")
+            raise refuse(
+                ARRAY_MEMORY, "x.fill with an array cannot be captured; use x[...] = value"
+            )
         assign(self._value, value)
 
     # -------------------------------------------------------- copies, shapes

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from fxc.ir.error_kinds import NUMPY_OPTION
 from fxc.ir.graph import Literal, Operand, Value
 from fxc.ir.types import ArrayType
 from fxc.ops.metas.layout import is_f_ordered
@@ -61,7 +62,7 @@ def call_with_options(
     recorded = current().record(name, *operands)
     results = recorded if isinstance(recorded, tuple) else (recorded,)
     if loop is not None and [x.type.dtype for x in results] != list(loop[ufunc.nin :]):
-        raise refuse(f"np.{ufunc.__name__} with these dtypes cannot be captured")
+        raise refuse(NUMPY_OPTION, f"np.{ufunc.__name__} with these dtypes cannot be captured")
     given = tuple(
         _new_result(result, mask, order, operands)
         if out is None
@@ -115,7 +116,7 @@ def _signature(ufunc: np.ufunc, options: dict[str, object]) -> Any:
 
 def _unknown_option(ufunc: np.ufunc, key: str) -> Exception:
     if ufunc.signature is not None and key in ("axes", "axis", "keepdims"):
-        return refuse(f"np.{ufunc.__name__} with {key}= cannot be captured")
+        return refuse(NUMPY_OPTION, f"np.{ufunc.__name__} with {key}= cannot be captured")
     return TypeError(f"{ufunc.__name__}() got an unexpected keyword argument '{key}'")
 
 
@@ -152,8 +153,9 @@ def _mask(name: str, operands: Sequence[Operand], where: object) -> Operand:
         fail_in_numpy(np.negative, 1.0, where=mask.type)
     if TABLE[name].raises and all(x.type.dtype.kind in "iub" for x in operands):
         raise refuse(
+            NUMPY_OPTION,
             f"np.{name} of integers with where= cannot be captured: elements that are not chosen "
-            "may raise"
+            "may raise",
         )
     return mask
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from fxc.ir.error_kinds import NUMPY_CALL, NUMPY_OPTION, OPERAND
 from fxc.ir.graph import Literal, Operand, Value
 from fxc.ir.types import ArrayType
 from fxc.ops.foreign_ufuncs import operator_of, runs_python
@@ -44,11 +45,14 @@ def operator_name(function: object) -> str | None:
 def adopted(ufunc: np.ufunc) -> str:
     """The operator of a ufunc that the table does not list, see Note [Foreign ufuncs]."""
     if ufunc.signature is not None:
-        raise refuse(f"the ufunc {ufunc.__name__}, which has core dimensions, cannot be captured")
+        raise refuse(
+            NUMPY_CALL, f"the ufunc {ufunc.__name__}, which has core dimensions, cannot be captured"
+        )
     if runs_python(ufunc):
         raise refuse(
+            NUMPY_CALL,
             f"the ufunc {ufunc.__name__}, whose loops run Python code for each element, cannot be "
-            "captured"
+            "captured",
         )
     return operator_of(ufunc).name
 
@@ -78,12 +82,16 @@ def writable(out: object) -> Value:
         return out._value
     if out is ...:
         raise refuse(
-            "out=... cannot be captured; np.asarray of the result is the array it asks for"
+            NUMPY_OPTION,
+            "out=... cannot be captured; np.asarray of the result is the array it asks for",
         )
     if isinstance(out, Traced):
         out._operand()  # says what it cannot be
     elif isinstance(out, np.ndarray):
-        raise refuse("out= is an array that was not given to, or made by, the compiled function")
+        raise refuse(
+            NUMPY_OPTION,
+            "out= is an array that was not given to, or made by, the compiled function",
+        )
     raise TypeError("return arrays must be of ArrayType")
 
 
@@ -119,7 +127,7 @@ def check_python_ints(name: str, inputs: Sequence[object], operands: Sequence[Op
     for x in inputs:
         if type(x) is TracedInt and not guard_range(x._dim, int(info.min), int(info.max)):
             if name in _COMPARISONS:
-                raise refuse(f"np.{name} of {dtype} and an int that it cannot hold")
+                raise refuse(OPERAND, f"np.{name} of {dtype} and an int that it cannot hold")
             raise OverflowError(f"Python integer {x._known()} out of bounds for {dtype}")
 
 
@@ -215,8 +223,9 @@ def _by_number(x: Any, exponent: Any) -> tuple[str, Any] | tuple[str, Any, Any] 
             return None
         if not _is_kept(x, exponent):
             raise refuse(
+                NUMPY_OPTION,
                 "x ** y with an array y of rank 0, whose number decides in which dtype this NumPy "
-                "computes, cannot be captured; use np.power"
+                "computes, cannot be captured; use np.power",
             )
         return _by_unknown(x, exponent)
     if not issubclass(kind, int | float | np.integer | np.floating):

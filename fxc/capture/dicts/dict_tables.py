@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from fxc.ir.error_kinds import KEYS_OF_DATA
 from fxc.ir.graph import Value
 from fxc.ir.symbols import Dim
 
@@ -81,7 +82,9 @@ class KeyedBuffer(Buffer):
     def takes_in(self, *more: object, spare: Dim | None = None, often: bool = False) -> bool:
         found = super().takes_in(*more, spare=spare, often=often)
         if found and self._room is None:
-            raise refuse("a dict of which nothing says what it holds cannot be captured")
+            raise refuse(
+                KEYS_OF_DATA, "a dict of which nothing says what it holds cannot be captured"
+            )
         return found
 
     def is_readable(self) -> bool:
@@ -132,7 +135,8 @@ class KeyedBuffer(Buffer):
         """The ints of a key."""
         if not is_key(key):
             raise refuse(
-                "a key of a dict of the graph is an int, a character or a tuple of these; use them"
+                KEYS_OF_DATA,
+                "a key of a dict of the graph is an int, a character or a tuple of these; use them",
             )
         return [_plain_int(self.as_key(x)) for x in _parts(key)]
 
@@ -164,7 +168,9 @@ class KeyedBuffer(Buffer):
         key = sure(key)
         numbers = self.numbers(key)
         if key_shape(self._key_form) != _shape_of(self.as_key(key)):
-            raise refuse("keys of several kinds in a dict of the graph cannot be captured")
+            raise refuse(
+                KEYS_OF_DATA, "keys of several kinds in a dict of the graph cannot be captured"
+            )
         return self.looked_up(numbers)
 
     def looked_up(self, numbers: Sequence[object]) -> tuple[Any, Any]:

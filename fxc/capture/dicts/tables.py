@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Any
 
+from fxc.ir.error_kinds import KEYS_OF_DATA
 from fxc.ir.graph import Value
 from fxc.ir.types import PY_BOOL
 
@@ -224,8 +225,9 @@ class _Row(Limited):
     def refused(self, what: str = "") -> BaseException:
         _ask_for_rows(self.owner)
         error = refuse(
+            KEYS_OF_DATA,
             "a list among the items of a list, at a place that depends on data, can only be read; "
-            "use an array of two axes"
+            "use an array of two axes",
         )
         return Respecialise(ROWS_BY_PYTHON, error=error)
 

@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import Any, TypeVar
 
+from fxc.ir.error_kinds import KEYS_OF_DATA
+
 from ..forms.mixed import scalar_kinds
 from ..forms.truths import demand
 from ..lists.list_buffers import any_number
@@ -105,7 +107,8 @@ class Keyed(WithLength, Limited):
 
     def refused(self, what: str) -> Exception:
         return refuse(
-            f"{what} of a {self.of.__name__} with keys that depend on data cannot be captured"
+            KEYS_OF_DATA,
+            f"{what} of a {self.of.__name__} with keys that depend on data cannot be captured",
         )
 
     def __getattr__(self, name: str) -> Any:

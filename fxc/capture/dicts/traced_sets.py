@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable
 from typing import Any, TypeVar
 
+from fxc.ir.error_kinds import KEYS_OF_DATA
+
 from ..session.refusing import refuse
 from ..values.operands import settled
 from .dict_tables import KeyedBuffer, sure
@@ -77,7 +79,9 @@ class TracedSet(Keyed):
         return found
 
     def in_order(self, part: int | None) -> Any:
-        raise refuse("the order of a set with keys that depend on data is not captured")
+        raise refuse(
+            KEYS_OF_DATA, "the order of a set with keys that depend on data is not captured"
+        )
 
     def add(self, key: object) -> None:
         """As ``set.add``."""

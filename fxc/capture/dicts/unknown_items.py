@@ -12,6 +12,8 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from fxc.ir.error_kinds import KEYS_OF_DATA
+
 from ..forms.truths import demand
 from ..lists.list_room import Int
 from ..session.refusing import refuse
@@ -120,8 +122,9 @@ class OneOfItems(Limited):
         current().door.lists.ask_pool(*self._items)
         what = class_of(self._items[0]).__name__
         return refuse(
+            KEYS_OF_DATA,
             f"one of several objects ({what}), at a place that depends on data, can only be read; "
-            "use arrays, or an if"
+            "use arrays, or an if",
         )
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from fxc.ir.error_kinds import KEYS_BY_CONDITION, OBJECT
+
 from ..dicts.made_dicts import MadeDicts
 from ..lists.made_lists import MadeLists
 from ..outside.outside import Known, Outside
@@ -103,8 +105,9 @@ class Attributes(Reads):
         real, source = known.object, known.source
         if id(owner) in self._unordered:
             raise refuse(
+                KEYS_BY_CONDITION,
                 f"the attributes of a {name_of(owner)}, which come up in an order that depends on "
-                "conditions, cannot be captured; give them values before"
+                "conditions, cannot be captured; give them values before",
             )
         held = list(vars_of(real))
         if hasattr(real, "__dict__"):
@@ -114,7 +117,7 @@ class Attributes(Reads):
             if effect.owner.var == source.var and effect.action in ("setattr", "put"):
                 held += [effect.key] if effect.key not in held else []  # type: ignore[list-item]
             elif effect.owner.var == source.var and effect.action == "delattr":
-                raise refuse(f"a copy of a {name_of(owner)} after 'del' cannot be captured")
+                raise refuse(OBJECT, f"a copy of a {name_of(owner)} after 'del' cannot be captured")
         slots = dict.fromkeys(slot_names(type(real)))
         found: dict[str, Any] = {}
         for name in (*held, *slots):

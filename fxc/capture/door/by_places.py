@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from fxc.ir.error_kinds import CHANGE_IN_LOOP
+
 from ..lists.list_room import Int
 from ..lists.traced_lists import TracedList, is_in_arrays
 from ..outside.lists import ExternalList
@@ -16,7 +18,8 @@ def list_to_change(door: Stores, x: object) -> Any:
     if type(x) in (list, ExternalList) or (type(x) is TracedList and x.of is list):
         return x
     raise refuse(
-        "a change to something else than a list, while a loop runs over it, is not captured"
+        CHANGE_IN_LOOP,
+        "a change to something else than a list, while a loop runs over it, is not captured",
     )
 
 

@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from fxc.ir.error_kinds import COUNTED_LIST, IDENTITY, OBJECT
+
 from ..forms.options import is_open_int, is_unknown_number
 from ..forms.truths import flag_of, truth
 from ..lists.list_changes import is_list
@@ -54,7 +56,9 @@ class Comparisons(ItemAccess):
         are_made = any(self.outside.real(x) is x for x in (a, b))
         if are_tuples and are_made and has_traced((a, b)):
             # Lists of counted length and loops hold what is in a tuple, not the tuple: so do parts.
-            error = refuse("'is' of two tuples of numbers that are not known cannot be captured")
+            error = refuse(
+                IDENTITY, "'is' of two tuples of numbers that are not known cannot be captured"
+            )
             error.is_of_whole = True
             raise error
         self.places.check_apart(a, b)
@@ -65,7 +69,7 @@ class Comparisons(ItemAccess):
         """``a == b``; the ``__eq__`` of a class of the user's goes through the door."""
         if self._has_own_equality(a) or self._has_own_equality(b):
             if type(a) is not type(b) or self._fields_for("eq", class_of(a)) is None:
-                raise refuse(f"a comparison with a {name_of(b)} cannot be captured")
+                raise refuse(OBJECT, f"a comparison with a {name_of(b)} cannot be captured")
             if a is b:
                 return True
             self.outside.guard_distinct(a, b)
@@ -110,7 +114,8 @@ class Comparisons(ItemAccess):
         """What two lists, of which the length of the first depends on data, are to each other."""
         if name not in ("eq", "ne"):
             raise refuse(
-                "an order of lists whose length depends on data cannot be captured; compare arrays"
+                COUNTED_LIST,
+                "an order of lists whose length depends on data cannot be captured; compare arrays",
             )
         same = self.staged(are_equal)(one, other, self.is_same_item)
         return negated(self, same) if name == "ne" else same
@@ -169,7 +174,9 @@ class Comparisons(ItemAccess):
         """The key by which ``sorted`` orders objects of a class."""
         fields = self._fields_for("lt", kind)
         if fields is None:
-            raise refuse(f"sorted() of objects of {kind.__name__} without a key cannot be captured")
+            raise refuse(
+                OBJECT, f"sorted() of objects of {kind.__name__} without a key cannot be captured"
+            )
         return partial(self._fields_of, fields)
 
     def _fields_for(self, name: str, kind: type) -> tuple[str, ...] | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from fxc.ir.error_kinds import COUNTED_LIST
 from fxc.ir.records import mutable
 
 from ..lists.made_lists import MadeLists
@@ -153,8 +154,9 @@ class Creations:
         """Refuse an object that the program has beside the record of it."""
         if self._of(x).is_replaced:
             raise refuse(
+                COUNTED_LIST,
                 f"a {class_of(x).__name__} that stands in arrays, and is held besides since it was "
-                "made, cannot be captured"
+                "made, cannot be captured",
             )
 
     def check_returned(self, x: object, others: list[tuple[object, type]]) -> None:
@@ -189,8 +191,9 @@ class Creations:
         if home is None or self._of(x).is_listed or self._session.in_loop(home):
             self.ask_record(x)
             raise refuse(
+                COUNTED_LIST,
                 "a dict, an object or a list that is no new one, in a list whose length depends on "
-                "data, cannot be captured; append a copy"
+                "data, cannot be captured; append a copy",
             )
 
     def note_item(self, x: object) -> None:

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from fxc.ir.error_kinds import OBJECT
+
 from ..forms.mixed import Mixed
 from ..outside.containers import PLAIN, plain_key
 from ..session.refusing import refuse
@@ -18,7 +20,7 @@ from ..values.shadows import has_method
 def hash_of(x: object) -> int:
     """``hash(x)``: a constant, guarded like what it is computed from."""
     if not _has_constant(x):
-        raise refuse(f"hash() of a {type(x).__name__} cannot be captured")
+        raise refuse(OBJECT, f"hash() of a {type(x).__name__} cannot be captured")
     return hash(x)
 
 

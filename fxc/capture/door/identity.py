@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from fxc.ir.error_kinds import IDENTITY
+
 from ..arrays.traced_array import TracedArray
 from ..dicts.unknown_items import OneOfItems
 from ..forms.differing import Differing
@@ -33,7 +35,7 @@ def identity(a: Any, b: Any) -> Any:
         if type(one) is Several and one.may_be_record:
             return one.is_one(other)
     if Several in kinds:
-        raise refuse("'is' of one of several things cannot be captured; use ==")
+        raise refuse(IDENTITY, "'is' of one of several things cannot be captured; use ==")
     if isinstance(a, bool) and isinstance(b, bool):
         return bool(a) is bool(b)
     if TracedInt in kinds and a is not b:
@@ -48,9 +50,11 @@ def identity(a: Any, b: Any) -> Any:
     if OneOfItems in kinds:
         for x in (a, b):
             current().door.lists.ask_pool(*(x._holds() if type(x) is OneOfItems else (x,)))
-        raise refuse("'is' of one of several objects cannot be captured; compare the places")
+        raise refuse(
+            IDENTITY, "'is' of one of several objects cannot be captured; compare the places"
+        )
     if Mixed in kinds or (any(map(is_scalar, (a, b))) and a.__class__ is b.__class__):
-        raise refuse("'is' of two numbers that are not known cannot be captured; use ==")
+        raise refuse(IDENTITY, "'is' of two numbers that are not known cannot be captured; use ==")
     return NotImplemented
 
 
@@ -58,5 +62,5 @@ def _are_one_int(left: object, right: object) -> bool:
     if type(left) is not type(right) or left != right:
         return False
     if left not in _ONE_OBJECT:
-        raise refuse("'is' of two equal ints cannot be captured; use ==")
+        raise refuse(IDENTITY, "'is' of two equal ints cannot be captured; use ==")
     return True

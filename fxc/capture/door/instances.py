@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from fxc.ir.error_kinds import OBJECT
+
 from ..arrays.traced_scalar import numpy_scalar
 from ..numbers.traced_int import known_ints
 from ..outside import purity
@@ -64,7 +66,7 @@ def _construct(door: PlainCalls, f: type, args: Args, kwargs: Kwargs) -> Any:
     if getattr(f, "__abstractmethods__", None):
         return f(*args, **kwargs)  # Python says what is missing
     if has_python_method(f, "__del__"):
-        raise refuse(f"{f.__name__} defines __del__, and its objects cannot be made here")
+        raise refuse(OBJECT, f"{f.__name__} defines __del__, and its objects cannot be made here")
     init = class_attribute(f, "__init__")
     made: Any = object.__new__(shadow_of(f))
     door.places.note_made(made)

@@ -6,6 +6,8 @@ from collections import OrderedDict, defaultdict
 from functools import partial
 from typing import Any
 
+from fxc.ir.error_kinds import ARGUMENT_KIND, CHANGE_OUTSIDE
+
 from ..dicts.tables import KeyedTable, Table
 from ..dicts.unknown_items import store_by_key
 from ..dicts.unknown_keys import is_unknown_key
@@ -55,7 +57,8 @@ class ItemAccess(Formats):
             return _Items(self, owner)
         if not isinstance(owner, Traced | type) and self._is_closed(owner):
             raise refuse(
-                f"reading items of a {name_of(owner)} cannot be captured; read them outside"
+                ARGUMENT_KIND,
+                f"reading items of a {name_of(owner)} cannot be captured; read them outside",
             )
         return owner
 
@@ -77,8 +80,9 @@ class ItemAccess(Formats):
             return _Items(self, owner)
         if self.is_foreign(owner):
             raise refuse(
+                CHANGE_OUTSIDE,
                 f"a store into a {name_of(owner)} from outside of the compiled function "
-                "cannot be captured; return the new value instead"
+                "cannot be captured; return the new value instead",
             )
         self.check_change(owner)
         return owner
@@ -131,8 +135,9 @@ class ItemAccess(Formats):
             self.check_change(x)
         if self._is_closed(x) and not callable(x):
             raise refuse(
+                ARGUMENT_KIND,
                 f"iterating over a {name_of(x)} from outside of the compiled function "
-                "cannot be captured; make it a list or a tuple"
+                "cannot be captured; make it a list or a tuple",
             )
         return x
 

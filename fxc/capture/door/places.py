@@ -9,6 +9,7 @@ from collections import OrderedDict
 from types import CellType
 from typing import Any
 
+from fxc.ir.error_kinds import KEYS_BY_CONDITION
 from fxc.ir.records import frozen
 
 from ..dicts.open_dicts import OpenDict
@@ -198,8 +199,9 @@ class Item(_Part):
         if not any(each.may_begin_apart for each in statements):
             self.door.dicts.ask_open(self.owner)
         return refuse(
+            KEYS_BY_CONDITION,
             f"a key of a {class_of(self.owner).__name__} that is there by a condition cannot be "
-            "captured; give it a value in any case"
+            "captured; give it a value in any case",
         )
 
 

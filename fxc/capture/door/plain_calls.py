@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from fxc.ir.error_kinds import ITERATOR, OPERAND, UNKNOWN_CALL
 from fxc.ops.foreign_results import Unlearnable
 from fxc.ops.foreign_ufuncs import runs_python
 
@@ -27,8 +28,9 @@ from ..outside.clocks import read_clock
 from ..session.locations import is_of_program
 from ..session.refusing import refuse, run_now
 from ..session.session import label_of
+from ..values.constants import as_constants
 from ..values.objects import Args, Kwargs
-from ..values.operands import TracedValue, as_constants, has_traced
+from ..values.operands import TracedValue, has_traced
 from ..values.shadows import is_shadow
 from .reads import name_of
 from .shows import show, show_warning
@@ -64,8 +66,9 @@ class PlainCalls(Staged):
         args, kwargs = as_numpy(args, kwargs)
         if any(type(x) is GeneratorType for x in args):
             raise refuse(
+                ITERATOR,
                 f"np.{getattr(f, '__name__', f)} of a generator, which is one object to it, cannot "
-                "be captured; give it a list"
+                "be captured; give it a list",
             )
         self._check_operands(args)
         if f in CREATION or f in _MAKING or has_traced(args) or has_traced(kwargs):
@@ -81,8 +84,9 @@ class PlainCalls(Staged):
                 self._check_operands(x)
             elif is_shadow(type(x)):
                 raise refuse(
+                    OPERAND,
                     f"a function of NumPy's of a {name_of(x)} cannot be captured; pass the arrays "
-                    "it holds"
+                    "it holds",
                 )
 
     def eager(self, f: Any, args: Args, kwargs: Kwargs) -> Any:
@@ -181,7 +185,8 @@ class PlainCalls(Staged):
             name = f"{module}.{name}".replace("numpy.", "np.", 1)
         why = reason or "fxc does not know what it does besides returning a value"
         return refuse(
-            f"a call of {name} cannot be captured: {why}; call it outside of the compiled function"
+            UNKNOWN_CALL,
+            f"a call of {name} cannot be captured: {why}; call it outside of the compiled function",
         )
 
     # -------------------------------------------------------- what the program shows

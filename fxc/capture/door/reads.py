@@ -17,6 +17,8 @@ from types import (
 )
 from typing import Any
 
+from fxc.ir.error_kinds import KEYS_BY_CONDITION, OBJECT
+
 from ..forms.differing import Differing
 from ..forms.options import record_of
 from ..guards.program import Source
@@ -191,8 +193,9 @@ class Reads:
         check_sure(vars_of(owner).values())
         if any(each.may_give(owner) for each in self.session.statements):
             raise refuse(
+                KEYS_BY_CONDITION,
                 "the __dict__ of an object, in a branch or loop that gives it new attributes, "
-                "cannot be captured; give them values before"
+                "cannot be captured; give them values before",
             )
         self._opened.add(id(owner))
         self._owners[id(vars_of(owner))] = owner
@@ -228,7 +231,7 @@ class Reads:
         if isinstance(found, FunctionType | classmethod | staticmethod) or _is_compiled(found):
             return _bound(found, instance, real_class(start))
         if hasattr(type(found), "__get__"):
-            raise refuse(f"super().{name} is computed by a {type(found).__name__}")
+            raise refuse(OBJECT, f"super().{name} is computed by a {type(found).__name__}")
         return self.attr(each, name)
 
     def _module_attr(self, module: ModuleType, name: str) -> Any:
@@ -262,7 +265,7 @@ class Reads:
         if isinstance(found, property) or name in vars(type):
             return getattr(owner, name)
         if has_python_method(type(found), "__get__") and not isinstance(found, _OF_ENUMS):
-            raise refuse(f"{owner.__name__}.{name} is computed by a {type(found).__name__}")
+            raise refuse(OBJECT, f"{owner.__name__}.{name} is computed by a {type(found).__name__}")
         source = self.outside.root(owner, owner.__name__)
         return self._plain_attr(owner, name, source, getattr(owner, name))
 
@@ -309,7 +312,7 @@ class Reads:
             value = getattr(owner, name)
             if isinstance(value, _C_METHODS):  # a method of C: calls are checked
                 return value
-            raise refuse(f"{source.text}.{name} is computed by a {type(found).__name__}")
+            raise refuse(OBJECT, f"{source.text}.{name} is computed by a {type(found).__name__}")
         if hasattr(known.object, "__dict__") and not is_data_descriptor(found):
             self.outside.guards.check(
                 f"{name!r} not in {source.var}.__dict__", f"{source.text}.{name} is its class's"
@@ -379,7 +382,9 @@ def _traced_attr(owner: Traced, name: str) -> Any:
         return getattr(owner, name)
     except AttributeError:
         if hasattr(owner.__class__, name):  # what it stands for has it
-            raise refuse(f"a {name} of a {owner.__class__.__name__} cannot be captured") from None
+            raise refuse(
+                OBJECT, f"a {name} of a {owner.__class__.__name__} cannot be captured"
+            ) from None
         raise
 
 

@@ -11,6 +11,7 @@ import itertools
 from collections.abc import Sequence
 from types import CodeType
 
+from fxc.ir.error_kinds import TOO_LARGE
 from fxc.ir.records import frozen
 from fxc.ir.symbols import Dim, symbols_of
 
@@ -53,8 +54,9 @@ class Recursion:
         session = self._session
         if session.operations - outermost.operations > MOST_UNROLLED:
             raise refuse(
+                TOO_LARGE,
                 f"a function that calls itself, and comes to more than {MOST_UNROLLED} operations "
-                "in all, is not captured; use a loop"
+                "in all, is not captured; use a loop",
             )
         changed = [
             name

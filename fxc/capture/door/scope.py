@@ -7,6 +7,8 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
+from fxc.ir.error_kinds import STATEMENT
+
 from ..session.refusing import refuse
 from ..statements import choices
 from ..statements.branches import Branch, raises
@@ -98,7 +100,9 @@ class Scope:
         return found
 
     def _delete_cell(self, name: str) -> None:
-        raise refuse(f"'del {name}', of a variable of an enclosing function, cannot be captured")
+        raise refuse(
+            STATEMENT, f"'del {name}', of a variable of an enclosing function, cannot be captured"
+        )
 
 
 class Patterns:
@@ -112,7 +116,8 @@ class Patterns:
         found = self._scope.dotted(place, names)
         if use == "parts" and found.__module__ != "builtins" and not is_namedtuple(found):
             raise refuse(
+                STATEMENT,
                 f"a pattern with the attributes of a {found.__name__} cannot be captured; use "
-                "isinstance and read the attributes"
+                "isinstance and read the attributes",
             )
         return found

@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping
 from types import FunctionType
 from typing import Any
 
+from fxc.ir.error_kinds import TEXT, WARNS
 from fxc.ir.graph import Value
 from fxc.ir.handles import HANDLE, handle
 from fxc.ir.records import mutable
@@ -92,7 +93,7 @@ def show_print(door: Formats, *args: object, **kwargs: object) -> None:
     """``print``."""
     file = kwargs.get("file")
     if file is not None and not isinstance(file, TracedFile):
-        raise refuse("print to this kind of file cannot be captured")
+        raise refuse(TEXT, "print to this kind of file cannot be captured")
     door.check_text(args)
     show(door, "print", print, *map(door.as_text, args), **kwargs)
 
@@ -120,7 +121,7 @@ def show_log(door: Formats, f: FunctionType, args: Args, kwargs: Kwargs) -> None
     else:
         known = door.outside.shown.get(id(logger))
         if known is None or type(known.object) not in (logging.Logger, logging.RootLogger):
-            raise refuse("a logger of a class of its own cannot be captured")
+            raise refuse(TEXT, "a logger of a class of its own cannot be captured")
         var, real = known.source.var, known.object
         args = args[1:]
     level: Any = _LEVELS.get(f.__name__)
@@ -128,7 +129,7 @@ def show_log(door: Formats, f: FunctionType, args: Args, kwargs: Kwargs) -> None
         level, *rest = args
         args = tuple(rest)
     if type(level) is not int or not args or kwargs.keys() - {"extra"}:
-        raise refuse(f"logging.{f.__name__} with these arguments cannot be captured")
+        raise refuse(TEXT, f"logging.{f.__name__} with these arguments cannot be captured")
     enabled = real.isEnabledFor(level)
     text = f"{real.name} logs level {level}: {enabled}"
     guards.check(f"{var}.isEnabledFor({level}) is {enabled}", text)
@@ -179,14 +180,16 @@ def show_warning(
 ) -> None:
     """``warnings.warn``."""
     if more or options or type(stacklevel) is not int:
-        raise refuse("warnings.warn with these arguments cannot be captured")
+        raise refuse(TEXT, "warnings.warn with these arguments cannot be captured")
     guards = door.outside.guards
     filters = f"{guards.constant(warnings)}.filters"
     if any(each[0] == "error" for each in warnings.filters):
-        raise refuse("warnings.warn where warnings are errors cannot be captured")
+        raise refuse(WARNS, "warnings.warn where warnings are errors cannot be captured")
     guards.check(f"not any(each[0] == 'error' for each in {filters})", "no warning is an error")
     if isinstance(message, Warning):
-        raise refuse("warnings.warn of a warning that is made before cannot be captured; pass text")
+        raise refuse(
+            TEXT, "warnings.warn of a warning that is made before cannot be captured; pass text"
+        )
     door.check_text((message,))
     where = _place_of(door, max(stacklevel, 1))
     show(door, "warnings.warn", _warn, message, category or UserWarning, where)

@@ -16,6 +16,8 @@ from typing import Any
 
 import numpy as np
 
+from fxc.ir.error_kinds import ITERATOR, NUMPY_OPTION, OBJECT
+
 from ..arrays.creation import is_array
 from ..dicts.unknown_keys import is_text
 from ..forms.options import record_of
@@ -115,7 +117,7 @@ class _Sized:
 
 def _type(door: PlainCalls, x: Any, *rest: object) -> Any:
     if rest:
-        raise refuse("making a class with type() cannot be captured")
+        raise refuse(OBJECT, "making a class with type() cannot be captured")
     if isinstance(x, Traced):
         kind: Any = x._class()
     else:
@@ -124,7 +126,9 @@ def _type(door: PlainCalls, x: Any, *rest: object) -> Any:
         return BuiltinFunctionType
     ours = kind is GeneratorType and x.gi_code.co_filename.startswith(OURS)
     if ours or kind.__module__.startswith(_OWN):
-        raise refuse("type() of a range or an iterator of unknown numbers cannot be captured")
+        raise refuse(
+            ITERATOR, "type() of a range or an iterator of unknown numbers cannot be captured"
+        )
     return kind
 
 
@@ -133,7 +137,7 @@ _OWN = "fxc.capture."  # modules with classes of which no program may know
 
 def _vars(door: PlainCalls, *args: object) -> Any:
     if len(args) != 1 or isinstance(args[0], type | ModuleType | External):
-        raise refuse("vars() of anything but an object cannot be captured")
+        raise refuse(OBJECT, "vars() of anything but an object cannot be captured")
     try:
         return door.attr(args[0], "__dict__")
     except AttributeError:
@@ -164,7 +168,9 @@ def _hasattr(door: PlainCalls, owner: object, name: str) -> Any:
 def _isinstance(door: PlainCalls, x: Any, kinds: Any) -> bool:
     for kind in kinds if isinstance(kinds, tuple) else (kinds,):
         if getattr(kind, "_is_protocol", False) or not _is_plain_check(type(kind)):
-            raise refuse(f"isinstance of {kind} runs code of its own and cannot be captured")
+            raise refuse(
+                OBJECT, f"isinstance of {kind} runs code of its own and cannot be captured"
+            )
     return x._is_instance(kinds) if isinstance(x, Traced | Bounded) else isinstance(x, kinds)
 
 
@@ -214,7 +220,7 @@ def _reduced(
 
 def _errstate(door: PlainCalls, **options: Any) -> Any:
     if any(value != "ignore" for value in options.values()):
-        raise refuse("np.errstate with anything but 'ignore' cannot be captured")
+        raise refuse(NUMPY_OPTION, "np.errstate with anything but 'ignore' cannot be captured")
     np.errstate(**options)  # its own exception for other names
     kinds = ("divide", "over", "under", "invalid")
     return Ignoring(*(kind for kind in kinds if kind in options or "all" in options))

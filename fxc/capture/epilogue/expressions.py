@@ -9,6 +9,7 @@ from itertools import product
 from types import SimpleNamespace
 from typing import Any
 
+from fxc.ir.error_kinds import ITERATOR, KEYS_OF_DATA, NO_RESULT
 from fxc.ir.graph import Value
 
 from ..arrays.flags import Flags
@@ -108,7 +109,7 @@ class ExpressionBuilder(ExpressionParts):
         if id(x) in self._made:
             return self._made[id(x)][0]
         if id(x) in self._open:
-            raise refuse("a container that holds itself cannot be captured")
+            raise refuse(NO_RESULT, "a container that holds itself cannot be captured")
         self._open.add(id(x))
         owner = door.owner_of(x)
         if owner is not None and self._is_made_anew(owner):
@@ -268,7 +269,9 @@ class ExpressionBuilder(ExpressionParts):
             return self._listed(plain_form(rows.kind), iter([self._leaf(wrap(rows.array))]))
         if is_namedtuple(kind):
             if vars_of(x):
-                raise refuse(f"a {kind.__name__} with other attributes cannot be captured")
+                raise refuse(
+                    NO_RESULT, f"a {kind.__name__} with other attributes cannot be captured"
+                )
             return f"new_tuple({self._constant(kind)}, ({self._items(x)}))"
         if kind is dict:
             return self._dict(x)
@@ -281,7 +284,9 @@ class ExpressionBuilder(ExpressionParts):
         if kind is deque:
             return f"deque([{self._items(x)}], {x.maxlen})"
         if kind is set and any(map(has_traced, x)):
-            raise refuse("a set of numbers that vary cannot be captured; return a list")
+            raise refuse(
+                KEYS_OF_DATA, "a set of numbers that vary cannot be captured; return a list"
+            )
         if kind in (set, frozenset) and not is_plain(x):  # what stands for objects leaves as they
             return f"{kind.__name__}(({self._items(x)}))"
         if kind is set:
@@ -340,7 +345,9 @@ class ExpressionBuilder(ExpressionParts):
         if type(key) is Late:
             return repr(key._known())
         if isinstance(key, Traced):
-            raise refuse("a number that varies cannot be captured as a key; use a constant")
+            raise refuse(
+                KEYS_OF_DATA, "a number that varies cannot be captured as a key; use a constant"
+            )
         return self._constant(key) if is_plain((key,)) else self._place(key)
 
     def _called(self, function: object, args: Args, kwargs: Kwargs) -> str:
@@ -362,7 +369,7 @@ class ExpressionBuilder(ExpressionParts):
 
 
 def _refuse_range(self: ExpressionBuilder, x: object) -> str:
-    raise refuse("a range or an iterator as a result cannot be captured; return a list")
+    raise refuse(ITERATOR, "a range or an iterator as a result cannot be captured; return a list")
 
 
 _EXPRESSIONS: dict[type, Callable[[Any, Any], str]] = {

@@ -7,6 +7,7 @@ from types import BuiltinFunctionType, FunctionType, ModuleType
 
 import numpy as np
 
+from fxc.ir.error_kinds import NO_RESULT
 from fxc.ir.graph import Operand, Value
 from fxc.ir.records import frozen
 from fxc.ir.signature import ConstantLeaf, DimLeaf
@@ -67,8 +68,9 @@ def output_leaf(outside: Outside, leaf: object) -> CapturedLeaf:
         outside.session.check_alive(value)
         if value in outside.session.alternatives:
             raise refuse(
+                NO_RESULT,
                 "a result that is one array in one case and another in the other cannot be "
-                "captured here; return a copy"
+                "captured here; return a copy",
             )
         indices = list(outside.session.aliases.dynamic_indices(value))
         view = carried_view(outside.session, value) if indices else None
@@ -79,12 +81,13 @@ def output_leaf(outside: Outside, leaf: object) -> CapturedLeaf:
                 outside.session.specialise(index, "the place of a view that is returned")
         return ArrayLeaf(value) if isinstance(value.type, ArrayType) else ScalarLeaf(value)
     if type(leaf) is Mixed or type(leaf) is Several:
-        raise refuse("a result that is Python's number in one case, NumPy's in another")
+        raise refuse(NO_RESULT, "a result that is Python's number in one case, NumPy's in another")
     if isinstance(leaf, Traced):
         if type(leaf)._operand is Traced._operand:
             raise refuse(
+                NO_RESULT,
                 "a text, or another object that is no array and no number, which is not known "
-                "before the program runs, cannot be a result here; return what it is made of"
+                "before the program runs, cannot be a result here; return what it is made of",
             )
         leaf._operand()  # says why there is none
     if isinstance(leaf, np.ndarray):
@@ -98,4 +101,6 @@ def output_leaf(outside: Outside, leaf: object) -> CapturedLeaf:
         return ConstantLeaf(leaf)
     if isinstance(leaf, _IDENTIFIED) and not outside.session.door.is_made_inside(leaf):
         return ConstantLeaf(leaf)
-    raise refuse(f"a {class_of(leaf).__name__} in the result cannot be captured; return arrays")
+    raise refuse(
+        NO_RESULT, f"a {class_of(leaf).__name__} in the result cannot be captured; return arrays"
+    )

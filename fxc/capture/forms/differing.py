@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from fxc.ir.error_kinds import SEVERAL_KINDS
 from fxc.ir.graph import Operand
 
 from ..arrays.ufuncs import call_ufunc
@@ -57,7 +58,7 @@ class Differing(TakesFunctions, Traced):
         """The only thing but None that it may be; it is checked here that it is."""
 
         if self.left is not None and self.right is not None:
-            raise refuse(self.reason)
+            raise refuse(SEVERAL_KINDS, self.reason)
         demand(self.flag, self.right is None)
         found = self.left if self.right is None else self.right
         return found._plain() if isinstance(found, Traced) else found
@@ -156,7 +157,7 @@ class Differing(TakesFunctions, Traced):
     def __iter__(self) -> Iterator[Any]:
         found = each_way(_items_of, self)
         if type(found) is not tuple:
-            raise refuse(self.reason)
+            raise refuse(SEVERAL_KINDS, self.reason)
         return iter(found)
 
     def __bool__(self) -> bool:
@@ -169,7 +170,7 @@ class Differing(TakesFunctions, Traced):
         return each_way(lambda x: round(x, digits), self)
 
     def _refused(self) -> Any:
-        raise refuse(self.reason)
+        raise refuse(SEVERAL_KINDS, self.reason)
 
     __index__ = __len__ = __hash__ = __repr__ = _refused
 

@@ -7,6 +7,7 @@ from typing import Any, assert_never
 
 import numpy as np
 
+from fxc.ir.error_kinds import NO_RESULT
 from fxc.ir.records import frozen
 from fxc.ir.types import PY_INT, ArrayType, ScalarType
 
@@ -214,8 +215,9 @@ def as_numbers(form: Form) -> Form:
         case Union(options):
             if sum(isinstance(each, Number | Items) for each in options) > 1:
                 raise refuse(
+                    NO_RESULT,
                     "an attribute that is one of several things, two of them objects or numbers, "
-                    "cannot be captured as a result"
+                    "cannot be captured as a result",
                 )
             return Union(tuple(x if pool_of(x) is None else Number(PY_INT) for x in options))
         case _:

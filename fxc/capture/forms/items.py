@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, assert_never
 
+from fxc.ir.error_kinds import COUNTED_LIST
 from fxc.ir.graph import Operand, Value
 from fxc.ir.types import ArrayType, ScalarType
 
@@ -266,12 +267,14 @@ def _refused(x: object) -> Exception:
     is_apart = OBJECTS_APART in current().requests and not isinstance(x, Traced | str | None)
     if is_apart and (type(x) in (dict, list) or is_python_class(class_of(x))):
         return refuse(
+            COUNTED_LIST,
             f"a list whose length depends on data, with a {what} among its items that changes "
-            "afterwards, is compared by identity, or is returned beside it, cannot be captured"
+            "afterwards, is compared by identity, or is returned beside it, cannot be captured",
         )
     if isinstance(x, TracedValue):
         what = str(operand(x).type)
     return refuse(
+        COUNTED_LIST,
         f"a list whose length depends on data, with {what} among its items, cannot be captured; "
-        "append things of one kind: numbers, arrays, tuples, or new dicts and objects"
+        "append things of one kind: numbers, arrays, tuples, or new dicts and objects",
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, assert_never
 
+from fxc.ir.error_kinds import EITHER_ARRAY
 from fxc.ir.types import PY_INT, ArrayType, ScalarType
 from fxc.ops.metas.layout import is_c_ordered
 from fxc.ops.metas.shapes import same_shape
@@ -201,6 +202,8 @@ def one_of_two(what: Key | None, flag: object, x: Any, y: Any, united: _Unite) -
             both = zip(items_of(x, structure), items_of(y, structure), strict=True)
             return structure.of(united([(flag, a), (holds_not(flag), b)]) for a, b in both)
         case None:
-            raise refuse("a variable that is one array or another here cannot be captured")
+            raise refuse(
+                EITHER_ARRAY, "a variable that is one array or another here cannot be captured"
+            )
         case _:
             assert_never(what)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from fxc.ir.error_kinds import SEVERAL_KINDS
 from fxc.ir.graph import Literal, Operand
 from fxc.ir.types import PY_FLOAT, PY_INT, ArrayType, ScalarType
 from fxc.ops.table import TABLE
@@ -331,8 +332,9 @@ def is_weak(x: object) -> bool:
 def unclear(what: str) -> Exception:
     """What to raise where it matters which of the two it is."""
     return refuse(
+        SEVERAL_KINDS,
         f"{what} of a number that is Python's in one case and NumPy's in another cannot be "
-        "captured; begin with np.float64(…) or np.int64(…)"
+        "captured; begin with np.float64(…) or np.int64(…)",
     )
 
 

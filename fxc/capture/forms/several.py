@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from fxc.ir.error_kinds import EXCEPTION, SEVERAL_KINDS
 from fxc.ir.graph import Operand
 from fxc.ir.types import ArrayType
 
@@ -86,7 +87,10 @@ class Several(TakesUfuncs, Traced):
         """The options that ``what`` holds for, as one value; it is checked here that it is one."""
         kept = [option for option in self.options if what(option[1])]
         if not kept:
-            raise refuse(f"{self.text}, where it is used as something else, cannot be captured")
+            raise refuse(
+                SEVERAL_KINDS,
+                f"{self.text}, where it is used as something else, cannot be captured",
+            )
         if len(kept) < len(self.options):
             holds = one_holds([flag for flag, _ in kept])
             current().record("try_demand", operand(holds))
@@ -148,10 +152,10 @@ class Several(TakesUfuncs, Traced):
         return str if is_text else Several
 
     def _class(self) -> type:
-        raise refuse("type() of one of several things cannot be captured")
+        raise refuse(SEVERAL_KINDS, "type() of one of several things cannot be captured")
 
     def _is_instance(self, kinds: object) -> bool:
-        raise refuse("isinstance() of one of several things cannot be captured")
+        raise refuse(SEVERAL_KINDS, "isinstance() of one of several things cannot be captured")
 
     def _number(self) -> Any:
         return self.only(is_of_one_type)
@@ -163,8 +167,9 @@ class Several(TakesUfuncs, Traced):
         found = self._number()
         if type(found) is Several:
             raise refuse(
+                SEVERAL_KINDS,
                 "a number that is of several types by conditions, in this operation, cannot be "
-                "captured; make it one type, as by float(…)"
+                "captured; make it one type, as by float(…)",
             )
         return found._plain() if isinstance(found, Traced) else found
 
@@ -174,7 +179,10 @@ class Several(TakesUfuncs, Traced):
             return found._stored_as(dtype) if isinstance(found, Traced) else found
         is_int = dtype == np.int64 and not any(_is_weak_float(x) for _, x in found.options)
         if dtype not in (np.float32, np.float64) and not is_int:
-            raise refuse(f"an assignment of a number of several types to {dtype} is not captured")
+            raise refuse(
+                SEVERAL_KINDS,
+                f"an assignment of a number of several types to {dtype} is not captured",
+            )
         parts = [(flag, _as_scalar(x, dtype)) for flag, x in found.options]
         return united(parts)
 
@@ -219,7 +227,7 @@ class Several(TakesUfuncs, Traced):
             except (IndexError, TypeError, ValueError):
                 current().record("try_demand", flag_operand(holds_not(flag)))
         if not found or any(key(x) is None for _, x in found):
-            raise refuse(f"an operation on {self.text} cannot be captured")
+            raise refuse(SEVERAL_KINDS, f"an operation on {self.text} cannot be captured")
         return united(found)
 
     def _method(self, name: str, *args: object, **kwargs: object) -> Any:
@@ -259,7 +267,7 @@ class Several(TakesUfuncs, Traced):
         raise self._unclear("the text")
 
     def _unclear(self, what: str) -> Exception:
-        return refuse(f"{what} of {self.text} cannot be captured")
+        return refuse(SEVERAL_KINDS, f"{what} of {self.text} cannot be captured")
 
 
 def _has_truth(x: object) -> bool:
@@ -348,7 +356,9 @@ def for_each(function: Callable[..., object], inputs: Sequence[object]) -> Any:
         except (ArithmeticError, TypeError, ValueError):
             current().record("try_demand", flag_operand(holds_not(flag)))
     if not results:
-        raise refuse("an operation that raises for each thing a variable may be is not captured")
+        raise refuse(
+            EXCEPTION, "an operation that raises for each thing a variable may be is not captured"
+        )
     return _flattened(results)
 
 
@@ -385,7 +395,9 @@ def _equality(name: str, left: Several, right: object) -> Any:
         for one, y in options_in(right):
             plain = not is_of_one_type(x) or not is_of_one_type(y)
             if plain and (type(x) is tuple or type(y) is tuple):
-                raise refuse("== of what may be a tuple cannot be captured; compare its items")
+                raise refuse(
+                    SEVERAL_KINDS, "== of what may be a tuple cannot be captured; compare its items"
+                )
             results.append((both_hold(flag, one), operator_of(name)(x, y)))
     return _flattened(results)
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from fxc.ir.error_kinds import CHANGE_IN_LOOP
 from fxc.ir.graph import Literal, Operand, Value
 from fxc.ir.symbols import Dim
 from fxc.ir.types import ScalarType, Type
@@ -48,8 +49,9 @@ class Buffer(Contents):
                 found: Statement = each
                 return found
         raise refuse(
+            CHANGE_IN_LOOP,
             "a change to a list in a branch or loop that becomes one of the graph cannot be "
-            "captured"
+            "captured",
         )
 
     def owner_of_change(self, *, turns: bool = False) -> Statement | None:
@@ -67,7 +69,9 @@ class Buffer(Contents):
         self.changes += 1
         over = (getattr(each, "over", None) for each in self.session.statements)
         if any(x is self for each in over for x in getattr(each, "of", ())):
-            raise refuse("a change to a list while a loop runs over it cannot be captured")
+            raise refuse(
+                CHANGE_IN_LOOP, "a change to a list while a loop runs over it cannot be captured"
+            )
 
     def has_room(self, owner: Statement, *more: object) -> bool:
         """Whether this statement has made room for what it appends."""

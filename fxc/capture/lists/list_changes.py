@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, Self
 
+from fxc.ir.error_kinds import COUNTED_LIST
 from fxc.ir.graph import Operand
 
 from ..session.refusing import refuse
@@ -130,8 +131,9 @@ class ChangedList(WithLength):
             return place, place + 1
         if key.step not in (None, 1):
             raise refuse(
+                COUNTED_LIST,
                 "del of every other item of a list whose length depends on data cannot be "
-                "captured; use a comprehension"
+                "captured; use a comprehension",
             )
         return bounds_among(key, self.length())
 

@@ -10,6 +10,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from fxc.ir.error_kinds import COUNTED_LIST, TEXT
 from fxc.ir.graph import Literal, Value
 from fxc.ir.symbols import Dim, counted_in
 
@@ -75,8 +76,9 @@ class ListParts(Buffer):
         form, arrays = x.arrays()
         if may_change(form):
             raise refuse(
+                TEXT,
                 "the text of a list whose length depends on data, and whose items are dicts, "
-                "objects or lists that may change, cannot be captured"
+                "objects or lists that may change, cannot be captured",
             )
         found = cls.of_columns(form, [wrap(array)[:] for array in arrays], x.room.most)
         found.of = x.of
@@ -237,7 +239,8 @@ class ListParts(Buffer):
     def unclear(self, what: str) -> Exception:
         """What to raise for what needs the items."""
         return refuse(
-            f"{what} of a list whose length depends on data cannot be captured; use np.array(list)"
+            COUNTED_LIST,
+            f"{what} of a list whose length depends on data cannot be captured; use np.array(list)",
         )
 
 

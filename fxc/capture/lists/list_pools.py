@@ -7,6 +7,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from fxc.ir.error_kinds import CHANGE_IN_LOOP, COUNTED_LIST
 from fxc.ir.graph import Literal
 
 from ..arrays.traced_array import TracedArray
@@ -93,8 +94,9 @@ class ListPool:
         """Refuse what can be done with lists alone that the program has made."""
         if self.given:
             raise refuse(
+                COUNTED_LIST,
                 f"{what} of a list in a list from outside, at a place that depends on data, cannot "
-                "be captured; use a copy"
+                "be captured; use a copy",
             )
 
     # -------------------------------------------------------- the arena
@@ -272,7 +274,10 @@ class PooledList(ChangedList, Pooled):
                     continue
                 same = self.is_(x)
                 if same is True or operand(same) is operand(x.is_(x)):
-                    raise refuse("a change to a list while a loop runs over it cannot be captured")
+                    raise refuse(
+                        CHANGE_IN_LOOP,
+                        "a change to a list while a loop runs over it cannot be captured",
+                    )
                 demand(self.number != x.number)
 
     def begin_change(self, *more: object) -> bool:
@@ -344,8 +349,9 @@ class PooledList(ChangedList, Pooled):
 
     def refused(self, what: str) -> Exception:
         return refuse(
+            COUNTED_LIST,
             f"{what} of a list in another one, whose length depends on data, cannot be captured; "
-            "use a loop over the items"
+            "use a loop over the items",
         )
 
 

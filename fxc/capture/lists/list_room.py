@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from fxc.ir.error_kinds import COUNTED_LIST
 from fxc.ir.graph import Literal, Value
 from fxc.ir.records import frozen
 from fxc.ir.symbols import Dim
@@ -231,7 +232,9 @@ def checked_place(key: Any) -> Any:
     if not isinstance(key, int | np.integer | TracedInt):
         kind = operand(key).type
         if kind.rank or kind.dtype.kind not in "iu":
-            raise refuse(f"a place in a list that is of {kind} cannot be captured; use an int")
+            raise refuse(
+                COUNTED_LIST, f"a place in a list that is of {kind} cannot be captured; use an int"
+            )
         key = to_int(key[()] if isinstance(kind, ArrayType) else key)
     return key
 

@@ -7,6 +7,7 @@ from functools import partial
 from types import FunctionType
 from typing import Any
 
+from fxc.ir.error_kinds import COUNTED_LIST
 from fxc.ir.records import frozen
 
 from ..forms.form import Items, as_numbers, pool_of
@@ -123,9 +124,10 @@ class Pool:
                 if any(map(is_lent, arrays_in(x))):
                     if place in self._written:
                         raise refuse(
+                            COUNTED_LIST,
                             "an attribute or item that is an array of the caller's in some objects "
                             "and changes, in objects that stand in arrays, cannot be captured; "
-                            "begin with a copy"
+                            "begin with a copy",
                         )
                     yield number, key, x
 
@@ -308,8 +310,9 @@ class Record(Pooled):
 
     def refused(self, what: str) -> Exception:
         return refuse(
+            COUNTED_LIST,
             f"{what} of a {self.pool.label.kind.__name__} that stands in arrays, as one of a list "
-            "whose length depends on data, cannot be captured; use its fields"
+            "whose length depends on data, cannot be captured; use its fields",
         )
 
 

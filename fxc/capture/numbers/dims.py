@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from fxc.ir.error_kinds import WARNS
 from fxc.ir.symbols import Dim, SymExpr
 from fxc.ir.types import ArrayType, ScalarType
 
@@ -86,7 +87,9 @@ def axis_number(axis: object) -> int:
 def no_int(kind: type, name: str) -> Exception:
     """What is raised where an int is wanted, but of what this is."""
     if issubclass(kind, np.bool_) and _bools_are_ints():
-        return refuse("a bool of NumPy's as an int, of which NumPy warns, cannot be captured")
+        return refuse(
+            WARNS, "a bool of NumPy's as an int, of which NumPy warns, cannot be captured"
+        )
     return TypeError(f"{name!r} object cannot be interpreted as an integer")
 
 

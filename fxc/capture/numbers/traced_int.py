@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from fxc.ir.bounds import decide
+from fxc.ir.error_kinds import COUNTED_SIZE
 from fxc.ir.graph import Operand
 from fxc.ir.monotonic import is_monotonic
 from fxc.ir.size_functions import floordiv, hint, maximum, minimum, mod, substitute
@@ -67,8 +68,9 @@ class TracedInt(TakesUfuncs, Traced):
         """The number; from here on the capture is good for this number only."""
         if counted_in(self._dim):
             raise refuse(
+                COUNTED_SIZE,
                 "the size of an array that depends on the data is needed as a number while the "
-                "program is being captured; use it in arithmetic, conditions and as a size"
+                "program is being captured; use it in arithmetic, conditions and as a size",
             )
         number = hint(self._dim)
         guard(self._dim, "==", number)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from fxc.ir.error_kinds import NUMPY_OPTION
 from fxc.ir.graph import Value
 from fxc.ops.library import ALWAYS_COMPLEX
 from fxc.ops.table import TABLE
@@ -54,7 +55,9 @@ def svd(
 ) -> Any:
     """As ``np.linalg.svd``."""
     if hermitian:
-        raise refuse("np.linalg.svd with hermitian= cannot be captured; use np.linalg.eigh")
+        raise refuse(
+            NUMPY_OPTION, "np.linalg.svd with hermitian= cannot be captured; use np.linalg.eigh"
+        )
     if not compute_uv:
         return record("linalg_svdvals", array_value(a))
     return _svd(a, full_matrices)
@@ -65,7 +68,9 @@ def qr(a: object, mode: str = "reduced") -> Any:
     if mode == "r":
         return record("linalg_qr_r", array_value(a))
     if mode not in ("reduced", "complete"):
-        raise refuse(f"np.linalg.qr with mode={mode!r} cannot be captured; use 'reduced'")
+        raise refuse(
+            NUMPY_OPTION, f"np.linalg.qr with mode={mode!r} cannot be captured; use 'reduced'"
+        )
     return _qr(a, mode)
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from fxc.ir.error_kinds import NUMPY_OPTION
 from fxc.ir.types import ArrayType
 
 from ..arrays.creation import is_array
@@ -29,7 +30,7 @@ def _places(x: Any, name: str) -> Any:
         x = wrap(array_value(x))
     kind = operand(x).type
     if kind.dtype.kind not in "iu" or kind.dtype == np.uint64:
-        raise refuse(f"np.{name} of {kind.dtype} cannot be captured; use ints")
+        raise refuse(NUMPY_OPTION, f"np.{name} of {kind.dtype} cannot be captured; use ints")
     if isinstance(kind, ArrayType) and not kind.rank:
         x = x[()]
     found = record("astype", operand(x), np.dtype(np.intp), casting="unsafe")
@@ -42,7 +43,7 @@ def _sizes(shape: object, order: str, name: str) -> list[Any]:
         raise ValueError("only 'C' or 'F' order is permitted")
     sizes = [wrap_dim(dim) for dim in dims_of(shape)]
     if not sizes:
-        raise refuse(f"np.{name} of an array without axes cannot be captured")
+        raise refuse(NUMPY_OPTION, f"np.{name} of an array without axes cannot be captured")
     return sizes[::-1] if order == "C" else sizes
 
 
@@ -72,7 +73,9 @@ def ravel_multi_index(
 ) -> Any:
     """As ``np.ravel_multi_index`` of places that are in the array."""
     if mode != "raise":
-        raise refuse(f"np.ravel_multi_index with mode={mode!r} cannot be captured; use np.clip")
+        raise refuse(
+            NUMPY_OPTION, f"np.ravel_multi_index with mode={mode!r} cannot be captured; use np.clip"
+        )
     sizes = _sizes(dims, order, "ravel_multi_index")
     given = [_places(x, "ravel_multi_index") for x in _in_order(multi_index, order)]
     if len(given) != len(sizes):

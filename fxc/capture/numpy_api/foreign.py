@@ -28,8 +28,9 @@ from ..arrays.indexing import assign
 from ..numbers.traced_int import TracedInt, known_ints
 from ..session.refusing import Respecialise, constants
 from ..session.session import current
+from ..values.constants import as_constants
 from ..values.objects import Args, Kwargs
-from ..values.operands import Traced, TracedValue, as_constants, constant, wrap
+from ..values.operands import Traced, TracedValue, constant, wrap
 
 _PLAIN = (type(None), bool, int, float, complex, str, bytes, type(Ellipsis))
 

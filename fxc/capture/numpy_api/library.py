@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from fxc.ir.error_kinds import NUMPY_OPTION
 from fxc.ir.graph import Value
 from fxc.ir.size_functions import hint
 from fxc.ir.symbols import counted_in
@@ -30,7 +31,7 @@ from .numpy_source import run_source
 def _refuse_options(name: str, **options: object) -> None:
     for option, value in options.items():
         if value is not None and value is not False:
-            raise refuse(f"np.{name} with {option}= cannot be captured")
+            raise refuse(NUMPY_OPTION, f"np.{name} with {option}= cannot be captured")
 
 
 def median(a: object, axis: object = None, *args: object, **kwargs: object) -> Any:
@@ -98,7 +99,7 @@ def bincount(x: object, /, weights: object = None, minlength: object = 0) -> Any
     """As ``np.bincount``: into ``minlength`` bins, or as many as it takes."""
     count, value = dim_of(minlength), array_value(x)
     if isinstance(x, tuple | list) and value.type.dtype.kind == "f":
-        raise refuse("np.bincount of a list with floats cannot be captured; use ints")
+        raise refuse(NUMPY_OPTION, "np.bincount of a list with floats cannot be captured; use ints")
     given = None if weights is None else array_value(weights)
     if given is not None and counted_in(kind_of(value).size):
         demand_more(kind_of(value), None, 0)  # of nothing there are numbers, not sums
@@ -144,7 +145,10 @@ def einsum(
     _refuse_options("einsum", out=out, **options)
     subscripts, *xs = operands
     if not isinstance(subscripts, str) or "." in subscripts:
-        raise refuse("np.einsum without subscripts for each axis, in a text, cannot be captured")
+        raise refuse(
+            NUMPY_OPTION,
+            "np.einsum without subscripts for each axis, in a text, cannot be captured",
+        )
     text = subscripts.replace(" ", "")
     inputs, arrow, output = text.partition("->")
     if not arrow:
@@ -152,7 +156,10 @@ def einsum(
     if inputs.count(",") + 1 != len(xs) or not set(output) <= set(inputs) - {","}:
         raise ValueError("the subscripts of einsum do not fit its operands")
     if len(xs) == 1 and set(output) == set(inputs):
-        raise refuse("np.einsum that gives a view of its operand cannot be captured; use transpose")
+        raise refuse(
+            NUMPY_OPTION,
+            "np.einsum that gives a view of its operand cannot be captured; use transpose",
+        )
     values = tuple(array_value(x) for x in xs)
     return record("einsum", values, subscripts=f"{inputs}->{output}", optimize=bool(optimize))
 

@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from fxc.ir.error_kinds import COUNTED_SIZE, NUMPY_CALL, OPERAND, WARNS
 from fxc.ir.errors import CaptureError
 from fxc.ops.metas.shapes import broadcast_shapes
 
@@ -32,8 +33,9 @@ from ..numbers.traced_int import TracedInt, known_ints
 from ..outside.purity import only_computes
 from ..session.refusing import refuse
 from ..session.session import current
+from ..values.constants import as_constants
 from ..values.objects import Args, Kwargs
-from ..values.operands import as_constants, has_traced, operand
+from ..values.operands import has_traced, operand
 
 # Functions that do nothing but compute their result, or write to the array they are given.
 _NAMES = """
@@ -98,10 +100,12 @@ def run_source(function: Any, args: Args, kwargs: Kwargs, name: str = "") -> Any
             warnings.simplefilter("always")
             result = _ours(getattr(function, "__wrapped__", function))(*given, **kwargs)
         if shown:
-            raise refuse(f"{name} cannot be captured: it gives a {shown[0].category.__name__}")
+            raise refuse(
+                WARNS, f"{name} cannot be captured: it gives a {shown[0].category.__name__}"
+            )
     except CaptureError as error:
-        if not str(error).startswith("np."):
-            error.args = (f"{name} cannot be captured: {error}",)
+        if not error.text.startswith("np."):
+            error.args = (f"{name} cannot be captured: {error.text}",)
         raise
     finally:
         session.sources -= 1
@@ -120,10 +124,13 @@ def run_unlisted(function: Any, args: Args, kwargs: Kwargs) -> Any:
     try:
         found = run_source(function, args, kwargs)
     except (AttributeError, TypeError) as error:  # C code may not know what to do with ours
-        raise refuse(f"np.{function.__name__} cannot be captured: it raises {error!r}") from None
+        raise refuse(
+            NUMPY_CALL, f"np.{function.__name__} cannot be captured: it raises {error!r}"
+        ) from None
     if len(session.assumed) > before:
         raise refuse(
-            f"np.{function.__name__} cannot be captured: it decides by a size that depends on data"
+            COUNTED_SIZE,
+            f"np.{function.__name__} cannot be captured: it decides by a size that depends on data",
         )
     return found
 
@@ -146,7 +153,7 @@ class IndexTrick:
     def __getitem__(self, key: Any) -> Any:
         first = key[0] if type(key) is tuple and key else key
         if isinstance(key, str) or (isinstance(first, str) and first in ("r", "c")):
-            raise refuse("an np.matrix cannot be captured; use an array")
+            raise refuse(OPERAND, "an np.matrix cannot be captured; use an array")
         kind = type(self._owner)
         names = (f"np.{each}" for each in _TRICKS if type(getattr(np, each)) is kind)
         return run_source(kind.__getitem__, (self._owner, key), {}, next(names, kind.__name__))
@@ -270,7 +277,7 @@ class _Module:
 
     def __getattr__(self, name: str) -> Any:
         if self._module is warnings:
-            raise refuse("a warning that depends on the arrays cannot be captured")
+            raise refuse(WARNS, "a warning that depends on the arrays cannot be captured")
         found = getattr(self._module, name)
         if isinstance(found, np.ufunc):
             return _UFunc(found)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from fxc.ir.error_kinds import NUMPY_OPTION
 from fxc.ir.graph import Value
 from fxc.ir.symbols import Dim
 from fxc.ir.types import ScalarType
@@ -112,8 +113,9 @@ def choose(a: object, choices: object, out: object = None, mode: str = "raise") 
     given = [wrap(array_value(choice)) for choice in choices if not _is_scalar(choice)]
     if out is not None or len(given) < len(choices) or len({x.dtype for x in given}) != 1:
         raise refuse(
+            NUMPY_OPTION,
             "np.choose with out=, or among anything but arrays of one dtype, cannot be captured; "
-            "use np.where"
+            "use np.where",
         )
     shape = broadcast_shapes(*(x._type.shape for x in given), array_value(a).type.shape)
     index = wrap(positions(a, "safe"))

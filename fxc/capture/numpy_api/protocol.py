@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from fxc.ir.error_kinds import NUMPY_CALL
 from fxc.ir.errors import CaptureError
 from fxc.ir.types import ArrayType
 from fxc.ops.foreign_results import Unlearnable
@@ -74,7 +75,7 @@ def _handled(function: Any, args: Any, kwargs: Any) -> Any:
             return run_unlisted(function, args, kwargs)
     name = getattr(function, "__name__", repr(function))
     module = getattr(function, "__module__", "numpy") or "numpy"
-    raise refuse(f"{module.replace('numpy', 'np', 1)}.{name} cannot be captured")
+    raise refuse(NUMPY_CALL, f"{module.replace('numpy', 'np', 1)}.{name} cannot be captured")
 
 
 # ------------------------------------------------------------------ shapes

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from fxc.ir.error_kinds import NUMPY_OPTION
 from fxc.ir.size_guards import guard
 
 from ..arrays import creation, shaping
@@ -51,7 +52,8 @@ def histogram(
     value, weight = array_value(a), None if weights is None else array_value(weights)
     if isinstance(bins, str):
         raise refuse(
-            "np.histogram into bins that depend on the data cannot be captured; give edges"
+            NUMPY_OPTION,
+            "np.histogram into bins that depend on the data cannot be captured; give edges",
         )
     if operand(bins).type.rank:
         edges = creation.asarray(bins)

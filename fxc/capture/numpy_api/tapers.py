@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from fxc.ir.error_kinds import NUMPY_OPTION
+
 from ..arrays import creation
 from ..arrays.ufuncs import call_ufunc
 from ..numbers.traced_int import TracedInt
@@ -21,7 +23,9 @@ def _taper(name: str, compute: Callable[..., object]) -> Callable[..., Any]:
 
     def call(M: Any, *more: object) -> Any:
         if type(M) not in (int, TracedInt):
-            raise refuse(f"np.{name} of a number that depends on data cannot be captured")
+            raise refuse(
+                NUMPY_OPTION, f"np.{name} of a number that depends on data cannot be captured"
+            )
         if M < 1 and not more:
             return creation.zeros(0)
         if M == 1:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from fxc.ir.error_kinds import NUMPY_CALL, NUMPY_OPTION
 from fxc.ops.foreign_results import Unlearnable
 from fxc.ops.foreign_ufuncs import runs_python
 
@@ -39,7 +40,7 @@ def array_ufunc(ufunc: np.ufunc, method: str, inputs: tuple[object, ...], kwargs
         case "at":
             return at(ufunc, name, *inputs, **options)
         case _:
-            raise refuse(f"np.{ufunc.__name__}.{method} cannot be captured")
+            raise refuse(NUMPY_CALL, f"np.{ufunc.__name__}.{method} cannot be captured")
 
 
 def _with_core_dimensions(
@@ -47,8 +48,12 @@ def _with_core_dimensions(
 ) -> Any:
     """A ufunc of matrices and the like, which is called as it is."""
     if runs_python(ufunc):
-        raise refuse(f"the ufunc {ufunc.__name__}, which runs Python code, cannot be captured")
+        raise refuse(
+            NUMPY_CALL, f"the ufunc {ufunc.__name__}, which runs Python code, cannot be captured"
+        )
     try:
         return call_foreign(ufunc, inputs, options)
     except Unlearnable as reason:
-        raise refuse(f"np.{ufunc.__name__} cannot be captured here: {reason}") from None
+        raise refuse(
+            NUMPY_OPTION, f"np.{ufunc.__name__} cannot be captured here: {reason}"
+        ) from None

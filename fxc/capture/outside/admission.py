@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from fxc.ir.error_kinds import ARGUMENT_KIND, CHANGE_OUTSIDE
 from fxc.ir.errors import CaptureError
 
 from ..guards.listed_numbers import codes_of
@@ -54,7 +55,10 @@ class Admission(Outside):
         if kind in PLAIN:
             return self._plain(value, source, name, argument, varies, container)
         if is_proxy(kind):  # all that follows would ask it what it is
-            raise refuse(f"{source.text} is a {kind.__name__}, which stands for another object")
+            raise refuse(
+                ARGUMENT_KIND,
+                f"{source.text} is a {kind.__name__}, which stands for another object",
+            )
         if isinstance(value, np.generic):
             return self._numpy_scalar(value, source, name, argument, varies)
         known = self.known.get(id(value))
@@ -78,7 +82,8 @@ class Admission(Outside):
         if isinstance(value, np.ndarray):
             advice = "; pass np.asarray of it" if kind is np.memmap else ""
             raise refuse(
-                f"{source.text} is a {kind.__name__}, a subclass of arrays, {EAGER}{advice}"
+                ARGUMENT_KIND,
+                f"{source.text} is a {kind.__name__}, a subclass of arrays, {EAGER}{advice}",
             )
         if isinstance(value, np.dtype):
             # The fields of a dtype can get other names, those of a copy do not.
@@ -161,7 +166,9 @@ class Admission(Outside):
 
     def _tuple(self, value: Any, kind: type, source: Source, name: str, argument: bool) -> Any:
         if kind is not tuple and getattr(value, "__dict__", None):
-            raise refuse(f"{source.text} is a named tuple with other attributes, {EAGER}")
+            raise refuse(
+                ARGUMENT_KIND, f"{source.text} is a named tuple with other attributes, {EAGER}"
+            )
         type_name, seen_kind = self.guards.constant(kind), tuple_class(kind)
         is_constant = not argument and seen_kind is kind and is_plain(value)
         if is_constant and name not in self.varying:
@@ -204,7 +211,7 @@ class Admission(Outside):
     def _frozenset(self, value: frozenset[object], source: Source) -> Any:
         """A set of plain values, or of classes of C; the order counts, too."""
         if not all(is_plain((x,)) or _is_class_of_c(x) for x in value):
-            raise refuse(f"{source.text} holds objects, {EAGER}")
+            raise refuse(ARGUMENT_KIND, f"{source.text} holds objects, {EAGER}")
         items = self.guards.constant(tuple(value))
         self.guards.check(
             f"type({source.var}) is frozenset and same_items(tuple({source.var}), {items})",
@@ -297,8 +304,9 @@ class Admission(Outside):
                     continue
                 if value is known.object:
                     raise refuse(
+                        CHANGE_OUTSIDE,
                         f"a store to {known.source.text}, which is the namespace of an object, "
-                        "cannot be captured"
+                        "cannot be captured",
                     )
                 self.guards.check(f"{space} is not {var}", f"{known.source.text} is no namespace")
 

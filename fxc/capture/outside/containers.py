@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from fxc.ir.error_kinds import ARGUMENT_KIND
 from fxc.ir.records import frozen
 
 from ..guards.program import Source
@@ -123,7 +124,9 @@ class External:
             raise AttributeError(text, name=name, obj=self.original)
         ours = (each for each in type(self).__mro__ if issubclass(each, External))
         if not any(name in vars(each) for each in ours):
-            raise refuse(f"{name} of a {self.kind.__name__} from outside cannot be captured")
+            raise refuse(
+                ARGUMENT_KIND, f"{name} of a {self.kind.__name__} from outside cannot be captured"
+            )
         return getattr(self, name)
 
     def length(self) -> Any:
@@ -271,7 +274,7 @@ def refuse_others(kind: type, what: str) -> None:
 
     def refusing(name: str) -> Callable[..., Any]:
         def run(self: Any, *args: object) -> Any:
-            raise refuse(f"{name} of {what}")
+            raise refuse(ARGUMENT_KIND, f"{name} of {what}")
 
         return run
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import deque
 from typing import Any
 
+from fxc.ir.error_kinds import ARGUMENT_KIND, TEXT
+
 from ..session.refusing import refuse
 from .containers import ExternalSequence, Held, give_reads, refuse_others
 
@@ -30,8 +32,9 @@ class ExternalDeque(ExternalSequence, deque[Any]):
         held, size = self._held, len(self._held.real)
         if size > (_MOST if size == self.maxlen else _MOST_FILLING):
             raise refuse(
+                ARGUMENT_KIND,
                 f"{held.source.text}, a deque from outside of {size} items, is not captured; use "
-                "an array"
+                "an array",
             )
         self._whole = True
         held.check(f"len({{0}}) == {size}", f"has {size} items")
@@ -54,7 +57,7 @@ class ExternalDeque(ExternalSequence, deque[Any]):
         return deque([*self, *other], self.maxlen)
 
     def __repr__(self) -> str:
-        raise refuse("the text of a deque from outside cannot be captured; use its items")
+        raise refuse(TEXT, "the text of a deque from outside cannot be captured; use its items")
 
     # -------------------------------------------------------- changes
 

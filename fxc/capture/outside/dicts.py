@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import OrderedDict, defaultdict
 from typing import Any
 
+from fxc.ir.error_kinds import ARGUMENT_KIND, CHANGE_OUTSIDE, KEYS_BY_CONDITION
+
 from ..session.refusing import refuse
 from ..values.maybe_set import MaybeSet, check_sure, given
 from ..values.objects import MISSING
@@ -62,15 +64,17 @@ class ExternalDict(ExternalMapping, dict[Any, Any]):
         """Refuse what needs the order of the keys where that is not known."""
         if self._is_unordered:
             raise refuse(
+                KEYS_BY_CONDITION,
                 "the keys of a dict that come up in an order which depends on conditions cannot be "
-                "captured; give them values before"
+                "captured; give them values before",
             )
 
     def _check_key(self, key: object) -> None:
         if not is_plain((key,)):
             raise refuse(
+                ARGUMENT_KIND,
                 f"{self._held.source.text} has a key of type {type(key).__name__}, which runs as "
-                "plain NumPy"
+                "plain NumPy",
             )
 
     def _label(self, key: object) -> str:
@@ -178,7 +182,9 @@ class ExternalDict(ExternalMapping, dict[Any, Any]):
 
     def popitem(self, *last: object) -> Any:
         if last or self.kind is OrderedDict:
-            raise refuse("popitem of an OrderedDict from outside cannot be captured; use pop")
+            raise refuse(
+                CHANGE_OUTSIDE, "popitem of an OrderedDict from outside cannot be captured; use pop"
+            )
         self.settle()
         if not dict.__len__(self):
             raise KeyError("popitem(): dictionary is empty")

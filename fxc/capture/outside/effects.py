@@ -9,6 +9,7 @@ from collections import deque
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from fxc.ir.error_kinds import CHANGE_OUTSIDE
 from fxc.ir.records import mutable
 
 from ..guards.program import Source
@@ -56,8 +57,9 @@ class Effects:
         """Refuse changes in regions: they would happen once, not as often as the region runs."""
         if self._session.region:
             raise refuse(
+                CHANGE_OUTSIDE,
                 f"a change to a {kind} in a branch or loop that becomes one of the graph cannot be "
-                "captured; use a variable, or return the new value"
+                "captured; use a variable, or return the new value",
             )
 
     def add(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from fxc.ir.error_kinds import TEXT
+
 from ..guards.program import Source
 from ..session.refusing import refuse
 from ..values.late import late
@@ -31,11 +33,11 @@ class TracedFile(Traced):
             return self._flush
         if name.startswith("__"):
             raise AttributeError(name)
-        raise refuse(f"{name} of an open file cannot be captured")
+        raise refuse(TEXT, f"{name} of an open file cannot be captured")
 
     def _write(self, text: Any) -> Any:
         if not isinstance(text, str):
-            raise refuse("writing anything but a text to a file cannot be captured")
+            raise refuse(TEXT, "writing anything but a text to a file cannot be captured")
         self._door.show("write", _write, self, text)
         return late(int, len, text)
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from fxc.ir.error_kinds import RANDOM, WARNS
 from fxc.ir.graph import Value
 from fxc.ir.handles import HANDLE, handle_of
 from fxc.ir.symbols import Dim
@@ -65,7 +66,7 @@ class TracedGenerator(Traced):
         if self._kind == "Random" and name in _OF_SEQUENCES:
             return MethodType(method, self)  # Python code, which is staged
         if not callable(method) or name in _NO_DRAWS:
-            raise refuse(f"{name} of a random generator cannot be captured")
+            raise refuse(RANDOM, f"{name} of a random generator cannot be captured")
         return MethodType(_method(name), self)
 
     def _state(self) -> Value:
@@ -82,7 +83,7 @@ class TracedGenerator(Traced):
     def _var(self) -> str:
         """The variable of the guard program that has it."""
         if self._source is None:
-            raise refuse("a random generator that is made here cannot leave the function")
+            raise refuse(RANDOM, "a random generator that is made here cannot leave the function")
         return self._source.var
 
     @property
@@ -115,7 +116,7 @@ def check_apart(generators: Iterable[TracedGenerator]) -> None:
         id(getattr(each._like, each._bits[1:]) if each._bits else each._like) for each in generators
     ]
     if len(set(states)) < len(states):
-        raise refuse("random generators that share a bit generator cannot be captured")
+        raise refuse(RANDOM, "random generators that share a bit generator cannot be captured")
 
 
 def made_by(outside: Outside, f: object, args: Args, kwargs: Kwargs) -> Any:
@@ -202,7 +203,9 @@ def _into(
     target = settled(out)
     kind = type_of(operand(target))
     if not isinstance(kind, ArrayType) or sizes is not None or name == "permuted":
-        raise refuse(f"a random {name} with out= cannot be captured here; assign what it gives")
+        raise refuse(
+            RANDOM, f"a random {name} with out= cannot be captured here; assign what it gives"
+        )
     call = f"g.{name}({', '.join([*parts, 'size=size'])})"
     target[...] = generator._drawn(call, xs, kind.shape, kind.shape)
     return out
@@ -213,10 +216,10 @@ def _signature(generator: TracedGenerator, name: str) -> inspect.Signature:
     try:
         signature = inspect.signature(getattr(generator._like, name))
     except (TypeError, ValueError):
-        raise refuse(f"{name} of a random generator cannot be captured") from None
+        raise refuse(RANDOM, f"{name} of a random generator cannot be captured") from None
     kinds = {each.kind for each in signature.parameters.values()}
     if kinds & {inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD}:
-        raise refuse(f"{name} of a random generator cannot be captured")
+        raise refuse(RANDOM, f"{name} of a random generator cannot be captured")
     return signature
 
 
@@ -244,17 +247,19 @@ def _shape(
 ) -> Shape | None:
     """The shape of what a draw gives; None for a number."""
     if name not in _BY_SHAPE and any(type_of(x).dtype.kind == "c" for x in xs.values()):
-        raise refuse("a draw by complex numbers, of which NumPy warns, cannot be captured")
+        raise refuse(WARNS, "a draw by complex numbers, of which NumPy warns, cannot be captured")
     if name in _BY_SHAPE:
         first = next(iter(xs.values()))
         kind = type_of(first)
         if isinstance(kind, ArrayType) and kind.rank > 1 and not is_c_ordered(kind):
-            raise refuse(f"a random {name} of an array in another order than C cannot be captured")
+            raise refuse(
+                RANDOM, f"a random {name} of an array in another order than C cannot be captured"
+            )
         axis = given.get("axis", 0)
         if name in ("choice", "permutation") and isinstance(kind, ArrayType) and kind.rank > 1:
             one = name == "choice" and sizes is None and kind.rank == 2
             if known_int(axis, "an axis") % kind.rank and not one:
-                raise refuse(f"a random {name} along another axis than the first one")
+                raise refuse(RANDOM, f"a random {name} along another axis than the first one")
         dims = _BY_SHAPE[name](given, xs, sizes)
         return dims if dims or sizes is not None else None
     if sizes is not None:
@@ -311,7 +316,7 @@ def _shuffle(self: TracedGenerator, x: object, axis: object = 0) -> None:
     """``shuffle``: in place."""
     x = settled(x)
     if not isinstance(x, Traced) or not isinstance(type_of(operand(x)), ArrayType):
-        raise refuse("a random shuffle of anything but an array cannot be captured")
+        raise refuse(RANDOM, "a random shuffle of anything but an array cannot be captured")
     value = operand(x)
     more = "" if axis == 0 else f", {known_int(axis, 'an axis')}"
     x[...] = self._drawn(f"shuffled(g, x0{more})", (value,), None, _dims(value))  # type: ignore[index]

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from fxc.ir.error_kinds import ARGUMENT_KIND
 from fxc.ir.graph import Value
 from fxc.ir.records import frozen
 from fxc.ir.symbols import Dim, symbol
@@ -126,7 +127,10 @@ class Inputs:
         all ints of the container are free if one of this is not positive any more.
         """
         if not -(2**63) <= value < 2**63:
-            raise refuse(f"{source.text} = {value} does not fit in 64 bits and cannot be captured")
+            raise refuse(
+                ARGUMENT_KIND,
+                f"{source.text} = {value} does not fit in 64 bits and cannot be captured",
+            )
         low = 1 if value >= 1 and not free else None
         text = f"{source.text} is an int" + (", 1 or more" if low else "")
         bound = "1" if low else "-9223372036854775808"
@@ -159,7 +163,7 @@ class Inputs:
         self, value: np.generic, source: Source, name: str, argument: bool, varies: bool
     ) -> Any:
         if not is_known(value.dtype):
-            raise refuse(f"{source.text} is a {type(value).__name__}, {EAGER}")
+            raise refuse(ARGUMENT_KIND, f"{source.text} is a {type(value).__name__}, {EAGER}")
         label = self._label(name)
         if not (argument or varies or label in self.varying) or self.is_constant(label):
             self._constants.add(label)
@@ -192,9 +196,9 @@ class Inputs:
 
     def _array(self, array: np.ndarray, source: Source, name: str, hidden: bool) -> Any:
         if not is_known(array.dtype):
-            raise refuse(f"{source.text} has dtype {array.dtype}, {EAGER}")
+            raise refuse(ARGUMENT_KIND, f"{source.text} has dtype {array.dtype}, {EAGER}")
         if not array.flags.aligned:
-            raise refuse(f"{source.text} is not aligned in memory, {EAGER}")
+            raise refuse(ARGUMENT_KIND, f"{source.text} is not aligned in memory, {EAGER}")
         value = self.add_input(array_type(array.dtype, ()), source, name, hidden)
         value.type = self._array_type(array, source, value.name)
         self.arrays[value] = array

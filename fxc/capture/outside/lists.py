@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from fxc.ir.error_kinds import CHANGE_OUTSIDE
+
 from ..guards.listed_numbers import Columns, Numbers, Ragged, form_of_items
 from ..session.refusing import How, Request, Respecialise, refuse
 from ..values.above import above
@@ -213,8 +215,9 @@ class ExternalList(ExternalSequence, list[Any]):
         if self._is_growing:
             self._held.outside.session.retries |= {self._to(How.BY_PYTHON)}
             raise refuse(
+                CHANGE_OUTSIDE,
                 "a list from outside that a branch or loop appends to, and that is read or changed "
-                "otherwise, cannot be captured; use a list of the function"
+                "otherwise, cannot be captured; use a list of the function",
             )
 
     def _grow(self, value: object) -> None:

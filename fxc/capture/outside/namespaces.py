@@ -6,6 +6,8 @@ import keyword
 from collections.abc import Callable
 from typing import Any
 
+from fxc.ir.error_kinds import CHANGE_OUTSIDE
+
 from ..session.refusing import refuse
 from ..values.objects import class_attribute, is_data_descriptor
 from .containers import MAPPING_READS, ExternalMapping, Held, give_reads, plain_key
@@ -40,8 +42,9 @@ class Namespace(ExternalMapping, dict[str, Any]):
         plain = type(key) is str and key.isidentifier() and not keyword.iskeyword(key)
         if not plain or is_data_descriptor(found):
             raise refuse(
+                CHANGE_OUTSIDE,
                 f"the item {key!r} of {self._held.source.text}, which is no plain attribute, "
-                "cannot be captured; read and store attributes"
+                "cannot be captured; read and store attributes",
             )
         return str(key)
 
@@ -57,7 +60,8 @@ class Namespace(ExternalMapping, dict[str, Any]):
 
     def __delitem__(self, key: object, /) -> None:
         raise refuse(
-            f"'del' of an item of {self._held.source.text} cannot be captured; use delattr"
+            CHANGE_OUTSIDE,
+            f"'del' of an item of {self._held.source.text} cannot be captured; use delattr",
         )
 
 

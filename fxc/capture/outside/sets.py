@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+from fxc.ir.error_kinds import ARGUMENT_KIND, CHANGE_OUTSIDE
+
 from ..session.refusing import refuse
 from .containers import External, Held, give_reads, is_plain, plain_key, refuse_others, settled
 
@@ -30,7 +32,9 @@ class ExternalSet(External, set[Any]):
         self._whole = True
         held = self._held
         if not is_plain(held.real):
-            raise refuse(f"{held.source.text} holds objects, which runs as plain NumPy")
+            raise refuse(
+                ARGUMENT_KIND, f"{held.source.text} holds objects, which runs as plain NumPy"
+            )
         items = held.constant(tuple(held.real))
         held.outside.check_constant(
             f"same_items(tuple({held.source.var}), {items})",
@@ -49,7 +53,9 @@ class ExternalSet(External, set[Any]):
         if known is None:
             held = self._held
             if not is_plain((value,)):
-                raise refuse(f"{held.source.text} holds objects, which runs as plain NumPy")
+                raise refuse(
+                    ARGUMENT_KIND, f"{held.source.text} holds objects, which runs as plain NumPy"
+                )
             known = self._seen[value] = value in held.real
             word = "in" if known else "not in"
             held.check(f"{held.constant(value)} {word} {{0}}", f"has {value!r} {word} it")
@@ -59,7 +65,8 @@ class ExternalSet(External, set[Any]):
         """Refuse to read all of it where its order is not known any more."""
         if self._changed:
             raise refuse(
-                "reading all of a set after changing it cannot be captured; read it before"
+                CHANGE_OUTSIDE,
+                "reading all of a set after changing it cannot be captured; read it before",
             )
 
     def __iter__(self) -> Iterator[Any]:
@@ -72,7 +79,9 @@ class ExternalSet(External, set[Any]):
     def add(self, value: object, /) -> None:
         value = plain_key(value)
         if not is_plain((value,)):
-            raise refuse("adding an object to a set from outside cannot be captured")
+            raise refuse(
+                CHANGE_OUTSIDE, "adding an object to a set from outside cannot be captured"
+            )
         self._note("add", value, True)
 
     def discard(self, value: object, /) -> None:

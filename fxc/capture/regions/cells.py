@@ -9,6 +9,8 @@ from collections.abc import Mapping, Sequence
 from itertools import combinations
 from typing import Any
 
+from fxc.ir.error_kinds import KEYS_BY_CONDITION
+
 from ..session.refusing import refuse
 from ..values.unbound import UNBOUND
 from .needed import StatementDoor
@@ -68,7 +70,9 @@ class Cells:
         states = self._states()
         for text, (_, flag) in states.items():
             if flag is False and text not in self._new:
-                raise refuse(f"{text}, which a branch or loop deletes, cannot be captured")
+                raise refuse(
+                    KEYS_BY_CONDITION, f"{text}, which a branch or loop deletes, cannot be captured"
+                )
         if self._session.region == self._region:  # an iteration that is run before the loop
             self._before = states
         self._after = {f"{text}{_FLAG}": states[text][1] for text in self._new}
@@ -145,6 +149,7 @@ class Cells:
 def unordered() -> Exception:
     """The refusal of places that come up in an order which is not known."""
     return refuse(
+        KEYS_BY_CONDITION,
         "attributes or keys that come up in an order which depends on conditions cannot be "
-        "captured; give them values before"
+        "captured; give them values before",
     )

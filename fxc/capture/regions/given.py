@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from fxc.ir.error_kinds import COUNTED_LIST
 from fxc.ir.graph import Value
 from fxc.ir.types import ArrayType
 from fxc.ops.metas.layout import is_c_ordered
@@ -113,13 +114,17 @@ def check_gift(session: Session, items: object, value: Value) -> None:
         is_new or _take_from_before(session, items, value) or _borrow_view(session, items, value)
     ):
         raise refuse(
+            COUNTED_LIST,
             "an array that is no new one, in a list whose length depends on data, cannot be "
-            "captured; append a copy"
+            "captured; append a copy",
         )
     kind = value.type
     assert isinstance(kind, ArrayType)
     if not kind.writeable:
-        raise refuse("a read-only array in a list whose length depends on data cannot be captured")
+        raise refuse(
+            COUNTED_LIST,
+            "a read-only array in a list whose length depends on data cannot be captured",
+        )
     _check_layout(session, value)
 
 
@@ -128,12 +133,14 @@ def _check_layout(session: Session, value: Value) -> None:
     assert isinstance(kind, ArrayType)
     if not kind.rank or not is_c_ordered(kind):
         raise refuse(
+            COUNTED_LIST,
             "an array that is not in C order, or has no axis, in a list whose length depends on "
-            "data, cannot be captured; append a copy"
+            "data, cannot be captured; append a copy",
         )
     if any(map(session.varies, kind.shape)):
         raise refuse(
-            "arrays of sizes that vary, in a list whose length depends on data, cannot be captured"
+            COUNTED_LIST,
+            "arrays of sizes that vary, in a list whose length depends on data, cannot be captured",
         )
 
 
@@ -152,12 +159,15 @@ def check_kept(session: Session, region: int, variables: Iterable[object]) -> No
 
 def refuse_twice() -> Exception:
     """The refusal to have one array at two places."""
-    return refuse("one array at two places of such lists cannot be captured; append a copy")
+    return refuse(
+        COUNTED_LIST, "one array at two places of such lists cannot be captured; append a copy"
+    )
 
 
 def refuse_kept() -> Exception:
     """The refusal to hand on what a list has taken over."""
     return refuse(
+        COUNTED_LIST,
         "an array that is in a list whose length depends on data, and is kept by a branch or a "
-        "loop, cannot be captured; append or keep a copy"
+        "loop, cannot be captured; append or keep a copy",
     )

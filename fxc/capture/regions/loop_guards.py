@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from fxc.ir.bounds import decide
+from fxc.ir.error_kinds import LOOP_VARIABLE
 from fxc.ir.graph import Literal, Node, Region, walk
 from fxc.ir.monotonic import grows, is_monotonic, without_remainders
 from fxc.ir.size_functions import hint, substitute
@@ -44,8 +45,9 @@ def check_guards(
             )
         ):
             raise refuse(
+                LOOP_VARIABLE,
                 f"the body of a loop relies on '{each}', which does not hold for every "
-                f"{name}; use np.where for what differs between iterations"
+                f"{name}; use np.where for what differs between iterations",
             )
 
 

@@ -7,6 +7,7 @@ from functools import cache
 
 import numpy as np
 
+from fxc.ir.error_kinds import COUNTED_SIZE
 from fxc.ir.graph import Node, Operand, Region, Value
 from fxc.ir.size_guards import Guard, recorders
 from fxc.ir.types import Type
@@ -151,6 +152,7 @@ def empty_region(session: Session) -> Recording:
 def counted_inside() -> Exception:
     """The refusal of an array behind the branch or loop in which its size has been counted."""
     return refuse(
+        COUNTED_SIZE,
         "an array whose size is counted in a branch or a loop cannot be captured behind it; count "
-        "the size before, or fill an array of the largest size"
+        "the size before, or fill an array of the largest size",
     )

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from typing import Any
 
+from fxc.ir.error_kinds import SEVERAL_KINDS
 from fxc.ir.errors import InternalError
 from fxc.ir.symbols import Dim
 
@@ -222,7 +223,7 @@ class Statement:
 
     def differs(self, name: str, left: object, right: object, where: str) -> Exception:
         """A variable that is one thing here, another there."""
-        return refuse(self.difference(name, left, right, where))
+        return refuse(SEVERAL_KINDS, self.difference(name, left, right, where))
 
     def difference(self, name: str, left: object, right: object, where: str) -> str:
         """How a variable is one thing here, another there; records may be captured: see Note

@@ -12,6 +12,16 @@ from typing import Any
 
 import numpy as np
 
+from fxc.ir.error_kinds import (
+    COUNTED_LIST,
+    EITHER_ARRAY,
+    IDENTITY,
+    MISFIT,
+    NO_RESULT,
+    OVERLAPPING_WRITE,
+    WARNS,
+    Kind,
+)
 from fxc.ir.errors import CaptureError
 from fxc.ir.graph import Value
 from fxc.ir.size_functions import hint
@@ -105,13 +115,15 @@ class Aliases:
             self._give_up(twins)
             if any(each in self.given or each in self.lent for each in (*memory, *twins)):
                 raise refuse(
+                    COUNTED_LIST,
                     "a write to an array that is in a list whose length depends on data cannot be "
-                    "captured; append a copy, or write to one"
+                    "captured; append a copy, or write to one",
                 )
             if root in self.with_gaps:
                 raise refuse(
+                    OVERLAPPING_WRITE,
                     "a write to an array with gaps in memory, which a function that fxc does not "
-                    "know has given, cannot be captured; write to a copy"
+                    "know has given, cannot be captured; write to a copy",
                 )
             self.written[root] = self._session.now
             self.changed.update(dict.fromkeys(memory, self._session.now))
@@ -142,13 +154,13 @@ class Aliases:
         loop = max((each.number for each in session.regions if each.kind == "loop"), default=0)
         known = session.made.keys() | self.bases.keys() | session.door.outside.arrays.keys()
         if any(twin in known or session.made_in(twin) < loop for twin in twins):
-            raise self._refuse_twins(_REPLACED)
+            raise self._refuse_twins(OVERLAPPING_WRITE, _REPLACED)
         self.given_up.update(twins)
 
     def check_given_up(self, value: Value) -> None:
         """Refuse to read what ``_give_up`` has taken note of."""
         if self.given_up and not self.roots(value).isdisjoint(self.given_up):
-            raise self._refuse_twins(_REPLACED)
+            raise self._refuse_twins(OVERLAPPING_WRITE, _REPLACED)
 
     def may_rely_on(self, root: Value) -> bool:
         """Whether nothing is known yet of a write in a loop that makes it wrong."""
@@ -165,13 +177,14 @@ class Aliases:
             if region.number <= home:
                 return  # regions inside are of higher numbers
             if region.kind == "test":
-                raise refuse("a write in the test of fxc.while_loop cannot be captured")
+                raise refuse(MISFIT, "a write in the test of fxc.while_loop cannot be captured")
             if region.kind != "loop":
                 continue
             if any(at <= region.began <= later for at, later in self._relied_on.get(root, ())):
                 error = refuse(
+                    OVERLAPPING_WRITE,
                     "a write, inside a loop, to an array from outside of it on whose elements the "
-                    "loop relies before cannot be captured; use a copy of it there"
+                    "loop relies before cannot be captured; use a copy of it there",
                 )
                 if self.may_rely_on(root):
                     raise Respecialise(Request(root.name, How.WRITTEN), error=error)
@@ -215,8 +228,9 @@ class Aliases:
             )
         if len(set(map(id, [*lists, *self.returned]))) < len(lists) + len(self.returned):
             raise refuse(
+                NO_RESULT,
                 "an array that is in a list whose length depends on data, beside the list or "
-                "another of its items, as results, cannot be captured; return a copy"
+                "another of its items, as results, cannot be captured; return a copy",
             )
         views = frozenset[Value]().union(*(self.roots(x) for x in given if self.root(x) is not x))
         told = {(x, self.replaced[x].right) for x in self.told - views}
@@ -233,8 +247,9 @@ class Aliases:
             if (place, beside) not in apart and (beside, place) not in apart
         ):
             raise self._refuse_twins(
+                NO_RESULT,
                 "a result that is one array in one case and another, or a new one, in the other "
-                "cannot be captured; return a copy"
+                "cannot be captured; return a copy",
             )
 
     def may_be_view(self, copied: Value, value: Value) -> None:
@@ -242,16 +257,16 @@ class Aliases:
         self.has_doubtful_views = True
         self.may_be_one(copied, value)
 
-    def _refuse_twins(self, what: str) -> CaptureError | Respecialise:
+    def _refuse_twins(self, kind: Kind, what: str) -> CaptureError | Respecialise:
         """The refusal of what shows whether arrays are one; views by sizes can be told."""
-        error = refuse(what)
+        error = refuse(kind, what)
         if self.has_doubtful_views:
             return Respecialise(VIEWS_BY_SIZES, error=error)
         return error
 
     def refuse_borrowed(self, what: str) -> CaptureError | Respecialise:
         """The refusal of a result; of a list with views, which Python can make, if that is new."""
-        error = refuse(what)
+        error = refuse(EITHER_ARRAY, what)
         if self.has_lent_views and VIEWS_BY_PYTHON not in self._session.requests:
             return Respecialise(VIEWS_BY_PYTHON, error=error)
         return error
@@ -265,8 +280,9 @@ class Aliases:
         ]
         if not (mine | twins).isdisjoint(others) or (len(kept) == 2 and kept[0] is kept[1]):
             raise self._refuse_twins(
+                IDENTITY,
                 "'is' of arrays that are one or two by an 'if' on elements, or by the iterations "
-                "of a loop, cannot be captured"
+                "of a loop, cannot be captured",
             )
 
     def no_longer_one(self, value: Value) -> None:
@@ -287,15 +303,17 @@ class Aliases:
             kind = value.type
             if kind.dtype.kind != "b" and self.bases[value].type.dtype.kind == "b":
                 raise refuse(
-                    "a write to the bytes of an array of bools cannot be captured; write bools"
+                    OVERLAPPING_WRITE,
+                    "a write to the bytes of an array of bools cannot be captured; write bools",
                 )
             if isinstance(kind, ArrayType) and self._session.made[value].name == "as_strided":
                 for dim in kind.shape:  # whether elements are apart depends on the sizes
                     guard(dim, "==", hint(dim))
             if isinstance(kind, ArrayType) and kind.writeable and overlaps_itself(kind):
                 raise refuse(
+                    OVERLAPPING_WRITE,
                     "a write to an array in which several elements share memory cannot be "
-                    "captured; write to a copy of it"
+                    "captured; write to a copy of it",
                 )
             value = self.bases[value]
 
@@ -304,7 +322,8 @@ class Aliases:
         while value in self.bases:
             if value in self.warned:
                 raise refuse(
+                    WARNS,
                     f"{what} of a view that np.broadcast_arrays or np.meshgrid made, of which "
-                    "NumPy warns, cannot be captured; use a copy"
+                    "NumPy warns, cannot be captured; use a copy",
                 )
             value = self.bases[value]

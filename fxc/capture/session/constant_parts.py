@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from fxc.ir.error_kinds import WARNS
 from fxc.ir.graph import Arg, Literal, Node, Region, Value, walk
 from fxc.ir.types import ArrayType
 from fxc.ops.kernels import kernel_of
@@ -64,7 +65,7 @@ def _computed(node: Node, known: dict[Value, Any], state: dict[str, str]) -> Any
         with np.errstate(under="ignore", **modes):
             return kernel_of(node.op)(*(_argument(arg, known) for arg in node.args))
     except (FloatingPointError, RuntimeWarning) as error:
-        raise refuse(f"NumPy says {error} of constants in each call", node.loc) from None
+        raise refuse(WARNS, f"NumPy says {error} of constants in each call", node.loc) from None
     except Exception:  # it has sizes that are not known, or raises in each call
         return None
 

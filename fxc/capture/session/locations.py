@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import itertools
 import linecache
 import os
 import sys
@@ -21,6 +22,7 @@ _HIDDEN = (OURS, os.path.dirname(os.path.abspath(np.__file__)) + os.sep, context
 _LIBRARIES = tuple(sysconfig.get_path(name) for name in ("stdlib", "purelib", "platlib"))
 _LIBRARY_FOLDERS = {"site-packages", "dist-packages"}  # pip's, also a user's own, and Debian's
 _is_hidden: dict[str, bool] = {}
+Columns = tuple[int, int | None]  # the first byte of a line and the one behind the last
 
 
 def user_frame() -> FrameType | None:
@@ -124,8 +126,42 @@ def location_of(error: BaseException) -> SourceLocation | None:
     return found
 
 
-def line_text(location: SourceLocation) -> str:
-    """The note that points a user to a line: ``  model.py:14 in step:  y = np.sort(x)``."""
-    source = linecache.getline(location.file, location.line).strip()
+def line_text(location: SourceLocation, columns: Columns | None = None) -> str:
+    """The note that points a user to a line: ``  model.py:14 in step:  y = np.sort(x)``, and with
+    carets below it to these columns, if the line is not all there is.
+    """
+    line = linecache.getline(location.file, location.line).rstrip()
+    source = line.lstrip()
     text = f"  {location} in {location.function}"
-    return f"{text}:  {source}" if source else text
+    if not source:
+        return text
+    text = f"{text}:  "
+    carets = "" if columns is None else _carets(line, *columns)
+    return f"{text}{source}\n{' ' * len(text)}{carets}" if carets else text + source
+
+
+def _carets(line: str, first: int, end: int | None) -> str:
+    """Carets below the columns, which count bytes, of a line that is shown without indentation;
+    none if all of it is meant.
+    """
+    data = line.encode()
+    source, indent = data.lstrip(), len(data) - len(data.lstrip())
+    before, marked = data[indent:first], data[first:end]
+    if first < indent or not marked or marked == source:
+        return ""
+    return " " * len(before.decode()) + "^" * len(marked.decode().rstrip())
+
+
+def user_columns() -> Columns | None:
+    """The columns of what the user's program is running, in its line; None if they are not known.
+    An expression that goes on in further lines ends nowhere in this one.
+    """
+    frame = user_frame()
+    if frame is None:
+        return None
+    at = frame.f_lasti // 2
+    found = next(itertools.islice(frame.f_code.co_positions(), at, None), (None,) * 4)
+    line, last, first, end = found
+    if line != frame.f_lineno or last is None or first is None:
+        return None
+    return first, end if last == line else None

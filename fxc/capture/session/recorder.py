@@ -7,6 +7,7 @@ from typing import Any
 from typing import Literal as OneOf
 
 from fxc.ir.builder import GraphBuilder
+from fxc.ir.error_kinds import MISFIT
 from fxc.ir.graph import Value
 from fxc.ir.records import frozen
 
@@ -112,8 +113,9 @@ class Recorder:
         """Refuse a value that was made in a region which has ended."""
         if not self.is_alive(value):
             raise refuse(
+                MISFIT,
                 "a value that was made inside a branch or a loop is used outside of it; return it "
-                "from the branch or carry it through the loop"
+                "from the branch or carry it through the loop",
             )
 
     def wants(self, about: str, how: How = How.IN_GRAPH) -> bool:

@@ -9,11 +9,12 @@ from collections.abc import Callable, Iterable
 from enum import Enum
 from typing import Any
 
+from fxc.ir.error_kinds import WARNS, Kind
 from fxc.ir.errors import CaptureError
 from fxc.ir.location import SourceLocation
 from fxc.ir.records import frozen
 
-from .locations import line_text, user_location
+from .locations import line_text, user_columns, user_location
 
 # Note [Requests]
 # Where an attempt to capture a call fails, the next one is made with what was asked for before and
@@ -118,17 +119,19 @@ class _RefusedAtTheEnd(CaptureError, GeneratorExit):
     """A refusal in a generator that is closed: of other exceptions Python tells the user there."""
 
 
-def refuse(message: str, location: SourceLocation | None = None) -> CaptureError:
+def refuse(kind: Kind, message: str, location: SourceLocation | None = None) -> CaptureError:
     """A CaptureError at the user's line, to be raised.
 
     The session remembers the first, in case a handler in the user's program catches it.
     """
     is_closing = isinstance(sys.exception(), GeneratorExit)
     error = (_RefusedAtTheEnd if is_closing else CaptureError)(message)
+    error.kind = kind
+    columns = user_columns() if location is None else None
     location = location or user_location()
     vars(error)["location"] = location
     if location is not None:
-        error.add_note(line_text(location))
+        error.add_note(line_text(location, columns))
     session = thread.session
     if session is not None and session.error is None:
         session.error = error
@@ -145,6 +148,6 @@ def run_now(f: Callable[..., Any], args: Iterable[Any], kwargs: dict[str, Any]) 
     if warned:
         what = warned[0].message
         raise refuse(
-            f"an operation of which NumPy warns ({what}), on known values, is not captured"
+            WARNS, f"an operation of which NumPy warns ({what}), on known values, is not captured"
         )
     return found

@@ -18,7 +18,8 @@ import numpy as np
 from fxc.dispatch.default import default_dispatcher
 from fxc.dispatch.dispatcher import Dispatcher
 from fxc.dispatch.trace import recording_into
-from fxc.ir.errors import CaptureError
+from fxc.ir.error_kinds import ELEMENT_NEEDED, NO_RESULT, OPERAND, TOO_LARGE
+from fxc.ir.errors import CaptureError, uncapturable
 from fxc.ir.graph import Literal, Operand, Value
 from fxc.ir.location import Site
 from fxc.ir.records import mutable
@@ -136,13 +137,13 @@ class Session(CountedSizes):
             self.aliases.before_write(schema.index_of, schema.written_params, args, kwargs)
         for each in (*args, *kwargs.values()):
             if isinstance(each, np.dtype) and not is_known(each):
-                raise refuse(f"an array of dtype {each} cannot be captured")
+                raise refuse(OPERAND, f"an array of dtype {each} cannot be captured")
         try:
             result = self.dispatcher.call(name, *args, **kwargs)
         except CaptureError as error:
             if type(error) is not CaptureError or "location" in vars(error):
                 raise
-            raise refuse(str(error)) from None  # a meta's, which knows no lines
+            raise refuse(error.kind, error.text) from None  # a meta's, which knows no lines
         if type(result) is Value and result.type.rank > MOST_AXES:
             raise ValueError(f"number of dimensions must be within [0, {MOST_AXES}]")
         if self.region and result is not None:
@@ -196,7 +197,7 @@ class Session(CountedSizes):
                 )
 
     def _all_spent(self, text: str) -> CaptureError:
-        error = refuse(text)
+        error = refuse(TOO_LARGE, text)
         error.work = dict(self.budget.lines)
         return error
 
@@ -276,8 +277,9 @@ class Session(CountedSizes):
                     return found
             raise Respecialise(*constants(origins))
         raise refuse(
+            ELEMENT_NEEDED,
             f"{what} needs the value of an array's element while the program is being captured; "
-            "use fxc.cond, np.where or array operations, or compute it outside"
+            "use fxc.cond, np.where or array operations, or compute it outside",
         )
 
     def expects_not(self, test: Operand) -> bool:
@@ -331,5 +333,5 @@ def current() -> Session:
     """
     session: Session | None = thread.session
     if session is None:
-        raise CaptureError("an array of a finished capture was used")
+        raise uncapturable(NO_RESULT, "an array of a finished capture was used")
     return session

@@ -7,6 +7,8 @@ import inspect
 from contextlib import suppress
 from typing import Any
 
+from fxc.ir.error_kinds import ITERATOR
+
 from .refusing import Respecialise, refuse
 from .session import Session
 
@@ -18,15 +20,17 @@ def check_generators(session: Session) -> None:
     """
     if session.region:
         raise refuse(
+            ITERATOR,
             "a generator that is left inside of a branch or loop on elements, before its end, "
-            "cannot be captured; run it to its end"
+            "cannot be captured; run it to its end",
         )
     for made in session.generators:
         generator = made()
         if generator is not None and _is_in_handler(generator):
             raise refuse(
+                ITERATOR,
                 "a generator that is left inside of try or with, before its end, cannot be "
-                "captured; run it to its end"
+                "captured; run it to its end",
             )
 
 

@@ -118,11 +118,13 @@ class Expressions(Names):
         if isinstance(node.func, ast.Name) and node.func.id == "super" and not node.args:
             first = given(self._code)[0] if given(self._code) else "self"
             node.args = [at(node, ast.Name(name, ast.Load())) for name in ("__class__", first)]
-        takes_up = is_taken(node)
+        takes_up, method = is_taken(node), node.func
         self.generic_visit(node)
         if takes_up:
             node.func = self._door("taking", node.func, node.func)
         call = self._door("call", node, node.func, *node.args)
+        if isinstance(method, ast.Attribute):
+            ast.copy_location(call.func, method)
         call.keywords = node.keywords
         return self._made_list(node, call) if is_new_list else call
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from types import CodeType
 from typing import Any
 
+from fxc.ir.error_kinds import STATEMENT
 from fxc.ir.location import SourceLocation
 from fxc.ir.records import frozen
 
@@ -61,7 +62,11 @@ class Names(ast.NodeTransformer):
         return f"__fxc_{kind}{self._count}__"
 
     def _door(self, method: str, place: ast.AST, *args: ast.expr) -> Any:
-        return at(place, ast.Call(door_part(method), list(args), []))
+        called: Any = at(place, door_part(method))
+        if not isinstance(place, ast.Attribute):
+            # Python takes the line in which the name of a method ends for that of its call.
+            called.end_lineno, called.end_col_offset = called.lineno, called.col_offset
+        return at(place, ast.Call(called, list(args), []))
 
     def _text(self, node: ast.AST, text: Any) -> Any:
         return at(node, ast.Constant(text))
@@ -74,7 +79,7 @@ class Names(ast.NodeTransformer):
     def _refuse(self, node: Any, what: str) -> Exception:
         code = self._code
         location = SourceLocation(code.co_filename, node.lineno, code.co_name)
-        return refuse(f"{what} cannot be captured", location)
+        return refuse(STATEMENT, f"{what} cannot be captured", location)
 
 
 def parameters(args: ast.arguments) -> list[str]:

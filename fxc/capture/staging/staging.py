@@ -23,6 +23,7 @@ from collections.abc import Iterable, Iterator
 from types import CodeType, FunctionType
 from typing import Any
 
+from fxc.ir.error_kinds import STATEMENT
 from fxc.ir.location import SourceLocation
 from fxc.ir.records import frozen
 
@@ -71,6 +72,7 @@ def stage(function: FunctionType, asked: Asked = frozenset()) -> StagedCode | No
         return known
     if code.co_flags & _COROUTINE_FLAGS:
         raise refuse(
+            STATEMENT,
             f"{code.co_name} is a coroutine and cannot be captured",
             SourceLocation(code.co_filename, code.co_firstlineno, code.co_name),
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from fxc.ir.error_kinds import SEVERAL_KINDS
 from fxc.ir.graph import Literal
 
 from ..forms.form import Form
@@ -166,7 +167,7 @@ class Branch(Statement):
         if differ:
             return None
         ask_one_pool(self.door, left, right)
-        raise refuse(self._reason)
+        raise refuse(SEVERAL_KINDS, self._reason)
 
     def _stays_open(self, name: str, left: object, right: object) -> bool:
         """Whether what follows in the block is no help, or not needed, to tell two things apart: a
@@ -189,4 +190,4 @@ class Branch(Statement):
                 if not isinstance(each, Branch):
                     break
                 if (request := request_for(each.line, how)) not in requests:
-                    raise Respecialise(request, error=refuse(self._reason))
+                    raise Respecialise(request, error=refuse(SEVERAL_KINDS, self._reason))

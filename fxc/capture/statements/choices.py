@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from fxc.ir.error_kinds import EXCEPTION, SEVERAL_KINDS
 from fxc.ir.errors import CaptureError
 from fxc.ir.graph import Literal
 from fxc.ir.types import ArrayType, ScalarType
@@ -205,8 +206,9 @@ def _recorded(door: StatementDoor, *functions: Later) -> list[tuple[Recording, A
     except Exception as error:
         check_no_bug(error, door.raised)
         raise refuse(
+            EXCEPTION,
             "an exception in a part of an expression that is evaluated by a condition cannot "
-            "be captured; check before"
+            "be captured; check before",
         ) from None
 
 
@@ -269,7 +271,7 @@ def _joined_arms(
             ask_one_pool(door, one, other)
             reasons.append(reason(one, other))
             if not may_differ(one, other, item):
-                raise refuse(reasons[-1])
+                raise refuse(SEVERAL_KINDS, reasons[-1])
         return found
 
     values: list[Either] = []
@@ -290,7 +292,7 @@ def one_way(door: StatementDoor, found: Differing, then: Later, orelse: Later) -
     both = (partial(_attempted, door, way) for _, way in ways)
     (first, left), (second, right) = recorded_each(door.session, *both)
     if left is UNBOUND and right is UNBOUND:
-        raise refuse(found.reason)
+        raise refuse(SEVERAL_KINDS, found.reason)
     return _joined_arms(
         door, found.flag, (first, second), left, right, lambda one, other: found.reason
     )

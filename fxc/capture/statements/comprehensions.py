@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from fxc.ir.error_kinds import TOO_LARGE
 from fxc.ir.errors import CaptureError
 from fxc.ir.records import frozen
 from fxc.ir.size_functions import hint
@@ -120,8 +121,9 @@ def listed(items: object) -> Any:
     found = counted(items)
     if type(found) is Counted and type(found.count) is int and found.count > MOST_LISTED:
         raise refuse(
+            TOO_LARGE,
             f"a list of {found.count} items, each computed by itself, cannot be captured; use "
-            "operations on arrays, np.array([…]) at once, or a loop that stores the elements"
+            "operations on arrays, np.array([…]) at once, or a loop that stores the elements",
         )
     return items
 

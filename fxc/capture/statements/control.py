@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from fxc.ir.bounds import decide
+from fxc.ir.error_kinds import MISFIT
 from fxc.ir.errors import CaptureError
 from fxc.ir.graph import Literal, Operand, Region, Value
 from fxc.ir.size_functions import hint
@@ -206,13 +207,14 @@ def _record_cond(
         arms.append((region.finished((), results), out_spec))
     (true_region, true_spec), (false_region, false_spec) = arms
     if true_spec != false_spec:
-        raise refuse("fxc.cond: the two functions return results of different structure")
+        raise refuse(MISFIT, "fxc.cond: the two functions return results of different structure")
     pairs = zip(true_region.results, false_region.results, strict=True)
     for number, (left, right) in enumerate(pairs):
         if not _are_alike(left.type, right.type):
             raise refuse(
+                MISFIT,
                 f"fxc.cond: result {number} is {left.type} in one branch and {right.type} in the "
-                "other; convert one of them"
+                "other; convert one of them",
             )
     outputs = session.record("cond", pred, (), on_true=true_region, on_false=false_region)
     return unflatten(true_spec, [wrap(value) for value in outputs])
@@ -224,7 +226,7 @@ def _results(session: Session, tree: object, what: str) -> tuple[list[Operand], 
     results: list[Operand] = []
     for number, leaf in enumerate(leaves):
         if not isinstance(leaf, Traced | bool | int | float | complex | np.generic):
-            raise refuse(f"{what}: result {number} is a {type(leaf).__name__}")
+            raise refuse(MISFIT, f"{what}: result {number} is a {type(leaf).__name__}")
         results.append(_owned(session, operand(leaf), results))
     return results, spec
 
@@ -305,12 +307,13 @@ def _check_carried(
 ) -> None:
     """Refuse a body whose results are of other types than what it carries."""
     if not same_structure:
-        raise refuse(f"{what}: the body returns another structure than it is given")
+        raise refuse(MISFIT, f"{what}: the body returns another structure than it is given")
     for number, (value, kind) in enumerate(zip(results, types, strict=True)):
         if not _are_alike(value.type, kind):
             raise refuse(
+                MISFIT,
                 f"{what}: carried value {number} is {kind} before the body and {value.type} after "
-                "it; convert the initial value"
+                "it; convert the initial value",
             )
 
 
@@ -345,8 +348,9 @@ def _carried(session: Session, leaf: object, what: str) -> Operand:
     """The initial value of a leaf; arrays are copied. See Note [Results of regions]."""
     if not isinstance(leaf, Traced | int | float | complex | np.generic):
         raise refuse(
+            MISFIT,
             f"{what} is a {type(leaf).__name__}, which cannot be carried; use an array, or a NumPy "
-            "scalar such as np.int64(0)"
+            "scalar such as np.int64(0)",
         )
     value = operand(leaf)
     if isinstance(value, Literal) or isinstance(value.type, ScalarType):
@@ -384,7 +388,7 @@ def _record_while(
 def _flag(x: object, what: str) -> Operand:
     """Whether a scalar counts as true."""
     if not isinstance(x, Traced | bool | int | float | complex | np.generic):
-        raise refuse(f"{what}: the test returns a {type(x).__name__}")
+        raise refuse(MISFIT, f"{what}: the test returns a {type(x).__name__}")
     value = operand(x)
     if value.type.rank:
         raise ValueError(f"{what}: the test returns an array with dimensions")

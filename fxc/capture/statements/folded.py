@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from fxc.ir.error_kinds import SEVERAL_KINDS
 from fxc.ir.errors import CaptureError
 from fxc.ir.size_guards import guard
 from fxc.ir.symbols import counted_in
@@ -222,7 +223,9 @@ def alike(made: Any, value: object) -> Any:
 
 
 def _refuse_dtypes() -> BaseException:
-    error = refuse("a list of values of different dtypes or shapes cannot be captured as a loop")
+    error = refuse(
+        SEVERAL_KINDS, "a list of values of different dtypes or shapes cannot be captured as a loop"
+    )
     return Respecialise(Request(current().folds[-1].label, How.ITEM_BY_ITEM), error=error)
 
 

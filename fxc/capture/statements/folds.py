@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from fxc.ir.error_kinds import ITERATOR
 from fxc.ir.errors import CaptureError
 from fxc.ir.records import frozen
 from fxc.ir.size_guards import guard
@@ -176,8 +177,9 @@ def taking(function: object) -> Any:
     """A global by the name of a builtin that takes up a generator at once, if it is no other."""
     if (getattr(function, "__module__", None) or "").partition(".")[0] not in _TRUSTED:
         raise refuse(
+            ITERATOR,
             "a generator as the argument of a global function by the name of a builtin cannot be "
-            "captured; give it a list"
+            "captured; give it a list",
         )
     return function
 

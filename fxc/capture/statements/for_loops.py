@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Set
 from itertools import islice
 from typing import Any
 
+from fxc.ir.error_kinds import CHANGE_IN_LOOP
 from fxc.ir.graph import Literal, Operand, Value
 from fxc.ir.size_functions import floordiv, hint
 from fxc.ir.size_guards import guard
@@ -120,7 +121,9 @@ class ForLoop(CapturedLoop):
     def recording(self) -> Recording | None:
         if self._rounds and How.AS_A_WHOLE in self.session.asked(self._label):
             raise refuse(
-                "a change to an object in the iterations of a loop that Python runs is not captured"
+                CHANGE_IN_LOOP,
+                "a change to an object in the iterations of a loop that Python runs is not "
+                "captured",
             )
         if self._rounds and self._ends_apart:
             raise Respecialise(*self._to(How.BY_LENGTH))

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import Any
 
+from fxc.ir.error_kinds import LOOP_VARIABLE
 from fxc.ir.graph import Value
 from fxc.ops.metas.shapes import same_shape
 
@@ -121,7 +122,8 @@ def sharing(session: Session, region: int, after: Mapping[str, object]) -> set[t
     several = {name for name, x in after.items() if type(x) is Differing}
     if any(not several.isdisjoint(pair) for pair in pairs):
         raise refuse(
+            LOOP_VARIABLE,
             "a variable that is None or an array that another one holds, from one iteration to "
-            "the next, cannot be captured; keep a copy"
+            "the next, cannot be captured; keep a copy",
         )
     return pairs

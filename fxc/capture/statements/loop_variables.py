@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from itertools import product
 from typing import Any
 
+from fxc.ir.error_kinds import LOOP_VARIABLE, TOO_LARGE
 from fxc.ir.graph import Operand, Value
 from fxc.ir.symbols import Dim
 
@@ -161,8 +162,9 @@ class LoopVariables(Statement):
         """Refuse a loop that Python runs instead, if its iterations come to too much."""
         if self.by_python and self.session.operations - self._operations > MOST_UNROLLED:
             raise refuse(
+                TOO_LARGE,
                 f"a loop that cannot be captured as a whole, and unrolled has more than "
-                f"{MOST_UNROLLED} operations, is not captured; use fxc.fori_loop"
+                f"{MOST_UNROLLED} operations, is not captured; use fxc.fori_loop",
             )
 
     @property
@@ -195,7 +197,9 @@ class LoopVariables(Statement):
         """Make parameters; the region is entered."""
         self._passes += 1
         if self._passes > _MOST_PASSES:
-            raise refuse("the variables of this loop change their types again and again")
+            raise refuse(
+                LOOP_VARIABLE, "the variables of this loop change their types again and again"
+            )
         self._region = region
         self.carried.begin()
         if not self.runs:  # without an iteration the variables are what they are before it

@@ -6,6 +6,7 @@ import operator
 from collections.abc import Container, Sequence
 from typing import Any
 
+from fxc.ir.error_kinds import LOOP_VARIABLE
 from fxc.ir.graph import Literal, Operand, Value
 from fxc.ir.symbols import Dim
 
@@ -94,8 +95,9 @@ class Outcome:
         way = known if isinstance(known, Held) else carried_form(x, x)
         if way is None:
             raise refuse(
+                LOOP_VARIABLE,
                 f"{described(name)} is {kind_text(x)} after an iteration of this loop, which "
-                "cannot be captured; use an array or a number"
+                "cannot be captured; use an array or a number",
             )
         return way
 
@@ -137,8 +139,9 @@ class Outcome:
         parts = way.next_parts(self._region, found, params, self.results)
         if parts is None:
             raise refuse(
+                LOOP_VARIABLE,
                 f"{described(name)} is a part of another array after an iteration of this loop, "
-                "which cannot be captured; write to an array in place, or use .copy()"
+                "which cannot be captured; write to an array in place, or use .copy()",
             )
         start = self._taken_over(name, found)
         if start in way.flagged:
@@ -231,8 +234,9 @@ class Outcome:
         unset = unset or name.partition(".")[0] in loop.by_turns
         if unset and name in loop.behind and not loop.runs and not name.startswith(RESULT):
             raise refuse(
+                LOOP_VARIABLE,
                 f"{name} has a value behind this loop only if there is an iteration; give it "
-                "one before"
+                "one before",
             )
 
     def _follow(self, name: str, found: object, array: Value | None) -> None:

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from fxc.ir.error_kinds import ITERATOR
 from fxc.ir.graph import Region, Value, walk
 from fxc.ir.size_guards import guard
 from fxc.ir.types import ArrayType
@@ -72,15 +73,17 @@ class _Keys:
             changed = aliases.changed.get(root, 0) > self._began
             if changed or not aliases.may_rely_on(root):
                 raise refuse(
+                    ITERATOR,
                     "itertools.groupby of what changes while a loop runs over it cannot be "
-                    "captured; run over a copy"
+                    "captured; run over a copy",
                 )
             aliases.rely_on(root, self._began)
         inside = current().statements[self._depth :]
         if any(not self._read.isdisjoint(getattr(each, "names", ())) for each in inside):
             raise refuse(
+                ITERATOR,
                 "a key of itertools.groupby that depends on a variable which the loop changes "
-                "cannot be captured; give it a default"
+                "cannot be captured; give it a default",
             )
 
     def at(self, place: Any) -> Any:
@@ -168,8 +171,9 @@ def _runs(items: Counted, keys: _Keys) -> Counted:
         def item(k: object) -> Any:
             if latest != [token]:
                 raise refuse(
+                    ITERATOR,
                     "a group of itertools.groupby that is run over when the next one has been "
-                    "asked for cannot be captured; make it a list at once"
+                    "asked for cannot be captured; make it a list at once",
                 )
             return items.item(k)
 

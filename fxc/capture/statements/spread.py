@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+from fxc.ir.error_kinds import LOOP_VARIABLE
+
 from ..forms.several import Several
 from ..forms.structures import Structure, items_of, joint_structure, names_of, structure_of
 from ..forms.variables import described
@@ -84,8 +86,9 @@ class Spread:
             if isinstance(x, UnknownText) or issubclass(structure.kind, UnknownText):
                 raise refused("another one in the next iteration")
             raise refuse(
+                LOOP_VARIABLE,
                 f"{described(name)} is {structure.text} in one iteration of this loop, and "
-                "something else in another, which cannot be captured"
+                "something else in another, which cannot be captured",
             )
         for item, part in zip(names_of(name, structure), items_of(x, structure), strict=True):
             yield from self._open(item, part)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from fxc.ir.error_kinds import LOOP_VARIABLE
 from fxc.ir.graph import Literal, Operand
 from fxc.ir.size_functions import hint
 from fxc.ir.symbols import Dim, symbol
@@ -167,7 +168,10 @@ class WhileLoop(CapturedLoop):
         assert region is not None
         going = self._goes_on(found)
         if self._has_new_tuples and self._every > 1:
-            raise refuse("tuples beside arrays that change their names in a loop are not captured")
+            raise refuse(
+                LOOP_VARIABLE,
+                "tuples beside arrays that change their names in a loop are not captured",
+            )
         if len(self._rounds) + 1 < self._every:
             self._rounds.append((going, self._after, Recording(self.session)))
             self._rounds[-1][-1].enter()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from fxc.ir.error_kinds import IDENTITY
 from fxc.ir.graph import Operand
 
 from ..session.refusing import refuse
@@ -55,4 +56,6 @@ for _name in _NUMBERS.split():
 
 
 def _unknown() -> Exception:
-    return refuse("the number that id() gives cannot be captured, but to compare it with another")
+    return refuse(
+        IDENTITY, "the number that id() gives cannot be captured, but to compare it with another"
+    )

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from fxc.ir.error_kinds import TEXT
 from fxc.ir.types import ArrayType
 
 from ..session.refusing import refuse, run_now
@@ -264,7 +265,7 @@ def bytes_of(x: Any) -> bytes:
     """``x.tobytes()``."""
     if isinstance(x, Traced):
         raise refuse(
-            "bytes of an array that are looked at cannot be captured; use x.view(np.uint8)"
+            TEXT, "bytes of an array that are looked at cannot be captured; use x.view(np.uint8)"
         )
     return bytes(x.tobytes())
 
@@ -276,7 +277,9 @@ def _known(x: object) -> Any:
 
 def _known_part(x: object) -> object:
     if type(x) is not Late and isinstance(x, Traced) and isinstance(x, str):
-        raise refuse("a text of parts that conditions choose cannot be looked at while capturing")
+        raise refuse(
+            TEXT, "a text of parts that conditions choose cannot be looked at while capturing"
+        )
     return of_this_call(x)
 
 

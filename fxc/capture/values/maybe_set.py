@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from fxc.ir.error_kinds import KEYS_BY_CONDITION
 from fxc.ir.graph import Operand
 
 from ..session.refusing import refuse
@@ -42,8 +43,9 @@ class MaybeSet(Traced):
     def unclear(self) -> Exception:
         """What to raise where it matters whether there is something."""
         return refuse(
+            KEYS_BY_CONDITION,
             "what holds an attribute or a key by a condition cannot be captured here; give it a "
-            "value in any case"
+            "value in any case",
         )
 
 

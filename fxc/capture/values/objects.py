@@ -21,6 +21,7 @@ from weakref import ProxyTypes
 import numpy as np
 
 from fxc.dispatch.custom_op import CustomOp
+from fxc.ir.error_kinds import ARGUMENT_KIND
 
 from ..session.refusing import refuse
 from .shadows import shadow_of
@@ -135,8 +136,9 @@ def is_by_identity(value: object) -> bool:
     holds = not is_run and any(has_c_method(kind, each) for each in _OF_HOLDERS)
     if getattr(kind, "__hash__", None) is None or (holds and not isinstance(value, _UNCHANGING)):
         raise refuse(
+            ARGUMENT_KIND,
             f"a {kind.__name__} from outside cannot be captured; pass what it holds as arrays, "
-            "lists or dicts"
+            "lists or dicts",
         )
     return True
 

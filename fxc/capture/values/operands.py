@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from fxc.ir.error_kinds import OPERAND, TEXT
 from fxc.ir.graph import ArrayConstant, Literal, Operand, Value
 from fxc.ir.types import ArrayType, ScalarType, is_known
 from fxc.ops.metas.layout import is_c_ordered
@@ -34,7 +35,7 @@ class Traced:
     _among: ClassVar[Callable[..., Any] | None] = None
 
     def __repr__(self) -> str:
-        raise refuse("the text of a value that is not known yet cannot be captured here")
+        raise refuse(TEXT, "the text of a value that is not known yet cannot be captured here")
 
     def __format__(self, spec: str) -> str:
         return format(repr(self), spec)
@@ -265,19 +266,23 @@ def operand(x: Any) -> Operand:
         return x._operand()
     if type(x) in _NUMBERS:
         if type(x) is int and x not in _INT64:
-            raise refuse(f"the Python integer {x} does not fit in 64 bits and cannot be captured")
+            raise refuse(
+                OPERAND, f"the Python integer {x} does not fit in 64 bits and cannot be captured"
+            )
         return Literal(x)
     if isinstance(x, np.generic):
         if is_known(x.dtype):
             return Literal(x)
-        raise refuse(f"a scalar of dtype {x.dtype} cannot be captured")
+        raise refuse(OPERAND, f"a scalar of dtype {x.dtype} cannot be captured")
     if isinstance(x, np.ndarray):
         return constant(x)
     if isinstance(x, tuple | list | range):
         return array_value(x)
     if is_derived(x):
         return operand(plain_number(x))
-    raise refuse(f"a {type(x).__name__} among arrays cannot be captured; use an array or a number")
+    raise refuse(
+        OPERAND, f"a {type(x).__name__} among arrays cannot be captured; use an array or a number"
+    )
 
 
 def is_derived(x: object) -> bool:
@@ -304,31 +309,15 @@ def dtype_of(dtype: Any) -> np.dtype:
         dtype = dtype._known()  # type: ignore[attr-defined]
     found: np.dtype = np.dtype(np.void if isinstance(dtype, list | tuple | dict) else dtype)
     if not is_known(found):
-        raise refuse(f"an array of dtype {found} cannot be captured")
+        raise refuse(OPERAND, f"an array of dtype {found} cannot be captured")
     return found
 
 
 def constant(array: np.ndarray) -> Value:
     """The node that makes, at each call, a fresh array with these elements."""
     if not is_known(array.dtype):
-        raise refuse(f"an array of dtype {array.dtype} cannot be captured")
+        raise refuse(OPERAND, f"an array of dtype {array.dtype} cannot be captured")
     return current().value("constant", ArrayConstant.of(array))
-
-
-def as_constants(result: Any) -> Any:
-    """A result with traced arrays in place of those that are known, one for each."""
-    made: dict[int, Any] = {}
-
-    def seen(x: Any) -> Any:
-        if type(x) in (tuple, list):
-            return type(x)(map(seen, x))
-        if type(x) is not np.ndarray:
-            return x
-        if id(x) not in made:
-            made[id(x)] = wrap(constant(x))
-        return made[id(x)]
-
-    return seen(result)
 
 
 def of_list(x: Any) -> Any:
@@ -362,7 +351,9 @@ def array_value(x: object) -> Value:
 def joined(items: Sequence[object]) -> Value:
     """A new array from a nested list that holds traced values: ``np.array([[a, b], [c, d]])``."""
     if not items:
-        raise refuse("an empty list among arrays cannot be captured; use an array of its dtype")
+        raise refuse(
+            OPERAND, "an empty list among arrays cannot be captured; use an array of its dtype"
+        )
     grown = next((place for place, x in enumerate(items) if row_of(x)), None)
     rows = rows_in(items[grown:]) if grown is not None else None
     if rows is not None and grown == 0:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from fxc.ir.error_kinds import LOOP_VARIABLE
 from fxc.ir.graph import Operand, Value
 from fxc.ir.records import frozen
 from fxc.ir.types import ArrayType, ScalarType
@@ -42,8 +43,9 @@ class Row:
             return number
         if session.region:
             raise refuse(
+                LOOP_VARIABLE,
                 "an array of a list that a loop has filled is used in another loop or a branch "
-                "first, which cannot be captured; use np.array(list)"
+                "first, which cannot be captured; use np.array(list)",
             )
         return session.value("copy", row, order="C")
 

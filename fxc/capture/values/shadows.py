@@ -14,6 +14,8 @@ from collections.abc import Callable, Iterable, Iterator
 from types import FunctionType
 from typing import Any
 
+from fxc.ir.error_kinds import ARGUMENT_KIND
+
 from ..session.refusing import refuse
 from ..session.session import current
 from .operands import Traced
@@ -80,7 +82,9 @@ def tuple_class(kind: type) -> Any:
     shadow = shadow_of(kind)
     for name in _OF_ITEMS:
         if isinstance(getattr(shadow, name, None), FunctionType):
-            raise refuse(f"{kind.__name__} defines {name}, and such tuples cannot be captured")
+            raise refuse(
+                ARGUMENT_KIND, f"{kind.__name__} defines {name}, and such tuples cannot be captured"
+            )
     return shadow
 
 
@@ -131,8 +135,9 @@ def _shadow(kind: type, always: bool) -> type:
         return type(kind)(kind.__name__, (quiet, kind, *bases), space)
     except TypeError as error:
         raise refuse(
+            ARGUMENT_KIND,
             f"objects of {kind.__name__}, whose special methods are Python code, cannot be "
-            f"captured ({error})"
+            f"captured ({error})",
         ) from None
 
 
@@ -178,8 +183,9 @@ def _methods(kind: type) -> Iterator[str]:
             continue
         if name in _REFUSED and found is not None:
             raise refuse(
+                ARGUMENT_KIND,
                 f"{kind.__name__} defines {name}, and such objects cannot be captured; pass the "
-                "arrays they hold"
+                "arrays they hold",
             )
         if isinstance(found, FunctionType):
             if not _only_reads_fields(found):

@@ -8,6 +8,8 @@ from functools import lru_cache
 from types import FunctionType
 from typing import Any
 
+from fxc.ir.error_kinds import NUMPY_OPTION
+
 from ..session.refusing import refuse
 
 
@@ -26,7 +28,7 @@ def check_call(function: Any, args: Sequence[object], kwargs: Mapping[str, objec
         if _is_python(function):
             raise
         reason = f"a call of np.{function.__name__} beside its signature cannot be captured"
-        raise refuse(f"{reason} ({error})") from None
+        raise refuse(NUMPY_OPTION, f"{reason} ({error})") from None
 
 
 @lru_cache(maxsize=1024)

@@ -47,7 +47,7 @@ def numpy_source(
     try:
         return _written(legal, parameters, arguments, out_spec, guard_texts)
     except ExportError as error:
-        raise ExportError(f"{graph.name} cannot be exported to NumPy: {error}") from None
+        raise ExportError(f"{graph.name} cannot be exported to NumPy: {error.text}") from None
 
 
 def _written(

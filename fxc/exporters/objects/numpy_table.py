@@ -51,7 +51,7 @@ def show_call(site: CallSite) -> dict[str, Any]:
     except ExportError as error:
         loc = site.stmt.loc
         place = "made by fxc" if loc is None else loc
-        raise ExportError(f"{site.stmt.op} ({place}): {error}") from None
+        raise ExportError(f"{site.stmt.op} ({place}): {error.text}") from None
 
 
 class _Call:

@@ -8,6 +8,8 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
+from fxc.ir.error_kinds import NOT_SAVED
+from fxc.ir.errors import numbered
 from fxc.ir.graph import Graph
 from fxc.package import elf
 from fxc.package.files import MANIFEST, digest, manifest_bytes
@@ -35,7 +37,7 @@ def write(
     files[MANIFEST] = manifest_bytes(manifest)
     target = Path(os.path.realpath(folder))
     if target.exists() and any(target.iterdir()) and not (target / MANIFEST).exists():
-        raise FileExistsError(f"{folder} is there, and is no package")
+        raise FileExistsError(numbered(NOT_SAVED, f"{folder} is there, and is no package"))
     temporary = target.with_name(f"{target.name}.{secrets.token_hex(4)}.tmp")
     try:
         temporary.mkdir(parents=True)

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from fxc.ir.errors import ExportError
+from fxc.ir.error_kinds import NOT_INSTALLED
+from fxc.ir.errors import ExportError, numbered
 from fxc.ir.records import frozen
 
 from .tensors import OnnxCall, SubGraph, Tensor
@@ -45,7 +46,10 @@ def library() -> Any:
         import onnx
     except ImportError as error:
         raise ImportError(
-            'to_onnx needs the package onnx, which is not installed: pip install "fxc[onnx]"'
+            numbered(
+                NOT_INSTALLED,
+                'to_onnx needs the package onnx, which is not installed: pip install "fxc[onnx]"',
+            )
         ) from error
     return onnx
 

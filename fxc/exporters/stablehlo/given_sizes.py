@@ -5,6 +5,8 @@ from __future__ import annotations
 import operator
 from collections.abc import Mapping
 
+from fxc.ir.error_kinds import ARGUMENT
+from fxc.ir.errors import UsageError, UsageTypeError
 from fxc.ir.evaluate import symbols_bound_by
 from fxc.ir.graph import Graph, Value
 from fxc.ir.size_functions import substitute
@@ -23,14 +25,16 @@ def checked_sizes(
     given: object = sizes
     if not isinstance(given, Mapping):
         kind = type(given).__name__
-        raise TypeError(f'sizes are a dict of numbers, such as {{"u.0": 100}}, and no {kind}')
+        raise UsageTypeError(
+            ARGUMENT, f'sizes are a dict of numbers, such as {{"u.0": 100}}, and no {kind}'
+        )
     names = {name for value in graph.inputs for name in symbols_of_sizes(value)}
     lowest = {each.name: each.lower for each in known_symbols(graph) if each.lower is not None}
     found: dict[str, int] = {}
     for name, size in sizes.items():
         if name not in names:
             there = ", ".join(sorted(names)) or "none"
-            raise ValueError(f"{graph.name} has no size {name!r}; its sizes are: {there}")
+            raise UsageError(ARGUMENT, f"{graph.name} has no size {name!r}; its sizes are: {there}")
         low = max(lowest.get(name, 0), at_least.get(name, 0))
         found[name] = _whole(graph, name, size, low)
     for guard in graph.guards:
@@ -38,7 +42,9 @@ def checked_sizes(
         if all(isinstance(dim, int) for dim in known) and not guard.holds(found):
             asked = sorted({*symbols_of(guard.left), *symbols_of(guard.right)})
             given = ", ".join(f"{name} = {found[name]}" for name in asked)
-            raise ValueError(f"{graph.name} is for sizes with {guard}, and not for {given}")
+            raise UsageError(
+                ARGUMENT, f"{graph.name} is for sizes with {guard}, and not for {given}"
+            )
     return found
 
 
@@ -49,10 +55,14 @@ def _whole(graph: Graph, name: str, size: object, low: int) -> int:
     except TypeError:
         number = None
     if number is None or isinstance(size, bool):
-        raise TypeError(f"the size {name} of {graph.name} must be an int, it is {size!r}")
+        raise UsageTypeError(
+            ARGUMENT, f"the size {name} of {graph.name} must be an int, it is {size!r}"
+        )
     if not low <= number < 2**63:
         bound = f"{low} or more" if number < low else "less than 2**63"
-        raise ValueError(f"the size {name} of {graph.name} must be {bound}, it is {number}")
+        raise UsageError(
+            ARGUMENT, f"the size {name} of {graph.name} must be {bound}, it is {number}"
+        )
     return number
 
 

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from fxc.ir.errors import CaptureError
+from fxc.ir.error_kinds import RANDOM
+from fxc.ir.errors import uncapturable
 from fxc.ir.graph import Literal
 from fxc.ir.handles import HANDLE
 from fxc.ir.size_functions import hint
@@ -30,13 +31,13 @@ def draw(
 ) -> tuple[Type, Type]:
     """The handle, and what a draw gives: asked of a generator of the same kind."""
     if any(type_of(x).dtype.kind not in "?biufc" for x in xs):
-        raise CaptureError("a draw for operands that are no numbers cannot be captured")
+        raise uncapturable(RANDOM, "a draw for operands that are no numbers cannot be captured")
     sizes = None if size is None else tuple(hint(dim) for dim in size)
     found = _asked(call, source, tuple(map(_key, xs)), sizes)
     if shape is None or isinstance(found, ScalarType):
         return HANDLE, found
     if len(shape) != found.rank:
-        raise CaptureError(f"a draw by {call} gives an array of rank {found.rank} here")
+        raise uncapturable(RANDOM, f"a draw by {call} gives an array of rank {found.rank} here")
     return HANDLE, ArrayType(found.dtype, shape, fresh_strides(shape, found.dtype.itemsize))
 
 
@@ -85,7 +86,7 @@ def _asked(call: str, source: str, keys: tuple[_Key, ...], size: tuple[int, ...]
                 error = problem
                 continue
             return kind_of_result(found, call)
-    raise CaptureError(f"it is not known what a draw by {call} gives: {error}")
+    raise uncapturable(RANDOM, f"it is not known what a draw by {call} gives: {error}")
 
 
 def _sample(fill: Callable[[int, int], float], place: int, key: _Key, small: bool) -> Any:

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from fxc.ir.bounds import decide
-from fxc.ir.errors import CaptureError
+from fxc.ir.error_kinds import NUMPY_OPTION
+from fxc.ir.errors import uncapturable
 from fxc.ir.size_functions import counted_size
 from fxc.ir.size_guards import guard
 from fxc.ir.symbols import Dim
@@ -56,7 +57,9 @@ def _median_meta(name: str) -> Callable[..., Type]:
 def _quantile_meta(name: str) -> Callable[..., Type]:
     def meta(x: Operand, q: Operand, axis: int | None, method: str) -> Type:
         if name.startswith("nan") and axis is not None and type_of(q).rank:
-            raise CaptureError(f"np.{name} along an axis for several q cannot be captured")
+            raise uncapturable(
+                NUMPY_OPTION, f"np.{name} along an axis for several q cannot be captured"
+            )
         dtype = _dtype(name, key_of(x), key_of(q), None, method)
         return _fresh(dtype, (*_shape(type_of(q)), *_without(type_of(x), axis)))
 
@@ -93,7 +96,7 @@ def lexsort(keys: tuple[Operand, ...], axis: int) -> Type:
     kinds = [type_of(key) for key in keys]
     first = kinds[0]
     if not isinstance(first, ArrayType) or not first.rank:
-        raise CaptureError("np.lexsort of numbers cannot be captured")
+        raise uncapturable(NUMPY_OPTION, "np.lexsort of numbers cannot be captured")
     if any(kind.rank != first.rank or not same_shape(kind.shape, first.shape) for kind in kinds):
         fail_in_numpy(np.lexsort, tuple(kinds))
     normalize_axis(axis, first.rank)
@@ -121,7 +124,7 @@ def histogram_of_edges(x: Operand, edges: Operand, weights: Operand | None, dens
     keys = map(key_of, (x, edges, weights))
     (size,) = _shape(type_of(edges))
     if not guard(size, ">", 1):
-        raise CaptureError("np.histogram of less than two edges cannot be captured")
+        raise uncapturable(NUMPY_OPTION, "np.histogram of less than two edges cannot be captured")
     return _fresh(_edges_dtype(*keys, density), (size - 1,))
 
 
@@ -141,8 +144,8 @@ def _check_weights(x: Operand, weights: Operand | None) -> None:
 def _window_meta(name: str) -> Callable[..., Type]:
     def meta(x: Operand, v: Operand, mode: str) -> Type:
         if type_of(x).rank != 1 or type_of(v).rank != 1 or mode not in ("full", "same", "valid"):
-            raise CaptureError(
-                f"np.{name} but of vectors, in a mode with a name, cannot be captured"
+            raise uncapturable(
+                NUMPY_OPTION, f"np.{name} but of vectors, in a mode with a name, cannot be captured"
             )
         dtype = _dtype(name, key_of(x), key_of(v), mode)
         (left,), (right,) = _shape(type_of(x)), _shape(type_of(v))
@@ -185,7 +188,9 @@ def fourier(x: Operand, kind: str, axis: int, norm: str | None, n: Dim | None) -
     dtype = _fourier_dtype(given.dtype, kind, norm)
     size = given.shape[place]
     if not (guard(size, ">", 1) if n is None else guard(n, ">", 0)):
-        raise CaptureError(f"np.fft.{kind} of less than two elements cannot be captured")
+        raise uncapturable(
+            NUMPY_OPTION, f"np.fft.{kind} of less than two elements cannot be captured"
+        )
     if n is None:
         n = 2 * (size - 1) if kind == "irfft" else size
     shape = (*given.shape[:place], n // 2 + 1 if kind == "rfft" else n, *given.shape[place + 1 :])
@@ -209,7 +214,9 @@ def einsum(xs: tuple[Operand, ...], subscripts: str, optimize: bool) -> Type:
         for label, size in zip(labels, _shape(kind), strict=True):
             if not same_dim(sizes.setdefault(label, size), size):
                 if 1 in (size, sizes[label]):
-                    raise CaptureError("np.einsum of operands that are broadcast; use copies")
+                    raise uncapturable(
+                        NUMPY_OPTION, "np.einsum of operands that are broadcast; use copies"
+                    )
                 raise ValueError(f"einsum operands do not agree on the size of {label}")
     in_order = all(is_c_ordered(kind) for kind in kinds if isinstance(kind, ArrayType))
     dtype, order = _einsum_sample(subscripts, tuple(kind.dtype for kind in kinds), optimize)
@@ -217,9 +224,10 @@ def einsum(xs: tuple[Operand, ...], subscripts: str, optimize: bool) -> Type:
     if len(output) < 2:
         return _fresh(dtype, shape)
     if not in_order or (optimize and len(xs) > 2):
-        raise CaptureError(
+        raise uncapturable(
+            NUMPY_OPTION,
             "np.einsum of operands in another order than C, or of more than two with optimize=, "
-            "cannot be captured where the result has several axes; use copies of the operands"
+            "cannot be captured where the result has several axes; use copies of the operands",
         )
     return ArrayType(dtype, shape, ordered_strides(shape, order, dtype.itemsize))
 

@@ -15,7 +15,8 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from fxc.ir.errors import CaptureError, InternalError
+from fxc.ir.error_kinds import NUMPY_CALL
+from fxc.ir.errors import InternalError, uncapturable
 from fxc.ir.graph import Literal
 from fxc.ir.size_functions import hint
 from fxc.ir.symbols import SymExpr
@@ -106,7 +107,9 @@ def kind_of_result(value: object, name: str) -> Type:
     if isinstance(value, np.ndarray | np.generic):
         dtype_name = DTYPE_NAMES.get(value.dtype)
         if dtype_name is None or not is_known(value.dtype):
-            raise CaptureError(f"{name} gives dtype {value.dtype} here, which fxc does not compile")
+            raise uncapturable(
+                NUMPY_CALL, f"{name} gives dtype {value.dtype} here, which fxc does not compile"
+            )
         dtype = DTYPES_BY_NAME[dtype_name]
         if isinstance(value, np.generic):
             return ScalarType(dtype)
