@@ -55,8 +55,8 @@ def shown_by(source: str) -> str:
     """What is told where a program ends that is in ``program.py``; nothing if it runs."""
     program = ModuleType("program")
     linecache.cache["program.py"] = (len(source), None, source.splitlines(True), "program.py")
-    with _apart(), warnings.catch_warnings():
-        warnings.simplefilter("error", fxc.CaptureWarning)
+    with _apart(), warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
         try:
             with contextlib.redirect_stdout(io.StringIO()):
                 exec(compile(source, "program.py", "exec"), vars(program))
@@ -64,7 +64,8 @@ def shown_by(source: str) -> str:
             return "".join(traceback.format_exception_only(error))
         finally:
             del linecache.cache["program.py"]
-    return ""
+    ours = [x.message for x in told if isinstance(x.message, fxc.CaptureWarning)]
+    return "".join(traceback.format_exception_only(ours[0])) if ours else ""
 
 
 @contextlib.contextmanager
