@@ -33,7 +33,7 @@ endef
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help env demo test check lint types tests as-this-processor thorough processors test-versions forks test-browser format accept semantics modules errors coverage fuzz bench bench-costs bench-scaling bench-check bench-env clean clean-env
+.PHONY: help env demo test check lint types types-pyright tests as-this-processor thorough processors test-versions forks test-browser format accept semantics modules errors coverage fuzz bench bench-costs bench-scaling bench-check bench-env clean clean-env
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
@@ -43,6 +43,11 @@ help: ## List the targets
 
 .venv-bench/.stamp: pyproject.toml
 	$(call make-env,.venv-bench,bench)
+
+.venv-pyright/.stamp:
+	@$(PYTHON) -m venv .venv-pyright
+	@.venv-pyright/bin/python -m pip install --quiet --disable-pip-version-check basedpyright
+	@touch $@
 
 env: .venv/.stamp ## Make the environment in .venv (every target does so when needed)
 
@@ -60,6 +65,10 @@ lint: env ## Lint, and check the formatting
 
 types: env ## Check the types (mypy, strict)
 	$(PY) -m mypy
+	$(PY) -m mypy --strict tests/typed_uses.py
+
+types-pyright: env .venv-pyright/.stamp ## Check the types that users see by pyright, too
+	.venv-pyright/bin/basedpyright --pythonpath $(PY)
 
 tests: env ## Run the tests alone, those that compare bits as other processors, too
 	@$(MAKE) $(TOGETHER) as-this-processor processors
@@ -124,4 +133,4 @@ clean: ## Remove caches, build products and what the demo wrote
 	find . -path './.venv*' -prune -o -name __pycache__ -type d -prune -exec rm -rf {} +
 
 clean-env: ## Remove the environments
-	rm -rf .venv .venv-bench
+	rm -rf .venv .venv-bench .venv-pyright

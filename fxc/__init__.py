@@ -89,7 +89,7 @@ _LATER = {
 
 
 def __dir__() -> list[str]:
-    return [*__all__, *(name for name in globals() if name.startswith("__"))]
+    return sorted({*__all__, "testing", *(name for name in globals() if name.startswith("__"))})
 
 
 def __getattr__(name: str) -> Any:

@@ -7,6 +7,8 @@ import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from fxc.ir.error_kinds import ARGUMENT
+from fxc.ir.errors import UsageError
 from fxc.ir.records import frozen
 
 if TYPE_CHECKING:
@@ -122,7 +124,8 @@ class Stages:
     def text(self, stage: str) -> str:
         """The text of one of the ``STAGES``. Raises ``ValueError`` for another name."""
         if stage not in STAGES:
-            raise ValueError(f"there is no stage {stage!r}; there are {', '.join(STAGES)}")
+            names = ", ".join(STAGES)
+            raise UsageError(ARGUMENT, f"there is no stage {stage!r}; there are {names}")
         return str(getattr(self, stage))
 
     def diff(self, before: str, after: str, colours: bool | None = None) -> str:

@@ -17,7 +17,6 @@ from fxc.ir.error_kinds import (
     OVERLAPPING_WRITE,
     STATEMENT,
     TOO_LARGE,
-    WARNS,
 )
 from fxc.ir.errors import CaptureError, InternalError, OverlapError
 from fxc.ir.graph import Graph, Region, walk
@@ -43,8 +42,8 @@ from .outside.outside import Outside
 from .outside.overlaps import Overlaps, settle_overlaps
 from .session.bugs import check_no_bug
 from .session.constant_parts import check_constants
-from .session.locations import location_of, user_location
-from .session.refusing import Requests, Respecialise, constants, refuse
+from .session.locations import location_of
+from .session.refusing import Requests, Respecialise, constants, refuse, refuse_known
 from .session.session import Session
 from .session.suspended import check_generators, close_generators
 from .values.shadows import real_class
@@ -196,7 +195,7 @@ def _run(
     outside = session.door.outside
     warned = [kind for kind, mode in np.geterr().items() if mode not in ("ignore", "raise")]
     try:
-        with np.errstate(call=_refuse_known, **dict.fromkeys(warned, "call")):  # type: ignore[arg-type]
+        with np.errstate(call=refuse_known, **dict.fromkeys(warned, "call")):  # type: ignore[arg-type]
             return session.door.call(callee, *args, **kwargs)
     except CaptureError as error:
         _try_otherwise(session, error)
@@ -222,16 +221,6 @@ def _run(
         body = Region((), session.builder.nodes, ())
         vars(error)["__fxc_need_not_raise__"] = _need_not_raise(session, body)
         raise
-
-
-def _refuse_known(kind: str, flag: int) -> None:
-    """Refuse an operation on known numbers, which is done now: NumPy warns of it at each call."""
-    place = user_location()
-    if place is None or not any(kind.startswith(each) for each in place.quiet):
-        raise refuse(
-            WARNS,
-            f"an operation on known numbers, of which NumPy warns ({kind}), cannot be captured",
-        )
 
 
 def _raised_in(session: Session, error: Exception) -> CaptureError | None:

@@ -30,6 +30,12 @@ def is_of_one_type(x: object) -> bool:
     return isinstance(x, np.generic) or type(x) in _NUMBERS
 
 
+def has_truth(x: object) -> bool:
+    """Whether ``bool(x)`` does not raise, as it does of arrays but those of one element."""
+    kind = None if (found := array_of(x)) is None else found.type
+    return not isinstance(kind, ArrayType) or not isinstance(kind.size, int) or kind.size == 1
+
+
 def is_unknown_number(x: object) -> bool:
     """Whether this is a number that is not known, of one type or two."""
     return isinstance(x, Traced) and x._kinds() is not None

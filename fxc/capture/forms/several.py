@@ -14,7 +14,6 @@ import numpy as np
 
 from fxc.ir.error_kinds import EXCEPTION, SEVERAL_KINDS
 from fxc.ir.graph import Operand
-from fxc.ir.types import ArrayType
 
 from ..arrays.ufuncs import call_ufunc
 from ..numbers.python_numbers import as_scalar, to_python
@@ -32,6 +31,7 @@ from .options import (
     both_hold,
     flag_operand,
     graph_type,
+    has_truth,
     holds_not,
     is_of_one_type,
     is_record,
@@ -126,8 +126,8 @@ class Several(TakesUfuncs, Traced):
     def _is_filled(self) -> Any:
         """Its truth."""
         flags: list[Any] = []
-        if not all(_has_truth(x) for _, x in self.options):
-            return going_on(self.only(_has_truth))
+        if not all(has_truth(x) for _, x in self.options):
+            return going_on(self.only(has_truth))
         for flag, x in self.options:
             test = going_on(x) if isinstance(x, Traced) else bool(x)
             if test is True:
@@ -268,12 +268,6 @@ class Several(TakesUfuncs, Traced):
 
     def _unclear(self, what: str) -> Exception:
         return refuse(SEVERAL_KINDS, f"{what} of {self.text} cannot be captured")
-
-
-def _has_truth(x: object) -> bool:
-    """Whether ``bool(x)`` does not raise, as it does of arrays but those of one element."""
-    kind = None if (found := array_of(x)) is None else found.type
-    return not isinstance(kind, ArrayType) or not isinstance(kind.size, int) or kind.size == 1
 
 
 def is_of_several_types(x: object) -> bool:

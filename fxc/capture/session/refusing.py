@@ -151,3 +151,13 @@ def run_now(f: Callable[..., Any], args: Iterable[Any], kwargs: dict[str, Any]) 
             WARNS, f"an operation of which NumPy warns ({what}), on known values, is not captured"
         )
     return found
+
+
+def refuse_known(kind: str, flag: int) -> None:
+    """Refuse an operation on known numbers, which is done now: NumPy warns of it at each call."""
+    place = user_location()
+    if place is None or not any(kind.startswith(each) for each in place.quiet):
+        raise refuse(
+            WARNS,
+            f"an operation on known numbers, of which NumPy warns ({kind}), cannot be captured",
+        )
