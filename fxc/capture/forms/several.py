@@ -312,8 +312,8 @@ def _mixed(flag: object, left: object, other: object, right: object, form: Mixed
         flag, left, right = other, right, left
     if form.has_whole:
         return Mixed(left, flag, right)
-    cast = current().value("astype", operand(right), form.given.dtype, casting="unsafe")
-    number = current().value("where", operand(flag), operand(left), as_scalar(cast))
+    cast = _as_scalar(right, form.given.dtype)
+    number = current().value("where", operand(flag), operand(left), operand(cast))
     return Mixed(wrap(as_scalar(number)), flag)
 
 
