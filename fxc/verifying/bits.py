@@ -22,10 +22,11 @@ def agreement(a: np.ndarray, b: np.ndarray) -> np.ndarray:
         pairs = zip(a.flat, b.flat, strict=True)
         return np.array([x is y or _is_equal(x, y) for x, y in pairs], bool).reshape(a.shape)
     if a.dtype.kind == "V":
-        bytes_of = f"S{a.dtype.itemsize}"
-        return np.asarray(a.astype(bytes_of) == b.astype(bytes_of))
+        parts = [(a[name], b[name]) for name in a.dtype.names or ()] or [(_bytes(a), _bytes(b))]
+        alike = [agreement(*each).reshape(*a.shape, -1).all(-1) for each in parts]
+        return np.asarray(np.logical_and.reduce(alike))
     if a.dtype.kind in "mM":
-        return np.asarray(a.view("i8") == b.view("i8"))
+        return np.asarray(np.array(a).view("i8") == np.array(b).view("i8"))
     if a.dtype.kind != "f":
         return np.asarray(a == b)
     if a.dtype.itemsize > 8:
@@ -34,6 +35,10 @@ def agreement(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     bits = f"u{a.dtype.itemsize}"
     same = np.ascontiguousarray(a).view(bits) == np.ascontiguousarray(b).view(bits)
     return np.asarray(same.reshape(a.shape) | (np.isnan(a) & np.isnan(b)))
+
+
+def _bytes(a: np.ndarray) -> np.ndarray:
+    return np.array(a).view((np.uint8, a.dtype.itemsize))
 
 
 def _is_equal(x: object, y: object) -> bool:

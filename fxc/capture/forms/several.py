@@ -87,10 +87,8 @@ class Several(TakesUfuncs, Traced):
         """The options that ``what`` holds for, as one value; it is checked here that it is one."""
         kept = [option for option in self.options if what(option[1])]
         if not kept:
-            raise refuse(
-                SEVERAL_KINDS,
-                f"{self.text}, where it is used as something else, cannot be captured",
-            )
+            text = f"{self.text}, where it is used as something else, cannot be captured"
+            raise refuse(SEVERAL_KINDS, text)
         if len(kept) < len(self.options):
             holds = one_holds([flag for flag, _ in kept])
             current().record("try_demand", operand(holds))
