@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from fxc.dispatch.backend import BackendIndex
+from fxc.exporters.legalize import refuse_boxed
 from fxc.exporters.objects.levels import LEVELS, Level
 from fxc.exporters.objects.manifest import Code, Exported, lows_of, problems_of
 from fxc.exporters.objects.needs import Need
@@ -45,6 +46,7 @@ def write_objects(
 ) -> None:
     """Write a package: see ``ExportedProgram.to_object``."""
     graph = program.graph
+    refuse_boxed(graph, "object code")
     chosen = _levels(levels)
     name = _identifier(graph.name)
 

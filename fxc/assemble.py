@@ -39,7 +39,7 @@ from fxc.ops.foreign_calls import gives_new
 from fxc.ops.kernels import compiled_kernel_of, kernel_of, writing_kernel_of
 from fxc.ops.operators import EFFECTS
 from fxc.ops.table import TABLE
-from fxc.runtime.engine import Engine
+from fxc.runtime.engine import Engine, converts_halves
 from fxc.runtime.left import Left
 from fxc.runtime.notice import Notice
 from fxc.runtime.plan import Plan, make_plan
@@ -72,7 +72,7 @@ class Assembled:
 
 def target() -> Target:
     """What code is made for."""
-    return Target(threads=most_threads())
+    return Target(threads=most_threads(), halves=converts_halves())
 
 
 def assemble(

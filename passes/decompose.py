@@ -10,11 +10,13 @@ from typing import Any
 from fxc.dispatch.backend import BackendIndex
 from fxc.dispatch.dispatcher import Dispatcher
 from fxc.dispatch.trace import recording_into
+from fxc.ir.boxed_dtypes import is_boxed
 from fxc.ir.builder import GraphBuilder
 from fxc.ir.errors import InternalError
 from fxc.ir.graph import Arg, Graph, Literal, Node, Operand, Region, Value, operands_of, walk
 from fxc.ir.size_guards import Guard, recording
 from fxc.ir.types import ScalarType, Type
+from fxc.ops.operators import Tag
 
 from .functionalize import functionalized
 
@@ -107,7 +109,12 @@ class _Decomposition:
     # ------------------------------------------------------------ composites
 
     def expanded(self, node: Node) -> tuple[Node, ...] | None:
-        """What a composite records in place of the node; None if no composite serves."""
+        """What a composite records in place of the node; None if no composite serves.
+
+        Those of fxc's own are made for the dtypes that native code computes with.
+        """
+        if self.dispatcher.table[node.op].tag is not Tag.CUSTOM and _has_boxed(node):
+            return None
         is_functional = self.index.functional
         found = tuple(self.dispatcher.composites_of(node.op, self.index.key))
         if is_functional:  # those that write come last
@@ -170,3 +177,9 @@ def _values(region: Region) -> Iterator[Value]:
         yield from node.outputs
         for inner in node.regions:
             yield from inner.params
+
+
+def _has_boxed(node: Node) -> bool:
+    """Whether a value of the node is of a dtype that native code does not compute with."""
+    operands = [operand for arg in node.args for operand in operands_of(arg)]
+    return any(is_boxed(each.type.dtype) for each in (*operands, *node.outputs))

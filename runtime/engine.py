@@ -54,6 +54,16 @@ def load_llvm() -> ModuleType:
 
 
 @functools.cache
+def converts_halves() -> bool:
+    """Whether this processor converts between float16 and float32."""
+    load_llvm()
+    assert _target is not None
+    features = set(_target[2].split(","))
+    has_f16c = "+f16c" in features and not features & {"-f16c", "-avx"}
+    return has_f16c or _target[0].triple.startswith(("aarch64", "arm64"))
+
+
+@functools.cache
 def target_machine(opt: int = 2) -> llvm.TargetMachine:
     """The target machine for this processor. What it finds out about the processor's features, and
     that is more work than a small module, it does once.

@@ -8,6 +8,7 @@ from typing import Any, NoReturn
 from fxc.dispatch.backend import BackendIndex
 from fxc.dispatch.default import default_dispatcher
 from fxc.dispatch.keys import DispatchKey
+from fxc.ir.boxed_dtypes import is_boxed
 from fxc.ir.errors import ExportError
 from fxc.ir.graph import Graph, Node, walk
 from fxc.ops.operators import Operator
@@ -32,6 +33,7 @@ def legalize(
     Raises ``ExportError``, which names each operator that is left over and the lines of the
     program that it comes from.
     """
+    refuse_boxed(graph, target)
     index = BackendIndex(target, DispatchKey.CPU, functional=True, kernels=kernels)
     legal = simplify(decompose(graph, index, default_dispatcher()))
     found: dict[str, None] = {}
@@ -45,6 +47,21 @@ def legalize(
     if found:
         refuse(graph.name, target, found)
     return legal
+
+
+def refuse_boxed(graph: Graph, target: str) -> None:
+    """Raise ``ExportError`` if the graph has values of dtypes that no target has."""
+    found: dict[str, None] = {}
+    for value in graph.inputs:
+        if is_boxed(value.type.dtype):
+            found[f"{value.name}: {target} has no dtype {value.type.dtype}"] = None
+    for node in walk(graph.body):
+        for value in node.outputs:
+            if is_boxed(value.type.dtype):
+                dtype = value.type.dtype
+                found[f"{node.op} ({place_of(node)}): {target} has no dtype {dtype}"] = None
+    if found:
+        refuse(graph.name, target, found)
 
 
 def refuse(name: str, target: str, found: Iterable[str]) -> NoReturn:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from .boxed_dtypes import boxed_dtype, is_boxed
 from .graph import ArrayConstant
 from .size_functions import apply_function
 from .symbols import Dim, symbol
@@ -36,9 +37,22 @@ class AtomParser(Cursor):
     # Types
 
     def dtype(self) -> np.dtype:
+        if self.next.kind == "string":
+            return self.boxed_dtype()
         if self.next.text not in DTYPES_BY_NAME:
             self.fail("a dtype")
         return DTYPES_BY_NAME[self.take("name", "a dtype").text]
+
+    def boxed_dtype(self) -> np.dtype:
+        """See Note [Boxed dtypes]."""
+        token = self.next
+        try:
+            found = boxed_dtype(self.string())
+        except ValueError as error:
+            self.refuse(token, str(error))
+        if not is_boxed(found):
+            self.refuse(token, f"{found} is no such dtype")
+        return found
 
     def type(self) -> Type:
         if self.next.kind == "name" and self.next.text.startswith("py."):
@@ -57,7 +71,8 @@ class AtomParser(Cursor):
             strides = tuple(self.dim() for _ in self.listed("}"))
             if len(strides) != len(shape):
                 self.refuse(token, f"{len(strides)} strides for {len(shape)} dims")
-        return ArrayType(dtype, shape, strides, writeable=self.accept("ro") is None)
+        writeable = self.accept("ro") is None
+        return ArrayType(dtype, shape, strides, writeable, self.accept("unaligned") is None)
 
     # Dims
 
@@ -97,6 +112,8 @@ class AtomParser(Cursor):
 
     def scalar(self) -> Any:
         """A Python or NumPy scalar."""
+        if self.next.kind == "string":
+            return self.constant().array()[()]
         name = self.next.text
         weak = name == "complex"
         if weak or name in DTYPES_BY_NAME:

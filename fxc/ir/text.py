@@ -30,6 +30,7 @@ from typing import assert_never
 
 import numpy as np
 
+from .boxed_dtypes import is_boxed
 from .graph import (
     Arg,
     ArrayConstant,
@@ -55,7 +56,7 @@ from .signature import (
     ViewStep,
 )
 from .symbols import Symbol, SymExpr, symbols_of
-from .types import DTYPE_NAMES, ArrayType, Type
+from .types import DTYPE_NAMES, ArrayType, Type, dtype_name, is_known
 
 NAME = re.compile(r"[^\W\d][\w.]*")
 COMMENT_COLUMN = 80
@@ -104,7 +105,7 @@ def _declared(values: tuple[Value, ...]) -> str:
 
 def show_type(type: Type) -> str:
     """A type as text; dtypes that fxc has no name for are shown by NumPy's."""
-    if type.dtype in DTYPE_NAMES:
+    if is_known(type.dtype):
         return str(type)
     shape = f"[{', '.join(map(str, type.shape))}]" if isinstance(type, ArrayType) else ""
     return f"{type.dtype}{shape}"
@@ -162,7 +163,7 @@ def show_argument(arg: Arg) -> str:
                 return f"[{items}]"
             return f"({items},)" if len(arg) == 1 else f"({items})"
         case np.dtype():
-            return DTYPE_NAMES.get(arg, str(arg))
+            return dtype_name(arg) if is_known(arg) else str(arg)
         case ArrayConstant():
             return show_constant(arg)
         case str():
@@ -176,6 +177,8 @@ def show_scalar(value: object) -> str:
 
     Bits are kept: a NaN other than the usual one is printed as ``nan(0xfff8000000000000)``.
     """
+    if isinstance(value, np.generic) and is_boxed(value.dtype):
+        return show_constant(ArrayConstant.of(np.asarray(value)))
     if isinstance(value, np.generic):
         return f"{DTYPE_NAMES.get(value.dtype, value.dtype)}({_show_element(value)})"
     if isinstance(value, complex):
@@ -204,7 +207,9 @@ def _show_float(value: np.floating) -> str:
 def show_constant(constant: ArrayConstant) -> str:
     """``i64[2] [1, 2]``; large constants are ``f64[512] base64 '…'``."""
     dtype = constant.dtype
-    head = f"{DTYPE_NAMES.get(dtype, dtype)}[{', '.join(map(str, constant.shape))}]"
+    head = (
+        f"{dtype_name(dtype) if is_known(dtype) else dtype}[{', '.join(map(str, constant.shape))}]"
+    )
     listed = len(constant.data) <= LISTED_ELEMENTS * dtype.itemsize
     if dtype.kind == "b" and any(byte > 1 for byte in constant.data):
         listed = False

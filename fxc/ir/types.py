@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
+from .boxed_dtypes import boxed_name, is_boxed, is_without_unit
 from .records import frozen
 from .size_guards import guard
 from .symbols import Dim, product
@@ -34,18 +35,36 @@ _KNOWN = {dtype: dtype for dtype in DTYPE_NAMES}
 
 
 def is_known(dtype: np.dtype) -> bool:
-    """Whether a dtype is one of those that programs compute with.
+    """Whether graphs know a dtype: they compute with it, or see Note [Boxed dtypes].
 
     NumPy calls dtypes equal that programs can tell apart: ``longlong`` and ``long`` of one size,
     and those with metadata.
     """
     known = _KNOWN.get(dtype)
-    return known is dtype or (known is not None and same_dtype(known, dtype))
+    if known is None:
+        return is_boxed(dtype)
+    return known is dtype or same_dtype(known, dtype)
 
 
 def same_dtype(left: np.dtype, right: np.dtype) -> bool:
     """Whether nothing tells two dtypes apart."""
-    return left.num == right.num and left == right and left.metadata == right.metadata
+    if left.num != right.num or left != right or left.metadata != right.metadata:
+        return False
+    if left.names is None:
+        return True
+    fields = zip(left.fields.values(), right.fields.values(), strict=True)  # type: ignore[union-attr]
+    are_same = all(same_dtype(one[0].base, other[0].base) for one, other in fields)
+    return are_same and left.isalignedstruct == right.isalignedstruct
+
+
+def known_dtype(dtype: np.dtype) -> np.dtype:
+    """The dtype itself, which is known; the one object that is of those with names."""
+    return _KNOWN.get(dtype, dtype)
+
+
+def dtype_name(dtype: np.dtype) -> str:
+    """How the text of graphs writes a known dtype: ``f64``, or ``'<M8[s]'``."""
+    return DTYPE_NAMES.get(dtype) or repr(boxed_name(dtype))
 
 
 DTYPES_BY_NAME = {name: dtype for dtype, name in DTYPE_NAMES.items()}
@@ -60,17 +79,27 @@ PART_DTYPES: dict[np.dtype, np.dtype] = {
     np.dtype("c8"): np.dtype("f4"),
     np.dtype("c16"): np.dtype("f8"),
 }
+
+
+def part_dtype(dtype: np.dtype) -> np.dtype:
+    """Of what the parts of complex numbers are, of any dtype."""
+    return PART_DTYPES.get(dtype) or np.empty(0, dtype).real.dtype
+
+
 _PYTHON_TYPES = {"b": bool, "i": int, "f": float, "c": complex}
 
 
 @frozen
 class ArrayType:
-    """An ``np.ndarray``: dtype, shape (dims), strides in bytes, and whether it may be written."""
+    """An ``np.ndarray``: dtype, shape (dims), strides in bytes, whether it may be written, and
+    whether its elements, or the fields of its elements, lie at multiples of their alignment.
+    """
 
     dtype: np.dtype
     shape: tuple[Dim, ...]
     strides: tuple[Dim, ...]
     writeable: bool = True
+    aligned: bool = True
 
     @property
     def rank(self) -> int:
@@ -112,10 +141,10 @@ class ArrayType:
         return ScalarType(self.dtype if dtype is None else np.dtype(dtype))
 
     def __str__(self) -> str:
-        text = f"{DTYPE_NAMES[self.dtype]}[{', '.join(map(str, self.shape))}]"
+        text = f"{dtype_name(self.dtype)}[{', '.join(map(str, self.shape))}]"
         if self.strides != c_strides(self.shape, self.dtype.itemsize):
             text += f"{{{', '.join(map(str, self.strides))}}}"
-        return text if self.writeable else f"{text} ro"
+        return text + " ro" * (not self.writeable) + " unaligned" * (not self.aligned)
 
 
 @frozen
@@ -157,18 +186,25 @@ class ScalarType:
     @property
     def zero(self) -> Any:
         """A number of this type."""
-        return self.python_type(0) if self.weak else self.dtype.type(0)
+        return self.python_type(0) if self.weak else filled((), self.dtype, 0)[()]
 
     @property
     def one(self) -> Any:
         """Another one."""
-        return self.python_type(1) if self.weak else self.dtype.type(1)
+        return self.python_type(1) if self.weak else filled((), self.dtype, 1)[()]
 
     def __str__(self) -> str:
-        return f"py.{self.python_type.__name__}" if self.weak else DTYPE_NAMES[self.dtype]
+        return f"py.{self.python_type.__name__}" if self.weak else dtype_name(self.dtype)
 
 
 Type = ArrayType | ScalarType
+
+
+def filled(shape: tuple[int, ...], dtype: np.dtype, number: int) -> np.ndarray:
+    """An array of one number; of dates without a unit, which have none, of NaT."""
+    is_unset = dtype.kind == "M" and is_without_unit(dtype)
+    return np.full(shape, "NaT" if is_unset else number, dtype)
+
 
 PY_BOOL = ScalarType(np.dtype(bool), weak=True)
 PY_INT = ScalarType(np.dtype(np.int64), weak=True)

@@ -16,12 +16,11 @@ from fxc.ir.size_functions import hint
 from fxc.ir.size_guards import guard
 from fxc.ir.symbols import SymExpr, counted_in
 from fxc.ir.types import (
-    DTYPE_NAMES,
-    DTYPES_BY_NAME,
     PYTHON_KINDS,
     ArrayType,
     Type,
     array_type,
+    known_dtype,
     ordered_strides,
     stride_order,
 )
@@ -220,7 +219,7 @@ def _result(
 ) -> Result:
     if type(part) in PYTHON_KINDS:
         return Result("python", np.dtype(PYTHON_KINDS[type(part)]), (), ())
-    dtype = DTYPES_BY_NAME[DTYPE_NAMES[part.dtype]]
+    dtype = known_dtype(part.dtype)
     if isinstance(part, np.generic):
         return Result("scalar", dtype, (), ())
     sums = []

@@ -18,7 +18,7 @@ def affine(
     value: Value, base: Value, strides: Sequence[Dim], index: Idx, node_of: Mapping[Value, Node]
 ) -> tuple[int | None, Dim, list[Dim]] | None:
     """Where a view of ``base``, which has these strides, starts, and its own strides; in front
-    of them which part of complex numbers it shows. None if strides do not describe it.
+    of them which part of complex numbers it shows, if it does. None if strides do not describe it.
     ``index`` has a loop variable for each dim of the view, see ``Context.loop_vars``.
     """
     here: Idx = index

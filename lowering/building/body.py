@@ -13,13 +13,14 @@ from fxc.ir.types import PART_DTYPES
 from fxc.ops.operators import Tag
 from fxc.ops.table import TABLE
 
-from ..nests.buffers import BOOL, Atom, Const, Element, Idx, Pair
+from ..nests.buffers import BOOL, F32, HALF, Atom, Const, Element, Idx, Pair
 from ..nests.program import Param
 from ..nests.statements import Compute, Index, Load, Stmt
 from .complex_floats import cast, truth
 from .complex_rules import MadeRule
 from .context import Context
 from .factories import FACTORIES
+from .fields import FIELD, field
 from .index_maps import PART_VIEWS, broadcast, is_view_copy
 from .indexed import indexed, view_index, wrapped
 from .pointwise import loop_dtypes, loop_name, rule_of
@@ -86,6 +87,11 @@ class Body:
     def compute(
         self, op: str, args: Sequence[Atom], dtypes: Sequence[np.dtype], dtype: np.dtype
     ) -> str:
+        if HALF in (dtype, *dtypes) and op not in _RAW:
+            wide = [self.cast_atom(x, d, _wide(d)) for x, d in zip(args, dtypes, strict=True)]
+            name = _OF_HALVES.get(op, op) if dtype == HALF else op
+            made = self.compute(name, wide, [_wide(d) for d in dtypes], _wide(dtype))
+            return str(self.cast_atom(made, _wide(dtype), dtype))
         name = self.context.fresh()
         self.stmts.append(
             Compute(name, dtype, op, tuple(args), tuple(dtypes), self.quiet, self.node)
@@ -132,6 +138,8 @@ class Body:
             node = context.node_of[value]
             if node.op in PART_VIEWS:
                 return self._part(node, index, origin)
+            if node.op == FIELD:
+                return self._field(node, index, origin)
             passed = self._passed(node, index)
             if passed is None:
                 return self._computed(node, index)
@@ -139,10 +147,13 @@ class Body:
             if isinstance(node.args[0], Literal):
                 return self.element(node.args[0], index)
             value = node.args[0]
-        name = context.place[value]
-        if value.type.dtype not in PART_DTYPES:
+        return self._read(context.place[value], index, origin)
+
+    def _read(self, name: str, index: Idx, origin: Value) -> Element:
+        """The element at ``index`` of a buffer."""
+        if self.context.buffers[name].dtype not in PART_DTYPES:
             return self._loaded(name, index, origin)
-        parts = context.parts(name)
+        parts = self.context.parts(name)
         return Pair(*(self._loaded(parts, (*index, part), origin) for part in range(2)))
 
     def _passed(self, node: Node, index: Idx) -> Idx | None:
@@ -163,7 +174,7 @@ class Body:
         part, value = PART_VIEWS[node.op], node.args[0]
         while isinstance(value, Value) and value not in self.context.place:
             inner = self.context.node_of.get(value)
-            passed = None if inner is None else self._passed(inner, index)
+            passed = None if inner is None or inner.op == FIELD else self._passed(inner, index)
             if inner is None or passed is None:
                 break
             index, value = passed, inner.args[0]
@@ -173,6 +184,21 @@ class Body:
         pair = self.element(value, index)
         assert isinstance(pair, Pair)
         return (pair.re, pair.im)[part]
+
+    def _field(self, node: Node, index: Idx, origin: Value) -> Element:
+        """The element of a field of records, which are in memory; only the field is read."""
+        names, value = node.args[1], node.args[0]
+        while value not in self.context.place:
+            inner = self.context.node_of[value]
+            passed = self._passed(inner, index)
+            if passed is None:
+                self.context.place_value(value)
+                break
+            names = (*inner.args[1], *names) if inner.op == FIELD else names
+            index, value = passed, inner.args[0]
+        return self._read(
+            field(self.context.buffers, self.context.place[value], names), index, origin
+        )
 
     def _computed(self, node: Node, index: Idx) -> Element:
         op = TABLE[node.op]
@@ -201,6 +227,16 @@ class Body:
         made = self.cast(made, result, node.output.type.dtype)
         self.quiet, self.node = before, around
         return made
+
+
+# What takes a float16 as it is, and what computes otherwise on those.
+_RAW = frozenset({"astype", "copy", "item", "where", "reinterpret"})
+_OF_HALVES = {name: f"{name} of halves" for name in ("maximum", "minimum", "fmax", "fmin")}
+
+
+def _wide(dtype: np.dtype) -> np.dtype:
+    """In which dtype one computes with elements. See Note [Half precision]."""
+    return F32 if dtype == HALF else dtype
 
 
 def _statics(node: Node) -> int:

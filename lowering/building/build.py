@@ -106,7 +106,8 @@ def _without_unread_wholes(program: Program) -> Program:
     buffers = dict(program.buffers)
     for name, buffer in program.buffers.items():
         whole = program.buffers[buffer.storage]
-        if buffer.parts and whole.role == "temp" and used.get(whole.name) == {name}:
+        is_whole = buffer.parts and buffer.field is None and whole.role == "temp"
+        if is_whole and used.get(whole.name) == {name}:
             del buffers[whole.name]
             buffers[name] = replace(buffer, storage=name)
     return replace(program, buffers=buffers)

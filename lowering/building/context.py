@@ -19,6 +19,7 @@ from fxc.ir.symbols import Dim, product, symbol
 from fxc.ir.types import (
     PART_DTYPES,
     ArrayType,
+    ScalarType,
     Type,
     array_type,
     c_strides,
@@ -34,11 +35,12 @@ from ..nests.buffers import Buffer, Element, Idx, Pair
 from ..nests.program import Param
 from ..nests.statements import Loop, Stmt, Store
 from .affine import affine
-from .coverage import is_called, is_known, types_in
+from .coverage import has_halves, is_called, is_known, moves, takes_halves, types_in
+from .fields import field, names_of_field
 from .index_maps import is_view_copy
 from .pointwise import weight
 from .rotations import Rotation
-from .scope import Scope
+from .scope import Scope, free_values
 
 # Note [Writes in place]
 # A functional scatter gives a new value; where the old one is not read any more the new one takes
@@ -128,12 +130,25 @@ class Context(ABC):
             self._kernels[node] = (
                 kernel
                 if kernel is not None
-                and is_known(*types_in(node))
+                and (is_known(*types_in(node)) or moves(node))
+                and self._has_conversions(node)
                 and kernel.covers(node)
+                and not self._reads_unseen(node)
                 and all(self.kernel_for(inner) or is_called(inner) for inner in inside)
                 else None
             )
         return self._kernels[node]
+
+    def _has_conversions(self, node: Node) -> bool:
+        """See Note [Half precision]."""
+        if not has_halves(node) or moves(node):
+            return True
+        return self.machine.halves and takes_halves(node)
+
+    def _reads_unseen(self, node: Node) -> bool:
+        """Whether it reads a number that native code is not given, as it is of a boxed dtype."""
+        unseen = {v for v in self.inputs if isinstance(v.type, ScalarType) and not is_known(v.type)}
+        return bool(unseen) and not unseen.isdisjoint((*node.inputs, *free_values(node)))
 
     # -- names, buffers, loops
 
@@ -320,6 +335,9 @@ class Context(ABC):
         if found is None:
             return None
         part, start, strides = found
+        buffer = self.buffers[
+            field(self.buffers, buffer.name, names_of_field(value, base, self.node_of))
+        ]
         if part is not None:
             buffer = self.buffers[self.parts(buffer.name)]
             start = start + part * buffer.strides[-1]

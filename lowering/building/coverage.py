@@ -4,20 +4,78 @@ from __future__ import annotations
 
 import numpy as np
 
-from fxc.ir.graph import Node, operands_of
+from fxc.ir.boxed_dtypes import field_of
+from fxc.ir.graph import Literal, Node, operands_of
 from fxc.ir.types import PART_DTYPES, Type
-from fxc.ops.operators import Tag
+from fxc.ops.operators import CONTROL, Tag
 from fxc.ops.table import TABLE
 
+from ..nests.buffers import HALF
+
+# Note [Half precision]
+# NumPy computes with float16 in float32, and rounds the result of each ufunc; a sum is rounded at
+# the end of each run that its inner loop adds up. So does native code, where the processor converts
+# the one to the other (``Target.halves``) and its result in float32 is NumPy's to the bit: a last
+# bit there decides between two numbers of float16. Other functions, and all of them on other
+# processors, are NumPy's; elements are moved natively there, too. A float64 is rounded once.
+
 NATIVE_DTYPES = frozenset(
-    np.dtype(code) for code in ("?", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f4", "f8")
+    np.dtype(code)
+    for code in ("?", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f2", "f4", "f8")
 )
 
 
 def is_called(node: Node) -> bool:
     """Whether native code can call NumPy for the node: see Note [Calls of NumPy]."""
-    is_plain = not node.regions and node.bound is None and TABLE[node.op].tag is not Tag.WRITE
-    return is_plain and is_known(*types_in(node))
+    return not node.regions and node.bound is None and TABLE[node.op].tag is not Tag.WRITE
+
+
+def moves(node: Node) -> bool:
+    """Whether all that is done to elements of dtypes without native code is to copy them.
+
+    See Note [Boxed dtypes].
+    """
+    op = TABLE[node.op]
+    given = [operand for arg in node.args for operand in operands_of(arg)]
+    given += [result for region in node.regions for result in region.results]
+    if any(isinstance(x, Literal) and not is_known(x.type) for x in given):
+        return False
+    kinds = [operand.type.dtype for operand in given]
+    match op.tag:
+        case Tag.LOOP | Tag.BRANCH:
+            return True
+        case Tag.VIEW if op.group == "field":
+            return True
+        case Tag.VIEW | Tag.GATHER:
+            return kinds[0] == node.output.type.dtype
+        case Tag.SCATTER if op.group == "field":
+            field, _ = field_of(kinds[0], node.args[2])
+            return field == kinds[1] or field in NATIVE_DTYPES or field in PART_DTYPES
+        case Tag.SCATTER:
+            return kinds[0] == kinds[1]
+        case Tag.JOIN:
+            return all(dtype == node.output.type.dtype for dtype in kinds)
+        case Tag.INDEX_PUT if op.name == "index_put":
+            return kinds[0] == kinds[1]
+    return op.name in ("copy", "item") and kinds[0] == node.output.type.dtype
+
+
+def has_halves(node: Node) -> bool:
+    """Whether a value of the node is of float16."""
+    return any(kind.dtype == HALF for kind in types_in(node))
+
+
+def takes_halves(node: Node) -> bool:
+    """Whether native code for the node may be of float16 at all: see Note [Half precision]."""
+    op = TABLE[node.op]
+    if op.tag is Tag.FACTORY or op.tag is Tag.INDEX_PUT:
+        return op.name not in ("arange", "index_reduce")
+    return op.tag in _WITH_HALVES
+
+
+_WITH_HALVES = frozenset(
+    {Tag.POINTWISE, Tag.REDUCTION, Tag.VIEW, Tag.GATHER, Tag.SCATTER, Tag.JOIN, *CONTROL}
+)
 
 
 def types_in(node: Node) -> list[Type]:

@@ -157,5 +157,6 @@ INDEX_MAPS: dict[str, IndexMap] = {
     "diagonal": diagonal_index,
     "real": same_index,
     "imag": same_index,
+    "field": same_index,
     "as_strided": as_strided_index,
 }

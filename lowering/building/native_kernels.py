@@ -18,6 +18,7 @@ from fxc.ops.foreign_ufuncs import is_foreign
 from fxc.ops.operators import Operator, Tag
 from fxc.ops.table import TABLE
 
+from ..nests.buffers import F32, HALF
 from ..operators.python_rules import FAILING, SCALAR_RULES
 from ..operators.scalar_rules import ScalarRule
 from . import control, counting
@@ -26,7 +27,7 @@ from .complex_rules import COMPLEX_RULES, MadeRule
 from .computed import applied, attempted, inline, ordered, pointwise, wrap_index
 from .context import Context, NativeKernel
 from .contraction import contraction
-from .coverage import NATIVE_DTYPES, types_in
+from .coverage import NATIVE_DTYPES, has_halves, moves, types_in
 from .indexed import has_index, update_dtypes
 from .masked import check_count
 from .pointwise import (
@@ -130,7 +131,11 @@ def _has_exact_update(node: Node) -> bool:
 
 
 def _computes(node: Node) -> bool:
+    if moves(node):
+        return True
     rule = rule_of(node)
+    if has_halves(node) and not _is_exact_on_halves(rule):
+        return False
     if isinstance(rule, MadeRule):
         return rule.supports is None or rule.supports(types_in(node))
     if rule is None:
@@ -138,6 +143,11 @@ def _computes(node: Node) -> bool:
     dtypes, result = loop_dtypes(node)
     are_native = all(dtype in NATIVE_DTYPES for dtype in (*dtypes, result))
     return are_native and rule.supports(node.args, dtypes)
+
+
+def _is_exact_on_halves(rule: ScalarRule | MadeRule | None) -> bool:
+    """See Note [Half precision]."""
+    return isinstance(rule, ScalarRule) and F32 not in rule.bounded
 
 
 def _is_attempted(node: Node) -> bool:
@@ -162,6 +172,8 @@ def _counts(node: Node) -> bool:
 def _has_product(node: Node, most: int) -> bool:
     """NumPy's inner loop multiplies matrices; ``dot`` means the same up to rank 2."""
     ranks = [operand.type.rank for operand in node.args[:2]]
+    if not all(getattr(operand.type, "aligned", True) for operand in node.args[:2]):
+        return False
     return node.output.type.dtype.kind in "fc" and all(1 <= rank <= most for rank in ranks)
 
 
@@ -183,7 +195,7 @@ def _has_update(node: Node) -> bool:
     if rule is None or node.arg("source") is None:
         return False
     dtypes, result = update_dtypes(node)
-    known = all(dtype in NATIVE_DTYPES for dtype in (*dtypes, result))
+    known = all(dtype in NATIVE_DTYPES and dtype != HALF for dtype in (*dtypes, result))
     return known and rule.supports(node.args[:2], dtypes)
 
 

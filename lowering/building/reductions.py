@@ -12,7 +12,7 @@ from fxc.ir.symbols import Dim, product
 from fxc.ir.types import PART_DTYPES, ArrayType, is_c_contiguous
 
 from ..nests.addressing import byte_offset, step_of
-from ..nests.buffers import Const, Element, Idx, atoms_of, element_of
+from ..nests.buffers import F32, HALF, Const, Element, Idx, atoms_of, element_of
 from ..nests.neutral import neutral, nothing
 from ..nests.statements import Accumulate, Index, Load, Loop, Order, Stmt
 from ..operators.reduction_order import ReductionOrder, axes_by_stride, reduction_order
@@ -50,6 +50,8 @@ def has_nest(node: Node) -> bool:
     """Whether the reduction or scan has a nest; otherwise it is left to NumPy."""
     operand: Operand = node.args[0]
     reducer = (REDUCERS | SCANS)[node.op]
+    if HALF in (operand.type.dtype, node.output.type.dtype) and not _has_halves_nest(node):
+        return False
     taken, given = (kind.dtype in PART_DTYPES for kind in (operand.type, node.output.type))
     if (taken or given) and not reducer.by_parts:
         return False
@@ -58,6 +60,24 @@ def has_nest(node: Node) -> bool:
     if node.op in REDUCERS:
         return _order(node) is not None
     return isinstance(operand.type, ArrayType) and operand.type.rank > 0
+
+
+def _has_halves_nest(node: Node) -> bool:
+    """Whether the reduction has a nest of float16: see Note [Half precision]."""
+    operand, result = node.args[0].type, node.output.type.dtype
+    if node.op not in REDUCERS or not isinstance(operand, ArrayType):
+        return False
+    reducer = REDUCERS[node.op]
+    if result != HALF:
+        return not reducer.position
+    order = _order(node) if operand.dtype == HALF and _is_exact(reducer.combine, HALF) else None
+    if order is None or (order.outer and (order.inner or len(order.outer) > 1)):
+        return False
+    if order.outer:  # it is the one axis that NumPy's inner loop walks
+        walked = [a for a in range(operand.rank) if operand.shape[a] != 1]
+        return reducer.combine == "multiply" and walked == list(order.outer)
+    size = product([operand.shape[axis] for axis in order.inner])
+    return order.chunk is None or (isinstance(size, int) and size <= order.chunk)
 
 
 def _axes(node: Node) -> tuple[int, ...]:
@@ -93,7 +113,7 @@ def _order(node: Node) -> ReductionOrder | None:
         operand.shape,  # type: ignore[arg-type]
         operand.strides if known else None,  # type: ignore[arg-type]
         axes,
-        buffered=operand.dtype != result,
+        buffered=operand.dtype != result or not operand.aligned,
         pairwise=reducer.combine == "add",
     )
 
@@ -144,6 +164,7 @@ def _nest(
     reducer, kind = REDUCERS[node.op], operand.type
     index = list(context.loop_vars(kind.shape))
     dtype = kind.dtype if reducer.position else node.output.type.dtype
+    is_half = dtype == HALF and not reducer.tests
     how: Order = "sequential" if _is_exact(reducer.combine, dtype) else "any"
     loops = [(index[a], kind.shape[a]) for a in order.outer if not isinstance(index[a], int)]
     chunk = None
@@ -164,7 +185,9 @@ def _nest(
     if not loops:
         return tuple(index), _single(body, reducer, value, dtype), tuple(body.stmts)
     position = _linear(kind.shape, tuple(index), _axes(node)) if reducer.position else None
-    scalar = PART_DTYPES.get(dtype, dtype)
+    if is_half:
+        value = body.cast(value, HALF, F32)
+    scalar = F32 if is_half else PART_DTYPES.get(dtype, dtype)
     start = neutral(reducer.combine, scalar)
     carried = (start, how, len(loops), position, node.quiet, node.output.name)
     accumulates = [
@@ -175,7 +198,11 @@ def _nest(
     for place, (var, size) in enumerate(reversed(loops)):
         cut = chunk if place == 0 else None
         stmts = (Loop(str(var), size, stmts, chunk=cut, loc=node.loc),)
-    return tuple(index), element_of([stmt.name for stmt in accumulates]), stmts
+    total = element_of([stmt.name for stmt in accumulates])
+    rounding = Body(context)
+    if is_half:
+        total = rounding.cast(total, F32, HALF)
+    return tuple(index), total, (*stmts, *rounding.stmts)
 
 
 def _is_even(context: Context, stmt: Stmt, loop: str) -> bool:

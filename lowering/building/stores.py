@@ -14,7 +14,7 @@ from fxc.ir.types import ordered_strides
 from fxc.ops.identities import DISTINCT
 
 from ..nests.addressing import byte_offset
-from ..nests.buffers import Buffer, Element, Idx
+from ..nests.buffers import Buffer, Element, Idx, are_other_fields
 from ..nests.statements import Load, Stmt, Store
 from .body import Body, Origin
 from .context import Context
@@ -165,7 +165,7 @@ def _meetings(
         source = context.buffers[load.buffer]
         if source is target:
             yield origin, _comparable(target, load.index, stmt.index)
-        elif source.storage == target.storage:
+        elif source.storage == target.storage and not are_other_fields(source, target):
             yield origin, None
 
 

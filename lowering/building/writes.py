@@ -12,6 +12,7 @@ from fxc.ops.updates import UPDATES
 from ..nests.buffers import Idx
 from .body import Body
 from .context import Context
+from .fields import field
 from .index_maps import PART_VIEWS, is_view_copy
 from .indexed import index_space, indexed, view_index
 from .masked import store_masked
@@ -150,6 +151,8 @@ def store_region(context: Context, node: Node, name: str, outer: Place) -> None:
     part: Idx = ()
     if group in ("real", "imag"):
         name, part = context.parts(name), (PART_VIEWS[f"{group}_copy"],)
+    elif group == "field":
+        name = field(context.buffers, name, node.args[2])
 
     def place(body: Body, index: Idx) -> Idx:
         return (*outer(body, view_index(body, node, index)), *part)

@@ -286,6 +286,8 @@ class _Call(GuardedFunction):
         value = code.load(memory, given, offset)
         if memory in ("i64", "double"):
             return value
+        if memory == "half":
+            raise Untranslated("a number of float16")
         wide = {"f": "fpext float", "i": f"sext {memory}"}.get(param.dtype.kind, f"zext {memory}")
         return code.op(f"{wide} {value} to {'double' if param.dtype.kind == 'f' else 'i64'}")
 

@@ -119,8 +119,12 @@ def _bind_params(emitter: Emitter, whole: Whole, least: Mapping[str, int]) -> No
         mark = at_least(emitter, least.get(param.name))
         register = whole.caller.number(f, place, wide, mark)
         kind = scalar_type(param.dtype)
-        if kind == "float":
+        if kind in ("float", "half"):
             register = f.op(f"fptrunc double {register} to float")
+        if kind == "half":  # the number is one of these already
+            register = f.op(f"fptrunc float {register} to half")
+        elif kind == "float":
+            pass
         elif kind != wide:
             register = f.op(f"trunc i64 {register} to {kind}")
         emitter.regs.atoms[param.name] = (register, 1)

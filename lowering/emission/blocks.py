@@ -48,9 +48,10 @@ def _copy(emitter: Emitter, loop: Loop, load: Load, store: Store) -> None:
 
 def _first(emitter: Emitter, loop: Loop, stmt: Load | Store) -> str:
     """The address of the first element, as an argument."""
-    offset = byte_offset(emitter.program.buffers[stmt.buffer], stmt.index)
+    buffer = emitter.program.buffers[stmt.buffer]
+    offset = byte_offset(buffer, stmt.index)
     pointer = emitter.address(stmt.buffer, substitute(offset, {loop.var: 0}))
-    return f"ptr align {stmt.dtype.alignment} {pointer}"
+    return f"ptr align {buffer.alignment} {pointer}"
 
 
 def _bytes(emitter: Emitter, loop: Loop, stmt: Store) -> str:

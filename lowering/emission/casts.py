@@ -8,7 +8,7 @@ import numpy as np
 
 from fxc.ir.flag_bits import INVALID
 
-from ..nests.buffers import BOOL, I64
+from ..nests.buffers import BOOL, F32, F64, HALF, I64
 from ..operators.scalar_rules import DTypes
 from .llvm_text import Lanes
 
@@ -22,6 +22,8 @@ def truth(code: Lanes, arg: str, dtype: np.dtype) -> str:
     """Whether the element counts as true."""
     if dtype.kind == "b":
         return arg
+    if dtype == HALF:
+        arg, dtype = code.convert("fpext", arg, HALF, F32), F32
     return code.compare("une" if dtype.kind == "f" else "ne", dtype, arg, code.const(0, dtype))
 
 
@@ -30,6 +32,8 @@ def cast(code: Lanes, args: Sequence[str], dtypes: DTypes, result: np.dtype) -> 
     (x,), (source,) = args, dtypes
     if source == result:
         return x
+    if HALF in (source, result):
+        return _of_halves(code, x, source, result)
     if result.kind == "b":
         return truth(code, x, source)
     if source.kind == "f":
@@ -44,6 +48,36 @@ def cast(code: Lanes, args: Sequence[str], dtypes: DTypes, result: np.dtype) -> 
     if source.kind != "b" and result.itemsize < source.itemsize:
         return code.convert("trunc", x, source, result)
     return code.convert("sext" if source.kind == "i" else "zext", x, source, result)
+
+
+def _of_halves(code: Lanes, x: str, source: np.dtype, result: np.dtype) -> str:
+    """To and from float16, by way of float32. See Note [Half precision]."""
+    if source == HALF:
+        return cast(code, (code.convert("fpext", x, HALF, F32),), (F32,), result)
+    if source == F64:
+        x = _rounded_to_odd(code, x)
+    elif source != F32:
+        x = cast(code, (x,), (source,), F32)
+    return code.convert("fptrunc", x, F32, HALF)
+
+
+def _rounded_to_odd(code: Lanes, x: str) -> str:
+    """A float64 as a float32, from which rounding to float16 gives what one rounding gives: of the
+    two around it the one whose last bit is set.
+    """
+    near = code.convert("fptrunc", x, F64, F32)
+    back = code.convert("fpext", near, F32, F64)
+    bits = code.convert("bitcast", near, F32, I32)
+    even = code.binary("and", I32, bits, code.const(1, I32))
+    is_even = code.compare("eq", I32, even, code.const(0, I32))
+    sizes = [code.intrinsic("fabs", F64, (each,)) for each in (back, x)]
+    step = code.select(
+        code.compare("ogt", F64, *sizes), I32, code.const(-1, I32), code.const(1, I32)
+    )
+    inexact = code.compare("one", F64, back, x)
+    moved = code.binary("and", BOOL, inexact, is_even)
+    odd = code.binary("add", I32, bits, code.select(moved, I32, step, code.const(0, I32)))
+    return code.convert("bitcast", odd, I32, F32)
 
 
 def _float_to_int(code: Lanes, x: str, source: np.dtype, result: np.dtype) -> str:

@@ -238,8 +238,8 @@ class Elements:
         return InLanes(start, step, tuple(apart))
 
     def load(self, stmt: Load, code: Lanes) -> tuple[str, int]:
-        dtype, itemsize, alignment = stmt.dtype, stmt.dtype.itemsize, stmt.dtype.alignment
-        offset = byte_offset(self.program.buffers[stmt.buffer], stmt.index)
+        dtype, itemsize, buffer = stmt.dtype, stmt.dtype.itemsize, self.program.buffers[stmt.buffer]
+        offset, alignment = byte_offset(buffer, stmt.index), buffer.alignment
         place = self.in_lanes(offset)
         memory, mark = memory_type(dtype), self.mark(stmt.buffer)
         if code.count == 1 or place.step == 0:
@@ -269,9 +269,9 @@ class Elements:
     def gathered(self, stmt: Load, place: InLanes, code: Lanes) -> str:
         """Elements that stand apart, one for each lane."""
         memory, mark = memory_type(stmt.dtype), self.mark(stmt.buffer)
-        gathered = "poison"
+        gathered, alignment = "poison", self.program.buffers[stmt.buffer].alignment
         for lane, pointer in self.lane_pointers(stmt.buffer, place, code):
-            element = code.op(f"load {memory}, ptr {pointer}, align {stmt.dtype.alignment}{mark}")
+            element = code.op(f"load {memory}, ptr {pointer}, align {alignment}{mark}")
             gathered = code.op(
                 f"insertelement {code.of(memory)} {gathered}, {memory} {element}, i32 {lane}"
             )
@@ -306,8 +306,8 @@ class Elements:
         return code.op(f"icmp ne {code.of('i8')} {loaded}, {zero}")
 
     def store(self, stmt: Store, code: Lanes) -> None:
-        dtype, itemsize, alignment = stmt.dtype, stmt.dtype.itemsize, stmt.dtype.alignment
-        offset = byte_offset(self.program.buffers[stmt.buffer], stmt.index)
+        dtype, itemsize, buffer = stmt.dtype, stmt.dtype.itemsize, self.program.buffers[stmt.buffer]
+        offset, alignment = byte_offset(buffer, stmt.index), buffer.alignment
         value = self.atom(stmt.value, dtype, code)
         if dtype.kind == "b":
             value = code.op(f"zext {code.of('i1')} {value} to {code.of('i8')}")

@@ -52,16 +52,17 @@ class Numbers:
     def _load_both(self, stmt: Load, offset: Dim, code: Lanes) -> str:
         emitter = self.emitter
         memory, itemsize = memory_type(stmt.dtype), stmt.dtype.itemsize
+        alignment = emitter.program.buffers[stmt.buffer].alignment
         kind, place = numbers_type(code, memory), emitter.in_lanes(offset)
         if place.step == 2 * itemsize:
             pointer = emitter.address(stmt.buffer, offset)
-            return code.op(f"load {kind}, ptr {pointer}, align {itemsize}")
+            return code.op(f"load {kind}, ptr {pointer}, align {alignment}")
         if place.step == -2 * itemsize:
             offset = offset - (code.count - 1) * 2 * itemsize
             pointer = emitter.address(stmt.buffer, offset)
-            return turned(code, memory, code.op(f"load {kind}, ptr {pointer}, align {itemsize}"))
+            return turned(code, memory, code.op(f"load {kind}, ptr {pointer}, align {alignment}"))
         single = [
-            code.op(f"load <2 x {memory}>, ptr {pointer}, align {itemsize}")
+            code.op(f"load <2 x {memory}>, ptr {pointer}, align {alignment}")
             for _, pointer in emitter.lane_pointers(stmt.buffer, place, code)
         ]
         return gathered(code, memory, single)
@@ -72,6 +73,7 @@ class Numbers:
         if code.count == 1:
             return False
         memory, itemsize = memory_type(first.dtype), first.dtype.itemsize
+        alignment = emitter.program.buffers[first.buffer].alignment
         re, im = (emitter.atom(each.value, first.dtype, code) for each in (first, second))
         numbers = joined(code, memory, re, im)
         offset = byte_offset(emitter.program.buffers[first.buffer], first.index)
@@ -82,11 +84,11 @@ class Numbers:
                 offset = offset - (code.count - 1) * 2 * itemsize
             pointer = emitter.address(first.buffer, offset)
             kind = numbers_type(code, memory)
-            code.function.do(f"store {kind} {numbers}, ptr {pointer}, align {itemsize}")
+            code.function.do(f"store {kind} {numbers}, ptr {pointer}, align {alignment}")
         else:
             for lane, pointer in emitter.lane_pointers(first.buffer, place, code):
                 single = in_lane(code, memory, numbers, lane)
-                code.function.do(f"store <2 x {memory}> {single}, ptr {pointer}, align {itemsize}")
+                code.function.do(f"store <2 x {memory}> {single}, ptr {pointer}, align {alignment}")
         self.forget(first)
         return True
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from fxc.ir.boxed_dtypes import is_boxed
 from fxc.ir.flag_bits import FLAG_KINDS
 from fxc.ir.graph import OF_PYTHON
 from fxc.ir.location import Site
@@ -33,6 +34,8 @@ def scalar_type(dtype: np.dtype) -> str:
     """The LLVM type of one element in a register: bools are ``i1``."""
     if dtype.kind == "b":
         return "i1"
+    if is_boxed(dtype):
+        return f"i{8 * dtype.itemsize}"  # only ever copied
     return _SCALAR["i" if dtype.kind == "u" else dtype.kind][dtype.itemsize]
 
 
@@ -50,6 +53,8 @@ def constant(value: bool | int | float, dtype: np.dtype) -> str:
     """The scalar constant, bit for bit."""
     if dtype.kind == "b":
         return "true" if value else "false"
+    if dtype.kind == "f" and dtype.itemsize == 2:
+        return f"0xH{int.from_bytes(dtype.type(value).tobytes(), 'little'):04X}"
     if dtype.kind == "f":
         bits = struct.unpack("<Q", struct.pack("<d", float(dtype.type(value))))[0]
         return f"0x{bits:016X}"

@@ -360,6 +360,10 @@ NUMPY_CODE: dict[str, Emit] = {
     "reciprocal": _reciprocal,
     "maximum": _extreme("ogt", "sgt", "ugt"),
     "minimum": _extreme("olt", "slt", "ult"),
+    "maximum of halves": _extreme("oge", "sge", "uge"),  # the first of equal ones
+    "minimum of halves": _extreme("ole", "sle", "ule"),
+    "fmax of halves": _numeric_extreme("oge", "sge", "uge"),
+    "fmin of halves": _numeric_extreme("ole", "sle", "ule"),
     "fmax": _numeric_extreme("ogt", "sgt", "ugt"),
     "fmin": _numeric_extreme("olt", "slt", "ult"),
     "copysign": _copysign,

@@ -12,9 +12,10 @@ class Target:
     """A machine, and when which way of running loops pays on it.
 
     There are so many ``threads``; a ``vector`` is a register of so many bytes, of which there are
-    so many ``registers``. Memory comes in ``line``s. The caches of a core, the ``nearest`` and the
-    next, hold so many bytes; temporaries of up to ``frame`` bytes may lie in the stack frame.
-    Where there is no ``plan``, native code itself makes the calls of NumPy.
+    so many ``registers``; it converts float16, if it has ``halves``. Memory comes in ``line``s. The
+    caches of a core, the ``nearest`` and the next, hold so many bytes; temporaries of up to
+    ``frame`` bytes may lie in the stack frame. Where there is no ``plan``, native code itself makes
+    the calls of NumPy.
     """
 
     threads: int = 1
@@ -25,6 +26,7 @@ class Target:
     cache: int = 1 << 20
     frame: int = 1 << 13
     plan: bool = True
+    halves: bool = False
     costs: Costs = Costs()
 
 

@@ -22,6 +22,7 @@ from fxc.ir.symbols import Dim
 #   the one element that an update reads and writes. Loops with that never have lanes.
 
 BOOL, I64, F64 = np.dtype(bool), np.dtype(np.int64), np.dtype(np.float64)
+HALF, F32 = np.dtype(np.float16), np.dtype(np.float32)
 
 Idx = tuple[Dim, ...]  # one for each axis of a buffer
 Role = OneOf["input", "output", "temp", "constant"]
@@ -34,7 +35,8 @@ class Buffer:
     ``storage`` names the allocation: several buffers may be different readings (reshapes) of one.
     ``parts`` marks the reading of complex numbers as pairs of floats: the last dim, of size 2,
     tells the real from the imaginary part. See Note [Complex numbers]. Of a temporary there are
-    several ``copies``, one for each thread of a parallel loop: see Note [Parallel loops].
+    several ``copies``, one for each thread of a parallel loop: see Note [Parallel loops]. The
+    reading of a field of records has the ``field``: where it begins and ends in each.
     """
 
     name: str
@@ -47,11 +49,24 @@ class Buffer:
     data: bytes | None = None  # of a constant
     parts: bool = False
     copies: int = 1
+    field: tuple[int, int] | None = None
+
+    @property
+    def alignment(self) -> int:
+        """What multiples of bytes its elements are known to lie at."""
+        return self.dtype.alignment if self.field is None else 1
 
     @cached_property
     def offsets(self) -> dict[tuple[Dim, ...], Dim]:
         """What ``addressing.byte_offset`` has found for an index."""
         return {}
+
+
+def are_other_fields(one: Buffer, other: Buffer) -> bool:
+    """Whether two readings of one storage show fields of its records that share no byte."""
+    if one.storage != other.storage or one.field is None or other.field is None:
+        return False
+    return one.field[1] <= other.field[0] or other.field[1] <= one.field[0]
 
 
 @frozen

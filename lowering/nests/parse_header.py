@@ -120,6 +120,11 @@ class Header:
             if len(strides) != len(shape):
                 line.refuse(f"{len(strides)} strides for {len(shape)} dims")
         parts, copies, storage = line.accept("parts"), 1, name
+        field = None
+        if line.accept("field"):
+            begin = line.integer()
+            line.expect(":")
+            field = (begin, line.integer())
         if line.accept("for"):
             line.expect("each", "of")
             copies = line.integer()
@@ -132,7 +137,7 @@ class Header:
             self.undone.add(name)
         content = bytes.fromhex(data[1]) if data and data[1] != "left out" else None
         self.buffers[name] = Buffer(
-            name, dtype, shape, strides, role, storage, offset, content, parts, copies
+            name, dtype, shape, strides, role, storage, offset, content, parts, copies, field
         )
 
 

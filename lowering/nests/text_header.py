@@ -52,6 +52,7 @@ def _show_buffer(buffer: Buffer) -> str:
     if buffer.strides != c_strides(buffer.shape, buffer.dtype.itemsize):
         text += f"{{{', '.join(map(str, buffer.strides))}}}"
     text += " parts" * buffer.parts
+    text += "" if buffer.field is None else f" field {buffer.field[0]}:{buffer.field[1]}"
     text += f" for each of {buffer.copies} threads" if buffer.copies > 1 else ""
     text += f" = {buffer.storage}" if buffer.storage != buffer.name else ""
     text += f" at {buffer.offset}" if buffer.offset != 0 else ""

@@ -277,7 +277,12 @@ def _store_to_align(program: Program, loop: Loop, lanes: int) -> Store | None:
         if isinstance(stmt, Store):
             buffer = program.buffers[stmt.buffer]
             step = step_of(byte_offset(buffer, stmt.index), loop.var)
-            if not isinstance(step, int) or step <= 0 or lanes * step % program.target.line:
+            if (
+                buffer.field is not None
+                or not isinstance(step, int)
+                or step <= 0
+                or lanes * step % program.target.line
+            ):
                 continue
             if is_unit_step(buffer, step):
                 return stmt

@@ -15,6 +15,8 @@ from ..nests.program import Program
 from ..nests.statements import Accumulate, Compute, Index, Load, Loop, Stmt, Store, blocks_of, walk
 from ..operators.python_rules import SCALAR_RULES
 
+_IN_VECTORS = frozenset({1, 2, 4, 8, 16})  # the sizes of elements that fill them
+
 
 def lanes_for(program: Program, loop: Loop, whole: Dim) -> int:
     """How many iterations of ``loop`` to run at once; 1 if it is not to be vectorised.
@@ -141,6 +143,8 @@ class Survey:
 
     def access(self, stmt: Load | Store) -> bool:
         self.widen(stmt.dtype)
+        if stmt.dtype.itemsize not in _IN_VECTORS:
+            return False
         buffer = self.program.buffers[stmt.buffer]
         offset = byte_offset(buffer, stmt.index)
         known, multiples = split(offset)

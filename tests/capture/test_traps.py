@@ -492,12 +492,9 @@ def test_24_where_and_partial_out():
 
 
 FOREIGN: dict[str, Callable[[], Any]] = {
-    "byte-swapped": lambda: numbers(4).astype(">f8"),
-    "datetime": lambda: np.arange(4).astype("M8[s]").view("m8[s]"),
     "object": lambda: numbers(4).astype(object),
     "masked": lambda: np.ma.masked_array(numbers(4), [0, 1, 0, 0]),
     "matrix": lambda: np.asmatrix(numbers(2, 2)),
-    "longdouble": lambda: numbers(4).astype("longdouble"),
     "unaligned": lambda: np.frombuffer(bytearray(33), np.uint8)[1:].view(np.float64),
 }
 

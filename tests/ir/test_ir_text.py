@@ -422,7 +422,7 @@ def test_a_broken_graph_prints():
     graph = Graph(
         "f", "functional", Region((), (node,), ()), (), Signature((Mutation(3, 9),), (leaf,))
     )
-    assert "%0: <U3 = negative(1.5, [2])" in str(graph)
+    assert "%0: '<U3' = negative(1.5, [2])" in str(graph)
     assert "<3> := result 9" in str(graph)
     assert "output 0 = input <7>" in str(graph)
 

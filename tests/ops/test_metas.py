@@ -21,6 +21,7 @@ from fxc.ir.types import (
     ArrayType,
     ScalarType,
     array_type,
+    is_known,
     normal_strides,
     scalar_type_of,
 )
@@ -78,6 +79,7 @@ REAL = {
     "dynamic_select": lambda x, index, axis: x[(*(FULL,) * axis, index, ...)],
     "reshape": lambda x, shape: np.reshape(x, shape),
     **{name: kernel_of(name) for name in ("broadcast", "as_strided")},
+    "field": lambda x, names: x[names[0]] if len(names) == 1 else x[names[0]][names[1]],
     "bitcast": lambda x, dtype: x.view(dtype),
     "regroup_bytes": lambda x, dtype: x.view(dtype),
     "astype": lambda x, dtype, casting, order: (
@@ -174,7 +176,7 @@ def result_type(value):
         return tuple(map(result_type, value))
     if isinstance(value, np.ndarray):
         kind = typed(value)
-        assert kind.dtype in DTYPE_NAMES
+        assert is_known(kind.dtype)
         return kind
     return scalar_type_of(value)
 
@@ -510,6 +512,9 @@ def view_arguments(rng, name):
             return (x, rng.randint(-4, 4), *axes)
         case "real" | "imag":
             return (laid_out(rng, x.shape, rng.choice(COMPLEX)),)
+        case "field":
+            names = rng.choice([("x",), ("p", "z"), ("p", "n")])
+            return (laid_out(rng, x.shape, RECORDS), names) if rank else None
         case "bitcast" | "regroup_bytes":
             same = name == "bitcast"
             fitting = [t for t in RECAST if (t.itemsize == x.itemsize) == same]
@@ -529,6 +534,7 @@ def windows(rng, x):
 
 
 RECAST = tuple(map(np.dtype, ("i1", "u1", "i2", "u2", "i4", "f4", "i8", "u8", "f8", "c8", "c16")))
+RECORDS = np.dtype([("x", "f8"), ("p", [("n", "i8"), ("z", "c16")])])
 COMPLEX = (np.dtype("c8"), np.dtype("c16"))
 VIEWS = [op.name for op in TABLE if op.tag is Tag.VIEW and op.role == ""]
 

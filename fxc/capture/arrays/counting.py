@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
+from fxc.ir.boxed_dtypes import is_boxed
+from fxc.ir.error_kinds import OPERAND
 from fxc.ir.graph import Operand, Value
 from fxc.ir.symbols import Dim
 from fxc.ir.types import array_type
 from fxc.ops.metas.layout import gathered_layout
 
+from ..session.refusing import refuse
 from ..session.session import current
 from ..values.operands import array_value, constant, kind_of, wrap
 from .history import hold_same, known_array
@@ -39,6 +42,12 @@ def as_mask(x: object) -> Value:
     value = array_value(x)
     if value.type.dtype == np.bool_:
         return value
+    if value.type.dtype.kind in "mM":  # NaT counts
+        return current().value("astype", value, np.dtype(bool), casting="unsafe")
+    if is_boxed(value.type.dtype) and value.type.dtype.kind in "SUV":
+        raise refuse(
+            OPERAND, f"whether elements of dtype {value.type.dtype} are true cannot be captured"
+        )
     found: Value = array_value(call_ufunc("not_equal", wrap(value), value.type.dtype.type(0)))
     return found
 

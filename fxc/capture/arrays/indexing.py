@@ -15,7 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from fxc.ir.error_kinds import NUMPY_OPTION
+from fxc.ir.boxed_dtypes import field_of
+from fxc.ir.error_kinds import NUMPY_OPTION, OPERAND
 from fxc.ir.graph import Literal, Operand, SliceSpec, Value
 from fxc.ir.records import frozen
 from fxc.ir.signature import ViewStep
@@ -24,7 +25,7 @@ from fxc.ir.size_guards import Guard, guard
 from fxc.ir.symbols import Dim, counted_in
 from fxc.ir.types import ArrayType, ScalarType
 from fxc.ops.kernels import kernel_of
-from fxc.ops.metas.probing import quietly
+from fxc.ops.metas.probing import fail_in_numpy, quietly
 from fxc.ops.metas.shapes import check_mask, is_one, normalize_slice
 
 from ..numbers.dims import dim_of
@@ -92,10 +93,21 @@ def locate(kind: ArrayType, key: object) -> Place:
 
     Raises NumPy's IndexError for a bad key.
     """
+    if isinstance(key, str) and kind.dtype.names is not None:
+        return Place((_field(kind, key),))
     walk = _Walk(kind)
     for entry in entries_of(key, kind):
         walk.take(entry)
     return walk.place()
+
+
+def _field(kind: ArrayType, name: str) -> ViewStep:
+    """The view of a field of records."""
+    if name not in (kind.dtype.names or ()):
+        fail_in_numpy(np.zeros(1, kind.dtype).__getitem__, name)
+    if field_of(kind.dtype, (name,))[0].subdtype is not None:
+        raise refuse(OPERAND, f"the field {name!r} has several elements, which cannot be captured")
+    return ViewStep("field", ((name,),))
 
 
 class _Walk:

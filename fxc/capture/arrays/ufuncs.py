@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from fxc.ir.boxed_dtypes import is_boxed
 from fxc.ir.error_kinds import NUMPY_CALL, NUMPY_OPTION, OPERAND
 from fxc.ir.graph import Literal, Operand, Value
 from fxc.ir.types import ArrayType
@@ -160,21 +161,38 @@ def taken(x: object) -> bool:
 def binary(name: str) -> tuple[Callable[[Any, Any], Any], Callable[[Any, Any], Any]]:
     """The method of an operator and its reflected one."""
 
-    def plain(self: object, other: object) -> Any:
+    def plain(self: Any, other: object) -> Any:
         found = shortcut(self, other) if name == "power" else None
         if found is not None:
             return call_ufunc(*found)
+        if (other is None or isinstance(other, str | bytes)) and _is_boxed(self):
+            return _beside_text(name, self, other)
         if name in _EQUALITY and type(other) in (NoneType, str):
             return _equal_to_none(self, is_equal=name == "equal")
         return call_ufunc(name, self, other) if taken(other) else left_to(other)
 
-    def reflected(self: object, other: object) -> Any:
+    def reflected(self: Any, other: object) -> Any:
+        if isinstance(other, str | bytes) and _is_boxed(self):
+            return call_ufunc(name, other, self)
         return call_ufunc(name, other, self) if taken(other) else left_to(other)
 
     return plain, reflected
 
 
 _EQUALITY = ("equal", "not_equal")
+
+
+def _is_boxed(x: object) -> bool:
+    return isinstance(x, TracedValue) and is_boxed(array_value(x).type.dtype)
+
+
+def _beside_text(name: str, x: Any, other: str | bytes | None) -> Any:
+    """An operator of an array of a boxed dtype and a text, which is one for all elements."""
+    if other is None:
+        raise refuse(
+            OPERAND, f"an operator of an array of dtype {x.dtype} and None cannot be captured"
+        )
+    return call_ufunc(name, x, other)
 
 
 def _equal_to_none(x: Any, *, is_equal: bool) -> Any:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from fxc.ir.boxed_dtypes import alignment
 from fxc.ir.types import same_dtype
 
 
@@ -58,6 +59,12 @@ def apart(x: np.ndarray, y: np.ndarray) -> bool:
 
 
 _MOST_WORK: Any = 100_000  # NumPy's stub wants 0 or -1
+
+
+def has_aligned_fields(x: np.ndarray) -> bool:
+    """Whether records lie at multiples of what the alignment of their fields is."""
+    place: int = x.__array_interface__["data"][0]
+    return not any(each % alignment(x.dtype) for each in (place, *x.strides))
 
 
 def overlaps_itself(x: np.ndarray) -> bool:

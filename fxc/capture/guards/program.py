@@ -24,7 +24,15 @@ from fxc.ir.symbols import Dim, Symbol
 from fxc.ir.types import ArrayType
 from fxc.ops.epochs import Epoch
 
-from .facts import apart, distinct, overlaps_itself, same_items, same_keys, same_value
+from .facts import (
+    apart,
+    distinct,
+    has_aligned_fields,
+    overlaps_itself,
+    same_items,
+    same_keys,
+    same_value,
+)
 from .listed_numbers import codes_of
 from .words import difference
 
@@ -343,6 +351,7 @@ _NAMESPACE: dict[str, Any] = {
     "may_share": getattr(np.may_share_memory, "_implementation", np.may_share_memory),
     "apart": apart,
     "overlaps_itself": overlaps_itself,
+    "has_aligned_fields": has_aligned_fields,
     "same_value": same_value,
     "same_items": same_items,
     "same_keys": same_keys,

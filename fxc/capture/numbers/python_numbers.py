@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from fxc.ir.boxed_dtypes import is_boxed
 from fxc.ir.graph import Literal, Operand, Value
 from fxc.ir.types import ArrayType, ScalarType
 from fxc.ops.python_numbers import PYTHON_OPERATORS
@@ -139,7 +140,7 @@ def as_scalar(x: Value) -> Value:
 
 def cast_to(x: Operand, dtype: np.dtype) -> Operand:
     """A number, or an array of rank 0, as NumPy's scalar of that dtype."""
-    if isinstance(x, Literal):
+    if isinstance(x, Literal) and not is_boxed(dtype):
         return Literal(dtype.type(x.value))
     return as_scalar(current().value("astype", x, dtype, casting="unsafe"))
 

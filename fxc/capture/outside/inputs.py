@@ -7,16 +7,17 @@ from typing import Any
 
 import numpy as np
 
+from fxc.ir.boxed_dtypes import element_dtype
 from fxc.ir.error_kinds import ARGUMENT_KIND
 from fxc.ir.graph import Value
 from fxc.ir.records import frozen
 from fxc.ir.symbols import Dim, symbol
 from fxc.ir.types import (
-    DTYPE_NAMES,
     PY_INT,
     ArrayType,
     array_type,
     c_strides,
+    dtype_name,
     is_known,
     scalar_type_of,
 )
@@ -25,6 +26,7 @@ from ..arrays.traced_array import TracedArray
 from ..arrays.traced_scalar import TracedScalar
 from ..guards.builder import GuardBuilder, flags_of
 from ..guards.common_base import is_writeable
+from ..guards.facts import has_aligned_fields
 from ..guards.program import Fetch, Source
 from ..numbers.traced_int import TracedInt
 from ..session.refusing import How, refuse
@@ -162,7 +164,7 @@ class Inputs:
     def _numpy_scalar(
         self, value: np.generic, source: Source, name: str, argument: bool, varies: bool
     ) -> Any:
-        if not is_known(value.dtype):
+        if not is_known(value.dtype) or element_dtype(value.dtype) is None:
             raise refuse(ARGUMENT_KIND, f"{source.text} is a {type(value).__name__}, {EAGER}")
         label = self._label(name)
         if not (argument or varies or label in self.varying) or self.is_constant(label):
@@ -171,6 +173,9 @@ class Inputs:
             self.guards.check_value(source, value, "" if stays else label)
             return value
         self._check_type(source, type(value))
+        if value.dtype.kind in "mM":  # the dtypes of one type have units
+            known = self.guards.constant(value.dtype)
+            self.guards.check(f"{source.var}.dtype == {known}", f"{source.text} has this unit")
         return self._input_scalar(value, source, label, not argument)
 
     def derived(self, expression: str, number: int, text: str) -> Any:
@@ -216,6 +221,9 @@ class Inputs:
             f"type({var}) is ndarray",
             f"({var}.dtype is {dtype} or same_value({var}.dtype, {dtype}))",
         ]
+        aligned = array.dtype.names is None or has_aligned_fields(array)
+        if array.dtype.names is not None:
+            checks.append(f"has_aligned_fields({var}) is {aligned}")
         label = f"{name}.shape"
         dynamic = label in self.varying if self.dynamic is None else self.dynamic
         if dynamic:
@@ -227,7 +235,7 @@ class Inputs:
         else:
             checks.append(f"{known}.num & {mask} == {wanted}")
         packed = flags.c_contiguous or flags.f_contiguous
-        shown = f"{DTYPE_NAMES[array.dtype]}{list(array.shape)}"
+        shown = f"{dtype_name(array.dtype)}{list(array.shape)}"
         text = f"{source.text} is {shown} of this layout"
         was = ArrayType(array.dtype, array.shape, array.strides, is_writeable(array))
         if dynamic:
@@ -241,7 +249,7 @@ class Inputs:
         shape = self._dims(array, source, name) if dynamic else array.shape
         strides = self._strides(array, shape, source, name, dynamic)
         made = array_type(array.dtype, shape, strides)
-        return ArrayType(made.dtype, made.shape, made.strides, is_writeable(array))
+        return ArrayType(made.dtype, made.shape, made.strides, is_writeable(array), aligned)
 
     def _dims(self, array: np.ndarray, source: Source, name: str) -> tuple[Dim, ...]:
         """A symbol for each size of 2 or more; other sizes are guarded."""

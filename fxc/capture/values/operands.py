@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from fxc.ir.boxed_dtypes import element_dtype, is_without_unit
 from fxc.ir.error_kinds import OPERAND, TEXT
 from fxc.ir.graph import ArrayConstant, Literal, Operand, Value
 from fxc.ir.types import ArrayType, ScalarType, is_known
@@ -270,12 +271,12 @@ def operand(x: Any) -> Operand:
                 OPERAND, f"the Python integer {x} does not fit in 64 bits and cannot be captured"
             )
         return Literal(x)
+    if isinstance(x, np.ndarray | str | bytes):
+        return constant(np.asarray(x))
     if isinstance(x, np.generic):
-        if is_known(x.dtype):
+        if is_known(x.dtype) and element_dtype(x.dtype) is not None:
             return Literal(x)
         raise refuse(OPERAND, f"a scalar of dtype {x.dtype} cannot be captured")
-    if isinstance(x, np.ndarray):
-        return constant(x)
     if isinstance(x, tuple | list | range):
         return array_value(x)
     if is_derived(x):
@@ -308,7 +309,7 @@ def dtype_of(dtype: Any) -> np.dtype:
     if isinstance(dtype, Traced) and issubclass(dtype.__class__, str):
         dtype = dtype._known()  # type: ignore[attr-defined]
     found: np.dtype = np.dtype(np.void if isinstance(dtype, list | tuple | dict) else dtype)
-    if not is_known(found):
+    if not is_known(found) or is_without_unit(found):
         raise refuse(OPERAND, f"an array of dtype {found} cannot be captured")
     return found
 

@@ -32,7 +32,8 @@ _V4 = (*_V3, "avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl")
 def _x86(cpu: str, features: tuple[str, ...], vector: int, registers: int) -> Level:
     # LLVM would rather have half of the widest registers.
     processor = Processor(f"x86_64-{_LINUX}", cpu, "-prefer-256-bit")
-    target = Target(vector=vector, registers=registers, plan=False, costs=_COSTS)
+    halves = "f16c" in features
+    target = Target(vector=vector, registers=registers, plan=False, halves=halves, costs=_COSTS)
     return Level(cpu, "x86_64", features, processor, target)
 
 
@@ -45,6 +46,6 @@ LEVELS = (
         "aarch64",
         (),
         Processor(f"aarch64-{_LINUX}", "generic"),
-        Target(vector=16, plan=False, costs=_COSTS),
+        Target(vector=16, plan=False, halves=True, costs=_COSTS),
     ),
 )

@@ -34,6 +34,12 @@ def _python_slice(spec: SliceSpec | Sequence[int]) -> slice:
     return slice(start, stop if stop >= 0 else None, step)
 
 
+def _field(x: Any, names: tuple[str, ...]) -> Any:
+    for name in names:
+        x = x[name]
+    return x
+
+
 def _bitcast(x: Any, dtype: np.dtype) -> Any:
     return x.view(dtype)
 
@@ -121,6 +127,7 @@ KERNELS: dict[str, Callable[..., Any]] = {
     "reshape": _reshape,
     "reshape_scatter": _reshape_scatter,
     "broadcast": _broadcast,
+    "field": _field,
     "bitcast": _bitcast,
     "regroup_bytes": _bitcast,
     "regroup_bytes_copy": _regroup_bytes_copy,

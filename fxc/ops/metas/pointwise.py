@@ -13,7 +13,7 @@ from fxc.ir.types import ArrayType, ScalarType, Type
 
 from ..operators import Operator
 from .layout import copied_strides, pointwise_strides
-from .probing import Operand, ask, key_of, quietly, sample, type_of
+from .probing import Operand, ask, key_of, quietly, sample, scalar_dtype, type_of
 from .shapes import broadcast_shapes
 
 
@@ -71,7 +71,7 @@ def astype(x: Operand, dtype: np.dtype[Any], casting: str, order: str) -> Type:
     kind = type_of(x)
     check_cast(kind, dtype, casting)
     if isinstance(kind, ScalarType):
-        return ScalarType(dtype)
+        return ScalarType(scalar_dtype(dtype))
     return ArrayType(dtype, kind.shape, copied_strides(kind, order, dtype.itemsize))
 
 

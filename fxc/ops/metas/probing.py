@@ -15,18 +15,19 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from fxc.ir.error_kinds import NUMPY_CALL
+from fxc.ir.boxed_dtypes import element_dtype
+from fxc.ir.error_kinds import NUMPY_CALL, OPERAND
 from fxc.ir.errors import InternalError, uncapturable
 from fxc.ir.graph import Literal
 from fxc.ir.size_functions import hint
 from fxc.ir.symbols import SymExpr
 from fxc.ir.types import (
-    DTYPE_NAMES,
-    DTYPES_BY_NAME,
     ArrayType,
     ScalarType,
     Type,
+    filled,
     is_known,
+    known_dtype,
     scalar_type_of,
 )
 
@@ -78,9 +79,9 @@ def sample(key: Key | None) -> Any:
     if kind == "weak":
         return ScalarType(dtype, weak=True).python_type(1)
     if kind == "scalar":
-        return dtype.type(1)
+        return ScalarType(dtype).one
     assert isinstance(kind, int)
-    return np.ones((1,) * kind, dtype)
+    return filled((1,) * kind, dtype, 1)
 
 
 def quietly(function: Callable[..., Any], *args: object, **keywords: object) -> Any:
@@ -105,17 +106,30 @@ def kind_of_result(value: object, name: str) -> Type:
     Raises ``CaptureError`` if it is of a dtype that fxc has no name for.
     """
     if isinstance(value, np.ndarray | np.generic):
-        dtype_name = DTYPE_NAMES.get(value.dtype)
-        if dtype_name is None or not is_known(value.dtype):
+        if not is_known(value.dtype):
             raise uncapturable(
                 NUMPY_CALL, f"{name} gives dtype {value.dtype} here, which fxc does not compile"
             )
-        dtype = DTYPES_BY_NAME[dtype_name]
+        dtype = known_dtype(value.dtype)
         if isinstance(value, np.generic):
-            return ScalarType(dtype)
+            return ScalarType(scalar_dtype(dtype))
         shape = value.shape
         return ArrayType(dtype, shape, (dtype.itemsize,) * len(shape))
     return scalar_type_of(value)
+
+
+def scalar_dtype(dtype: np.dtype) -> np.dtype:
+    """The dtype of NumPy's scalar of that dtype.
+
+    Raises ``CaptureError`` if no graph holds it: see Note [Boxed dtypes].
+    """
+    found = element_dtype(dtype)
+    if found is None:
+        kind = dtype.type.__name__
+        raise uncapturable(
+            OPERAND, f"a {kind} cannot be captured; leave it in an array: x[i : i + 1]"
+        )
+    return found
 
 
 @lru_cache(maxsize=16384)

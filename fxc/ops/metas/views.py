@@ -13,12 +13,13 @@ from typing import TypeVar
 import numpy as np
 
 from fxc.ir.bounds import decide
+from fxc.ir.boxed_dtypes import alignment, field_of
 from fxc.ir.errors import InternalError
 from fxc.ir.graph import SliceSpec
 from fxc.ir.size_functions import hint, minimum
 from fxc.ir.size_guards import guard
 from fxc.ir.symbols import Dim
-from fxc.ir.types import PART_DTYPES, ArrayType, ScalarType, Type, array_type
+from fxc.ir.types import ArrayType, ScalarType, Type, array_type, known_dtype, part_dtype
 
 from ..operators import Operator
 from ..table import TABLE
@@ -47,7 +48,9 @@ def _as_array(x: Operand) -> ArrayType:
 
 def _view(x: ArrayType, shape: list[Dim], strides: list[Dim], *, writeable: bool) -> ArrayType:
     kind = array_type(x.dtype, shape, strides)
-    return kind if writeable else replace(kind, writeable=False)
+    if writeable and x.aligned:
+        return kind
+    return replace(kind, writeable=writeable, aligned=x.aligned)
 
 
 def slice_(x: Operand, index: tuple[SliceSpec, ...]) -> Type:
@@ -135,8 +138,9 @@ def _reshaped(x: Operand, shape: tuple[Dim, ...]) -> Type | None:
     strides = reshape_strides(kind, wanted)
     if strides is None:
         return None
-    writeable = kind.writeable if isinstance(kind, ArrayType) else True
-    return ArrayType(kind.dtype, wanted, strides, writeable)
+    if not isinstance(kind, ArrayType):
+        return ArrayType(kind.dtype, wanted, strides)
+    return replace(kind, shape=wanted, strides=strides)
 
 
 def expand_dims(x: Operand, axes: tuple[int, ...]) -> Type:
@@ -224,8 +228,18 @@ def part(x: Operand) -> Type:
     kind = _as_array(x)
     if kind.dtype.kind != "c":
         raise InternalError(f"the parts of {kind} are no views")
-    parts = array_type(PART_DTYPES[kind.dtype], kind.shape, kind.strides)
-    return replace(parts, writeable=kind.writeable)
+    parts = array_type(part_dtype(kind.dtype), kind.shape, kind.strides)
+    return replace(parts, writeable=kind.writeable, aligned=kind.aligned)
+
+
+def field(x: Operand, names: tuple[str, ...]) -> Type:
+    """``x["a"]`` of records: a view of what each has there."""
+    kind = _as_array(x)
+    dtype, begin = field_of(kind.dtype, names)
+    size = alignment(dtype)
+    is_aligned = size == 1 or (kind.aligned and begin % size == kind.dtype.itemsize % size == 0)
+    made = array_type(known_dtype(dtype), kind.shape, kind.strides)
+    return replace(made, writeable=kind.writeable, aligned=is_aligned)
 
 
 def bitcast(x: Operand, dtype: np.dtype) -> Type:
@@ -233,7 +247,8 @@ def bitcast(x: Operand, dtype: np.dtype) -> Type:
     kind = _as_array(x)
     if kind.dtype.itemsize != dtype.itemsize:
         raise InternalError(f"{kind} has elements of another size than {dtype}")
-    return replace(array_type(dtype, kind.shape, kind.strides), writeable=kind.writeable)
+    made = array_type(dtype, kind.shape, kind.strides)
+    return replace(made, writeable=kind.writeable, aligned=kind.aligned)
 
 
 def regroup_bytes(x: Operand, dtype: np.dtype) -> Type:
@@ -352,6 +367,7 @@ METAS: dict[str, View] = {
     "diagonal": diagonal,
     "real": part,
     "imag": part,
+    "field": field,
     "bitcast": bitcast,
     "regroup_bytes": regroup_bytes,
     "as_strided": as_strided,

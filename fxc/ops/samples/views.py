@@ -36,6 +36,15 @@ _same_sizes = _recast(lambda old, new: old == new)
 _other_sizes = _recast(lambda old, new: old != new)
 
 
+def _fields() -> Iterator[Make]:
+    inner = np.dtype([("n", "i4"), ("z", "c16")])
+    for dtype in (np.dtype([("x", "f8"), ("t", "M8[s]"), ("in", inner)]), np.dtype([("x", "f4")])):
+        for names in (("x",), ("in", "z")):
+            if dtype.fields and names[0] in dtype.fields:
+                yield lambda d=dtype, n=names: (np.zeros((3, 2), d), n)  # type: ignore[misc]
+                yield lambda d=dtype, n=names: (np.ones((3, 2), d)[::-1, 1], n)  # type: ignore[misc]
+
+
 def _index(*axes: tuple[int, int, int]) -> tuple[tuple[SliceSpec, ...]]:
     return (tuple(SliceSpec(*axis) for axis in axes),)
 
@@ -86,6 +95,7 @@ SAMPLES: dict[str, Source] = {
     ),
     "real": _parts,
     "imag": _parts,
+    "field": _fields,
     "bitcast": _same_sizes,
     "reinterpret": _same_sizes,
     "regroup_bytes": _other_sizes,

@@ -1,0 +1,269 @@
+"""Arrays of dtypes that native code does not compute with. See Note [Boxed dtypes]."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import fxc
+from fxc.ir.boxed_dtypes import boxed_dtype, boxed_name, is_boxed
+from fxc.ir.parse import parse_graph
+from fxc.ir.types import is_known
+from fxc.ops.table import TABLE
+from tests.wild.seen import difference, watch
+
+LONG = np.longdouble(0).itemsize > 8
+SIZE = 8
+
+
+def numbers(dtype: str, seed: int) -> np.ndarray:
+    """Some elements of any of these dtypes."""
+    rng, kind = np.random.default_rng(seed), np.dtype(dtype)
+    if kind.kind in "mM":
+        found = rng.integers(-(10**9), 10**9, SIZE).astype(kind)
+        found[seed] = "NaT"
+        return found
+    if kind.kind in "SU":
+        return np.array(rng.choice(["ab", "b", "", "xyz", "ab "], SIZE)).astype(kind)
+    if kind.kind == "c":
+        return (rng.integers(-9, 9, SIZE) / 4 + 1j).astype(kind)
+    return (rng.integers(-20, 90, SIZE) / 4).astype(kind)
+
+
+def assert_same(program: Callable[..., Any], *dtypes: str, fullgraph: bool = True) -> Any:
+    """Compiled as a whole, the program shows what it shows as it is."""
+
+    def make() -> tuple[np.ndarray, ...]:
+        return tuple(numbers(dtype, seed) for seed, dtype in enumerate(dtypes))
+
+    compiled = fxc.compile(program, fullgraph=fullgraph)
+    for call in range(2):
+        text = difference(watch(program, make()), watch(compiled, make()), 0.0)
+        assert not text, f"call {call}: {text}"
+    if fullgraph:
+        assert compiled.cache_info().eager_calls == 0
+    return compiled
+
+
+def views(a, b):
+    joined = np.concatenate([a, b]), np.stack([a, b], axis=1)
+    return a[::2], b[::-1].copy(), a.reshape(2, -1).T, a[[0, 3, 2]], a[None, 1:], joined
+
+
+def writes(a, b):
+    a[1:3] = b[:2]
+    a[4:] = a[:-4]
+    b[...] = a
+    return a[::2], b
+
+
+def beside(a, b):
+    x = np.arange(len(a)) * 2.0
+    x[a == b] = 7
+    return np.sqrt(x) + np.cumsum(x), a[x > 3], np.zeros_like(a), np.empty_like(b).shape
+
+
+def arithmetic(a, b):
+    c = a * b + a
+    d = c[1:] - c[:-1]
+    a -= b
+    a[::2] *= 2
+    return d.sum(), d.max(), np.where(d == 0, d, -d), a.mean(), a.std(), c.cumsum(), a[0] - b[1]
+
+
+def ordering(a, b):
+    m = a < b
+    return m, a[m], np.sort(a), np.argsort(b, kind="stable"), np.unique(a), a.min(), a.argmax()
+
+
+def loops(a, b):
+    total = a.copy()
+    for i in range(1, len(a)):
+        a[i] = a[i - 1] + b[i]
+        total = total + a
+    return a, total
+
+
+def branches(a, b):
+    if a[0] == b[0]:
+        return a - b
+    return b - a
+
+
+def dates(a, b):
+    d = a - b
+    whole = a + d, a - np.timedelta64(3, "s"), a == b, (d > np.timedelta64(0, "s")).sum()
+    a[2:4] = np.datetime64("NaT")
+    scaled = d * 2, d // 2, d / np.timedelta64(1, "s"), abs(d), -d
+    return whole, scaled, np.isnat(a), a.min(), a.argmin(), np.sort(a), a > b, d.sum()
+
+
+def texts(a, b):
+    return a == "ab", a != b, np.where(a == b, a, b), np.strings.upper(a), a + b, np.isin(a, b)
+
+
+NUMBERS = [">f8", ">i4", ">c16", *(["g", "G"] if LONG else [])]
+ALL = [*NUMBERS, "M8[s]", "m8[D]", ">M8[ms]", "U4", "S3"]
+
+
+@pytest.mark.parametrize("dtype", ALL)
+@pytest.mark.parametrize("program", [views, writes, beside])
+def test_arrays_are_passed_on_and_moved(program, dtype):
+    assert_same(program, dtype, dtype)
+
+
+@pytest.mark.parametrize("dtype", NUMBERS)
+@pytest.mark.parametrize("program", [arithmetic, ordering, loops, branches])
+def test_numbers_are_numpys(program, dtype):
+    assert_same(program, dtype, dtype)
+
+
+@pytest.mark.parametrize("program", [loops, branches])
+def test_durations_are_numpys(program):
+    assert_same(program, "m8[s]", "m8[s]")
+
+
+@pytest.mark.parametrize("units", [("M8[s]", "M8[s]"), ("M8[D]", "M8[ms]"), (">M8[s]", "M8[D]")])
+def test_dates_are_numpys(units):
+    assert_same(dates, *units)
+
+
+@pytest.mark.parametrize("dtype", ["U4", "S3"])
+def test_texts_are_numpys(dtype):
+    if dtype == "U4":
+        assert_same(texts, dtype, "U2")
+    assert_same(lambda a, b: (a == b, a[a == b], np.where(a != b, a, b)), dtype, dtype)
+
+
+@pytest.mark.parametrize("name", ["f4", "i8", ">f8", "M8[s]", "m8[D]", "c8"])
+@pytest.mark.parametrize("dtype", ["f8", ">f4", *(["g"] if LONG else [])])
+def test_casts_are_numpys(dtype, name):
+    assert_same(lambda a: (a.astype(name), a.astype(name).astype(dtype)), dtype)
+
+
+def test_units_are_guarded():
+    compiled = fxc.compile(lambda t: t + 1)
+    for unit in "sDsm":
+        x = np.datetime64(5, unit)
+        assert compiled(x) == x + 1
+        assert compiled(x).dtype == x.dtype
+        y = np.arange(3).astype(f"m8[{unit}]")
+        assert compiled(y).dtype == y.dtype
+    assert compiled.cache_info().variants == 6
+
+
+def test_a_date_of_the_call_is_used_in_a_loop():
+    def program(a, b):
+        first = a[0]
+        for i in range(len(a)):
+            b[i] = first
+        return b
+
+    assert_same(program, "M8[s]", "M8[s]")
+    compiled = fxc.compile(lambda a, t: [a[i] == t for i in range(3)], fullgraph=True)
+    a = numbers("M8[s]", 0)
+    assert compiled(a, a[1]) == [False, True, False]
+
+
+def test_warnings_are_numpys():
+    def program(x):
+        return np.log(x), 1 / x
+
+    if LONG:
+        assert_same(program, "g", fullgraph=False)
+    assert_same(program, ">f8", fullgraph=False)
+
+
+@pytest.mark.parametrize("dtype", ["U4", "S3"])
+def test_a_text_is_left_to_python(dtype):
+    assert_same(lambda a: (a[0], a[1:]), dtype, fullgraph=False)
+    with pytest.raises(fxc.CaptureError, match="leave it in an array"):
+        fxc.compile(lambda a: a[0], fullgraph=True)(numbers(dtype, 0))
+
+
+def test_the_rest_stays_compiled():
+    def program(a, u):
+        v = u * 2 + 1
+        m = a > a[::-1]
+        return v[m] * v[m].sum(), a[m]
+
+    compiled = fxc.compile(program, fullgraph=True)
+    a, u = numbers("M8[s]", 0), np.arange(float(SIZE))
+    for found, expected in zip(compiled(a, u), program(a, u), strict=True):
+        assert found.tolist() == expected.tolist()
+    assert set(compiled.cache_info().fallbacks) == {"greater"}
+
+
+def test_exports_are_saved_and_read_but_no_other_target_has_them(tmp_path):
+    def program(t, p):
+        p["n"] += 1
+        return t - t[::-1], p
+
+    def make():
+        return numbers("M8[s]", 1), np.zeros(3, [("n", "i4"), ("x", "f8")])
+
+    exported = fxc.export(program, *make())
+    exported.save(tmp_path / "saved")
+    for found, expected in zip(
+        fxc.load(tmp_path / "saved")(*make()), program(*make()), strict=True
+    ):
+        assert found.tobytes() == expected.tobytes()
+    for export in (
+        exported.to_numpy_source,
+        exported.to_stablehlo,
+        lambda: exported.to_object(tmp_path / "package"),
+    ):
+        with pytest.raises(fxc.ExportError, match=r"\n  t: .* has no dtype datetime64\[s\]\n  p: "):
+            export()
+
+
+# ------------------------------------------------------------------ which dtypes these are
+
+
+@pytest.mark.parametrize(
+    "dtype",
+    [
+        *ALL,
+        "V3",
+        [("x", "f8"), ("y", "<U3")],
+        [("p", [("x", ">i2"), ("y", "f4")]), ("z", "c16", (2, 2))],
+        np.dtype({"names": ["a", "b"], "formats": ["i4", "f8"], "offsets": [8, 0], "itemsize": 16}),
+    ],
+)
+def test_their_text_reads_back(dtype):
+    dtype = np.dtype(dtype)
+    if dtype.names != ("a", "b"):  # in this order of the fields there is no text
+        assert is_boxed(dtype)
+        assert boxed_dtype(boxed_name(dtype)) == dtype
+        text = f"functional f(%x: {boxed_name(dtype)!r}[3]{{-{dtype.itemsize}}} ro unaligned)"
+        text += "\n  return %x"
+        assert str(parse_graph(text, lambda name: TABLE[name].schema)) == text
+
+
+@pytest.mark.parametrize(
+    "dtype",
+    [
+        "O",
+        "U",
+        np.dtype("i4", metadata={"a": 1}),
+        np.dtype([("x", "i1"), ("y", "f8")], align=True),
+        np.dtype([("x", "O")]),
+        np.dtype([(("title", "x"), "f8")]),
+        "longlong" if np.dtype("longlong").num != np.dtype("i8").num else "O",
+        "U65",
+    ],
+)
+def test_others_are_not_known(dtype):
+    assert not is_known(np.dtype(dtype))
+
+
+def test_records_that_are_declared_as_aligned_are_told_apart():
+    fields = {"names": ["x", "y"], "formats": ["i1", "f8"], "offsets": [0, 8], "itemsize": 16}
+    plain, aligned = np.dtype(fields), np.dtype([("x", "i1"), ("y", "f8")], align=True)
+    assert plain == aligned
+    compiled = fxc.compile(lambda a: a[1:])
+    for dtype in (plain, aligned, plain):
+        assert compiled(np.zeros(3, dtype)).dtype.isalignedstruct == dtype.isalignedstruct

@@ -1,0 +1,170 @@
+"""Arrays of records: their fields are views, which native code reads and writes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import fxc
+from tests.wild.seen import difference, watch
+
+PLAIN = np.dtype([("x", "f8"), ("v", "f8"), ("n", "i8")])
+OTHERS = np.dtype([("x", "f8"), ("n", "i4"), ("v", "f4")])
+PACKED = np.dtype([("n", "i4"), ("x", "f8"), ("v", "f8"), ("t", "U3")])
+FOREIGN = np.dtype([("x", ">f8"), ("v", "f2"), ("n", "i2"), ("d", "M8[s]")])
+COMPLEX = np.dtype([("n", "i1"), ("x", "c16"), ("v", "c8")])
+
+
+def records(dtype: np.dtype, size: int = 10, how: str = "") -> np.ndarray:
+    rng = np.random.default_rng(size)
+    p = np.zeros(2 * size, dtype)
+    p["x"], p["v"] = rng.random(2 * size) * 9, rng.integers(-9, 9, 2 * size) / 2
+    p["n"] = rng.integers(0, 9, 2 * size)
+    match how:
+        case "strided":
+            return p[::2]
+        case "reversed":
+            return p[::-1][:size]
+        case "off":
+            memory = np.zeros(size * dtype.itemsize + 1, np.uint8)
+            memory[1:].view(dtype)[...] = p[:size]
+            return memory[1:].view(dtype)
+    return p[:size].copy()
+
+
+def assert_same(program: Callable[..., Any], make: Callable[[], Any], **options: Any) -> Any:
+    compiled = fxc.compile(program, **options)
+    for call in range(2):
+        text = difference(watch(program, (make(),)), watch(compiled, (make(),)), 0.0)
+        assert not text, f"call {call}: {text}"
+    return compiled
+
+
+def moves(p):
+    p["x"] += 0.25 * p["v"]
+    p["v"] *= 0.5
+    return p["x"], p, p["x"].sum()
+
+
+def masks(p):
+    x = p["n"]
+    m = x > x.mean()
+    p["n"][m] = 7
+    p["x"][1:] = p["x"][:-1]
+    return np.where(m, x, -x), p["n"].max(), p[m]
+
+
+def parts(p):
+    q = p[::2].copy()
+    q["x"] = 3
+    q["n"] += 1
+    p[1:4] = q[:3]
+    r = p[::-1]
+    r["v"][2] = 9
+    return q, np.concatenate([p, q]), p["v"][2:5], np.zeros_like(p)["x"], p.reshape(2, -1)["n"]
+
+
+def exchanges(p):
+    p["x"], p["v"] = p["v"].copy(), p["x"].copy()
+    p["x"][:] = p["v"] + p["n"]
+    p["v"][::2] = p["x"][::2] * 0.5
+    return p.T, p["x"].reshape(2, -1), p[None]["v"], p["v"][[3, 1]]
+
+
+def loops(p):
+    total = 0.0
+    for i in range(len(p)):
+        total += p["n"][i] * 0.5
+        p["n"][i] += i
+        if p["n"][i] > 4:
+            p["v"][i] = -p["v"][i]
+    return total
+
+
+PROGRAMS = [moves, masks, parts, exchanges, loops]
+
+
+@pytest.mark.parametrize("how", ["", "strided", "off"])
+@pytest.mark.parametrize("dtype", [PLAIN, PACKED], ids=["plain", "packed"])
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_fields_are_read_and_written(program, dtype, how):
+    compiled = assert_same(program, lambda: records(dtype, 10, how), fullgraph=True)
+    assert compiled.cache_info().eager_calls == 0
+    assert set(compiled.cache_info().fallbacks) <= {"sum", "max", "mean", "zeros"}
+
+
+@pytest.mark.filterwarnings("ignore:Casting complex")
+@pytest.mark.parametrize("dtype", [OTHERS, FOREIGN, COMPLEX], ids=["others", "foreign", "complex"])
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_fields_of_any_dtype(program, dtype):
+    assert_same(program, lambda: records(dtype))
+
+
+@pytest.mark.parametrize("how", ["", "strided", "off"])
+@pytest.mark.parametrize("dtype", [PLAIN, PACKED, OTHERS], ids=["plain", "packed", "others"])
+def test_sums_are_added_up_as_numpy_does(dtype, how):
+    """Of fields that are not aligned it copies the elements block by block."""
+
+    def program(p):
+        x = p["x"]
+        return x.sum(), x[1:].mean(), p[1::2]["x"].sum(), np.cumsum(x)[-1], x @ x, x.std()
+
+    assert_same(program, lambda: records(dtype, 20_001, how), fullgraph=True)
+
+
+def test_nothing_is_copied():
+    loops = str(fxc.compile(moves).inspect(records(PLAIN, 100)).loops)
+    assert "copies 0" in loops
+    assert "numpy." not in loops
+
+
+def test_a_field_of_a_field():
+    dtype = np.dtype([("p", [("x", "f8"), ("y", "f8")]), ("m", "f8")])
+
+    def program(a):
+        a["p"]["x"] = a["m"] * 2
+        a["p"]["y"][1:] += a["p"]["x"][:-1]
+        q = a["p"].copy()
+        return q, a["p"]["x"][::2], a[1:]["p"]["y"].sum()
+
+    compiled = assert_same(program, lambda: np.ones(6, dtype), fullgraph=True)
+    assert not compiled.cache_info().fallbacks
+
+
+def test_sizes_may_change():
+    compiled = fxc.compile(moves)
+    for size in (5, 6, 9, 1, 0, 33):
+        a, b = records(PLAIN, size), records(PLAIN, size)
+        moves(a)
+        compiled(b)
+        assert (a == b).all()
+    assert compiled.cache_info().eager_calls == 0
+    assert compiled.cache_info().variants <= 5
+
+
+@pytest.mark.parametrize(
+    "program, error",
+    [(lambda p: p["nope"], ValueError), (lambda p: p + 1, TypeError), (lambda p: p["x", 0], IndexError)],
+    ids=["no such field", "no such operator", "no such key"],
+)  # fmt: skip
+def test_what_numpy_raises(program, error):
+    with pytest.raises(error):
+        program(records(PLAIN))
+    assert_same(program, lambda: records(PLAIN))
+
+
+@pytest.mark.filterwarnings("ignore::fxc.CaptureWarning")
+@pytest.mark.parametrize(
+    "program, says",
+    [
+        (lambda p: p[["x", "n"]], "several fields"),
+        (lambda p: p[0], "leave it in an array"),
+    ],
+)
+def test_what_is_refused(program, says):
+    assert_same(program, lambda: records(PLAIN))
+    with pytest.raises(fxc.CaptureError, match=says):
+        fxc.compile(program, fullgraph=True)(records(PLAIN))
