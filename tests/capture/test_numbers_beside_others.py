@@ -52,3 +52,24 @@ def test_a_test_that_one_case_does_not_have() -> None:
         return found
 
     check(count, (np.arange(9.0) + 1, 7, []), (np.arange(9.0), 7, []))
+
+
+def scaled_by_data(x: Any, y: Any, c: float) -> None:
+    x[0] *= c if y[0] < 10 else 1
+
+
+def scaled_by_an_element(x: Any, y: Any, c: float) -> None:
+    x[1] = x[1] * (c if c > x[-1] else 2)
+
+
+@pytest.mark.parametrize("dtype", ["i8", "f4"])
+@pytest.mark.parametrize("fn", [scaled_by_data, scaled_by_an_element])
+def test_a_float_or_an_int_goes_into_integers(fn: Callable[..., Any], dtype: str) -> None:
+    """NumPy raises where the float fits in none; the int is stored in any case."""
+    x, calls = np.arange(1, 4).astype(dtype), []
+    for c in (2.5, 1e300, -1e300, float("nan"), 1e19):
+        calls += [(x, np.array([first, 2.0]), c) for first in (1.0, 20.0)]
+    compiled = fxc.compile(fn)
+    for call in calls:
+        same(fn, compiled, call)
+    assert compiled.cache_info().native_calls

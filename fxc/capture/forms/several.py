@@ -38,6 +38,7 @@ from .options import (
     one_holds,
     options_in,
 )
+from .stored_numbers import as_number_of, is_weak_float, stored
 from .truths import flag_of, going_on
 
 # Note [Several things]
@@ -175,14 +176,13 @@ class Several(TakesUfuncs, Traced):
         found = self._number()
         if type(found) is not Several:
             return found._stored_as(dtype) if isinstance(found, Traced) else found
-        is_int = dtype == np.int64 and not any(_is_weak_float(x) for _, x in found.options)
+        is_int = dtype == np.int64 and not any(is_weak_float(x) for _, x in found.options)
         if dtype not in (np.float32, np.float64) and not is_int:
             raise refuse(
                 SEVERAL_KINDS,
                 f"an assignment of a number of several types to {dtype} is not captured",
             )
-        parts = [(flag, _as_scalar(x, dtype)) for flag, x in found.options]
-        return united(parts)
+        return united([(flag, stored(flag, x, dtype)) for flag, x in found.options])
 
     def _beside(self, other: object) -> Any:
         return self._plain()
@@ -273,12 +273,6 @@ def is_of_several_types(x: object) -> bool:
     return type(x) is Several or (type(x) is Mixed and x.whole is not None)
 
 
-def _is_weak_float(x: object) -> bool:
-    """Whether this is a float of Python's, which raises where it fits in no int, or complex."""
-    kind = operand(x).type
-    return kind.dtype.kind == "c" or bool(kind.weak and kind.dtype.kind == "f")
-
-
 # ------------------------------------------------------------------ options
 
 
@@ -310,7 +304,7 @@ def _mixed(flag: object, left: object, other: object, right: object, form: Mixed
         flag, left, right = other, right, left
     if form.has_whole:
         return Mixed(left, flag, right)
-    cast = _as_scalar(right, form.given.dtype)
+    cast = as_number_of(right, form.given.dtype)
     number = current().value("where", operand(flag), operand(left), operand(cast))
     return Mixed(wrap(as_scalar(number)), flag)
 
@@ -322,11 +316,6 @@ def _merged(what: Key | None, alike: Sequence[Option]) -> Option:
         x = one_of_two(what, flag, x, y, united)
         flag = one_holds([flag, other])
     return flag, x
-
-
-def _as_scalar(x: object, dtype: np.dtype) -> Any:
-    found = current().value("astype", operand(x), dtype, casting="unsafe")
-    return wrap(as_scalar(found))
 
 
 # ------------------------------------------------------------------ operators
