@@ -1,7 +1,7 @@
 """The loggers of fxc, one for each name of ``fxc.config.logs``.
 
 They are loggers of Python's ``logging``, ``fxc.recompiles`` and so on, and silent unless someone
-sets their level. ``fxc.config.logs`` does, and shows what they say on the standard error where the
+sets their level, or that of ``fxc``: a program that logs all it can is not told of each graph. ``fxc.config.logs`` does, and shows what they say on the standard error where the
 program has set up no logging of its own. Texts of whole stages are of the level DEBUG, all else is
 INFO. Nothing is formatted, and no text is made, for a logger that is silent.
 """
@@ -15,6 +15,8 @@ from contextlib import suppress
 from .settings import LOGS, Config, config
 
 ROOT = logging.getLogger("fxc")
+if ROOT.level == logging.NOTSET:
+    ROOT.setLevel(logging.WARNING)
 RECOMPILES, SPLITS, GRAPH, PASSES, LOOPS, LLVM, PERF = (ROOT.getChild(name) for name in LOGS)
 
 

@@ -122,3 +122,11 @@ def test_a_split_function_is_told_of(caplog: pytest.LogCaptureFixture) -> None:
     assert text.startswith(
         "g: 1 of 5 statements run as plain NumPy: a call of sys.setswitchinterval "
     )
+
+
+def test_a_program_that_logs_all_it_can_is_told_of_nothing(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    with caplog.at_level(logging.DEBUG):
+        fxc.compile(lambda x: x + 1)(np.ones(3))
+    assert not [each for each in caplog.records if each.name.startswith("fxc")]
