@@ -10,6 +10,7 @@ import numpy as np
 from fxc.ir.evaluate import evaluate
 from fxc.ir.graph import Graph
 from fxc.ir.handles import object_at
+from fxc.ir.later import import_later
 from fxc.ir.location import Site
 from fxc.ir.records import frozen
 from fxc.ir.settings import Math, config
@@ -47,11 +48,13 @@ from fxc.runtime.recipe import GivenArg, NativeStep, NumpyStep, Recipe, Slot, Sl
 from fxc.runtime.thread_numbers import most_threads
 
 from .large_arrays import LARGE_ARRAYS
-from .native_draws import draw_function
 from .numpy_slots import check_places
 from .pointer_table import Entry, TableObjects, table_of
 
 check_places()
+
+# See Note [Rooms with one door].
+draw_function = import_later("fxc.native_draws", "draw_function")
 
 
 @frozen

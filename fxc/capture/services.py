@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
+from fxc.ir.later import import_later
+
 from .forms import mixed_operators
 from .lists import list_pools, sized_lists
 from .lists.texts import Text, decoded
 from .lists.traced_lists import list_to_grow
-from .numpy_api.foreign import call_foreign
-from .numpy_api.protocol import FUNCTIONS, array_function
-from .numpy_api.ufunc_methods import array_ufunc
 from .regions.counted import counted
-from .statements import choices, iterators
 from .values.above import Above
 
 SERVICES = Above(
-    array_ufunc=array_ufunc,
-    array_function=array_function,
-    functions=FUNCTIONS,
-    called_as_is=call_foreign,
-    chosen=choices.chosen,
-    one_way=choices.one_way,
+    array_ufunc=import_later("fxc.capture.numpy_api.ufunc_methods", "array_ufunc"),
+    array_function=import_later("fxc.capture.numpy_api.protocol", "array_function"),
+    handler_of=import_later("fxc.capture.numpy_api.protocol", "handler_of"),
+    called_as_is=import_later("fxc.capture.numpy_api.foreign", "call_foreign"),
+    chosen=import_later("fxc.capture.statements.choices", "chosen"),
+    one_way=import_later("fxc.capture.statements.choices", "one_way"),
     counted=counted,
-    elements_in_order=iterators.elements_in_order,
+    elements_in_order=import_later("fxc.capture.statements.iterators", "elements_in_order"),
     decoded=decoded,
     text_of=Text,
     repeated=sized_lists.repeated,

@@ -1,9 +1,10 @@
 """The loggers of fxc, one for each name of ``fxc.config.logs``.
 
 They are loggers of Python's ``logging``, ``fxc.recompiles`` and so on, and silent unless someone
-sets their level, or that of ``fxc``: a program that logs all it can is not told of each graph. ``fxc.config.logs`` does, and shows what they say on the standard error where the
-program has set up no logging of its own. Texts of whole stages are of the level DEBUG, all else is
-INFO. Nothing is formatted, and no text is made, for a logger that is silent.
+sets their level, or that of ``fxc``: a program that logs all it can is not told of each graph.
+``fxc.config.logs`` sets it, and shows what they say on the standard error where the program has set
+up no logging of its own. Texts of whole stages are of the level DEBUG, all else is INFO. Nothing is
+formatted, and no text is made, for a logger that is silent.
 """
 
 from __future__ import annotations

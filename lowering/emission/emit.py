@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
+from fxc.ir.later import import_later
 from fxc.ir.symbols import symbol
 
 from ..nests.accesses import carried_through, pair_at, rename
@@ -32,24 +34,35 @@ from ..nests.statements import (
     While,
 )
 from ..nests.turns import in_turn
-from . import control, ends, interrupts, sticky
-from .blocks import move
-from .calls import emit_call
+from . import interrupts, sticky
 from .emitter import Counting, Emitter
-from .in_turn import loop_in_turn
 from .llvm_text import Lanes
-from .pairwise import PairwiseTree
-from .parallel import parallel_loop
-from .parallel_totals import parallel_totals
-from .places_code import compact
-from .positions import find_extreme
-from .products import emit_apply, emit_matmul
 from .scratch import emit_allocate
 from .totals import combined
 from .undo import keep
 from .vectors import vector_loop
 
+if TYPE_CHECKING:
+    from .pairwise import PairwiseTree
+
 ELEMENT = 8  # bytes, as a rule
+
+# See Note [Rooms with one door].
+check = import_later("fxc.lowering.emission.control", "check")
+branch = import_later("fxc.lowering.emission.control", "branch")
+user_loop = import_later("fxc.lowering.emission.control", "user_loop")
+while_loop = import_later("fxc.lowering.emission.control", "while_loop")
+emit_matmul = import_later("fxc.lowering.emission.products", "emit_matmul")
+emit_apply = import_later("fxc.lowering.emission.products", "emit_apply")
+emit_call = import_later("fxc.lowering.emission.calls", "emit_call")
+parallel_loop = import_later("fxc.lowering.emission.parallel", "parallel_loop")
+parallel_totals = import_later("fxc.lowering.emission.parallel_totals", "parallel_totals")
+pairwise_tree = import_later("fxc.lowering.emission.pairwise", "PairwiseTree")
+move = import_later("fxc.lowering.emission.blocks", "move")
+find_extreme = import_later("fxc.lowering.emission.positions", "find_extreme")
+compact = import_later("fxc.lowering.emission.places_code", "compact")
+loop_in_turn = import_later("fxc.lowering.emission.in_turn", "loop_in_turn")
+one_by_one = import_later("fxc.lowering.emission.ends", "one_by_one")
 
 
 class StatementEmitter(Emitter):
@@ -78,7 +91,7 @@ class StatementEmitter(Emitter):
                 case Accumulate():
                     self.accumulate(stmt, code)
                 case Check():
-                    control.check(self, stmt)
+                    check(self, stmt)
                 case Allocate():
                     need = emit_allocate(self, stmt)
                     if self.budget:
@@ -86,11 +99,11 @@ class StatementEmitter(Emitter):
                 case Bind(name, value):
                     self.regs.dims[name] = self.atom(value, I64, code)
                 case If():
-                    control.branch(self, stmt)
+                    branch(self, stmt)
                 case For():
-                    control.user_loop(self, stmt)
+                    user_loop(self, stmt)
                 case While():
-                    control.while_loop(self, stmt)
+                    while_loop(self, stmt)
                 case Matmul():
                     emit_matmul(self, stmt)
                 case Apply():
@@ -139,7 +152,7 @@ class StatementEmitter(Emitter):
         elif wide > 1:
             vector_loop(self, loop, wide, carried)
         elif loop.behind:
-            ends.one_by_one(self, loop)
+            one_by_one(self, loop)
         else:
             self.plain_loop(loop, lanes, "0", carried)
         self.regs.rows = {}
@@ -155,7 +168,7 @@ class StatementEmitter(Emitter):
         for stmt in totals:
             if stmt.name not in self.regs.totals:
                 self.start_total(stmt, 1)
-        tree = PairwiseTree(self, loop, body, totals)
+        tree = pairwise_tree(self, loop, body, totals)
         size = self.dim(loop.size)
         if loop.chunk is None or _fits(loop):
             self._add_part(tree, totals, "0", size)

@@ -14,14 +14,12 @@ from fxc.ir.errors import FxcError
 from fxc.ops.operators import COMPUTING
 from fxc.ops.table import TABLE
 
-from ..dicts import tables
 from ..numbers import traced_int
 from ..outside.outside import Outside
 from ..session.bugs import check_no_bug
 from ..session.locations import OURS, Ignoring
 from ..session.refusing import refuse
 from ..session.session import Session
-from ..statements import unpacking
 from ..values import objects
 from ..values.operands import Traced, TracedValue
 from ..values.shadows import class_of
@@ -33,7 +31,9 @@ _NUMPYS = os.path.dirname(os.path.abspath(np.__file__)) + os.sep
 # In these, the program's own Python operations are carried out as they are.
 _AS_THEY_ARE = (
     *(os.path.join(OURS, "capture", folder, "") for folder in ("door", "outside")),
-    *(str(module.__file__) for module in (objects, tables, traced_int, unpacking)),
+    *(str(module.__file__) for module in (objects, traced_int)),
+    os.path.join(OURS, "capture", "dicts", "tables.py"),
+    os.path.join(OURS, "capture", "statements", "unpacking.py"),
 )
 _PLAIN_ERRORS = (
     *(KeyError, IndexError, StopIteration, ZeroDivisionError, OverflowError, AssertionError),

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from fxc.ir.error_kinds import COUNTED_LIST, IDENTITY, OBJECT
+from fxc.ir.later import import_later
 
 from ..forms.options import is_open_int, is_unknown_number
 from ..forms.truths import flag_of, truth
@@ -23,13 +24,19 @@ from ..numbers.python_numbers import to_bool
 from ..outside.containers import PLAIN, External
 from ..outside.lists import ExternalList
 from ..session.refusing import refuse
-from ..statements.choices import both, both_true, chosen, either_true, negated
 from ..values.objects import class_attribute
 from ..values.operands import Traced, has_traced, operand
 from ..values.shadows import class_of, has_method
 from .identity import identity
 from .items import ItemAccess
 from .reads import name_of
+
+# See Note [Rooms with one door].
+both = import_later("fxc.capture.statements.choices", "both")
+both_true = import_later("fxc.capture.statements.choices", "both_true")
+chosen = import_later("fxc.capture.statements.choices", "chosen")
+either_true = import_later("fxc.capture.statements.choices", "either_true")
+negated = import_later("fxc.capture.statements.choices", "negated")
 
 _NUMBERS = (Traced, bool, int, float, complex, np.generic)
 _BY_FIELDS: bool = sys.version_info >= (3, 13)

@@ -26,6 +26,7 @@ from typing import Any
 import numpy as np
 
 from fxc.dispatch.custom_op import CustomOp
+from fxc.ir.later import import_later
 from fxc.ops.foreign_results import Unlearnable
 
 from ..dicts.unknown_items import OneOfItems
@@ -33,27 +34,21 @@ from ..forms.differing import differing_in, each_way
 from ..forms.several import Several
 from ..lists.texts import UnknownText
 from ..numbers.traced_int import known_ints
-from ..numpy_api.custom_ops import call_custom
-from ..numpy_api.numpy_source import SOURCES, has_source
-from ..numpy_api.protocol import FUNCTIONS, array_function
 from ..outside import purity
 from ..outside.containers import PLAIN
 from ..outside.generators import made_by, source_kind
 from ..outside.lists import ExternalList
 from ..outside.outside import Outside
-from ..session.locations import OURS
+from ..session.locations import OURS, is_of_program
 from ..session.noted import note
 from ..session.session import Session
-from ..statements.control import CONTROL
 from ..values.late import of_this_call
 from ..values.objects import Args, Kwargs
 from ..values.operands import Traced, TracedValue, has_traced
-from .container_methods import call_method, is_plain_owner
 from .instances import is_plain_namedtuple, made_of
 from .plain_calls import REMEMBERING, PlainCalls
 from .recursion import Recursion
 from .shows import is_logging, show_log
-from .special import SPECIAL
 from .staged import DISPATCHED
 
 # Note [The call door]
@@ -63,6 +58,21 @@ from .staged import DISPATCHED
 # traced, eagerly (an array that comes out is a constant of the graph, fresh at each call). Python
 # functions with source are staged in turn. Everything else is refused before it runs. Stores into
 # what was made inside just happen; for those into objects from outside see Note [Effects].
+
+
+# See Note [Rooms with one door].
+call_custom = import_later("fxc.capture.numpy_api.custom_ops", "call_custom")
+call_method = import_later("fxc.capture.door.container_methods", "call_method")
+is_control = import_later("fxc.capture.statements.control", "is_control")
+is_plain_owner = import_later("fxc.capture.door.container_methods", "is_plain_owner")
+is_listed = import_later("fxc.capture.numpy_api.protocol", "is_listed")
+is_code_of_numpys = import_later("fxc.capture.numpy_api.protocol", "is_code_of_numpys")
+array_function = import_later("fxc.capture.numpy_api.protocol", "array_function")
+special_of = import_later("fxc.capture.door.special", "special_of")
+
+
+def is_special(f: object) -> bool:
+    return special_of(f) is not None
 
 
 class Door(PlainCalls):
@@ -100,12 +110,14 @@ class Door(PlainCalls):
         is_class = isinstance(f, type)
         if is_class and f is not str:
             args = tuple(map(of_this_call, args))
+        if kind is FunctionType and is_of_program(f):
+            return self._call_function(f, args, kwargs)
         if is_class or kind is FunctionType or kind is BuiltinFunctionType:
-            special = SPECIAL.get(f)
+            special = special_of(f)
             if special is not None:
                 return special(self, *map(functools.partial(_items_for, f), args), **kwargs)
         if is_class:
-            making = self.call_numpy if f in FUNCTIONS else functools.partial(made_of, self)
+            making = self.call_numpy if is_listed(f) else functools.partial(made_of, self)
             return making(f, args, kwargs)
         if kind is FunctionType:
             return self._call_function(f, args, kwargs)
@@ -143,17 +155,17 @@ class Door(PlainCalls):
         return self.unknown(f, args, kwargs)
 
     def _call_function(self, f: FunctionType, args: Args, kwargs: Kwargs) -> Any:
-        function: Any = f
-        if function in FUNCTIONS:
-            return self.call_numpy(f, args, kwargs)
-        if function in CONTROL:
-            return f(*args, **kwargs)
+        if not is_of_program(f):
+            if is_listed(f):
+                return self.call_numpy(f, args, kwargs)
+            if is_control(f):
+                return f(*args, **kwargs)
         module = f.__module__ or ""
         if module.partition(".")[0] == "numpy":
             if f is np.isscalar and any(type(x) is Several for x in args):
                 raise self.refuse_call(f)  # it asks for a type, which is another in each case
-            if (function in SOURCES or has_source(function)) and has_traced((args, kwargs)):
-                return array_function(function, args, kwargs)
+            if is_code_of_numpys(f) and has_traced((args, kwargs)):
+                return array_function(f, args, kwargs)
             if f in purity.PURE_NUMPY and not has_traced(known := known_ints((args, kwargs))):
                 return self.eager(f, *known)
             if purity.only_computes(f):
@@ -245,12 +257,12 @@ def _sees_types(f: object) -> bool:
         return owner is None or isinstance(owner, ModuleType | TracedValue | str | np.ufunc)
     if isinstance(f, FunctionType):
         function: Any = f
-        known = function in FUNCTIONS or (f.__module__ or "").partition(".")[0] in (
+        known = is_listed(function) or (f.__module__ or "").partition(".")[0] in (
             "numpy",
             "scipy",
         )
-        return (known and function not in CONTROL) or f in SPECIAL
-    return isinstance(f, np.ufunc) or type(f) is DISPATCHED or f in SPECIAL or f in _CONVERTING
+        return (known and not is_control(function)) or is_special(f)
+    return isinstance(f, np.ufunc) or type(f) is DISPATCHED or is_special(f) or f in _CONVERTING
 
 
 _CONVERTING = (tuple, set, frozenset, np.bool_)

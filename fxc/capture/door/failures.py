@@ -14,13 +14,13 @@ from typing import Any
 import numpy as np
 
 from fxc.ir.errors import InternalError
+from fxc.ir.later import import_later
 from fxc.ir.size_functions import hint
 from fxc.ir.symbols import Dim
 from fxc.ir.types import ArrayType, ScalarType, c_strides
 
 from ..arrays.creation import CREATION
 from ..numbers.traced_int import TracedInt
-from ..numpy_api.protocol import FUNCTIONS
 from ..outside import purity
 from ..outside.containers import PLAIN, External
 from ..session.noted import noted
@@ -34,6 +34,9 @@ from ..values.operands import Traced, TracedValue
 # zeros. Only where NumPy raises an exception of the same class does the handler run, and with
 # NumPy's text. What decides is types and sizes, which are guarded; what depends on elements is
 # found at run time, and the call is then replayed.
+
+# See Note [Rooms with one door].
+is_listed = import_later("fxc.capture.numpy_api.protocol", "is_listed")
 
 
 def is_confirmed(error: Exception) -> bool:
@@ -78,10 +81,12 @@ def _may_be_tried(function: object, args: Args) -> bool:
         return bool(args) and isinstance(args[0], np.ndarray) and function.__name__ not in _WRITING
     if function is np.put or function in purity.NUMPY_WITH_EFFECTS:
         return False
-    known = (FUNCTIONS, CREATION, purity.PURE_BUILTINS, purity.PURE_NUMPY, _PLAIN)
+    known = (CREATION, purity.PURE_BUILTINS, purity.PURE_NUMPY, _PLAIN)
     is_operator = isinstance(function, BuiltinFunctionType) and function in _OPERATORS
     is_numpys = isinstance(function, np.ufunc | type(np.sum))
-    return is_operator or is_numpys or any(function in each for each in known)
+    return (
+        is_operator or is_numpys or any(function in each for each in known) or is_listed(function)
+    )
 
 
 _WRITING = frozenset({"put", "resize", "tofile", "dump", "setfield", "partition", "sort"})

@@ -7,13 +7,13 @@ from functools import partial
 from typing import Any
 
 from fxc.ir.error_kinds import ARGUMENT_KIND, CHANGE_OUTSIDE
+from fxc.ir.later import import_later
 
 from ..dicts.tables import KeyedTable, Table
 from ..dicts.unknown_items import store_by_key
 from ..dicts.unknown_keys import is_unknown_key
 from ..lists.grown_texts import GrownTexts
 from ..lists.records import Pools
-from ..numpy_api.numpy_source import IndexTrick
 from ..outside import purity
 from ..outside.containers import External
 from ..outside.dicts import ExternalDict
@@ -32,6 +32,9 @@ from .reads import name_of
 _TABLES = (tuple, list, str, ExternalList)
 _KEYED = (dict, OrderedDict)
 
+# See Note [Rooms with one door].
+index_trick = import_later("fxc.capture.numpy_api.numpy_source", "IndexTrick")
+
 
 class ItemAccess(Formats):
     """Containers in one capture."""
@@ -45,7 +48,7 @@ class ItemAccess(Formats):
     def indexed(self, owner: object) -> Any:
         """``owner`` in ``owner[key]``."""
         if isinstance(owner, INDEX_TRICKS):
-            return IndexTrick(owner)
+            return index_trick(owner)
         if type(owner) in _TABLES:
             return Table(owner)
         found = self.container(owner)

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from fxc.ir.error_kinds import ITERATOR, OPERAND, UNKNOWN_CALL
+from fxc.ir.later import import_later
 from fxc.ops.foreign_results import Unlearnable
 from fxc.ops.foreign_ufuncs import runs_python
 
@@ -20,9 +21,6 @@ from ..lists.list_arguments import array_of_list, as_numpy, joined_list
 from ..lists.list_changes import is_list
 from ..numbers.python_functions import call_function
 from ..numbers.traced_int import known_ints
-from ..numpy_api.foreign import call_foreign, call_known, call_update
-from ..numpy_api.protocol import FUNCTIONS, array_function
-from ..numpy_api.ufunc_methods import array_ufunc
 from ..outside import purity
 from ..outside.clocks import read_clock
 from ..session.locations import is_of_program
@@ -40,6 +38,14 @@ from .twins import twin_of
 REMEMBERING = type(functools.lru_cache(len))
 _KEYS = (bool, int, float, complex, str, bytes, type(None))
 
+
+# See Note [Rooms with one door].
+call_foreign = import_later("fxc.capture.numpy_api.foreign", "call_foreign")
+call_known = import_later("fxc.capture.numpy_api.foreign", "call_known")
+call_update = import_later("fxc.capture.numpy_api.foreign", "call_update")
+is_listed = import_later("fxc.capture.numpy_api.protocol", "is_listed")
+array_function = import_later("fxc.capture.numpy_api.protocol", "array_function")
+array_ufunc = import_later("fxc.capture.numpy_api.ufunc_methods", "array_ufunc")
 
 _MAKING = (np.fromfunction, np.ndarray)  # of an array that the program writes
 
@@ -95,7 +101,7 @@ class PlainCalls(Staged):
 
     def builtin(self, f: Any, args: Args, kwargs: Kwargs) -> Any:
         """Call a builtin function that means here what it means anywhere."""
-        if f in CREATION or f in FUNCTIONS:
+        if f in CREATION or is_listed(f):
             return self.call_numpy(f, args, kwargs)
         if f in purity.PURE_BUILTINS:
             if f.__self__ is math and any(map(is_of_several_types, args)):

@@ -8,17 +8,9 @@ from types import FunctionType
 from typing import Any
 
 from fxc.ir.error_kinds import STATEMENT
+from fxc.ir.later import import_later
 
 from ..session.refusing import refuse
-from ..statements import choices
-from ..statements.branches import Branch, raises
-from ..statements.comprehensions import Comprehension, filtered, listed, mapped
-from ..statements.folds import fold, row, taking
-from ..statements.for_loops import ForLoop
-from ..statements.loops import bound
-from ..statements.nests import nest, nested
-from ..statements.unpacking import starred
-from ..statements.while_loops import WhileLoop
 from ..values.objects import is_namedtuple
 from ..values.unbound import UNBOUND
 from .by_places import at_place, has_place, list_to_change
@@ -27,21 +19,36 @@ from .stores import Names, Stores
 
 # What staged code finds by name: functions that are given the door first (these), others
 # (``_PLAIN``), the methods of ``Scope``, and those of the door.
+# See Note [Rooms with one door].
 _FUNCTIONS: tuple[Callable[..., Any], ...] = (
-    *(fold, nest, nested, list_to_change, has_place, at_place, filtered, mapped, row, starred),
-    *(bound, raises, choices.both, choices.either, choices.both_true, choices.either_true),
-    *(choices.negated, choices.contained, choices.chosen),
+    *(list_to_change, has_place, at_place),
+    import_later("fxc.capture.statements.folds", "fold"),
+    import_later("fxc.capture.statements.nests", "nest"),
+    import_later("fxc.capture.statements.nests", "nested"),
+    import_later("fxc.capture.statements.comprehensions", "filtered"),
+    import_later("fxc.capture.statements.comprehensions", "mapped"),
+    import_later("fxc.capture.statements.folds", "row"),
+    import_later("fxc.capture.statements.unpacking", "starred"),
+    import_later("fxc.capture.statements.loops", "bound"),
+    import_later("fxc.capture.statements.branches", "raises"),
+    import_later("fxc.capture.statements.choices", "both"),
+    import_later("fxc.capture.statements.choices", "either"),
+    import_later("fxc.capture.statements.choices", "both_true"),
+    import_later("fxc.capture.statements.choices", "either_true"),
+    import_later("fxc.capture.statements.choices", "negated"),
+    import_later("fxc.capture.statements.choices", "contained"),
+    import_later("fxc.capture.statements.choices", "chosen"),
 )
 _FOR_DOOR: dict[str, Callable[..., Any]] = {
     **{function.__name__: function for function in _FUNCTIONS},
-    "branch": Branch,
-    "loop": ForLoop,
-    "while_loop": WhileLoop,
+    "branch": import_later("fxc.capture.statements.branches", "Branch"),
+    "loop": import_later("fxc.capture.statements.for_loops", "ForLoop"),
+    "while_loop": import_later("fxc.capture.statements.while_loops", "WhileLoop"),
 }
 _PLAIN = {
-    "taking": taking,
-    "comprehension": Comprehension,
-    "listed": listed,
+    "taking": import_later("fxc.capture.statements.folds", "taking"),
+    "comprehension": import_later("fxc.capture.statements.comprehensions", "Comprehension"),
+    "listed": import_later("fxc.capture.statements.comprehensions", "listed"),
     "list": list,
     "locals": locals,
     "dict": dict,

@@ -280,3 +280,8 @@ SPECIAL: dict[Any, Callable[..., Any]] = {
     sorted: sorted_of,
     reversed: lambda door, *args: door.made(backwards(*run_over(door, args))),
 }
+
+
+def special_of(f: Any) -> Callable[..., Any] | None:
+    """What is done instead of calling ``f``, if it is one of these."""
+    return SPECIAL.get(f)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from enum import Enum
 from types import BuiltinFunctionType, FunctionType, ModuleType
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from fxc.ir.error_kinds import NO_RESULT
 from fxc.ir.graph import Operand, Value
+from fxc.ir.later import import_later
 from fxc.ir.records import frozen
 from fxc.ir.signature import ConstantLeaf, DimLeaf
 from fxc.ir.symbols import counted_in
@@ -19,9 +21,14 @@ from ..forms.several import Several
 from ..numbers.traced_int import TracedInt
 from ..outside.outside import Outside
 from ..session.refusing import refuse
-from ..statements.carried_views import CarriedView, carried_view
 from ..values.operands import Traced, TracedValue, constant, has_traced, settled
 from ..values.shadows import class_of
+
+if TYPE_CHECKING:
+    from ..statements.carried_views import CarriedView
+
+# See Note [Rooms with one door].
+carried_view = import_later("fxc.capture.statements.carried_views", "carried_view")
 
 
 @frozen

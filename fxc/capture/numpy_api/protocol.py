@@ -62,6 +62,21 @@ def array_function(function: Any, args: Any, kwargs: Any) -> Any:
         return attempt(function, args, kwargs, error)
 
 
+def is_listed(function: Any) -> bool:
+    """Whether the table has an entry for a function."""
+    return function in FUNCTIONS
+
+
+def is_code_of_numpys(function: Any) -> bool:
+    """Whether a function of NumPy's that is not in the table is run by its own source."""
+    return function in SOURCES or has_source(function)
+
+
+def handler_of(function: Any) -> Callable[..., Any]:
+    """The table's entry for a function."""
+    return FUNCTIONS[function]
+
+
 def _handled(function: Any, args: Any, kwargs: Any) -> Any:
     handler = FUNCTIONS.get(function)
     if handler is not None:

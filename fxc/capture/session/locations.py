@@ -54,7 +54,9 @@ def is_of_program(function: object) -> bool:
 @functools.cache
 def is_in_library(file: str) -> bool:
     """Whether a file belongs to Python or to a package that was installed."""
-    return file.startswith((OURS, *_LIBRARIES)) or not _LIBRARY_FOLDERS.isdisjoint(Path(file).parts)
+    return file.startswith((*_HIDDEN, *_LIBRARIES)) or not _LIBRARY_FOLDERS.isdisjoint(
+        Path(file).parts
+    )
 
 
 def runs_ours(frame: FrameType, name: str) -> bool:

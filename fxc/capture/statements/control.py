@@ -158,7 +158,9 @@ def _room(session: Session | None, count: Any, y: Any) -> Any:
     return wrap(session.record("empty", (size, *kind.shape), kind.dtype, None))
 
 
-CONTROL = frozenset({cond, fori_loop, while_loop, scan})
+def is_control(function: object) -> bool:
+    """Whether it is one of these."""
+    return function in (cond, fori_loop, while_loop, scan)
 
 
 def _call(session: Session | None, f: Callable[..., Any], *args: object) -> Any:

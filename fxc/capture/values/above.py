@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -27,7 +27,7 @@ class Above:
     # NumPy's protocols, and its functions by what they are captured as.
     array_ufunc: Callable[[np.ufunc, str, tuple[Any, ...], object], object]
     array_function: Callable[[object, object, object], object]
-    functions: Mapping[Any, Callable[..., Any]]
+    handler_of: Callable[[Any], Callable[..., Any]]
     called_as_is: Callable[[Any, tuple[Any, ...], dict[str, Any]], Any]  # in the graph
 
     chosen: Callable[[Any, object, Later, Later], Any]  # ``then() if test else orelse()``

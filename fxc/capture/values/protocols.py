@@ -45,7 +45,7 @@ def as_numpys(name: str) -> Callable[..., Any]:
 
     def method(self: object, *args: object, **kwargs: object) -> Any:
         check_call(function, (self, *args), kwargs)
-        return above().functions[function](self, *args, **kwargs)
+        return above().handler_of(function)(self, *args, **kwargs)
 
     method.__name__ = name  # by which failures are looked at again
     return method

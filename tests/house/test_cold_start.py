@@ -1,0 +1,91 @@
+"""What the first call of straight-line code imports, and what it leaves. No time is measured."""
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.house.test_imports import Import, imports_of, project
+
+PROGRAM = """
+import sys
+import numpy as np, fxc
+@fxc.compile(fullgraph=True)
+def fn(a, b):
+    {body}
+fn(np.arange(8.0), np.ones(8))
+assert fn.cache_info().native_calls == 1
+print(*sys.modules)
+"""
+
+
+def imported(body: str, folder: Path) -> set[str]:
+    """The modules of a process that has called a function once."""
+    script = folder / "script.py"
+    script.write_text(PROGRAM.format(body=body), encoding="utf-8")
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True, check=True)
+    return set(done.stdout.split())
+
+
+def inside(modules: set[str], room: str) -> set[str]:
+    return {name for name in modules if name == room or name.startswith(room + ".")}
+
+
+# Rooms, and modules, that only some programs need.
+LEFT = (
+    "fxc.capture.numpy_api",
+    "fxc.capture.statements",
+    "fxc.capture.door.container_methods",
+    "fxc.capture.door.new_containers",
+    "fxc.capture.door.special",
+    "fxc.exporters",
+    "fxc.lowering.calling",
+    "fxc.lowering.emission.control",
+    "fxc.lowering.emission.pairwise",
+    "fxc.lowering.emission.products",
+    "fxc.native_draws",
+    "fxc.split",
+    "llvmlite.ir",
+    "networkx",
+)
+
+
+def test_straight_line_code_imports_no_room_that_it_does_not_need(tmp_path: Path) -> None:
+    found = imported("return a * b + 1", tmp_path)
+    assert {room: inside(found, room) for room in LEFT} == {room: set() for room in LEFT}
+    assert len(inside(found, "fxc")) <= 455, "more than it was: what is needed by all programs?"
+
+
+@pytest.mark.parametrize(
+    ("body", "room"),
+    [
+        ("return np.where(a > b, a, b)", "fxc.capture.numpy_api"),
+        ("for k in range(8): a[k] += b[k] * k", "fxc.capture.statements"),
+        ("return (a * b).sum()", "fxc.lowering.emission.pairwise"),
+    ],
+)
+def test_a_program_imports_what_it_needs(body: str, room: str, tmp_path: Path) -> None:
+    assert inside(imported(body, tmp_path), room)
+
+
+def late() -> Iterator[tuple[str, Import]]:
+    files, packages = project()
+    for name, path in files.items():
+        source = path.read_text("utf-8")
+        if "import_later(" in source:
+            for found in imports_of(name, name in packages, source, set(files)):
+                if found.text.startswith("import_later("):
+                    yield name, found
+
+
+def test_what_is_imported_later_is_there() -> None:
+    found = list(late())
+    assert len(found) > 40
+    for module, each in found:
+        space: dict[str, object] = {}
+        exec(f"from fxc.ir.later import import_later\nfound = {each.text}", space)
+        called = space["found"]
+        __import__(each.target)
+        assert callable(getattr(sys.modules[each.target], called.__name__)), (module, each.text)
