@@ -170,4 +170,4 @@ def _function_of(builtin: BuiltinFunctionType) -> int:
 
 @cache
 def _vectorcall() -> Engine:
-    return Engine(VECTORCALL_TEXT, b"", ())
+    return Engine(VECTORCALL_TEXT, b"", (), quick=True)

@@ -303,13 +303,15 @@ class TakingTurns(Running[P, R]):
                 if variant.watch is not None:
                     made = made.running(variant.watch.run)
                 variant.native = native_call(variant.captured, made, variant, self._spent)
-            except Untranslated as reason:
-                PERF.debug("%s: its calls stay Python: %s", self.__name__, reason)
-                return
             except Exception as error:
                 hand_on(error)
-                text = f": a bug in fxc, please report it: no native calls: {error!r}"
-                self._warn(INTERNAL, text)
+                variant.stays_python = True
+                variant.look()  # it may still be tried
+                if isinstance(error, Untranslated):
+                    PERF.debug("%s: its calls stay Python: %s", self.__name__, error)
+                else:
+                    text = f": a bug in fxc, please report it: no native calls: {error!r}"
+                    self._warn(INTERNAL, text)
                 return
             self._arrange()
         if self._state is not state:  # cleared meanwhile

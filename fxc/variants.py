@@ -58,6 +58,7 @@ class Variant:
     often: float = field(init=False)  # calls after which it is looked at, see Note [Native calls]
     looked: tuple[int, float] = (0, -math.inf)  # after how many calls, and when
     native: NativeCall | None = None
+    stays_python: bool = False  # its calls: there is no native code for them
     watch: Watch | None = None  # if its code may set floating-point flags
     replays: int = 0  # of calls close to each other that Python had to run again
     last_replay: int = 0  # the number of the function's calls that had ended well before
@@ -73,6 +74,9 @@ class Variant:
     def look(self) -> bool:
         """Whether native code for its calls pays from now on; else when to look again."""
         calls, now = self.all_calls, time.perf_counter()
+        if self.stays_python:
+            self.often = math.inf if self.is_tried else self.calls + 1
+            return False
         if calls >= self.when_often():
             return True
         before, self.looked = self.looked, (calls, now)
@@ -93,7 +97,8 @@ class Variant:
             self.try_later(BY_LITTLE)
             return
         self.is_tried = True
-        self.often = math.inf if self.native is not None else self.calls + 1
+        is_settled = self.native is not None or self.stays_python
+        self.often = math.inf if is_settled else self.calls + 1
 
     def try_later(self, calls: int) -> None:
         """Let it be tried after so many calls."""

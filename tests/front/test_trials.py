@@ -17,6 +17,7 @@ import fxc
 import fxc.native_calls
 import fxc.variants
 from fxc import decisions, parts, trials, turns
+from fxc.lowering.calling.guard_things import Untranslated
 from fxc.trials import (
     BRIEF,
     BRIEF_CALLS,
@@ -299,6 +300,27 @@ def test_native_code_has_calls_that_follow_each_other_from_the_third_on(
         assert (variant.native is not None) == (k > 0)
     assert variant.calls == 2  # Python's way has none of the others
     assert variant.native.calls + compiled.cache_info().eager_calls == 6
+
+
+def test_what_native_code_cannot_call_is_tried_all_the_same(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked = []
+
+    def native_call(*given: object) -> None:
+        asked.append(given)
+        raise Untranslated("it is not")
+
+    monkeypatch.setattr(fxc.native_calls, "native_call", native_call)
+    monkeypatch.setattr(fxc.variants, "CLOSE", float("inf"))
+    compiled = fxc.compile(lambda x: x * 2 + 1)
+    for _ in range(trials.EARLY):
+        compiled(np.ones(8))
+    (turn,) = compiled._state.turns.values()
+    assert isinstance(turn, Tried)
+    for _ in range(200):
+        compiled(np.ones(8))
+    assert len(asked) == 1
 
 
 def test_calls_far_apart_are_looked_at_ever_less() -> None:
