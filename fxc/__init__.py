@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from .dispatch.custom_op import custom_op as custom_op
     from .drawing.draw import draw as draw
+    from .explaining.explain import explain as explain
     from .exported import ExportedProgram as ExportedProgram
     from .exported import load as load
     from .exporting import export as export
@@ -51,6 +52,7 @@ __all__ = [
     "config",
     "custom_op",
     "draw",
+    "explain",
     "export",
     "fori_loop",
     "functionalize",
@@ -75,6 +77,7 @@ _LATER = {
     "custom_op": "fxc.dispatch.custom_op",
     "draw": "fxc.drawing.draw",
     "ExportedProgram": "fxc.exported",
+    "explain": "fxc.explaining.explain",
     "export": "fxc.exporting",
     "load": "fxc.exported",
     "functionalize": "fxc.functionalized",

@@ -13,6 +13,8 @@ COMMANDS = {
     "cache": "show or clear what is kept on disk of compiled functions",
     "demo": "run the example programs with and without fxc, compare and time them",
     "bisect": "find the stage that is wrong where a script's results differ from NumPy's",
+    "explain": "say on one page what becomes of a function, and why",
+    "dump": "print the stages of a function's compilation",
     "export": "export a function of a file for another runtime",
     "report": "write a page about what was compiled, of a trace or of a script that is run",
     "help": "print the page of an error, such as FXC0002, or the help of a command",

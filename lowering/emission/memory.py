@@ -23,15 +23,30 @@ def memory_text(module: Module) -> str:
     return "\n".join(_lines(module))
 
 
-def _lines(module: Module) -> Iterator[str]:
+def memory_of(module: Module) -> tuple[Dim, Dim, int]:
+    """Bytes of the arrays that a call makes and of its temporaries, and how many these are."""
+    arena = plan_arena(module.program, module.given.arrays)
+    own, buffers = _own(module), module.program.buffers
+    given = [name for name in own if buffers[name].role == "temp"]
+    count = len(given) + len(arena.sizes) + len(allocated(module.program.body))
+    return _sum(own.values()), arena.size, count
+
+
+def _own(module: Module) -> dict[str, Dim]:
+    """Bytes of each array that is made outside of native code."""
     program = module.program
-    arena = plan_arena(program, module.given.arrays)
     ranges = counter_ranges(program)
     arrays = [n for n in module.given.arrays if program.buffers[n].role != "input"]
-    own = {
+    return {
         n: program.buffers[n].dtype.itemsize * most_elements(program.buffers[n].shape, ranges)
         for n in arrays
     }
+
+
+def _lines(module: Module) -> Iterator[str]:
+    program = module.program
+    arena = plan_arena(program, module.given.arrays)
+    own = _own(module)
     where = "" if module.arena != 0 or not arena.offsets else ", in the stack frame"
     whole = _sum([*own.values(), arena.size])
     yield f"memory {whole}: arrays {_sum(own.values())}, temporaries {arena.size}{where}"

@@ -53,13 +53,14 @@ def _block_traffic(program: Program, body: Block, loops: Mapping[str, Range]) ->
                 total = total + (max(blocks, key=hint) if isinstance(stmt, If) else sum(blocks))
             case Load(buffer=name) | Store(buffer=name) if body is not program.body:
                 if program.buffers[name].shape:
-                    total = total + _nest_traffic(program, stmt)
+                    total = total + nest_traffic(program, stmt)
             case _:
-                total = total + _nest_traffic(program, stmt)
+                total = total + nest_traffic(program, stmt)
     return total
 
 
-def _nest_traffic(program: Program, nest: Stmt) -> Dim:
+def nest_traffic(program: Program, nest: Stmt) -> Dim:
+    """Bytes that one statement moves."""
     loads: dict[str, list[_Access]] = {}
     stores: dict[str, list[_Access]] = {}
     _count(program, (nest,), {}, loads, stores)

@@ -52,18 +52,20 @@ def _nest(program: Program, nest: Loop) -> str:
     """The loops of a nest, what it reads and writes, and why it does not run faster."""
     read, written = touched((nest,))
     reads, writes = (", ".join(sorted(names)) for names in (read, written))
-    reasons = "; ".join(_reasons(program, nest))
-    why = f"  [{reasons}]" if reasons else ""
-    return f"{_loops(nest)}: {reads or 'nothing'} → {writes or 'totals'}{why}"
+    whys = "; ".join(reasons(program, nest))
+    why = f"  [{whys}]" if whys else ""
+    return f"{loops_text(nest)}: {reads or 'nothing'} → {writes or 'totals'}{why}"
 
 
-def _loops(loop: Loop) -> str:
-    inner = [_loops(stmt) for stmt in loop.body if isinstance(stmt, Loop)]
+def loops_text(loop: Loop) -> str:
+    """The loops of a nest, and how they run: ``0:998 lanes 8``."""
+    inner = [loops_text(stmt) for stmt in loop.body if isinstance(stmt, Loop)]
     inside = f" ({'; '.join(inner)})" if len(inner) > 1 else "".join(f", {each}" for each in inner)
     return f"0:{loop.size}{how_it_runs(loop)}{inside}"
 
 
-def _reasons(program: Program, nest: Loop) -> Iterator[str]:
+def reasons(program: Program, nest: Loop) -> Iterator[str]:
+    """Why a nest does not run faster: in lanes, or on more threads."""
     loops = [stmt for stmt in walk((nest,)) if isinstance(stmt, Loop)]
     if all(each.lanes == 1 and not each.moved for each in loops):
         innermost = loops[-1]

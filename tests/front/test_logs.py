@@ -34,7 +34,7 @@ def shown(tmp_path: Path, logs: str, first: str = "") -> list[str]:
     file.write_text(first + PROGRAM)
     done = subprocess.run(
         [sys.executable, str(file)],
-        env={"FXC_LOGS": logs, "PATH": ""},
+        env={"FXC_LOGS": logs, "FXC_CACHE": "0", "PATH": ""},
         capture_output=True,
         text=True,
         check=True,

@@ -16,6 +16,7 @@ MOST = {
     "cli": 10,
     "dispatch": 10,
     "drawing": 7,
+    "explaining": 5,
     "exporters": 10,
     "front modules": 8,
     "ir": 4,

@@ -235,7 +235,8 @@ class Inputs:
         else:
             checks.append(f"{known}.num & {mask} == {wanted}")
         packed = flags.c_contiguous or flags.f_contiguous
-        shown = f"{dtype_name(array.dtype)}{list(array.shape)}"
+        sizes = ":" * array.ndim if dynamic else map(str, array.shape)
+        shown = f"{dtype_name(array.dtype)}[{', '.join(sizes)}]"
         text = f"{source.text} is {shown} of this layout"
         was = ArrayType(array.dtype, array.shape, array.strides, is_writeable(array))
         if dynamic:

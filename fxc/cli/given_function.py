@@ -1,0 +1,212 @@
+"""The call of a function of a file that a command is about: ``FILE:FUNCTION`` and ``--args``."""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import doctest
+import importlib.util
+import inspect
+import re
+import sys
+import traceback
+from pathlib import Path
+from types import FunctionType, ModuleType
+from typing import Any
+
+import numpy as np
+
+from fxc.ir.records import frozen
+from fxc.ir.types import DTYPES_BY_NAME
+
+EXAMPLES = """\
+Example arguments come from its docstring, from the first example that calls it (the examples before
+that one are run):
+
+    def step(u, rate):
+        '''One step of the heat equation.
+
+        >>> step(np.zeros(64), 0.1)
+        '''
+
+or from --args: arrays as in "f64[64], 0.1", numbers, strings, None as in Python. A name for a
+size, as in "f32[n, 3]", leaves all sizes of arrays open, as --dynamic does: also those that are
+numbers. FILE is run as by import; the function is not."""
+"""What the help of such a command says of arguments."""
+_OPEN_SIZE = 8  # of an example array where a name stands for the size
+
+
+class NotThere(Exception):
+    """What was asked for is not there."""
+
+
+@frozen
+class GivenFunction:
+    """A function of a file, and example arguments; ``is_open``: sizes of arrays are symbols."""
+
+    function: Any
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+    is_open: bool
+
+
+def add_call(parser: argparse.ArgumentParser) -> None:
+    """Declare the options that say which call it is."""
+    parser.add_argument("function", metavar="FILE:FUNCTION", help="as in heat.py:step")
+    parser.add_argument(
+        "--args", metavar="SPEC", help='example arguments, as in "f64[100, n], 0.5"'
+    )
+    parser.add_argument("--dynamic", action="store_true", help="leave the sizes of arrays open")
+
+
+def call_of(options: argparse.Namespace) -> GivenFunction:
+    """The call that the options say. Raises ``NotThere``, which says what is missing."""
+    function = _function(options.function)
+    given = options.args
+    args, kwargs = _from_docstring(function) if given is None else _from_spec(given)
+    _check_signature(options.function, function, args, kwargs)
+    is_open = options.dynamic or re.search(r"\[[^\]]*[^\W\d]", given or "") is not None
+    return GivenFunction(function, args, kwargs, is_open)
+
+
+def raised(named: str, error: Exception) -> str:
+    """What the function raised, with the last line of its file that was on the way."""
+    file = named.rpartition(":")[0]
+    there = Path(file).resolve()
+    frames = traceback.extract_tb(error.__traceback__)
+    lines = [each.lineno for each in frames if Path(each.filename).resolve() == there]
+    place = f"{file}:{lines[-1]}" if lines else named
+    return f"{place}: {type(error).__name__}: {error}".rstrip(": ")
+
+
+# ---------------------------------------------------------------- the function
+
+
+def _function(named: str) -> Any:
+    """The function of ``FILE:FUNCTION``."""
+    file, colon, name = named.rpartition(":")
+    if not colon or not file or not name:
+        raise NotThere(f"{named} is not FILE:FUNCTION, as in heat.py:step")
+    path = Path(file)
+    if not path.is_file():
+        raise NotThere(f"there is no file {file}")
+    module = _loaded(path)
+    found: Any = module
+    holder: Any = None
+    for part in name.split("."):
+        holder, found = found, getattr(found, part, None)
+    if isinstance(found, type):
+        raise NotThere(f"{named} is a class; give a function, which may make an object of it")
+    if isinstance(holder, type) and isinstance(vars(holder).get(part), FunctionType):
+        raise NotThere(f"{named} is a method; give a function that calls it")
+    if not callable(found):
+        functions = [key for key, value in vars(module).items() if _is_of(value, module)]
+        there = f"; it has {', '.join(functions)}" if functions else ""
+        raise NotThere(f"{file} has no function {name}{there}")
+    return found
+
+
+def _is_of(value: object, module: ModuleType) -> bool:
+    """Whether a value is a function that the module defines."""
+    is_function = callable(value) and not isinstance(value, type)
+    return is_function and getattr(value, "__module__", None) == module.__name__
+
+
+def _check_signature(
+    named: str, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> None:
+    """Raise ``NotThere`` for arguments that are not those of the function."""
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):  # many builtins have none
+        return
+    try:
+        signature.bind(*args, **kwargs)
+    except TypeError as error:
+        name = named.rpartition(":")[2]
+        raise NotThere(f"{named}: {error}; its parameters are {name}{signature}") from None
+
+
+def _loaded(path: Path) -> ModuleType:
+    """The module of a file, run as by import, its folder first where it imports from."""
+    name = path.stem if path.stem.isidentifier() else "exported"
+    spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise NotThere(f"{path} is no file of Python")
+    module = importlib.util.module_from_spec(spec)
+    sys.path.insert(0, str(path.parent.resolve()))
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except Exception:
+        raise NotThere(f"{path} cannot be imported:\n{traceback.format_exc(limit=-1)}") from None
+    return module
+
+
+# ---------------------------------------------------------------- example arguments
+
+_Arguments = tuple[tuple[Any, ...], dict[str, Any]]
+
+
+def _from_docstring(function: Any) -> _Arguments:
+    """The arguments of the first call of the function among the examples of its docstring."""
+    name = function.__name__
+    names = {"np": np, **getattr(function, "__globals__", {})}
+    for example in doctest.DocTestParser().get_examples(function.__doc__ or ""):
+        try:
+            tree = ast.parse(example.source)
+            call = next(
+                (
+                    node
+                    for node in ast.walk(tree)
+                    if isinstance(node, ast.Call)
+                    and isinstance(node.func, ast.Name)
+                    and node.func.id == name
+                ),
+                None,
+            )
+            if call is None:
+                exec(compile(tree, "<docstring>", "exec"), names)
+                continue
+            given = ast.Call(ast.Name("__arguments__", ast.Load()), call.args, call.keywords)
+            names["__arguments__"] = lambda *args, **kwargs: (args, kwargs)
+            made = ast.fix_missing_locations(ast.Expression(given))
+            found: _Arguments = eval(compile(made, "<docstring>", "eval"), names)
+            return found
+        except Exception as error:
+            source = example.source.strip()
+            raise NotThere(f"the example {source!r} of {name} fails: {error!r}") from None
+    raise NotThere(
+        f'{name} has no example in its docstring, such as ">>> {name}(np.zeros(4), 0.5)"; '
+        'give --args, such as --args "f64[4], 0.5"'
+    )
+
+
+def _from_spec(spec: str) -> _Arguments:
+    """The arguments that ``f64[100, n], 0.5`` stands for."""
+    sizes: dict[str, int] = {}
+    items = [item.strip() for item in re.split(r",(?![^\[(]*[\])])", spec)]
+    return tuple(_from_item(item, sizes) for item in items if item), {}
+
+
+def _from_item(item: str, sizes: dict[str, int]) -> Any:
+    array = re.fullmatch(r"(\w+)\s*\[([^\]]*)\]", item)
+    if array is None:
+        try:
+            return ast.literal_eval(item)
+        except (ValueError, SyntaxError):
+            raise NotThere(
+                f"--args: {item!r} is neither an array, as in f64[100, n], nor a number, a string "
+                "or None"
+            ) from None
+    dtype = DTYPES_BY_NAME.get(array[1])
+    if dtype is None:
+        raise NotThere(f"--args: there is no dtype {array[1]}; {', '.join(DTYPES_BY_NAME)}")
+    shape = []
+    for dim in array[2].split(",") if array[2].strip() else []:
+        name = dim.strip()
+        if not name.isdecimal() and not name.isidentifier():
+            raise NotThere(f"--args: {dim.strip()!r} in {item!r} is no size and no name of one")
+        size = int(name) if name.isdecimal() else sizes.setdefault(name, _OPEN_SIZE + len(sizes))
+        shape.append(size)
+    return np.ones(shape, dtype)

@@ -1,0 +1,173 @@
+"""The facts that ``fxc.explain`` tells of a compilation."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
+from fxc.capture.guards.program import Check
+from fxc.ir.graph import Graph, walk
+from fxc.ir.records import frozen
+from fxc.ir.signature import ConstantLeaf, DimLeaf, InputLeaf, OutputLeaf, ResultLeaf, ViewStep
+from fxc.ir.size_functions import hint
+from fxc.ir.text import inputs_text
+from fxc.ir.types import ArrayType
+from fxc.lowering.emission.memory import memory_of
+from fxc.lowering.scheduling.kernels import Kernel, kernels
+
+from .numpy_memory import numpy_memory
+
+if TYPE_CHECKING:
+    from fxc.variants import Variant
+
+
+@frozen
+class MemoryFacts:
+    """Bytes that a call takes at most at once, and temporaries, beside those of plain NumPy."""
+
+    ours: int
+    temporaries: int
+    numpys: int
+    numpys_temporaries: int
+
+
+@frozen
+class VariantFacts:
+    """One compilation: what it is for, why it was made, and how many calls it has served."""
+
+    inputs: str
+    why: str
+    calls: int
+
+
+@frozen
+class CompilationFacts:
+    """What one compilation does. ``seconds`` are those that each step of it took."""
+
+    inputs: str
+    operators: int
+    lines: tuple[int, int] | None
+    written: tuple[str, ...]
+    returned: tuple[str, ...]
+    kernels: tuple[Kernel, ...]
+    fallbacks: tuple[tuple[str, int], ...]
+    memory: MemoryFacts | None
+    copies: tuple[str, ...]
+    guards: tuple[str, ...]
+    seconds: tuple[tuple[str, float], ...]
+
+
+@frozen
+class PythonsShare:
+    """What of a function Python runs: so many of its ``statements``, at these lines, and why.
+
+    ``is_planned``: no call was split yet, this is what the first one will do.
+    """
+
+    statements: int
+    of: int
+    lines: tuple[int, ...]
+    reasons: tuple[str, ...]
+    is_planned: bool
+
+
+def variant_facts(variant: Variant) -> VariantFacts:
+    """What there is to say of one of several compilations."""
+    return VariantFacts(inputs_text(variant.captured.graph), variant.why, variant.all_calls)
+
+
+def facts_of(variant: Variant) -> CompilationFacts:
+    """What the compilation does."""
+    made, captured = variant.compilation, variant.captured
+    module = None if made.assembled is None else made.assembled.module
+    names = [each.text for each in captured.inputs]
+    nodes = [*walk(captured.graph.body)]
+    lines = sorted(node.loc.line for node in nodes if node.loc is not None)
+    memory = None
+    if module is not None:
+        arrays, arena, count = memory_of(module)
+        numpys, numpys_count = numpy_memory(captured.graph)
+        memory = MemoryFacts(hint(arrays) + hint(arena), count, numpys, numpys_count)
+    checks = (step.text for step in captured.guards.steps if isinstance(step, Check))
+    return CompilationFacts(
+        inputs_text(captured.graph),
+        len(nodes),
+        (lines[0], lines[-1]) if lines else None,
+        tuple(_written(made.functional, names)),
+        tuple(_returned(made.functional, names)),
+        () if module is None else tuple(kernels(module.program)),
+        tuple(Counter(made.fallbacks).items()),
+        memory,
+        () if module is None else module.program.copies,
+        tuple(dict.fromkeys(checks)),
+        tuple(_stages(variant.seconds.items())),
+    )
+
+
+def _written(functional: Graph, names: list[str]) -> Iterator[str]:
+    """The arrays of the caller's that a call writes."""
+    assert functional.signature is not None
+    for each in functional.signature.mutations:
+        parts = [_steps(region) for region in each.regions]
+        where = f", only {' and '.join(parts)} of it" if parts else ""
+        yield f"{names[each.input]}, in place{where}"
+
+
+def _returned(functional: Graph, names: list[str]) -> Iterator[str]:
+    """What leaves the function, and what of it shares memory."""
+    assert functional.signature is not None
+    for leaf in functional.signature.outputs:
+        yield _leaf(leaf, names)
+
+
+def _leaf(leaf: OutputLeaf, names: list[str]) -> str:
+    match leaf:
+        case InputLeaf(place):
+            return f"{names[place]} itself, the very object"
+        case ResultLeaf(_, kind):
+            return f"a new array, {kind}" if isinstance(kind, ArrayType) else f"a number, {kind}"
+        case DimLeaf(value):
+            return f"a number, {value}"
+        case ConstantLeaf(value):
+            return _shortened(repr(value))
+        case _:
+            base = "a new array" if isinstance(leaf.base, ResultLeaf) else names[leaf.base.input]
+            return f"a view of {base}: {_steps(leaf.steps)}"
+
+
+def _shortened(text: str) -> str:
+    """The beginning of a long text: a constant may be as large as any array."""
+    return text if len(text) <= _MOST_SHOWN else f"{text[: _MOST_SHOWN - 3]}..."
+
+
+def _steps(steps: tuple[ViewStep, ...]) -> str:
+    shown = (f"{step.op}({', '.join(map(_argument, step.args))})" for step in steps)
+    return " of ".join(reversed([*shown]))
+
+
+def _argument(value: object) -> str:
+    if isinstance(value, tuple):
+        return f"[{', '.join(map(_argument, value))}]"
+    return str(value)
+
+
+_MOST_SHOWN = 60  # characters of a constant
+_STAGES = {
+    "capture": "capture",
+    "build_loops": "loop nests",
+    "emit_module": "LLVM text",
+    "machine code": "machine code",
+    "plan": "call plan",
+}
+
+
+def _stages(steps: Iterable[tuple[str, float]]) -> Iterator[tuple[str, float]]:
+    """Seconds of each stage, of those of its steps."""
+    found: dict[str, float] = {}
+    stage = "graph passes"
+    for step, seconds in steps:
+        begins = _STAGES.get(step)
+        stage = begins or ("graph passes" if stage == "capture" else stage)
+        found[stage] = found.get(stage, 0.0) + seconds
+    yield from found.items()

@@ -1,0 +1,282 @@
+"""``fxc.explain``, and the commands ``explain`` and ``dump``."""
+
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from expecttest import TestCase
+
+import fxc
+from fxc.cli.main import main
+from fxc.explaining.page import Explanation
+from fxc.lowering.operators.reduction_order import TAKES_RUNS_WHOLE
+
+
+def relax(u: Any, f: Any) -> Any:
+    v = u[1:-1]
+    new = 0.5 * (u[:-2] + u[2:]) - f
+    err = np.abs(new - v).mean()
+    v += 0.5 * (new - v)
+    return err, v, u, None
+
+
+def in_parts(x: Any) -> Any:
+    y = x * 2
+    y += x
+    sys.setswitchinterval(0.005)
+    y *= x
+    return y + 1
+
+
+def text(told: Explanation) -> str:
+    """The page without what is measured, and without lines of this file, which move."""
+    page = re.sub(r"test_explain\.py:\d+", "test_explain.py:1", str(told))
+    page = re.sub(r"lines \d+ to \d+|(?<=of line )\d+|(?<=at line )\d+", "lines", page)
+    page = re.sub(r"(\d[\d.]*|N) (ns|µs|ms|[GM]B/s)\b", "N time", page)
+    page = re.sub(r"by (caches|memory|arithmetic)$", "by what", page, flags=re.MULTILINE)
+    return re.sub(r"(?<=N time: ).*", "...", page).replace("→", "->")
+
+
+class Page(TestCase):
+    maxDiff = None
+
+    @pytest.mark.skipif(TAKES_RUNS_WHOLE, reason="loops as with the sums of NumPy 2.3 and later")
+    def test_of_a_function_that_is_captured_whole(self) -> None:
+        u, f = np.arange(1000.0) ** 2, np.ones(998)
+        compiled = fxc.compile(relax)
+        told = fxc.explain(compiled)(u, f)
+        assert (u == np.arange(1000.0) ** 2).all()
+        assert compiled.cache_info().variants == 1
+        compiled(u[:100].copy(), f[:98].copy())
+        self.assertExpectedInline(
+            text(told),
+            """\
+relax, in test_explain.py:1
+  for u: f64[1000], f: f64[998]
+
+captured   all of it: 12 operators, of lines
+writes     u, in place, only slice([1:999:1]) of it
+returns    a number, f64
+           a view of u: slice([1:999:1])
+           u itself, the very object
+
+kernels    2, in this order
+  test_explain.py:1 0:998 lanes 8
+              f, u -> temporary b2
+              24.0 kB, 5,988 operations: N time at least, by what
+              one thread: it takes N time
+  test_explain.py:1 0:998 lanes 8 ends first aligned to u
+              temporary b2, u -> u
+              24.0 kB, 1,996 operations: N time at least, by what
+              one thread: it takes N time
+  (one thread here: memory N time, caches N time, 25 billion operations/s)
+memory     a call takes 8.00 kB; by NumPy it is 24.0 kB at least
+           temporary arrays: 1, by NumPy 7
+copies     none beyond those that the program asks for
+
+each call  checks that
+             the call is with 2 positional arguments
+             u is f64[1000] of this layout
+             f is f64[998] of this layout
+             relax has the same code
+             np is numpy
+             u and f have no element in common
+compiled   in N time: ...
+
+variants   1 compilation
+  1           0 calls for u: f64[1000], f: f64[998]""",
+        )
+
+    def test_of_a_function_that_will_be_split(self) -> None:
+        x = np.ones(1000)
+        self.assertExpectedInline(
+            text(fxc.explain(in_parts)(x)),
+            """\
+in_parts, in test_explain.py:1
+
+captured   a part: 1 of 5 statements will run in Python, at line lines
+           because a call of sys.setswitchinterval cannot be captured: fxc does not know what it
+           does besides returning a value; call it outside of the compiled function
+             test_explain.py:1 in in_parts:  sys.setswitchinterval(0.005)
+           The others are compiled when a call comes to them; nothing was run here. Call it
+           once, and explain it again.""",
+        )
+
+    def test_of_a_function_that_is_split(self) -> None:
+        compiled, x = fxc.compile(in_parts), np.ones(1000)
+        with pytest.warns(fxc.CaptureWarning):
+            compiled(x)
+        page = text(fxc.explain(compiled)(x))
+        self.assertExpectedInline(
+            page[: page.index("kernels")],
+            """\
+in_parts, in test_explain.py:1
+
+captured   a part: 1 of 5 statements run in Python, at line lines
+           because a call of sys.setswitchinterval cannot be captured: fxc does not know what it
+           does besides returning a value; call it outside of the compiled function
+             test_explain.py:1 in in_parts:  sys.setswitchinterval(0.005)
+
+  part 1, for x: f64[1000]
+
+captured   2 operators, of lines
+writes     no array of the caller's
+returns    a new array, f64[1000]
+
+""",
+        )
+        assert page.count("\nkernels") == 2
+
+
+def test_variants_say_why_each_was_made() -> None:
+    compiled = fxc.compile(lambda x: x * 2)
+    compiled(np.ones(4))
+    compiled(np.ones(4))
+    compiled(np.ones(5))
+    told = fxc.explain(compiled)(np.ones(6))
+    assert [(each.why, each.calls) for each in told.variants] == [
+        ("", 2),
+        ("x: shape was (4,), is (5,)", 1),
+    ]
+    assert "made as no other fitted: x: shape was (4,), is (5,)" in str(told)
+    assert "x is f64[:] of this layout" in told.facts[0].guards
+    (facts,) = told.facts
+    assert [name for name, _ in facts.seconds] == [
+        "capture", "graph passes", "loop nests", "LLVM text", "machine code", "call plan",
+    ]  # fmt: skip
+    assert all(seconds > 0 for _, seconds in facts.seconds)
+
+
+def test_work_of_kernels_is_counted() -> None:
+    def steps(x: Any, w: Any) -> Any:
+        for _ in range(100):
+            x += 1
+        return x @ w
+
+    x, w = np.ones((20, 30)), np.ones((30, 10))
+    (facts,) = fxc.explain(steps)(x, w).facts
+    assert [(each.times, each.operations) for each in facts.kernels] == [(100, 600), (1, 12000)]
+    (facts,) = fxc.explain(lambda x: np.outer(x, x) + 1)(np.ones(50)).facts
+    assert sum(each.operations for each in facts.kernels) == 2 * 2500
+    assert sum(each.moved for each in facts.kernels) == 8 * 2500 + 8 * 50
+
+
+def test_memory_beside_numpys() -> None:
+    def chain(x: Any) -> Any:
+        return ((x + 1) * 2 - x) / 3
+
+    memory = fxc.explain(chain)(np.ones(1000)).facts[0].memory
+    assert memory is not None
+    assert (memory.ours, memory.temporaries) == (8000, 0)
+    assert (memory.numpys, memory.numpys_temporaries) == (16000, 3)
+
+
+def test_what_is_left_to_numpy_and_copied() -> None:
+    def program(x: Any, p: Any) -> Any:
+        y = x * 2
+        y[p] = y[p] + x
+        return np.linalg.det(np.outer(y, y))
+
+    page = str(fxc.explain(program)(np.arange(4.0), np.arange(4)))
+    assert re.search(r"^by NumPy   linalg_det: there is no native code for it$", page, re.M)
+    assert re.search(r"^copies     test_explain.py:\d+ read before it is overwritten", page, re.M)
+
+
+def test_what_is_no_function_is_refused() -> None:
+    wrong: Any = 3
+    with pytest.raises(TypeError, match=r"fxc\.explain takes a function, not a int"):
+        fxc.explain(wrong)
+    strict = fxc.compile(in_parts, fullgraph=True)
+    assert "captured   nothing" not in str(fxc.explain(in_parts)(np.ones(3)))
+    assert "captured   nothing: all of it runs in Python" in str(fxc.explain(strict)(np.ones(3)))
+    with pytest.raises(IndexError):
+        fxc.explain(lambda x: x[7])(np.ones(3))
+
+
+def test_the_function_is_not_run() -> None:
+    ran: list[int] = []
+
+    def noted(x: Any) -> Any:
+        ran.append(1)
+        x += 1
+        return np.linalg.norm(x)
+
+    x = np.ones(3)
+    fxc.explain(noted)(x)
+    assert not ran
+    assert (x == 1).all()
+
+
+# ------------------------------------------------------------------ commands
+
+FILE = """\
+import sys
+import numpy as np, fxc
+
+def step(u, rate):
+    '''One step.
+
+    >>> step(np.zeros(64), 0.1)
+    '''
+    u[1:-1] += rate * (u[2:] - u[:-2])
+
+@fxc.compile(backend="numpy")
+def by_numpy(x):
+    return x + 1
+
+def split(x):
+    y = x * 2
+    y += x
+    sys.setswitchinterval(0.005)
+    return y + x
+
+def fails(x):
+    return x.nothing
+"""
+
+
+def command(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str, function: str, *more: str
+) -> tuple[int, str, str]:
+    (tmp_path / "heat.py").write_text(FILE)
+    status = main([name, f"{tmp_path}/heat.py:{function}", *more])
+    said = capsys.readouterr()
+    return status, said.out, said.err
+
+
+def test_the_command_explains(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    status, page, _ = command(tmp_path, capsys, "explain", "step")
+    assert (status, page.splitlines()[:2]) == (
+        0,
+        ["step, in heat.py:4", "  for u: f64[64], rate: py.float"],
+    )
+    _, page, _ = command(tmp_path, capsys, "explain", "step", "--args", "f32[n], 0.5")
+    assert "for u: f32[u.0], rate: py.float with u.0 >= 2" in page
+    _, page, _ = command(tmp_path, capsys, "explain", "by_numpy", "--args", "f64[3]")
+    assert "kernels" not in page
+    status, page, _ = command(tmp_path, capsys, "explain", "split", "--args", "f64[3]")
+    assert status == 0
+    assert "2 of 4 statements will run in Python" in page
+    status, page, said = command(tmp_path, capsys, "explain", "fails", "--args", "f64[3]")
+    assert (status, page) == (1, "")
+    assert "heat.py:22: AttributeError: 'numpy.ndarray' object has no attribute 'nothing'" in said
+    status, _, said = command(tmp_path, capsys, "explain", "stp")
+    assert status == 2
+    assert "has no function stp; it has step, by_numpy, split, fails" in said
+
+
+def test_the_command_dumps(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    stages = fxc.compile(relax).inspect(np.ones(4), np.ones(2))
+    status, shown, _ = command(tmp_path, capsys, "dump", "step")
+    assert status == 0
+    assert re.findall("^== (.*) ==", shown, re.M) == re.findall("^== (.*) ==", str(stages), re.M)
+    _, shown, _ = command(tmp_path, capsys, "dump", "step", "--stage", "captured")
+    assert shown.startswith("captured step(%u: f64[64], %rate: py.float)\n")
+    _, shown, _ = command(tmp_path, capsys, "dump", "step", "--diff", "captured", "functional")
+    assert shown.startswith("--- captured\n+++ functional\n")
+    status, shown, said = command(tmp_path, capsys, "dump", "split", "--args", "f64[3]")
+    assert (status, shown) == (1, "")
+    assert "split is not captured as a whole: a call of sys.setswitchinterval" in said
