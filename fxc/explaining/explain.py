@@ -37,7 +37,7 @@ def explain(fn: Callable[P, Any], /) -> Callable[P, Explanation]:
       for u: f64[8]
     <BLANKLINE>
     captured   all of it: 6 operators, of line 2
-    writes     u, in place, only slice([1:7:1]) of it
+    writes     u[1:7]
     returns    nothing
     <BLANKLINE>
     <BLANKLINE>

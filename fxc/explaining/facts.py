@@ -7,16 +7,15 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from fxc.capture.guards.program import Check
-from fxc.ir.graph import Graph, walk
+from fxc.ir.graph import walk
 from fxc.ir.records import frozen
-from fxc.ir.signature import ConstantLeaf, DimLeaf, InputLeaf, OutputLeaf, ResultLeaf, ViewStep
 from fxc.ir.size_functions import hint
 from fxc.ir.text import inputs_text
-from fxc.ir.types import ArrayType
 from fxc.lowering.emission.memory import memory_of
 from fxc.lowering.scheduling.kernels import Kernel, kernels
 
 from .numpy_memory import numpy_memory
+from .results import returned, written
 
 if TYPE_CHECKING:
     from fxc.variants import Variant
@@ -50,6 +49,7 @@ class CompilationFacts:
     lines: tuple[int, int] | None
     written: tuple[str, ...]
     returned: tuple[str, ...]
+    changed: tuple[str, ...]
     kernels: tuple[Kernel, ...]
     fallbacks: tuple[tuple[str, int], ...]
     memory: MemoryFacts | None
@@ -89,13 +89,15 @@ def facts_of(variant: Variant) -> CompilationFacts:
         arrays, arena, count = memory_of(module)
         numpys, numpys_count = numpy_memory(captured.graph)
         memory = MemoryFacts(hint(arrays) + hint(arena), count, numpys, numpys_count)
+    results, changes = returned(made.functional, names, captured.epilogue)
     checks = (step.text for step in captured.guards.steps if isinstance(step, Check))
     return CompilationFacts(
         inputs_text(captured.graph),
         len(nodes),
         (lines[0], lines[-1]) if lines else None,
-        tuple(_written(made.functional, names)),
-        tuple(_returned(made.functional, names)),
+        tuple(written(made.functional, names)),
+        tuple(results),
+        tuple(changes),
         () if module is None else tuple(kernels(module.program)),
         tuple(Counter(made.fallbacks).items()),
         memory,
@@ -105,54 +107,6 @@ def facts_of(variant: Variant) -> CompilationFacts:
     )
 
 
-def _written(functional: Graph, names: list[str]) -> Iterator[str]:
-    """The arrays of the caller's that a call writes."""
-    assert functional.signature is not None
-    for each in functional.signature.mutations:
-        parts = [_steps(region) for region in each.regions]
-        where = f", only {' and '.join(parts)} of it" if parts else ""
-        yield f"{names[each.input]}, in place{where}"
-
-
-def _returned(functional: Graph, names: list[str]) -> Iterator[str]:
-    """What leaves the function, and what of it shares memory."""
-    assert functional.signature is not None
-    for leaf in functional.signature.outputs:
-        yield _leaf(leaf, names)
-
-
-def _leaf(leaf: OutputLeaf, names: list[str]) -> str:
-    match leaf:
-        case InputLeaf(place):
-            return f"{names[place]} itself, the very object"
-        case ResultLeaf(_, kind):
-            return f"a new array, {kind}" if isinstance(kind, ArrayType) else f"a number, {kind}"
-        case DimLeaf(value):
-            return f"a number, {value}"
-        case ConstantLeaf(value):
-            return _shortened(repr(value))
-        case _:
-            base = "a new array" if isinstance(leaf.base, ResultLeaf) else names[leaf.base.input]
-            return f"a view of {base}: {_steps(leaf.steps)}"
-
-
-def _shortened(text: str) -> str:
-    """The beginning of a long text: a constant may be as large as any array."""
-    return text if len(text) <= _MOST_SHOWN else f"{text[: _MOST_SHOWN - 3]}..."
-
-
-def _steps(steps: tuple[ViewStep, ...]) -> str:
-    shown = (f"{step.op}({', '.join(map(_argument, step.args))})" for step in steps)
-    return " of ".join(reversed([*shown]))
-
-
-def _argument(value: object) -> str:
-    if isinstance(value, tuple):
-        return f"[{', '.join(map(_argument, value))}]"
-    return str(value)
-
-
-_MOST_SHOWN = 60  # characters of a constant
 _STAGES = {
     "capture": "capture",
     "build_loops": "loop nests",

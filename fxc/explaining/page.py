@@ -87,6 +87,7 @@ def _facts(facts: CompilationFacts, roof: Roof | None, is_whole: bool) -> Iterat
     all_of_it = "all of it: " if is_whole else ""
     yield from _row("captured", [f"{all_of_it}{_count(facts.operators, 'operator')}{at}"])
     yield from _row("writes", facts.written or ["no array of the caller's"])
+    yield from _row("changes", facts.changed)
     yield from _row("returns", facts.returned or ["nothing"])
     yield ""
     if facts.kernels and roof is not None:
@@ -119,7 +120,9 @@ def _kernels(kernels: tuple[Kernel, ...], roof: Roof) -> Iterator[str]:
         work = f"{_bytes(kernel.moved)}, {_count(kernel.operations, 'operation')}"
         yield f"  {kernel.place or 'a loop':{_NAME}} {kernel.loops}{often}"
         yield f"  {'':{_NAME}} {reads or 'nothing'} → {writes or 'a number'}"
-        yield f"  {'':{_NAME}} {work}: {_time(seconds)} at least, by {limit}"
+        times = kernel.times or 1
+        whole = f", {_time(seconds * times)} in all" if times > 1 else ""
+        yield f"  {'':{_NAME}} {work}: {_time(seconds)} at least, by {limit}{whole}"
         for reason in kernel.reasons:
             yield f"  {'':{_NAME}} {reason}"
     rates = f"memory {_bytes(int(roof.memory))}/s, caches {_bytes(int(roof.cache))}/s"
@@ -159,7 +162,7 @@ def _time(seconds: float) -> str:
     for unit, size in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
         if seconds >= size:
             return f"{_three(seconds / size)} {unit}"
-    return f"{seconds * 1e9:.0f} ns"
+    return f"{seconds * 1e9:.0f} ns" if seconds > 1e-9 else "1 ns"
 
 
 def _three(number: float) -> str:

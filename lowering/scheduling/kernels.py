@@ -18,11 +18,14 @@ from ..nests.statements import (
     Compute,
     For,
     If,
+    Load,
     Loop,
     Matmul,
+    Store,
     While,
     blocks_of,
     touched,
+    walk,
 )
 from ..nests.traffic import nest_traffic
 from .explain import loops_text, reasons
@@ -58,17 +61,53 @@ def _kernels(
         match stmt:
             case Loop() | Matmul():
                 yield _kernel(program, stmt, times)
-            case For(var=var, body=body):
-                first, last = bounds.get(var, (None, None))
-                trips = None if first is None or last is None else _known(last - first)
-                inside = None if trips is None or times is None else times * max(trips, 0)
-                yield from _kernels(program, body, inside, bounds)
-            case While() | If():
-                inside = times if isinstance(stmt, If) else None
-                for inner in blocks_of(stmt):
-                    yield from _kernels(program, inner, inside, bounds)
+            case For() | While() | If():
+                inside = _times(stmt, times, bounds)
+                found = [k for b in blocks_of(stmt) for k in _kernels(program, b, inside, bounds)]
+                if not found and not isinstance(stmt, If):
+                    found = [_one_by_one(program, stmt, inside, bounds)]
+                yield from found
             case _:
                 pass
+
+
+def _times(stmt: For | While | If, times: int | None, bounds: Mapping[str, Range]) -> int | None:
+    """How often the statements in it run in a call."""
+    if isinstance(stmt, If) or times is None:
+        return times
+    if isinstance(stmt, While) or stmt.var not in bounds:
+        return None
+    first, last = bounds[stmt.var]
+    trips = _known(last - first)
+    return None if trips is None else times * max(trips, 0)
+
+
+def _one_by_one(
+    program: Program, stmt: For | While, times: int | None, bounds: Mapping[str, Range]
+) -> Kernel:
+    """A loop of the program's own in which numbers are computed: one iteration of it."""
+    blocks = blocks_of(stmt)
+    read, written = map(sorted, touched((stmt,)))
+    moved = sum(_bytes(program, block) for block in blocks)
+    return Kernel(
+        str(stmt.loc or ""),
+        "a loop of the program, one iteration after the other",
+        tuple(_shown(program, name) for name in read),
+        tuple(_shown(program, name) for name in written),
+        times,
+        moved,
+        sum(_operations(program, block, {}) for block in blocks),
+        (),
+    )
+
+
+def _bytes(program: Program, block: Block) -> int:
+    """What single loads and stores of a block move."""
+    return sum(
+        each.dtype.itemsize
+        for each in walk(block)
+        if isinstance(each, Load | Store) and program.buffers[each.buffer].shape
+    )
 
 
 def _kernel(program: Program, stmt: Loop | Matmul, times: int | None) -> Kernel:
@@ -89,7 +128,9 @@ def _kernel(program: Program, stmt: Loop | Matmul, times: int | None) -> Kernel:
 def _shown(program: Program, name: str) -> str:
     """A buffer, for people: inputs have the names that the user gave them."""
     what = {"output": "result ", "temp": "temporary ", "constant": "constant ", "input": ""}
-    return what[program.buffers[name].role] + name
+    buffer = program.buffers[name]
+    storage = buffer.storage if buffer.storage in program.buffers else name
+    return what[buffer.role] + storage
 
 
 def _operations(program: Program, block: Block, outer: Mapping[str, int]) -> int:

@@ -58,10 +58,11 @@ relax, in test_explain.py:1
   for u: f64[1000], f: f64[998]
 
 captured   all of it: 12 operators, of lines
-writes     u, in place, only slice([1:999:1]) of it
-returns    a number, f64
-           a view of u: slice([1:999:1])
-           u itself, the very object
+writes     u[1:999]
+returns    (r0, r1, r2, None)
+             r0: a number, f64
+             r1: a view, u[1:999]
+             r2: u itself
 
 kernels    2, in this order
   test_explain.py:1 0:998 lanes 8
@@ -162,6 +163,50 @@ def test_work_of_kernels_is_counted() -> None:
     (facts,) = fxc.explain(lambda x: np.outer(x, x) + 1)(np.ones(50)).facts
     assert sum(each.operations for each in facts.kernels) == 2 * 2500
     assert sum(each.moved for each in facts.kernels) == 8 * 2500 + 8 * 50
+
+
+def test_what_the_caller_sees_is_said_as_programs_write_it() -> None:
+    class Walk:
+        def __init__(self) -> None:
+            self.x, self.n, self.log = np.zeros((4, 5)), 3, list[float]()
+
+        def step(self, y: Any) -> Any:
+            self.x[1:3, ::2] += y
+            self.x[:, 0] = 7
+            self.n += 1
+            self.log.append(float(y[0]))
+            return {"x": self.x[2], "pair": (y, y.sum())}, [self.n]
+
+    (facts,) = fxc.explain(Walk().step)(np.ones(3)).facts
+    assert facts.written == ("self.x[1:3, 0:5:2], self.x[:, 0]",)
+    assert facts.changed == (
+        "self.n becomes a number, self.n + 1",
+        "self.log.append(a number, py.float)",
+    )
+    assert facts.returned == (
+        "({'x': r0, 'pair': (r1, r2)}, [r3])",
+        "  r0: a view, self.x[2]",
+        "  r1: y itself",
+        "  r2: a number, f64",
+        "  r3: a number, self.n + 1",
+    )
+    (facts,) = fxc.explain(lambda x: ("a" * 100, x.T))(np.ones((2, 3))).facts
+    assert facts.returned == ("'" + "a" * 56 + "...", "a view, x.transpose((1, 0))")
+
+
+def test_a_loop_of_numbers_is_a_kernel() -> None:
+    def ewma(x: Any, a: Any) -> Any:
+        y = np.empty_like(x)
+        y[0] = x[0]
+        for i in range(1, len(x)):
+            y[i] = a * x[i] + (1 - a) * y[i - 1]
+        return y
+
+    told = fxc.explain(ewma)(np.ones(1000), 0.5)
+    (loop,) = told.facts[0].kernels
+    assert (loop.times, loop.moved, loop.operations) == (999, 24, 5)
+    assert "one iteration after the other, 999 times" in str(told)
+    assert re.search(r"5 operations: .* in all$", str(told), re.M)
 
 
 def test_memory_beside_numpys() -> None:
