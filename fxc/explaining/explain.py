@@ -26,7 +26,8 @@ def explain(fn: Callable[P, Any], /) -> Callable[P, Explanation]:
 
     The function is captured and compiled for these arguments, if it was not yet. It is not run,
     and nothing changes but that ``fn``, if it is compiled by fxc, has one compilation more. Of a
-    function that is split, the parts are told of that calls have compiled so far.
+    function that is split, the parts are told of that calls have compiled so far. What the function
+    itself raises for these arguments is raised.
 
     >>> import numpy as np, fxc
     >>> def smooth(u):

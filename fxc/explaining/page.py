@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from html import escape
 from textwrap import wrap
@@ -15,7 +16,8 @@ from .facts import CompilationFacts, MemoryFacts, PythonsShare, VariantFacts
 from .machine import Roof
 
 _NAME = 11  # columns of what stands in front of a line
-_MOST_GUARDS = 12
+_MOST_GUARDS, _MOST_KERNELS, _MOST_NAMES, _MOST_COPIES = 12, 12, 4, 6
+_MOST_PARTS = 6
 _WIDTH = 96
 _OUTCOME = re.compile(r"^.*? plain NumPy: ")  # of a warning, in front of its reason
 
@@ -45,12 +47,21 @@ def _page(told: Explanation) -> str:
     lines = [f"{told.name}, in {told.place}"]
     if told.python is not None:
         lines += ["", *_python(told.python)]
-    for number, facts in enumerate(told.facts, 1):
+    for number, facts in enumerate(told.facts[:_MOST_PARTS], 1):
         part = "" if told.python is None else f"part {number}, "
-        lines += [f"  {part}for {facts.inputs or 'no arrays and numbers'}", ""]
+        given = wrap(f"{part}for {facts.inputs or 'no arrays and numbers'}", _WIDTH - 2)
+        lines += [*(f"  {line}" for line in given), ""]
         lines += [*_facts(facts, told.roof, told.python is None), ""]
+    if len(told.facts) > _MOST_PARTS:
+        lines += [f"… and {len(told.facts) - _MOST_PARTS} parts more, in .facts", ""]
     lines += _variants(told)
     return "\n".join(line.rstrip() for line in lines).rstrip()
+
+
+def _first(texts: Iterable[str], most: int) -> list[str]:
+    """So many of the texts, and how many more there are."""
+    found = [*texts]
+    return found[:most] + ([f"… and {len(found) - most} more"] if len(found) > most else [])
 
 
 def _row(name: str, items: Iterable[str]) -> Iterator[str]:
@@ -97,12 +108,13 @@ def _facts(facts: CompilationFacts, roof: Roof | None, is_whole: bool) -> Iterat
         yield from _row("by NumPy", [f"{name}: there is no native code for it{times}"])
     if facts.memory is not None:
         yield from _memory(facts.memory)
-    yield from _row("copies", facts.copies or ["none beyond those that the program asks for"])
+    counted = Counter(facts.copies).items()
+    whys = (f"{why}{f', {count} times' if count > 1 else ''}" for why, count in counted)
+    copies = _first(whys, _MOST_COPIES)
+    yield from _row("copies", copies or ["none beyond those that the program asks for"])
     yield ""
-    guards, more = facts.guards[:_MOST_GUARDS], len(facts.guards) - _MOST_GUARDS
+    guards = _first(facts.guards, _MOST_GUARDS)
     yield from _row("each call", ["checks that", *(f"  {text}" for text in guards)])
-    if more > 0:
-        yield from _row("", [f"  … and {more} more"])
     if facts.seconds:
         whole = sum(seconds for _, seconds in facts.seconds)
         parts = ", ".join(f"{name} {1e3 * seconds:.1f}" for name, seconds in facts.seconds)
@@ -110,13 +122,18 @@ def _facts(facts: CompilationFacts, roof: Roof | None, is_whole: bool) -> Iterat
 
 
 def _kernels(kernels: tuple[Kernel, ...], roof: Roof) -> Iterator[str]:
-    yield from _row("kernels", [f"{len(kernels)}, in this order"])
+    worst = sorted(kernels, key=lambda each: _least(each, roof), reverse=True)[:_MOST_KERNELS]
+    more = len(kernels) - len(worst)
+    which = f", of which {more} take less than these" if more else ""
+    yield from _row("kernels", [f"{len(kernels)}, in this order{which}"])
     for kernel in kernels:
+        if more and not any(kernel is each for each in worst):
+            continue
         is_far = kernel.moved > SERIAL.cache
         seconds, by_memory = roof.seconds(kernel.moved, kernel.operations, is_far)
         limit = ("memory" if is_far else "caches") if by_memory else "arithmetic"
         often = {None: ", some times", 1: ""}.get(kernel.times, f", {kernel.times} times")
-        reads, writes = (", ".join(names) for names in (kernel.reads, kernel.writes))
+        reads, writes = map(_names, (kernel.reads, kernel.writes))
         work = f"{_bytes(kernel.moved)}, {_count(kernel.operations, 'operation')}"
         yield f"  {kernel.place or 'a loop':{_NAME}} {kernel.loops}{often}"
         yield f"  {'':{_NAME}} {reads or 'nothing'} → {writes or 'a number'}"
@@ -127,6 +144,17 @@ def _kernels(kernels: tuple[Kernel, ...], roof: Roof) -> Iterator[str]:
             yield f"  {'':{_NAME}} {reason}"
     rates = f"memory {_bytes(int(roof.memory))}/s, caches {_bytes(int(roof.cache))}/s"
     yield f"  (one thread here: {rates}, {roof.operations / 1e9:.0f} billion operations/s)"
+
+
+def _least(kernel: Kernel, roof: Roof) -> float:
+    """Seconds that it takes at least in a call."""
+    is_far = kernel.moved > SERIAL.cache
+    return roof.seconds(kernel.moved, kernel.operations, is_far)[0] * (kernel.times or 1)
+
+
+def _names(names: tuple[str, ...]) -> str:
+    shown, more = names[:_MOST_NAMES], len(names) - _MOST_NAMES
+    return ", ".join(shown) + (f" and {more} more" if more > 0 else "")
 
 
 def _memory(memory: MemoryFacts) -> Iterator[str]:
@@ -142,7 +170,10 @@ def _variants(told: Explanation) -> Iterator[str]:
     yield from _row("variants", [_count(len(told.variants), "compilation")])
     for number, each in enumerate(told.variants, 1):
         calls = _count(each.calls, "call")
-        yield f"  {number:<{_NAME}} {calls} for {each.inputs or 'no arrays and numbers'}"
+        text = f"{calls} for {each.inputs or 'no arrays and numbers'}"
+        first, *rest = wrap(text, _WIDTH - _NAME)
+        yield f"  {number:<{_NAME}} {first}"
+        yield from (f"  {'':{_NAME}} {line}" for line in rest)
         if each.why:
             yield f"  {'':{_NAME}} made as no other fitted: {each.why}"
 

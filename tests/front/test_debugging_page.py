@@ -64,6 +64,8 @@ def test_a_command_gives_what_the_page_shows(
         shown = output_of(command[0], tmp_path)
     else:  # here: to start a process takes longer
         monkeypatch.chdir(tmp_path)
+        for name in ("heat", "checkpoints"):  # to be forgotten again
+            monkeypatch.setitem(sys.modules, name, None)
         assert main(shlex.split(ours)) == 0
         shown = "\n".join(map(str.rstrip, capsys.readouterr().out.splitlines())) + "\n"
     assert still(shown) == still(command[1])

@@ -241,6 +241,23 @@ def test_what_is_no_function_is_refused() -> None:
         fxc.explain(lambda x: x[7])(np.ones(3))
 
 
+def test_a_long_page_says_what_it_leaves_out() -> None:
+    def long(a: Any, b: Any, p: Any) -> Any:
+        for k in range(3):
+            a = np.cumsum(a[p]) / (k + 1)
+            b = np.cumsum(b[::-1]) + a.sum()
+            a = np.cumprod(a - b.max())
+            b = np.sort(b) + a.mean()
+        return a, b
+
+    told = fxc.explain(long)(np.ones(100), np.ones(100), np.arange(100))
+    count = len(told.facts[0].kernels)
+    assert count > 12
+    assert f"kernels    {count}, in this order, of which {count - 12} take less" in str(told)
+    assert str(told).count("operations: ") == 12
+    assert max(map(len, str(told).splitlines())) < 130
+
+
 def test_the_function_is_not_run() -> None:
     ran: list[int] = []
 
@@ -281,6 +298,12 @@ def split(x):
 def fails(x):
     return x.nothing
 """
+
+
+@pytest.fixture(autouse=True)
+def _forgets_the_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a command imports is not there for other tests."""
+    monkeypatch.setitem(sys.modules, "heat", None)
 
 
 def command(
