@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from types import FunctionType
+from types import FunctionType, MethodType
 from typing import TYPE_CHECKING, Any, ParamSpec
 
 from fxc.compiled import Compiled
@@ -47,22 +47,28 @@ def explain(fn: Callable[P, Any], /) -> Callable[P, Explanation]:
         raise TypeError(f"fxc.explain takes a function, not a {type(fn).__name__}")
     from fxc.compiled import compile
 
-    compiled: Any = fn if isinstance(fn, Compiled) else compile(fn)
+    function: Any = getattr(fn, "__func__", fn)
+    of: tuple[Any, ...] = ()
+    if isinstance(fn, MethodType) and isinstance(function, Compiled):
+        of = (fn.__self__,)
+    compiled: Any = function if of else fn if isinstance(fn, Compiled) else compile(fn)
 
     def explained(*args: P.args, **kwargs: P.kwargs) -> Explanation:
-        return _explanation(compiled, args, kwargs)
+        return _explanation(compiled, (*of, *args), kwargs)
 
     return explained
 
 
 def _explanation(compiled: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Explanation:
+    from fxc.called_functions import parts_of
+
     state = compiled._state
     python: PythonsShare | None = None
     used: list[Any] = []
     try:
         variant = compiled._find(args, kwargs)
         if variant is None and state.split is not None:
-            used = [each for part in state.split.compiled for each in part._state.variants]
+            used = [each for part in parts_of(state.split) for each in part._state.variants]
             python = _share(state.split, tuple(sorted(state.warned)), False)
         else:
             used = [variant or compiled._compile(args, kwargs)]
@@ -84,7 +90,7 @@ def _explanation(compiled: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -
 def _place(function: Any) -> str:
     code = getattr(function, "__code__", None)
     if code is None:
-        return type(function).__name__
+        return ""
     return f"{os.path.basename(code.co_filename)}:{code.co_firstlineno}"
 
 

@@ -42,8 +42,9 @@ class VariantFacts:
 
 @frozen
 class CompilationFacts:
-    """What one compilation does. ``seconds`` are those that each step of it took."""
+    """What one compilation, of a function or a part, does. ``seconds`` are those of its steps."""
 
+    name: str
     inputs: str
     operators: int
     lines: tuple[int, int] | None
@@ -92,6 +93,7 @@ def facts_of(variant: Variant) -> CompilationFacts:
     results, changes = returned(made.functional, names, captured.epilogue)
     checks = (step.text for step in captured.guards.steps if isinstance(step, Check))
     return CompilationFacts(
+        captured.graph.name,
         inputs_text(captured.graph),
         len(nodes),
         (lines[0], lines[-1]) if lines else None,

@@ -38,17 +38,19 @@ class Explanation:
     def __str__(self) -> str:
         return _page(self)
 
+    __repr__ = __str__
+
     def _repr_html_(self) -> str:
         return f"<pre>{escape(str(self))}</pre>"
 
 
 def _page(told: Explanation) -> str:
     """All sections."""
-    lines = [f"{told.name}, in {told.place}"]
+    lines = [told.name + (f", in {told.place}" if told.place else "")]
     if told.python is not None:
-        lines += ["", *_python(told.python)]
+        lines += ["", *_python(told.python, bool(told.facts))]
     for number, facts in enumerate(told.facts[:_MOST_PARTS], 1):
-        part = "" if told.python is None else f"part {number}, "
+        part = "" if told.python is None else f"part {number}, of {facts.name}, "
         given = wrap(f"{part}for {facts.inputs or 'no arrays and numbers'}", _WIDTH - 2)
         lines += [*(f"  {line}" for line in given), ""]
         lines += [*_facts(facts, told.roof, told.python is None), ""]
@@ -71,8 +73,10 @@ def _row(name: str, items: Iterable[str]) -> Iterator[str]:
         name = ""
 
 
-def _python(share: PythonsShare) -> Iterator[str]:
-    if share.statements == share.of:
+def _python(share: PythonsShare, has_facts: bool) -> Iterator[str]:
+    if share.statements == share.of and has_facts:
+        yield from _row("captured", ["functions that it calls; Python runs its own statements"])
+    elif share.statements == share.of:
         yield from _row("captured", ["nothing: all of it runs in Python, as plain NumPy"])
     else:
         how = "will run" if share.is_planned else "run"

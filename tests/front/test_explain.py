@@ -2,6 +2,7 @@
 
 import re
 import sys
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -121,7 +122,7 @@ captured   a part: 1 of 5 statements run in Python, at line lines
            does besides returning a value; call it outside of the compiled function
              test_explain.py:1 in in_parts:  sys.setswitchinterval(0.005)
 
-  part 1, for x: f64[1000]
+  part 1, of in_parts, for x: f64[1000]
 
 captured   2 operators, of lines
 writes     no array of the caller's
@@ -130,6 +131,42 @@ returns    a new array, f64[1000]
 """,
         )
         assert page.count("\nkernels") == 2
+
+
+def _called(x: Any) -> Any:
+    y = x * 2
+    sys.setswitchinterval(0.005)
+    return y * y - 1
+
+
+def _calling(x: Any) -> Any:
+    sys.setswitchinterval(0.005)
+    return _called(x) + 1
+
+
+class Method:
+    @fxc.compile
+    def add(self, x: Any) -> Any:
+        return x + 1
+
+
+def test_what_a_split_function_calls_is_told_too() -> None:
+    compiled, x = fxc.compile(_calling), np.ones(100)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", fxc.CaptureWarning)
+        for _ in range(3):
+            compiled(x)
+    told = fxc.explain(compiled)(x)
+    assert "_called" in {each.name for each in told.facts}
+    assert ", of _called, for " in str(told)
+
+
+def test_of_a_method_that_is_compiled() -> None:
+    Method().add(np.ones(3))
+    told = fxc.explain(Method().add)(np.ones(3))
+    assert [each.calls for each in told.variants] == [1]
+    assert told.place.startswith("test_explain.py:")
+    assert repr(told) == str(told)
 
 
 def test_variants_say_why_each_was_made() -> None:
