@@ -50,6 +50,7 @@ class Worth:
 
     longest: float
     is_tried: bool
+    is_part: bool = False  # of a function that is split
 
 
 def new_variant(
@@ -72,7 +73,8 @@ def new_variant(
         return _new_variant(function, options, state, args, kwargs, worth, why)
     from .tracing.compiles import Beginning, traced
 
-    beginning = Beginning(function, args, kwargs, len(state.variants) + 1, why, options.shown())
+    number, shown = len(state.variants) + 1, options.shown()
+    beginning = Beginning(function, args, kwargs, number, why, shown, worth.is_part)
     with traced(folder, __version__, beginning) as end:
         variant = _new_variant(function, options, state, args, kwargs, worth, why)
         end(_traced(variant, options))

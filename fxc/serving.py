@@ -111,7 +111,7 @@ class Serving(Remembering[P, R]):
         if len(state.variants) >= self._most_variants:
             raise self._too_many(len(state.variants), args, kwargs)
         function, options = self.__fxc_original__, self._options
-        worth = Worth(longest, options.fullgraph or self._is_part)
+        worth = Worth(longest, options.fullgraph or self._is_part, self._is_part)
         variant = new_variant(function, options, state, args, kwargs, worth)
         self._add(variant)
         return variant

@@ -138,7 +138,12 @@ def _steps(steps: Sequence[TracedStep]) -> Html:
     rows = [_step(each.name, each.seconds, each.size, whole) for each in large]
     if rest:
         names = ", ".join(dict.fromkeys(each.name for each in rest))
-        row = _step(f"{len(rest)} brief steps", sum(each.seconds for each in rest), "", whole)
+        row = _step(
+            f"{len(rest)} brief step{'s' * (len(rest) != 1)}",
+            sum(each.seconds for each in rest),
+            "",
+            whole,
+        )
         rows.append(element("details", element("summary", row), element("p", names)))
     return joined([*rows, element("p", f"{time_of(whole)} in all.")])
 

@@ -57,24 +57,26 @@ class Lines:
 
 def program(made: TracedCompilation, lines: Lines) -> Html:
     """The functions that the compilation comes from."""
-    parts = [
-        joined(
-            [element("h4", os.path.basename(file), title=file), _source(file, first, text, lines)]
-        )
-        for (file, first), text in sorted(made.sources.items(), key=lambda x: x[0] != made.place)
-    ]
+    failed = made.failure.place if made.failure is not None else None
+    parts = []
+    for (file, first), text in sorted(made.sources.items(), key=lambda x: x[0] != made.place):
+        parts.append(element("h4", os.path.basename(file), title=file))
+        parts.append(_source((file, first), text, lines, failed))
     if not parts:
         parts = [element("p", "The source could not be read.", class_="none")]
     return joined(parts)
 
 
-def _source(file: str, first: int, text: tuple[str, ...], lines: Lines) -> Html:
+def _source(start: Place, text: tuple[str, ...], lines: Lines, failed: Place | None) -> Html:
+    """Lines of a file from a place on; what a compilation failed at says so."""
+    file, first = start
     width = len(str(first + len(text)))
     shown = []
     for number, line in enumerate(text, first):
         of = lines.of([(file, number)])
         head = element("b", str(number).rjust(width))
-        shown.append(element("span", head, line or " ", data_p=of, data_line=str(number)))
+        here = element("em", "  ← here") if (file, number) == failed else Html("")
+        shown.append(element("span", head, line or " ", here, data_p=of, data_line=str(number)))
     return element("pre", joined(shown), class_="code")
 
 

@@ -17,6 +17,7 @@ from .traced import TraceContent, TracedCompilation
 
 MOST_SHOWN = 100  # compilations that are shown in full
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
+_CHOOSE = "Choose a line: what it became is marked everywhere."
 _DRAWING_HELP = (
     "What is read stands above what reads it. Dashed: a view. Strong: a write, and dots lead to "
     "what has to come behind it. Frames: loop nests, bodies of loops and branches."
@@ -48,12 +49,12 @@ def _resource(name: str) -> str:
 def _header(traced: TraceContent, title: str) -> Html:
     made = traced.compilations
     functions = len({(each.place, each.function) for each in made})
-    whole = sum(step.seconds for each in made for step in each.steps)
+    whole = sum(each.took for each in made)
     counts = Counter(each.outcome for each in made)
     facts = [
         f"{_count(len(made), 'compilation')} of {_count(functions, 'function')}",
         f"{time_of(whole)} of compiling" if made else "",
-        *(f"{counts[kind]} {kind}" for kind in ("failed", "cut off") if counts[kind]),
+        *(f"{counts[kind]} {kind}" for kind in ("not compiled", "cut off") if counts[kind]),
     ]
     versions = ""
     if traced.heads:
@@ -96,11 +97,10 @@ def _contents(traced: TraceContent) -> Html:
     """The list of compilations, each a link to its part of the page."""
     rows = []
     for number, each in enumerate(traced.compilations, 1):
-        seconds = sum(step.seconds for step in each.steps)
         name: str = each.function or "a function"
         is_shown = number <= MOST_SHOWN
         link = element("a", name, href=f"#c{number}") if is_shown else element("span", name)
-        cells = (link, ", ".join(each.arguments), time_of(seconds), _outcome(each))
+        cells = (link, ", ".join(each.arguments), time_of(each.took), _outcome(each))
         rows.append(element("tr", *(element("td", cell) for cell in cells)))
     if not rows:
         return element("p", "No compilation was traced.", class_="none")
@@ -113,7 +113,8 @@ def _contents(traced: TraceContent) -> Html:
 def _outcome(made: TracedCompilation) -> Html:
     if made.outcome != "compiled":
         return element("strong", made.outcome)
-    return Html(f"variant {made.variant}" if made.variant > 1 else "")
+    variant = f"variant {made.variant}" if made.variant > 1 else ""
+    return joined([", ".join(filter(None, ("part" if made.is_part else "", variant)))])
 
 
 def _compilation(number: int, made: TracedCompilation) -> Html:
@@ -126,10 +127,10 @@ def _compilation(number: int, made: TracedCompilation) -> Html:
     arguments = element("code", f"({', '.join(made.arguments)})")
     parts.append(element("p", arguments, f" {facts}", class_="facts"))
     parts += [element("p", each, class_="remark") for each in _remarks(made)]
-    told = element("p", "Choose a line: what it became is marked everywhere.", class_="none")
+    told = [element("p", _CHOOSE, class_="none")] if made.stages else []
     views = element(
         "div",
-        element("div", element("h3", "Program"), told, program(made, lines), class_="program"),
+        element("div", element("h3", "Program"), *told, program(made, lines), class_="program"),
         _panels(number, made, lines),
         class_="pair",
     )
@@ -145,12 +146,15 @@ def _compilation(number: int, made: TracedCompilation) -> Html:
 
 def _remarks(made: TracedCompilation) -> Iterator[str]:
     """What is to be known before one reads on."""
+    if made.is_part:
+        yield "A part of a function that is split: Python runs what stands around it."
     if made.reason:
         yield f"Compiled again: {made.reason}."
     if made.failure is not None:
-        error, message, after = made.failure
-        behind = f" after the step “{after}”" if after else ""
-        yield f"Failed{behind}: {error}: {message}"
+        why = made.failure
+        behind = f" after the step “{why.after}”" if why.after else ""
+        where = f" ({os.path.basename(why.place[0])}:{why.place[1]})" if why.place else ""
+        yield f"Not compiled{behind}: {why.error}: {why.message}{where}"
     if made.outcome == "cut off":
         last = made.steps[-1].name if made.steps else "start"
         yield f"The trace ends in this compilation, after the step “{last}”."

@@ -14,6 +14,7 @@ from .traced import (
     Place,
     TraceContent,
     TracedCompilation,
+    TracedFailure,
     TracedMemory,
     TracedNest,
     TracedStep,
@@ -114,6 +115,7 @@ def _start(made: TracedCompilation, event: dict[str, Any]) -> None:
     made.arguments = _texts(event.get("arguments", ()))
     made.variant = _int(event.get("variant", 0))
     made.reason = str(event.get("reason", ""))
+    made.is_part = event.get("part") is True
     made.options = {str(k): str(v) for k, v in event.get("options", {}).items()}
 
 
@@ -179,7 +181,9 @@ def _end(made: TracedCompilation, event: dict[str, Any]) -> None:
 
 
 def _failure(made: TracedCompilation, event: dict[str, Any]) -> None:
-    made.failure = (str(event["error"]), str(event["message"]), str(event.get("after", "")))
+    error, message, after = (str(event.get(name, "")) for name in ("error", "message", "after"))
+    made.failure = TracedFailure(error, message, _place(event.get("place")), after)
+    made.seconds = float(event.get("seconds", 0))
 
 
 def _problem(made: TracedCompilation, event: dict[str, Any]) -> None:

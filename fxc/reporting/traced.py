@@ -58,6 +58,18 @@ class TracedMemory:
     statements: tuple[Place | None, ...]
 
 
+@frozen
+class TracedFailure:
+    """Why there is no code: the class of an exception, its message, where in the program it was,
+    the step behind which that was.
+    """
+
+    error: str
+    message: str
+    place: Place | None
+    after: str
+
+
 @mutable
 class TracedCompilation:
     """One compilation, as far as the trace tells of it."""
@@ -70,6 +82,7 @@ class TracedCompilation:
     variant: int = 0
     reason: str = ""
     options: dict[str, str] = field(default_factory=dict)
+    is_part: bool = False  # of a function that is split
     sources: dict[Place, tuple[str, ...]] = field(default_factory=dict)  # by their first line
     steps: list[TracedStep] = field(default_factory=list)
     stages: dict[str, TracedText] = field(default_factory=dict)
@@ -82,14 +95,19 @@ class TracedCompilation:
     memory: TracedMemory | None = None
     seconds: float | None = None  # when it is finished
     fallbacks: tuple[str, ...] = ()
-    failure: tuple[str, str, str] | None = None  # class, message, the step before
+    failure: TracedFailure | None = None
     problems: list[str] = field(default_factory=list)
 
     @property
+    def took(self) -> float:
+        """Seconds, as far as it went."""
+        return self.seconds or sum(step.seconds for step in self.steps)
+
+    @property
     def outcome(self) -> str:
-        """``compiled``, ``failed``, or ``cut off`` if the trace does not tell the end."""
+        """``compiled``, ``not compiled``, or ``cut off`` if the trace does not tell the end."""
         if self.failure is not None:
-            return "failed"
+            return "not compiled"
         return "cut off" if self.seconds is None else "compiled"
 
 

@@ -45,6 +45,7 @@ class Beginning:
     variant: int
     reason: str
     options: Mapping[str, object]
+    is_part: bool  # of a function that is split
 
 
 @frozen
@@ -115,6 +116,7 @@ class _Trace:
                 variant=beginning.variant,
                 reason=beginning.reason,
                 options=dict(beginning.options),
+                part=beginning.is_part,
             )
             if place is not None:
                 self._source((place,))
@@ -200,8 +202,16 @@ class _Trace:
     def failed(self, error: BaseException) -> None:
         """The compilation has ended without a result."""
         with self._going_on():
-            kind, text = type(error).__name__, str(error)
-            self.write("failure", error=kind, message=text, after=self._last)
+            refusal = getattr(error, "refusal", None)
+            loc = getattr(refusal, "location", None)
+            self.write(
+                "failure",
+                error=type(error).__name__,
+                message=str(error),
+                place=None if loc is None else (loc.file, loc.line),
+                after=self._last,
+                seconds=round(self._seconds + time.perf_counter() - self._since, 6),
+            )
 
     @contextmanager
     def _going_on(self) -> Iterator[None]:

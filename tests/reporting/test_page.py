@@ -114,8 +114,10 @@ def test_a_failure_is_shown(tmp_path):
     with pytest.raises(fxc.CaptureError):
         traced_to(tmp_path, refused, (np.ones(3),))
     found = Checked(page(read(tmp_path), "t"))
-    assert any(data.startswith("Failed: CaptureError: ") for _, data in found.texts)
-    assert ("strong", "failed") in found.texts
+    assert any(data.startswith("Not compiled: CaptureError: ") for _, data in found.texts)
+    assert ("strong", "not compiled") in found.texts
+    place = next(place for place, each in enumerate(found.texts) if each == ("em", "  ← here"))
+    assert found.texts[place - 1][1] == "        return open(x)"
 
 
 def test_nothing_compiled_is_said():
