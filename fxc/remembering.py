@@ -6,7 +6,7 @@ import types
 from typing import TYPE_CHECKING, Any
 
 from fxc.ir.forking import compiling
-from fxc.ir.settings import cache_folder
+from fxc.ir.settings import cache_folder, config
 
 from .running import P, R
 from .splitting import Splitting
@@ -52,6 +52,8 @@ class Remembering(Splitting[P, R]):
         options = self._options
         is_plain = isinstance(function, types.FunctionType) and options.backend == "llvm"
         if not is_plain or options.passes or cache_folder() is None:
+            return None
+        if config.trace is not None:  # which tells how a compilation is made
             return None
         from .cache.codes import keep_codes_on_disk
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import argparse
 import os
-import runpy
 import sys
 import tempfile
 import traceback
 from pathlib import Path
 
 from fxc.ir.settings import config
+
+from ..scripts.as_main import NoScript, script
 
 _HELP = """\
 Write one page of HTML about each compilation: the program beside every stage that became of it,
@@ -51,42 +52,43 @@ def run(options: argparse.Namespace) -> int:
                 raise _NoTrace(f"{options.what} is no script: nothing can be passed to it")
             return _write(Path(options.what), options.out, Path(options.what).resolve().name)
         return _of_script(options)
-    except (_NoTrace, OSError) as error:
+    except (_NoTrace, NoScript, OSError) as error:
         print(f"python -m fxc report: {error}", file=sys.stderr)
         return 2
 
 
 def _of_script(options: argparse.Namespace) -> int:
     """Run the script as Python would, then write the page."""
-    script = Path(options.what)
-    if not script.is_file():
-        raise _NoTrace(f"there is no file {script}")
-    out = options.out.resolve()  # the script may go elsewhere
+    name, out = Path(options.what).name, options.out.resolve()  # the script may go elsewhere
     with tempfile.TemporaryDirectory(prefix="fxc-trace-") as folder:
-        status = _run(script, options.arguments, folder)
-        written = _write(Path(folder), out, script.name)
+        status = _run(options.what, options.arguments, folder)
+        written = _write(Path(folder), out, name)
     return status or written
 
 
-def _run(script: Path, arguments: list[str], folder: str) -> int:
-    """The exit status of the script. Its processes are traced, too."""
-    argv, path, variable = sys.argv[:], sys.path[:], os.environ.get("FXC_TRACE")
-    sys.argv = [str(script), *arguments]
-    sys.path[0] = str(script.resolve().parent)
+def _run(path: str, arguments: list[str], folder: str) -> int:
+    """The exit status of the script. Processes that it starts are traced, too.
+
+    Raises ``NoScript`` if it is not there.
+    """
+    main, argv, paths = sys.modules["__main__"], sys.argv[:], sys.path[:]
+    variable = os.environ.get("FXC_TRACE")
     os.environ["FXC_TRACE"] = folder
     try:
         with config.override(trace=folder):
-            runpy.run_path(str(script), run_name="__main__")
+            script(path, arguments).run()
+    except NoScript:
+        raise
     except SystemExit as end:
         return _status(end.code)
     except BaseException as error:
         shown = error.__traceback__
-        while shown is not None and shown.tb_frame.f_code.co_filename != str(script):
+        while shown is not None and shown.tb_frame.f_code.co_filename != path:
             shown = shown.tb_next  # frames of ours
-        traceback.print_exception(type(error), error, shown or error.__traceback__)
+        traceback.print_exception(type(error), error, shown)
         return 130 if isinstance(error, KeyboardInterrupt) else 1
     finally:
-        sys.argv, sys.path[:] = argv, path
+        sys.modules["__main__"], sys.argv[:], sys.path[:] = main, argv, paths
         os.environ.pop("FXC_TRACE", None)
         if variable is not None:
             os.environ["FXC_TRACE"] = variable

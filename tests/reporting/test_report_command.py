@@ -53,16 +53,17 @@ def test_a_script_is_run_as_by_python_and_told_of(tmp_path):
 )
 def test_a_script_that_fails_has_its_own_end(tmp_path, capsys, monkeypatch, end, status, said):
     monkeypatch.delitem(sys.modules, "beside", raising=False)
-    before = sys.path[:], sys.argv[:], os.environ.get("FXC_TRACE")
+    before = sys.path[:], sys.argv[:], os.environ.get("FXC_TRACE"), sys.modules["__main__"]
     out = tmp_path / "a.html"
     assert main(["report", "-o", str(out), str(script(tmp_path, end)), "3"]) == status
     found = capsys.readouterr()
     assert "['3']" in found.out
     assert said in found.err
-    assert "runpy" not in found.err
     assert "cli" not in found.err
+    assert "as_main" not in found.err
     assert out.exists()
-    assert (sys.path, sys.argv, os.environ.get("FXC_TRACE")) == before
+    after = sys.path, sys.argv, os.environ.get("FXC_TRACE"), sys.modules["__main__"]
+    assert after == before
 
 
 def test_a_folder_is_told_of(tmp_path, capsys):
@@ -83,7 +84,7 @@ def test_what_is_not_there_is_said(tmp_path, capsys):
     (tmp_path / "plain.py").write_text("print(1)")
     for what, said in (
         (["nowhere"], "there is no nowhere"),
-        (["nowhere.py"], "there is no file nowhere.py"),
+        (["nowhere.py"], "nowhere.py cannot be read: No such file"),
         ([str(tmp_path / "empty")], "has no trace: FXC_TRACE="),
         ([str(tmp_path / "empty"), "more"], "is no script"),
         ([str(tmp_path / "plain.py")], "plain.py has compiled nothing"),
@@ -92,3 +93,14 @@ def test_what_is_not_there_is_said(tmp_path, capsys):
         assert said in capsys.readouterr().err
     assert out.read_text() == "before"
     assert main(["report", "-o", str(tmp_path / "no" / "a.html"), str(tmp_path / "empty")]) == 2
+
+
+def test_what_an_earlier_process_has_compiled_is_told_of_too(tmp_path):
+    path = script(tmp_path)
+    env = {**os.environ, "FXC_CACHE": "1", "FXC_CACHE_DIR": str(tmp_path / "cache")}
+    command = [sys.executable, "-m", "fxc", "report", path.name]
+    plain = subprocess.run([sys.executable, path.name], cwd=tmp_path, env=env, capture_output=True)
+    assert plain.returncode == 0
+    assert any((tmp_path / "cache").rglob("*"))
+    ran = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True)
+    assert "fxc-report.html: 1 compilation\n" in ran.stderr
