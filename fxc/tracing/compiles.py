@@ -15,6 +15,7 @@ from contextlib import contextmanager
 import numpy as np
 
 from fxc.capture.guards.program import Check, GuardProgram
+from fxc.drawing.fused import fused, groups
 from fxc.drawing.json_form import to_json
 from fxc.drawing.picture import picture_of
 from fxc.ir.graph import Graph, walk
@@ -26,7 +27,7 @@ from fxc.lowering.emission.native_module import Module
 from fxc.lowering.nests.program import Program
 from fxc.runtime.engine import Engine
 
-from .facts import calls_of_numpy, memory, nests
+from .facts import calls_of_numpy, memory, of_nest
 from .sources import source_parts
 from .stages import StageText, of_code, of_graph, of_module, of_program
 from .writer import TraceWriter
@@ -166,18 +167,14 @@ class _Trace:
                 self.write("source", file=part.file, first=part.first, lines=part.lines)
 
     def _nests(self, program: Program, graph: Graph) -> None:
-        found = list(nests(program))
+        found = fused(program)
         self.write(
-            "schedule", nests=found, calls=calls_of_numpy(program), copies=list(program.copies)
+            "schedule",
+            nests=list(map(of_nest, found)),
+            calls=calls_of_numpy(program),
+            copies=list(program.copies),
         )
-        names = {f"nest {number}": str(each["how"]) for number, each in enumerate(found, 1)}
-        group_of: dict[str, str] = {}
-        for name, each in zip(names, found, strict=True):
-            values = each["values"]
-            assert isinstance(values, list)
-            for value in values:
-                group_of.setdefault(value, name)
-        picture = picture_of(graph, names, group_of)
+        picture = picture_of(graph, *groups(found))
         self.write("drawing", stage="decomposed", picture=to_json(picture))
 
     def end(self, made: Made) -> None:

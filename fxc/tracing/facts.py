@@ -2,35 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import replace
-
+from fxc.drawing.fused import Fused
 from fxc.ir.size_functions import hint
 from fxc.lowering.emission.arena import plan_arena
 from fxc.lowering.emission.native_module import Module
 from fxc.lowering.nests.bounds import counter_ranges, most_elements
 from fxc.lowering.nests.program import Program
 from fxc.lowering.nests.statements import Boxed, For, If, Loop, Stmt, While, touched, walk
-from fxc.lowering.scheduling.explain import schedule
 
 Facts = dict[str, object]
 
 
-def nests(program: Program) -> Iterator[Facts]:
-    """The nests, in order: where each comes from, how it runs, the values of the graph that are
-    computed in it, the arrays that it reads and writes.
+def of_nest(fused: Fused) -> Facts:
+    """A nest: where it comes from, how it runs, the values of the graph that are computed in it,
+    the arrays that it reads and writes.
     """
-    outer = [stmt for stmt in walk(program.body, into_loops=False) if isinstance(stmt, Loop)]
-    for stmt in outer:
-        read, written = touched((stmt,))
-        inner = (getattr(each, "node", "") for each in walk((stmt,)))
-        yield {
-            "place": _place(stmt),
-            "how": schedule(replace(program, body=(stmt,))).strip(),
-            "values": list(dict.fromkeys(filter(None, inner))),
-            "reads": sorted(read),
-            "writes": sorted(written),
-        }
+    read, written = touched((fused.nest,))
+    return {
+        "place": _place(fused.nest),
+        "how": fused.how,
+        "values": list(fused.values),
+        "reads": sorted(read),
+        "writes": sorted(written),
+    }
 
 
 def _place(stmt: Stmt) -> list[object] | None:

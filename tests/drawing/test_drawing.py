@@ -175,6 +175,16 @@ def test_text_is_escaped_and_the_drawing_needs_no_other_file(tmp_path):
     assert (tmp_path / "a.svg").read_text(encoding="utf-8") == text
 
 
+def test_the_stages_are_drawn_with_what_is_fused():
+    stages = fxc.compile(relax, fullgraph=True).inspect(*relax_arguments())
+    text = str(fxc.draw(stages))
+    titles = [t.text for t in ET.fromstring(text).iter(f"{SVG}text") if t.get("class") == "title"]
+    assert titles == ["nest 1", "nest 2"]
+    assert "lanes 8" in text
+    by_numpy = fxc.compile(relax, backend="numpy").inspect(*relax_arguments())
+    assert 'class="frame group"' not in str(fxc.draw(by_numpy))
+
+
 def test_what_is_no_graph_is_refused():
-    with pytest.raises(TypeError, match=r"fxc.draw takes a graph, .*not a int"):
+    with pytest.raises(TypeError, match=r"fxc.draw takes what inspect.*, not int"):
         fxc.draw(3)

@@ -29,7 +29,7 @@ MAY_IMPORT = {
     "lowering": {"ops", "ir"},
     "runtime": {"ir", "package"},
     "dispatch": {"ops", "ir"},
-    "drawing": {"ir"},
+    "drawing": {"lowering", "ir"},
     "ops": {"ir"},
     "ir": set(),
     "package": set(),
