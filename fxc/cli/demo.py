@@ -19,6 +19,18 @@ import numpy as np
 import fxc
 from fxc.ir.records import frozen
 
+from .progress import with_progress
+
+_HELP = """\
+Run the five programs of examples/ with and without fxc, compare what they compute, and time them.
+
+    python -m fxc demo
+    python -m fxc demo --quick --only nbody photo
+
+Pictures and the stages of one program go to a folder. The status is 0 if all are as with NumPy, 1
+if one differs, 2 if there are no examples, as outside of a checkout, or no libraries for pictures.
+"""
+
 PROGRAMS = ("gray_scott", "black_scholes", "photo", "transformer_block", "nbody")
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 PAIRS = 7
@@ -56,6 +68,8 @@ class Timing:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.description = _HELP
     parser.add_argument("--out", type=Path, default=Path("demo-output"), metavar="FOLDER")
     parser.add_argument("--quick", action="store_true", help="tiny sizes: does everything work?")
     parser.add_argument("--only", choices=PROGRAMS, nargs="+", default=PROGRAMS, metavar="PROGRAM")
@@ -73,7 +87,8 @@ def run(options: argparse.Namespace) -> int:
     print(heading())
     rows: list[Timing] = []
     written: list[Path] = []
-    for name, module in modules.items():
+    for name in with_progress(modules, "timing"):
+        module = modules[name]
         compiled = fxc.compile(module.PROGRAM, fullgraph=True)
         rows.append(examine(name, module, compiled, options.quick))
         print(table_line(rows[-1]), flush=True)

@@ -18,6 +18,16 @@ COMMANDS = {
     "export": "export a function of a file for another runtime",
     "report": "write a page about what was compiled, of a trace or of a script that is run",
     "help": "print the page of an error, such as FXC0002, or the help of a command",
+    "doctor": "check the installation, and say what to do about each problem",
+    "coverage": "print what becomes of a function of NumPy's, as of np.sort",
+    "bench": "run the benchmarks of a checkout",
+}
+# What the help shows together; others stand at its end.
+GROUPS = {
+    "to begin": ("doctor", "demo", "coverage"),
+    "to see inside": ("report", "help"),
+    "to find what is wrong": ("bisect",),
+    "to use elsewhere": ("export", "cache"),
 }
 
 
@@ -36,14 +46,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = list(sys.argv[1:] if arguments is None else arguments)
     parser = argparse.ArgumentParser(
         prog="python -m fxc",
-        description="A compiler for NumPy.",
-        epilog="python -m fxc COMMAND --help tells of one command.",
+        usage="python -m fxc COMMAND …",
+        description=_help(),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    commands = parser.add_subparsers(dest="command", metavar="command")
+    commands = parser.add_subparsers(
+        dest="command", metavar="COMMAND", help=argparse.SUPPRESS, prog="python -m fxc"
+    )
     asked = next((each for each in given if not each.startswith("-")), None)
     loaded: Command | None = None
     for name, summary in COMMANDS.items():
-        command = commands.add_parser(name, help=summary, description=summary)
+        command = commands.add_parser(name, description=summary)
         if name == asked:
             loaded = import_module(f"fxc.cli.{name}")
             loaded.add_arguments(command)
@@ -52,3 +65,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.print_help()
         return 0
     return loaded.run(options)
+
+
+def _help() -> str:
+    """All commands, by groups."""
+    listed = {name for names in GROUPS.values() for name in names}
+    groups = {**GROUPS, "to work on fxc": tuple(name for name in COMMANDS if name not in listed)}
+    lines = ["A compiler for NumPy programs with views and in-place writes.", ""]
+    for title, names in groups.items():
+        lines += [f"{title}:", *(f"  {name:<9} {COMMANDS[name]}" for name in names), ""]
+    return "\n".join(
+        [
+            *lines,
+            "python -m fxc COMMAND --help tells of one command, with examples. The exit status is",
+            "0 if all went well, 1 if something failed, 2 if what was asked for makes no sense.",
+        ]
+    )

@@ -1,0 +1,140 @@
+"""``python -m fxc``: its help, what its commands print, and their exit status."""
+
+from __future__ import annotations
+
+import io
+import re
+import subprocess
+import sys
+from importlib import import_module
+
+import pytest
+
+from fxc.cli import doctor
+from fxc.cli.main import COMMANDS, GROUPS, main
+from fxc.cli.progress import with_progress
+
+
+def test_the_help_has_all_commands(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([]) == 0
+    shown = capsys.readouterr().out
+    for name, summary in COMMANDS.items():
+        assert re.search(rf"^  {name} +{re.escape(summary)}$", shown, re.MULTILINE)
+    listed = [name for names in GROUPS.values() for name in names]
+    assert len(set(listed)) == len(listed)
+    assert set(listed) <= set(COMMANDS)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_help_of_a_command_has_an_example(
+    name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main([name, "--help"])
+    assert ended.value.code == 0
+    shown = capsys.readouterr().out
+    assert shown.startswith(f"usage: python -m fxc {name}")
+    assert re.search(rf"^    python -m fxc {name}\b|^    \w+ +", shown, re.MULTILINE)
+    assert import_module(f"fxc.cli.{name}").__doc__
+
+
+def test_a_command_that_there_is_not() -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["nothing"])
+    assert ended.value.code == 2
+
+
+# ---------------------------------------------------------------- doctor
+
+
+def test_doctor_finds_nothing_wrong_here(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["doctor"]) == 0
+    shown = capsys.readouterr().out
+    for what in ("Python", "numpy", "llvmlite", "processor", "threads", "cache", "result"):
+        assert re.search(rf"^[ !] {what} +\S", shown, re.MULTILINE)
+    assert "equals NumPy's" in shown
+    assert shown.endswith("all is well\n")
+
+
+def test_doctor_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(doctor, "version_of", lambda name: {"numpy": "1.26.4"}.get(name, ""))
+    found = {each.what: each for each in doctor.versions()}
+    assert found["numpy"].advice == "pip install -U numpy"
+    assert found["llvmlite"].found == "is not installed"
+    assert found["numpy"].is_wrong
+    assert str(found["numpy"]).splitlines()[1] == "             → pip install -U numpy"
+
+
+def test_doctor_names_settings_that_make_no_sense() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "fxc", "doctor"],
+        env={"FXC_NUM_THREADS": "many", "FXC_VERFY": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert "! settings   FXC_NUM_THREADS must be a number from 1 to 256" in done.stdout
+    assert "all is well" not in done.stdout
+
+
+def test_doctor_names_settings_that_slow_fxc_down(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FXC_VERFY", "1")
+    import fxc
+
+    with fxc.config.override(verify_graphs=True):
+        found = [str(each) for each in doctor.settings()]
+    assert any("FXC_VERFY is no setting" in each for each in found)
+    assert any("FXC_VERIFY_GRAPHS is on" in each for each in found)
+
+
+# ---------------------------------------------------------------- coverage, bench
+
+
+def test_coverage_of_a_function(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["coverage", "np.sort"]) == 0
+    shown = capsys.readouterr().out.splitlines()
+    assert shown[0] == "np.sort"
+    assert shown[7].split() == ["f64", "native"]
+    assert main(["coverage", "numpy.linalg.svd"]) == 0
+    assert main(["coverage", "sort"]) == 0
+    assert "np.ndarray.sort" in capsys.readouterr().out
+
+
+def test_coverage_says_why_a_function_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["coverage", "np.array2string"]) == 0
+    assert "refused: np.array2string cannot be captured" in capsys.readouterr().out
+
+
+def test_coverage_of_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["coverage", "np.srot"]) == 2
+    assert "did you mean" in capsys.readouterr().err
+    assert main(["coverage"]) == 0
+    assert "functions: " in capsys.readouterr().out
+
+
+def test_bench_wants_a_checkout(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: object, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("fxc.cli.bench._ROOT", tmp_path)
+    assert main(["bench"]) == 2
+    assert "in a checkout" in capsys.readouterr().err
+
+
+# ---------------------------------------------------------------- progress
+
+
+class Terminal(io.StringIO):
+    """A file that is a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def test_progress_is_for_terminals_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    for kind in (io.StringIO, Terminal):
+        shown = kind()
+        monkeypatch.setattr(sys, "stderr", shown)
+        assert [*with_progress(["one", "two"], "checking")] == ["one", "two"]
+        assert ("checking two" in shown.getvalue()) == (kind is Terminal)
+        assert shown.getvalue().endswith("\x1b[K") == (kind is Terminal)
