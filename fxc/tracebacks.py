@@ -12,6 +12,7 @@ from types import CodeType, TracebackType
 from typing import Any, ParamSpec, TypeVar
 
 from fxc.ir.errors import FxcError, InternalError, NumberedError, notes_of, reference
+from fxc.ir.settings import config
 
 F = TypeVar("F", bound=Callable[..., Any])
 P = ParamSpec("P")
@@ -52,13 +53,15 @@ def hide_fxc(error: BaseException) -> None:
     has been split in its turn, one frame of the function is left, the inner one.
 
     Errors of fxc say where more is to be read, and have no frames of fxc, but for bugs. What else
-    no frame of the program has raised keeps them.
+    no frame of the program has raised keeps them, and so does all with ``FXC_FULL_TRACEBACK``.
     """
     if isinstance(error, FxcError):
         if isinstance(error, NumberedError) and reference(error.kind) not in notes_of(error):
             error.add_note(reference(error.kind))
-        if not isinstance(error, InternalError):
+        if not isinstance(error, InternalError) and not config.full_traceback:
             _hide_all(error)
+        return
+    if config.full_traceback:
         return
     _show_program(error)
     seen: BaseException | None = error

@@ -73,7 +73,7 @@ def _apart() -> Iterator[None]:
     """A folder of its own, and no operators of it afterwards; onnx may seem not to be there."""
     before = os.getcwd()
     onnx = {"onnx": sys.modules["onnx"]} if "onnx" in sys.modules else {}
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, fxc.config.override(cache=False):
         os.chdir(folder)
         try:
             yield

@@ -59,8 +59,10 @@ NOT_PARSED = Kind("FXC0204")  # a schema or the text of a graph
 
 # How fxc is used.
 ARGUMENT = Kind("FXC0301")  # an argument of a function of fxc's
+SETTING = Kind("FXC0302")  # a setting, or its variable of the environment
 NOT_INSTALLED = Kind("FXC0303")  # a package that something needs
 
 # Bugs of fxc.
 INTERNAL = Kind("FXC0901")
 NOT_VERIFIED = Kind("FXC0902")  # a graph is not what it claims
+WRONG_RESULT = Kind("FXC0903")  # compiled code has given something else than NumPy

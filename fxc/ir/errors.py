@@ -112,8 +112,10 @@ class VerificationError(InternalError):
     kind = kinds.NOT_VERIFIED
 
 
-class WrongResult(FxcError):
+class WrongResult(NumberedError):
     """Compiled code has given something else than NumPy; the text says what differs first."""
+
+    kind = kinds.WRONG_RESULT
 
 
 class ParseError(NumberedError):

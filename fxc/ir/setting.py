@@ -6,6 +6,8 @@ import os
 from collections.abc import Callable
 from typing import Any, Final, Generic, Self, TypeVar, overload
 
+from .error_kinds import SETTING
+from .errors import UsageError, UsageTypeError, numbered
 from .records import frozen
 
 T = TypeVar("T")
@@ -93,15 +95,16 @@ class Setting(Generic[T]):
         except ValueError as error:
             why = f"; {error}" if error.args else ""
             message = f"{self.variable} must be {self.kind.must}, not {text[:_SHOWN]!r}{why}"
-        raise ValueError(message)
+        raise UsageError(SETTING, message)
 
     def taken(self, value: object) -> T:
         """The value as it is kept. Raises ``TypeError`` or ``ValueError``, which name the two."""
         try:
             return self.kind.take(value)
         except (TypeError, ValueError) as error:
-            kind, why = type(error), f"; {error}" if error.args else ""
-        raise kind(f"fxc.config.{self.name} must be {self.kind.must}, not {value!r}{why}")
+            is_type, why = isinstance(error, TypeError), f"; {error}" if error.args else ""
+        message = f"fxc.config.{self.name} must be {self.kind.must}, not {value!r}{why}"
+        raise UsageTypeError(SETTING, message) if is_type else UsageError(SETTING, message)
 
     def put(self, value: T | _Unset) -> None:
         """Set what ``taken`` or ``chosen`` gave.
@@ -109,10 +112,11 @@ class Setting(Generic[T]):
         Raises ``RuntimeError`` for another value than one that is fixed.
         """
         if self._is_fixed and (self.given() if isinstance(value, _Unset) else value) != self.value:
-            raise RuntimeError(
+            text = (
                 f"fxc.config.{self.name} stays {self.value!r}: code has been made with it; "
                 "set it before the first call of a compiled function"
             )
+            raise RuntimeError(numbered(SETTING, text))
         self._chosen = value
         for each in self._watchers:
             each()

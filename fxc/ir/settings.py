@@ -8,6 +8,8 @@ from contextlib import contextmanager
 from functools import cache
 from typing import TYPE_CHECKING, Literal
 
+from .error_kinds import SETTING
+from .errors import UsageError
 from .setting import FOLDER, SWITCH, Setting, count, names
 
 if TYPE_CHECKING:
@@ -104,7 +106,8 @@ class Config:
         taken = {name: _found(name).taken(value) for name, value in values.items()}
         for name in taken:
             if SETTINGS[name].once:
-                raise ValueError(f"fxc.config.{name} is for a whole process, not for a block")
+                text = f"fxc.config.{name} is for a whole process, not for a block"
+                raise UsageError(SETTING, text)
         before = {name: SETTINGS[name].chosen for name in taken}
         try:
             for name, value in taken.items():

@@ -115,7 +115,7 @@ def test_a_senseless_variable_is_told_where_a_function_is_compiled(
     name: str, wrong: str, told: str
 ) -> None:
     text = by_process("print(fxc.config); fxc.compile(len)", **{name: wrong})
-    assert f"ValueError: {name} " in text
+    assert f"UsageError: FXC0302: {name} " in text
     assert told in text
 
 
@@ -132,7 +132,9 @@ def test_what_code_was_made_with_stays(tmp_path: Path) -> None:
     done = subprocess.run([sys.executable, str(file)], capture_output=True, text=True, check=False)
     assert done.stdout == "-avx512f,-avx2\n"
     last = done.stderr.splitlines()[-1]
-    assert last.startswith("RuntimeError: fxc.config.cpu_features stays '-avx512f,-avx2': code has")
+    assert last.startswith(
+        "RuntimeError: FXC0302: fxc.config.cpu_features stays '-avx512f,-avx2': code has"
+    )
     wrong = fxc.config.override(cpu_features="")
     with pytest.raises(ValueError, match="is for a whole process"), wrong:
         pass

@@ -150,6 +150,15 @@ def test_bugs_keep_their_frames(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "new_variant" in names
 
 
+@pytest.mark.parametrize("fn", [in_the_middle, lambda x: x.reshape(7)])
+def test_a_setting_keeps_all_frames(fn: Callable[..., Any]) -> None:
+    compiled = fxc.compile(fn, fullgraph=True)
+    with fxc.config.override(full_traceback=True), pytest.raises(Exception) as caught:
+        compiled(X)
+    names = [frame.name for frame in traceback.extract_tb(caught.value.__traceback__)]
+    assert "__call__" in names
+
+
 def test_exceptions_of_numpy_are_numpys() -> None:
     def shown(call: Callable[..., Any]) -> str:
         try:

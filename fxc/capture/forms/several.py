@@ -178,10 +178,8 @@ class Several(TakesUfuncs, Traced):
             return found._stored_as(dtype) if isinstance(found, Traced) else found
         is_int = dtype == np.int64 and not any(is_weak_float(x) for _, x in found.options)
         if dtype not in (np.float32, np.float64) and not is_int:
-            raise refuse(
-                SEVERAL_KINDS,
-                f"an assignment of a number of several types to {dtype} is not captured",
-            )
+            text = f"an assignment of a number of several types to {dtype} is not captured"
+            raise refuse(SEVERAL_KINDS, text)
         return united([(flag, stored(flag, x, dtype)) for flag, x in found.options])
 
     def _beside(self, other: object) -> Any:
