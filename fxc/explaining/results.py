@@ -6,7 +6,7 @@ import ast
 import re
 from collections.abc import Iterator
 
-from fxc.capture.epilogue.epilogue import Epilogue
+from fxc.capture.epilogue.finishing import Epilogue
 from fxc.ir.graph import Graph
 from fxc.ir.signature import ConstantLeaf, DimLeaf, InputLeaf, OutputLeaf, ResultLeaf, ViewStep
 from fxc.ir.types import ArrayType

@@ -45,9 +45,9 @@ def _of_scalars(name: str, plain: Emit) -> Emit:
         kind, sign = code.type(dtype), "s" if dtype.kind == "i" else "u"
         function = f"{{ {kind}, i1 }} @llvm.{sign}{name}.with.overflow.{kind}"
         code.function.module.declare(f"declare {function}({kind}, {kind})")
-        pair = code.op(f"call {function}({kind} {left}, {kind} {right})")
-        code.report(code.op(f"extractvalue {{ {kind}, i1 }} {pair}, 1"), OVERFLOW)
-        return code.op(f"extractvalue {{ {kind}, i1 }} {pair}, 0")
+        pair = f"{{ {kind}, i1 }} " + code.op(f"call {function}({kind} {left}, {kind} {right})")
+        code.report(code.op(f"extractvalue {pair}, 1"), OVERFLOW)
+        return code.op(f"extractvalue {pair}, 0")
 
     return emit
 
@@ -78,9 +78,8 @@ def _sign(code: Lanes, args: Sequence[str], dtypes: DTypes, result: np.dtype) ->
     is_float = dtype.kind == "f"
     above = code.compare("ogt" if is_float else "sgt", dtype, x, zero)
     below = code.compare("olt" if is_float else "slt", dtype, x, zero)
-    rest = zero
-    if is_float:  # nan stays nan; both zeros give +0.0
-        rest = code.select(code.compare("uno", dtype, x, x), dtype, x, zero)
+    # Of floats nan stays nan, and both zeros give +0.0.
+    rest = code.select(code.compare("uno", dtype, x, x), dtype, x, zero) if is_float else zero
     return code.select(above, dtype, one, code.select(below, dtype, code.const(-1, dtype), rest))
 
 
