@@ -9,14 +9,14 @@ from __future__ import annotations
 import sys
 import threading
 import warnings
-from dataclasses import dataclass
 from typing import Any
 
 from .ir.errors import CaptureWarning
+from .ir.records import frozen
 from .tracebacks import is_of_fxc
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Kept:
     text: str
     file: str

@@ -8,7 +8,6 @@ from __future__ import annotations
 import ctypes
 import os
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 from fxc.ir.records import frozen
@@ -130,10 +129,11 @@ class KeptMemory:
             self._set(before)
 
 
-def _has_huge_pages(root: Path = Path("/")) -> bool:
+def _has_huge_pages(root: str = "/") -> bool:
     """Whether this system gives huge pages to those who ask."""
     try:
-        return "[never]" not in (root / "sys/kernel/mm/transparent_hugepage/enabled").read_text()
+        with open(os.path.join(root, "sys/kernel/mm/transparent_hugepage/enabled")) as file:
+            return "[never]" not in file.read()
     except OSError:
         return False
 

@@ -14,8 +14,7 @@ from fxc.ir.errors import UsageError, uncapturable
 from fxc.ir.graph import Literal
 from fxc.ir.schema import Schema
 from fxc.ir.types import ArrayType, ScalarType, Type
-from fxc.ops.custom import Definition, array_operands, definitions
-from fxc.ops.custom_trials import check_values
+from fxc.ops.custom import Definition, array_operands, check_values, definitions
 from fxc.ops.foreign_results import Unlearnable
 from fxc.ops.table import TABLE
 

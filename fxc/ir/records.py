@@ -54,7 +54,7 @@ def _with_methods(cls: Any, *, frozen: bool, eq: bool) -> Any:
     """The class made once more, with slots for its fields and the methods it does not define."""
     members = dict(vars(cls))
     del members["__dict__"], members["__weakref__"]
-    inherited = [member for base in cls.__mro__ for member in vars(base).values()]
+    inherited = [member for base in cls.__mro__[:-1] for member in vars(base).values()]
     cached = any(isinstance(member, cached_property) for member in inherited)
     fields = {
         name: _take_field(members, name, kind)

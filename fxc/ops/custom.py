@@ -12,17 +12,22 @@ from fxc.ir.error_kinds import CUSTOM_OPERATOR
 from fxc.ir.errors import CaptureError, FxcError, uncapturable
 from fxc.ir.forking import table_lock
 from fxc.ir.graph import Literal
+from fxc.ir.later import import_later
 from fxc.ir.records import frozen, mutable
 from fxc.ir.schema import Schema
 from fxc.ir.symbols import SymExpr
 from fxc.ir.types import ArrayType, ScalarType, Type, is_known
 
-from .custom_trials import check_types
 from .epochs import Epoch
 from .foreign_calls import ForeignCall, Hole
-from .foreign_learning import learnt, looks_of
 from .foreign_results import Unlearnable
 from .operators import Operator
+
+# See Note [Rooms with one door].
+check_types = import_later("fxc.ops.custom_trials", "check_types")
+check_values = import_later("fxc.ops.custom_trials", "check_values")
+learnt = import_later("fxc.ops.foreign_learning", "learnt")
+looks_of = import_later("fxc.ops.foreign_learning", "looks_of")
 
 # Note [Custom operators]
 # An operator of the user's is a row of the table like others, with the tag CUSTOM; what follows

@@ -8,18 +8,16 @@ import itertools
 import linecache
 import os
 import sys
-import sysconfig
 import threading
-from pathlib import Path
 from types import CodeType, FrameType
 
 import numpy as np
 
 from fxc.ir.location import SourceLocation
 
-OURS = str(Path(__file__).absolute().parents[2]) + os.sep
+OURS = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))) + os.sep
 _HIDDEN = (OURS, os.path.dirname(os.path.abspath(np.__file__)) + os.sep, contextlib.__file__)
-_LIBRARIES = tuple(sysconfig.get_path(name) for name in ("stdlib", "purelib", "platlib"))
+_PYTHONS = os.path.dirname(os.__file__) + os.sep
 _LIBRARY_FOLDERS = {"site-packages", "dist-packages"}  # pip's, also a user's own, and Debian's
 _is_hidden: dict[str, bool] = {}
 Columns = tuple[int, int | None]  # the first byte of a line and the one behind the last
@@ -54,9 +52,8 @@ def is_of_program(function: object) -> bool:
 @functools.cache
 def is_in_library(file: str) -> bool:
     """Whether a file belongs to Python or to a package that was installed."""
-    return file.startswith((*_HIDDEN, *_LIBRARIES)) or not _LIBRARY_FOLDERS.isdisjoint(
-        Path(file).parts
-    )
+    folders = file.replace(os.altsep or os.sep, os.sep).split(os.sep)
+    return file.startswith((*_HIDDEN, _PYTHONS)) or not _LIBRARY_FOLDERS.isdisjoint(folders)
 
 
 def runs_ours(frame: FrameType, name: str) -> bool:
