@@ -4,7 +4,7 @@
 ``@dataclass(eq=False, slots=True)``, to type checkers and to ``dataclasses.replace`` too.
 ``dataclass`` itself writes and compiles the source of every method, about a millisecond a class,
 and the first call of a compiled function needs nearly a hundred classes. Here the methods are
-shared, or closures; ``__init__`` is written when it is called first.
+shared, or closures; ``__init__`` is written when there are some objects.
 """
 
 from __future__ import annotations
@@ -91,14 +91,49 @@ def _take_field(members: dict[str, Any], name: str, kind: object) -> Any:
     return each
 
 
+_FEW = 4  # objects of most classes are all that a first call makes; to write a method takes as long
+
+
 def _initialiser(cls: Any, fields: dict[str, Field[Any]]) -> Callable[..., None]:
-    """The method as it is called first; it makes the one that is called from then on."""
+    """The method as it is called first; it makes the one that is called when there are more."""
+    calls = 0
 
     def __init__(self: object, *args: object, **kwargs: object) -> None:
-        cls.__init__ = _written(cls, fields)
-        cls.__init__(self, *args, **kwargs)
+        nonlocal calls
+        calls += 1
+        if calls > _FEW or not _fill(self, cls, fields, args, kwargs):
+            cls.__init__ = _written(cls, fields)
+            cls.__init__(self, *args, **kwargs)
 
     return __init__
+
+
+def _fill(
+    self: object,
+    cls: Any,
+    fields: dict[str, Field[Any]],
+    args: tuple[object, ...],
+    kwargs: dict[str, object],
+) -> bool:
+    """Set the fields of a new object; False if the arguments are not those of its class."""
+    given = dict(zip(fields, args, strict=False))
+    if len(args) > len(given) or not kwargs.keys() <= fields.keys() - given.keys():
+        return False
+    given |= kwargs
+    for name, each in fields.items():
+        if name not in given:
+            if each.default_factory is not MISSING:
+                given[name] = each.default_factory()
+            elif each.default is not MISSING:
+                given[name] = each.default
+            else:
+                return False
+    for name in fields:
+        vars(cls)[name].__set__(self, given[name])
+    finish = getattr(cls, "__post_init__", None)
+    if finish is not None:
+        finish(self)
+    return True
 
 
 def _written(cls: Any, fields: dict[str, Field[Any]]) -> Callable[..., None]:

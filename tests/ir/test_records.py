@@ -1,0 +1,86 @@
+"""``@frozen`` and ``@mutable`` make objects as dataclasses do, the first ones and the later ones."""
+
+import dataclasses
+from dataclasses import field
+from typing import Any
+
+import pytest
+
+from fxc.ir.records import _FEW, frozen, mutable
+
+
+def kinds() -> tuple[Any, Any]:
+    """A record and a dataclass of the same fields, both new."""
+
+    class Plain:
+        a: int
+        b: int = 2
+        c: list[int] = field(default_factory=list)
+        d: int = field(init=False)
+
+        def __post_init__(self) -> None:
+            object.__setattr__(self, "d", self.a + self.b)
+
+    fields = dict(vars(Plain))
+    members = {name: fields[name] for name in ("b", "c", "d", "__post_init__", "__annotations__")}
+
+    def made() -> Any:
+        return type("Same", (), {**members, "__module__": __name__, "__qualname__": "Same"})
+
+    return frozen(made()), dataclasses.dataclass(frozen=True, slots=True)(made())
+
+
+def outcome(kind: Any, args: tuple[int, ...], kwargs: dict[str, Any]) -> Any:
+    try:
+        made = kind(*args, **kwargs)
+    except TypeError as error:
+        return str(error)
+    return [getattr(made, each.name) for each in dataclasses.fields(made)]
+
+
+@pytest.mark.parametrize("before", [0, _FEW])
+@pytest.mark.parametrize(
+    ("args", "kwargs"),
+    [
+        ((1,), {}),
+        ((1, 5), {}),
+        ((1, 5, [3]), {}),
+        ((), {"a": 1}),
+        ((1,), {"c": [4]}),
+        ((), {"b": 1, "a": 7}),
+        ((), {}),
+        ((), {"b": 1}),
+        ((1, 2, [3], 4), {}),
+        ((1,), {"a": 1}),
+        ((1,), {"d": 1}),
+        ((1,), {"e": 1}),
+    ],
+)
+def test_objects_are_those_of_a_dataclass(
+    before: int, args: tuple[int, ...], kwargs: dict[str, Any]
+) -> None:
+    record, plain = kinds()
+    for _ in range(before):
+        record(1)
+    assert outcome(record, args, kwargs) == outcome(plain, args, kwargs)
+
+
+def test_each_object_has_a_list_of_its_own() -> None:
+    record, _ = kinds()
+    made = [record(1) for _ in range(2 * _FEW)]
+    assert len({id(each.c) for each in made}) == len(made)
+    assert all(each == made[0] for each in made)
+
+
+def test_few_objects_write_no_method() -> None:
+    @mutable
+    class Counter:
+        count: int = 0
+
+    first = Counter.__init__
+    for _ in range(_FEW):
+        Counter()
+        assert Counter.__init__ is first
+    Counter(count=3)
+    assert Counter.__init__ is not first
+    assert Counter(4).count == 4
