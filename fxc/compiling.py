@@ -20,12 +20,10 @@ from fxc.ir.errors import (
 from fxc.ir.logs import PERF, RECOMPILES
 from fxc.ir.records import frozen
 from fxc.ir.settings import config
-from fxc.ir.steps import listening
 from fxc.ir.text import inputs_text
 
 from .decisions import kinds_of
 from .state import Options, State
-from .step_logs import StepTimes, costs_of, logging_steps
 from .variants import Variant, why_none_fits
 from .version import __version__
 
@@ -110,6 +108,10 @@ def _new_variant(
     """The variant, if it is ``why`` there is one more. There are so many parameters because this is
     all that a compilation depends on.
     """
+    from fxc.ir.steps import listening  # on first use: importing fxc imports little
+
+    from .step_logs import StepTimes, costs_of, logging_steps
+
     name = getattr(function, "__name__", type(function).__name__)
     if state.variants and RECOMPILES.isEnabledFor(INFO):
         RECOMPILES.info("%s: compiled again:%s", name, _reasons(state.variants, args, kwargs))
