@@ -25,6 +25,7 @@ from .exported import ExportedProgram
 from .exported_arguments import BY_VALUE, leaf_names
 from .program_file import ArgumentLeaf, Fixed, GivenInput, SavedProgram, Unread
 from .program_objects import NAMED
+from .step_logs import logging_steps
 from .tracebacks import folded
 
 
@@ -70,7 +71,8 @@ def export(
         _argument_leaf(leaf, place, name)
         for leaf, place, name in zip(leaves, places, names, strict=True)
     )
-    graph = _functional(captured)
+    with logging_steps(captured.graph.name):
+        graph = _functional(captured)
     if dynamic:
         _warn_of_fixed_sizes(graph, kept, names)
     return ExportedProgram(SavedProgram(graph, in_spec, captured.out_spec, parameters, kept))

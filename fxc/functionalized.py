@@ -20,6 +20,7 @@ from fxc.ir.tree import unflatten
 from fxc.ops.kernels import kernel_of
 
 from .stages import functional_graph
+from .step_logs import logging_steps
 from .tracebacks import folded
 
 P = ParamSpec("P")
@@ -108,7 +109,8 @@ class Functionalized(Generic[P, R]):
                 if inputs is not None:
                     return variant, inputs
             captured = capture(self.__fxc_original__, args, kwargs, Terms(effects=False))
-            self._variants.append(_Variant(captured, functional_graph(captured)))
+            with logging_steps(captured.graph.name):
+                self._variants.append(_Variant(captured, functional_graph(captured)))
             inputs = captured.guards.check(args, kwargs)
             assert inputs is not None
             return self._variants[-1], inputs

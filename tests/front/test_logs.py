@@ -91,6 +91,15 @@ def test_stages_are_shown_with_what_passes_change(caplog: pytest.LogCaptureFixtu
     assert "\n+  %" in passes["f: decompose"]
 
 
+def test_what_is_exported_or_functionalized_is_shown(caplog: pytest.LogCaptureFixture) -> None:
+    with fxc.config.override(logs="graph,passes"):
+        fxc.export(f, np.arange(4.0))
+        fxc.functionalize(f).graph(np.arange(4.0))
+    said = [record.getMessage() for record in caplog.records]
+    assert [text.partition("\n")[0] for text in said].count("f: captured") == 2
+    assert sum(text.startswith("f: functionalize, ") for text in said) == 2
+
+
 def test_loggers_are_silent_again(caplog: pytest.LogCaptureFixture) -> None:
     own = ROOT.getChild("perf")
     own.setLevel(logging.ERROR)
