@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
-from fxc.ir.graph import Node
+from collections.abc import Sequence
+
+import numpy as np
+
+from fxc.ir.bounds import decide
+from fxc.ir.graph import Node, Operand
 from fxc.ir.size_guards import guard
+from fxc.ir.symbols import Dim
 from fxc.ir.types import c_strides
 
-from ..nests.buffers import Buffer
-from ..nests.statements import Matmul
+from ..nests.buffers import BOOL, I64, Atom, Buffer, Const
+from ..nests.statements import Compute, If, Index, Matmul
+from ..operators.matrix_order import LEAST
 from .call_operands import as_numpys, place_shared
 from .context import Context
 from .stores import store, whole
 from .writes import free_target
+
+Less = tuple[Dim, Dim]  # whether the first is less than the second
 
 
 def contraction(context: Context, node: Node) -> None:
@@ -19,28 +28,89 @@ def contraction(context: Context, node: Node) -> None:
     them that ``np.dot`` makes. See Note [What a call sees].
     """
     dtype = node.output.type.dtype
-    names = []
     place_shared(context, *node.args[:2])
-    for operand in node.args[:2]:
-        name = as_numpys(context, operand)
-        buffer = context.buffers[name]
-        if buffer.dtype != dtype or (node.op == "dot" and dot_copies(buffer)):
-            kind = operand.type
-            strides = c_strides(kind.shape, dtype.itemsize)
-            cast = context.add_buffer(dtype, kind.shape, strides)
-            store(context, operand, cast, whole, node.loc)
-            name = cast
-        names.append(name)
+    names = [as_numpys(context, operand) for operand in node.args[:2]]
+    given = [context.buffers[name] for name in names]
+    asked: list[tuple[Less, ...]] = [(), ()]
+    for number, (operand, buffer) in enumerate(zip(node.args[:2], given, strict=True)):
+        copies = node.op == "dot" and _copies(buffer, given[1 - number])
+        if buffer.dtype != dtype or copies is True:
+            names[number] = _copied(context, operand, dtype, node)
+        elif copies:
+            asked[number] = copies
     out = free_target(context, node) or context.new_buffer(node.output.type)
-    context.emit(Matmul(out, names[0], names[1], node.loc))
+    product = Matmul(out, names[0], names[1], node.loc)
+    stmts = context.scope.statements
+    before = len(stmts)
+    for number, operand in enumerate(node.args[:2]):
+        if asked[number]:
+            names[number] = _copied(context, operand, dtype, node)
+    copying = (*stmts[before:], Matmul(out, names[0], names[1], node.loc))
+    del stmts[before:]
+    checks = (*asked[0], *asked[1])
+    context.emit(If(_holds(context, checks), copying, (product,)) if checks else product)
     context.put(node.output, out)
+
+
+def _copied(context: Context, operand: Operand, dtype: np.dtype, node: Node) -> str:
+    """A buffer with the operand, in C order."""
+    kind = operand.type
+    copy = context.add_buffer(dtype, kind.shape, c_strides(kind.shape, dtype.itemsize))
+    store(context, operand, copy, whole, node.loc)
+    return copy
+
+
+def _copies(matrix: Buffer, vector: Buffer) -> bool | tuple[Less, ...]:
+    """Whether ``np.dot`` copies an operand before it calls BLAS, and that may show; or, of a matrix
+    for a vector, what decides about it when it runs.
+
+    It copies what has gaps, but for a single row or column. The copy of a window of a C array shows
+    for a vector without gaps and 2 or 3 columns: for these BLAS has another order if there are no
+    gaps between the rows. See Note [Products of a vector and a matrix].
+    """
+    if (len(matrix.shape), len(vector.shape)) != (2, 1):
+        return dot_copies(matrix)
+    size, (rows, columns), (first, second) = matrix.dtype.itemsize, matrix.shape, matrix.strides
+    checks: list[Less] = [(1, rows), (1, columns)]
+    if any(decide(stride, ">", 0) is not True for stride in (first, second)):
+        return dot_copies(matrix)
+    if second == size:
+        if decide(vector.strides[0], ">", size) is True:
+            return False
+        checks += [(columns * size, first), (columns, LEAST)]
+    elif first == size:
+        checks.append((rows * size, second))
+    known = [decide(left, "<", right) for left, right in checks]
+    if False in known:
+        return False
+    left = [each for each, holds in zip(checks, known, strict=True) if holds is None]
+    return tuple(left) or True
+
+
+def _holds(context: Context, checks: Sequence[Less]) -> Atom:
+    """Whether all of these are so."""
+    found: list[Atom] = []
+    for pair in checks:
+        sides: list[Atom] = []
+        for dim in pair:
+            sides.append(Const(dim, I64) if isinstance(dim, int) else context.fresh())
+            if isinstance(sides[-1], str):
+                context.emit(Index(sides[-1], I64, dim))
+        found.append(context.fresh())
+        context.emit(Compute(str(found[-1]), BOOL, "less", tuple(sides), (I64, I64)))
+    holds, *others = found
+    for each in others:
+        both = context.fresh()
+        context.emit(Compute(both, BOOL, "logical_and", (holds, each), (BOOL, BOOL)))
+        holds = both
+    return holds
 
 
 def dot_copies(buffer: Buffer) -> bool:
     """Whether ``np.dot`` copies an operand before it calls BLAS, which may then add otherwise.
 
     It copies what BLAS cannot read, reversed and broadcast axes, and matrices that are not
-    contiguous; of these, windows of C arrays have the same bits either way.
+    contiguous; of these, most windows of C arrays have the same bits either way.
     """
     step = buffer.dtype.itemsize
     axes = [

@@ -1,0 +1,80 @@
+"""Matrices that ``np.dot`` copies before it multiplies them by a vector, or does not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import fxc
+from tests.compiling import same
+
+Program = Callable[[Any, Any, Any], None]
+
+
+def fewer_columns(W: Any, v: Any, out: Any) -> None:
+    """Down to none; with 3 and 2 BLAS has another order if there are no gaps."""
+    for i in range(W.shape[1] + 1):
+        out[i, : W.shape[1] - i] = np.dot(v, W[:, i:])
+
+
+def more_columns(W: Any, v: Any, out: Any) -> None:
+    for i in range(W.shape[1] + 1):
+        out[i, :i] = np.dot(v, W[:, :i])
+
+
+def transposed(W: Any, v: Any, out: Any) -> None:
+    """All of the first array has no gaps."""
+    for i in range(W.shape[1] + 1):
+        out[i, : W.shape[1] - i] = np.dot(W[:, i:].T, v)
+
+
+def shorter_rows(W: Any, v: Any, out: Any) -> None:
+    for i in range(W.shape[0] + 1):
+        out[i, : W.shape[1]] = np.dot(W.T[:, i:], v[i:])
+
+
+def other_rows(W: Any, v: Any, out: Any) -> None:
+    for i in range(W.shape[0] + 1):
+        out[i, : W.shape[1]] = np.dot(v[i:], W[i:])
+
+
+def every_second(W: Any, v: Any, out: Any) -> None:
+    for i in range(W.shape[1] + 1):
+        s = np.dot(v, W[:, i::2])
+        out[i, : s.shape[0]] = s
+
+
+PROGRAMS: tuple[Program, ...] = (
+    fewer_columns, more_columns, transposed, shorter_rows, other_rows, every_second,
+)  # fmt: skip
+
+
+@pytest.mark.bits
+@pytest.mark.products
+@pytest.mark.parametrize("program", PROGRAMS)
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_windows_that_vary(program: Program, dtype: Any) -> None:
+    rng, rows, columns = np.random.default_rng(1), 19, 14
+    wide = rng.standard_normal((rows, columns + 5)).astype(dtype)
+    vectors = rng.standard_normal((rows, 2)).astype(dtype)
+    for W in (wide[:, :columns].copy(), wide[:, 2:-3]):
+        for v in (vectors[:, 0].copy(), vectors[:, 1]):
+            compiled = fxc.compile(program, fullgraph=True)
+            out = np.zeros((rows + columns, rows + columns), dtype)
+            assert same(program, compiled, (W, v, out))
+
+
+@pytest.mark.bits
+@pytest.mark.products
+@pytest.mark.parametrize("dynamic", [False, True])
+def test_windows_of_few_columns(dynamic: bool) -> None:
+    compiled = fxc.compile(lambda v, W: np.dot(v, W), fullgraph=True, dynamic=dynamic)
+    rng = np.random.default_rng(1)
+    for rows, columns in ((30, 3), (31, 2), (17, 1), (29, 5), (1, 3), (1, 1), (3, 3), (2, 2)):
+        wide, v = rng.standard_normal((rows, columns + 2)), rng.standard_normal(2 * rows)
+        for W in (wide[:, 1:-1], wide[:, 1:-1].copy(), wide.T[1:-1].copy().T):
+            for x in (v[:rows], v[::2]):
+                assert same(np.dot, compiled, (x, W))
