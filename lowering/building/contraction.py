@@ -20,6 +20,7 @@ from .context import Context
 from .stores import store, whole
 from .writes import free_target
 
+_LONG_ROW = 9  # elements
 Less = tuple[Dim, Dim]  # whether the first is less than the second
 
 
@@ -33,7 +34,7 @@ def contraction(context: Context, node: Node) -> None:
     given = [context.buffers[name] for name in names]
     asked: list[tuple[Less, ...]] = [(), ()]
     for number, (operand, buffer) in enumerate(zip(node.args[:2], given, strict=True)):
-        copies = node.op == "dot" and _copies(buffer, given[1 - number])
+        copies = node.op == "dot" and _copies(buffer, given[1 - number], is_first=number == 0)
         if buffer.dtype != dtype or copies is True:
             names[number] = _copied(context, operand, dtype, node)
         elif copies:
@@ -60,13 +61,14 @@ def _copied(context: Context, operand: Operand, dtype: np.dtype, node: Node) -> 
     return copy
 
 
-def _copies(matrix: Buffer, vector: Buffer) -> bool | tuple[Less, ...]:
+def _copies(matrix: Buffer, vector: Buffer, *, is_first: bool) -> bool | tuple[Less, ...]:
     """Whether ``np.dot`` copies an operand before it calls BLAS, and that may show; or, of a matrix
     for a vector, what decides about it when it runs.
 
     It copies what has gaps, but for a single row or column. The copy of a window of a C array shows
-    for a vector without gaps and 2 or 3 columns: for these BLAS has another order if there are no
-    gaps between the rows. See Note [Products of a vector and a matrix].
+    where BLAS has another order if there are no gaps between the rows: for a vector without gaps
+    times 2 or 3 columns, and for rows of up to 8 elements. See Note [Products of a vector and a
+    matrix].
     """
     if (len(matrix.shape), len(vector.shape)) != (2, 1):
         return dot_copies(matrix)
@@ -75,9 +77,9 @@ def _copies(matrix: Buffer, vector: Buffer) -> bool | tuple[Less, ...]:
     if any(decide(stride, ">", 0) is not True for stride in (first, second)):
         return dot_copies(matrix)
     if second == size:
-        if decide(vector.strides[0], ">", size) is True:
+        if not is_first and decide(vector.strides[0], ">", size) is True:
             return False
-        checks += [(columns * size, first), (columns, LEAST)]
+        checks += [(columns * size, first), (columns, _LONG_ROW if is_first else LEAST)]
     elif first == size:
         checks.append((rows * size, second))
     known = [decide(left, "<", right) for left, right in checks]

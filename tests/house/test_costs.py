@@ -9,6 +9,7 @@ FOLDERS = ("lowering/scheduling", "lowering/building", "lowering/emission", "low
 
 # What has a number of its own: none decides how fast code is, or no other one is right.
 RIGHT: dict[str, set[str]] = {
+    "building/contraction.py": {"_LONG_ROW"},
     "building/natural_powers.py": {"_MOST"},
     "building/scope.py": {"NEVER"},
     "emission/arena.py": {"ALIGNMENT"},

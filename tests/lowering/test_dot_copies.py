@@ -36,6 +36,12 @@ def shorter_rows(W: Any, v: Any, out: Any) -> None:
         out[i, : W.shape[1]] = np.dot(W.T[:, i:], v[i:])
 
 
+def longer_rows(W: Any, v: Any, out: Any) -> None:
+    """Up to 8 elements are added up by loops of their own, if there are no gaps between rows."""
+    for i in range(W.shape[1] + 1):
+        out[i, : W.shape[0]] = np.dot(W[:, :i], v[:i])
+
+
 def other_rows(W: Any, v: Any, out: Any) -> None:
     for i in range(W.shape[0] + 1):
         out[i, : W.shape[1]] = np.dot(v[i:], W[i:])
@@ -48,7 +54,7 @@ def every_second(W: Any, v: Any, out: Any) -> None:
 
 
 PROGRAMS: tuple[Program, ...] = (
-    fewer_columns, more_columns, transposed, shorter_rows, other_rows, every_second,
+    fewer_columns, more_columns, transposed, shorter_rows, longer_rows, other_rows, every_second,
 )  # fmt: skip
 
 
