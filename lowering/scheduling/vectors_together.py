@@ -69,6 +69,9 @@ class _Strips:
         """The loop in strips, if it has such products."""
         if loop.leave is not None or loop.var not in self.counters:
             return None
+        first, last = self.counters[loop.var]
+        if decide(last - first, "<", self.vectors) is True:
+            return None
         products = [
             found
             for place, stmt in enumerate(loop.body)
@@ -176,13 +179,17 @@ class _Strips:
         """How many iterations a strip has."""
         costs = self.target.costs
         row = max(1, hint(found.matrix.shape[1]) * found.vector.dtype.itemsize)
-        return max(self.at_once(found)[0], min(costs.together_strip, costs.together_bytes // row))
+        return max(self.vectors, min(costs.together_strip, costs.together_bytes // row))
 
-    def at_once(self, found: _Found) -> tuple[int, int]:
-        """Vectors and columns of a block: half of the registers have totals."""
+    @property
+    def vectors(self) -> int:
+        """Those of a block. Half of the registers have totals of it."""
+        return max(1, self.target.registers // 4)
+
+    def columns(self, found: _Found) -> int:
+        """Those of a block."""
         lanes = max(1, self.target.vector // found.vector.dtype.itemsize)
-        registers = self.target.registers
-        return max(1, registers // 4), lanes * max(1, registers // 16)
+        return lanes * max(1, self.target.registers // 16)
 
     def ahead(self, var: str, stmt: Matmul, found: _Found, strip: Range, length: int) -> Matmul:
         """The products of a strip."""
@@ -208,7 +215,7 @@ class _Strips:
         shape = (stop - start, 1, columns)
         strides = c_strides(shape, vector.dtype.itemsize)
         self.buffers[some] = Buffer(some, vector.dtype, shape, strides, "temp", some)
-        together = Together(length, *self.at_once(found), found.fewer)
+        together = Together(length, self.vectors, self.columns(found), found.fewer)
         return Matmul(some, x, y, stmt.loc, together=together)
 
     def now(self, var: str, stmt: Matmul, found: _Found, some: str, start: Dim) -> Loop:

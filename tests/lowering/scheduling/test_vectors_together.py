@@ -183,7 +183,7 @@ loop iv in 0:(2)
 @pytest.mark.usefixtures("known")
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_a_strip_is_what_the_loop_is(program: Any) -> None:
-    for sizes in ((70, 6, 5), (9, 2, 4)):
+    for sizes in ((70, 6, 5), (10, 2, 4)):
         args = arguments(program, *sizes)
         wanted, found = [each.copy() for each in args], [each.copy() for each in args]
         program(*wanted)
@@ -220,6 +220,8 @@ REFUSED = [
     "for i in range(9):\n    A[i, 3] = 2.0\n    y[i, :9] = A[i, :9] @ B",
     # Rows that overlap.
     "for i in range(3):\n    y.ravel()[5 * i : 5 * i + 9] = y.ravel()[5 * i : 5 * i + 9] @ B",
+    # Less than a block.
+    "for i in range(2, 9):\n    y[i, :9] = A[i, :9] @ B",
     # Products that need not be made.
     "for i in range(9):\n    if (A[i, :9] @ B)[i] > 1:\n        break\n    y[i] = 2.0",
     "for i in range(9):\n    if y[i, 0] > 0:\n        y[i, :9] = A[i, :9] @ B",
@@ -249,7 +251,7 @@ def test_what_stays(lines: str) -> None:
     "lines",
     [
         "for i in range(9):\n    y[i, :9] = A[i, :9] @ B",
-        "for i in range(2, 9):\n    A[i, :9] = A[i, :9] @ B\n    A[i, 2] = 1.0",
+        "for i in range(2, 11):\n    A[i, :9] = A[i, :9] @ B\n    A[i, 2] = 1.0",
         "for i in range(9):\n    y[i, :9] = A[:9, i] @ B",
         "for i in range(9):\n    y[0, :9] += B.T @ A[i, :9]",
         "for i in range(8):\n    y[i, : 8 - i] = v @ B[:, i + 1 :]",
