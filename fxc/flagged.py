@@ -17,7 +17,6 @@ from numpy._core import umath
 from fxc.ir.errors import Flagged
 from fxc.ir.flag_bits import DIVIDE, FLAG_KINDS, INVALID, OVERFLOW, UNDERFLOW
 from fxc.ir.records import frozen
-from fxc.runtime.generators import restoring
 from fxc.runtime.notice import ERRSTATE, Notice
 
 if TYPE_CHECKING:
@@ -179,7 +178,11 @@ def watched(
     """Watch the calls of ``run``, which tells ``notice`` of flags."""
     watch = Watch(graph, facts)
     run = watch.listening(run) if facts.calls else run
-    watch.runs = restoring(run, facts.drawn) if facts.drawn else run
+    watch.runs = run
+    if facts.drawn:
+        from fxc.runtime.generators import restoring  # few programs draw
+
+        watch.runs = restoring(run, facts.drawn)
     notice.decides = watch.decides
     return watch
 

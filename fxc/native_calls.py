@@ -8,8 +8,6 @@ from functools import cache
 from types import BuiltinFunctionType
 from typing import TYPE_CHECKING, Any
 
-from fxc.capture.guards.program import Count, Fetch
-from fxc.ir.errors import MISSED
 from fxc.ir.objects import (
     HAS_VECTORCALL,
     IS_BASE,
@@ -20,21 +18,16 @@ from fxc.ir.objects import (
 )
 from fxc.ir.records import frozen
 from fxc.lowering.calling.forward import FORWARD, emit_forward
-from fxc.lowering.calling.guard_things import Untranslated
-from fxc.lowering.calling.guarded_function import ENTRY, Spent, Steps, emit_guards
-from fxc.lowering.calling.native_call import Finish, emit_call
+from fxc.lowering.calling.guard_things import ENTRY
 from fxc.lowering.calling.vectorcall import VECTORCALL, VECTORCALL_TEXT
 from fxc.runtime.engine import Engine
 
-from .assemble import Assembled
 from .large_arrays import new_array_function
 from .numpy_slots import pointers
 from .turns import FOR_EVER
 
 if TYPE_CHECKING:
-    from fxc.capture.captured import Captured
-
-    from .stages import Compilation
+    from .assemble import Assembled
     from .turns import Handed
 
 
@@ -54,10 +47,10 @@ class NativeCall:
 
     def builtin(self, otherwise: object) -> Any:
         """A builtin that runs a call, or calls ``otherwise`` in the same way."""
-        module, engine = self.assembled.module, self.assembled.engine
+        engine = self.assembled.engine
         code, own = 0, 0
-        for segment, function in zip(module.segments, engine.functions, strict=True):
-            code, own = engine.address(segment.entry), id(function.__self__)
+        for entry, function in zip(engine.entries, engine.functions, strict=True):
+            code, own = engine.address(entry), id(function.__self__)
         table = pointers(
             code,
             own,
@@ -68,36 +61,6 @@ class NativeCall:
         )
         keeps = (engine.functions, self.counter, otherwise, self.objects)
         return self.engine.function(ENTRY, table, *keeps, keywords=True)
-
-
-def native_call(
-    captured: Captured, made: Compilation, count: Count, spent: Spent | None = None
-) -> NativeCall:
-    """The native function for calls of one compilation: all of a call, or its guards alone.
-
-    Raises ``Untranslated``.
-    """
-    drawn = captured.drawn and not (made.assembled and made.assembled.module.keeps_states)
-    if made.assembled is None or drawn or not objects_are_as_known():
-        raise Untranslated("no native code")
-    program, epilogue = captured.guards, captured.epilogue
-    finish = None if epilogue is None else epilogue.finish
-    steps = Steps(
-        tuple(
-            (step.var, step.expression) if isinstance(step, Fetch) else ("", step.condition)
-            for step in program.steps
-        ),
-        program.namespace,
-        program.inputs,
-    )
-    end = None if epilogue is None else Finish(epilogue.source, finish, program.objects)
-    try:
-        emitted = emit_call(made.decomposed, made.assembled.module, steps, end, spent)
-    except Untranslated:
-        serve = program.serve(made.run, finish, count)
-        emitted = emit_guards(steps, serve, program.served, MISSED, spent)
-    engine = Engine(emitted.text, b"", (), quick=True)
-    return NativeCall(emitted.text, engine, made.assembled, emitted.objects, ctypes.c_int64())
 
 
 def forward(turn: Handed, otherwise: object, over: object, most: int = FOR_EVER) -> Any:

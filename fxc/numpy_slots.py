@@ -15,8 +15,6 @@ from typing import Any
 import numpy as np
 
 from fxc.ir.errors import InternalError
-from fxc.ir.objects import objects_are_as_known
-from fxc.runtime.kept_arrays import ITEM_SIZE
 
 # Places in NumPy's table of C functions, and in that of the functions of a dtype: its ABI.
 _ABI_VERSION = 0  # PyArray_GetNDArrayCVersion
@@ -128,6 +126,9 @@ def check_places() -> None:
 
     Raises ``ImportError`` if something is not where this module calls it.
     """
+    from fxc.ir.objects import objects_are_as_known  # once, by who compiles
+    from fxc.runtime.kept_arrays import ITEM_SIZE
+
     table = _table()
     _demand(objects_are_as_known(), "its arrays and scalars lie otherwise")
     for place, kind in _TYPES.items():

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import logging
 import types
 from typing import TYPE_CHECKING, Any
 
+from fxc.ir.asynchronous import hand_on
 from fxc.ir.forking import compiling
 from fxc.ir.settings import cache_folder, config
 
@@ -14,6 +16,9 @@ from .splitting import Splitting
 if TYPE_CHECKING:
     from .cache.entries import Entries
     from .variants import Variant
+
+
+_log = logging.getLogger("fxc")
 
 
 class Remembering(Splitting[P, R]):
@@ -33,7 +38,11 @@ class Remembering(Splitting[P, R]):
         if function is None:
             return None
         with state.guard(), compiling():
-            found = self._entries(key, function).find(function, args, kwargs)
+            try:
+                found = self._entries(key, function).find(function, args, kwargs)
+            except Exception as error:  # of what is on disk, or of a function: it is captured then
+                self._note(error)
+                return None
             if found is not None:
                 state.varying |= found.captured.varying
                 self._add(found)
@@ -44,7 +53,15 @@ class Remembering(Splitting[P, R]):
         function = self._remembers()
         if function is not None:
             with self._state.guard():
-                self._entries(variant.key, function).add(variant, function)
+                try:
+                    self._entries(variant.key, function).add(variant, function)
+                except Exception as error:
+                    self._note(error)
+
+    def _note(self, error: Exception) -> None:
+        """Say in the log why nothing is kept."""
+        hand_on(error)
+        _log.info("%s: the cache is not used: %r", self.__name__, error)
 
     def _remembers(self) -> types.FunctionType | None:
         """The function, if its compilations are kept."""

@@ -96,7 +96,7 @@ def _text_of(variant: Variant, function: FunctionType) -> bytes:
     from fxc.ops.table import TABLE
     from fxc.runtime.engine import object_codes
 
-    captured, made = variant.captured, variant.compilation
+    captured, made = _whole(variant.captured), variant.compilation
     if made.assembled is None:
         raise NotStored("it has no native code")
     for node in walk(captured.graph.body):
@@ -120,6 +120,11 @@ def _text_of(variant: Variant, function: FunctionType) -> bytes:
     file = io.BytesIO()
     ReferenceWriter(file, function, functions).dump(stored)
     return file.getvalue()
+
+
+def _whole(captured: Any) -> Any:
+    """A capture that may have been restored from the disk cache, where parts of it wait."""
+    return captured.whole() if hasattr(captured, "whole") else captured
 
 
 def restore(

@@ -30,6 +30,7 @@ from .variants import OFTEN, Variant
 if TYPE_CHECKING:
     from fxc.lowering.calling.guarded_function import Spent
 
+    from .native_calls import NativeCall
     from .splits import Split
 
 
@@ -285,8 +286,6 @@ class TakingTurns(Running[P, R]):
     def _make_native_call(self, variant: Variant) -> None:
         from fxc.lowering.calling.guard_things import Untranslated
 
-        from .native_calls import native_call
-
         state = self._state
         with state.guard():
             if variant.often == math.inf or variant.native is not None:  # it is there already
@@ -299,10 +298,7 @@ class TakingTurns(Running[P, R]):
                 return
             variant.often = math.inf
             try:
-                made = variant.compilation
-                if variant.watch is not None:
-                    made = made.running(variant.watch.run)
-                variant.native = native_call(variant.captured, made, variant, self._spent)
+                variant.native = self._native_call(variant)
             except Exception as error:
                 hand_on(error)
                 variant.stays_python = True
@@ -316,6 +312,25 @@ class TakingTurns(Running[P, R]):
             self._arrange()
         if self._state is not state:  # cleared meanwhile
             self._call_by(None)
+
+    def _native_call(self, variant: Variant) -> NativeCall:
+        """The native function for calls of a variant: an earlier process may have made it."""
+        function: Any = self.__fxc_original__
+        if variant.kept:
+            from .cache.natives import keep_native_call, restored_native_call
+
+            found = restored_native_call(variant, function, self._spent)
+            if found is not None:
+                return found
+        from .native_texts import native_call
+
+        made = variant.compilation
+        if variant.watch is not None:
+            made = made.running(variant.watch.run)
+        native = native_call(variant.captured, made, variant, self._spent)
+        if variant.kept:
+            keep_native_call(native, variant, function, self._spent)
+        return native
 
     def _call_by(self, builtin: types.BuiltinFunctionType | None) -> None:
         """Become of a class whose ``__call__`` is a builtin, or of the usual one again."""

@@ -66,10 +66,11 @@ class Variant:
     why: str = ""  # it was made: what no variant before it fits
     seconds: Mapping[str, float] = field(default_factory=dict)  # that each step took
     is_verified: bool = False  # its calls run beside NumPy
+    kept: bytes = b""  # what it goes by in the disk cache, if it is there
     stored: bytes = b""  # as other processes have it, see Note [Stored compilations]
 
     def when_often(self) -> int:
-        return min(OFTEN, max(_LEAST_OFTEN, _STEPS_THAT_PAY // len(self.captured.guards.steps)))
+        return min(OFTEN, max(_LEAST_OFTEN, _STEPS_THAT_PAY // self.captured.guards.size))
 
     def look(self) -> bool:
         """Whether native code for its calls pays from now on; else when to look again."""
@@ -150,7 +151,7 @@ class Variant:
             guards = self.captured.guards.demanding(self.compilation.relations)
             self.captured = replace(self.captured, guards=guards)
         guards, traits = self.captured.guards, self.traits
-        is_small = len(guards.steps) < _MANY_STEPS
+        is_small = guards.size < _MANY_STEPS
         self.is_tried |= not trials.are_held() or (not traits.is_exact and is_small)
         run, made = self.compilation.run, self.compilation.assembled
         if made is not None and traits.flags is not None:

@@ -12,5 +12,3 @@ other, the front modules of ``fxc`` hand the one's result to the other.
 # "Layout"). Under its bare name it would be a second copy of every class in it.
 if __name__ != "fxc.lowering":
     raise ImportError(f"this folder is the package fxc.lowering; it was imported as {__name__!r}")
-
-from .nests import text as text  # the text of a loop program

@@ -10,9 +10,9 @@ import ctypes
 import functools
 import re
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from types import ModuleType
+from types import MappingProxyType, ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fxc.ir.digesting import digest
@@ -23,7 +23,6 @@ from .builtins import new_builtin
 from .freed_memory import keep_freed_memory
 from .kept_codes import KeptCode
 from .linking import LIBRARY_PREFIX, InMemory, Unlinked, library, link, support_in_memory
-from .llvm_library import binding
 
 if TYPE_CHECKING:
     import llvmlite.binding as llvm
@@ -42,6 +41,8 @@ def load_llvm() -> ModuleType:
     """LLVM as llvmlite has it, its native target initialised on first use."""
     global _target, _llvm
     if _target is None:
+        from .llvm_library import binding  # not where all code is kept
+
         _llvm = llvm = binding()
         if llvm.get_host_cpu_name() in _ALIGNS_BRANCHES:
             llvm.set_option("fxc", "--x86-branches-within-32B-boundaries")
@@ -178,8 +179,10 @@ def _bind_support(llvm: ModuleType, text: str) -> None:
 class _ByLLVM:
     """Code that LLVM has put in memory, where this is no Linux, or the code is of other kinds."""
 
-    def __init__(self, source: _Source, support: Sequence[str]) -> None:
+    def __init__(self, source: _Source, support: Sequence[str], symbols: Mapping[str, int]) -> None:
         llvm = load_llvm()
+        for name, address in symbols.items():
+            llvm.add_symbol(name, address)
         for each in support:
             _bind_support(llvm, each)
         for name in set(re.findall(_IN_LIBRARY, source.text)):
@@ -218,7 +221,8 @@ def _loaded(llvm: ModuleType, code: bytes) -> Any:
 
 class Engine:
     """The machine code of one module; it lives as long as this object or a function of it, and so
-    does what is ``kept``: what the ``table`` points to. ``support`` are modules that it calls.
+    does what is ``kept``: what the ``table`` points to. ``support`` are modules that it calls,
+    ``symbols`` what else it mentions, by name.
 
     With ``quick`` it is made in a fraction of the time, and is slower. Raises ``RuntimeError`` for
     text that LLVM rejects. There are so many parameters because most callers give the first three
@@ -235,15 +239,16 @@ class Engine:
         kept: Sequence[object] = (),
         support: Sequence[str] = (),
         quick: bool = False,
+        symbols: Mapping[str, int] = MappingProxyType({}),
     ) -> None:
         source = _Source(text, loops, quick)
         with llvm_lock:
             sources = {_key_of(each): each for each in map(_support, support)}
             try:
                 others = support_in_memory(sources, lambda key: _code_of(sources[key]))
-                code: InMemory | _ByLLVM = link(_code_of(source), others)
+                code: InMemory | _ByLLVM = link(_code_of(source), others, symbols)
             except Unlinked:
-                code = _ByLLVM(source, support)
+                code = _ByLLVM(source, support, symbols)
             keep_freed_memory()
             self._begin(code, lambda: source, table, entries, kept)
 
@@ -276,7 +281,7 @@ class Engine:
         kept: Sequence[object],
     ) -> None:
         self._code, self._source = code, source
-        self._kept = (code, *kept)
+        self._kept, self.entries = (code, *kept), tuple(entries)
         self.functions = tuple(self.function(name, table) for name in entries)
 
     def address(self, name: str) -> int:

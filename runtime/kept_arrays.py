@@ -11,12 +11,12 @@ _GIVEN = "ptr %type, ptr %dtype, i32 %rank, ptr %sizes, ptr %steps, ptr %data, i
 # has set no handler of its own.
 _NEW = """\
 declare void @Py_DecRef(ptr)
+declare ptr @"fxc.numpy.new"({given_types})
+declare ptr @"fxc.numpy.set"(ptr)
+@"fxc.own.handler" = external global i8
+@"fxc.usual.handler" = external global i8
 define ptr @"fxc.new"({given}) nounwind {{
 entry:
-  %make = inttoptr i64 {new_array} to ptr
-  %set = inttoptr i64 {set_handler} to ptr
-  %own = inttoptr i64 {own} to ptr
-  %usual = inttoptr i64 {usual} to ptr
   %item.at = getelementptr i8, ptr %dtype, i64 {item_size}
   %item = load i64, ptr %item.at, align 8
   %axes = sext i32 %rank to i64
@@ -36,25 +36,25 @@ decide:
   %is.large = icmp sge i64 %bytes, {large}
   br i1 %is.large, label %kept, label %plain
 kept:
-  %old = call ptr %set(ptr %own)
+  %old = call ptr @"fxc.numpy.set"(ptr @"fxc.own.handler")
   %failed = icmp eq ptr %old, null
   br i1 %failed, label %none, label %look
 look:
-  %is.usual = icmp eq ptr %old, %usual
+  %is.usual = icmp eq ptr %old, @"fxc.usual.handler"
   br i1 %is.usual, label %ours, label %other
 ours:
-  %array = call ptr %make({given})
-  %back = call ptr %set(ptr %old)
+  %array = call ptr @"fxc.numpy.new"({given})
+  %back = call ptr @"fxc.numpy.set"(ptr %old)
   call void @Py_DecRef(ptr %back)
   call void @Py_DecRef(ptr %old)
   ret ptr %array
 other:
-  %away = call ptr %set(ptr %old)
+  %away = call ptr @"fxc.numpy.set"(ptr %old)
   call void @Py_DecRef(ptr %away)
   call void @Py_DecRef(ptr %old)
   br label %plain
 plain:
-  %usual.array = call ptr %make({given})
+  %usual.array = call ptr @"fxc.numpy.new"({given})
   ret ptr %usual.array
 none:
   ret ptr null
@@ -62,14 +62,11 @@ none:
 """
 
 
-def new_array_code(own: int, usual: int, set_handler: int, new_array: int) -> str:
-    """The function, for the two handlers and two functions of NumPy."""
-    return _NEW.format(
-        own=own,
-        usual=usual,
-        set_handler=set_handler,
-        new_array=new_array,
-        large=LARGE,
-        item_size=ITEM_SIZE,
-        given=_GIVEN,
-    )
+NEW_ARRAY_CODE = _NEW.format(
+    large=LARGE,
+    item_size=ITEM_SIZE,
+    given=_GIVEN,
+    given_types=", ".join(each.split()[0] for each in _GIVEN.split(", ")),
+)
+# What the code calls it, beside the two functions of NumPy.
+OWN, USUAL, NEW, SET = "fxc.own.handler", "fxc.usual.handler", "fxc.numpy.new", "fxc.numpy.set"

@@ -13,7 +13,7 @@ from typing import Any
 from fxc.ir.records import frozen
 
 from .engine import Engine
-from .kept_arrays import new_array_code
+from .kept_arrays import NEW, NEW_ARRAY_CODE, OWN, SET, USUAL
 from .kept_code import (
     HANDLER,
     HUGE,
@@ -69,8 +69,10 @@ class KeptMemory:
         make.argtypes = (ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)
         self._name = b"mem_handler"
         self._capsule = make(self._state + HANDLER, self._name, None)
-        given = id(self._capsule), id(numpy.usual), numpy.set_handler, numpy.new_array
-        self._engine = Engine(KEPT_CODE + new_array_code(*given), b"", (), quick=True)
+        given = id(self._capsule), id(numpy.usual), numpy.new_array, numpy.set_handler
+        symbols = dict(zip((OWN, USUAL, NEW, SET), given, strict=True))
+        text = KEPT_CODE + NEW_ARRAY_CODE
+        self._engine = Engine(text, b"", (), quick=True, symbols=symbols)
         self.new_array = self._engine.address("fxc.new")
         self._fill_handler()
         advises = numpy.huge_pages and _has_huge_pages()

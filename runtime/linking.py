@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
+from types import MappingProxyType
 
 from fxc.package import elf, mapping
 
@@ -32,8 +33,13 @@ class InMemory:
         return self._mapped.has(name)
 
 
-def link(code: bytes, others: Sequence[InMemory]) -> InMemory:
-    """Put object code in memory, which calls the functions of these modules and of the C library.
+def link(
+    code: bytes,
+    others: Sequence[InMemory],
+    symbols: Mapping[str, int] = MappingProxyType({}),
+) -> InMemory:
+    """Put object code in memory, which calls the functions of these modules and of the C library,
+    and has these ``symbols``.
 
     Raises ``Unlinked``.
     """
@@ -42,7 +48,7 @@ def link(code: bytes, others: Sequence[InMemory]) -> InMemory:
         for each in others:
             if each.has(name):
                 return each.address(name)
-        return library(name)
+        return symbols.get(name) or library(name)
 
     try:
         return InMemory(mapping.Mapped(elf.read(code), resolve), others)

@@ -10,6 +10,7 @@ from typing import Any
 
 from fxc.by_reference import NotStored
 from fxc.ir.asynchronous import hand_on
+from fxc.ir.digesting import digest
 from fxc.runtime.linking import Unlinked
 from fxc.variants import Variant
 
@@ -63,6 +64,8 @@ class Entries:
         else:
             if found is None:
                 self._left.append(text)
+            else:
+                found.kept = digest(self.key + text)
             return found
         self._useless.add(text)
         return None
@@ -77,7 +80,8 @@ class Entries:
         known = [each for each in _read(self.key) if each != text]
         if len(known) >= _MOST:  # in the place of what this process could not use, or of the oldest
             known = [each for each in known if each not in self._useless][1 - _MOST :]
-        folder.write(self.key, pickle.dumps([*known, text]))
+        if folder.write(self.key, pickle.dumps([*known, text])):
+            variant.kept = digest(self.key + text)
 
 
 def _read(key: bytes) -> list[bytes]:

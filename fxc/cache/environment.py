@@ -20,7 +20,8 @@ _VARIABLES = (
     *("NPY_DISABLE_CPU_FEATURES", "NPY_ENABLE_CPU_FEATURES", "OPENBLAS_CORETYPE"),
     *("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS"),
 )
-_NOT_ASKED = ("cli", "exporters", "__pycache__")  # folders of sources that no call depends on
+# Folders of sources that no call depends on.
+_NOT_ASKED = ("__pycache__", "cli", "drawing", "exporters", "reporting", "scripts", "tracing")
 
 
 def environment() -> bytes:

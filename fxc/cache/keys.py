@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from fxc import trials
 from fxc.digests import digest_of
 from fxc.ir.digesting import digest
 from fxc.runtime.thread_numbers import most_threads
@@ -17,7 +18,7 @@ from .environment import environment
 
 def key_of_function(function: FunctionType, options: Options) -> bytes:
     """That of all compilations of a function."""
-    told = (options.fullgraph, options.dynamic, options.math, most_threads())
+    told = (options.fullgraph, options.dynamic, options.math, most_threads(), trials.are_held())
     parts = (environment(), digest_of(function), function.__module__, function.__qualname__, told)
     return digest(repr(parts).encode())
 

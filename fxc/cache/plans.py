@@ -16,22 +16,17 @@ from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any
 
 from fxc.by_reference import NotStored, ReferenceReader, ReferenceWriter
-from fxc.capture.epilogue.finishing import Epilogue
-from fxc.capture.guards.program import GuardProgram
 from fxc.decisions import kinds_of
 from fxc.ir.graph import Graph, walk
 from fxc.ir.location import Site
-from fxc.ir.records import frozen
-from fxc.pointer_table import Entry, TableObjects, table_of
+from fxc.pointer_table import TableObjects, table_of
 from fxc.runtime.engine import Engine
-from fxc.runtime.generators import restoring
 from fxc.runtime.left import Left
 from fxc.runtime.notice import Notice
 from fxc.runtime.plan import Plan
-from fxc.variants import Traits, Variant
+from fxc.variants import Variant
 
-from .lasting import check_lasting
-from .restored import Restored, RestoredCompilation
+from .restored import Restored, RestoredCapture, RestoredCompilation, RestoredGuards
 
 if TYPE_CHECKING:
     from fxc.assemble import Assembled
@@ -43,44 +38,6 @@ if TYPE_CHECKING:
 # references are those of both parts, and all are compared when it is read. The second part has the
 # graphs and the module of native code. It is read when somebody asks for a stage, when native code
 # takes whole calls, or when code is made anew.
-
-
-@frozen
-class StoredCode:
-    """The native code of a compilation, and the plan that calls it.
-
-    ``natives`` are the constants of the plan that are builtins, or the first argument of one, by
-    number; ``codes`` the keys of its machine code. ``functions`` and ``calls`` see
-    ``TableObjects``.
-    """
-
-    source: str
-    constants: Mapping[str, object]
-    natives: Mapping[str, tuple[int, bool]]
-    lines: Mapping[int, Site]
-    entries: tuple[str, ...]
-    codes: tuple[bytes, ...]
-    table: tuple[Entry, ...]
-    functions: tuple[int, ...]
-    calls: tuple[tuple[object, ...], ...]
-    sites: tuple[Site, ...]
-    fallbacks: tuple[str, ...]
-    draws: tuple[int, ...]  # inputs whose states the plan has to bring back
-
-
-@frozen
-class StoredPlan:
-    """What a call needs of a compilation."""
-
-    guards: GuardProgram
-    epilogue: Epilogue | None
-    code: StoredCode
-    python: bytes  # the code of guards, plan and epilogue, by names
-    traits: Traits
-    is_tried: bool
-    need_not_raise: bool
-    drawn: tuple[int, ...]
-    varying: tuple[str, ...]
 
 
 def stored(variant: Variant, function: FunctionType, since: float) -> bytes:
@@ -96,7 +53,8 @@ def stored(variant: Variant, function: FunctionType, since: float) -> bytes:
         constants |= captured.epilogue.constants
     functions = [each for each in constants.values() if isinstance(each, FunctionType)]
     _check_operators(captured.graph)
-    from .outside import check_constants, nameless, outside  # for who writes, and few who read
+    from .lasting import check_lasting  # for who writes, and few who read
+    from .outside import check_constants, nameless, outside
 
     known = function, functions
     found = nameless(captured.guards, known)
@@ -105,6 +63,7 @@ def stored(variant: Variant, function: FunctionType, since: float) -> bytes:
         replace(captured, guards=None, epilogue=None),
         (made.functional, made.decomposed, made.relations),
         made.assembled.module,
+        captured.guards.steps,
     )
     late, met = _pickled(rest, (*known, found), ())
     early, more = _pickled(_plan_of(variant), (*known, found), met)
@@ -136,29 +95,34 @@ def _pickled(
     return file.getvalue(), tuple(writer.met.values())
 
 
-def _plan_of(variant: Variant) -> StoredPlan:
+def _plan_of(variant: Variant) -> dict[str, object]:
+    """What a call needs of a compilation. Its parts are plain: classes take time to be made."""
     captured, made = variant.captured, variant.compilation.assembled
     assert made is not None
-    codes = {"call": captured.guards.code("call"), "check": captured.guards.code("check")}
-    codes["plan"] = made.plan.code
-    epilogue = captured.epilogue
+    guards, epilogue = captured.guards, captured.epilogue
+    codes = {"call": guards.code("call"), "check": guards.code("check"), "plan": made.plan.code}
     if epilogue is not None and epilogue.code is not None:
         codes["finish"] = epilogue.code
-    module = made.module
-    return StoredPlan(
-        captured.guards,
-        epilogue,
-        _code_of(made, () if module.keeps_states else captured.drawn),
-        marshal.dumps(codes),
-        variant.traits,
-        variant.is_tried,
-        captured.need_not_raise,
-        captured.drawn,
-        tuple(captured.varying),
-    )
+    return {
+        "python": marshal.dumps(codes),
+        "guards": (guards.size, guards.constants, (guards.inputs, guards.objects, guards.symbols)),
+        "epilogue": epilogue,
+        "code": _code_of(made),
+        "draws": () if made.module.keeps_states else captured.drawn,
+        "traits": variant.traits,
+        "is_tried": variant.is_tried,
+        "need_not_raise": captured.need_not_raise,
+        "drawn": captured.drawn,
+        "varying": tuple(captured.varying),
+    }
 
 
-def _code_of(made: Assembled, draws: tuple[int, ...]) -> StoredCode:
+def _code_of(made: Assembled) -> dict[str, object]:
+    """The native code of a compilation, and the plan that calls it.
+
+    ``natives`` are the constants of the plan that are builtins, or the first argument of one, by
+    number; ``codes`` the keys of its machine code.
+    """
     from fxc.assemble import entries_of
     from fxc.lowering.emission.calls import NUMPY_FUNCTIONS
     from fxc.runtime.engine import object_codes
@@ -174,20 +138,18 @@ def _code_of(made: Assembled, draws: tuple[int, ...]) -> StoredCode:
             natives[name] = owners[id(value)], True
         else:
             constants[name] = value
-    return StoredCode(
-        plan.source,
-        constants,
-        natives,
-        plan.sites,
-        tuple(segment.entry for segment in module.segments),
-        tuple(object_codes(module.text, module.user_loops, module.support)),
-        entries_of(module),
-        tuple(NUMPY_FUNCTIONS),
-        module.calls,
-        module.sites,
-        made.fallbacks,
-        draws,
-    )
+    return {
+        "source": plan.source,
+        "constants": constants,
+        "natives": natives,
+        "lines": plan.sites,
+        "entries": tuple(segment.entry for segment in module.segments),
+        "codes": tuple(object_codes(module.text, module.user_loops, module.support)),
+        "table": entries_of(module),
+        "calls": (tuple(NUMPY_FUNCTIONS), module.calls),
+        "sites": module.sites,
+        "fallbacks": made.fallbacks,
+    }
 
 
 def restored(
@@ -207,32 +169,33 @@ def restored(
         if bound is None:
             return None
         objects = bound
-    found: StoredPlan = _read(early, function, objects)
-    python: Mapping[str, CodeType] = marshal.loads(found.python)
-    guards, epilogue = found.guards, found.epilogue
-    guards.codes.update({name: python[name] for name in ("call", "check")})
+    found: dict[str, Any] = _read(early, function, objects)
+    python: dict[str, CodeType] = marshal.loads(found["python"])
+    epilogue = found["epilogue"]
     if epilogue is not None:
-        epilogue.code = python.get("finish")
+        epilogue.code = python.pop("finish", None)
 
     @cache
     def rest() -> Any:
         return _read(late, function, objects)
 
-    code = found.code
-    known = {
-        "guards": guards,
-        "epilogue": epilogue,
-        "need_not_raise": found.need_not_raise,
-        "drawn": found.drawn,
-        "varying": frozenset(found.varying),
-    }
-    captured: Any = Restored(known, lambda: rest()[0])
-    made = _assembled(code, python["plan"], lambda: rest()[2])
-    run = made.plan.run if not code.draws else restoring(made.plan.run, code.draws)
+    plan = python.pop("plan")
+    known = {name: found[name] for name in ("epilogue", "need_not_raise", "drawn")}
+    size, constants, names = found["guards"]
+    known["guards"] = RestoredGuards(lambda: rest()[3], size, constants, names, python)
+    known["varying"] = frozenset(found["varying"])
+    captured: Any = RestoredCapture(known, lambda: rest()[0])
+    made = _assembled(found["code"], plan, lambda: rest()[2])
+    run = made.plan.run
+    if found["draws"]:
+        from fxc.runtime.generators import restoring
+
+        run = restoring(run, found["draws"])
     graphs = _Graphs(captured, rest)
-    told = {"assembled": made, "fallbacks": code.fallbacks, "run": run, "relations": ()}
+    told = {"assembled": made, "fallbacks": made.fallbacks, "run": run, "relations": ()}
     compilation: Any = RestoredCompilation(told, lambda: graphs)
-    return Variant(captured, compilation, kinds_of(args, kwargs), found.is_tried, found.traits)
+    kinds = kinds_of(args, kwargs)
+    return Variant(captured, compilation, kinds, found["is_tried"], found["traits"])
 
 
 class _Graphs:
@@ -258,25 +221,25 @@ def _read(data: bytes, function: FunctionType, objects: Mapping[str, object]) ->
     return ReferenceReader(io.BytesIO(zlib.decompress(data)), function, objects).load()[0]
 
 
-def _assembled(code: StoredCode, plan: CodeType, module: Callable[[], Any]) -> Any:
+def _assembled(code: Mapping[str, Any], plan: CodeType, module: Callable[[], Any]) -> Any:
     """The code of a compilation, ready to be called."""
-    notice, left = Notice(), Left(code.sites)
-    objects = TableObjects(notice, left, code.functions, code.calls)
+    notice, left = Notice(), Left(code["sites"])
+    objects = TableObjects(notice, left, *code["calls"])
     engine = Engine.of_kept(
-        code.codes,
+        code["codes"],
         lambda: (module().text, module().user_loops),
-        table_of(code.table, objects),
-        code.entries,
+        table_of(code["table"], objects),
+        code["entries"],
         [objects],
     )
-    constants = dict(code.constants)
-    for name, (number, is_owner) in code.natives.items():
+    constants = dict(code["constants"])
+    for name, (number, is_owner) in code["natives"].items():
         function = engine.functions[number]
         constants[name] = function.__self__ if is_owner else function
     known = {
         "engine": engine,
-        "plan": Plan.of_code(plan, code.source, constants, code.lines),
-        "fallbacks": code.fallbacks,
+        "plan": Plan.of_code(plan, code["source"], constants, code["lines"]),
+        "fallbacks": code["fallbacks"],
         "notice": notice,
         "left": left,
     }
@@ -294,6 +257,8 @@ class _RestoredCode(Restored):
         return found
 
 
-@frozen
 class _Module:
-    module: Any
+    """The module of native code, as an attribute."""
+
+    def __init__(self, module: Any) -> None:
+        self.module = module

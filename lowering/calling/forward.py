@@ -5,9 +5,8 @@ See Note [Turns].
 
 from __future__ import annotations
 
+from fxc.ir.flag_bits import HAS_FLAGS
 from fxc.ir.objects import BYTES_DATA, HEADER, OBJECT_TYPE
-
-from ..emission.llvm_text import HAS_FLAGS
 
 FORWARD = "fxc.forward"
 

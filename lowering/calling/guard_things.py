@@ -9,6 +9,8 @@ from typing import Any
 
 from fxc.ir.records import frozen
 
+ENTRY = "fxc.call"  # the function that takes a call
+
 
 class Untranslated(Exception):
     """Python that stays Python."""

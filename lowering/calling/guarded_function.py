@@ -12,6 +12,7 @@ from fxc.ir.records import frozen
 
 from ..emission.llvm_text import FunctionText, ModuleText
 from ..emission.object_code import ERROR, MISS, Code
+from .guard_things import ENTRY
 from .native_guards import NativeGuards
 
 FAILED = "failed"  # the block behind effects: an exception is set
@@ -46,7 +47,6 @@ class CallText:
     objects: tuple[Any, ...]
 
 
-ENTRY = "fxc.call"
 CODE, CODE_SELF, NEW, COUNTER, NEXT = FIXED = range(5)
 
 

@@ -6,12 +6,13 @@ import struct
 import sys
 from collections.abc import Mapping, Sequence
 
+from fxc.ir.flag_bits import HAS_FLAGS
 from fxc.ir.objects import HEADER, OBJECT_TYPE
 from fxc.ir.records import frozen
 from fxc.ops.draws import Form, Real
 
 from .legacy_draws import LEGACY
-from .llvm_text import HAS_FLAGS, FunctionText, ModuleText
+from .llvm_text import FunctionText, ModuleText
 from .object_code import Code
 
 

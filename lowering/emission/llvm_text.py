@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import platform
 import struct
 from collections import Counter
 from collections.abc import Sequence
@@ -11,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from fxc.ir.boxed_dtypes import is_boxed
-from fxc.ir.flag_bits import FLAG_KINDS
+from fxc.ir.flag_bits import FLAG_KINDS, HAS_FLAGS
 from fxc.ir.graph import OF_PYTHON
 from fxc.ir.location import Site
 
@@ -198,7 +197,6 @@ class FunctionText:
         return f"%r{self._registers}"
 
 
-HAS_FLAGS = platform.machine() in ("x86_64", "AMD64")  # those of others are not looked at
 _REPORT_DECLARES = (
     "declare void @llvm.x86.sse.stmxcsr(ptr)",
     "declare void @llvm.x86.sse.ldmxcsr(ptr)",

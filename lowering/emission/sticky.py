@@ -8,14 +8,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-from fxc.ir.flag_bits import DIVIDE, FLAG_KINDS, INVALID, OVERFLOW, UNDERFLOW
+from fxc.ir.flag_bits import DIVIDE, FLAG_KINDS, HAS_FLAGS, INVALID, OVERFLOW, UNDERFLOW
 from fxc.ir.graph import OF_PYTHON
 
 from ..nests.accesses import accesses
 from ..nests.program import Program
 from ..nests.statements import Accumulate, Apply, Boxed, Compute, If, Loop, Matmul, Stmt, walk
 from .emitter import Emitter
-from .llvm_text import HAS_FLAGS, FunctionText
+from .llvm_text import FunctionText
 
 # Note [Floating-point flags]
 # NumPy looks at the processor's sticky flags behind each ufunc, and warns of what it finds as

@@ -14,7 +14,14 @@ import fxc
 from fxc.ir.settings import SETTINGS, Config
 from tests.sources import ROOT, SOURCE_FOLDERS, python_files
 
-SAMPLES = {"num_threads": 3, "kept_memory": 0, "logs": "perf", "cache_dir": "d", "trace": "t"}
+SAMPLES = {
+    "num_threads": 3,
+    "kept_memory": 0,
+    "cache_size": 9,
+    "logs": "perf",
+    "cache_dir": "d",
+    "trace": "t",
+}
 
 
 def by_process(code: str, **environment: str) -> str:

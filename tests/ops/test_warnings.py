@@ -22,7 +22,7 @@ import pytest
 import fxc
 import fxc.flagged
 import fxc.variants
-from fxc.lowering.emission.llvm_text import HAS_FLAGS
+from fxc.ir.flag_bits import HAS_FLAGS
 from fxc.ops.table import TABLE
 from tests.covering import pairs, some
 

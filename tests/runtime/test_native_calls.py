@@ -26,6 +26,7 @@ import pytest
 import fxc
 import fxc.flagged
 import fxc.native_calls
+import fxc.native_texts
 import fxc.state
 import fxc.variants
 from fxc.ir.objects import HAS_VECTORCALL, types_are_as_known
@@ -586,7 +587,7 @@ def test_calls_become_native_when_there_are_many(
 
 
 def test_a_python_with_other_objects_keeps_its_own_calls(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fxc.native_calls, "objects_are_as_known", lambda: False)
+    monkeypatch.setattr(fxc.native_texts, "objects_are_as_known", lambda: False)
     program = fxc.compile(add_one, fullgraph=True)
     for _ in range(5):
         assert program(2.0) == 3.0
@@ -654,7 +655,7 @@ def test_a_call_may_take_the_class_away_that_it_came_by() -> None:
 
 
 def test_a_bug_costs_speed_only(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fxc.native_calls, "emit_call", lambda *_: 1 / 0)
+    monkeypatch.setattr(fxc.native_texts, "emit_call", lambda *_: 1 / 0)
     program = fxc.compile(add_one, fullgraph=True)
     program(2.0)
     with pytest.warns(fxc.CaptureWarning, match="ZeroDivisionError"):

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
-from types import CodeType, MappingProxyType
+from types import CodeType, FunctionType, MappingProxyType
 from typing import Any, Protocol
 
 import numpy as np
@@ -138,6 +138,11 @@ class GuardProgram:
                 wanted.update(re.findall(_VARIABLE, step.expression))
             steps.append(step)
         return steps[::-1]
+
+    @property
+    def size(self) -> int:
+        """How many steps there are."""
+        return len(self.steps)
 
     @property
     def is_outdated(self) -> bool:
@@ -332,6 +337,11 @@ class GuardProgram:
     def __reduce__(self) -> tuple[Any, ...]:
         """What is made from the steps is made again."""
         return GuardProgram, (self.steps, self.constants, self.inputs, self.objects, self.symbols)
+
+
+def is_serving(x: object) -> bool:
+    """Whether it is what ``GuardProgram.serve`` gives."""
+    return isinstance(x, FunctionType) and x.__code__.co_filename == "<fxc guards: serve>"
 
 
 def _code(source: str, name: str) -> CodeType:
