@@ -41,7 +41,7 @@ class Remembering(Splitting[P, R]):
             try:
                 found = self._entries(key, function).find(function, args, kwargs)
             except Exception as error:  # of what is on disk, or of a function: it is captured then
-                self._note(error)
+                self._log_unkept(error)
                 return None
             if found is not None:
                 state.varying |= found.captured.varying
@@ -56,9 +56,9 @@ class Remembering(Splitting[P, R]):
                 try:
                     self._entries(variant.key, function).add(variant, function)
                 except Exception as error:
-                    self._note(error)
+                    self._log_unkept(error)
 
-    def _note(self, error: Exception) -> None:
+    def _log_unkept(self, error: Exception) -> None:
         """Say in the log why nothing is kept."""
         hand_on(error)
         _log.info("%s: the cache is not used: %r", self.__name__, error)
