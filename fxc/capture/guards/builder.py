@@ -9,7 +9,8 @@ from fxc.ir.size_guards import Guard
 from fxc.ir.symbols import Dim
 from fxc.ir.types import ArrayType
 
-from .program import Check, Fetch, GuardProgram, Source, Step, expression_of, relation_check
+from .expressions import expression_of
+from .program import Check, Fetch, GuardProgram, Source, Step, relation_check
 
 
 class GuardBuilder:

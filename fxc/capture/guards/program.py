@@ -20,10 +20,10 @@ from fxc.ir.asynchronous import NUMPYS_ERRORS, hand_on
 from fxc.ir.errors import MISSED, Flagged, Interrupted, RunFailed
 from fxc.ir.records import frozen
 from fxc.ir.size_guards import Guard
-from fxc.ir.symbols import Dim, Symbol
 from fxc.ir.types import ArrayType
 from fxc.ops.epochs import Epoch
 
+from .expressions import expression_of
 from .facts import (
     apart,
     distinct,
@@ -339,6 +339,12 @@ class GuardProgram:
         return GuardProgram, (self.steps, self.constants, self.inputs, self.objects, self.symbols)
 
 
+def relation_check(guard: Guard, variables: Mapping[str, str]) -> Check:
+    """The check of a relation between symbols, whose values are these variables."""
+    left, right = expression_of(guard.left, variables), expression_of(guard.right, variables)
+    return Check(f"{left} {guard.relation} {right}", str(guard), "", "")
+
+
 def is_serving(x: object) -> bool:
     """Whether it is what ``GuardProgram.serve`` gives."""
     return isinstance(x, FunctionType) and x.__code__.co_filename == "<fxc guards: serve>"
@@ -366,37 +372,3 @@ _NAMESPACE: dict[str, Any] = {
     "same_items": same_items,
     "same_keys": same_keys,
 }
-
-
-# ------------------------------------------------------------------ relations between symbols
-
-
-def relation_check(guard: Guard, variables: Mapping[str, str]) -> Check:
-    left, right = expression_of(guard.left, variables), expression_of(guard.right, variables)
-    return Check(f"{left} {guard.relation} {right}", str(guard), "", "")
-
-
-def expression_of(dim: Dim, variables: Mapping[str, str]) -> str:
-    """The Python expression of a dim; symbols are the values of ``variables``."""
-    if isinstance(dim, int):
-        return str(dim)
-    terms = []
-    for monomial, coefficient in dim.terms:
-        factors = [_factor(atom, variables) for atom in monomial]
-        if coefficient != 1 or not factors:
-            factors.insert(0, str(coefficient))
-        terms.append("*".join(factors))
-    return f"({' + '.join(terms)})"
-
-
-def _factor(atom: Any, variables: Mapping[str, str]) -> str:
-    if isinstance(atom, Symbol):
-        return variables[atom.name]
-    left, right = expression_of(atom.left, variables), expression_of(atom.right, variables)
-    match atom.name:
-        case "floordiv":
-            return f"({left} // {right})"
-        case "mod":
-            return f"({left} % {right})"
-        case name:
-            return f"{name}({left}, {right})"
