@@ -48,7 +48,8 @@ def card(title: str, help_text: str, content: Html) -> Html:
     """A part of the page with a heading, and help that is opened where it stands."""
     tell = element("summary", "?", aria_label=f"What is this: {title}")
     told = element("details", tell, element("p", help_text), class_="help")
-    return element("section", element("h3", title, told), content, class_="card")
+    head = element("div", element("h3", title), told, class_="head")
+    return element("section", head, content, class_="card")
 
 
 def _where(place: Place | None, lines: Lines) -> Html:
@@ -104,7 +105,7 @@ def _memory(memory: TracedMemory, lines: Lines) -> Html:
             "i", style=f"left:{left:.2f}%;width:{width:.2f}%", title=_life(each.first, each.last)
         )
         label = element("span", element("code", each.name), f" {size_of(each.size)}")
-        bars.append(element("div", label, element("div", bar, class_="track"), class_="bar"))
+        bars.append(element("div", label, element("span", bar, class_="track"), class_="bar"))
     return joined([*parts, element("div", *bars, class_="bars")])
 
 
@@ -128,7 +129,7 @@ def _profile(used: Sequence[int]) -> Html:
         f'role="img" aria-label="bytes in use, at most {most}">{shape}</svg>'
     )
     label = element("span", f"in use: {size_of(most)}")
-    return element("div", label, drawn, class_="bar tall")
+    return element("span", label, drawn, class_="bar tall")
 
 
 def _steps(steps: Sequence[TracedStep]) -> Html:
@@ -152,9 +153,9 @@ def _step(name: str, seconds: float, size: str, whole: float) -> Html:
     bar = element("i", style=f"left:0;width:{100 * seconds / whole:.2f}%")
     label = element("span", name.replace("_", " "), title=size or None)
     return element(
-        "div",
+        "span",
         label,
-        element("div", bar, class_="track"),
+        element("span", bar, class_="track"),
         element("em", time_of(seconds)),
         class_="bar",
     )

@@ -37,6 +37,7 @@ def page(traced: TraceContent, title: str) -> str:
         Html(f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">'),
         element("title", f"{title} – fxc report"),
         Html(f"<style>{_resource('page.css')}{SHAPES}</style>"),
+        Html("<noscript><style>[hidden]{display:block!important}</style></noscript>"),
     ]
     html = element("html", element("head", *head), element("body", *body), lang="en")
     return f"<!doctype html>\n{html}\n"
@@ -141,6 +142,7 @@ def _compilation(number: int, made: TracedCompilation) -> Html:
         element("div", *cards(made, lines), class_="cards"),
         class_="compilation",
         id=f"c{number}",
+        hidden=number > 1,
     )
 
 
@@ -192,7 +194,15 @@ def _panels(number: int, made: TracedCompilation, lines: Lines) -> Html:
         )
         tabs.append(tab)
         told = element("p", help_text, class_="none")
-        panel = element("div", told, content, role="tabpanel", id=key, aria_labelledby=f"{key}-tab")
+        panel = element(
+            "div",
+            told,
+            content,
+            role="tabpanel",
+            id=key,
+            aria_labelledby=f"{key}-tab",
+            hidden=place > 0,
+        )
         panels.append(panel)
     bar = element("div", *tabs, role="tablist", aria_label="Stages")
     return element("div", bar, *panels, class_="stages")

@@ -9,6 +9,7 @@ from typing import Any
 
 from fxc.drawing.bounded import is_drawable
 from fxc.drawing.json_form import from_json
+from fxc.tracing.form import FORMAT
 
 from .traced import (
     Place,
@@ -22,7 +23,6 @@ from .traced import (
     TracedText,
 )
 
-FORMAT = 1  # the one of ``fxc.tracing.compiles`` that is understood
 _MOST_PROBLEMS = 20  # of one file that are told one by one
 
 

@@ -28,11 +28,11 @@ from fxc.lowering.nests.program import Program
 from fxc.runtime.engine import Engine
 
 from .facts import calls_of_numpy, memory, of_nest
+from .form import FORMAT
 from .sources import source_parts
 from .stages import StageText, of_code, of_graph, of_module, of_program
 from .writer import TraceWriter
 
-FORMAT = 1
 _numbers = itertools.count(1)  # of compilations of this process
 
 

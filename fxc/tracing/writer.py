@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import logging
 import os
+import threading
 import time
 from collections.abc import Mapping
+from dataclasses import field
 from pathlib import Path
 
 from fxc.ir.records import mutable
@@ -25,19 +27,22 @@ class TraceWriter:
     _process: int = 0  # the one that the file is of: a fork has its own
     _file: int = -1
     _since: float = 0.0
+    _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def write(self, event: str, **content: object) -> None:
         """Add a line. What JSON has no word for is written as its text."""
         if self._process != os.getpid():
-            self._open()
+            with self._lock:  # a fork waits for who compiles, see Note [Forks]
+                if self._process != os.getpid():
+                    self._open()
         if self._file >= 0:
             self._put(
                 {"event": event, "at": round(time.perf_counter() - self._since, 6), **content}
             )
 
     def _open(self) -> None:
-        self._process, self._since = os.getpid(), time.perf_counter()
-        name = f"fxc-{self._process}-{time.time_ns():x}.jsonl"
+        self._since = time.perf_counter()
+        name = f"fxc-{os.getpid()}-{time.time_ns():x}.jsonl"
         flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_EXCL | getattr(os, "O_CLOEXEC", 0)
         self._file = -1
         try:
@@ -45,8 +50,9 @@ class TraceWriter:
             self._file = os.open(Path(self.folder) / name, flags, 0o600)
         except (OSError, ValueError) as error:
             _log.warning("no trace is written to %s: %s", self.folder, error)
-            return
-        self._put({"event": "trace", **self.head, "pid": self._process, "started": time.time()})
+        else:
+            self._put({"event": "trace", **self.head, "pid": os.getpid(), "started": time.time()})
+        self._process = os.getpid()  # last: other threads may write from now on
 
     def _put(self, content: Mapping[str, object]) -> None:
         line = json.dumps(content, separators=(",", ":"), default=str).encode() + b"\n"
@@ -56,6 +62,5 @@ class TraceWriter:
         except OSError as error:
             whole, why = False, str(error)
         if not whole:  # what came behind a cut line could not be told from it
-            os.close(self._file)
-            self._file = -1
+            self._file = -1  # and stays open: another thread may be about to write to that number
             _log.warning("the trace in %s ends here: %s", self.folder, why)

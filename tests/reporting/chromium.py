@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import json
 import os
 import shutil
@@ -22,7 +23,7 @@ class Page:
     ) -> None:
         assert BROWSER is not None
         self.told: list[dict[str, Any]] = []  # events
-        self._folder = tempfile.TemporaryDirectory()
+        self._folder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
         self._number = 0
         to_browser, self._write = os.pipe()
         self._read, from_browser = os.pipe()
@@ -52,6 +53,7 @@ class Page:
         )
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
         self.do("Emulation.setEmulatedMedia", features=[scheme])
+        self._used_before = self._used()
         self.do("Page.navigate", url=path.resolve().as_uri())
         while not any(each["method"] == "Page.loadEventFired" for each in self.told):
             self._hear()
@@ -89,6 +91,25 @@ class Page:
         if "method" in found:
             self.told.append(found)
         return found
+
+    def _used(self) -> float:
+        """Seconds of processor time that the browser and its processes have taken."""
+        found: dict[int, list[int]] = {}
+        for path in Path("/proc").glob("[0-9]*/stat"):
+            with contextlib.suppress(OSError):  # it has ended
+                _, _, stat = path.read_text().rpartition(")")
+                found[int(path.parent.name)] = [
+                    int(x) if x.lstrip("-").isdigit() else 0 for x in stat.split()
+                ]
+        known = {self._process.pid}
+        for _ in range(6):  # generations
+            known |= {pid for pid, stat in found.items() if stat[1] in known}
+        ticks = sum(found[pid][11] + found[pid][12] for pid in known & found.keys())
+        return ticks / os.sysconf("SC_CLK_TCK")
+
+    def used(self) -> float:
+        """Seconds of processor time from the beginning of the navigation on."""
+        return self._used() - self._used_before
 
     def value(self, expression: str) -> Any:
         """What an expression of JavaScript gives."""

@@ -152,18 +152,20 @@ def keep(shown, name):
 
 
 def seconds_to_open(path):
-    """From the start of the navigation until the page is laid out and its script has run."""
+    """From the start of the navigation until the page is laid out and its script has run; on a
+    machine that does something else, too, what the browser takes of that.
+    """
     with Page(path) as shown:
         milliseconds = shown.value(
             "new Promise(r => requestAnimationFrame(() => setTimeout(() => r(performance.now()))))"
         )
         assert shown.complaints() == []
-        return milliseconds / 1000
+        return min(milliseconds / 1000, shown.used())
 
 
 def test_the_report_of_the_demo_opens_soon(demo):
     assert demo.stat().st_size < 2_000_000
-    assert min(seconds_to_open(demo) for _ in range(2)) < 2
+    assert seconds_to_open(demo) < 2
 
 
 def test_the_report_of_a_thousand_operators_opens_soon(tmp_path):
@@ -179,4 +181,4 @@ def test_the_report_of_a_thousand_operators_opens_soon(tmp_path):
     traced_to(tmp_path / "trace", names["f"], (np.ones(10), np.ones(10)))
     (made,) = read(tmp_path / "trace").compilations
     assert len(made.stages["captured"].lines) >= 1000
-    assert min(seconds_to_open(written(tmp_path)) for _ in range(2)) < 5
+    assert seconds_to_open(written(tmp_path)) < 5

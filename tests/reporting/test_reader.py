@@ -9,7 +9,6 @@ import fxc
 from fxc.drawing.picture import picture_of
 from fxc.reporting.page import page
 from fxc.reporting.reader import parsed, read
-from fxc.tracing.compiles import FORMAT
 from tests.tracing_programs import relax, relax_arguments, traced_to
 
 
@@ -45,12 +44,6 @@ def test_what_was_written_is_read_back(tmp_path):
     assert first.memory.arena == 832  # 98 doubles, whole cache lines
     assert first.guards == compiled._state.variants[0].captured.guards.source
     assert first.seconds == pytest.approx(sum(step.seconds for step in first.steps), rel=0.01)
-
-
-def test_the_formats_are_one():
-    from fxc.reporting import reader
-
-    assert reader.FORMAT == FORMAT
 
 
 def test_a_trace_that_is_cut_off_at_any_byte_gives_what_is_there(trace):

@@ -1,0 +1,3 @@
+"""The number of what the lines of a trace mean; see docs/trace.md."""
+
+FORMAT = 1
