@@ -97,11 +97,12 @@ def _problems(traced: TraceContent) -> Html:
 def _contents(traced: TraceContent) -> Html:
     """The list of compilations, each a link to its part of the page."""
     rows = []
+    has_several = len({each.process for each in traced.compilations}) > 1
     for number, each in enumerate(traced.compilations, 1):
         name: str = each.function or "a function"
         is_shown = number <= MOST_SHOWN
         link = element("a", name, href=f"#c{number}") if is_shown else element("span", name)
-        cells = (link, ", ".join(each.arguments), time_of(each.took), _outcome(each))
+        cells = (link, ", ".join(each.arguments), time_of(each.took), _outcome(each, has_several))
         rows.append(element("tr", *(element("td", cell) for cell in cells)))
     if not rows:
         return element("p", "No compilation was traced.", class_="none")
@@ -111,11 +112,13 @@ def _contents(traced: TraceContent) -> Html:
     return element("nav", element("div", table, class_="wide"), aria_label="Compilations")
 
 
-def _outcome(made: TracedCompilation) -> Html:
+def _outcome(made: TracedCompilation, has_several: bool) -> Html:
+    """What is to be said of a compilation in the list; of which process, if there are several."""
     if made.outcome != "compiled":
         return element("strong", made.outcome)
     variant = f"variant {made.variant}" if made.variant > 1 else ""
-    return joined([", ".join(filter(None, ("part" if made.is_part else "", variant)))])
+    process = f"process {made.process + 1}" if has_several else ""
+    return joined([", ".join(filter(None, ("part" if made.is_part else "", variant, process)))])
 
 
 def _compilation(number: int, made: TracedCompilation) -> Html:

@@ -120,6 +120,19 @@ def test_a_failure_is_shown(tmp_path):
     assert found.texts[place - 1][1] == "        return open(x)"
 
 
+def test_compilations_of_several_processes_are_told_apart(tmp_path):
+    traced_to(tmp_path, lambda x: x + 1, (np.ones(3),))
+    (file,) = tmp_path.iterdir()
+    assert processes(tmp_path) == []
+    (tmp_path / "other.jsonl").write_bytes(file.read_bytes())
+    assert processes(tmp_path) == ["process 1", "process 2"]
+
+
+def processes(folder):
+    texts = Checked(page(read(folder), "t")).texts
+    return [data for tag, data in texts if tag == "td" and "process" in data]
+
+
 def test_nothing_compiled_is_said():
     assert "No compilation was traced." in page(parsed("t", b""), "t")
 
