@@ -490,3 +490,22 @@ def test_a_view_among_arrays_that_change_places(n):
     for mine, expected in zip(found, four_with_a_view(x, y, n), strict=True):
         assert [mine is x, mine is y] == [expected is x, expected is y]
         np.testing.assert_array_equal(mine, expected)
+
+
+def exchanged_in_a_loop(x, y, n):
+    for k in range(n):
+        p, s = y, np.zeros_like(x)
+        for _ in range(min(k, 5)):
+            s[1:-1] = k
+            p, s = s, p
+
+
+@pytest.mark.parametrize("dynamic", [None, True])
+def test_arrays_of_sizes_by_two_names_change_places(dynamic):
+    """What is written is the caller's array, whose size is equal to the other's by a guard."""
+    compiled = fxc.compile(exchanged_in_a_loop, fullgraph=True, dynamic=dynamic)
+    for n in (7, 2, 4):
+        x, y, expected = np.zeros(5), np.ones(5), np.ones(5)
+        exchanged_in_a_loop(x, expected, n)
+        compiled(x, y, n)
+        np.testing.assert_array_equal(y, expected)

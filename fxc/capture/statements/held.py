@@ -10,6 +10,7 @@ from typing import Any
 from fxc.ir.graph import Operand, Value
 from fxc.ir.records import frozen
 from fxc.ir.types import ArrayType, ScalarType
+from fxc.ops.metas.shapes import same_shape
 
 from ..forms.form import FLAG
 from ..forms.variables import placeholder
@@ -56,7 +57,9 @@ class Held:
         """Whether the variable may also be ``start``: an array of the options' dtype and shape."""
         kind = kind_of(start)
         known = map(kind_of, self.options)
-        return all((each.dtype, each.shape) == (kind.dtype, kind.shape) for each in known)
+        return all(
+            each.dtype == kind.dtype and same_shape(each.shape, kind.shape) for each in known
+        )
 
     def begun_with(self, session: Session, start: Value) -> Held:
         """The same for a loop before which the variable is ``start``, which is alike."""
