@@ -8,7 +8,7 @@ from types import FunctionType, MethodType
 from typing import TYPE_CHECKING, Any, ParamSpec
 
 from fxc.compiled import Compiled
-from fxc.ir.errors import CaptureError
+from fxc.ir.errors import CaptureError, notes_of
 from fxc.lowering.machine.target import SERIAL
 
 from .facts import PythonsShare, facts_of, variant_facts
@@ -96,7 +96,7 @@ def _place(function: Any) -> str:
 
 def _planned(function: Any, options: Any, error: CaptureError) -> PythonsShare:
     """How the first call will be split, by a splitting of its own."""
-    text = "\n".join([str(error), *getattr(error, "__notes__", ())])
+    text = "\n".join([error.text, *notes_of(error)])
     plain = getattr(function, "__func__", function)
     split = Compiled(plain, options)._new_split(plain) if type(plain) is FunctionType else None
     if split is None or options.fullgraph:

@@ -384,4 +384,4 @@ def test_the_command_dumps(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
     assert shown.startswith("--- captured\n+++ functional\n")
     status, shown, said = command(tmp_path, capsys, "dump", "split", "--args", "f64[3]")
     assert (status, shown) == (1, "")
-    assert "split is not captured as a whole: a call of sys.setswitchinterval" in said
+    assert "split is not captured as a whole: FXC0001: a call of sys.setswitchinterval" in said
