@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -25,7 +26,7 @@ COMMANDS = {
 # What the help shows together; others stand at its end.
 GROUPS = {
     "to begin": ("doctor", "demo", "coverage"),
-    "to see inside": ("report", "help"),
+    "to see inside": ("explain", "dump", "report", "help"),
     "to find what is wrong": ("bisect",),
     "to use elsewhere": ("export", "cache"),
 }
@@ -64,7 +65,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if loaded is None:
         parser.print_help()
         return 0
-    return loaded.run(options)
+    try:
+        status = loaded.run(options)
+        sys.stdout.flush()
+    except BrokenPipeError:  # who reads it, such as head, has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    return status
 
 
 def _help() -> str:

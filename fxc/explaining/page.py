@@ -123,6 +123,8 @@ def _facts(facts: CompilationFacts, roof: Roof | None, is_whole: bool) -> Iterat
         whole = sum(seconds for _, seconds in facts.seconds)
         parts = ", ".join(f"{name} {1e3 * seconds:.1f}" for name, seconds in facts.seconds)
         yield from _row("compiled", [f"in {1e3 * whole:.0f} ms: {parts}"])
+    else:
+        yield from _row("compiled", ["by another process: it was taken from there, or from disk"])
 
 
 def _kernels(kernels: tuple[Kernel, ...], roof: Roof) -> Iterator[str]:

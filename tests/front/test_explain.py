@@ -1,6 +1,8 @@
 """``fxc.explain``, and the commands ``explain`` and ``dump``."""
 
+import os
 import re
+import subprocess
 import sys
 import warnings
 from pathlib import Path
@@ -188,6 +190,16 @@ def test_variants_say_why_each_was_made() -> None:
     assert all(seconds > 0 for _, seconds in facts.seconds)
 
 
+def test_a_compilation_of_another_process_says_so() -> None:
+    first, second = fxc.compile(relax), fxc.compile(relax)
+    u, f = np.ones(10), np.ones(8)
+    first(u, f)
+    second._take_over(first._stored())
+    page = str(fxc.explain(second)(u, f))
+    assert "compiled   by another process: it was taken from there, or from disk" in page
+    assert "variants   1 compilation\n" in page
+
+
 def test_work_of_kernels_is_counted() -> None:
     def steps(x: Any, w: Any) -> Any:
         for _ in range(100):
@@ -371,6 +383,16 @@ def test_the_command_explains(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     status, _, said = command(tmp_path, capsys, "explain", "stp")
     assert status == 2
     assert "has no function stp; it has step, by_numpy, split, fails" in said
+
+
+def test_who_reads_a_command_may_stop() -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    done = subprocess.run(
+        [sys.executable, "-m", "fxc", "help"], stdout=writing, stderr=subprocess.PIPE, check=False
+    )
+    os.close(writing)
+    assert (done.returncode, done.stderr) == (1, b"")
 
 
 def test_the_command_dumps(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
