@@ -110,22 +110,24 @@ def _new_variant(
     """
     from fxc.ir.steps import listening  # on first use: importing fxc imports little
 
-    from .step_logs import StepTimes, costs_of, logging_steps
+    from .step_logs import StageTimes, costs_of, logging_steps
 
     name = getattr(function, "__name__", type(function).__name__)
     if state.variants and RECOMPILES.isEnabledFor(INFO):
         RECOMPILES.info("%s: compiled again:%s", name, _reasons(state.variants, args, kwargs))
     for each in state.variants:
         state.varying.update(each.captured.guards.changed(args, kwargs))
-    times = StepTimes()
+    times = StageTimes()
     with listening(times), logging_steps(name):
         captured, made = _made(function, options, state, (args, kwargs), worth.longest)
     from .traits import traits_of  # with what compiles
 
     key, traits = kinds_of(args, kwargs), traits_of(captured, made)
-    variant = Variant(captured, made, key, worth.is_tried, traits, why=why, seconds=times.seconds)
+    variant = Variant(
+        captured, made, key, worth.is_tried, traits, why=why, seconds=tuple(times.seconds)
+    )
     if RECOMPILES.isEnabledFor(INFO):
-        took, shown = 1e3 * sum(times.seconds.values()), inputs_text(captured.graph)
+        took, shown = 1e3 * sum(times.seconds), inputs_text(captured.graph)
         count = len(state.variants) + 1
         RECOMPILES.info("%s: variant %d is made in %.0f ms, for %s", name, count, took, shown)
     if PERF.isEnabledFor(INFO):

@@ -16,18 +16,26 @@ if TYPE_CHECKING:
     from .stages import Compilation
 
 
-class StepTimes:
-    """Seconds that each step of a compilation took, in their order."""
+STAGES = ("capture", "graph passes", "loop nests", "LLVM text", "machine code", "call plan")
+"""What steps belong to, in their order."""
+# The step that begins a stage; those of graph passes have many names.
+_BEGINS = {"capture": 0, "build_loops": 2, "emit_module": 3, "machine code": 4, "plan": 5}
 
-    __slots__ = ("_last", "seconds")
+
+class StageTimes:
+    """Seconds that each of the ``STAGES`` of a compilation took."""
+
+    __slots__ = ("_last", "_stage", "seconds")
 
     def __init__(self) -> None:
-        self.seconds: dict[str, float] = {}
+        self.seconds = [0.0] * len(STAGES)
+        self._stage = 0
         self._last = perf_counter()
 
     def __call__(self, step: str, made: object) -> None:
         now = perf_counter()
-        self.seconds[step] = self.seconds.get(step, 0.0) + now - self._last
+        self._stage = _BEGINS.get(step, max(self._stage, 1))
+        self.seconds[self._stage] += now - self._last
         self._last = now
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -64,7 +64,7 @@ class Variant:
     last_replay: int = 0  # the number of the function's calls that had ended well before
     rested: float = -math.inf  # since when
     why: str = ""  # it was made: what no variant before it fits
-    seconds: Mapping[str, float] = field(default_factory=dict)  # that each step took
+    seconds: tuple[float, ...] = ()  # that each stage took, see ``step_logs.STAGES``
     is_verified: bool = False  # its calls run beside NumPy
     kept: bytes = b""  # what it goes by in the disk cache, if it is there
     stored: bytes = b""  # as other processes have it, see Note [Stored compilations]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from fxc.capture.guards.program import Check
@@ -13,6 +12,7 @@ from fxc.ir.size_functions import hint
 from fxc.ir.text import inputs_text
 from fxc.lowering.emission.memory import memory_of
 from fxc.lowering.scheduling.kernels import Kernel, kernels
+from fxc.step_logs import STAGES
 
 from .numpy_memory import numpy_memory
 from .results import returned, written
@@ -105,25 +105,5 @@ def facts_of(variant: Variant) -> CompilationFacts:
         memory,
         () if module is None else module.program.copies,
         tuple(dict.fromkeys(checks)),
-        tuple(_stages(variant.seconds.items())),
+        tuple((name, each) for name, each in zip(STAGES, variant.seconds, strict=False) if each),
     )
-
-
-_STAGES = {
-    "capture": "capture",
-    "build_loops": "loop nests",
-    "emit_module": "LLVM text",
-    "machine code": "machine code",
-    "plan": "call plan",
-}
-
-
-def _stages(steps: Iterable[tuple[str, float]]) -> Iterator[tuple[str, float]]:
-    """Seconds of each stage, of those of its steps."""
-    found: dict[str, float] = {}
-    stage = "graph passes"
-    for step, seconds in steps:
-        begins = _STAGES.get(step)
-        stage = begins or ("graph passes" if stage == "capture" else stage)
-        found[stage] = found.get(stage, 0.0) + seconds
-    yield from found.items()
