@@ -69,6 +69,11 @@ class MatrixOrder:
     def steps(self, *, is_adjacent: bool) -> Steps:
         return self.adjacent if is_adjacent else self.apart
 
+    @property
+    def is_fused(self) -> bool:
+        """Whether any product is not rounded."""
+        return self.fused_last or any(step.fused for step in (*self.adjacent, *self.apart))
+
 
 _ONE, _ONE_FUSED = Step(((0,),), fused=False), Step(((0,),), fused=True)
 _PAIR, _PAIR_FUSED = Step(((0,), (1,)), fused=False), Step(((1, 0),), fused=True)

@@ -19,6 +19,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
+
 from fxc.ir.bounds import decide
 from fxc.ir.records import frozen
 from fxc.ir.size_functions import floordiv, hint, minimum, substitute
@@ -34,6 +36,8 @@ from ..nests.rewriting import innermost_first
 from ..nests.statements import For, Index, Load, Loop, Matmul, Stmt, Store
 from ..nests.together import Together
 from ..operators.matrix_order import matrix_order
+
+_LEAST_VECTOR = 16  # bytes
 
 
 def vectors_together(program: Program) -> Program:
@@ -91,10 +95,17 @@ class _Strips:
         step, fewer = step_of(x.offset, loop.var), self.fewer(loop, x, y)
         if step is None or fewer is None or computed_in(x.offset):
             return None
-        if not (self.is_for_blas(x, y) and matrix_order(x.dtype) is not None):
+        if not (self.is_for_blas(x, y) and self.is_known(x.dtype)):
             return None
         found = _Found(place, x, y, step, fewer)
         return found if self.is_there(loop, found) else None
+
+    def is_known(self, dtype: np.dtype) -> bool:
+        """Whether BLAS's order is, and the machine can do it: for the least of processors, which
+        have no more than vectors of 16 bytes, a function multiplies and adds with one rounding.
+        """
+        order = matrix_order(dtype)
+        return order is not None and not (order.is_fused and self.target.vector <= _LEAST_VECTOR)
 
     def fewer(self, loop: For, vector: Buffer, matrix: Buffer) -> int | None:
         """By how many first columns the matrix gets narrower with each iteration, if that is all

@@ -37,6 +37,7 @@ RIGHT: dict[str, set[str]] = {
     "operators/python_rules.py": {"_LIBRARY_COST"},
     "operators/reduction_order.py": {"PAIRWISE_GROUPS", "BUFFER_SIZE"},
     "scheduling/growing_products.py": {"ACCUMULATORS", "MULTIPLE"},
+    "scheduling/vectors_together.py": {"_LEAST_VECTOR"},
 }
 
 

@@ -210,6 +210,16 @@ def test_an_order_that_is_not_known_is_left_to_numpy(monkeypatch: pytest.MonkeyP
         assert same(program, compiled, given)
 
 
+def test_the_least_of_processors_fuses_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    name = "fxc.lowering.scheduling.vectors_together.matrix_order"
+    fused = (Step(((0,),), fused=True),)
+    for steps, vector, found in ((ONE, 16, True), (fused, 16, False), (fused, 32, True)):
+        order, target = MatrixOrder(steps, ONE, fused_last=False), Target(vector=vector)
+        monkeypatch.setattr(name, lambda dtype, order=order: order)
+        monkeypatch.setattr("fxc.assemble.target", lambda target=target: target)
+        assert (" at once" in str(loops_of(rows, 90, 30, 30))) == found
+
+
 SHAPES = {"v": 9, "y": (12, 12), "A": (12, 12), "B": (9, 9)}
 REFUSED = [
     # What one iteration writes a later one reads: another vector, the matrix, all.
