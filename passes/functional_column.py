@@ -17,6 +17,7 @@ import numpy as np
 from fxc.dispatch.dispatcher import Dispatcher
 from fxc.dispatch.keys import DispatchKey, KeySet, excluding
 from fxc.dispatch.trace import current_builder
+from fxc.ir.boxed_dtypes import is_boxed
 from fxc.ir.errors import InternalError
 from fxc.ir.evaluate import symbols_bound_by
 from fxc.ir.forking import table_lock
@@ -316,6 +317,8 @@ class Functionalization:
         """Replace what ``target`` holds by ``content``, broadcast and cast as NumPy does."""
         base, kind = target.base, target.type
         if content.type.dtype != kind.dtype:
+            if is_boxed(kind.dtype) and isinstance(content.type, ScalarType):
+                content = self.trace("copy", content, "K")  # no scalar is of a foreign byte order
             content = self.trace("astype", content, kind.dtype, "unsafe", "K")
         if content.type.shape != kind.shape or not isinstance(content.type, ArrayType):
             content = self.trace("broadcast_to_copy", content, kind.shape)

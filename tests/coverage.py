@@ -20,8 +20,14 @@ from typing import Any
 import numpy as np
 
 from fxc.capture.capture import Terms, capture
+from fxc.ir.boxed_dtypes import is_boxed
 from fxc.ir.errors import CaptureError
-from fxc.ir.graph import walk
+from fxc.ir.graph import Node, walk
+from fxc.lowering.building.build import build_loops
+from fxc.lowering.building.coverage import has_halves, types_in
+from fxc.lowering.machine.target import Target
+from fxc.lowering.nests.statements import Boxed
+from fxc.lowering.nests.statements import walk as statements
 from fxc.ops.table import TABLE
 from fxc.stages import decomposed_graph, functional_graph, llvm_index
 
@@ -64,10 +70,10 @@ OTHER_WORK = frozenset(
         "printoptions",
     ]
 )
-DTYPES = ("?", "i1", "i8", "u8", "e", "f", "d", "F", "D")
+DTYPES = ("?", "i1", "i8", "u8", "e", "f", "d", "F", "D", "g", "M8[s]", "m8[s]")
 NAMES = {
     **{"?": "bool", "i1": "i8", "i8": "i64", "u8": "u64", "e": "f16", "f": "f32", "d": "f64"},
-    **{"F": "c64", "D": "c128"},
+    **{"F": "c64", "D": "c128", "g": "longdouble", "M8[s]": "datetime64", "m8[s]": "timedelta64"},
 }
 LOWERED, COMPOSITE, NUMPY, REFUSED, RAISES = "native", "composite", "NumPy", "refused", "–"
 
@@ -316,10 +322,11 @@ def own(args: Any) -> Any:
 
 
 def as_dtype(args: tuple[Any, ...], dtype: str) -> tuple[Any, ...]:
-    """The arguments with arrays of floats, or else all arrays, of another dtype."""
+    """The arguments with arrays of floats, or else of all numbers, of another dtype."""
     floats = any(isinstance(x, np.ndarray) and x.dtype.kind == "f" for x in flat(args))
+    kinds = "f" if floats else "biuc"
     return mapped(  # type: ignore[no-any-return]
-        lambda x: x.astype(dtype) if not floats or x.dtype.kind == "f" else x, args
+        lambda x: x.astype(dtype) if x.dtype.kind in kinds else x, args
     )
 
 
@@ -353,9 +360,18 @@ def outcome(
     native = decomposed_graph(functional, index)
     if any(not index.has_kernel(TABLE[node.op]) for node in walk(native.body)):
         return NUMPY
+    if any(map(has_special, walk(native.body))):  # what there is code for depends on the dtypes
+        built = build_loops(native, index.get_kernel, Target(halves=True))
+        if any(isinstance(stmt, Boxed) for stmt in statements(built.body)):
+            return NUMPY
     computing = [node for node in functional.nodes if node.op not in ("item", "astype")]
     is_whole = len(computing) <= 1 and all(index.has_kernel(TABLE[node.op]) for node in computing)
     return LOWERED if is_whole else COMPOSITE
+
+
+def has_special(node: Node) -> bool:
+    """Whether a node has values of float16, or of a dtype of Note [Boxed dtypes]."""
+    return has_halves(node) or any(is_boxed(kind.dtype) for kind in types_in(node))
 
 
 def program_of(
@@ -406,8 +422,10 @@ What becomes of NumPy's functions in a compiled function, by the dtype of their 
 | refused | the statement runs in Python, the rest of the function is compiled (with `fullgraph=True`, an error) |
 | – | NumPy itself raises for such arguments |
 
-Arrays of other dtypes (long double, dates, strings, objects, records, foreign byte order) run in Python, statement by
-statement. Functions that read or write files, print, or set how NumPy behaves are left out, and so are classes.
+float16 is as on processors that convert it. Texts, bytes and numbers in foreign byte order are as long doubles: what
+NumPy has of them, it does from inside of compiled code. Fields of records are arrays of their dtypes. Objects run in
+Python, statement by statement. Functions that read or write files, print, or set how NumPy behaves are left out, and
+so are classes.
 
 {summary}
 """

@@ -15,6 +15,7 @@ import pytest
 from fxc import assemble
 from fxc.lowering.machine.costs import Costs
 from fxc.lowering.machine.target import Target
+from fxc.runtime import pool
 
 THREADS = 8
 # A chunk is one iteration, or a few.
@@ -64,4 +65,4 @@ def for_two(patch: pytest.MonkeyPatch) -> None:
 def everywhere(patch: pytest.MonkeyPatch, target: Target = SMALL) -> None:
     """Let code be made for this target, and run in a random order."""
     compiled_for(patch, target)
-    patch.setattr(assemble, "parallel", in_some_order)
+    patch.setattr(pool, "parallel", in_some_order)

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from fxc.ir.asynchronous import hand_on
-from fxc.ir.types import ScalarType, Type
+from fxc.ir.types import ScalarType, Type, filled
 
 from .foreign_calls import ForeignCall
 from .foreign_results import Unlearnable, parts_of, share_memory
@@ -118,7 +118,8 @@ def without_draws() -> Iterator[None]:
 def bytes_of(x: object) -> Any:
     """What is equal for equal arguments."""
     if isinstance(x, np.ndarray | np.generic):
-        return x.dtype, x.tobytes()
+        has_gaps = x.dtype.char in "gG"  # between the elements of a long double
+        return x.dtype, repr(x.tolist()) if has_gaps else x.tobytes()
     return repr(x)
 
 
@@ -128,7 +129,9 @@ def _regular(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
     steps = np.arange(size)
     if dtype.kind == "b":
         return np.asarray(steps % 2 == 0).reshape(shape)
-    if dtype.kind in "iu":
+    if dtype.kind == "V":
+        return np.zeros(shape, dtype)
+    if dtype.kind not in "fc":
         return (steps % 100).astype(dtype).reshape(shape)
     values: np.ndarray = ((steps + 1) / (size + 1)).astype(dtype).reshape(shape)
     if len(shape) > 1 and shape[-1] == shape[-2]:
@@ -138,7 +141,7 @@ def _regular(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
 
 
 def _ones(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
-    return np.ones(shape, dtype)
+    return filled(shape, dtype, 1)
 
 
 def _zeros(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:

@@ -576,7 +576,7 @@ def test_calls_become_native_when_there_are_many(
         program(2.0)
     program(2.0)
     assert type(program) is not fxc.Compiled
-    caplog.set_level(logging.DEBUG, "fxc")
+    caplog.set_level(logging.DEBUG, "fxc.perf")
     plain = fxc.compile(lambda x: x + 1, backend="numpy")
     for _ in range(14):
         assert plain(a(3)).tolist() == [2, 3, 4]

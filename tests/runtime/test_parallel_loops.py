@@ -42,7 +42,7 @@ def in_any_order(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
 def with_threads(monkeypatch: pytest.MonkeyPatch) -> Iterator[ThreadPool]:
     """Real threads take chunks of some hundred iterations, also if they have to be woken up."""
     pool = ThreadPool(3, least=2)
-    monkeypatch.setattr(assemble, "parallel", lambda: (pool.run, pool.state))
+    monkeypatch.setattr("fxc.runtime.pool.parallel", lambda: (pool.run, pool.state))
     compiled_for(monkeypatch, Target(threads=8, costs=Costs(chunk=100_000, least=0)))
     yield pool
     pool.close()
@@ -415,7 +415,7 @@ def test_an_interrupt_comes_behind_the_statement(with_threads: ThreadPool) -> No
 def test_the_pool_of_the_process_has_as_many_threads_as_were_asked_for(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(module, "_asked", [])
+    monkeypatch.setattr("fxc.runtime.thread_numbers._asked", [])
     fxc.set_num_threads(3)
     compiled = fxc.compile(chain, fullgraph=True)
     inputs = numbers(1000, 1000), numbers(1000, 1000)
@@ -477,7 +477,7 @@ def test_a_chunk_that_fills_no_vector(
     """
     costs = Costs(chunk=16_000, least=0, multiple=1)
     pool = ThreadPool(number, least=1)
-    monkeypatch.setattr(assemble, "parallel", lambda: (pool.run, pool.state))
+    monkeypatch.setattr("fxc.runtime.pool.parallel", lambda: (pool.run, pool.state))
     compiled_for(monkeypatch, Target(threads=8, costs=costs))
 
     def step(x, out):
@@ -507,7 +507,9 @@ def test_the_call_of_a_chunk_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
         asked.append((size, chunk, most))
 
     compiled_for(monkeypatch, Target(threads=4, costs=Costs(chunk=10**6, least=0)))
-    monkeypatch.setattr(assemble, "parallel", lambda: (ctypes.cast(note, ctypes.c_void_p).value, 0))
+    monkeypatch.setattr(
+        "fxc.runtime.pool.parallel", lambda: (ctypes.cast(note, ctypes.c_void_p).value, 0)
+    )
     compiled = fxc.compile(lambda x: x * 2, fullgraph=True, dynamic=True)
     for size in (0, 1, 2000, 5000, 100_000):
         compiled(np.ones(size))

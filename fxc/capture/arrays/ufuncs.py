@@ -27,6 +27,7 @@ from ..values.operands import (
     Traced,
     TracedValue,
     array_value,
+    has_boxed,
     kind_of,
     numpys_operand,
     record,
@@ -70,6 +71,9 @@ def call_ufunc(name: str, *inputs: object, out: object = None) -> Any:
         try:
             return wrap_all(current().record(name, *operands))
         except Exception as error:
+            if name in _EQUALITY and isinstance(error, TypeError) and has_boxed(inputs):
+                text = f"np.{name} of dates or texts and others is left to NumPy"
+                raise refuse(OPERAND, text) from error
             note(error, TABLE[name].numpy, inputs, {})
             raise
     current().record(f"{name}.out", *operands, out=writable(out))

@@ -179,7 +179,8 @@ def _rolled(array: Any, by: Any, axis: int) -> Any:
         return array.copy("K")
     before = (slice(None),) * axis
     parts = [array[(*before, slice(split, None))], array[(*before, slice(None, split))]]
-    return concatenate(parts, axis)
+    found = concatenate(parts, axis)
+    return found if found.dtype == array.dtype else found.astype(array.dtype)  # not swapped
 
 
 def repeat(a: object, repeats: Any, axis: object = None) -> Any:

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from fxc.ir.error_kinds import NUMPY_CALL
-from fxc.ir.errors import CaptureError
+from fxc.ir.error_kinds import NUMPY_CALL, OPERAND
+from fxc.ir.errors import CaptureError, FxcError
 from fxc.ir.types import ArrayType
 from fxc.ops.foreign_results import Unlearnable
 from fxc.ops.operators import Tag
@@ -26,7 +26,7 @@ from ..numbers.dims import axis_number
 from ..numbers.traced_int import wrap_dim
 from ..outside.purity import only_computes
 from ..session.refusing import refuse
-from ..values.operands import array_value
+from ..values.operands import array_value, has_boxed
 from ..values.signatures import check_call
 from . import (
     agreement,
@@ -60,6 +60,13 @@ def array_function(function: Any, args: Any, kwargs: Any) -> Any:
         if type(error) is not CaptureError or not only_computes(function):
             raise
         return attempt(function, args, kwargs, error)
+    except (TypeError, ValueError) as error:
+        if isinstance(error, FxcError) or not has_boxed((args, kwargs)):
+            raise
+        # What is done here in other terms than NumPy's is right for numbers alone.
+        name = getattr(function, "__name__", repr(function))
+        text = f"np.{name} of such a dtype cannot be captured: {error}"
+        raise refuse(OPERAND, text) from error
 
 
 def is_listed(function: Any) -> bool:

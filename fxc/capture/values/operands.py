@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from fxc.ir.boxed_dtypes import element_dtype, is_without_unit
+from fxc.ir.boxed_dtypes import element_dtype, is_boxed, is_without_unit
 from fxc.ir.error_kinds import OPERAND, TEXT
 from fxc.ir.graph import ArrayConstant, Literal, Operand, Value
 from fxc.ir.types import ArrayType, ScalarType, is_known
@@ -246,14 +246,25 @@ def record(name: str, *args: object, **kwargs: object) -> Any:
 
 def has_traced(x: object) -> bool:
     """Whether ``x`` is a traced value or a container that holds one."""
-    if isinstance(x, Traced) or _is_of_numbers(x):
+    return _holds(x, lambda each: isinstance(each, Traced) or _is_of_numbers(each))
+
+
+def has_boxed(x: object) -> bool:
+    """Whether ``x`` is, or holds, an array or number of a dtype of Note [Boxed dtypes]."""
+    return _holds(
+        x, lambda each: isinstance(each, TracedValue) and is_boxed(each._value.type.dtype)
+    )
+
+
+def _holds(x: object, is_it: Callable[[object], bool]) -> bool:
+    if is_it(x):
         return True
     if isinstance(x, tuple | list | frozenset):
-        return any(map(has_traced, x))
+        return any(_holds(each, is_it) for each in x)
     if isinstance(x, dict):
-        return any(map(has_traced, x.values()))
+        return any(_holds(each, is_it) for each in x.values())
     if isinstance(x, slice):
-        return any(map(has_traced, (x.start, x.stop, x.step)))
+        return any(_holds(each, is_it) for each in (x.start, x.stop, x.step))
     return False
 
 
