@@ -160,6 +160,14 @@ def spread(writer: Writer) -> str:
     return f"{writer.new()} = np.broadcast_arrays({source}, np.zeros({(2, *x.shape)}))[0] * 1"
 
 
+def field_of_new(writer: Writer) -> str:
+    """A field of new records: the others lie between its elements."""
+    x = writer.array_value(writer.some_array())
+    if x is None:
+        return ""
+    return f"{writer.new()} = np.zeros({x.shape}, np.dtype([('n', 'i4'), ('x', 'f8')]))['x']"
+
+
 def _indexed(writer: Writer, source: str, x: np.ndarray) -> str:
     return f"{source}[{writer.index(x.shape)}]"
 
@@ -183,6 +191,7 @@ _OWN_SPELLINGS: dict[str, Statement] = {
     "diagonal": partial(viewed, views.diagonal),
     "real": partial(viewed, views.parts_of("real")),
     "imag": partial(viewed, views.parts_of("imag")),
+    "field": field_of_new,
     "bitcast": partial(viewed, views.reinterpreted),
     "regroup_bytes": partial(viewed, views.reinterpreted),
     "as_strided": partial(viewed, views.windowed),

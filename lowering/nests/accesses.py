@@ -43,6 +43,7 @@ class Access:
     storage: str
     index: Idx | None  # None: anywhere in it
     written: bool
+    field: tuple[int, int] | None = None
 
 
 def accesses(program: Program, stmt: Stmt) -> Iterator[Access]:
@@ -51,8 +52,8 @@ def accesses(program: Program, stmt: Stmt) -> Iterator[Access]:
     for inner in walk((stmt,)):
         match inner:
             case Load() | Store():
-                name = inner.buffer
-                yield Access(name, buffers[name].storage, inner.index, type(inner) is Store)
+                buffer, is_written = buffers[inner.buffer], type(inner) is Store
+                yield Access(buffer.name, buffer.storage, inner.index, is_written, buffer.field)
             case Compute() | Index():
                 pass
             case Matmul() | Apply() | Boxed():

@@ -64,9 +64,14 @@ class Buffer:
 
 def are_other_fields(one: Buffer, other: Buffer) -> bool:
     """Whether two readings of one storage show fields of its records that share no byte."""
-    if one.storage != other.storage or one.field is None or other.field is None:
+    return one.storage == other.storage and have_no_byte_in_common(one.field, other.field)
+
+
+def have_no_byte_in_common(one: tuple[int, int] | None, other: tuple[int, int] | None) -> bool:
+    """Whether these are fields, and apart from each other in each record."""
+    if one is None or other is None:
         return False
-    return one.field[1] <= other.field[0] or other.field[1] <= one.field[0]
+    return one[1] <= other[0] or other[1] <= one[0]
 
 
 @frozen

@@ -10,7 +10,7 @@ from fxc.ir.size_functions import rename_computed
 from fxc.ir.symbols import Dim, computed_in
 
 from ..nests.accesses import Block, are_apart, stored
-from ..nests.buffers import Atom, Const, Idx
+from ..nests.buffers import Atom, Const, Idx, are_other_fields
 from ..nests.program import Program
 from ..nests.statements import (
     Accumulate,
@@ -52,7 +52,8 @@ class _Known:
         """Forget what may stand where ``stmt`` stores."""
         storage = program.buffers[stmt.buffer].storage
         for buffer, index in list(self.elements):
-            if program.buffers[buffer].storage != storage:
+            found = program.buffers[buffer]
+            if found.storage != storage or are_other_fields(found, program.buffers[stmt.buffer]):
                 continue
             if buffer != stmt.buffer or not are_apart(index, stmt.index):
                 del self.elements[buffer, index]

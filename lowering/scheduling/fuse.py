@@ -15,6 +15,7 @@ from fxc.ir.symbols import Dim, SymExpr, symbol, symbols_of
 
 from ..nests.accesses import Block, conflict, rename
 from ..nests.addressing import step_of
+from ..nests.buffers import have_no_byte_in_common
 from ..nests.program import Program
 from ..nests.statements import (
     Check,
@@ -171,7 +172,7 @@ def _legal(var: str, first: ByStorage, second: ByStorage) -> bool:
     for storage in first.keys() & second.keys():
         for b in second[storage]:
             for a in first[storage]:
-                if not (a.written or b.written):
+                if not (a.written or b.written) or have_no_byte_in_common(a.field, b.field):
                     continue
                 if a.buffer != b.buffer or a.index is None or b.index is None:
                     return False

@@ -118,6 +118,7 @@ def test_sums_are_added_up_as_numpy_does(dtype, how):
 def test_nothing_is_copied():
     loops = str(fxc.compile(moves).inspect(records(PLAIN, 100)).loops)
     assert "copies 0" in loops
+    assert loops.count("  for i") == 1  # the fields of a record are not waited for
     assert "numpy." not in loops
 
 

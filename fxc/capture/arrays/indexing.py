@@ -94,7 +94,8 @@ def locate(kind: ArrayType, key: object) -> Place:
     Raises NumPy's IndexError for a bad key.
     """
     if isinstance(key, str) and kind.dtype.names is not None:
-        return Place((_field(kind, key),))
+        name: Any = key._known() if isinstance(key, Traced) else key  # type: ignore[attr-defined]
+        return Place((_field(kind, name),))
     walk = _Walk(kind)
     for entry in entries_of(key, kind):
         walk.take(entry)
