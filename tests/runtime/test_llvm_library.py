@@ -46,6 +46,27 @@ def test_both_bindings_make_the_same_code() -> None:
     assert own.removesuffix("False") == theirs.removesuffix("True")
 
 
+BESIDE = """
+import ctypes, numpy as np, fxc
+first = fxc.compile(lambda a: a * 2 + 1, fullgraph=True)
+first(np.arange(3.0))
+import llvmlite.binding as llvm
+llvm.initialize_native_target()
+llvm.initialize_native_asmprinter()
+machine = llvm.Target.from_default_triple().create_target_machine()
+module = llvm.parse_assembly({text!r})
+engine = llvm.create_mcjit_compiler(module, machine)
+engine.finalize_object()
+twice = ctypes.CFUNCTYPE(ctypes.c_double, ctypes.c_double)(engine.get_function_address("twice"))
+second = fxc.compile(lambda a: a * 3 + 1, fullgraph=True)
+print(first(np.ones(1)), second(np.ones(1)), twice(2.5))
+"""
+
+
+def test_llvmlite_may_be_used_beside_it() -> None:
+    assert run(BESIDE.format(text=TEXT)) == "[3.] [4.] 5.0"
+
+
 def test_versions_that_are_not_known_are_served_by_llvmlite() -> None:
     before = "import llvmlite; llvmlite.__version__ = '0.99.0'"
     assert run(PROGRAM.format(before=before)).endswith("True")
