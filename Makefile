@@ -33,7 +33,7 @@ endef
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help env demo test check lint types types-pyright tests as-this-processor thorough processors test-versions forks test-browser format accept semantics modules errors coverage fuzz bench bench-costs bench-scaling bench-check bench-env clean clean-env
+.PHONY: help env demo test check lint types types-pyright tests as-this-processor thorough processors test-versions forks test-browser format accept semantics modules errors gallery docs coverage fuzz bench bench-costs bench-scaling bench-check bench-env clean clean-env
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
@@ -105,6 +105,15 @@ modules: env ## Write docs/modules.md from the docstrings and Notes of the sourc
 errors: env ## Write what the programs of docs/errors show, and the list of pages
 	$(PY) -m tests.error_pages
 
+gallery: env ## Run the examples, and write docs/gallery.md and its pictures
+	$(PY) -m tests.gallery
+
+.venv-docs/.stamp: pyproject.toml
+	$(call make-env,.venv-docs,docs)
+
+docs: .venv-docs/.stamp ## Build the site of docs in site/; warnings are errors
+	NO_MKDOCS_2_WARNING=1 .venv-docs/bin/mkdocs build --quiet
+
 coverage: env ## Write docs/coverage.md: what becomes of each of NumPy's functions
 	$(PY) -m tests.coverage
 
@@ -129,8 +138,8 @@ bench-check: env ## Compare with a commit (make bench-check REV=main ROWS="loops
 bench-env: .venv-bench/.stamp ## Make .venv-bench with numba, numexpr and jax
 
 clean: ## Remove caches, build products and what the demo wrote
-	rm -rf build dist demo-output *.egg-info .hypothesis .machine_code .mypy_cache .pytest_cache .ruff_cache
+	rm -rf build dist site demo-output *.egg-info .hypothesis .machine_code .mypy_cache .pytest_cache .ruff_cache
 	find . -path './.venv*' -prune -o -name __pycache__ -type d -prune -exec rm -rf {} +
 
 clean-env: ## Remove the environments
-	rm -rf .venv .venv-bench .venv-pyright
+	rm -rf .venv .venv-bench .venv-pyright .venv-docs

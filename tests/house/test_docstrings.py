@@ -46,11 +46,17 @@ def test_a_public_name_has_an_example(name):
     assert ">>>" in (getattr(fxc, name).__doc__ or "")
 
 
-@pytest.mark.parametrize("page", [README, README.parent / "docs" / "extending.md"])
+GOING_ON = ("quickstart", "guide", "coming-from")  # whose examples are one program
+PAGES = [README, *(README.parent / "docs" / f"{n}.md" for n in ("index", "extending", *GOING_ON))]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_the_examples_of_a_page_run(page, tmp_path):
     # From a file: capture reads the source of the functions it is given.
     blocks = re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
     assert blocks
+    if page.stem in GOING_ON:
+        blocks = ["\n\n".join(blocks)]
     for number, block in enumerate(blocks):
         path = tmp_path / f"{page.stem.lower()}_{number}.py"
         path.write_text(block, encoding="utf-8")
