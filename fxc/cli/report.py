@@ -9,7 +9,7 @@ import tempfile
 import traceback
 from pathlib import Path
 
-from fxc.ir.settings import config
+from fxc.ir.settings import SETTINGS, config
 
 from ..scripts.as_main import NoScript, script
 
@@ -72,8 +72,9 @@ def _run(path: str, arguments: list[str], folder: str) -> int:
     Raises ``NoScript`` if it is not there.
     """
     main, argv, paths = sys.modules["__main__"], sys.argv[:], sys.path[:]
-    variable = os.environ.get("FXC_TRACE")
-    os.environ["FXC_TRACE"] = folder
+    variable = SETTINGS["trace"].variable
+    before = os.environ.get(variable)
+    os.environ[variable] = folder
     try:
         with config.override(trace=folder):
             script(path, arguments).run()
@@ -89,9 +90,9 @@ def _run(path: str, arguments: list[str], folder: str) -> int:
         return 130 if isinstance(error, KeyboardInterrupt) else 1
     finally:
         sys.modules["__main__"], sys.argv[:], sys.path[:] = main, argv, paths
-        os.environ.pop("FXC_TRACE", None)
-        if variable is not None:
-            os.environ["FXC_TRACE"] = variable
+        os.environ.pop(variable, None)
+        if before is not None:
+            os.environ[variable] = before
     return 0
 
 

@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from fxc.ir.settings import SETTINGS
+
 from .counts import COUNTS, WRONG, as_text
 
 _OPTION, _KEY = "fxc_verify", "fxc_verify_counts"
@@ -25,7 +27,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """Let processes that tests start do the same."""
     if config.getoption(_OPTION):
-        os.environ["FXC_VERIFY"] = "1"
+        os.environ[SETTINGS["verify"].variable] = "1"
 
 
 @pytest.hookimpl(optionalhook=True)
