@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import re
 import subprocess
 import sys
@@ -13,6 +14,7 @@ import pytest
 from fxc.cli import doctor
 from fxc.cli.main import COMMANDS, GROUPS, main
 from fxc.cli.progress import with_progress
+from tests.sources import ROOT
 
 
 def test_the_help_has_all_commands(capsys: pytest.CaptureFixture[str]) -> None:
@@ -23,6 +25,11 @@ def test_the_help_has_all_commands(capsys: pytest.CaptureFixture[str]) -> None:
     listed = [name for names in GROUPS.values() for name in names]
     assert len(set(listed)) == len(listed)
     assert set(listed) <= set(COMMANDS)
+
+
+def test_the_page_has_the_commands() -> None:
+    text = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8")
+    assert set(re.findall(r"^\| `(\w+)", text, re.MULTILINE)) == set(COMMANDS)
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -42,6 +49,25 @@ def test_a_command_that_there_is_not() -> None:
     with pytest.raises(SystemExit) as ended:
         main(["nothing"])
     assert ended.value.code == 2
+
+
+def test_nobody_reads_what_is_printed() -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    done = subprocess.run(
+        [sys.executable, "-m", "fxc", "help"], stdout=writing, stderr=subprocess.PIPE, check=False
+    )
+    os.close(writing)
+    assert (done.returncode, done.stderr) == (141, b"")
+
+
+def test_ctrl_c_ends_a_command(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted() -> int:
+        raise KeyboardInterrupt
+
+    module = import_module("fxc.__main__")
+    monkeypatch.setattr(module, "main", interrupted)
+    assert module.run() == 130
 
 
 # ---------------------------------------------------------------- doctor
