@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import fxc
 from fxc.capture.capture import capture
 from fxc.dispatch.default import default_dispatcher
 from fxc.dispatch.keys import DispatchKey
@@ -42,6 +43,12 @@ def test_pages_name_notes_and_files_that_exist(path: Path) -> None:
     missing = {name for name in files if not (ROOT / name).exists()}
     assert not notes - titles()
     assert not missing
+
+
+def test_the_page_of_the_api_has_all_public_names() -> None:
+    text = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
+    listed = re.findall(r"^::: fxc\.(\w+)$", text, re.MULTILINE)
+    assert sorted(listed) == sorted(fxc.__all__)
 
 
 def test_the_page_of_the_architecture_names_all_passes() -> None:
