@@ -17,6 +17,7 @@ COMMANDS = {
     "explain": "say on one page what becomes of a function, and why",
     "dump": "print the stages of a function's compilation",
     "export": "export a function of a file for another runtime",
+    "run": "run an unchanged script, with its hot functions compiled while it runs",
     "report": "write a page about what was compiled, of a trace or of a script that is run",
     "help": "print the page of an error, such as FXC0002, or the help of a command",
     "doctor": "check the installation, and say what to do about each problem",
@@ -25,7 +26,7 @@ COMMANDS = {
 }
 # What the help shows together; others stand at its end.
 GROUPS = {
-    "to begin": ("doctor", "demo", "coverage"),
+    "to begin": ("doctor", "demo", "run", "coverage"),
     "to see inside": ("explain", "dump", "report", "help"),
     "to find what is wrong": ("bisect",),
     "to use elsewhere": ("export", "cache"),

@@ -6,8 +6,10 @@ See Note [Calls beside NumPy].
 from __future__ import annotations
 
 import threading
+import time
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from types import CellType
 from typing import Any
 
@@ -96,6 +98,8 @@ class VerifiedCall:
         options: Options,
         args: tuple[Any, ...],
         kwargs: dict[str, Any],
+        *,
+        is_quiet: bool = True,
     ) -> None:
         captured = variant.captured
         given = captured.guards.check(args, kwargs)
@@ -104,6 +108,8 @@ class VerifiedCall:
         self.function, self.options = function, options
         self.captured, self.compilation, self.variant = captured, variant.compilation, variant
         self.args, self.kwargs = args, kwargs
+        self.is_quiet = is_quiet  # whether warnings are caught, which the program may notice
+        self.seconds = 0.0  # that NumPy has taken
         self.inputs, self.objects = given[:count], given[count:]
         self.shows = captured.epilogue is not None and bool(captured.epilogue.shown)
         drawn = [object_at(self.inputs[place]) for place in captured.drawn]
@@ -185,18 +191,30 @@ class VerifiedCall:
         if self.shows:
             leaves = result_leaves(self.captured)
             return self.by(captured_run(self.captured.graph, leaves)), []
-        with warnings.catch_warnings(record=True) as told, np.errstate(**_quiet()):
-            error: Exception | None = None
-            result: Any = None
+        error: Exception | None = None
+        result: Any = None
+        with self._catching() as told:
+            start = time.perf_counter()
             try:
                 result = self.function(*self.args, **self.kwargs)
             except Exception as raised:
                 error = raised
+            self.seconds = time.perf_counter() - start
         try:
             loud = [each for each in told if not issubclass(each.category, CaptureWarning)]
             return self._seen(result, error), loud
         finally:
             self.before.restore()
+
+    @contextmanager
+    def _catching(self) -> Iterator[list[warnings.WarningMessage]]:
+        """What is warned of in the block, if that is to be known."""
+        if not self.is_quiet:
+            with np.errstate(all="ignore"):
+                yield []
+            return
+        with warnings.catch_warnings(record=True) as told, np.errstate(**_quiet()):
+            yield told
 
     def by(self, run: Run) -> Seen:
         """What the caller would see with ``run`` in the place of native code; all is as before
@@ -205,8 +223,7 @@ class VerifiedCall:
         error: Exception | None = None
         result: Any = None
         try:
-            with warnings.catch_warnings(), np.errstate(all="ignore"):
-                warnings.simplefilter("ignore")
+            with self._catching(), np.errstate(all="ignore"):
                 result = self._finished(run(*self.inputs))
         except Exception as raised:
             error, result = raised, None

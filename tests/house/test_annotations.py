@@ -26,7 +26,7 @@ MOST = {
     "passes": 2,
     "reporting": 20,
     "runtime": 7,
-    "scripts": 0,
+    "scripts": 10,
     "split": 3,
     "tracing": 0,
     "verifying": 11,
