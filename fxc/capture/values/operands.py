@@ -251,9 +251,7 @@ def has_traced(x: object) -> bool:
 
 def has_boxed(x: object) -> bool:
     """Whether ``x`` is, or holds, an array or number of a dtype of Note [Boxed dtypes]."""
-    return _holds(
-        x, lambda each: isinstance(each, TracedValue) and is_boxed(each._value.type.dtype)
-    )
+    return _holds(x, lambda y: isinstance(y, TracedValue) and is_boxed(y._value.type.dtype))
 
 
 def _holds(x: object, is_it: Callable[[object], bool]) -> bool:
