@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import logging
 import types
 from typing import TYPE_CHECKING, Any
 
 from fxc.ir.asynchronous import hand_on
 from fxc.ir.forking import compiling
+from fxc.ir.logs import ROOT
 from fxc.ir.settings import cache_folder, config
 
 from .running import P, R
@@ -16,9 +16,6 @@ from .splitting import Splitting
 if TYPE_CHECKING:
     from .cache.entries import Entries
     from .variants import Variant
-
-
-_log = logging.getLogger("fxc")
 
 
 class Remembering(Splitting[P, R]):
@@ -52,7 +49,7 @@ class Remembering(Splitting[P, R]):
         """Keep a compilation for later processes."""
         function = self._remembers()
         if function is not None:
-            with self._state.guard():
+            with self._state.guard(), compiling():
                 try:
                     self._entries(variant.key, function).add(variant, function)
                 except Exception as error:
@@ -61,7 +58,7 @@ class Remembering(Splitting[P, R]):
     def _log_unkept(self, error: Exception) -> None:
         """Say in the log why nothing is kept."""
         hand_on(error)
-        _log.info("%s: the cache is not used: %r", self.__name__, error)
+        ROOT.info("%s: the cache is not used: %r", self.__name__, error)
 
     def _remembers(self) -> types.FunctionType | None:
         """The function, if its compilations are kept."""
@@ -72,16 +69,18 @@ class Remembering(Splitting[P, R]):
             return None
         if config.trace is not None:  # which tells how a compilation is made
             return None
-        from .cache.codes import keep_codes_on_disk
-
-        keep_codes_on_disk()
         found: types.FunctionType = function
         return found
 
     def _entries(self, key: object, function: types.FunctionType) -> Entries:
+        """Requires: no fork can come between, see ``compiling``. Who forked while a module is being
+        imported would wait for it for ever.
+        """
+        from .cache.codes import keep_codes_on_disk
         from .cache.entries import Entries
         from .cache.keys import key_of_calls, key_of_function
 
+        keep_codes_on_disk()
         state = self._state
         if key not in state.stored:
             own = key_of_function(function, self._options)

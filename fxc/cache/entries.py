@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import pickle
 import time
 from types import FunctionType
@@ -11,6 +10,7 @@ from typing import Any
 from fxc.by_reference import NotStored
 from fxc.ir.asynchronous import hand_on
 from fxc.ir.digesting import digest
+from fxc.ir.logs import ROOT
 from fxc.runtime.linking import Unlinked
 from fxc.variants import Variant
 
@@ -19,8 +19,6 @@ from .plans import restored, stored
 
 _MOST = 8  # compilations of one key
 _begun = time.time()
-
-_log = logging.getLogger("fxc")
 
 
 class Entries:
@@ -57,10 +55,10 @@ class Entries:
         try:
             found = restored(text, function, args, kwargs)
         except (NotStored, Unlinked) as error:
-            _log.info("%s: a compilation is not restored: %s", function.__name__, error)
+            ROOT.info("%s: a compilation is not restored: %s", function.__name__, error)
         except Exception as error:
             hand_on(error)
-            _log.info("%s: a compilation is not restored: %r", function.__name__, error)
+            ROOT.info("%s: a compilation is not restored: %r", function.__name__, error)
         else:
             if found is None:
                 self._left.append(text)
@@ -75,7 +73,7 @@ class Entries:
         try:
             text = stored(variant, function, _begun)
         except NotStored as error:
-            _log.info("%s: a compilation is not stored: %s", function.__name__, error)
+            ROOT.info("%s: a compilation is not stored: %s", function.__name__, error)
             return
         known = [each for each in _read(self.key) if each != text]
         if len(known) >= _MOST:  # in the place of what this process could not use, or of the oldest

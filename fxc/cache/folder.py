@@ -6,13 +6,13 @@ See Note [The cache folder].
 from __future__ import annotations
 
 import contextlib
-import logging
 import os
 import stat
 import time
 from collections.abc import Iterator
 
 from fxc.ir.digesting import SIZE, digest
+from fxc.ir.logs import ROOT
 from fxc.ir.records import frozen
 from fxc.ir.settings import cache_folder, config
 
@@ -27,6 +27,7 @@ from fxc.ir.settings import cache_folder, config
 # again when it is used, by the open folder, not by its path: nothing can change in between.
 # Files stand in folders by the first digits of their keys. Who writes into one looks how large it
 # has become, and removes what was not used for longest: each may have its part of the whole.
+# The logger is made before: who imports this while another thread forks must not wait for locks.
 # Nothing here raises: a cache that cannot be read is empty, one that cannot be written stays so.
 
 _MAGIC = b"fxc-1\n"
@@ -37,7 +38,6 @@ _STALE = 3600.0  # seconds after which a file that was begun is taken to be left
 _TOUCHED = 3600.0  # seconds after which a file that is used again says so
 _GIVE_UP = 3  # times that nothing could be written, after which a process does not try again
 
-_log = logging.getLogger("fxc")
 _failures = 0
 
 
@@ -69,7 +69,7 @@ def read(key: bytes) -> bytes | None:
         return None
     known, content = found[len(_MAGIC) : len(_MAGIC) + SIZE], found[len(_MAGIC) + SIZE :]
     if not found.startswith(_MAGIC) or known != digest(key + content):
-        _log.info("the file %s of the cache is damaged, and not used", name)
+        ROOT.info("the file %s of the cache is damaged, and not used", name)
         return None
     return content
 
@@ -86,7 +86,7 @@ def write(key: bytes, content: bytes) -> bool:
             _remove_old(part, most() // _PARTS)
     except OSError as error:
         _failures += 1
-        _log.info("the cache is not written: %s", error)
+        ROOT.info("the cache is not written: %s", error)
         return False
     _failures = 0
     return True

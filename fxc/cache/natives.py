@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 import io
-import logging
 import pickle
 import zlib
 from types import FunctionType
@@ -14,6 +13,7 @@ from fxc.by_reference import ReferenceReader, ReferenceWriter
 from fxc.capture.guards.program import is_serving
 from fxc.ir.asynchronous import hand_on
 from fxc.ir.digesting import digest
+from fxc.ir.logs import ROOT
 from fxc.native_calls import NativeCall
 from fxc.runtime.engine import Engine
 
@@ -21,8 +21,6 @@ from . import folder
 
 if TYPE_CHECKING:
     from fxc.variants import Variant
-
-_log = logging.getLogger("fxc")
 
 
 def restored_native_call(
@@ -41,7 +39,7 @@ def restored_native_call(
         text, objects = ReferenceReader(io.BytesIO(data), function, names).load()
     except Exception as error:
         hand_on(error)
-        _log.info("%s: a native call is not restored: %r", function.__name__, error)
+        ROOT.info("%s: a native call is not restored: %r", function.__name__, error)
         return None
     engine = Engine(text, b"", (), quick=True)
     return NativeCall(text, engine, made, objects, ctypes.c_int64())
@@ -59,7 +57,7 @@ def keep_native_call(
         _Writer(file, function, [], names).dump((native.text, native.objects))
     except Exception as error:
         hand_on(error)
-        _log.info("%s: a native call is not stored: %s", function.__name__, error)
+        ROOT.info("%s: a native call is not stored: %s", function.__name__, error)
         return
     content = pickle.dumps((bool(served), file.getvalue()))
     folder.write(_key_of(variant, spent), zlib.compress(content, 1))
