@@ -23,6 +23,8 @@ from typing import Any
 
 import numpy as np
 
+from fxc.ir.types import strided_empty
+
 from .by_name import imported, loaded
 from .digests import ALIKE, digest_of, functions_of, is_made_by_python
 
@@ -105,6 +107,9 @@ class ReferenceWriter(pickle.Pickler):
             return _field_of, self._field(value)
         if hasattr(kind, "__fxc_original__"):
             return self._compiled(value)
+        if kind is np.ndarray and not (value.flags.forc and value.flags.writeable):
+            layout = value.shape, value.strides, value.flags.writeable
+            return _array_of, (value.copy(), *layout)
         if isinstance(value, np.dtype) and value.isbuiltin == 1 and value.isnative:
             return np.dtype, (value.str,)
         if isinstance(value, type) and is_made_by_python(value):
@@ -245,6 +250,16 @@ def _checked(found: Any, digest: bytes) -> Any:
     if not isinstance(found, FunctionType | type) or digest_of(found) != digest:
         raise NotStored(f"{getattr(found, '__qualname__', found)} is not what it was")
     return found
+
+
+def _array_of(
+    values: np.ndarray, shape: tuple[int, ...], strides: tuple[int, ...], is_writeable: bool
+) -> np.ndarray:
+    """An array that lies in memory as it did: pickle leaves no gaps."""
+    made = strided_empty(values.dtype, shape, strides)
+    made[...] = values
+    made.setflags(write=is_writeable)
+    return made
 
 
 def _code_of(function: FunctionType) -> CodeType:

@@ -296,7 +296,7 @@ def _is_outer(kind: ArrayType, left: int, right: int) -> bool:
 
 def layout_model(dtype: np.dtype, order: Sequence[int]) -> np.ndarray:
     """An array for ``np.empty_like(model, shape=…)``, which makes one whose axes lie in memory as
-    ``order`` says. It has no elements of its own: it is not to be read.
+    ``order`` says. Its elements say nothing.
 
     >>> np.empty_like(layout_model(np.dtype("f8"), (1, 2, 0)), shape=(2, 3, 4)).strides
     (8, 64, 16)
@@ -307,7 +307,7 @@ def layout_model(dtype: np.dtype, order: Sequence[int]) -> np.ndarray:
     strides = [0] * rank
     for place, axis in enumerate(order):  # with gaps: NumPy looks at the strides then
         strides[axis] = (rank + 1 - place) * dtype.itemsize
-    return as_strided(np.empty(1, dtype), (2,) + (1,) * (rank - 1), strides)
+    return as_strided(np.zeros(rank + 2, dtype), (2,) + (1,) * (rank - 1), strides)
 
 
 def strided_empty(dtype: np.dtype, shape: Sequence[int], strides: Sequence[int]) -> np.ndarray:

@@ -86,6 +86,15 @@ def test_why_guards_do_not_hold() -> None:
     assert why == "u: dtype was float64, is float32"
 
 
+@pytest.mark.parametrize("axes", [(1, 0, 2), (2, 1, 0), (1, 2, 0)])
+def test_results_lie_in_memory_as_they_do_with_numpy(axes: tuple[int, ...]) -> None:
+    def f(x):
+        return x * 2 + 1
+
+    x = np.arange(24.0).reshape(2, 3, 4).transpose(axes)
+    assert difference(run(f, [x]), run(restored(f, x), [x])) == ""
+
+
 def test_native_calls() -> None:
     def f(x, y):
         return x * y + 1
