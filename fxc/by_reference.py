@@ -6,6 +6,7 @@ See Note [Stored compilations].
 from __future__ import annotations
 
 import enum
+import functools
 import io
 import pickle
 from collections.abc import Mapping
@@ -22,13 +23,15 @@ from types import (
 from typing import Any
 
 import numpy as np
+from numpy._core import umath
 
 from fxc.ir.types import strided_empty
 
 from .by_name import imported, loaded
-from .digests import ALIKE, digest_of, functions_of, is_made_by_python
+from .digests import digest_of, functions_of, is_made_by_python
 
 _ATTRIBUTES = (staticmethod, classmethod, property, DynamicClassAttribute, enum.property)
+_Cached = type(functools.cache(len))
 
 
 class NotStored(Exception):
@@ -122,7 +125,7 @@ class ReferenceWriter(pickle.Pickler):
         found = loaded(function.__module__, function.__qualname__)
         for part in ("", "__fxc_original__", "_implementation"):
             if (getattr(found, part, None) if part else found) is function:
-                is_known = function.__module__.partition(".")[0] in ALIKE
+                is_known = function.__module__.partition(".")[0] == "fxc"
                 digest = b"" if is_known else self._digest(function)
                 return _same, (function.__module__, function.__qualname__, part, digest)
         inside = _in_class(function)
@@ -176,6 +179,13 @@ class ReferenceReader(pickle.Unpickler):
         self._root, self._late = root, late
         self._known = set[bytes]()  # digests of the root
 
+    def find_class(self, module: str, name: str) -> Any:
+        """What pickle finds by its name, which may be another thing there in this process."""
+        found = super().find_class(module, name)
+        if not module.startswith("fxc.") and not is_itself(found, module, name):
+            raise NotStored(f"{module}.{name} is not what it was")
+        return found
+
     def persistent_load(self, reference: Any) -> Any:
         """What a reference is in this process."""
         what, said = reference
@@ -193,6 +203,18 @@ class ReferenceReader(pickle.Unpickler):
         name, digest = said
         found = self._root.__globals__[name]
         return _checked(found.__fxc_original__ if what == "original" else found, digest)
+
+
+def is_itself(found: Any, module: str, name: str) -> bool:
+    """Whether something with a name, which Python did not make, has not come in the place of what
+    the name stands for: it says its name itself.
+    """
+    if isinstance(found, np.ufunc):  # SciPy's say that they are NumPy's
+        return getattr(umath, name, None) is found
+    if isinstance(found, FunctionType | _Cached) or is_made_by_python(type(found)):
+        return False  # they say what they are told to
+    said = getattr(found, "__qualname__", None) or getattr(found, "__name__", None)
+    return said in (name, None) and getattr(found, "__module__", None) in (module, None)
 
 
 def _same(module: str, qualname: str, part: str, digest: bytes) -> Any:
@@ -242,7 +264,7 @@ def _field_of(kind: Any, name: str) -> Field[Any]:
 
 
 def _checked(found: Any, digest: bytes) -> Any:
-    """A function or a class, if it is what it was where it was written; of fxc's and NumPy's own
+    """A function or a class, if it is what it was where it was written; of fxc's own functions
     nothing is known, as they are of one version.
     """
     if not digest and isinstance(found, FunctionType):

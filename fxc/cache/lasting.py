@@ -21,11 +21,11 @@ def check_lasting(functions: Iterable[object], since: float) -> None:
     else: one whose file has changed ``since`` then may not be what the file says.
     """
     told = [*functions]
-    for file in {code.co_filename for each in told for code in _codes_of(each)}:
+    for file in {code.co_filename for each in told for code in codes_of(each)}:
         if _has_changed(file, since):
             raise NotStored(f"{os.path.basename(file)} has changed since this process began")
     called = [each for each in told if isinstance(each, FunctionType)]
-    for code in (code for each in called for code in _codes_of(each)):
+    for code in (code for each in called for code in codes_of(each)):
         if not _HASHES.isdisjoint(code.co_names) or not _SETS.isdisjoint(code.co_code[::2]):
             raise NotStored(f"{code.co_name} has sets, or hashes")
 
@@ -37,7 +37,7 @@ def _has_changed(file: str, since: float) -> bool:
         return False
 
 
-def _codes_of(told: object) -> Iterator[CodeType]:
+def codes_of(told: object) -> Iterator[CodeType]:
     """The code of a function, or of the methods of a class, and what is inside."""
     codes: list[Any] = []
     if isinstance(told, FunctionType):

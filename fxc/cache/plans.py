@@ -26,6 +26,7 @@ from fxc.runtime.notice import Notice
 from fxc.runtime.plan import Plan
 from fxc.variants import Variant
 
+from .granted import check_granted, granted_by
 from .restored import Restored, RestoredCapture, RestoredCompilation, RestoredGuards
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ def stored(variant: Variant, function: FunctionType, since: float) -> bytes:
         constants |= captured.epilogue.constants
     functions = [each for each in constants.values() if isinstance(each, FunctionType)]
     _check_operators(captured.graph)
-    from .lasting import check_lasting  # for who writes, and few who read
+    from .lasting import check_lasting, codes_of  # for who writes, and few who read
     from .outside import check_constants, nameless, outside
 
     known = function, functions
@@ -67,9 +68,11 @@ def stored(variant: Variant, function: FunctionType, since: float) -> bytes:
     )
     late, met = _pickled(rest, (*known, found), ())
     early, more = _pickled(_plan_of(variant), (*known, found), met)
-    check_lasting([function, *functions, *met, *more], since)
+    told = [function, *functions, *met, *more]
+    check_lasting(told, since)
+    granted = tuple(granted_by(code for each in told for code in codes_of(each)))
     first = zlib.compress(outside(captured.guards, known, found), 1) if found else b""
-    return pickle.dumps((first, zlib.compress(early, 1), zlib.compress(late, 1)))
+    return pickle.dumps((first, zlib.compress(early, 1), zlib.compress(late, 1), granted))
 
 
 def _check_operators(graph: Graph) -> None:
@@ -160,7 +163,8 @@ def restored(
 
     Raises ``NotStored`` or ``Unlinked``, or anything else where the bytes are others.
     """
-    first, early, late = pickle.loads(data)
+    first, early, late, granted = pickle.loads(data)
+    check_granted(granted)
     objects: Mapping[str, object] = {}
     if first:
         from .outside import found_outside
