@@ -23,7 +23,9 @@ def agreement(a: np.ndarray, b: np.ndarray) -> np.ndarray:
         return np.array([x is y or _is_equal(x, y) for x, y in pairs], bool).reshape(a.shape)
     if a.dtype.kind == "V":
         parts = [(a[name], b[name]) for name in a.dtype.names or ()] or [(_bytes(a), _bytes(b))]
-        alike = [agreement(*each).reshape(*a.shape, -1).all(-1) for each in parts]
+        inside = tuple(range(a.ndim, a.ndim + 32))  # of fields that are arrays
+        found = [agreement(*each) for each in parts]
+        alike = [np.all(each, axis=inside[: each.ndim - a.ndim]) for each in found]
         return np.asarray(np.logical_and.reduce(alike))
     if a.dtype.kind in "mM":
         return np.asarray(np.array(a).view("i8") == np.array(b).view("i8"))

@@ -311,7 +311,7 @@ def test_what_native_code_cannot_call_is_tried_all_the_same(
         asked.append(given)
         raise Untranslated("it is not")
 
-    monkeypatch.setattr(fxc.native_calls, "native_call", native_call)
+    monkeypatch.setattr("fxc.native_texts.native_call", native_call)
     monkeypatch.setattr(fxc.variants, "CLOSE", float("inf"))
     compiled = fxc.compile(lambda x: x * 2 + 1)
     for _ in range(trials.EARLY):

@@ -285,8 +285,9 @@ def test_the_environment_says_how_many_threads() -> None:
 
 def test_variables_that_make_no_sense_are_told_where_a_function_is_compiled() -> None:
     for name, wrong in (("FXC_NUM_THREADS", "two"), ("FXC_CPU_FEATURES", "avx2")):
-        last = asked(wrong, name, "fxc.compile(len)").stderr.splitlines()[-1]
-        assert last.startswith(f"ValueError: {name} ")
+        *_, last, more = asked(wrong, name, "fxc.compile(len)").stderr.splitlines()
+        assert f": FXC0302: {name} " in last
+        assert more == "  more: python -m fxc help FXC0302"
 
 
 def test_the_number_that_was_set_counts(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -147,7 +147,7 @@ def test_a_bug_in_a_pass_is_named(name: str, monkeypatch: Any, verdicts: list[Ve
     [
         (planted.views_stay_stale_after_a_write, 0, "functionalize"),
         (planted.a_write_that_touches_a_region_hides_it, 5, "simplify"),
-        (planted.inline_values_are_not_placed_before_their_source_changes, 12, "build_loops"),
+        (planted.inline_values_are_not_placed_before_their_source_changes, 14, "build_loops"),
         (planted.loops_are_merged_that_meet_each_others_elements, 2, "fuse"),
     ],
 )

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 from expecttest import assert_expected_inline
-from tests.loop_evaluator import evaluate
 
 import fxc
 from fxc.lowering.operators.dot_order import Adjacent, DotOrder
+from fxc.verifying.loop_evaluator import evaluate
 from tests.compiling import same
 from tests.scheduled import body
 

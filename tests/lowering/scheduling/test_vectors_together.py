@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 import pytest
 from expecttest import assert_expected_inline
-from tests.loop_evaluator import evaluate
 
 import fxc
 from fxc.lowering.machine.costs import Costs
 from fxc.lowering.machine.target import Target
 from fxc.lowering.operators.matrix_order import MOST, MatrixOrder, Step
+from fxc.verifying.loop_evaluator import evaluate
 from tests.compiling import same
 from tests.nests_of import loops_of_lines
 from tests.scheduled import body
