@@ -171,6 +171,34 @@ def test_sets_and_hashes_are_not_kept() -> None:
         assert captures_begun() > before
 
 
+MAKING, TABLE = hash, {"a": 1.0, "b": 2.0}
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: x + next(len(name) for name in {"a", "bb", "ccc"}),
+        lambda x: x + sum(TABLE[name] for name in TABLE.keys() - ["a"]),
+        lambda x: x + TABLE[max(TABLE, key=MAKING)],
+    ],
+)
+def test_nor_are_those_that_do_not_name_them(function: Any) -> None:
+    for _ in range(2):
+        before = captures_begun()
+        fxc.compile(function)(np.ones(2))
+        assert captures_begun() > before
+
+
+def test_what_looks_into_sets_is_kept() -> None:
+    def f(x):
+        total = x * 0
+        for name, value in TABLE.items():
+            total = total + x * value if name in {"a", "c"} else total
+        return total + len(TABLE.keys()), sorted(TABLE.items())
+
+    restored(f, np.ones(2))
+
+
 def test_a_function_of_a_file_that_has_changed_is_not_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
