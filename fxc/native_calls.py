@@ -20,7 +20,7 @@ from fxc.ir.records import frozen
 from fxc.lowering.calling.forward import FORWARD, emit_forward
 from fxc.lowering.calling.guard_things import ENTRY
 from fxc.lowering.calling.vectorcall import VECTORCALL, VECTORCALL_TEXT
-from fxc.runtime.engine import Engine
+from fxc.runtime.engine import Engine, llvm_lock
 
 from .large_arrays import new_array_function
 from .numpy_slots import pointers
@@ -114,7 +114,7 @@ def class_for(owner: object, kind: type, builtin: BuiltinFunctionType) -> type:
     members |= {"__module__": kind.__module__, "__doc__": kind.__doc__}
     if not types_are_as_known():
         return type(kind)(kind.__name__, (kind,), members)
-    call, code = _vectorcall().address(VECTORCALL), _function_of(builtin)
+    call, code = vectorcall_address(), _function_of(builtin)
     cell = (ctypes.c_void_p * 4)(call, code, id(builtin.__self__), id(builtin))
     made = type(kind)(kind.__name__, (kind,), {**members, "_cell": cell})
     flags = ctypes.c_ssize_t.from_address(id(made) + TYPE_FLAGS)
@@ -129,6 +129,12 @@ def _function_of(builtin: BuiltinFunctionType) -> int:
     find = ctypes.pythonapi.PyCFunction_GetFunction
     find.restype, find.argtypes = ctypes.c_void_p, (ctypes.py_object,)
     return int(find(builtin))
+
+
+def vectorcall_address() -> int:
+    """Where the code is that CPython calls. It stays: classes have nothing but its address."""
+    with llvm_lock:  # of two threads each would make one, and only one of them stays
+        return _vectorcall().address(VECTORCALL)
 
 
 @cache

@@ -18,13 +18,14 @@ from fxc.ir.objects import objects_are_as_known
 from fxc.lowering.emission.draw_code import BRING_BACK, ENTRY, KEEP, Layout, adapter, states
 from fxc.lowering.emission.draws import MANY, ROOM
 from fxc.ops.draws import FORMS, Form, Real
-from fxc.runtime.engine import Engine
+from fxc.runtime.engine import Engine, llvm_lock
 from fxc.runtime.generators import checkpoint, plain_kinds
 
 
 def draw_function(key: str) -> int:
     """The address of the adapter of a form, or for many numbers; 0 if the method has to draw."""
-    engine = _made(FORMS[key.removesuffix(MANY)], key.endswith(MANY))
+    with llvm_lock:  # of two threads each would make one, and only one of them stays
+        engine = _made(FORMS[key.removesuffix(MANY)], key.endswith(MANY))
     return 0 if engine is None else engine.address(ENTRY)
 
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import ctypes
+import functools
 import multiprocessing
 import os
 import random
@@ -19,6 +20,7 @@ import numpy as np
 import pytest
 
 import fxc
+from fxc import native_calls, native_draws
 from fxc.ir.evaluate import evaluate
 from fxc.ops.kernels import kernel_of
 from tests.forking import Forking
@@ -298,3 +300,19 @@ def test_the_interpreter_ends_while_others_compile():
         [sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=False
     )
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize(
+    ("module", "made", "ask"),
+    [
+        (native_calls, "_vectorcall", native_calls.vectorcall_address),
+        (native_draws, "_made", lambda: native_draws.draw_function("Generator.normal()")),
+    ],
+)
+def test_code_whose_address_is_kept_is_made_once(
+    module: Any, made: str, ask: Callable[[], int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, made, functools.cache(getattr(module, made).__wrapped__))
+    found: list[int] = []
+    in_threads(4, lambda _: found.append(ask()))
+    assert found == [ask()] * 4
