@@ -8,6 +8,8 @@ from __future__ import annotations
 import dataclasses
 import enum
 import functools
+import os
+import pickle
 from collections.abc import Callable, Iterator
 from types import CodeType, DynamicClassAttribute, FunctionType
 from typing import Any
@@ -18,7 +20,7 @@ _Tell = Callable[[object], None]
 _PLAIN = (type(None), bool, int, float, complex, str, bytes, type(Ellipsis))
 _HEAP_TYPE = 1 << 9  # of classes that are made while the process runs
 ALIKE = ("fxc", "numpy")  # of one version; classes of fxc get their methods when they are used
-# What comes to be there with time, or is nothing that a program does.
+# What comes to be there with time, is told apart, or is nothing that a program does.
 _NOT_TOLD = ("__doc__", "__annotations__", "__slotnames__", "__signature__", "__firstlineno__")
 _VALUES = ("_fields", "__match_args__", "__slots__")  # where more than the name counts
 
@@ -75,6 +77,8 @@ def _tell_class(kind: type, tell: _Tell) -> None:
     tell([(each.__module__, each.__qualname__) for each in kind.__mro__])
     for each in kind.__mro__:
         if _is_told(each):
+            tell(vars(each).get("__doc__"))
+            tell([(name, _shown(kind)) for name, kind in _annotations(each).items()])
             for name in sorted(vars(each).keys() - set(_NOT_TOLD)):
                 tell(name)
                 _tell_attribute(name, vars(each)[name], tell)
@@ -91,6 +95,8 @@ def _tell_attribute(name: str, value: Any, tell: _Tell) -> None:
         _tell_function(function, tell)
     if name == "__dataclass_fields__":
         tell([_field(each) for each in value.values()])
+    elif name == "_field_defaults":
+        tell([(each, _content(item)) for each, item in value.items()])
     elif name in _VALUES or name == "__dataclass_params__":
         tell(value)
 
@@ -108,6 +114,20 @@ def functions_of(value: Any) -> Iterator[FunctionType]:
         yield from functions_of(value.func)
     elif hasattr(type(value), "__fxc_original__"):
         yield from functions_of(value.__fxc_original__)
+
+
+def _annotations(kind: type) -> dict[str, Any]:
+    """Those of a class, which come to be there when they are asked for."""
+    found: dict[str, Any] = vars(kind).get("__annotations__", {})
+    return found
+
+
+def _content(value: Any) -> object:
+    """What no guard looks at: the default of a named tuple, say."""
+    try:
+        return pickle.dumps(value)
+    except Exception:  # of another process it is another one
+        return os.getpid(), id(value)
 
 
 def _field(field: dataclasses.Field[Any]) -> tuple[object, ...]:

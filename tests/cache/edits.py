@@ -185,6 +185,22 @@ def f(x):
     except ValueError:
         return x
 """
+DESCRIBED = """
+from typing import NamedTuple
+
+START = np.float64(2.0)
+
+class Pair(NamedTuple):
+    a: object
+    b: object = START
+
+class Known:
+    \"\"\"abc\"\"\"
+    a: int
+
+def f(x):
+    return x * Pair(1.0).b + len(Known.__doc__) + len(Known.__annotations__)
+"""
 NESTED = """
 def f(x):
     def g(y):
@@ -267,6 +283,10 @@ EDITS = [
     Edit(EXCEPTIONS, "Problem(ValueError)", "Problem(TypeError)", restored=True),
     Edit(EXCEPTIONS, "x.ndim != 1", "x.ndim == 1", kept=False),
     Edit(EXCEPTIONS, "return x * 2", "return x * 3"),
+    Edit(DESCRIBED, "float64(2.0)", "float64(3.0)"),
+    Edit(DESCRIBED, "float64(2.0)", "array([3.0])"),
+    Edit(DESCRIBED, "abc", "abcd"),
+    Edit(DESCRIBED, "a: int", "b: int; a: int"),
     Edit(NESTED, "return y * 2", "return y * 3"),
     Edit(NESTED, "x + 1", "x + 2"),
 ]  # fmt: skip
