@@ -12,6 +12,7 @@ from fxc.ir.asynchronous import raised_by_handler
 from fxc.ir.error_kinds import INTERNAL
 from fxc.ir.errors import (
     MISSED,
+    PLEASE_REPORT,
     CaptureError,
     ExtensionError,
     Flagged,
@@ -275,7 +276,7 @@ class Serving(Remembering[P, R]):
             known.add(None)
             assert isinstance(error, NumberedError)
             is_bug = isinstance(error, InternalError)
-            self._warn_eager(error, "a bug in fxc, please report it: " if is_bug else "")
+            self._warn_eager(error, f"a bug in fxc, {PLEASE_REPORT}: " if is_bug else "")
         return functools.partial(self._instead, known)
 
     def _raised(self, error: Exception) -> Callable[[tuple[Any, ...], dict[str, Any]], Any]:
@@ -300,7 +301,7 @@ class Serving(Remembering[P, R]):
         if not getattr(error, "__fxc_need_not_raise__", False):
             if self._options.fullgraph:
                 raise InternalError(f"{self.__name__} failed where NumPy did not") from error
-            text = f": fxc failed where NumPy did not: {shown(error)}; please report it"
+            text = f": fxc failed where NumPy did not: {shown(error)}; {PLEASE_REPORT}"
             self._warn(INTERNAL, text)
         return result
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from fxc.ir.asynchronous import hand_on
 from fxc.ir.error_kinds import INTERNAL
-from fxc.ir.errors import MISSED
+from fxc.ir.errors import MISSED, PLEASE_REPORT
 from fxc.ir.forking import compiling
 from fxc.ir.logs import PERF
 from fxc.ir.settings import config
@@ -306,7 +306,7 @@ class TakingTurns(Running[P, R]):
                 if isinstance(error, Untranslated):
                     PERF.debug("%s: its calls stay Python: %s", self.__name__, error)
                 else:
-                    text = f": a bug in fxc, please report it: no native calls: {error!r}"
+                    text = f": a bug in fxc, {PLEASE_REPORT}: no native calls: {error!r}"
                     self._warn(INTERNAL, text)
                 return
             self._arrange()

@@ -54,14 +54,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Print what the checks find; the exit status."""
     is_wrong = False
-    for check in with_progress(_CHECKS, "checking"):
-        findings = [*_found_by(check)]
-        print(*findings, sep="\n", flush=True)
-        is_wrong |= any(each.is_wrong for each in findings)
-        if check is settings and is_wrong:
-            break  # nothing else can be said before
+    for each in findings():
+        print(each, flush=True)
+        is_wrong |= each.is_wrong
     print("something is wrong: see the lines with a !" if is_wrong else "all is well")
     return int(is_wrong)
+
+
+def findings() -> Iterator[Finding]:
+    """What all checks find."""
+    is_wrong = False
+    for check in with_progress(_CHECKS, "checking"):
+        found = [*_found_by(check)]
+        yield from found
+        is_wrong |= any(each.is_wrong for each in found)
+        if check is settings and is_wrong:
+            return  # nothing else can be said before
 
 
 def _found_by(check: Callable[[], Iterator[Finding]]) -> Iterator[Finding]:

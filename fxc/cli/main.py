@@ -19,6 +19,7 @@ COMMANDS = {
     "export": "export a function of a file for another runtime",
     "run": "run an unchanged script, with its hot functions compiled while it runs",
     "report": "write a page about what was compiled, of a trace or of a script that is run",
+    "rage": "bundle what a bug report needs into one file, without secrets",
     "help": "print the page of an error, such as FXC0002, or the help of a command",
     "doctor": "check the installation, and say what to do about each problem",
     "coverage": "print what becomes of a function of NumPy's, as of np.sort",
@@ -28,7 +29,7 @@ COMMANDS = {
 GROUPS = {
     "to begin": ("doctor", "demo", "run", "coverage"),
     "to see inside": ("explain", "dump", "report", "help"),
-    "to find what is wrong": ("bisect",),
+    "to find what is wrong": ("bisect", "rage"),
     "to use elsewhere": ("export", "cache"),
 }
 

@@ -206,6 +206,9 @@ def reference(kind: Kind) -> str:
     return f"  more: python -m fxc help {kind}"
 
 
+PLEASE_REPORT = "please report it, with python -m fxc rage SCRIPT"  # a bug in fxc
+
+
 def notes_of(error: BaseException) -> list[str]:
     """The lines below the message of an error."""
     return list(getattr(error, "__notes__", ()))

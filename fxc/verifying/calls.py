@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from fxc.capture.captured import Captured
-from fxc.ir.errors import MISSED, CaptureWarning, RunFailed, WrongResult
+from fxc.ir.errors import MISSED, PLEASE_REPORT, CaptureWarning, RunFailed, WrongResult
 from fxc.ir.evaluate import KernelOf
 from fxc.ir.graph import walk
 from fxc.ir.handles import object_at
@@ -287,7 +287,7 @@ class VerifiedCall:
         raise WrongResult(
             f"{name}{where}: compiled code differs from NumPy: {text}\n"
             "To find the stage that is wrong: python -m fxc bisect SCRIPT. It is a bug in fxc, "
-            "please report it"
+            f"{PLEASE_REPORT}"
         )
 
 

@@ -74,7 +74,9 @@ def test_a_bug_is_an_internal_error_at_once(program, bug, monkeypatch):
         fxc.compile(program, fullgraph=True)(A)
     assert len(attempts) == 1
     compiled = fxc.compile(program)
-    with pytest.warns(fxc.CaptureWarning, match="a bug in fxc, please report it"):
+    with pytest.warns(
+        fxc.CaptureWarning, match="a bug in fxc, please report it, with python -m fxc rage"
+    ):
         np.testing.assert_array_equal(compiled(A), program(A))
 
 
