@@ -48,7 +48,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help=f"how long to make the case smaller ({SECONDS:.0f})",
     )
     parser.add_argument("script", help="a script in Python")
-    parser.add_argument("arguments", nargs=argparse.REMAINDER, help="its arguments")
+    rest = parser.add_argument("arguments", nargs=argparse.REMAINDER, help="its arguments")
+    rest.required = False  # no message says that it is missing
 
 
 def run(options: argparse.Namespace) -> int:

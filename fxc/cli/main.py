@@ -6,8 +6,11 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
+from difflib import get_close_matches
 from importlib import import_module
 from typing import Protocol
+
+from fxc.ir.errors import UsageError
 
 # Each is a module `fxc.cli.NAME`, a `Command`. It is imported when it is used.
 COMMANDS = {
@@ -57,19 +60,29 @@ def main(arguments: Sequence[str] | None = None) -> int:
         dest="command", metavar="COMMAND", help=argparse.SUPPRESS, prog="python -m fxc"
     )
     asked = next((each for each in given if not each.startswith("-")), None)
+    if asked is not None and asked not in COMMANDS:
+        near = get_close_matches(asked, COMMANDS, 1)
+        advice = f"did you mean {near[0]}?" if near else f"there are {', '.join(sorted(COMMANDS))}"
+        parser.error(f"there is no command {asked}; {advice}")
     loaded: Command | None = None
+    chosen = parser
     for name, summary in COMMANDS.items():
         command = commands.add_parser(name, description=summary)
         if name == asked:
-            loaded = import_module(f"fxc.cli.{name}")
+            loaded, chosen = import_module(f"fxc.cli.{name}"), command
             loaded.add_arguments(command)
-    options = parser.parse_args(given)
+    options, unknown = parser.parse_known_args(given)
+    if unknown:  # said with the usage of the command
+        chosen.error(f"unrecognized arguments: {' '.join(unknown)}")
     if loaded is None:
         parser.print_help()
         return 0
     try:
         status = loaded.run(options)
         sys.stdout.flush()
+    except UsageError as error:  # of a setting, in the environment
+        print(f"fxc {asked}: {error}", file=sys.stderr)
+        return 2
     except BrokenPipeError:  # who reads it, such as head, has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1

@@ -39,9 +39,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "-o", "--out", type=Path, default=Path("fxc-report.html"), metavar="FILE", help="the page"
     )
     parser.add_argument("what", metavar="FOLDER|TRACE|SCRIPT", help="traces, or a script to run")
-    parser.add_argument(
+    rest = parser.add_argument(
         "arguments", nargs=argparse.REMAINDER, metavar="...", help="arguments of the script"
     )
+    rest.required = False  # no message says that it is missing
 
 
 def run(options: argparse.Namespace) -> int:

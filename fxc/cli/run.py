@@ -27,7 +27,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--quiet", action="store_true", help="say nothing at the end")
     parser.add_argument("-m", action="store_true", dest="is_module", help="SCRIPT is a module")
     parser.add_argument("script", help="a script in Python, or a module")
-    parser.add_argument("arguments", nargs=argparse.REMAINDER, help="its arguments")
+    rest = parser.add_argument("arguments", nargs=argparse.REMAINDER, help="its arguments")
+    rest.required = False  # no message says that it is missing
 
 
 def run(options: argparse.Namespace) -> int:
