@@ -17,6 +17,7 @@ from .page import Explanation
 
 if TYPE_CHECKING:
     from fxc.splits import Split
+    from fxc.state import State
 
 P = ParamSpec("P")
 
@@ -69,7 +70,7 @@ def _explanation(compiled: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -
         variant = compiled._find(args, kwargs)
         if variant is None and state.split is not None:
             used = [each for part in parts_of(state.split) for each in part._state.variants]
-            python = _share(state.split, tuple(sorted(state.warned)), False)
+            python = _share(state.split, _reasons(state), False)
         else:
             used = [variant or compiled._compile(args, kwargs)]
     except CaptureError as error:
@@ -103,6 +104,16 @@ def _planned(function: Any, options: Any, error: CaptureError) -> PythonsShare:
         return PythonsShare(0, 0, (), (text,), True)
     split.refused(error, split.plan.body)
     return _share(split, (text,), True)
+
+
+def _reasons(state: State) -> tuple[str, ...]:
+    """What was said of a function that is split, or else of the functions that it calls."""
+    asked, level = {id(state)}, [state]
+    while level and not any(each.warned for each in level):
+        called = [one._state for each in level if each.split for one in each.split.called]
+        level = [each for each in called if id(each) not in asked]
+        asked.update(map(id, level))
+    return tuple(sorted({text for each in level for text in each.warned}))
 
 
 def _share(split: Split, reasons: tuple[str, ...], is_planned: bool) -> PythonsShare:

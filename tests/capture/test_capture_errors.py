@@ -1,6 +1,7 @@
 """What traced arrays refuse: the text of each CaptureError, and that it names the user's line."""
 
 import copy
+import datetime
 from typing import Any
 
 import numpy as np
@@ -90,6 +91,12 @@ REFUSED = [
     (lambda i: np.round(i, out=i), (I,), "np.round of integers with out= cannot be captured"),
     # ufuncs
     (lambda x: x + 2**70, (X,), "the Python integer 1180591620717411303424 does not fit in 64"),
+    (
+        lambda x: np.zeros(len(x), [("a", float)]),
+        (X,),
+        "an array of a structured dtype cannot be captured",
+    ),
+    (lambda x: x + datetime.date.today().day, (X,), "a call of date.today cannot be captured: fxc"),
     (lambda x: np.add(x, [object()]), (X,), "an array of dtype object cannot be captured"),
     (lambda x: np.add(x, object()), (X,), "a object among arrays cannot be captured; use an arr"),
     (lambda x, n: x == n, (N8, 300), "np.equal of uint8 and an int that it cannot hold"),

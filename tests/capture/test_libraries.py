@@ -1,12 +1,13 @@
 """Which files are the user's program, and which are installed packages."""
 
+import sys
 import textwrap
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from fxc.capture.session.locations import is_in_library, is_of_program
+from fxc.capture.session.locations import is_in_library, is_of_program, is_users
 
 
 @pytest.mark.parametrize(
@@ -31,3 +32,9 @@ def test_what_lies_elsewhere_is_the_users(tmp_path: Path) -> None:
     assert not is_in_library(str(tmp_path / "site_packages.py"))
     assert not is_in_library("<stdin>")
     assert is_of_program(test_what_lies_elsewhere_is_the_users)
+
+
+def test_frames_that_python_starts_with_are_not_the_users() -> None:
+    for file, users in (("<frozen runpy>", False), ("<string>", True), ("program.py", True)):
+        frame = eval(compile("sys._getframe()", file, "eval"), {"sys": sys})
+        assert is_users(frame) is users

@@ -34,6 +34,21 @@ def in_parts(x: Any) -> Any:
     return y + 1
 
 
+class Watched:
+    def __init__(self) -> None:
+        self.seen: list[Any] = []
+
+    def note(self, x: Any) -> None:
+        self.seen.append((sys.getswitchinterval(), x))
+
+
+def watched(x: Any, to: Watched) -> Any:
+    for _ in range(3):
+        x = np.sqrt(x) + 1
+        to.note(x.max())
+    return x
+
+
 def text(told: Explanation) -> str:
     """The page without what is measured, and without lines of this file, which move."""
     page = re.sub(r"test_explain\.py:\d+", "test_explain.py:1", str(told))
@@ -277,6 +292,17 @@ def test_what_is_left_to_numpy_and_copied() -> None:
     page = str(fxc.explain(program)(np.arange(4.0), np.arange(4)))
     assert re.search(r"^by NumPy   linalg_det: there is no native code for it$", page, re.M)
     assert re.search(r"^copies     test_explain.py:\d+ read before it is overwritten", page, re.M)
+
+
+def test_the_reason_of_a_function_that_is_called_is_told_after_calls_too() -> None:
+    compiled = fxc.compile(watched)
+    before = str(fxc.explain(compiled)(np.ones(100), Watched()))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", fxc.CaptureWarning)
+        compiled(np.ones(100), Watched())
+    after = str(fxc.explain(compiled)(np.ones(100), Watched()))
+    for page in (before, after):
+        assert re.search(r"because a call of \S*getswitchinterval cannot be captured", page)
 
 
 def test_what_is_no_function_is_refused() -> None:

@@ -186,7 +186,8 @@ class PlainCalls(Staged):
         owner = getattr(f, "__self__", None)
         module = getattr(f, "__module__", None) or ""
         if owner is not None and not isinstance(owner, ModuleType):
-            name = f"{type(owner).__name__}.{getattr(f, '__name__', name)}"
+            of = owner if isinstance(owner, type) else type(owner)  # datetime.now, dict.update
+            name = f"{of.__name__}.{getattr(f, '__name__', name)}"
         elif module and module != "builtins":
             name = f"{module}.{name}".replace("numpy.", "np.", 1)
         why = reason or "fxc does not know what it does besides returning a value"

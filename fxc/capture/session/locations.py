@@ -16,7 +16,8 @@ import numpy as np
 from fxc.ir.location import SourceLocation
 
 OURS = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))) + os.sep
-_HIDDEN = (OURS, os.path.dirname(os.path.abspath(np.__file__)) + os.sep, contextlib.__file__)
+_NUMPY = os.path.dirname(os.path.abspath(np.__file__)) + os.sep
+_HIDDEN = (OURS, _NUMPY, contextlib.__file__, "<frozen ")  # frozen: what Python starts with
 _PYTHONS = os.path.dirname(os.__file__) + os.sep
 _LIBRARY_FOLDERS = {"site-packages", "dist-packages"}  # pip's, also a user's own, and Debian's
 _is_hidden: dict[str, bool] = {}

@@ -309,8 +309,7 @@ def plain_number(x: int | float) -> Any:
 
 def numpys_operand(x: Any) -> Operand:
     """The operand as NumPy takes it: a number of a derived class may be none of Python's there."""
-    decides = is_derived(x) and derived_decide()
-    return operand(np.asarray(x)[()] if decides else x)
+    return operand(np.asarray(x)[()] if is_derived(x) and derived_decide() else x)
 
 
 def dtype_of(dtype: Any) -> np.dtype:
@@ -319,7 +318,8 @@ def dtype_of(dtype: Any) -> np.dtype:
         dtype = dtype._known()  # type: ignore[attr-defined]
     found: np.dtype = np.dtype(np.void if isinstance(dtype, list | tuple | dict) else dtype)
     if not is_known(found) or is_without_unit(found):
-        raise refuse(OPERAND, f"an array of dtype {found} cannot be captured")
+        named = "a structured dtype" if found == np.void else f"dtype {found}"
+        raise refuse(OPERAND, f"an array of {named} cannot be captured")
     return found
 
 
