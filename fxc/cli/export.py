@@ -55,6 +55,9 @@ def run(options: argparse.Namespace) -> int:
     try:
         if not wanted:
             raise NotThere("say what to write: " + ", ".join(f"--{name}" for name in _TARGETS))
+        for name, path in wanted.items():
+            if path == "-" and name not in _TEXTS:
+                raise NotThere(f"--{name} takes the name of a file or folder, not -")
         sizes = _sizes(options.size)
         if sizes and "stablehlo" not in wanted:
             raise NotThere("--size is for --stablehlo, which is not asked for")
@@ -138,3 +141,4 @@ _TARGETS: dict[str, tuple[str, Callable[..., object]]] = {
         lambda program, path: _method(program, "to_object")(path),
     ),
 }
+_TEXTS = frozenset({"numpy", "stablehlo"})  # which can be shown on the screen

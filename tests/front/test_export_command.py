@@ -118,6 +118,8 @@ def test_text_goes_to_the_screen(file: str, capsys: pytest.CaptureFixture[str]) 
         (["{}:bare", "--numpy", "-", "--args", "f64[3"], 2, "is neither an array"),
         (["{}:bare", "--numpy", "-", "--args", "f64[3:4]"], 2, "is no size and no name of one"),
         (["{}:printed", "--numpy", "-"], 1, "cannot be exported: "),
+        (["{}:step", "--save", "-"], 2, "--save takes the name of a file or folder, not -"),
+        (["{}:step", "--object", "-"], 2, "--object takes the name of a file or folder, not -"),
         (["{}:step", "--numpy", "-", "--size", "u.0=6"], 2, "--size is for --stablehlo"),
         (["{}:step", "--stablehlo", "-", "--size", "u.0"], 2, "'u.0' is not NAME=NUMBER"),
         (["{}:step", "--stablehlo", "-", "--size", "u.0=6"], 1, "step has no size 'u.0'"),
