@@ -404,6 +404,23 @@ def test_what_differs_of_an_array_is_said_in_words(dynamic):
     assert ("shape" in program.why((array(9), array(8)), {})) != dynamic
 
 
+def test_of_a_function_that_is_another_one_it_is_said_which():
+    def program(x, f):
+        return f(x) + 1
+
+    def first(x):
+        return x * 2
+
+    def second(x):
+        return x * 3
+
+    guards = capture(program, (array(8), first), {}).guards
+    line = second.__code__.co_firstlineno
+    assert guards.why((array(8), second), {}).endswith(
+        f"is another function, {second.__qualname__} of test_guards.py:{line}"
+    )
+
+
 def test_what_later_stages_rely_on_is_a_guard_too():
     captured = capture(lambda x: x + 1, (array(8),), {}, Terms(dynamic=True))
     (size,) = captured.graph.inputs[0].type.shape

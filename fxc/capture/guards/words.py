@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Sequence
+from types import FunctionType
 
 import numpy as np
 
@@ -61,5 +63,8 @@ def _shown(x: object) -> str:
         case None | bool() | int() | float() | complex() | str() | bytes() | np.generic():
             text = repr(x)
             return text if len(text) <= 40 else f"{text[:37]}..."
+        case FunctionType(__code__=code, __qualname__=name):
+            where = f"{os.path.basename(code.co_filename)}:{code.co_firstlineno}"
+            return f"another function, {name} of {where}"
         case _:
             return f"a {type(x).__name__}"
