@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import pickle
-import time
 from types import FunctionType
 from typing import Any
 
 from fxc.by_reference import NotStored
 from fxc.ir.asynchronous import hand_on
 from fxc.ir.digesting import digest
+from fxc.ir.forking import IMPORTED
 from fxc.ir.logs import ROOT
 from fxc.runtime.linking import Unlinked
 from fxc.variants import Variant
@@ -18,7 +18,7 @@ from . import folder
 from .plans import restored, stored
 
 _MOST = 8  # compilations of one key
-_begun = time.time()
+_begun = IMPORTED  # files that have changed since may not be what the process has
 
 
 class Entries:

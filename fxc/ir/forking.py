@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
+
+IMPORTED = time.time()  # when this process, or the one it was forked from, imported fxc
 
 # Note [Forks]
 # Whoever forks takes all locks of fxc's, and llvmlite's, before: no thread is inside of what they

@@ -23,6 +23,19 @@ print(compiling.captures_begun(), "fxc.runtime.llvm_library" in sys.modules,
       "fxc.lowering.nests" in sys.modules, "fxc.capture.capture" in sys.modules)
 """
 
+EDITED = """
+import os, fxc
+from fxc import compiling
+
+@fxc.compile
+def double(x):
+    return x * 2
+
+os.utime(__file__)
+double(2.0)
+print(compiling.captures_begun())
+"""
+
 
 def output(path: Path) -> list[str]:
     done = subprocess.run([sys.executable, path], capture_output=True, text=True, check=True)
@@ -38,3 +51,9 @@ def test_a_later_process_neither_captures_nor_compiles(cache: Path, tmp_path: Pa
     assert first[:-1] == second[:-1]
     assert first[-1].split()[1] == "True"
     assert second[-1] == "0 False False False False False"
+
+
+def test_a_file_that_changes_before_the_first_call_has_changed(cache: Path, tmp_path: Path) -> None:
+    path = tmp_path / "program.py"
+    path.write_text(EDITED)
+    assert [output(path), output(path)] == [["1"], ["1"]]
