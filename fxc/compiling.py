@@ -67,16 +67,29 @@ def new_variant(
     _begun += 1
     why = why_none_fits(state.variants, args, kwargs)
     folder = config.trace
-    if folder is None:
-        return _new_variant(function, options, state, args, kwargs, worth, why)
-    from .tracing.compiles import Beginning, traced
+    with _keeping_bugs(function, options, state):
+        if folder is None:
+            return _new_variant(function, options, state, args, kwargs, worth, why)
+        from .tracing.compiles import Beginning, traced
 
-    number, shown = len(state.variants) + 1, options.shown()
-    beginning = Beginning(function, args, kwargs, number, why, shown, worth.is_part)
-    with traced(folder, __version__, beginning) as end:
-        variant = _new_variant(function, options, state, args, kwargs, worth, why)
-        end(_traced(variant, options))
+        number, shown = len(state.variants) + 1, options.shown()
+        beginning = Beginning(function, args, kwargs, number, why, shown, worth.is_part)
+        with traced(folder, __version__, beginning) as end:
+            variant = _new_variant(function, options, state, args, kwargs, worth, why)
+            end(_traced(variant, options))
     return variant
+
+
+@contextmanager
+def _keeping_bugs(function: Callable[..., Any], options: Options, state: State) -> Iterator[None]:
+    """Keep what a report needs of a bug of ours that the block meets."""
+    try:
+        yield
+    except InternalError as error:
+        from .bugs import keep_bug
+
+        keep_bug(function, state.variants, error, options.shown())
+        raise
 
 
 def _traced(variant: Variant, options: Options) -> Made:

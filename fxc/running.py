@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Generic, ParamSpec, TypeVar
 
-from fxc.ir.error_kinds import Kind
-from fxc.ir.errors import NumberedError, notes_of, numbered, reference
+from fxc.ir.error_kinds import INTERNAL, Kind
+from fxc.ir.errors import InternalError, NumberedError, notes_of, numbered, reference
 from fxc.ir.logs import PERF, SPLITS
 
 from . import warned
@@ -45,6 +45,8 @@ class Running(Generic[P, R]):
         raise NotImplementedError
 
     def _hide_fxc(self, error: Exception) -> None:
+        if isinstance(error, InternalError):
+            self._keep_bug(error)
         hide_fxc(error)
 
     def _runner(self) -> Callable[..., Any]:
@@ -89,6 +91,16 @@ class Running(Generic[P, R]):
     def _warn_eager(self, error: NumberedError, before: str = "") -> None:
         """Warn that Python runs the function, and why."""
         self._warn(error.kind, f" runs as plain NumPy: {before}{error.text}", notes_of(error))
+
+    def _warn_of_bug(self, text: str, error: Exception) -> None:
+        """Warn of a bug of ours, and keep what a report needs of it."""
+        self._keep_bug(error)
+        self._warn(INTERNAL, text)
+
+    def _keep_bug(self, error: Exception) -> None:
+        from .bugs import keep_bug  # on first use: with what reads traces
+
+        keep_bug(self.__fxc_original__, self._state.variants, error, self._options.shown())
 
     def _warn(self, kind: Kind, text: str, notes: Iterable[str] = ()) -> None:
         """Warn, once for each text, which follows the name of the function."""

@@ -9,7 +9,6 @@ from collections.abc import Callable
 from typing import Any
 
 from fxc.ir.asynchronous import raised_by_handler
-from fxc.ir.error_kinds import INTERNAL
 from fxc.ir.errors import (
     MISSED,
     PLEASE_REPORT,
@@ -302,7 +301,7 @@ class Serving(Remembering[P, R]):
             if self._options.fullgraph:
                 raise InternalError(f"{self.__name__} failed where NumPy did not") from error
             text = f": fxc failed where NumPy did not: {shown(error)}; {PLEASE_REPORT}"
-            self._warn(INTERNAL, text)
+            self._warn_of_bug(text, error)
         return result
 
     @unseen

@@ -12,7 +12,6 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from fxc.ir.asynchronous import hand_on
-from fxc.ir.error_kinds import INTERNAL
 from fxc.ir.errors import MISSED, PLEASE_REPORT
 from fxc.ir.forking import compiling
 from fxc.ir.logs import PERF
@@ -307,7 +306,7 @@ class TakingTurns(Running[P, R]):
                     PERF.debug("%s: its calls stay Python: %s", self.__name__, error)
                 else:
                     text = f": a bug in fxc, {PLEASE_REPORT}: no native calls: {error!r}"
-                    self._warn(INTERNAL, text)
+                    self._warn_of_bug(text, error)
                 return
             self._arrange()
         if self._state is not state:  # cleared meanwhile

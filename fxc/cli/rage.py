@@ -13,6 +13,7 @@ from pathlib import Path
 
 from fxc.ir.settings import SETTINGS, config
 
+from ..bugs import kept_bugs
 from . import doctor
 
 _HELP = """\
@@ -22,7 +23,7 @@ last compilations: arguments' types, guards, why each was made, captured graphs,
     python -m fxc rage heat.py 1000       runs the script, and tells of what it compiled
     FXC_TRACE=traces python heat.py       writes a trace while a program runs,
     python -m fxc rage traces             from which the bundle is made
-    python -m fxc rage                    tells of the installation alone
+    python -m fxc rage                    tells of the installation, and of bugs that were met
 
 It has no elements of arrays, no values of strings, no source of yours, no variable of the
 environment but fxc's own; ~ stands for names of users and hosts, and for home folders. Names of
@@ -63,6 +64,7 @@ def run(options: argparse.Namespace) -> int:
             ("fxc", _environment()),
             ("settings", repr(config)),
             ("doctor", "\n".join(map(str, doctor.findings()))),
+            ("bugs that were met, the newest last", _bugs()),
             ("compilations", made),
         )
         text = "\n\n".join(f"== {title}\n{part}" for title, part in parts)
@@ -106,6 +108,10 @@ def _of_traces(source: Path) -> str:
     from fxc.reporting.reader import read
 
     return compilations_text(read(source)) or "nothing was compiled"
+
+
+def _bugs() -> str:
+    return "\n\n".join(kept_bugs()) or "none is kept"
 
 
 def _environment() -> str:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
+from fxc.ir.errors import WrongResult
+
 from .cards import time_of
-from .masking import graph_without_values, without_values
+from .masking import difference_without_values, graph_without_values, without_values
 from .traced import Place, TraceContent, TracedCompilation
 
 _MOST = 20  # compilations
@@ -40,16 +42,21 @@ def _chosen(made: Sequence[TracedCompilation]) -> list[TracedCompilation]:
 def _compilation(made: TracedCompilation) -> Iterator[str]:
     part = ", a part of a function" if made.is_part else ""
     yield f"{made.function}, in {_where(made.place)}{part}: {made.outcome}"
-    yield f"  arguments: {', '.join(made.arguments)}"
+    if made.arguments:
+        yield f"  arguments: {', '.join(made.arguments)}"
     yield f"  variant {made.variant}" + (f", because {made.reason}" if made.reason else "")
     yield from (f"  option {name}: {value}" for name, value in made.options.items())
     if made.failure is not None:
-        yield f"  {made.failure.error} behind {made.failure.after or 'the start'}"
+        yield f"  {made.failure.error} behind {made.failure.after}".removesuffix(" behind ")
         if made.failure.place is not None:
             yield f"  at {_where(made.failure.place)}"
         is_ours = made.failure.message.startswith("FXC")  # another one may say anything
-        yield from _indented(made.failure.message if is_ours else "its text is left out")
-    yield f"  took {time_of(made.took)}"
+        text = made.failure.message if is_ours else "its text is left out"
+        is_wrong = made.failure.error == WrongResult.__name__
+        yield from _indented(difference_without_values(text) if is_wrong else text)
+        yield from _listed("frames of fxc", made.failure.frames)
+    if made.took:
+        yield f"  took {time_of(made.took)}"
     slowest = sorted(made.steps, key=lambda step: -step.seconds)[:_SLOWEST]
     yield from (f"    {time_of(s.seconds)} {s.name} {s.size}".rstrip() for s in slowest)
     yield from (f"  a copy: {why}" for why in made.copies)

@@ -36,6 +36,19 @@ def graph_without_values(line: str) -> str:
     return _QUOTED.sub("'…'", line)
 
 
+def difference_without_values(message: str) -> str:
+    """What a wrong result is, without the values: where it is, how far it is off, how often."""
+    head, differs, told = message.partition(_DIFFERS)
+    if not differs:
+        return head
+    where = told.partition(": ")[0] if ": " in told else "…"
+    return "; ".join([f"{head}{differs}{where}", *_SIZES.findall(told)])
+
+
+_DIFFERS = "differs from NumPy: "
+_SIZES = re.compile(r"[\d.e+]+ ulps apart|\d+ of \d+ elements differ")
+
+
 def _without_texts(line: str) -> str:
     opened = _OPENED.search(line)
     return line if opened is None else f"{line[: opened.start()]}'…'"

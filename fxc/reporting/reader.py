@@ -182,7 +182,9 @@ def _end(made: TracedCompilation, event: dict[str, Any]) -> None:
 
 def _failure(made: TracedCompilation, event: dict[str, Any]) -> None:
     error, message, after = (str(event.get(name, "")) for name in ("error", "message", "after"))
-    made.failure = TracedFailure(error, message, _place(event.get("place")), after)
+    made.failure = TracedFailure(
+        error, message, _place(event.get("place")), after, _texts(event.get("frames", ()))
+    )
     made.seconds = float(event.get("seconds", 0))
 
 

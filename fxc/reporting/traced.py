@@ -61,13 +61,14 @@ class TracedMemory:
 @frozen
 class TracedFailure:
     """Why there is no code: the class of an exception, its message, where in the program it was,
-    the step behind which that was.
+    the step behind which that was, and the lines of fxc that it came through if it is a bug.
     """
 
     error: str
     message: str
     place: Place | None
     after: str
+    frames: tuple[str, ...] = ()
 
 
 @mutable

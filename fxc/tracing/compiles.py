@@ -18,6 +18,7 @@ from fxc.capture.guards.program import Check, GuardProgram
 from fxc.drawing.fused import fused, groups
 from fxc.drawing.json_form import to_json
 from fxc.drawing.picture import picture_of
+from fxc.ir.errors import InternalError
 from fxc.ir.graph import Graph, walk
 from fxc.ir.records import frozen
 from fxc.ir.steps import listening
@@ -29,6 +30,7 @@ from fxc.runtime.engine import Engine
 
 from .facts import calls_of_numpy, memory, of_nest
 from .form import FORMAT
+from .frames import own_frames
 from .sources import source_parts
 from .stages import StageText, of_code, of_graph, of_module, of_program
 from .writer import TraceWriter
@@ -207,6 +209,7 @@ class _Trace:
                 message=str(error),
                 place=None if loc is None else (loc.file, loc.line),
                 after=self._last,
+                frames=own_frames(error) if isinstance(error, InternalError) else [],
                 seconds=round(self._seconds + time.perf_counter() - self._since, 6),
             )
 

@@ -24,6 +24,7 @@ from fxc.ir.records import frozen
 from fxc.ops.operators import Tag
 from fxc.ops.table import TABLE
 
+from ..bugs import keep_bug
 from ..stages import result_leaves
 from ..state import Options
 from ..tracebacks import unseen
@@ -284,11 +285,13 @@ class VerifiedCall:
         code = getattr(self.function, "__code__", None)
         where = f" ({code.co_filename}:{code.co_firstlineno})" if code is not None else ""
         name = getattr(self.function, "__name__", type(self.function).__name__)
-        raise WrongResult(
+        wrong = WrongResult(
             f"{name}{where}: compiled code differs from NumPy: {text}\n"
             "To find the stage that is wrong: python -m fxc bisect SCRIPT. It is a bug in fxc, "
             f"{PLEASE_REPORT}"
         )
+        keep_bug(self.function, (self.variant,), wrong, self.options.shown())
+        raise wrong
 
 
 def _named(args: Sequence[object], kwargs: dict[str, object]) -> list[tuple[str, object]]:

@@ -3,12 +3,18 @@
 import getpass
 import os
 import platform
+import re
 import subprocess
 import sys
+from contextlib import contextmanager
 
+import numpy as np
 import pytest
 
+import fxc
+from fxc.bugs import keep_bug, kept_bugs
 from fxc.cli.main import main
+from fxc.ir.errors import InternalError, WrongResult
 from fxc.reporting.bundle import compilations_text
 from fxc.reporting.masking import Names, graph_without_values, own_names, without_values
 from fxc.reporting.traced import TraceContent, TracedCompilation, TracedFailure, TracedText
@@ -84,8 +90,8 @@ def test_secrets_are_not_in_the_bundle(tmp_path):
         "a is f64[3] of this layout",
         "captured scaled(%a: f64[3], %TABLE: f64[3])",
         "arguments: f64[3]",
-        "CaptureError behind the start\n  at heat.py:21\n    FXC0001: a call of _pickle.dumps",
-        "ValueError behind the start",
+        "CaptureError\n  at heat.py:21\n    FXC0001: a call of _pickle.dumps",
+        "\n  ValueError\n",
         "  took ",
         "FXC_CACHE_DIR",
         "~/kept",
@@ -170,3 +176,104 @@ def test_names_are_masked():
     ):
         assert names.hidden_in(text) == shown
     assert own_names().hidden_in(os.path.expanduser("~/x")) == "~/x"
+
+
+def test_a_bug_is_told_with_its_place_in_fxc(tmp_path):
+    out = tmp_path / "a.txt"
+    with bugged(), pytest.raises(InternalError):
+        traced_to(tmp_path / "traces", relax, relax_arguments())
+    assert main(["rage", "-o", str(out), str(tmp_path / "traces")]) == 0
+    found = out.read_text(encoding="utf-8")
+    assert "InternalError behind " in found
+    assert "FXC0901: relax: KeyError: '…'" in found
+    assert re.search(r"by KeyError:\n(    .*\n)* +lowering/lower.py:\d+ in ", found)
+    assert "captured relax(" in found
+    assert "hunter2" not in found
+
+
+@pytest.fixture
+def empty_cache(tmp_path, monkeypatch):
+    monkeypatch.setattr("fxc.cache.folder._failures", 0)
+    monkeypatch.setattr("fxc.bugs._met", set())
+    with fxc.config.override(cache=True, cache_dir=str(tmp_path / "cache")):
+        yield
+
+
+@contextmanager
+def bugged():
+    def build_loops(*given, **how):
+        return {}["hunter2"]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("fxc.lowering.lower.build_loops", build_loops)
+        yield
+
+
+def test_bugs_that_were_met_are_kept_without_a_trace(tmp_path, empty_cache):
+    compiled = fxc.compile(relax, fullgraph=True)
+    compiled(*relax_arguments())
+    for _ in range(3):
+        with bugged(), pytest.raises(InternalError):
+            compiled(*relax_arguments(50))
+    out = tmp_path / "a.txt"
+    assert main(["rage", "-o", str(out)]) == 0
+    found = out.read_text(encoding="utf-8")
+    assert found.count("relax, in tracing_programs.py:8: not compiled") == 1
+    assert "FXC0901: relax: KeyError: '…'" in found
+    assert "relax, in tracing_programs.py:8: compiled" in found
+    assert "captured relax(%u: f64[100]" in found
+    assert "u is f64[100] of this layout" in found
+    assert "hunter2" not in found
+    assert not any(
+        b"hunter2" in each.read_bytes() for each in tmp_path.rglob("*") if each.is_file()
+    )
+
+
+def test_a_cache_that_cannot_be_written_changes_nothing(tmp_path, empty_cache):
+    (tmp_path / "cache").write_text("no folder")
+    with bugged(), pytest.warns(fxc.CaptureWarning, match="python -m fxc rage SCRIPT"):
+        np.testing.assert_array_equal(
+            fxc.compile(relax)(*relax_arguments())[1], relax(*relax_arguments())[1]
+        )
+    assert kept_bugs() == []
+
+
+def test_the_last_bugs_are_kept(monkeypatch, empty_cache):
+    for number in range(25):
+        monkeypatch.setattr("fxc.bugs._met", set())
+        keep_bug(relax, (), InternalError(f"number {number}."), {})
+    assert len(kept_bugs()) == 20
+    assert "number 24." in kept_bugs()[-1]
+
+
+def test_a_wrong_result_is_kept(empty_cache):
+    def wrong(graph, index, types):
+        return lambda x: [x * 3.0]
+
+    def twice(x):
+        return x * 2.0
+
+    with fxc.config.override(verify=True), pytest.raises(WrongResult, match="fxc rage SCRIPT"):
+        fxc.compile(twice, backend=wrong, fullgraph=True)(np.full(3, 1234.5678))
+    (found,) = kept_bugs()
+    assert "WrongResult" in found
+    assert "captured twice(" in found
+    assert "1234" not in found
+    assert "3703" not in found
+    assert "differs from NumPy: result; 2.71e+15 ulps apart; 3 of 3 elements differ" in found
+
+
+def test_failures_where_numpy_does_not_fail_are_kept(monkeypatch, empty_cache):
+    def failing(*given):
+        raise ValueError("hunter2 of the program")
+
+    monkeypatch.setattr("fxc.serving.Serving._found_or_compiled", failing)
+    with pytest.raises(InternalError):
+        fxc.compile(relax, fullgraph=True)(*relax_arguments())
+    with pytest.warns(fxc.CaptureWarning, match="report it, with python -m fxc rage SCRIPT"):
+        fxc.compile(relax)(*relax_arguments())
+    raised, warned = kept_bugs()
+    assert "FXC0901: relax failed where NumPy did not" in raised
+    assert "  ValueError\n    its text is left out" in warned
+    assert " in _eager_after" in raised
+    assert "hunter2" not in raised + warned
