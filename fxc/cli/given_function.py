@@ -33,6 +33,7 @@ or from --args: arrays as in "f64[64], 0.1", numbers, strings, None as in Python
 size, as in "f32[n, 3]", leaves all sizes of arrays open, as --dynamic does: also those that are
 numbers. FILE is run as by import; the function is not."""
 """What the help of such a command says of arguments."""
+_NUMPYS_NAMES = {dtype.name: dtype for dtype in DTYPES_BY_NAME.values()}  # float64
 _OPEN_SIZE = 8  # of an example array where a name stands for the size
 
 
@@ -199,7 +200,7 @@ def _from_item(item: str, sizes: dict[str, int]) -> Any:
                 f"--args: {item!r} is neither an array, as in f64[100, n], nor a number, a string "
                 "or None"
             ) from None
-    dtype = DTYPES_BY_NAME.get(array[1])
+    dtype = DTYPES_BY_NAME.get(array[1]) or _NUMPYS_NAMES.get(array[1])
     if dtype is None:
         raise NotThere(f"--args: there is no dtype {array[1]}; {', '.join(DTYPES_BY_NAME)}")
     shape = []

@@ -91,6 +91,15 @@ def test_arguments_by_a_spec_with_an_open_size(file: str, tmp_path: Path) -> Non
     assert (found.dtype, found.shape) == (np.dtype("f4"), (5, 3))
 
 
+def test_dtypes_have_numpys_names_too(file: str, tmp_path: Path) -> None:
+    made = []
+    for number, name in enumerate(("c64", "complex64")):
+        out = tmp_path / f"out{number}.py"
+        assert run(f"{file}:bare", "--args", f"{name}[4]", "--numpy", str(out)) == 0
+        made.append(out.read_text())
+    assert made[0] == made[1]
+
+
 def test_text_goes_to_the_screen(file: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(f"{file}:bare", "--args", "i64[4]", "--numpy", "-") == 0
     assert "def bare(x):" in capsys.readouterr().out
