@@ -5,13 +5,12 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-import traceback
 from pathlib import Path
 
 from fxc.ir.errors import FxcError
 from fxc.ir.settings import config
 
-from ..scripts.as_main import NoScript, script
+from ..scripts.as_main import NoScript, print_error, script
 from ..verifying.calls import Difference, hearers
 from ..verifying.counts import COUNTS, as_text
 from ..verifying.finding import found
@@ -73,8 +72,8 @@ def run(options: argparse.Namespace) -> int:
     except SystemExit as ended:
         if ended.code:
             _say(f"the script has ended with status {ended.code}")
-    except BaseException:
-        traceback.print_exc()
+    except BaseException as error:
+        print_error(error, options.script)
         _say(f"the script has failed before a call differed; {as_text(COUNTS)}")
         return 2
     finally:

@@ -30,7 +30,7 @@ def run(options: argparse.Namespace) -> int:
     """Print what was asked for, or clear; the exit status is 1 if there is no cache."""
     place, problem = cache_folder(), folder.problem()
     if place is None or problem:
-        print(f"python -m fxc cache: nothing is kept: {problem}", file=sys.stderr)
+        print(f"fxc cache: nothing is kept: {problem}", file=sys.stderr)
         return 1
     if options.what == "path":
         print(place)

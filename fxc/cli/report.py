@@ -6,12 +6,11 @@ import argparse
 import os
 import sys
 import tempfile
-import traceback
 from pathlib import Path
 
 from fxc.ir.settings import SETTINGS, config
 
-from ..scripts.as_main import NoScript, script
+from ..scripts.as_main import NoScript, print_error, script
 
 _HELP = """\
 Write one page of HTML about each compilation: the program beside every stage that became of it,
@@ -54,7 +53,7 @@ def run(options: argparse.Namespace) -> int:
             return _write(Path(options.what), options.out, Path(options.what).resolve().name)
         return _of_script(options)
     except (_NoTrace, NoScript, OSError) as error:
-        print(f"python -m fxc report: {error}", file=sys.stderr)
+        print(f"fxc report: {error}", file=sys.stderr)
         return 2
 
 
@@ -84,10 +83,7 @@ def _run(path: str, arguments: list[str], folder: str) -> int:
     except SystemExit as end:
         return _status(end.code)
     except BaseException as error:
-        shown = error.__traceback__
-        while shown is not None and shown.tb_frame.f_code.co_filename != path:
-            shown = shown.tb_next  # frames of ours
-        traceback.print_exception(type(error), error, shown)
+        print_error(error, path)
         return 130 if isinstance(error, KeyboardInterrupt) else 1
     finally:
         sys.modules["__main__"], sys.argv[:], sys.path[:] = main, argv, paths

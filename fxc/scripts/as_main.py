@@ -6,6 +6,7 @@ import builtins
 import importlib.util
 import os
 import sys
+import traceback
 from collections.abc import Sequence
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
@@ -78,3 +79,11 @@ def _main(names: dict[str, object]) -> ModuleType:
 
 def _compiled(source: bytes, path: str) -> CodeType:
     return compile(source, path, "exec", dont_inherit=True)
+
+
+def print_error(error: BaseException, path: str) -> None:
+    """Show what a script has raised as Python would: without frames of ours."""
+    shown = error.__traceback__
+    while shown is not None and shown.tb_frame.f_code.co_filename != path:
+        shown = shown.tb_next
+    traceback.print_exception(type(error), error, shown)

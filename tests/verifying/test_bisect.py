@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import textwrap
@@ -259,3 +260,13 @@ def test_the_command(tmp_path: Path) -> None:
     done = bisect(tmp_path, "import fxc\n1 / 0")
     assert "ZeroDivisionError" in done.stderr
     assert done.returncode == 2
+
+
+@pytest.mark.parametrize("source", ["def f(:\n    pass\n", "def f():\n    1 / 0\n\n\nf()\n"])
+def test_what_a_script_raises_is_shown_as_python_shows_it(tmp_path: Path, source: str) -> None:
+    done = bisect(tmp_path, source)
+    plain = subprocess.run(
+        [sys.executable, "script.py"], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    shown, _, _ = done.stderr.partition("fxc bisect: the script has failed")
+    assert (done.returncode, shown) == (2, plain.stderr.replace(f"{tmp_path}{os.sep}", ""))
