@@ -292,9 +292,9 @@ def test_the_plugin_counts_and_fails(tmp_path: Path) -> None:
     (tmp_path / "test_it.py").write_text(textwrap.dedent(source))
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
     command += ["-p", "fxc.verifying.pytest_plugin", "--fxc-verify", "test_it.py"]
-    done = subprocess.run(
-        command, cwd=tmp_path, capture_output=True, text=True, env={"PYTHONPATH": str(ROOT)}
-    )
+    # Where fxc is installed, its entry point would load the plugin once more.
+    env = {"PYTHONPATH": str(ROOT), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, env=env)
     assert "2 passed" in done.stdout, done.stdout + done.stderr
     assert "fxc: 1 calls compared with NumPy, 1 that differ" in done.stdout
     assert done.returncode == 1
