@@ -54,13 +54,18 @@ def load_llvm() -> ModuleType:
     return found
 
 
+# What ``FXC_CPU_FEATURES`` may take that F16C needs: LLVM takes it, too.
+_NEEDED_BY_F16C = ("f16c", "avx", "sse4.2", "sse4.1", "ssse3", "sse3", "sse2", "sse")
+_WITHOUT_F16C = frozenset(f"-{name}" for name in _NEEDED_BY_F16C)
+
+
 @functools.cache
 def converts_halves() -> bool:
     """Whether this processor converts between float16 and float32."""
     load_llvm()
     assert _target is not None
     features = set(_target[2].split(","))
-    has_f16c = "+f16c" in features and not features & {"-f16c", "-avx"}
+    has_f16c = "+f16c" in features and features.isdisjoint(_WITHOUT_F16C)
     return has_f16c or _target[0].triple.startswith(("aarch64", "arm64"))
 
 

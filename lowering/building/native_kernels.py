@@ -141,6 +141,8 @@ def _computes(node: Node) -> bool:
     if rule is None:
         return runs_inner_loop(node)
     dtypes, result = loop_dtypes(node)
+    if HALF in dtypes and not has_halves(node):  # np.signbit of bools
+        return False
     are_native = all(dtype in NATIVE_DTYPES for dtype in (*dtypes, result))
     return are_native and rule.supports(node.args, dtypes)
 

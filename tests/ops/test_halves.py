@@ -12,6 +12,7 @@ import pytest
 import fxc
 from fxc import assemble
 from fxc.runtime.engine import converts_halves
+from tests.compiling import check
 from tests.outcomes import agreement
 from tests.parallel_loops import compiled_for
 from tests.wild.seen import difference, watch
@@ -160,3 +161,12 @@ def test_numpy_computes_where_the_processor_does_not_convert(monkeypatch):
     with np.errstate(all="ignore"):
         assert agrees(compiled(ALL, OTHERS), (ALL + OTHERS)[::2])
     assert set(compiled.cache_info().fallbacks) == {"add"}
+
+
+@pytest.mark.bits
+def test_a_loop_of_halves_that_no_operand_shows() -> None:
+    """Where nothing converts float16, native code called what is not there."""
+    check(
+        lambda x, n: (np.signbit(x), np.signbit(n)),
+        (np.ones(9, bool), np.arange(-4, 5, dtype="i1")),
+    )
