@@ -38,7 +38,7 @@ def captured(function: Any, *args: Any) -> bool:
 
 @on_posix
 def test_damaged_files_are_not_used(tmp_path: Path, cache: Path) -> None:
-    assert [*damaged(tmp_path / "damaged", 100, seed=8)] == []
+    assert [*damaged(tmp_path / "damaged", 50, seed=8)] == []
 
 
 def damages_read(cache: Path) -> int:
