@@ -20,7 +20,7 @@ from tests.written_programs import shrink
 
 # Ulps of what sums in another order differ by, where they nearly cancel.
 SUMS = 2.0**16
-COUNT = int(os.environ.get("FXC_FUZZ_PROGRAMS", "0")) // 2 or 80
+COUNT = int(os.environ.get("FXC_FUZZ_PROGRAMS", "0")) // 2 or 50
 FIRST = int(os.environ.get("FXC_FUZZ_FIRST", "0"))  # seeds from here on
 
 backend = demo.load_example("onnxruntime_backend")
