@@ -12,6 +12,7 @@ import pytest
 
 import fxc
 from fxc.ir.errors import CaptureError
+from tests.compiling import same
 from tests.covering import in_turns
 from tests.outcomes import difference, run
 
@@ -247,3 +248,27 @@ def test_arrays_for_sequences_of_ints(name: str) -> None:
         assert difference(run(program, args), run(compiled, args)) == ""
     by_python = {"floats": 3, "rows": 3, "roll": 1}  # NumPy raises; a bound is not as assumed
     assert compiled.cache_info().eager_calls <= by_python.get(name, 0)
+
+
+def parts_of_none(x, y):
+    parts = np.count_nonzero(x > 0)
+    y[: np.int64(len(y)) // parts] = 1
+    y[np.int64(len(y)) % parts :] += 1
+    return y
+
+
+def rounds_of_none(x, y):
+    starts, step = np.zeros(len(y), int), 0
+    for k in range(len(x)):
+        k += (len(y) + starts[k]) // step
+        y[:k] = k
+    return y
+
+
+@pytest.mark.filterwarnings("ignore:divide by zero")
+@pytest.mark.parametrize("fn", [parts_of_none, rounds_of_none])
+def test_what_numpy_divides_by_zero_is_zero(fn: Any) -> None:
+    compiled = fxc.compile(fn)
+    for low in (0.0, -5.0, -1.0, 2.0):
+        same(fn, compiled, (np.arange(4.0) + low, np.zeros(6)))
+    assert compiled.cache_info().native_calls

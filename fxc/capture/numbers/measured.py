@@ -118,7 +118,7 @@ class _Dims:
             if left is None or right is None:
                 return None
             is_division = name in ("floor_divide", "remainder")
-            if not are_heavy(left, right) and (not is_division or decide(right, ">=", 0)):
+            if not are_heavy(left, right) and (not is_division or decide(right, ">", 0)):
                 return _ARITHMETIC[name](left, right)
         elif name in _SHIFTS and _is_int(args[0]) and isinstance(args[1], Literal):
             shifted = self.of(args[0])
