@@ -41,7 +41,7 @@ def link(
     """Put object code in memory, which calls the functions of these modules and of the C library,
     and has these ``symbols``.
 
-    Raises ``Unlinked``.
+    Raises ``Unlinked``, or ``MissingFunction`` for code that nothing can put in memory.
     """
 
     def resolve(name: str) -> int | None:
@@ -52,6 +52,8 @@ def link(
 
     try:
         return InMemory(mapping.Mapped(elf.read(code), resolve), others)
+    except mapping.MissingFunction:  # LLVM would leave its address null: the process died there
+        raise
     except (elf.BadObject, OSError) as error:
         raise Unlinked(str(error)) from error
 

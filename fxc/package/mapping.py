@@ -26,12 +26,17 @@ _PAGE = mmap.PAGESIZE
 _READ, _WRITE, _RUN = 1, 2, 4
 
 
+class MissingFunction(BadObject):
+    """Code calls a function that is nowhere in this process, nor in the C library."""
+
+
 class Mapped:
     """An object file in memory, as long as this object lives."""
 
     def __init__(self, file: ObjectFile, resolve: Resolve) -> None:
-        """Raises ``BadObject`` for a file that cannot be mapped, ``OSError`` where the system
-        does not let code run that was written by the process.
+        """Raises ``BadObject`` for a file that cannot be mapped (``MissingFunction`` for want of
+        what it calls), ``OSError`` where the system does not let code run that was written by the
+        process.
         """
         if not sys.platform.startswith("linux"):
             raise OSError(f"object code is mapped on Linux alone, this is {sys.platform}")
@@ -167,5 +172,5 @@ class MemoryLayout:
 def _resolved(resolve: Resolve, name: str) -> int:
     found = resolve(name)
     if not found:
-        raise BadObject(f"there is no function {name} here, which the code calls")
+        raise MissingFunction(f"there is no function {name} here, which the code calls")
     return found

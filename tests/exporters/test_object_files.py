@@ -16,7 +16,7 @@ import fxc
 from fxc.exporters.objects.levels import LEVELS
 from fxc.package import elf, load, relocations
 from fxc.package.files import FORMAT, MANIFEST, BadPackage
-from fxc.package.mapping import Mapped, MemoryLayout, library
+from fxc.package.mapping import Mapped, MemoryLayout, MissingFunction, library
 from fxc.runtime.object_code import Processor, object_code
 
 from .corpus import EXAMPLES
@@ -155,7 +155,7 @@ def test_memory_is_never_writeable_and_executable() -> None:
 def test_a_function_that_is_not_there_is_named() -> None:
     text = "declare void @nowhere()\ndefine void @entry() { call void @nowhere() ret void }"
     code = object_code(text, (), "entry", "none", LEVELS[0].processor)
-    with pytest.raises(elf.BadObject, match="there is no function nowhere here"):
+    with pytest.raises(MissingFunction, match="there is no function nowhere here"):
         Mapped(elf.read(code), library)
 
 

@@ -19,6 +19,8 @@ import pytest
 
 import fxc
 from fxc.ir.errors import InternalError
+from fxc.package.mapping import MissingFunction
+from fxc.runtime import linking
 from fxc.runtime.engine import Engine
 
 ADD_ONE = """
@@ -53,6 +55,31 @@ def test_the_memory_of_dropped_functions_is_given_back():
     before = megabytes()
     compile_and_drop(100)
     assert megabytes() - before < 15
+
+
+on_linux = pytest.mark.skipif(sys.platform != "linux", reason="LLVM puts code in memory elsewhere")
+
+
+@on_linux
+def test_code_that_calls_what_is_nowhere_is_not_put_in_memory():
+    with pytest.raises(MissingFunction, match="no function Py_Nowhere here"):
+        Engine(ADD_ONE.replace("Py_IncRef", "Py_Nowhere"), b"", ())
+
+
+@on_linux
+def test_a_call_of_what_is_nowhere_is_a_bug_of_fxc_and_not_the_end_of_the_process(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    known = linking.library
+    monkeypatch.setattr(
+        linking, "library", lambda name: None if name == "Py_IncRef" else known(name)
+    )
+    x = np.arange(3.0)
+    program = fxc.compile(lambda x: x + 1)
+    with pytest.warns(fxc.CaptureWarning, match="a bug in fxc.*no function Py_IncRef here"):
+        assert program(x).tolist() == [1, 2, 3]
+    with pytest.raises(InternalError, match="no function Py_IncRef here"):
+        fxc.compile(lambda x: x + 1, fullgraph=True)(x)
 
 
 def test_cache_clear_drops_the_engine():
