@@ -14,7 +14,6 @@ from fxc.ir.forking import compiling
 from fxc.ir.settings import Math, check_settings
 
 from .by_name import imported, loaded
-from .compiling import without_collections
 from .report import CacheInfo, SplitStages, Stages, stages_of
 from .running import P, R
 from .serving import Serving
@@ -98,7 +97,7 @@ class Compiled(Serving[P, R]):
         from .stored import restore
 
         state = self._state
-        with state.guard(), compiling(), without_collections():
+        with state.guard(), compiling():
             known = {variant.stored for variant in state.variants}
             found = restore(stored, self.__fxc_original__, self._options, known)
             for variant in found[: self._most_variants - len(state.variants)]:

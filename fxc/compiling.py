@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import gc
-import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from logging import INFO
@@ -201,19 +199,3 @@ def _compiled(captured: Captured, options: Options, name: str, longest: float) -
         raise
     except Exception as error:  # the program was captured: what fails now is fxc
         raise InternalError(f"{name}: {type(error).__name__}: {error}") from error
-
-
-@contextmanager
-def without_collections() -> Iterator[None]:
-    """What a compilation makes is kept until its end: to look for garbage among it takes a sixth of
-    the time. Where the program has more threads it is looked for: they make some, too.
-    """
-    collects = gc.isenabled() and threading.active_count() == 1
-    if not collects:
-        yield
-        return
-    gc.disable()
-    try:
-        yield
-    finally:
-        gc.enable()

@@ -30,7 +30,7 @@ from fxc.ir.location import Site
 from fxc.ir.logs import PERF, SPLITS
 
 from . import trials
-from .compiling import Worth, new_variant, without_collections
+from .compiling import Worth, new_variant
 from .decisions import LONGEST, MOST_REFUSALS, Captures, Refused, kinds_of
 from .leaves import AGAIN, composites_leave, refusal_at, site_of
 from .remembering import Remembering
@@ -92,7 +92,7 @@ class Serving(Remembering[P, R]):
             try:
                 found = self._find(args, kwargs)
                 if found is None:
-                    with compiling(), without_collections():
+                    with compiling():
                         found = self._compile(args, kwargs, longest)
                 return found
             except Exception as error:
@@ -351,7 +351,7 @@ class Serving(Remembering[P, R]):
             leaves.tried.add(site)
             captures = self._captures(variant.key)
             if self._pays(captures, variant.key):
-                with captures.one_more(), state.guard(), compiling(), without_collections():
+                with captures.one_more(), state.guard(), compiling():
                     refusal = refusal_at(site, variant, self.__fxc_original__, args, kwargs)
                 if refusal is not None:
                     SPLITS.info("%s: %s at %s is left to Python", self.__name__, site.op, site.loc)

@@ -82,6 +82,14 @@ def test_a_call_of_what_is_nowhere_is_a_bug_of_fxc_and_not_the_end_of_the_proces
         fxc.compile(lambda x: x + 1, fullgraph=True)(x)
 
 
+def test_compiling_leaves_the_search_for_garbage_as_it_is(monkeypatch: pytest.MonkeyPatch):
+    called: list[str] = []
+    monkeypatch.setattr(gc, "disable", lambda: called.append("disable"))
+    monkeypatch.setattr(gc, "enable", lambda: called.append("enable"))
+    assert fxc.compile(lambda x: x + 1, fullgraph=True)(np.ones(1)).tolist() == [2]
+    assert not called
+
+
 def test_cache_clear_drops_the_engine():
     program = fxc.compile(lambda x: x + 1)
     program(np.ones(2))
