@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from logging import INFO
 from typing import TYPE_CHECKING, Any
 
 from fxc.ir.errors import (
@@ -15,7 +14,7 @@ from fxc.ir.errors import (
     PutOff,
     Unchecked,
 )
-from fxc.ir.logs import PERF, RECOMPILES
+from fxc.ir.logs import INFO, PERF, RECOMPILES
 from fxc.ir.records import frozen
 from fxc.ir.settings import config
 from fxc.ir.text import inputs_text

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import logging
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, nullcontext
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-from fxc.ir.logs import GRAPH, LLVM, LOOPS, PASSES
+from fxc.ir.logs import DEBUG, GRAPH, LLVM, LOOPS, PASSES
 from fxc.ir.steps import listening
 
 if TYPE_CHECKING:
@@ -41,7 +40,7 @@ class StageTimes:
 
 def logging_steps(name: str) -> AbstractContextManager[None]:
     """Log the steps that this thread does in the block for a function of this name."""
-    shows = any(each.isEnabledFor(logging.DEBUG) for each in (GRAPH, PASSES, LOOPS, LLVM))
+    shows = any(each.isEnabledFor(DEBUG) for each in (GRAPH, PASSES, LOOPS, LLVM))
     return listening(_StepLog(name)) if shows else nullcontext()
 
 
@@ -68,7 +67,7 @@ class _StepLog:
         elif step == "emit_module":
             LOOPS.debug("%s: loop nests\n%s", self.name, made.program)
             LLVM.debug("%s: LLVM text\n%s", self.name, made.text)
-        elif PASSES.isEnabledFor(logging.DEBUG) and step not in ("machine code", "plan"):
+        elif PASSES.isEnabledFor(DEBUG) and step not in ("machine code", "plan"):
             self._pass(step, made, took)
         self.before, self.last = made, perf_counter()
 

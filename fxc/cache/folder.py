@@ -27,7 +27,6 @@ from fxc.ir.settings import cache_folder, config
 # again when it is used, by the open folder, not by its path: nothing can change in between.
 # Files stand in folders by the first digits of their keys. Who writes into one looks how large it
 # has become, and removes what was not used for longest: each may have its part of the whole.
-# The logger is made before: who imports this while another thread forks must not wait for locks.
 # Nothing here raises: a cache that cannot be read is empty, one that cannot be written stays so.
 
 _MAGIC = b"fxc-1\n"

@@ -5,8 +5,8 @@ from __future__ import annotations
 import functools
 import os
 import signal
-import traceback
-from types import CodeType
+from collections.abc import Iterator
+from types import CodeType, TracebackType
 
 from .errors import FxcError
 
@@ -43,14 +43,19 @@ def raised_by_handler(error: BaseException) -> BaseException | None:
     """What the handler of a signal has raised, if that is what ``error`` comes from."""
     found: BaseException | None = error
     while found is not None:
-        frames = traceback.walk_tb(found.__traceback__)
-        codes = {frame.f_code for frame, _ in frames}
+        codes = set(_codes_of(found.__traceback__))
         if not all(_is_ours(code.co_filename) for code in codes) and not codes.isdisjoint(
             _handlers()
         ):
             return found
         found = found.__cause__ or found.__context__
     return None
+
+
+def _codes_of(trace: TracebackType | None) -> Iterator[CodeType]:
+    while trace is not None:
+        yield trace.tb_frame.f_code
+        trace = trace.tb_next
 
 
 def _is_ours(filename: str) -> bool:

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 import fxc
-from fxc.ir.logs import ROOT
 from fxc.ir.settings import LOGS
 
 PROGRAM = """\
@@ -101,20 +100,51 @@ def test_what_is_exported_or_functionalized_is_shown(caplog: pytest.LogCaptureFi
 
 
 def test_loggers_are_silent_again(caplog: pytest.LogCaptureFixture) -> None:
-    own = ROOT.getChild("perf")
+    root = logging.getLogger("fxc")
+    own = root.getChild("perf")
     own.setLevel(logging.ERROR)
     try:
         with fxc.config.override(logs="recompiles"):
-            assert ROOT.getChild("recompiles").isEnabledFor(logging.DEBUG)
+            assert root.getChild("recompiles").isEnabledFor(logging.DEBUG)
             with fxc.config.override(logs="splits"):
-                assert not ROOT.getChild("recompiles").isEnabledFor(logging.INFO)
-        assert not any(ROOT.getChild(name).isEnabledFor(logging.INFO) for name in LOGS)
+                assert not root.getChild("recompiles").isEnabledFor(logging.INFO)
+        assert not any(root.getChild(name).isEnabledFor(logging.INFO) for name in LOGS)
         assert own.level == logging.ERROR  # as the program has set it
-        assert not ROOT.handlers
+        assert not root.handlers
         fxc.compile(f, fullgraph=True)(np.arange(4.0))
     finally:
         own.setLevel(logging.NOTSET)
     assert not caplog.records
+
+
+def test_a_program_that_does_not_log_imports_no_logging(tmp_path: Path) -> None:
+    file = tmp_path / "quiet.py"
+    file.write_text(
+        "import numpy as np, fxc, sys\n"
+        "fxc.config.logs = ''\n"
+        "fxc.compile(lambda x: x + 1)(np.ones(3))\n"
+        "print('logging' in sys.modules)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, str(file)],
+        env={"FXC_CACHE": "0", "PATH": ""},
+        capture_output=True,
+        text=True,
+    )
+    assert done.stdout == "False\n"
+
+
+def test_a_program_that_imports_logging_later_is_told(tmp_path: Path) -> None:
+    first = """\
+import fxc
+assert not fxc.ir.logs.RECOMPILES.isEnabledFor(20)
+import logging
+logging.basicConfig(level=logging.DEBUG, format="%(name)s %(funcName)s %(message)s")
+assert not fxc.ir.logs.RECOMPILES.isEnabledFor(20)
+logging.getLogger("fxc").setLevel(logging.INFO)
+"""
+    lines = shown(tmp_path, "", first)
+    assert lines[0].startswith("fxc.recompiles _new_variant f: variant 1 is made in ")
 
 
 def test_a_split_function_is_told_of(caplog: pytest.LogCaptureFixture) -> None:

@@ -48,7 +48,6 @@ from ..values.operands import Traced, TracedValue, has_traced
 from .instances import is_plain_namedtuple, made_of
 from .plain_calls import REMEMBERING, PlainCalls
 from .recursion import Recursion
-from .shows import is_logging, show_log
 from .staged import DISPATCHED
 
 # Note [The call door]
@@ -64,10 +63,12 @@ from .staged import DISPATCHED
 call_custom = import_later("fxc.capture.numpy_api.custom_ops", "call_custom")
 call_method = import_later("fxc.capture.door.container_methods", "call_method")
 is_control = import_later("fxc.capture.statements.control", "is_control")
+is_logging = import_later("fxc.capture.door.log_calls", "is_logging")
 is_plain_owner = import_later("fxc.capture.door.container_methods", "is_plain_owner")
 is_listed = import_later("fxc.capture.numpy_api.protocol", "is_listed")
 is_code_of_numpys = import_later("fxc.capture.numpy_api.protocol", "is_code_of_numpys")
 array_function = import_later("fxc.capture.numpy_api.protocol", "array_function")
+show_log = import_later("fxc.capture.door.log_calls", "show_log")
 special_of = import_later("fxc.capture.door.special", "special_of")
 
 
@@ -182,7 +183,7 @@ class Door(PlainCalls):
             return f(*args, **kwargs)
         if f in purity.WITH_MEMORY:
             raise self.refuse_call(f)
-        if is_logging(f):
+        if f.__module__ == "logging" and is_logging(f):
             return show_log(self, f, args, kwargs)
         if purity.computes_of_texts(f) and _are_texts((*args, *kwargs.values())):
             options = {name: _known_text(x) for name, x in kwargs.items()}

@@ -1,16 +1,14 @@
-"""Calls that show something: ``print``, ``logging``, ``warnings``, ``write`` of files.
+"""Calls that show something: ``print``, ``warnings``, ``write`` of files.
 
 See Note [Late effects].
 """
 
 from __future__ import annotations
 
-import logging
 import sys
 import warnings
 from collections import deque
-from collections.abc import Callable, Mapping
-from types import FunctionType
+from collections.abc import Callable
 from typing import Any
 
 from fxc.ir.error_kinds import TEXT, WARNS
@@ -24,8 +22,7 @@ from ..outside.files import TracedFile
 from ..outside.outside import Outside
 from ..session.locations import is_users, runs_ours, user_frame
 from ..session.refusing import refuse
-from ..values.objects import Args, Kwargs
-from ..values.snapshots import Held, snapshot
+from ..values.snapshots import snapshot
 from .formats import Formats
 
 # Note [Late effects]
@@ -96,75 +93,6 @@ def show_print(door: Formats, *args: object, **kwargs: object) -> None:
         raise refuse(TEXT, "print to this kind of file cannot be captured")
     door.check_text(args)
     show(door, "print", print, *map(door.as_text, args), **kwargs)
-
-
-# ---------------------------------------------------------------- logging
-
-
-_LEVELS = {name.lower(): level for name, level in logging.getLevelNamesMapping().items()}
-
-
-def is_logging(f: FunctionType) -> bool:
-    """Whether a function is one of ``logging`` that makes a record."""
-    if f.__module__ != "logging" or f.__name__ not in (*_LEVELS, "log"):
-        return False
-    return f in (getattr(logging.Logger, f.__name__, None), getattr(logging, f.__name__, None))
-
-
-def show_log(door: Formats, f: FunctionType, args: Args, kwargs: Kwargs) -> None:
-    """``logger.info(…)`` and its kin, and the functions of ``logging``."""
-    of_module = getattr(logging, f.__name__, None) is f
-    logger: Any = logging.root if of_module else args[0]
-    guards = door.outside.guards
-    if of_module:
-        var, real = guards.constant(logging.root), logging.root
-    else:
-        known = door.outside.shown.get(id(logger))
-        if known is None or type(known.object) not in (logging.Logger, logging.RootLogger):
-            raise refuse(TEXT, "a logger of a class of its own cannot be captured")
-        var, real = known.source.var, known.object
-        args = args[1:]
-    level: Any = _LEVELS.get(f.__name__)
-    if level is None:
-        level, *rest = args
-        args = tuple(rest)
-    if type(level) is not int or not args or kwargs.keys() - {"extra"}:
-        raise refuse(TEXT, f"logging.{f.__name__} with these arguments cannot be captured")
-    enabled = real.isEnabledFor(level)
-    text = f"{real.name} logs level {level}: {enabled}"
-    guards.check(f"{var}.isEnabledFor({level}) is {enabled}", text)
-    if not enabled:
-        return
-    message, *values = args
-    frame = user_frame()
-    assert frame is not None
-    where = frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name
-    extra = kwargs.get("extra")
-    door.check_text((message, *values, extra))
-    function = _log_root if of_module else _log
-    show(door, "logging", function, Held(logger), level, Held(where), message, tuple(values), extra)
-
-
-def _log(
-    logger: logging.Logger,
-    level: int,
-    where: tuple[str, int, str],
-    message: object,
-    args: Args,
-    extra: Mapping[str, object] | None,
-) -> None:
-    if logger.isEnabledFor(level):
-        path, line, name = where
-        record = logger.makeRecord(
-            logger.name, level, path, line, message, args, None, name, extra, None
-        )
-        logger.handle(record)
-
-
-def _log_root(logger: object, *more: Any) -> None:
-    if not logging.root.handlers:
-        logging.basicConfig()
-    _log(logging.root, *more)
 
 
 # ---------------------------------------------------------------- warnings
