@@ -17,7 +17,6 @@ from fxc.ir.errors import (
 from fxc.ir.logs import INFO, PERF, RECOMPILES
 from fxc.ir.records import frozen
 from fxc.ir.settings import config
-from fxc.ir.text import inputs_text
 
 from .decisions import kinds_of
 from .state import Options, State
@@ -137,6 +136,8 @@ def _new_variant(
         captured, made, key, worth.is_tried, traits, why=why, seconds=tuple(times.seconds)
     )
     if RECOMPILES.isEnabledFor(INFO):
+        from fxc.ir.text import inputs_text  # for who reads logs
+
         took, shown = 1e3 * sum(times.seconds), inputs_text(captured.graph)
         count = len(state.variants) + 1
         RECOMPILES.info("%s: variant %d is made in %.0f ms, for %s", name, count, took, shown)

@@ -3,6 +3,8 @@
 Imports nothing else of fxc. Everything here is an immutable value; passes build new graphs.
 """
 
-# They say what ``//`` does between dims, and what the text of a graph is.
-from . import size_functions as size_functions
-from . import text as text
+from . import size_functions as size_functions  # it says what ``//`` does between dims
+from .graph import print_by
+from .later import import_later
+
+print_by(import_later("fxc.ir.text", "print_graph"))

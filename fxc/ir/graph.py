@@ -11,18 +11,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import field, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from typing import Literal as OneOf
 
 import numpy as np
 
 from .location import SourceLocation
 from .records import frozen
-from .schema import Schema
 from .signature import Signature
 from .size_guards import Guard
 from .symbols import Dim
 from .types import ScalarType, Type, scalar_type_of
+
+if TYPE_CHECKING:
+    from .schema import Schema
 
 Stage = OneOf["captured", "functional", "decomposed"]
 STAGES: tuple[Stage, ...] = ("captured", "functional", "decomposed")
@@ -223,11 +225,10 @@ class Graph:
 _print: Callable[[Graph], str] = object.__repr__
 
 
-def prints_graphs(printer: Callable[[Graph], str]) -> Callable[[Graph], str]:
-    """Decorator for what gives the text of a graph, which needs these classes."""
+def print_by(printer: Callable[[Graph], str]) -> None:
+    """Say what gives the text of a graph, which needs these classes."""
     global _print
     _print = printer
-    return printer
 
 
 def walk(region: Region) -> list[Node]:

@@ -41,7 +41,6 @@ from .graph import (
     Region,
     SliceSpec,
     Value,
-    prints_graphs,
 )
 from .records import frozen
 from .schema import Schema
@@ -71,7 +70,6 @@ class Line:
     subject: object = None
 
 
-@prints_graphs
 def print_graph(graph: Graph) -> str:
     """The text form of a graph; also of one that breaks the rules."""
     return "\n".join(line.text for line in graph_lines(graph))

@@ -238,6 +238,7 @@ def test_importing_fxc_imports_little(tmp_path):
     assert "fxc.compiled" in found
     rooms = ("fxc.capture", "fxc.lowering", "fxc.passes", "fxc.runtime", "fxc.dispatch", "fxc.ops")
     assert not found & {"llvmlite", "networkx", "fxc.exported", "fxc.stages", *rooms}
+    assert not found & {"logging", "traceback", "fxc.ir.text", "fxc.ir.schema"}
 
 
 def test_decorating_imports_nothing_more(tmp_path):
