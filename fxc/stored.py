@@ -155,15 +155,14 @@ def restore(
 
 
 def _variant_of(text: bytes, function: FunctionType) -> Variant:
-    from fxc.runtime import engine
+    from fxc.runtime.engine import keep_object_codes
 
     from .stages import reassembled
     from .traits import traits_of
     from .variants import Variant
 
     stored = ReferenceReader(io.BytesIO(text), function).load()
-    for key, code in stored.codes.items():
-        engine.codes.keep(key, code)
+    keep_object_codes(stored.codes)
     graphs = (stored.functional, stored.decomposed)
     made = reassembled(stored.captured, graphs, stored.module, stored.relations)
     traits = traits_of(stored.captured, made)

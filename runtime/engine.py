@@ -338,6 +338,13 @@ def object_codes(text: str, loops: str, support: Sequence[str]) -> dict[bytes, b
         return {_key_of(source): _code_of(source) for source in sources}
 
 
+def keep_object_codes(given: Mapping[bytes, bytes]) -> None:
+    """Keep what ``object_codes`` has given, in another process maybe."""
+    with llvm_lock:
+        for key, code in given.items():
+            codes.keep(key, code)
+
+
 def made_for() -> tuple[str, ...]:
     """For which processor object code is made, by what: others are not to run it."""
     from llvmlite import __version__ as version

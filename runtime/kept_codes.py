@@ -15,7 +15,7 @@ class MoreCode(Protocol):
 
 class KeptCode:
     """The object code that was made last, by a digest of its source: variants of a function, and
-    what is compiled again, often come to the same loops.
+    what is compiled again, often come to the same loops. Requires: one thread at a time.
     """
 
     def __init__(self, most: int) -> None:
@@ -40,7 +40,7 @@ class KeptCode:
             self.behind.keep(key, code)
 
     def _hold(self, key: bytes, code: bytes) -> None:
+        self._size += len(code) - len(self._kept.pop(key, b""))
         self._kept[key] = code
-        self._size += len(code)
         while self._size > self._most:
             self._size -= len(self._kept.popitem(last=False)[1])

@@ -22,6 +22,7 @@ from fxc.ir.errors import InternalError
 from fxc.package.mapping import MissingFunction
 from fxc.runtime import linking
 from fxc.runtime.engine import Engine
+from fxc.runtime.kept_codes import KeptCode
 
 ADD_ONE = """
 define ptr @add_one(ptr %self, ptr %args, i64 %count) {
@@ -80,6 +81,16 @@ def test_a_call_of_what_is_nowhere_is_a_bug_of_fxc_and_not_the_end_of_the_proces
         assert program(x).tolist() == [1, 2, 3]
     with pytest.raises(InternalError, match="no function Py_IncRef here"):
         fxc.compile(lambda x: x + 1, fullgraph=True)(x)
+
+
+def test_code_that_is_kept_again_takes_its_room_once():
+    kept = KeptCode(10)
+    for _ in range(3):
+        kept.keep(b"first", b"1234")
+    kept.keep(b"second", b"1234")
+    assert (kept.get(b"first"), kept.get(b"second")) == (b"1234", b"1234")
+    kept.keep(b"third", b"1234")
+    assert (kept.get(b"first"), kept.get(b"third")) == (None, b"1234")
 
 
 def test_compiling_leaves_the_search_for_garbage_as_it_is(monkeypatch: pytest.MonkeyPatch):
