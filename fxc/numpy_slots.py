@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from fxc.ir.errors import InternalError
+from fxc.ir.later import import_later
 
 # Places in NumPy's table of C functions, and in that of the functions of a dtype: its ABI.
 _ABI_VERSION = 0  # PyArray_GetNDArrayCVersion
@@ -29,6 +30,10 @@ _FUNCTIONS_OF = 365  # _PyDataType_GetArrFuncs
 _SORTS = {"sort": 33, "argsort": 36}
 _TYPES = {2: np.ndarray, 3: np.dtype, 10: np.generic, 31: np.float64, 34: np.complex128}
 _KNOWN_ABI = 2 << 24  # of NumPy 2: no place of the table moves before NumPy 3
+
+
+layout_of = import_later("fxc.package.ufuncs", "layout_of")
+lies_as_known = import_later("fxc.package.ufuncs", "lies_as_known")
 
 
 def pointers(*pointers: int) -> bytes:
@@ -61,24 +66,6 @@ def usual_handler() -> object:
     return ctypes.py_object.from_address(numpy_function(_USUAL_HANDLER)).value
 
 
-class _UFunc(ctypes.Structure):
-    """The start of NumPy's PyUFuncObject (its public header, NumPy 2)."""
-
-    _fields_ = (
-        ("head", ctypes.c_byte * object.__basicsize__),
-        ("nin", ctypes.c_int),
-        ("nout", ctypes.c_int),
-        ("nargs", ctypes.c_int),
-        ("identity", ctypes.c_int),
-        ("functions", ctypes.POINTER(ctypes.c_void_p)),
-        ("data", ctypes.POINTER(ctypes.c_void_p)),
-        ("ntypes", ctypes.c_int),
-        ("reserved", ctypes.c_int),
-        ("name", ctypes.c_char_p),
-        ("types", ctypes.c_void_p),
-    )
-
-
 @cache
 def scalar_maker(kind: str) -> bytes:
     """What makes a NumPy scalar, and the dtype."""
@@ -91,7 +78,7 @@ def inner_loop(name: str, kind: str) -> bytes:
     if name in _SORTS:
         return pointers(_sorting_function(name, np.dtype(kind)), 0)
     ufunc = getattr(np, name)
-    lies = _UFunc.from_address(id(ufunc))
+    lies = layout_of(ufunc)
     number = np.dtype(kind[0] + str(int(kind[1:]) // 8)).num
     raw = ctypes.string_at(lies.types, ufunc.ntypes * ufunc.nargs)
     for place in range(ufunc.ntypes):
@@ -102,7 +89,7 @@ def inner_loop(name: str, kind: str) -> bytes:
 
 def loop_of_ufunc(ufunc: Any, number: int) -> bytes:
     """Function and data pointer of one of the inner loops of a ufunc."""
-    lies = _UFunc.from_address(id(ufunc))
+    lies = layout_of(ufunc)
     data = lies.data[number] if lies.data else None
     return pointers(_there(lies.functions[number], f"loop of {ufunc.__name__}"), data or 0)
 
@@ -137,10 +124,7 @@ def check_places() -> None:
     _demand(version == _KNOWN_ABI, f"its ABI is {version:#x}")
     _check_functions()
     for name in ("add", "matmul", "sin"):
-        ufunc, known = _UFunc.from_address(id(getattr(np, name))), getattr(np, name)
-        found = ufunc.nin, ufunc.nout, ufunc.nargs, ufunc.ntypes, ufunc.name
-        expected = known.nin, known.nout, known.nargs, known.ntypes, name.encode()
-        _demand(found == expected, f"np.{name} lies otherwise")
+        _demand(lies_as_known(getattr(np, name)), f"np.{name} lies otherwise")
     _check_loop()
     for dtype in map(np.dtype, "bBhHiIlLfd"):
         _check_sorts(dtype)

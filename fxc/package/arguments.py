@@ -44,7 +44,7 @@ class ArrayInput:
         """Whether it is such an array, whatever its sizes are."""
         name = self.name
         if type(given) is not np.ndarray:
-            raise TypeError(f"{name} must be an array, it is {_kind_of(given)}")
+            raise TypeError(f"{name} must be an array, it is {kind_of(given)}")
         if given.dtype != self.dtype:
             raise TypeError(f"{name} must have the dtype {self.dtype}, it has {given.dtype}")
         if given.ndim != len(self.shape):
@@ -73,10 +73,10 @@ class NumberInput:
         if self.kind is None:
             if not isinstance(given, np.generic) or given.dtype != self.dtype:
                 expected = f"a NumPy scalar of dtype {self.dtype}"
-                raise TypeError(f"{name} must be {expected}, it is {_kind_of(given)}")
+                raise TypeError(f"{name} must be {expected}, it is {kind_of(given)}")
         elif type(given) is not self.kind:
             wanted = self.kind.__name__
-            raise TypeError(f"{name} must be of type {wanted}, it is {_kind_of(given)}")
+            raise TypeError(f"{name} must be of type {wanted}, it is {kind_of(given)}")
         elif self.kind is int and given not in _INT64:
             raise ValueError(f"{name} must fit in 64 bits, it is {given}")
         elif self.at_least is not None and self.at_least > number:
@@ -287,7 +287,7 @@ def _apart(x: np.ndarray, y: np.ndarray) -> bool:
 def _check_fixed(value: object, known: object, name: str) -> None:
     if value is known or _same(value, known):
         return
-    text = f"{name} is {_brief(known)} in this program, and cannot be {_brief(value)}"
+    text = f"{name} is {brief(known)} in this program, and cannot be {brief(value)}"
     raise ValueError(text) if type(value) is type(known) else TypeError(text)
 
 
@@ -308,14 +308,16 @@ def _same(x: Any, known: Any) -> bool:
     return bool(x == known)
 
 
-def _brief(value: object) -> str:
+def brief(value: object) -> str:
+    """A value, as messages show it."""
     if isinstance(value, np.ndarray):
         return f"an array {value.dtype}{list(value.shape)}"
     text = repr(value)
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 
-def _kind_of(value: object) -> str:
+def kind_of(value: object) -> str:
+    """What a value is, as messages call it."""
     if isinstance(value, np.ndarray):
         return "an array" if type(value) is np.ndarray else f"a {type(value).__name__}"
     if isinstance(value, np.generic):

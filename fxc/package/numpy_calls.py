@@ -14,27 +14,10 @@ from typing import Any
 
 import numpy as np
 
+from .ufuncs import layout_of, lies_as_known
 from .values import Shown, named, value_of
 
 DONE, FAILED, STOPPED = 1550, 2989, 0  # what a call of NumPy gives
-
-
-class _UFunc(ctypes.Structure):
-    """The start of NumPy's PyUFuncObject, a public header."""
-
-    _fields_ = (
-        ("head", ctypes.c_byte * object.__basicsize__),
-        ("nin", ctypes.c_int),
-        ("nout", ctypes.c_int),
-        ("nargs", ctypes.c_int),
-        ("identity", ctypes.c_int),
-        ("functions", ctypes.POINTER(ctypes.c_void_p)),
-        ("data", ctypes.POINTER(ctypes.c_void_p)),
-        ("ntypes", ctypes.c_int),
-        ("reserved", ctypes.c_int),
-        ("name", ctypes.c_char_p),
-        ("types", ctypes.c_void_p),
-    )
 
 
 _Call = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.POINTER(ctypes.c_int64))
@@ -167,13 +150,11 @@ def loop(name: str, types: str) -> tuple[int, int | None]:
     Raises ``RuntimeError`` if this NumPy has it elsewhere, or not at all.
     """
     ufunc = getattr(np, name)
-    lies = _UFunc.from_address(id(ufunc))
-    found = lies.nin, lies.nout, lies.nargs, lies.ntypes, lies.name
-    if found != (ufunc.nin, ufunc.nout, ufunc.nargs, ufunc.ntypes, name.encode()):
+    if not lies_as_known(ufunc):
         raise RuntimeError(f"NumPy {np.__version__} keeps its inner loops elsewhere")
     if types not in ufunc.types:
         raise RuntimeError(f"NumPy {np.__version__} has no inner loop {types} of {name}")
-    place = ufunc.types.index(types)
+    place, lies = ufunc.types.index(types), layout_of(ufunc)
     function = lies.functions[place]
     if not function:
         raise RuntimeError(f"NumPy {np.__version__} has no such inner loop {types} of {name}")
