@@ -17,6 +17,7 @@ from fxc.ir.size_functions import evaluate
 from fxc.ir.symbols import Dim
 from fxc.ir.tree import LEAF, NONE, TreeSpec, registration
 from fxc.ir.types import ArrayType, normal_strides
+from fxc.package.arguments import brief, kind_of
 
 _INT64 = range(-(2**63), 2**63)
 
@@ -27,17 +28,10 @@ def check_fixed(value: object, known: object, name: str) -> None:
     if value is known or (isinstance(known, BY_VALUE) and same_value(value, known)):
         return
     same_kind = type(value) is type(known)
-    text = f"{name} is {_brief(known)} in this program, and cannot be {_brief(value)}"
+    text = f"{name} is {brief(known)} in this program, and cannot be {brief(value)}"
     raise (
         UsageError(PROGRAM_ARGUMENT, text) if same_kind else UsageTypeError(PROGRAM_ARGUMENT, text)
     )
-
-
-def _brief(value: object) -> str:
-    if isinstance(value, np.ndarray):
-        return f"an array {value.dtype}{list(value.shape)}"
-    text = repr(value)
-    return text if len(text) <= 60 else f"{text[:57]}..."
 
 
 def check_kind(given: object, value: Value, at_least: int | None, name: str) -> None:
@@ -49,12 +43,12 @@ def check_kind(given: object, value: Value, at_least: int | None, name: str) -> 
         if not isinstance(given, np.generic) or given.dtype != kind.dtype:
             expected = f"a NumPy scalar of dtype {kind.dtype}"
             raise UsageTypeError(
-                PROGRAM_ARGUMENT, f"{name} must be {expected}, it is {_kind_of(given)}"
+                PROGRAM_ARGUMENT, f"{name} must be {expected}, it is {kind_of(given)}"
             )
     elif type(given) is not kind.python_type:
         raise UsageTypeError(
             PROGRAM_ARGUMENT,
-            f"{name} must be of type {kind.python_type.__name__}, it is {_kind_of(given)}",
+            f"{name} must be of type {kind.python_type.__name__}, it is {kind_of(given)}",
         )
     elif isinstance(given, int) and given not in _INT64:
         raise UsageError(PROGRAM_ARGUMENT, f"{name} must fit in 64 bits, it is {given}")
@@ -66,7 +60,7 @@ def check_kind(given: object, value: Value, at_least: int | None, name: str) -> 
 
 def _check_array(given: object, kind: ArrayType, name: str) -> None:
     if type(given) is not np.ndarray:
-        raise UsageTypeError(PROGRAM_ARGUMENT, f"{name} must be an array, it is {_kind_of(given)}")
+        raise UsageTypeError(PROGRAM_ARGUMENT, f"{name} must be an array, it is {kind_of(given)}")
     if given.dtype != kind.dtype:
         raise UsageTypeError(
             PROGRAM_ARGUMENT, f"{name} must have the dtype {kind.dtype}, it has {given.dtype}"
@@ -85,15 +79,6 @@ def _check_array(given: object, kind: ArrayType, name: str) -> None:
         raise UsageError(
             PROGRAM_ARGUMENT, f"{name} must be {wanted}, as when it was exported; it is {found}"
         )
-
-
-def _kind_of(value: object) -> str:
-    if isinstance(value, np.ndarray):
-        return "an array" if type(value) is np.ndarray else f"a {type(value).__name__}"
-    if isinstance(value, np.generic):
-        return f"a NumPy scalar of dtype {value.dtype}"
-    name = type(value).__name__
-    return f"an {name}" if name[0] in "aeiou" else f"a {name}"
 
 
 def dims_with_names(kind: ArrayType, array: np.ndarray | None) -> Iterator[tuple[Dim, int, str]]:
