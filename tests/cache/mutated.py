@@ -17,33 +17,12 @@ from fxc.cache import entries
 from fxc.compiling import captures_begun
 from fxc.ir.settings import config
 from fxc.runtime import engine, kept_codes, linking
+from tests.damages import damaged
 
 
 def program(u: np.ndarray, k: float) -> np.ndarray:
     u[1:-1] += k * (u[2:] + u[:-2] - 2 * u[1:-1])
     return np.sqrt(u).sum() + u[:3]
-
-
-def mutated(data: bytes, others: list[bytes], r: random.Random) -> bytes:
-    """Other content for a file."""
-    size = len(data)
-    match r.randrange(8):
-        case 0:
-            return data[: r.randrange(size)]
-        case 1:
-            return data + r.randbytes(r.randrange(1, 9))
-        case 2:
-            return r.choice(others)
-        case 3:
-            start = r.randrange(size)
-            return data[:start] + data[start + r.randrange(1, 9) :]
-        case 4:
-            return b"" if r.randrange(2) else r.randbytes(size)
-        case _:
-            changed = bytearray(data)
-            for _ in range(r.randrange(1, 4)):
-                changed[r.randrange(size)] ^= 1 << r.randrange(8)
-            return bytes(changed)
 
 
 def call() -> tuple[bytes, bool]:
@@ -55,7 +34,7 @@ def call() -> tuple[bytes, bool]:
     return found.tobytes() + u.tobytes(), captures_begun() > before
 
 
-def damaged(folder: Path, count: int, seed: int) -> Iterator[str]:
+def problems_of(folder: Path, count: int, seed: int) -> Iterator[str]:
     """What is wrong with calls after such damages."""
     r = random.Random(seed)
     entries._begun = float("inf")
@@ -66,7 +45,7 @@ def damaged(folder: Path, count: int, seed: int) -> Iterator[str]:
             yield "nothing is restored of what is whole"
         for number in range(count):
             path, data = r.choice([*files.items()])
-            found = mutated(data, [*files.values()], r)
+            found = damaged(data, [*files.values()], r)
             path.write_bytes(found)
             result, is_captured = call()
             if result != expected:
@@ -81,7 +60,7 @@ def main() -> int:
     count = int(sys.argv[1]) if len(sys.argv) > 1 else 1000
     with tempfile.TemporaryDirectory() as folder:
         problems = 0
-        for problem in damaged(Path(folder), count, seed=os.getpid()):
+        for problem in problems_of(Path(folder), count, seed=os.getpid()):
             print(problem)
             problems += 1
     print(f"{count} damaged files, {problems} problems")

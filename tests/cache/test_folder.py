@@ -18,8 +18,9 @@ import fxc
 from fxc.cache import folder
 from fxc.compiling import captures_begun
 from fxc.ir.settings import config
+from tests.damages import damaged
 
-from .mutated import damaged, mutated
+from .mutated import problems_of
 
 KEY, OTHER = bytes(range(32)), bytes(range(1, 33))
 on_posix = pytest.mark.skipif(os.name != "posix", reason="there is no cache elsewhere")
@@ -38,7 +39,7 @@ def captured(function: Any, *args: Any) -> bool:
 
 @on_posix
 def test_damaged_files_are_not_used(tmp_path: Path, cache: Path) -> None:
-    assert [*damaged(tmp_path / "damaged", 50, seed=8)] == []
+    assert [*problems_of(tmp_path / "damaged", 50, seed=8)] == []
 
 
 def damages_read(cache: Path) -> int:
@@ -48,7 +49,7 @@ def damages_read(cache: Path) -> int:
     (file,), (other,) = cache.rglob(KEY.hex()), cache.rglob(OTHER.hex())
     whole, others, r, count = file.read_bytes(), [other.read_bytes()], random.Random(8), 0
     for _ in range(300):
-        file.write_bytes(found := mutated(whole, others, r))
+        file.write_bytes(found := damaged(whole, others, r))
         count += found != whole and folder.read(KEY) is not None
     return count
 

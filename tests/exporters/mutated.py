@@ -16,6 +16,7 @@ import fxc
 from fxc.package import elf, load
 from fxc.package.files import BadPackage
 from fxc.package.mapping import MemoryLayout, library
+from tests.damages import damaged
 
 from .corpus import EXAMPLES
 
@@ -25,36 +26,7 @@ def write(folder: Path) -> None:
     fxc.export(example.function, *example.arguments(0)).to_object(folder)
 
 
-def mutations(data: bytes, others: list[bytes], r: random.Random) -> bytes | None:
-    """Other content for a file, or None for no file."""
-    size = len(data)
-    match r.randrange(9):
-        case 0:
-            return data[: r.randrange(size)]
-        case 1:
-            return data + r.randbytes(r.randrange(1, 9))
-        case 2:
-            return None
-        case 3:
-            return r.choice(others)
-        case 4:
-            start = r.randrange(size)
-            return data[:start] + data[start + r.randrange(1, 9) :]
-        case 5:
-            start = r.randrange(size)
-            return data[:start] + r.randbytes(r.randrange(1, 64)) + data[start:]
-        case 6:
-            return b"" if r.randrange(2) else r.randbytes(size)
-        case _:
-            place = r.randrange(size)
-            changed = bytearray(data)
-            for _ in range(r.randrange(1, 4)):
-                changed[place] ^= 1 << r.randrange(8)
-                place = r.randrange(size)
-            return bytes(changed)
-
-
-def damaged(count: int, seed: int) -> Iterator[str]:
+def damaged_packages(count: int, seed: int) -> Iterator[str]:
     """Packages that are loaded although a file is not what was written, and other exceptions."""
     r = random.Random(seed)
     with tempfile.TemporaryDirectory() as temporary:
@@ -64,7 +36,8 @@ def damaged(count: int, seed: int) -> Iterator[str]:
         names = sorted(files)
         for number in range(count):
             name = r.choice(names)
-            found = mutations(files[name], [files[each] for each in names], r)
+            others = [files[each] for each in names]
+            found = damaged(files[name], others, r) if r.randrange(9) else None
             if found == files[name]:
                 continue
             if found is None:
@@ -98,7 +71,7 @@ def damaged_objects(count: int, seed: int) -> Iterator[str]:
         write(folder)
         objects = [path.read_bytes() for path in sorted(folder.glob("*.o"))]
     for number in range(count):
-        data = mutations(r.choice(objects), objects, r) or b""
+        data = damaged(r.choice(objects), objects, r)
         try:
             MemoryLayout(elf.read(data), library).content(0x7F0000000000)
         except elf.BadObject:
@@ -111,7 +84,7 @@ def main() -> None:
     count = int(sys.argv[1]) if len(sys.argv) > 1 else 10_000
     seed = int(np.random.SeedSequence().entropy) % 2**32  # type: ignore[arg-type]
     print(f"{count} packages and {count} object files, seed {seed}")
-    wrong = [*damaged(count, seed), *damaged_objects(count, seed)]
+    wrong = [*damaged_packages(count, seed), *damaged_objects(count, seed)]
     print("\n".join(wrong) or "each has its one error")
     sys.exit(bool(wrong))
 

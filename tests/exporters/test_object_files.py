@@ -20,7 +20,7 @@ from fxc.package.mapping import Mapped, MemoryLayout, MissingFunction, library
 from fxc.runtime.object_code import Processor, object_code
 
 from .corpus import EXAMPLES
-from .mutated import damaged, damaged_objects
+from .mutated import damaged_objects, damaged_packages
 from .test_objects import OWN, on_linux, smooth
 
 GCC = shutil.which("gcc")
@@ -30,7 +30,7 @@ with_gcc = pytest.mark.skipif(GCC is None, reason="there is no gcc")
 
 
 def test_damaged_packages_have_one_clear_error() -> None:
-    assert [*damaged(300, 17)] == []
+    assert [*damaged_packages(300, 17)] == []
 
 
 def test_damaged_object_files_have_one_clear_error() -> None:
@@ -45,7 +45,8 @@ def test_a_damage_that_is_not_seen_would_be_found(monkeypatch: pytest.MonkeyPatc
     for module in (files, write):
         monkeypatch.setattr(module, "digest", lambda data: f"{len(data)}")
     assert any(
-        "hypot.h was loaded" in each or ".py was loaded" in each for each in damaged(200, 17)
+        "hypot.h was loaded" in each or ".py was loaded" in each
+        for each in damaged_packages(200, 17)
     )
 
 
