@@ -1,5 +1,8 @@
 """The benchmarks measure what they say; how fast anything is, no test asks."""
 
+import os
+import subprocess
+import sys
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -44,6 +47,13 @@ def test_the_page_of_performance_is_made_from_the_newest_run() -> None:
     assert all(newest().name in text for text in drawn.values())
     names = {name: [row.name for row in rows] for name, rows in pictures_of(run).items()}
     assert all(escape(name) in drawn["one-thread"] for name in names["one-thread"])
+
+
+def test_first_calls_find_nothing_on_disk(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "benchmarks.cold", "--child", "process"]
+    environment = {**os.environ, "FXC_CACHE": "1", "FXC_CACHE_DIR": str(tmp_path / "cache")}
+    subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, check=True)
+    assert not (tmp_path / "cache").exists()
 
 
 def test_names_of_programs_are_their_own() -> None:

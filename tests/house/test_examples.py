@@ -159,8 +159,11 @@ def run_demo(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
 
 
-def test_demo_writes_its_files(tmp_path: Path) -> None:
+def test_demo_writes_its_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FXC_CACHE", "1")
+    monkeypatch.setenv("FXC_CACHE_DIR", str(tmp_path / "cache"))
     process = run_demo("--quick", "--out", str(tmp_path))
+    assert not (tmp_path / "cache").exists()  # first calls are those that compile
     assert process.returncode == 0, process.stdout + process.stderr
     for name in demo.PROGRAMS:
         assert name in process.stdout
