@@ -29,12 +29,14 @@ that one are run):
         >>> step(np.zeros(64), 0.1)
         '''
 
-or from --args: arrays as in "f64[64], 0.1", numbers, strings, None as in Python. A name for a
-size, as in "f32[n, 3]", leaves all sizes of arrays open, as --dynamic does: also those that are
-numbers. FILE is run as by import; the function is not."""
+or from --args: arrays as in "f64[64], 0.1", numbers, strings, None, tuples as in Python, also by
+name, as in "f64[64], rate=0.1". A name for a size, as in "f32[n, 3]", leaves all sizes of arrays
+open, as --dynamic does: also those that are numbers. FILE is run as by import; the function is
+not."""
 """What the help of such a command says of arguments."""
 _NUMPYS_NAMES = {dtype.name: dtype for dtype in DTYPES_BY_NAME.values()}  # float64
 _OPEN_SIZE = 8  # of an example array where a name stands for the size
+_NO_SIZES = re.compile(r"""('[^']*'|"[^"]*")|(\w)\[\s*\]""")  # f64[], but not in a string
 
 
 class NotThere(Exception):
@@ -63,11 +65,13 @@ def add_call(parser: argparse.ArgumentParser) -> None:
 def call_of(options: argparse.Namespace) -> GivenFunction:
     """The call that the options say. Raises ``NotThere``, which says what is missing."""
     function = _function(options.function)
-    given = options.args
-    args, kwargs = _from_docstring(function) if given is None else _from_spec(given)
+    sizes: dict[str, int] = {}
+    if options.args is None:
+        args, kwargs = _from_docstring(function)
+    else:
+        args, kwargs = _from_spec(options.args, sizes)
     _check_signature(options.function, function, args, kwargs)
-    is_open = options.dynamic or re.search(r"\[[^\]]*[^\W\d]", given or "") is not None
-    return GivenFunction(function, args, kwargs, is_open)
+    return GivenFunction(function, args, kwargs, options.dynamic or bool(sizes))
 
 
 def raised(named: str, error: Exception) -> str:
@@ -183,31 +187,55 @@ def _from_docstring(function: Any) -> _Arguments:
     )
 
 
-def _from_spec(spec: str) -> _Arguments:
-    """The arguments that ``f64[100, n], 0.5`` stands for."""
-    sizes: dict[str, int] = {}
-    items = [item.strip() for item in re.split(r",(?![^\[(]*[\])])", spec)]
-    return tuple(_from_item(item, sizes) for item in items if item), {}
+def _from_spec(spec: str, sizes: dict[str, int]) -> _Arguments:
+    """The arguments that ``f64[100, n], 0.5`` stands for; ``sizes`` gets the names of sizes."""
+    text = _NO_SIZES.sub(lambda found: found[1] or f"{found[2]}[()]", spec)
+    try:
+        call = ast.parse(f"_({text}\n)", mode="eval").body
+    except (SyntaxError, ValueError):
+        raise _is_nothing(spec) from None
+    if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
+        raise _is_nothing(spec)
+    kwargs: dict[str, Any] = {}
+    for each in call.keywords:
+        if each.arg is None:
+            raise _is_nothing(spec)
+        kwargs[each.arg] = _from_item(each.value, sizes)
+    return tuple(_from_item(each, sizes) for each in call.args), kwargs
 
 
-def _from_item(item: str, sizes: dict[str, int]) -> Any:
-    array = re.fullmatch(r"(\w+)\s*\[([^\]]*)\]", item)
-    if array is None:
-        try:
-            return ast.literal_eval(item)
-        except (ValueError, SyntaxError):
-            raise NotThere(
-                f"--args: {item!r} is neither an array, as in f64[100, n], nor a number, a string "
-                "or None"
-            ) from None
-    dtype = DTYPES_BY_NAME.get(array[1]) or _NUMPYS_NAMES.get(array[1])
+def _is_nothing(item: str) -> NotThere:
+    return NotThere(
+        f"--args: {item!r} is neither an array, as in f64[100, n], nor a number, a string or None"
+    )
+
+
+def _from_item(item: ast.expr, sizes: dict[str, int]) -> Any:
+    match item:
+        case ast.Subscript(ast.Name(name), ast.Tuple(dims)):
+            return _array(name, [_size(each, sizes) for each in dims])
+        case ast.Subscript(ast.Name(name), dim):
+            return _array(name, [_size(dim, sizes)])
+    try:
+        return ast.literal_eval(item)
+    except (ValueError, TypeError):
+        raise _is_nothing(ast.unparse(item)) from None
+
+
+def _size(dim: ast.expr, sizes: dict[str, int]) -> int:
+    match dim:
+        case ast.Constant(int(size)) if not isinstance(size, bool):
+            return size
+        case ast.Name(name):
+            return sizes.setdefault(name, _OPEN_SIZE + len(sizes))
+    raise NotThere(f"--args: {ast.unparse(dim)!r} is no size and no name of one")
+
+
+def _array(name: str, shape: list[int]) -> np.ndarray[Any, Any]:
+    dtype = DTYPES_BY_NAME.get(name) or _NUMPYS_NAMES.get(name)
     if dtype is None:
-        raise NotThere(f"--args: there is no dtype {array[1]}; {', '.join(DTYPES_BY_NAME)}")
-    shape = []
-    for dim in array[2].split(",") if array[2].strip() else []:
-        name = dim.strip()
-        if not name.isdecimal() and not name.isidentifier():
-            raise NotThere(f"--args: {dim.strip()!r} in {item!r} is no size and no name of one")
-        size = int(name) if name.isdecimal() else sizes.setdefault(name, _OPEN_SIZE + len(sizes))
-        shape.append(size)
-    return np.ones(shape, dtype)
+        raise NotThere(f"--args: there is no dtype {name}; {', '.join(DTYPES_BY_NAME)}")
+    try:
+        return np.ones(shape, dtype)
+    except (MemoryError, ValueError, OverflowError) as error:
+        raise NotThere(f"--args: {name}{shape}: {error}") from None

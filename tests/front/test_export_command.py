@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import argparse
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import fxc
+from fxc.cli.given_function import add_call, call_of
 from fxc.exported import ExportedProgram
 from tests.exporters.test_numpy_source import loaded
 
@@ -100,6 +102,36 @@ def test_dtypes_have_numpys_names_too(file: str, tmp_path: Path) -> None:
     assert made[0] == made[1]
 
 
+@pytest.mark.parametrize(
+    ("spec", "args", "kwargs", "is_open"),
+    [
+        ("f64[], 'a, b'", (np.ones(()), "a, b"), {}, False),
+        ("'f64[n], f64[]', [1e3]", ("f64[n], f64[]", [1e3]), {}, False),
+        (
+            "f64[n, 3], y=-2.5, z=f32[n]",
+            (np.ones((8, 3)),),
+            {"y": -2.5, "z": np.ones(8, "f4")},
+            True,
+        ),
+        (
+            "((1, 2), 3), {'a': 1, 'b': 2}, 1+2j,",
+            (((1, 2), 3), {"a": 1, "b": 2}, 1 + 2j),
+            {},
+            False,
+        ),
+    ],
+)
+def test_arguments_by_a_spec(
+    spec: str, args: tuple[object, ...], kwargs: dict[str, object], is_open: bool, tmp_path: Path
+) -> None:
+    path = tmp_path / "takes.py"
+    path.write_text("def takes(*args, **kwargs): ...", encoding="utf-8")
+    parser = argparse.ArgumentParser()
+    add_call(parser)
+    call = call_of(parser.parse_args([f"{path}:takes", "--args", spec]))
+    np.testing.assert_equal((call.args, call.kwargs, call.is_open), (args, kwargs, is_open))
+
+
 def test_text_goes_to_the_screen(file: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(f"{file}:bare", "--args", "i64[4]", "--numpy", "-") == 0
     assert "def bare(x):" in capsys.readouterr().out
@@ -126,6 +158,10 @@ def test_text_goes_to_the_screen(file: str, capsys: pytest.CaptureFixture[str]) 
         (["{}:bare", "--numpy", "-", "--args", "f65[3]"], 2, "there is no dtype f65; bool, i8,"),
         (["{}:bare", "--numpy", "-", "--args", "f64[3"], 2, "is neither an array"),
         (["{}:bare", "--numpy", "-", "--args", "f64[3:4]"], 2, "is no size and no name of one"),
+        (["{}:bare", "--numpy", "-", "--args", "f64[999999999999999999]"], 2, "Unable to allocate"),
+        (["{}:bare", "--numpy", "-", "--args", "1) + (2"], 2, "is neither an array"),
+        (["{}:bare", "--numpy", "-", "--args", "**{'x': 1}"], 2, "is neither an array"),
+        (["{}:bare", "--numpy", "-", "--args", "{[]: 1}"], 2, "is neither an array"),
         (["{}:printed", "--numpy", "-"], 1, "cannot be exported: "),
         (["{}:step", "--save", "-"], 2, "--save takes the name of a file or folder, not -"),
         (["{}:step", "--object", "-"], 2, "--object takes the name of a file or folder, not -"),
