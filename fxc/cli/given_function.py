@@ -16,7 +16,9 @@ from typing import Any
 
 import numpy as np
 
+from fxc.ir.errors import UsageError
 from fxc.ir.records import frozen
+from fxc.ir.settings import check_settings
 from fxc.ir.types import DTYPES_BY_NAME
 
 EXAMPLES = """\
@@ -64,6 +66,10 @@ def add_call(parser: argparse.ArgumentParser) -> None:
 
 def call_of(options: argparse.Namespace) -> GivenFunction:
     """The call that the options say. Raises ``NotThere``, which says what is missing."""
+    try:
+        check_settings()
+    except UsageError as error:
+        raise NotThere(str(error)) from None
     function = _function(options.function)
     sizes: dict[str, int] = {}
     if options.args is None:

@@ -86,6 +86,21 @@ def test_a_setting_that_makes_no_sense_is_one_line() -> None:
     assert (done.returncode, done.stdout, done.stderr) == (2, "", said)
 
 
+@pytest.mark.parametrize("command", ["explain", "dump", "export --numpy -"])
+def test_a_setting_that_makes_no_sense_is_none_of_the_functions(command: str) -> None:
+    file = ROOT / "examples" / "nbody.py"
+    done = subprocess.run(
+        [sys.executable, "-m", "fxc", *command.split(), f"{file}:step"],
+        env={**os.environ, "FXC_NUM_THREADS": "two"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    said = f"fxc {command.split()[0]}: FXC0302: FXC_NUM_THREADS must be a number from 1 to 256"
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith(said)
+
+
 def test_nobody_reads_what_is_printed() -> None:
     reading, writing = os.pipe()
     os.close(reading)
