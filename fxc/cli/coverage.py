@@ -40,7 +40,7 @@ def run(options: argparse.Namespace) -> int:
     found = [
         f"{where}.{name}\n{sections[where][name]}"
         for where in sections
-        if name in sections[where] and (not module or module == where)
+        if name in sections[where] and f".{where}".endswith(f".{module}" if module else "")
     ]
     if found:
         print("\n\n".join(found))
