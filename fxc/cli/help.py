@@ -54,7 +54,7 @@ def _pages() -> resources.abc.Traversable:
 
 
 def _list() -> str:
-    """The number and the title of each page, and the commands."""
+    """The number and the title of each page."""
     titles = re.findall(r"^\| \[(\w+)\]\S+ \| (.+) \|$", _text("index.md"), re.MULTILINE)
     rows = [f"  {number}  {title}\n" for number, title in titles]
     return "".join(["Errors and warnings, for python -m fxc help NUMBER:\n", *rows])

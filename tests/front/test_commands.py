@@ -7,10 +7,13 @@ import os
 import re
 import subprocess
 import sys
+import time
 from importlib import import_module
+from pathlib import Path
 
 import pytest
 
+import fxc
 from fxc.cli import doctor
 from fxc.cli.main import COMMANDS, GROUPS, main
 from fxc.cli.progress import with_progress
@@ -156,12 +159,25 @@ def test_doctor_names_settings_that_make_no_sense() -> None:
 
 def test_doctor_names_settings_that_slow_fxc_down(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FXC_VERFY", "1")
-    import fxc
-
     with fxc.config.override(verify_graphs=True):
         found = [str(each) for each in doctor.settings()]
     assert any("FXC_VERFY is no setting" in each for each in found)
     assert any("FXC_VERIFY_GRAPHS is on" in each for each in found)
+
+
+def test_doctor_looks_whether_calls_are_native() -> None:
+    assert not next(doctor.native_calls()).advice
+    with pytest.MonkeyPatch.context() as changed:
+        changed.setattr(fxc, "compile", lambda fn, **given: lambda *args: time.sleep(1e-5))
+        assert next(doctor.native_calls()).advice.startswith("calls are not entered natively")
+
+
+def test_doctor_says_why_nothing_is_kept(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    with fxc.config.override(cache=False):
+        assert next(doctor.cache()).advice.endswith("unset FXC_CACHE")
+    (tmp_path / "file").touch()
+    with fxc.config.override(cache=True, cache_dir=str(tmp_path / "file")):
+        assert "FXC_CACHE_DIR names a folder" in next(doctor.cache()).advice
 
 
 # ---------------------------------------------------------------- coverage, bench
@@ -172,7 +188,10 @@ def test_coverage_of_a_function(capsys: pytest.CaptureFixture[str]) -> None:
     shown = capsys.readouterr().out.splitlines()
     assert shown[0] == "np.sort"
     assert shown[7].split() == ["f64", "native"]
-    assert main(["coverage", "numpy.linalg.svd"]) == 0
+    for name in ("numpy.linalg.svd", "linalg.svd"):
+        assert main(["coverage", name]) == 0
+        assert capsys.readouterr().out.startswith("np.linalg.svd\n")
+    assert main(["coverage", "alg.svd"]) == 2
     assert main(["coverage", "sort"]) == 0
     assert "np.ndarray.sort" in capsys.readouterr().out
 
