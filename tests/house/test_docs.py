@@ -83,6 +83,24 @@ def test_the_worked_example_prints_what_the_page_says(
         assert not missing
 
 
+def test_the_readme_shows_loops_that_are_printed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """But for their threads and lanes, which are this machine's."""
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    program = re.findall(r"^```python\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)[0]
+    shown = text.partition("The last line above prints")[2].partition("\nLoops and branches")[0]
+    (tmp_path / "step.py").write_text(program, encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    importlib.import_module("step")
+    said, printed = (
+        [re.sub(r" (?:parallel|lanes) [^#]*(?= # )", "", line) for line in lines_of(each)]
+        for each in (shown.partition("\n\n")[2].rstrip(), capsys.readouterr().out)
+    )
+    assert len(said) == 3
+    assert [line for line in printed if line in said] == said
+
+
 def lines_of(text: str) -> list[str]:
     """The lines without indentation, columns and the numbers of registers."""
     return [re.sub(r"%r\d+", "%r", " ".join(line.split())) for line in text.splitlines()]
