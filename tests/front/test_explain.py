@@ -1,8 +1,6 @@
 """``fxc.explain``, and the commands ``explain`` and ``dump``."""
 
-import os
 import re
-import subprocess
 import sys
 import warnings
 from pathlib import Path
@@ -409,16 +407,6 @@ def test_the_command_explains(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     status, _, said = command(tmp_path, capsys, "explain", "stp")
     assert status == 2
     assert "has no function stp; it has step, by_numpy, split, fails" in said
-
-
-def test_who_reads_a_command_may_stop() -> None:
-    reading, writing = os.pipe()
-    os.close(reading)
-    done = subprocess.run(
-        [sys.executable, "-m", "fxc", "help"], stdout=writing, stderr=subprocess.PIPE, check=False
-    )
-    os.close(writing)
-    assert (done.returncode, done.stderr) == (1, b"")
 
 
 def test_the_command_dumps(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
