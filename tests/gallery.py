@@ -21,6 +21,8 @@ from tests.sources import ROOT
 FOLDER = ROOT / "examples" / "gallery"
 PAGE, PICTURES = ROOT / "docs" / "gallery.md", ROOT / "docs" / "pictures" / "gallery"
 NAMES = ("shallow_water", "ising", "k_means", "kalman", "ray_marcher")
+TITLES = {"k_means": "k-means", "gray_scott": "Gray-Scott", "black_scholes": "Black-Scholes"}
+TITLES |= {"nbody": "N bodies"}  # of others, the names of their files
 _WIDTH = 480  # of a picture, in pixels
 
 _HEAD = """\
@@ -86,7 +88,7 @@ def section(name: str, module: ModuleType, compiled: Any, size: Any, picture: bo
     slow, fast = (_least(each, inputs) for each in (module.PROGRAM, compiled))
     folder = "gallery/" if name in NAMES else ""
     first, _, more = (module.__doc__ or "").partition("\n")
-    title = name.replace("_", " ").replace("k means", "k-means").capitalize()
+    title = TITLES.get(name, name.replace("_", " ").capitalize())
     lines = [
         f"## {title}",
         "",
