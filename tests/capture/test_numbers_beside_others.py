@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Callable
 from typing import Any
 
@@ -16,11 +17,14 @@ MAKES = {
     "numpy or int": "y[0] if y[1] > 3 else n",
     "numpy or float": "y[0] if y[1] > 3 else 1.5",
     "numpy or bool": "y[0] and n > 5",
+    "float": "y[0].item()",
+    "array": "y",
 }
 ASKED = [
     *("z == 'a'", "z != 'a'", "'a' == z", "z == b'a'", "z == None", "z != None", "z == ()"),
     *("z == [1.0]", "[1.0, 2.0] != z", "z in [1, 2]", "z in ('a', 2)", "z == {}", "z < [1.0]"),
-    *("z + [1.0]", "[1.0, 2.0] * z", "bool(z == 'a') + 1"),
+    *("z + [1.0]", "[1.0, 2.0] * z", "(z == 'a') + 1"),
+    *("z == range(3)", "z + range(2)", "z != ...", "z == int", "z != {}"),
 ]
 
 
@@ -73,3 +77,117 @@ def test_a_float_or_an_int_goes_into_integers(fn: Callable[..., Any], dtype: str
     for call in calls:
         same(fn, compiled, call)
     assert compiled.cache_info().native_calls
+
+
+class Counting:
+    """An object whose operators count how often they run."""
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(self) -> None:
+        self.calls = 0
+
+    def __radd__(self, other: Any) -> Any:
+        self.calls += 1
+        return other * 2
+
+    def __eq__(self, other: object) -> Any:
+        self.calls += 1
+        return bool(other != 1.0)
+
+    def __gt__(self, other: Any) -> Any:
+        self.calls += 1
+        return other
+
+
+class First(Counting):
+    """Such an object to which NumPy leaves an operator."""
+
+    __array_ufunc__ = None
+
+
+def added(z: Any, one: Any) -> Any:
+    return z + one, one.calls
+
+
+def compared(z: Any, one: Any) -> Any:
+    return z < one, one.calls
+
+
+def equal(z: Any, one: Any) -> Any:
+    return z == one, one.calls
+
+
+def equal_from_the_right(z: Any, one: Any) -> Any:
+    return one == z, one.calls
+
+
+def unequal(z: Any, one: Any) -> Any:
+    return z != one, one.calls
+
+
+def numpy_or_int(y: Any, n: int) -> Any:
+    return y[0] if y[1] > 3 else n
+
+
+def numpy_or_float(y: Any, n: int) -> Any:
+    return y[0] if y[1] > 3 else 1.5
+
+
+def float_or_int(y: Any, n: int) -> Any:
+    return 1.5 if y[1] > 3 else n
+
+
+def numpy_or_bool(y: Any, n: int) -> Any:
+    return y[0] and n > 5
+
+
+def none_or_float(y: Any, n: int) -> Any:
+    return None if y[1] > 3 else 1.5
+
+
+NATIVE = {numpy_or_int, numpy_or_float, float_or_int, none_or_float}
+
+
+@pytest.mark.filterwarnings("ignore::fxc.CaptureWarning")
+@pytest.mark.parametrize("kind", [Counting, First])
+@pytest.mark.parametrize("asked", [added, compared, equal, equal_from_the_right, unequal])
+@pytest.mark.parametrize("made", [*NATIVE, numpy_or_bool])
+def test_code_of_the_program_runs_once(
+    made: Callable[..., Any], asked: Callable[..., Any], kind: type
+) -> None:
+    """For a number that is of one type or another, too: it is called with that number."""
+
+    def fn(y: Any, n: int, one: Any) -> Any:
+        return asked(made(y, n), one)
+
+    compiled = fxc.compile(fn)
+    for first in (1.0, 0.0, 5.0):
+        same(fn, compiled, lambda at=first: (np.arange(9.0) + at, 7, kind()))
+    if kind is Counting and asked is equal and made in NATIVE:
+        assert compiled.cache_info().native_calls == 3
+
+
+class Colour(enum.IntEnum):
+    RED = 1
+
+
+class Named(float):
+    """A float with a name."""
+
+
+def compared_with_an_enum(z: Any) -> Any:
+    return z == Colour.RED, z != Colour.RED, z in (Colour.RED,), z < Colour.RED, z + Colour.RED
+
+
+def compared_with_its_own(z: Any, w: Any) -> Any:
+    return z == w, w != z, z <= w, z in (w,)
+
+
+def test_numbers_of_derived_classes() -> None:
+    """Python's operators take them for what they are derived from."""
+    check(compared_with_an_enum, (1,), (2,), (1.0,), (2.5,), (True,))
+    fn, compiled = compared_with_its_own, fxc.compile(compared_with_its_own)
+    for w in (Colour.RED, Named(1.0), Named(2.5)):
+        for z in (1, 2, 1.0, 2.5):
+            same(fn, compiled, (z, w))

@@ -7,7 +7,7 @@ element by element, a scalar hands its number to the object as Python's.
 
 from __future__ import annotations
 
-import operator
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
@@ -19,14 +19,20 @@ from ..session.refusing import refuse
 from ..session.session import current
 from ..values.objects import MISSING, class_attribute
 from ..values.operands import Traced
-from ..values.operator_methods import COMPARISONS
+from ..values.operator_methods import COMPARISONS, operator_of
 from ..values.shadows import class_of, has_method, is_shadow
 
 _OF_ARRAYS, _OF_SCALARS = 0.0, -1e6  # NumPy's priorities
 
 
-def left_to(other: object, *, in_place: bool = False) -> Any:
+def left_to(other: object, ufunc: str = "", *, in_place: bool = False) -> Any:
     """What the operator of an array gives for an operand that NumPy's ufuncs do not take."""
+    if ufunc in ("equal", "not_equal") and not is_shadow(type(other)):
+        raise refuse(
+            OPERAND,
+            f"== of an array and a {class_of(other).__name__}, which NumPy compares with each "
+            "element, cannot be captured; use is",
+        )
     if not is_shadow(type(other)) or _is_first(other, _OF_ARRAYS, in_place):
         return NotImplemented
     raise refuse(
@@ -36,8 +42,8 @@ def left_to(other: object, *, in_place: bool = False) -> Any:
     )
 
 
-def left_to_of_scalar(name: str, number: Any, other: object) -> Any:
-    """The same, of a scalar of NumPy's on the left."""
+def left_to_of_scalar(name: str, as_pythons: Callable[[], Any], other: object) -> Any:
+    """The same, of a scalar of NumPy's on the left, for which Python's number may stand."""
     if not is_shadow(type(other)) or _is_first(other, _OF_SCALARS, False):
         return NotImplemented
     if any(has_method(other, each) for each in ("__len__", "__getitem__", "__iter__")):
@@ -52,7 +58,13 @@ def left_to_of_scalar(name: str, number: Any, other: object) -> Any:
             f"a comparison of a number and a {class_of(other).__name__}, of which this NumPy makes "
             "a bool, cannot be captured; compare the object with it",
         )
-    return getattr(operator, name)(number.item(), other)
+    return operator_of(name)(as_pythons(), other)
+
+
+def computes(other: object, name: str) -> bool:
+    """Whether an operator beside a number runs the program's code, for this object of a class."""
+    names = COMPARISONS if name in COMPARISONS else (name, f"r{name}")
+    return any(has_method(other, f"__{each}__") for each in names)
 
 
 @cache

@@ -292,15 +292,15 @@ def _compute(name: str, left: Any, right: Any) -> Any:
     if not taken(right):
         if name in ("eq", "ne") and isinstance(right, str | bytes) and not left._type.weak:
             return np.bool_(name == "ne")  # NumPy makes an array of the text
-        return NotImplemented if left._type.weak else left_to_of_scalar(name, left, right)
+        return NotImplemented if left._type.weak else left_to_of_scalar(name, left.item, right)
     if not taken(left):
         return NotImplemented if right._type.weak else left_to(left)
     if any(isinstance(x, Traced) and x._run is not None for x in (left, right)):
         return NotImplemented  # the other one knows better
     if _is_python_scalar(left) and _is_python_scalar(right):
         return arithmetic(name, left, right)
-    if isinstance(left, list | tuple) or isinstance(right, list | tuple):
-        items, scalar = (left, right) if isinstance(left, list | tuple) else (right, left)
+    if _is_sequence(left) or _is_sequence(right):
+        items, scalar = (left, right) if _is_sequence(left) else (right, left)
         if name == "mul":
             return _repeated(items, scalar)
         if _is_python_scalar(scalar):
@@ -317,6 +317,10 @@ def _compute(name: str, left: Any, right: Any) -> Any:
         cast = (x if x.type == ScalarType(dtype) else cast_to(x, dtype) for x in parts)
         return record("py_multiply", *cast)
     return call_ufunc(_NUMPYS[name], left, right)
+
+
+def _is_sequence(x: object) -> bool:
+    return isinstance(x, list | tuple | range)
 
 
 def _repeated(items: object, times: Any) -> Any:

@@ -171,9 +171,9 @@ def binary(name: str) -> tuple[Callable[[Any, Any], Any], Callable[[Any, Any], A
             return call_ufunc(*found)
         if (other is None or isinstance(other, str | bytes)) and _is_boxed(self):
             return _beside_text(name, self, other)
-        if name in _EQUALITY and type(other) in (NoneType, str):
+        if name in _EQUALITY and type(other) in (NoneType, str, bytes):
             return _equal_to_none(self, is_equal=name == "equal")
-        return call_ufunc(name, self, other) if taken(other) else left_to(other)
+        return call_ufunc(name, self, other) if taken(other) else left_to(other, name)
 
     def reflected(self: Any, other: object) -> Any:
         if isinstance(other, str | bytes) and _is_boxed(self):

@@ -9,6 +9,7 @@ import numpy as np
 
 from fxc.ir.types import ScalarType
 
+from ..arrays.deferring import computes, left_to, left_to_of_scalar
 from ..arrays.ufuncs import call_ufunc
 from ..numbers.python_numbers import arithmetic, cast_to, to_float, to_int
 from ..session.session import current
@@ -89,7 +90,7 @@ def _python_type(x: object) -> type:
 def _compute(name: str, left: object, right: object) -> Any:
     both = (left, right)
     if not all(isinstance(x, Traced | np.generic | int | float | complex) for x in both):
-        return _by_cases(name, both)  # NumPy may make an array of what is no number
+        return _beside_other(name, left, right)
     if any(isinstance(x, Traced) and x._run is not None and type(x) is not Mixed for x in both):
         return NotImplemented
     mixed = [x for x in both if type(x) is Mixed]
@@ -110,6 +111,24 @@ def _compute(name: str, left: object, right: object) -> Any:
     if not _is_the_same(name, kinds, both):
         return _by_cases(name, both)
     return _of_one_type(name, kinds, both)
+
+
+def _beside_other(name: str, left: Any, right: Any) -> Any:
+    """An operator beside what is no number. The program's code runs once, whatever it is."""
+    mixed, other = (left, right) if type(left) is Mixed else (right, left)
+    if not computes(other, name):
+        return _by_cases(name, (left, right))  # NumPy may make an array of it
+    if is_weak(mixed.given):
+        return NotImplemented
+    if mixed is right:
+        return left_to(left)
+    return left_to_of_scalar(name, lambda: _as_pythons(mixed), right)
+
+
+def _as_pythons(x: Mixed) -> Any:
+    """The number as Python's in any case."""
+    given = x.given.item()
+    return given if x.whole is None else Mixed(given, x.flag, x.whole)
 
 
 def _of_one_type(name: str, kinds: set[type], both: tuple[object, object]) -> Any:

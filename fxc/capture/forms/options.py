@@ -36,6 +36,12 @@ def has_truth(x: object) -> bool:
     return not isinstance(kind, ArrayType) or not isinstance(kind.size, int) or kind.size == 1
 
 
+def may_be_numpys(x: object) -> bool:
+    """Whether an option is a number of NumPy's."""
+    kinds = [graph_type(each) for _, each in options_in(x)]
+    return any(isinstance(kind, ScalarType) and not kind.weak for kind in kinds)
+
+
 def is_unknown_number(x: object) -> bool:
     """Whether this is a number that is not known, of one type or two."""
     return isinstance(x, Traced) and x._kinds() is not None

@@ -15,6 +15,7 @@ import numpy as np
 from fxc.ir.error_kinds import EXCEPTION, SEVERAL_KINDS
 from fxc.ir.graph import Operand
 
+from ..arrays.deferring import computes, left_to
 from ..arrays.ufuncs import call_ufunc
 from ..numbers.python_numbers import as_scalar, to_python
 from ..session.refusing import refuse
@@ -35,6 +36,7 @@ from .options import (
     holds_not,
     is_of_one_type,
     is_record,
+    may_be_numpys,
     one_holds,
     options_in,
 )
@@ -357,6 +359,9 @@ def _compute(name: str, *xs: object) -> Any:
     """What an operator gives for each thing that its operands may be."""
     function = operator_of(name)
     several = [x for x in xs if type(x) is Several]
+    for x in xs:
+        if computes(x, name):
+            return left_to(x) if may_be_numpys(several[0]) else NotImplemented
     if name in ("add", "mul", "mod") and any(x.is_late for x in several):
         return late(str, function, *xs)
     if name == "add" and several[0].is_text:
@@ -369,6 +374,8 @@ def _compute(name: str, *xs: object) -> Any:
 
 
 def _equality(name: str, left: Several, right: object) -> Any:
+    if computes(right, name):
+        return left_to(right) if may_be_numpys(left) else NotImplemented
     results: list[Option] = []
     for flag, x in left.options:
         for one, y in options_in(right):

@@ -21,7 +21,17 @@ from fxc.ir.types import PY_INT, ScalarType
 from ..session.refusing import refuse
 from ..session.session import current
 from ..values.above import above
-from ..values.operands import Traced, is_scalar, operand, record, taken_for, variable_of, wrap
+from ..values.operands import (
+    Traced,
+    is_derived,
+    is_scalar,
+    operand,
+    plain_number,
+    record,
+    taken_for,
+    variable_of,
+    wrap,
+)
 from ..values.operator_methods import give_methods, operator_of
 from ..values.protocols import TakesUfuncs
 from .derived import int_of
@@ -278,6 +288,8 @@ def _relation(name: str, x: TracedInt, other: object) -> Any:
         return _compared(name, x._dim, _RELATIONS[name], dim)
     if isinstance(other, np.complexfloating):  # their order is NumPy's own
         return operator_of(name)(type(other)(int(x)), other)
+    if is_derived(other):
+        return _relation(name, x, plain_number(other))  # type: ignore[arg-type]
     if type(other) is not float:
         return NotImplemented
     if not math.isfinite(other):
