@@ -191,3 +191,14 @@ def test_numbers_of_derived_classes() -> None:
     for w in (Colour.RED, Named(1.0), Named(2.5)):
         for z in (1, 2, 1.0, 2.5):
             same(fn, compiled, (z, w))
+
+
+def among_sequences(y: Any, items: list[float]) -> Any:
+    return [1.0] in (y[0],), (y[0],) in (y[0],), items in [y[0], 3], [[1.0]].count(y[0])
+
+
+def test_a_number_among_sequences() -> None:
+    """``in`` asks a number of NumPy's about a list, of which it makes an array."""
+    compiled = fxc.compile(among_sequences)
+    for first in (0.0, 1.0):
+        same(among_sequences, compiled, (np.arange(3.0) + first, [1.0]))

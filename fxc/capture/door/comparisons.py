@@ -7,7 +7,7 @@ import operator
 import sys
 from collections.abc import Callable
 from functools import partial
-from types import FunctionType
+from types import FunctionType, NoneType
 from typing import Any
 
 import numpy as np
@@ -38,7 +38,7 @@ chosen = import_later("fxc.capture.statements.choices", "chosen")
 either_true = import_later("fxc.capture.statements.choices", "either_true")
 negated = import_later("fxc.capture.statements.choices", "negated")
 
-_NUMBERS = (Traced, bool, int, float, complex, np.generic)
+_NO_NUMBERS = (NoneType, str, bytes, FunctionType)  # NumPy compares an item with other objects
 _BY_FIELDS: bool = sys.version_info >= (3, 13)
 
 # Note [Order of tuples]
@@ -160,7 +160,7 @@ class Comparisons(ItemAccess):
         if x is y:
             return True
         both = ((x, y), (y, x))
-        if any(is_unknown_number(one) and not isinstance(other, _NUMBERS) for one, other in both):
+        if any(is_unknown_number(one) and isinstance(other, _NO_NUMBERS) for one, other in both):
             return False
         self._demand_one_number(x, y)
         return truth(self.equal(x, y))
