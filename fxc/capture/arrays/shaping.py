@@ -16,7 +16,7 @@ from fxc.ir.symbols import Dim
 from fxc.ir.types import ArrayType, ScalarType
 from fxc.ops.metas.layout import is_c_ordered, is_f_ordered, iteration_order
 from fxc.ops.metas.probing import fail_in_numpy
-from fxc.ops.metas.reshaping import reshape_strides, resolve_shape
+from fxc.ops.metas.reshaping import reshape_strides, resolve_shape, strides_anew
 from fxc.ops.metas.shapes import broadcast_shapes, is_one, normalize_axes_tuple, same_shape
 
 from ..numbers.dims import axis_number, dims_of
@@ -75,7 +75,10 @@ def reshape(x: object, shape: object, order: str = "C", copy: object = None) -> 
             return transpose(reshape(transpose(x), wrap_dims(wanted[::-1]), "C", copy))
     elif order != "C":
         raise ValueError(f"order must be one of 'C', 'F', 'A', or 'K' (got '{order}')")
-    wanted = resolve_shape(value.type, dims_of(shape))
+    dims = dims_of(shape)
+    wanted = resolve_shape(value.type, dims)
+    if -1 in dims and 1 in wanted and wanted == kind_of(value).shape and copy is not True:
+        value = _with_new_strides(value)
     if not wanted and not kind_of(value).rank and _is_scalar(x):
         return x
     doubts: list[Guard] = []
@@ -91,6 +94,14 @@ def reshape(x: object, shape: object, order: str = "C", copy: object = None) -> 
     if doubts:
         session.aliases.may_be_view(copied, value)
     return record("reshape", copied, wanted)
+
+
+def _with_new_strides(value: Value) -> Value:
+    """An array whose own shape NumPy gives it anew: axes of length 1 get other strides."""
+    kind = kind_of(value)
+    if strides_anew(kind, kind.shape) == kind.strides:
+        return value
+    return current().value("reshape", value, (*kind.shape, 1))
 
 
 def wrap_dims(dims: Sequence[Dim]) -> tuple[Any, ...]:

@@ -62,14 +62,16 @@ def reshape_strides(kind: Type, shape: Sequence[Dim]) -> Strides | None:
     The sizes agree already (``resolve_shape``).
     """
     wanted = tuple(shape)
-    itemsize = kind.dtype.itemsize
     if not isinstance(kind, ArrayType):
-        return fresh_strides(wanted, itemsize)
-    if wanted == kind.shape:
-        return kind.strides
+        return fresh_strides(wanted, kind.dtype.itemsize)
+    return kind.strides if wanted == kind.shape else strides_anew(kind, wanted)
+
+
+def strides_anew(kind: ArrayType, shape: Shape) -> Strides | None:
+    """The same for an array that is not given back as it is, as where ``-1`` gives its shape."""
     if is_c_ordered(kind):
-        return fresh_strides(wanted, itemsize)
-    return _merge_and_split(kind, wanted)
+        return fresh_strides(shape, kind.dtype.itemsize)
+    return _merge_and_split(kind, shape)
 
 
 def _equal_sizes(left: Dim, right: Dim) -> bool:
