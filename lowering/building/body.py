@@ -67,8 +67,8 @@ class Body:
         dtype = operand.type.dtype
         if isinstance(found, Pair):
             return truth(self, found, dtype)
-        if dtype == BOOL:
-            return found
+        if dtype in (BOOL, HALF):  # a float16 is not converted for it
+            return self.cast_atom(found, dtype, BOOL)
         zero = Const(dtype.type(0).item(), dtype)
         return self.compute("not_equal", (found, zero), (dtype, dtype), BOOL)
 

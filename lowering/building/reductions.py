@@ -6,9 +6,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from fxc.ir.bounds import decide
 from fxc.ir.graph import Node, Operand
 from fxc.ir.records import frozen
-from fxc.ir.symbols import Dim, product
+from fxc.ir.size_guards import guard
+from fxc.ir.symbols import Dim, counted_in, product
 from fxc.ir.types import PART_DTYPES, ArrayType, is_c_contiguous
 
 from ..nests.addressing import byte_offset, step_of
@@ -109,13 +111,42 @@ def _order(node: Node) -> ReductionOrder | None:
         return ReductionOrder(tuple(axis for axis in order if axis in axes), ())
     if not (known or is_c_contiguous(operand)):
         return None
+    pairwise = reducer.combine == "add"
+    shape = _with_ones(operand.shape, axes) if pairwise else operand.shape
+    if shape is None:
+        return None
     return reduction_order(
-        operand.shape,  # type: ignore[arg-type]
+        shape,  # type: ignore[arg-type]
         operand.strides if known else None,  # type: ignore[arg-type]
         axes,
         buffered=operand.dtype != result or not operand.aligned,
-        pairwise=reducer.combine == "add",
+        pairwise=pairwise,
     )
+
+
+def _with_ones(shape: Sequence[Dim], axes: Sequence[int]) -> Sequence[Dim] | None:
+    """The sizes of a C-contiguous operand, a 1 for one that turns out to be no more where NumPy
+    would walk the axes in another order then: the axis is kept, or stands behind a kept one, and
+    one further out is reduced. None for a reduced one, whose loop the nest could not do without,
+    and where only the run tells, as of counted sizes.
+
+    The sizes of arrays are 2 or more, but one that was a Python int may be 1.
+    """
+    kept = [axis for axis in range(len(shape)) if axis not in axes]
+    found: list[Dim] = []
+    for axis, size in enumerate(shape):
+        is_asked = any(reduced < other <= axis for reduced in axes for other in kept)
+        if not is_asked or isinstance(size, int) or decide(size, ">", 1) is True:
+            found.append(size)
+        elif counted_in(size):
+            return None
+        elif guard(size, ">", 1):
+            found.append(size)
+        elif axis in axes:
+            return None
+        else:
+            found.append(1)
+    return found
 
 
 def reduction(context: Context, node: Node) -> None:

@@ -15,15 +15,16 @@ from .llvm_text import Lanes
 # (code, argument registers, their dtypes, the result's dtype) -> result register
 Emit = Callable[[Lanes, Sequence[str], DTypes, np.dtype], str]
 
-I32 = np.dtype(np.int32)
+I16, I32 = np.dtype(np.int16), np.dtype(np.int32)
 
 
 def truth(code: Lanes, arg: str, dtype: np.dtype) -> str:
     """Whether the element counts as true."""
     if dtype.kind == "b":
         return arg
-    if dtype == HALF:
-        arg, dtype = code.convert("fpext", arg, HALF, F32), F32
+    if dtype == HALF:  # by its bits, for which no processor has to convert it
+        bits = code.convert("bitcast", arg, HALF, I16)
+        arg, dtype = code.binary("and", I16, bits, code.const(0x7FFF, I16)), I16
     return code.compare("une" if dtype.kind == "f" else "ne", dtype, arg, code.const(0, dtype))
 
 
@@ -32,10 +33,10 @@ def cast(code: Lanes, args: Sequence[str], dtypes: DTypes, result: np.dtype) -> 
     (x,), (source,) = args, dtypes
     if source == result:
         return x
-    if HALF in (source, result):
-        return _of_halves(code, x, source, result)
     if result.kind == "b":
         return truth(code, x, source)
+    if HALF in (source, result):
+        return _of_halves(code, x, source, result)
     if source.kind == "f":
         if result.kind == "f":
             name = "fptrunc" if result.itemsize < source.itemsize else "fpext"

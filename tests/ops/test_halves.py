@@ -170,3 +170,20 @@ def test_a_loop_of_halves_that_no_operand_shows() -> None:
         lambda x, n: (np.signbit(x), np.signbit(n)),
         (np.ones(9, bool), np.arange(-4, 5, dtype="i1")),
     )
+
+
+def test_a_condition_is_not_converted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where nothing converts float16, native code called what is not there."""
+    compiled_for(monkeypatch, replace(assemble.target(), halves=False))
+
+    def program(x: Any) -> Any:
+        found = 0
+        if x[1]:
+            found = 1
+        return found
+
+    compiled = fxc.compile(program, fullgraph=True)
+    for numbers in ([1, np.nan], [0, -np.inf], [2, 6e-8], [1, -0.0], [1, 0]):
+        x = np.array(numbers, np.float16)
+        assert compiled(x) == program(x)
+        assert "fpext half" not in compiled.inspect(x).llvm

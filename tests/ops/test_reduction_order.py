@@ -458,6 +458,24 @@ def test_contiguous_orders_do_not_ask_for_sizes(buffered):
                 assert order == reduction_order((5,) * rank, None, axes, buffered=buffered)
 
 
+@pytest.mark.parametrize("axes", [(0,), (0, 1), (0, 2), (1, 2)])
+def test_sizes_that_are_python_ints_may_be_one(axes):
+    """A sum down a single column is pairwise, down two it is not."""
+    x = np.random.default_rng(5).normal(scale=99, size=480)
+
+    def program(x, rows, columns):
+        y = x.reshape(-1, rows, columns)
+        return y.sum(axis=axes), y.mean(axis=axes)
+
+    sizes = [(rows, columns) for rows in (1, 2, 5) for columns in (1, 3)]
+    for first in sizes:
+        compiled = fxc.compile(program, fullgraph=True)
+        for rows, columns in (first, *sizes):
+            found = compiled(x, rows, columns)
+            for mine, numpys in zip(found, program(x, rows, columns), strict=True):
+                assert same_bits(mine, numpys), (rows, columns)
+
+
 @since_2_3
 def test_comparisons_go_through_decide():
     asked = []
