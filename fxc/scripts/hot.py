@@ -5,11 +5,13 @@ See Note [Unchanged scripts].
 
 from __future__ import annotations
 
+import ast
 import time
 from collections.abc import Callable
 from types import CodeType, FunctionType
 from typing import Any
 
+from fxc.capture.staging.staging import keep_source, source_of
 from fxc.ir.errors import MISSED, RunFailed, WrongResult
 
 from ..compiling import Worth, new_variant
@@ -41,13 +43,16 @@ class HotFunction:
         self.asked: tuple[tuple[Any, ...], dict[str, Any]] | None = None
         self.saved = 0.0  # seconds for each call
         self.times = (0.0, 0.0)  # of a call by NumPy, and by compiled code
-        self._asking = asking
         self._state = State()
         self._natives: list[NativeCall] = []
         self._trials: list[tuple[float, float]] = []
         self._misses = self._failures = 0
         self._plain = self._copy()
-        self._ask(self)
+        self.answer: Callable[..., Any] = self
+        code, source = answering(asking, self), source_of(self._plain)
+        if isinstance(source, ast.FunctionDef):
+            keep_source(code, source)  # for captures of what calls it
+        function.__code__ = code
 
     def _copy(self) -> FunctionType:
         """The function as it was: for captures, and for NumPy."""
@@ -58,9 +63,6 @@ class HotFunction:
         made.__kwdefaults__, made.__qualname__ = of.__kwdefaults__, of.__qualname__
         made.__module__ = of.__module__
         return made
-
-    def _ask(self, place: Callable[..., object]) -> None:
-        self.function.__code__ = answering(self._asking, place)
 
     def put_back(self) -> None:
         """Let the function be as it was."""
@@ -131,7 +133,7 @@ class HotFunction:
         state.variants.append(variant)
         self._trials.clear()
         self.stage = "trial"
-        self._ask(self)
+        self.answer = self
 
     def _tried(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """A call by both, compared and timed."""
@@ -173,7 +175,7 @@ class HotFunction:
         self.saved, self.times = numpy - compiled, (numpy, compiled)
         natives = [each.native for each in self._state.variants if each.native is not None]
         self.stage, self._misses = "live", 0
-        self._ask(chain((), natives, self) if natives else self)
+        self.answer = chain((), natives, self) if natives else self
 
 
 def _by(variant: Variant, native: NativeCall) -> Callable[..., Any]:

@@ -10,6 +10,7 @@ import gc
 import linecache
 from collections.abc import Callable, Iterator
 from types import CodeType, FunctionType
+from typing import Any, Protocol
 
 from fxc.ir.errors import MISSED
 
@@ -17,9 +18,16 @@ _PLACE, _MISSED, _NAME = "fxc: what to ask", "fxc: no answer", ".fxc"
 _FRAMES = frozenset({"locals", "vars", "dir", "exec", "eval", "_getframe", "currentframe"})
 
 
+class Asked(Protocol):
+    """What a function asks."""
+
+    answer: Callable[..., Any]
+
+
 def asking(code: CodeType) -> CodeType | None:
-    """The code of a function with a prologue: ``r = PLACE(*its arguments)``, which is returned
-    unless it is ``MISSED``; then come its own statements, at their lines. None if it cannot be.
+    """The code of a function with a prologue: ``r = PLACE.answer(*its arguments)``, which is
+    returned unless it is ``MISSED``; then come its own statements, at their lines. None if it
+    cannot be.
 
     The prologue asks what ``answering`` puts in its place.
     """
@@ -45,8 +53,8 @@ def asking(code: CodeType) -> CodeType | None:
     return found
 
 
-def answering(asking: CodeType, place: Callable[..., object]) -> CodeType:
-    """The code of a function that asks ``place``."""
+def answering(asking: CodeType, place: Asked) -> CodeType:
+    """The code of a function that asks ``place``: one code, whatever its ``answer`` is by then."""
     known = {_PLACE: place, _MISSED: MISSED}
     consts = (known.get(each, each) if type(each) is str else each for each in asking.co_consts)
     return asking.replace(co_consts=tuple(consts))
@@ -94,7 +102,7 @@ def _prologue(function: ast.FunctionDef, at: ast.stmt) -> list[ast.stmt]:
     keywords = [ast.keyword(name, ast.Name(str(name), load)) for name in names]
     if given.kwarg is not None:
         keywords.append(ast.keyword(None, ast.Name(given.kwarg.arg, load)))
-    asked = ast.Call(_constant(_PLACE), args, keywords)
+    asked = ast.Call(ast.Attribute(_constant(_PLACE), "answer", load), args, keywords)
     is_answer = ast.Compare(ast.Name(_NAME, load), [ast.IsNot()], [_constant(_MISSED)])
     made: list[ast.stmt] = [
         ast.Assign([ast.Name(_NAME, ast.Store())], asked),

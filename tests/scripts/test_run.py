@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import fxc
 from benchmarks.scripts.compared import difference, ran
 from fxc.scripts.hot import HotFunction
 from fxc.scripts.swapping import answering, asking, functions_of
@@ -58,12 +59,19 @@ def counter() -> Any:
     return count_up
 
 
+class Answers:
+    """What a function may ask."""
+
+    def __init__(self, answer: Any) -> None:
+        self.answer = answer
+
+
 def asked(function: Any, answer: Any) -> Any:
     """The function, which asks; and what is to be done to have it as it was."""
     found = asking(function.__code__)
     assert found is not None
     before = function.__code__
-    function.__code__ = answering(found, answer)
+    function.__code__ = answering(found, Answers(answer))
     return before
 
 
@@ -87,7 +95,7 @@ def test_a_function_that_asks_is_the_same_function() -> None:
         assert inspect.getsource(scaled) == source
         assert scaled.__doc__ == "What it says."
         assert pickle.loads(pickle.dumps(scaled)) is scaled
-        scaled.__code__ = answering(scaled.__code__, answer)
+        scaled.__code__ = answering(scaled.__code__, Answers(answer))
     finally:
         scaled.__code__ = before
 
@@ -179,6 +187,31 @@ def test_a_hot_function_is_compiled_compared_and_used() -> None:
             "walked",
         ]
         assert walked(np.arange(3)) == 1.5  # another dtype: the statements run
+    finally:
+        one.put_back()
+    assert walked.__code__ is plain
+
+
+def calls_walked(x: Any) -> Any:
+    return walked(x) + walked(x[::2])
+
+
+def test_what_calls_a_function_that_asks_is_captured_as_without_that() -> None:
+    plain, x = walked.__code__, np.linspace(0, 1, 50_000)
+    wanted = calls_walked(x)
+    one = hot(walked)
+    try:
+        caller = fxc.compile(calls_walked, fullgraph=True, math="exact")
+        assert caller(x) == wanted  # its loops are loops: they are too long for anything else
+        assert (one.stage, one.calls) == ("counting", 0)
+        for _ in range(2):
+            walked(x)
+        one.compile(10.0)
+        for _ in range(3):
+            walked(x)
+        assert one.stage == "live"
+        assert caller(x) == wanted
+        assert caller.cache_info().variants == 1  # as its code is the same
     finally:
         one.put_back()
     assert walked.__code__ is plain
