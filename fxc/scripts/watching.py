@@ -18,6 +18,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from fxc.scripts.hot import HotFunction
 
+_Place = tuple[str, int, str]  # of a function: its file, line and name
+
 # Note [Unchanged scripts]
 # `fxc run SCRIPT` replaces itself by `python SCRIPT`, with a ``sitecustomize`` that starts a thread
 # and hides all traces: so all that Python does for a script it does itself (``__main__``, statuses,
@@ -27,7 +29,9 @@ if TYPE_CHECKING:
 #   stays the same, whoever has it, with its name, lines, defaults and signature. Where the answer
 #   is ``MISSED`` the function goes on to its own statements, in its own frame: so exceptions,
 #   warnings and tracebacks are its own.
-# - The thread captures and compiles (``math="exact"``: all bits are NumPy's), as the program runs.
+# - The thread captures and compiles (``math="exact"``: all bits are NumPy's), as the program runs:
+#   first what is most often the innermost function of the program's. What calls it has to be hot
+#   without it.
 # - The next calls run beside NumPy (Note [Calls beside NumPy]) and are timed. What is wrong, or
 #   not faster, is put back as it was.
 # - Nothing is imported until there is a function to compile, and NumPy is there. What the thread
@@ -38,9 +42,28 @@ _EAGER = 2.0  # seconds of a script in which there are more looks
 _SAMPLES, _SHARE = 20, 0.1  # looks in which a function is there before it is hot, and their share
 _OF_PACKAGES = frozenset({"site-packages", "dist-packages"})  # wherever they are
 _DEEPEST = 50  # frames that are looked at
-_SPENT = 0.05  # of the time so far, that compiling may take beyond its start
 _BEGIN = 1.0  # seconds that a script runs as it is: a short one has nothing to gain
-_FIRST = 0.5  # seconds that compiling may take in any case
+_FIRST, _SPENT = 0.5, 0.05  # seconds that compiling may take, and of the time so far
+
+
+class _Looks:
+    """In how many looks each function was there, and in how many it was the innermost one."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.there: dict[_Place, int] = {}
+        self.innermost: dict[_Place, int] = {}
+
+    def note(self, places: list[_Place]) -> None:
+        """Functions of the program's in one thread, the innermost first."""
+        for each in dict.fromkeys(places):
+            self.there[each] = self.there.get(each, 0) + 1
+        for each in places[:1]:
+            self.innermost[each] = self.innermost.get(each, 0) + 1
+
+    def share(self, place: _Place) -> float:
+        """Of all looks, those in which it was there."""
+        return self.there.get(place, 0) / max(self.count, 1)
 
 
 class _Watch:
@@ -49,11 +72,9 @@ class _Watch:
     def __init__(self) -> None:
         self.start = time.perf_counter()
         self.spent = 0.0  # seconds in which this thread has compiled
-        self.looks = 0
-        self.seen: dict[CodeType, int] = {}
-        self.is_own: dict[CodeType, bool] = {}
-        self.hot: list[HotFunction] = []
-        self.done: set[CodeType] = set()
+        self.looks = _Looks()
+        self.codes: dict[_Place, CodeType | None] = {}  # of the program's functions
+        self.hot: dict[_Place, list[HotFunction]] = {}  # those that were taken up
         self.others = _folders()
         self.process = os.getpid()
 
@@ -81,24 +102,24 @@ class _Watch:
 
     def look(self, own: int) -> None:
         """Note which functions are running."""
-        self.looks += 1
+        self.looks.count += 1
         for thread, frame in sys._current_frames().items():
             if thread != own:
-                self.note(frame)
+                self.looks.note(self.places(frame))
 
-    def note(self, frame: FrameType | None) -> None:
-        here: set[CodeType] = set()
+    def places(self, frame: FrameType | None) -> list[_Place]:
+        """The functions of the program's that are running in a thread."""
+        found = []
         for _ in range(_DEEPEST):
             if frame is None:
                 break
-            here.add(frame.f_code)
-            frame = frame.f_back
-        for code in here:
-            is_own = self.is_own.get(code)
-            if is_own is None:
-                is_own = self.is_own[code] = self.is_programs(code)
-            if is_own:
-                self.seen[code] = self.seen.get(code, 0) + 1
+            code, frame = frame.f_code, frame.f_back
+            place = code.co_filename, code.co_firstlineno, code.co_name
+            if place not in self.codes:
+                self.codes[place] = code if self.is_programs(code) else None
+            if self.codes[place] is not None:
+                found.append(place)
+        return found
 
     def is_programs(self, code: CodeType) -> bool:
         """Whether it is a function of the program's that may be compiled."""
@@ -112,45 +133,54 @@ class _Watch:
 
     def work(self) -> None:
         """Take up functions that are hot, and compile for those that ask."""
-        if self.looks % 4 == 0:
-            for code, count in list(self.seen.items()):
-                if count >= _SAMPLES and count >= _SHARE * self.looks and code not in self.done:
-                    self.done.add(code)
-                    self.take_up(code)
-        for each in self.hot:
-            if each.stage == "asked" and self.may_spend():
-                self.compile(each)
+        looks = self.looks
+        if looks.count < _SAMPLES:
+            return
+        hot = [each for each in looks.there if looks.share(each) >= _SHARE]
+        for place in hot:
+            code = self.codes[place]
+            if code is not None and place not in self.hot and looks.there[place] >= _SAMPLES:
+                self.hot[place] = self.take_up(code)
+        asked = [
+            (looks.innermost.get(place, 0), looks.share(place), each)
+            for place in hot
+            for each in self.hot.get(place, ())
+            if each.stage == "asked"
+        ]
+        if asked and self.may_spend():
+            _, share, first = max(asked, key=lambda one: one[:2])
+            self.compile(first, share)
+            self.looks = _Looks()  # what was slow before it says little of what is slow now
 
-    def take_up(self, code: CodeType) -> None:
-        """Let the functions of a code ask."""
+    def take_up(self, code: CodeType) -> list[HotFunction]:
+        """The functions of a code, which ask from now on."""
         from fxc.scripts.swapping import asking, functions_of
 
         functions = functions_of(code)
         found = asking(code) if 0 < len(functions) <= 8 else None
         if found is None or not any(_uses_numpy(each.__globals__) for each in functions):
-            return
+            return []
         began = time.thread_time()
         from fxc.scripts.hot import HotFunction
 
-        for function in functions:
-            self.hot.append(HotFunction(function, found))
-            self.done.add(function.__code__)
-            self.is_own[function.__code__] = False
+        made = [HotFunction(function, found) for function in functions]
         self.spent += time.thread_time() - began
+        return made
 
     def may_spend(self) -> bool:
         elapsed = time.perf_counter() - self.start
         if elapsed < _BEGIN:
             return False
-        return self.spent < _FIRST or self.spent < _SPENT * elapsed or self.saved() > self.spent
+        return self.spent < _FIRST + _SPENT * elapsed or self.saved() > self.spent
 
-    def compile(self, hot: HotFunction) -> None:
-        """Compile a function for what it has asked for; put it back if that cannot be done."""
+    def compile(self, hot: HotFunction, share: float) -> None:
+        """Compile a function, in which the program spends a share of its time, for what it has
+        asked for; put it back if that cannot be done.
+        """
         began = time.thread_time()
         from fxc.scripts.warnings_apart import warnings_apart
 
         try:
-            share = self.seen.get(hot.own_code, 0) / max(self.looks, 1)
             with warnings_apart():
                 hot.compile(max(0.2, 0.5 * share * (time.perf_counter() - self.start)))
         except Exception:  # refused, put off, or the program's own error
@@ -158,13 +188,16 @@ class _Watch:
         self.spent += time.thread_time() - began
 
     def saved(self) -> float:
-        return sum(each.saved * each.served for each in self.hot)
+        return sum(each.saved * each.served for each in self.all_hot())
+
+    def all_hot(self) -> list[HotFunction]:
+        return [each for some in list(self.hot.values()) for each in some]
 
     def tell(self) -> None:
         """Say on stderr what was gained."""
         if os.getpid() != self.process:
             return
-        gained = [each for each in self.hot if each.saved and each.served]
+        gained = [each for each in self.all_hot() if each.saved and each.served]
         stream: Any = sys.__stderr__
         if stream is not None:
             stream.write(f"fxc run: {_summary(gained, self.saved())}\n")

@@ -11,6 +11,7 @@ import threading
 import traceback
 import warnings
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from benchmarks.scripts.compared import difference, ran
 from fxc.scripts.hot import HotFunction
 from fxc.scripts.swapping import answering, asking, functions_of
 from fxc.scripts.warnings_apart import warnings_apart
+from fxc.scripts.watching import _Watch
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -270,6 +272,53 @@ def test_warnings_of_the_thread_are_apart() -> None:
     assert [str(each.message) for each in told] == ["beside"]
     assert [str(each.message) for each in heard] == ["here"]
     assert warnings.catch_warnings.__module__ == "warnings"
+
+
+# ---------------------------------------------------------------- what is compiled first
+
+
+def timed(x: Any) -> Any:
+    return inner(x)
+
+
+def inner(x: Any) -> Any:
+    return sys._getframe()
+
+
+def test_the_innermost_function_is_compiled_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    frame = timed(0)
+    watch = _Watch()
+    monkeypatch.setattr(watch, "may_spend", lambda: True)
+    compiled: list[Any] = []
+    monkeypatch.setattr(watch, "compile", lambda one, share: compiled.append((one, share)))
+    asks = {name: SimpleNamespace(stage="asked") for name in ("timed", "inner")}
+    callers = {timed.__code__, inner.__code__}
+    monkeypatch.setattr(watch, "is_programs", lambda code: code in callers)
+    monkeypatch.setattr(watch, "take_up", lambda code: [asks[code.co_name]])
+    for _ in range(20):
+        watch.work()
+        assert not compiled
+        watch.looks.count += 1
+        watch.looks.note(watch.places(frame))
+    watch.work()
+    assert compiled == [(asks["inner"], 1.0)]
+    asks["inner"].stage = "live"
+    watch.work()
+    assert len(compiled) == 1  # what calls it was slow because of it
+    for _ in range(20):
+        watch.looks.count += 1
+        watch.looks.note(watch.places(frame.f_back))
+    watch.work()
+    assert compiled[1:] == [(asks["timed"], 1.0)]
+
+
+def test_half_a_second_and_a_share_of_the_time_may_be_spent() -> None:
+    watch = _Watch()
+    watch.start -= 4
+    watch.spent = 0.65
+    assert watch.may_spend()
+    watch.spent = 0.75
+    assert not watch.may_spend()
 
 
 # ---------------------------------------------------------------- the command
