@@ -18,8 +18,8 @@ _PLACE, _MISSED, _NAME = "fxc: what to ask", "fxc: no answer", ".fxc"
 _FRAMES = frozenset({"locals", "vars", "dir", "exec", "eval", "_getframe", "currentframe"})
 
 
-class Asked(Protocol):
-    """What a function asks."""
+class Answers(Protocol):
+    """What answers the calls of a function."""
 
     answer: Callable[..., Any]
 
@@ -53,7 +53,7 @@ def asking(code: CodeType) -> CodeType | None:
     return found
 
 
-def answering(asking: CodeType, place: Asked) -> CodeType:
+def answering(asking: CodeType, place: Answers) -> CodeType:
     """The code of a function that asks ``place``: one code, whatever its ``answer`` is by then."""
     known = {_PLACE: place, _MISSED: MISSED}
     consts = (known.get(each, each) if type(each) is str else each for each in asking.co_consts)

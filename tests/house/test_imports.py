@@ -374,7 +374,11 @@ def test_an_allowed_import_is_allowed(module, source):
         ("fxc.capture.trace", "from fxc.passes.simplify import s", "capture may not import passes"),
         ("fxc.lowering", "from fxc.dispatch.keys import Key", "lowering may not import dispatch"),
         ("fxc.runtime.engine", "from fxc.ops.table import T", "runtime may not import ops"),
-        ("fxc.tracing.told", "from fxc.exporters.onnx import s", "tracing may not import exporters"),
+        (
+            "fxc.tracing.told",
+            "from fxc.exporters.onnx import s",
+            "tracing may not import exporters",
+        ),
         ("fxc.ir.graph", "f = import_later('fxc.ops.table', 'f')", "other rooms absolutely"),
         ("fxc.options", "from fxc import compile", "import from the module that defines"),
         ("fxc.options", "from . import compile", "import from the module that defines"),
