@@ -146,7 +146,7 @@ def none_or_float(y: Any, n: int) -> Any:
     return None if y[1] > 3 else 1.5
 
 
-NATIVE = {numpy_or_int, numpy_or_float, float_or_int, none_or_float}
+NATIVE = [numpy_or_int, numpy_or_float, float_or_int, none_or_float]
 
 
 @pytest.mark.filterwarnings("ignore::fxc.CaptureWarning")
