@@ -11,8 +11,8 @@ from unittest import mock
 import numpy as np
 
 import fxc
+from fxc.compilations.variants import Variant
 from fxc.ir.settings import LOGS
-from fxc.variants import Variant
 
 from .measure import Row, calls_in_a_sample, seconds_a_call
 

@@ -80,7 +80,7 @@ def main() -> None:
 
 
 def _captures() -> int:
-    from fxc.compiling import captures_begun
+    from fxc.calling.compiling import captures_begun
 
     return captures_begun()
 

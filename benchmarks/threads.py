@@ -17,8 +17,8 @@ from unittest import mock
 import numpy as np
 
 import fxc
-from fxc import assemble
 from fxc.lowering.machine.target import Target
+from fxc.pipeline import assemble
 
 from .measure import Row, calls_in_a_sample, samples_of, seconds_a_call
 

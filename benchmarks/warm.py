@@ -20,7 +20,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from fxc.version import __version__
+from fxc.ir.version import __version__
 
 ROOT = Path(__file__).resolve().parents[1]
 

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from .compiled import Compiled, compile
 from .ir.errors import CaptureError, CaptureWarning, ExportError, FxcError, InternalError
-from .report import CacheInfo
-from .version import __version__ as __version__
+from .ir.version import __version__ as __version__
+from .pipeline.report import CacheInfo
 
 if TYPE_CHECKING:
     from fxc import testing as testing
@@ -24,17 +24,17 @@ if TYPE_CHECKING:
     from fxc.capture.statements.control import while_loop as while_loop
 
     from .dispatch.custom_op import custom_op as custom_op
+    from .dispatch.extensions import register_backend as register_backend
     from .drawing.draw import draw as draw
     from .explaining.explain import explain as explain
-    from .exported import ExportedProgram as ExportedProgram
-    from .exported import load as load
-    from .exporting import export as export
-    from .extensions import register_backend as register_backend
+    from .exported.exporting import export as export
+    from .exported.program import ExportedProgram as ExportedProgram
+    from .exported.program import load as load
     from .functionalized import functionalize as functionalize
     from .ir.settings import config as config
     from .ir.tree import register_pytree_node as register_pytree_node
-    from .large_arrays import get_kept_memory as get_kept_memory
-    from .large_arrays import set_kept_memory as set_kept_memory
+    from .native.large_arrays import get_kept_memory as get_kept_memory
+    from .native.large_arrays import set_kept_memory as set_kept_memory
     from .runtime.pool import set_num_threads as set_num_threads
     from .runtime.thread_numbers import get_num_threads as get_num_threads
 
@@ -76,16 +76,16 @@ _LATER = {
     "while_loop": "fxc.capture.statements.control",
     "custom_op": "fxc.dispatch.custom_op",
     "draw": "fxc.drawing.draw",
-    "ExportedProgram": "fxc.exported",
+    "ExportedProgram": "fxc.exported.program",
     "explain": "fxc.explaining.explain",
-    "export": "fxc.exporting",
-    "load": "fxc.exported",
+    "export": "fxc.exported.exporting",
+    "load": "fxc.exported.program",
     "functionalize": "fxc.functionalized",
-    "get_kept_memory": "fxc.large_arrays",
-    "set_kept_memory": "fxc.large_arrays",
+    "get_kept_memory": "fxc.native.large_arrays",
+    "set_kept_memory": "fxc.native.large_arrays",
     "get_num_threads": "fxc.runtime.thread_numbers",
     "set_num_threads": "fxc.runtime.pool",
-    "register_backend": "fxc.extensions",
+    "register_backend": "fxc.dispatch.extensions",
     "register_pytree_node": "fxc.ir.tree",
     "testing": "fxc.testing",
 }

@@ -13,18 +13,18 @@ from fxc.ir.errors import UsageTypeError
 from fxc.ir.forking import compiling
 from fxc.ir.settings import Math, check_settings
 
-from .by_name import imported, loaded
-from .report import CacheInfo, SplitStages, Stages, stages_of
-from .running import P, R
-from .serving import Serving
-from .state import Options
-from .tracebacks import folded
+from .cache.by_name import imported, loaded
+from .calling.running import P, R
+from .calling.serving import Serving
+from .compilations.state import Options
+from .ir.tracebacks import folded
+from .pipeline.report import CacheInfo, SplitStages, Stages, stages_of
 
 if TYPE_CHECKING:
     from fxc.dispatch.backend import BackendIndex
 
-    from .extensions import Backend, Pass
-    from .splits import Split
+    from .dispatch.extensions import Backend, Pass
+    from .split.splits import Split
 
 Q = ParamSpec("Q")
 T = TypeVar("T")
@@ -46,7 +46,9 @@ class Compiled(Serving[P, R]):
     __slots__ = ()
 
     def _new_split(self, function: types.FunctionType) -> Split | None:
-        from .called_functions import split_of  # with what rewrites functions: few are split
+        from .calling.called_functions import (
+            split_of,  # with what rewrites functions: few are split
+        )
 
         return split_of(function, self._options, self)
 
@@ -88,13 +90,13 @@ class Compiled(Serving[P, R]):
         """The compilations, for other processes; see Note [Stored compilations]."""
         if not self._state.variants:
             return b""
-        from .stored import store
+        from .cache.stored import store
 
         return store(list(self._state.variants), self.__fxc_original__, self._options)
 
     def _take_over(self, stored: bytes) -> None:
         """Add the compilations of another process, those that are not there yet."""
-        from .stored import restore
+        from .cache.stored import restore
 
         state = self._state
         with state.guard(), compiling():
@@ -134,7 +136,7 @@ class Compiled(Serving[P, R]):
         """Counts of compilations and calls."""
         state, parts = self._state, list[Any]()
         if state.split is not None:
-            from .called_functions import parts_of  # whose classes are made from this one
+            from .calling.called_functions import parts_of  # whose classes are made from this one
 
             parts = parts_of(state.split)
         fallbacks: Counter[str] = Counter()

@@ -19,9 +19,9 @@ from fxc.ir.records import frozen
 from fxc.ir.tree import unflatten
 from fxc.ops.kernels import kernel_of
 
-from .stages import functional_graph
-from .step_logs import logging_steps
-from .tracebacks import folded
+from .ir.tracebacks import folded
+from .pipeline.stages import functional_graph
+from .pipeline.step_logs import logging_steps
 
 P = ParamSpec("P")
 R = TypeVar("R")

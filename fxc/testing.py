@@ -31,7 +31,9 @@ from fxc.ops.table import TABLE
 from fxc.passes.decompose import decompose
 from fxc.passes.functionalize import functionalize
 
-from .sample_values import (
+from .ir.tracebacks import folded
+from .pipeline.stages import native
+from .verifying.sample_values import (
     CheckFailed,
     arrays_in,
     bits_of,
@@ -45,8 +47,6 @@ from .sample_values import (
     type_of_argument,
     type_of_result,
 )
-from .stages import native
-from .tracebacks import folded
 
 
 @folded

@@ -19,7 +19,7 @@ import pytest
 from _pytest.runner import runtestprotocol
 from hypothesis import settings
 
-import fxc.trials
+import fxc.compilations.trials
 from fxc.capture import capture as capturing
 from tests import covering, machine_code, parallel_loops
 
@@ -31,7 +31,7 @@ os.environ.setdefault(
 )  # make fuzz, which runs many, verifies the last alone
 settings.load_profile("ci" if os.environ.get("CI") else "here")
 
-fxc.trials.ENABLED = False
+fxc.compilations.trials.ENABLED = False
 BUDGET, capturing.MOST_SECONDS = capturing.MOST_SECONDS, 60
 gc.set_threshold(100_000, 50, 100)
 
@@ -69,7 +69,7 @@ def _few_are_compiled() -> Iterator[None]:
 @pytest.fixture
 def as_users(monkeypatch: pytest.MonkeyPatch) -> None:
     """Calls are timed by both ways, as outside of tests: see Note [Trials]."""
-    monkeypatch.setattr(fxc.trials, "ENABLED", True)
+    monkeypatch.setattr(fxc.compilations.trials, "ENABLED", True)
 
 
 @pytest.fixture

@@ -29,7 +29,7 @@ from fxc.lowering.machine.target import Target
 from fxc.lowering.nests.statements import Boxed
 from fxc.lowering.nests.statements import walk as statements
 from fxc.ops.table import TABLE
-from fxc.stages import decomposed_graph, functional_graph, llvm_index
+from fxc.pipeline.stages import decomposed_graph, functional_graph, llvm_index
 
 from .sources import ROOT
 

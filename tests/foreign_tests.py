@@ -24,7 +24,7 @@ import numpy.testing
 import pytest
 
 import fxc
-from fxc import trials
+from fxc.compilations import trials
 
 FOLDERS = tuple(
     f"numpy/{each}" for each in ("lib", "linalg", "fft", "polynomial", "ma", "matrixlib")

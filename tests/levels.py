@@ -24,7 +24,7 @@ from fxc.ir.verify import verify
 from fxc.ops.metas import types_of
 from fxc.ops.table import TABLE
 from fxc.passes import reinplace
-from fxc.stages import decomposed_graph, functional_graph, llvm_index
+from fxc.pipeline.stages import decomposed_graph, functional_graph, llvm_index
 from fxc.verifying.in_place import in_place, updating_kernel_of
 from tests.outcomes import Outcome, difference, run, same_bits
 from tests.written_programs import Program, shrink

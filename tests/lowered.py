@@ -20,7 +20,7 @@ from fxc.ir.signature import Mutation, ResultLeaf, Signature
 from fxc.ir.symbols import Dim, symbol
 from fxc.ir.types import Type, array_type, c_strides
 from fxc.ops.kernels import kernel_of
-from fxc.stages import Native, native
+from fxc.pipeline.stages import Native, native
 
 OPS = Ops(default_dispatcher())
 

@@ -11,7 +11,8 @@ PAGE = ROOT / "docs" / "modules.md"
 
 # From what a user calls down to what all else rests on; subfolders follow the folder they are in.
 FOLDERS = (
-    "fxc", "fxc/split", "fxc/capture", "passes", "lowering", "runtime",
+    "fxc", "fxc/calling", "fxc/cache", "fxc/compilations", "fxc/exported", "fxc/pipeline",
+    "fxc/native", "fxc/split", "fxc/capture", "passes", "lowering", "runtime",
     "fxc/dispatch", "fxc/ops", "fxc/ir",
 )  # fmt: skip
 

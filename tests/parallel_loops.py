@@ -12,9 +12,9 @@ import random
 
 import pytest
 
-from fxc import assemble
 from fxc.lowering.machine.costs import Costs
 from fxc.lowering.machine.target import Target
+from fxc.pipeline import assemble
 from fxc.runtime import pool
 
 THREADS = 8

@@ -13,7 +13,6 @@ from typing import Any
 
 import pytest
 
-from fxc import stages
 from fxc.ir.graph import Graph, SliceSpec
 from fxc.ir.signature import ResultLeaf, ViewLeaf
 from fxc.lowering.building import context, control, index_maps, stores, writes
@@ -28,6 +27,7 @@ from fxc.passes import (
     reinplace,
     simplify,
 )
+from fxc.pipeline import stages
 from tests.levels import Level, cheaply, natively
 
 Patch = pytest.MonkeyPatch

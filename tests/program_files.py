@@ -27,8 +27,8 @@ from pathlib import Path
 import numpy as np
 
 import fxc
+from fxc.exported.file import parse_program, program_text
 from fxc.ir.errors import ParseError
-from fxc.program_file import parse_program, program_text
 
 SAVED = Path(__file__).parent / "front" / "saved"
 SECONDS = 20  # that a file may take to be read

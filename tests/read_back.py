@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from fxc import assemble
 from fxc.lowering.nests.parse import parse_loops
 from fxc.lowering.nests.program import Program
+from fxc.pipeline import assemble
 
 LONG = 400  # lines: more take too long to read for each test
 

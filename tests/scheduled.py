@@ -19,7 +19,7 @@ from fxc.lowering.nests.program import Program
 from fxc.lowering.nests.statements import Stmt
 from fxc.ops.kernels import kernel_of
 from fxc.passes.reinplace import reinplace
-from fxc.stages import decomposed_graph, llvm_index
+from fxc.pipeline.stages import decomposed_graph, llvm_index
 from fxc.verifying.loop_evaluator import evaluate
 from tests.passed import own, parsed
 

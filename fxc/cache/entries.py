@@ -6,15 +6,15 @@ import pickle
 from types import FunctionType
 from typing import Any
 
-from fxc.by_reference import NotStored
+from fxc.compilations.variants import Variant
 from fxc.ir.asynchronous import hand_on
 from fxc.ir.digesting import digest
 from fxc.ir.forking import IMPORTED
 from fxc.ir.logs import ROOT
 from fxc.runtime.linking import Unlinked
-from fxc.variants import Variant
 
 from . import folder
+from .by_reference import NotStored
 from .plans import restored, stored
 
 _MOST = 8  # compilations of one key

@@ -12,7 +12,7 @@ import numpy as np
 
 from fxc.ir.digesting import digest
 from fxc.ir.settings import features_taken
-from fxc.version import __version__
+from fxc.ir.version import __version__
 
 _FORMAT = 1
 # They decide which of their kernels NumPy and its BLAS run, and so the last bits of results.

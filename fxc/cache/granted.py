@@ -11,7 +11,7 @@ from importlib import import_module
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
-from fxc.by_reference import NotStored, is_itself
+from .by_reference import NotStored, is_itself
 
 Granted = tuple[str, str, object]  # a module, a name in it, and what that stands for
 

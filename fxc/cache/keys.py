@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from fxc import trials
-from fxc.digests import digest_of
+from fxc.compilations import trials
+from fxc.compilations.state import Options
 from fxc.ir.digesting import digest
 from fxc.runtime.thread_numbers import most_threads
-from fxc.state import Options
 
+from .digests import digest_of
 from .environment import environment
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from types import CodeType, FunctionType
 from typing import Any
 
-from fxc.by_reference import NotStored
+from .by_reference import NotStored
 
 # The order of a set, and what hash() gives, differ from process to process, and a capture has made
 # constants of them.

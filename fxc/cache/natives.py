@@ -9,18 +9,18 @@ import zlib
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
-from fxc.by_reference import ReferenceReader, ReferenceWriter
 from fxc.capture.guards.program import is_serving
+from fxc.compilations.native_calls import NativeCall
 from fxc.ir.asynchronous import hand_on
 from fxc.ir.digesting import digest
 from fxc.ir.logs import ROOT
-from fxc.native_calls import NativeCall
 from fxc.runtime.engine import Engine
 
 from . import folder
+from .by_reference import ReferenceReader, ReferenceWriter
 
 if TYPE_CHECKING:
-    from fxc.variants import Variant
+    from fxc.compilations.variants import Variant
 
 
 def restored_native_call(

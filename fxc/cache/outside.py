@@ -13,10 +13,11 @@ from collections.abc import Mapping
 from types import FunctionType
 from typing import Any
 
-from fxc.by_reference import NotStored, ReferenceReader, ReferenceWriter
 from fxc.capture.epilogue.finishing import Epilogue
 from fxc.capture.guards.program import Fetch, GuardProgram
-from fxc.digests import digest_of
+
+from .by_reference import NotStored, ReferenceReader, ReferenceWriter
+from .digests import digest_of
 
 _COMPARED = re.compile(r"(?!.*\b(?:and|or|if|not)\b)(.+) is (\w+)")  # a check, and its constant
 _NAME = re.compile(r"\b[a-z]+_\d+\b")

@@ -15,22 +15,22 @@ from functools import cache
 from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any
 
-from fxc.by_reference import NotStored, ReferenceReader, ReferenceWriter
-from fxc.decisions import kinds_of
+from fxc.compilations.decisions import kinds_of
+from fxc.compilations.variants import Variant
 from fxc.ir.graph import Graph, walk
 from fxc.ir.location import Site
-from fxc.pointer_table import TableObjects, table_of
+from fxc.native.pointer_table import TableObjects, table_of
 from fxc.runtime.engine import Engine
 from fxc.runtime.left import Left
 from fxc.runtime.notice import Notice
 from fxc.runtime.plan import Plan
-from fxc.variants import Variant
 
+from .by_reference import NotStored, ReferenceReader, ReferenceWriter
 from .granted import check_granted, granted_by
 from .restored import Restored, RestoredCapture, RestoredCompilation, RestoredGuards
 
 if TYPE_CHECKING:
-    from fxc.assemble import Assembled
+    from fxc.pipeline.assemble import Assembled
 
 # Note [Restored compilations]
 # A compilation is stored in two parts, each a pickle as in Note [Stored compilations]. The first
@@ -126,8 +126,8 @@ def _code_of(made: Assembled) -> dict[str, object]:
     ``natives`` are the constants of the plan that are builtins, or the first argument of one, by
     number; ``codes`` the keys of its machine code.
     """
-    from fxc.assemble import entries_of
     from fxc.lowering.emission.calls import NUMPY_FUNCTIONS
+    from fxc.pipeline.assemble import entries_of
     from fxc.runtime.engine import object_codes
 
     module, plan = made.module, made.plan

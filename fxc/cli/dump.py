@@ -6,7 +6,7 @@ import argparse
 import sys
 
 from fxc.ir.errors import CaptureError, InternalError
-from fxc.report import STAGES
+from fxc.pipeline.report import STAGES
 
 from .explain import compiled_of
 from .given_function import EXAMPLES, NotThere, add_call, call_of, raised

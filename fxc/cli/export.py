@@ -11,8 +11,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from fxc.exported import ExportedProgram
-from fxc.exporting import export
+from fxc.exported.exporting import export
+from fxc.exported.program import ExportedProgram
 from fxc.ir.errors import CaptureError, ExportError, InternalError
 
 from .given_function import EXAMPLES, NotThere, add_call, call_of, raised

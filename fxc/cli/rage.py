@@ -11,9 +11,9 @@ import sys
 import tempfile
 from pathlib import Path
 
+from fxc.cache.bugs import kept_bugs
 from fxc.ir.settings import SETTINGS, config
 
-from ..bugs import kept_bugs
 from . import doctor
 
 _HELP = """\

@@ -16,8 +16,8 @@ from .machine import roof
 from .page import Explanation
 
 if TYPE_CHECKING:
-    from fxc.splits import Split
-    from fxc.state import State
+    from fxc.compilations.state import State
+    from fxc.split.splits import Split
 
 P = ParamSpec("P")
 
@@ -61,7 +61,7 @@ def explain(fn: Callable[P, Any], /) -> Callable[P, Explanation]:
 
 
 def _explanation(compiled: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Explanation:
-    from fxc.called_functions import parts_of
+    from fxc.calling.called_functions import parts_of
 
     state = compiled._state
     python: PythonsShare | None = None

@@ -12,13 +12,13 @@ from fxc.ir.size_functions import hint
 from fxc.ir.text import inputs_text
 from fxc.lowering.emission.memory import memory_of
 from fxc.lowering.scheduling.kernels import Kernel, kernels
-from fxc.step_logs import STAGES
+from fxc.pipeline.step_logs import STAGES
 
 from .numpy_memory import numpy_memory
 from .results import returned, written
 
 if TYPE_CHECKING:
-    from fxc.variants import Variant
+    from fxc.compilations.variants import Variant
 
 
 @frozen

@@ -11,7 +11,7 @@ from typing import Any
 # functions, and importing all would be half of the first call of a process. A table that says by
 # which function something is done holds such functions by ``import_later``: the module behind it,
 # and what that alone needs, is imported for the first program that has such a thing. The module is
-# one of the same room, and the arrows between rooms and floors hold for it as for other imports.
+# given by its full name, and the arrows between rooms and floors hold for it as for other imports.
 
 
 def import_later(module: str, name: str) -> Callable[..., Any]:

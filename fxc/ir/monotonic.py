@@ -10,8 +10,8 @@ from .symbols import Computed, Dim, Symbol, SymExpr, SymFunc, symbols_of, terms_
 def is_monotonic(dim: Dim, name: str) -> bool:
     """Whether ``dim`` never falls, or never grows, with a symbol, by its form.
 
-    >>> from fxc.ir.size_functions import floordiv, minimum
-    >>> from fxc.ir.symbols import symbol
+    >>> from .size_functions import floordiv, minimum
+    >>> from .symbols import symbol
     >>> i, n = symbol("i", lower=0), symbol("n", lower=1)
     >>> is_monotonic(n - i * i, "i"), is_monotonic(i * i - n * i, "i")
     (True, False)
@@ -27,7 +27,7 @@ def is_monotonic(dim: Dim, name: str) -> bool:
 def grows(dim: Dim, name: str) -> bool | None:
     """Whether ``dim`` never falls with a symbol (True) or never grows (False), if its form says so.
 
-    >>> from fxc.ir.symbols import symbol
+    >>> from .symbols import symbol
     >>> i, n, m = symbol("i", lower=0), symbol("n", lower=1), symbol("m")
     >>> grows(n * i - m, "i"), grows(n - 2 * i, "i"), grows(m * i, "i")
     (True, False, None)
@@ -86,8 +86,8 @@ def without_remainders(dim: Dim, name: str, *, above: bool) -> Dim:
     """A dim that is nowhere less (``above``) or nowhere more than ``dim``, without remainders that
     vary with a symbol by what does not.
 
-    >>> from fxc.ir.size_functions import floordiv, mod
-    >>> from fxc.ir.symbols import symbol
+    >>> from .size_functions import floordiv, mod
+    >>> from .symbols import symbol
     >>> i, n = symbol("i", lower=0), symbol("n", lower=1)
     >>> print(without_remainders(floordiv(n - mod(i, 3), 2), "i", above=True))
     floordiv(n, 2)

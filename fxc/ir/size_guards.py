@@ -89,7 +89,7 @@ def recorders() -> list[dict[Guard, None]]:
 def guard(left: Dim, relation: str, right: Dim) -> bool:
     """Whether ``left relation right`` holds; recorded if it depends on the values of symbols.
 
-    >>> from fxc.ir.symbols import symbol
+    >>> from .symbols import symbol
     >>> taken = {}
     >>> n, m = symbol("n", hint=4, lower=2), symbol("m", hint=4, lower=2)
     >>> with recording(taken):

@@ -25,7 +25,7 @@ from fxc.ir.records import frozen
 # - The method takes a lock, since others hold it while they fill arrays without the GIL. Native
 #   code has the GIL all the time, so it is enough that nobody holds the lock when it begins;
 #   otherwise the method is called, and waits.
-# - fxc/native_draws.py finds the functions and makes an adapter of each, which looks at all of
+# - fxc/native/draws.py finds the functions and makes an adapter of each, which looks at all of
 #   this, once in a process and when it is needed. Before the adapter is used it is tried beside the
 #   method, numbers and states. If anything is missing or differs (another NumPy, another platform),
 #   there is no adapter, and the method is called as always.

@@ -11,14 +11,14 @@ from collections.abc import Callable
 from types import CodeType, FunctionType
 from typing import Any
 
+from fxc.calling.compiling import Worth, new_variant
 from fxc.capture.staging.staging import keep_source, source_of
+from fxc.compilations.native_calls import NativeCall, chain
+from fxc.compilations.native_texts import native_call
+from fxc.compilations.state import Options, State
+from fxc.compilations.variants import Variant
 from fxc.ir.errors import MISSED, RunFailed, WrongResult
 
-from ..compiling import Worth, new_variant
-from ..native_calls import NativeCall, chain
-from ..native_texts import native_call
-from ..state import Options, State
-from ..variants import Variant
 from ..verifying.calls import VerifiedCall
 from .swapping import answering
 

@@ -99,7 +99,8 @@ def first_wrong(
 
 def verdict_of(call: VerifiedCall, text: str) -> Verdict:
     """Which step is wrong of a call that differs by ``text``."""
-    from ..stages import compile_captured, result_leaves
+    from fxc.pipeline.stages import compile_captured, result_leaves
+
     from .stage_runs import captured_run
 
     captured, options = call.captured, call.options

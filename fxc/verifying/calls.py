@@ -15,20 +15,20 @@ from typing import Any
 
 import numpy as np
 
+from fxc.cache.bugs import keep_bug
 from fxc.capture.captured import Captured
+from fxc.compilations.state import Options
+from fxc.compilations.variants import Variant
 from fxc.ir.errors import MISSED, PLEASE_REPORT, CaptureWarning, RunFailed, WrongResult
 from fxc.ir.evaluate import KernelOf
 from fxc.ir.graph import walk
 from fxc.ir.handles import object_at
 from fxc.ir.records import frozen
+from fxc.ir.tracebacks import unseen
 from fxc.ops.operators import Tag
 from fxc.ops.table import TABLE
+from fxc.pipeline.stages import result_leaves
 
-from ..bugs import keep_bug
-from ..stages import result_leaves
-from ..state import Options
-from ..tracebacks import unseen
-from ..variants import Variant
 from .counts import COMPARED, COUNTS, LEFT, WRONG
 from .nearness import Nearness
 from .parts import is_globals

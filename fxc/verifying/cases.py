@@ -146,8 +146,8 @@ def results_of(graph: Graph) -> tuple[ResultLeaf, ...]:
 
 
 def _compiled(graph: Graph, math: Math) -> Any:
-    from ..assemble import assemble
-    from ..stages import functional_of, lowered
+    from fxc.pipeline.assemble import assemble
+    from fxc.pipeline.stages import functional_of, lowered
 
     functional = graph
     if graph.stage == "captured":

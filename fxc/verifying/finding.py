@@ -53,7 +53,7 @@ def _name(call: VerifiedCall) -> str:
 
 def _case(call: VerifiedCall, verdict: Verdict) -> Case | None:
     """A graph before the step that is wrong, from which compilation goes on by itself."""
-    from ..stages import functional_graph
+    from fxc.pipeline.stages import functional_graph
 
     captured, math = call.captured, call.options.math
     own = ("capture", "what follows native code")
@@ -63,7 +63,7 @@ def _case(call: VerifiedCall, verdict: Verdict) -> Case | None:
         return case_of(captured.graph, call.inputs, math)
     graph: Graph = functional_graph(captured)
     if call.options.passes:
-        from ..passing import passed
+        from fxc.pipeline.passing import passed
 
         graph = passed(graph, call.options.passes)
     return case_of(graph, call.inputs, math)

@@ -18,8 +18,8 @@ import numpy as np
 from fxc.ir.errors import FxcError
 from fxc.ir.parse import parse_graph
 from fxc.ir.types import ScalarType, strided_empty
+from fxc.ir.version import __version__
 from fxc.ops.table import TABLE
-from fxc.version import __version__
 
 from .bisect import Verdict
 from .cases import Case, handles_of
@@ -33,7 +33,7 @@ is a difference.
 
 import sys
 
-from fxc.verifying.reproducer import show
+from .reproducer import show
 
 if __name__ == "__main__":
     sys.exit(show(__file__))

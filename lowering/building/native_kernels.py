@@ -1,8 +1,8 @@
 """Which operators have native code, for which nodes, and what builds it: no other place says so.
 
-``native_kernel`` is the LLVM backend's index of kernels (``llvm_index`` of ``fxc/stages.py``). For
-an operator that has none its composite takes its place, or else NumPy is called, as for nodes that
-a kernel does not cover.
+``native_kernel`` is the LLVM backend's index of kernels (``llvm_index`` of
+``fxc/pipeline/stages.py``). For an operator that has none its composite takes its place, or else
+NumPy is called, as for nodes that a kernel does not cover.
 """
 
 from __future__ import annotations

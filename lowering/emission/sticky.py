@@ -40,7 +40,7 @@ from .llvm_text import FunctionText
 # ``careful`` way, which takes the call: arms stay branches (``stay``), and comparisons are quiet.
 # There are no lanes past the end of a loop: see runtime/engine.py.
 # ``updated`` names the inputs that a program reads and writes: they are not what they were when the
-# flags are looked at; fxc/flagged.py says what is done about that.
+# flags are looked at; fxc/native/flagged.py says what is done about that.
 
 NOTICE = "floating-point flags"  # among the functions of the pointer table
 _ALL = INVALID | DIVIDE | OVERFLOW | UNDERFLOW

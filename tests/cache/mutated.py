@@ -14,7 +14,7 @@ import numpy as np
 
 import fxc
 from fxc.cache import entries
-from fxc.compiling import captures_begun
+from fxc.calling.compiling import captures_begun
 from fxc.ir.settings import config
 from fxc.runtime import engine, kept_codes, linking
 from tests.damages import damaged

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import fxc
-from fxc.compiling import captures_begun
+from fxc.calling.compiling import captures_begun
 from fxc.runtime import engine
 from tests.outcomes import difference, run
 

@@ -16,7 +16,7 @@ import pytest
 
 import fxc
 from fxc.cache import folder
-from fxc.compiling import captures_begun
+from fxc.calling.compiling import captures_begun
 from fxc.ir.settings import config
 from tests.damages import damaged
 

@@ -9,7 +9,7 @@ import pytest
 
 PROGRAM = """
 import sys, numpy as np, fxc
-from fxc import compiling
+from fxc.calling import compiling
 
 @fxc.compile
 def step(u, k):
@@ -25,7 +25,7 @@ print(compiling.captures_begun(), "fxc.runtime.llvm_library" in sys.modules,
 
 EDITED = """
 import os, fxc
-from fxc import compiling
+from fxc.calling import compiling
 
 @fxc.compile
 def double(x):

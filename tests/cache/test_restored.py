@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import fxc
-from fxc.compiling import captures_begun
+from fxc.calling.compiling import captures_begun
 from tests.exporters.corpus import EXAMPLES, Example
 from tests.outcomes import difference, run
 

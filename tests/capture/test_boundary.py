@@ -14,8 +14,8 @@ import pytest
 from numpy.lib.stride_tricks import as_strided
 
 import fxc
-import fxc.assemble
-import fxc.stages
+import fxc.pipeline.assemble
+import fxc.pipeline.stages
 from fxc.ops.kernels import kernel_of
 from tests.bodies import check_body
 from tests.outcomes import Outcome, difference, leaves, run
@@ -321,8 +321,8 @@ def test_only_the_parts_that_are_written_are_stored(monkeypatch, backend):
 
         return sort if name == "sort" else kernel
 
-    monkeypatch.setattr(fxc.assemble, "compiled_kernel_of", meddling)
-    monkeypatch.setattr(fxc.stages, "_kernels_of", lambda index: meddling)
+    monkeypatch.setattr(fxc.pipeline.assemble, "compiled_kernel_of", meddling)
+    monkeypatch.setattr(fxc.pipeline.stages, "_kernels_of", lambda index: meddling)
     expected = x.copy()
     in_parts(expected)
     expected[others] = -7

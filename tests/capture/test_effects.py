@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import fxc
-import fxc.decisions
+import fxc.compilations.decisions
 from tests.outcomes import difference, run
 from tests.worlds import World, compare, seen
 
@@ -733,7 +733,7 @@ def test_export_refuses_effects():
 
 
 def test_captures_that_do_not_pay_are_not_made(monkeypatch):
-    monkeypatch.setattr(fxc.decisions, "_SAVED", 1.0)
+    monkeypatch.setattr(fxc.compilations.decisions, "_SAVED", 1.0)
     compiled = fxc.compile(lambda x, data: x + len(data))
     for k in range(8 + 5 + 20):  # after five, twenty are not looked at
         assert (compiled(array(), b"a" * k) == array() + k).all()
@@ -764,7 +764,7 @@ def test_calls_that_raise_are_not_captured_for_ever(monkeypatch):
 
 
 def test_there_are_64_variants_at_most(monkeypatch):
-    monkeypatch.setattr(fxc.decisions, "_SAVED", 1.0)
+    monkeypatch.setattr(fxc.compilations.decisions, "_SAVED", 1.0)
     compiled = fxc.compile(lambda x, data: x + len(data))
     for k in range(64):
         for _ in range(4):

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import fxc
-from fxc.variants import MOST_RESTS
+from fxc.compilations.variants import MOST_RESTS
 from tests.outcomes import difference, run
 
 V = np.linspace(0.5, 2.0, 4000)

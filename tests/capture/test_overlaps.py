@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 import fxc
-import fxc.assemble
-import fxc.stages
+import fxc.pipeline.assemble
+import fxc.pipeline.stages
 from fxc.capture.guards.common_base import common_base
 from fxc.ops.kernels import kernel_of
 from tests.covering import some
@@ -325,8 +325,8 @@ def test_what_lies_between_the_arguments_is_never_written(monkeypatch, backend):
 
         return sort if name == "sort" else kernel
 
-    monkeypatch.setattr(fxc.assemble, "compiled_kernel_of", meddling)
-    monkeypatch.setattr(fxc.stages, "_kernels_of", lambda index: meddling)
+    monkeypatch.setattr(fxc.pipeline.assemble, "compiled_kernel_of", meddling)
+    monkeypatch.setattr(fxc.pipeline.stages, "_kernels_of", lambda index: meddling)
     expected = base.copy()
     expected[gaps] = -1
     writes_early_and_late(*parts(expected))

@@ -20,7 +20,7 @@ from fxc.ops.kernels import kernel_of
 from fxc.ops.metas import types_of
 from fxc.ops.table import TABLE
 from fxc.passes.reinplace import reinplace
-from fxc.stages import decomposed_graph, functional_graph, llvm_index, native
+from fxc.pipeline.stages import decomposed_graph, functional_graph, llvm_index, native
 from tests.levels import cheaply
 from tests.outcomes import difference, run
 

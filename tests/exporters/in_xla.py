@@ -15,7 +15,7 @@ import numpy as np
 from jax.extend.backend import get_backend, get_compile_options
 
 import fxc
-from fxc.exported import ExportedProgram
+from fxc.exported.program import ExportedProgram
 from fxc.exporters.stablehlo.module import size_symbols
 from fxc.exporters.stablehlo.results import results_of, sizes_of
 from fxc.ir.errors import ExportError

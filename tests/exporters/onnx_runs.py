@@ -14,8 +14,8 @@ import numpy as np
 import onnxruntime
 
 import fxc
-from fxc.exported import ExportedProgram
-from fxc.exported_arguments import leaf_names
+from fxc.exported.arguments import leaf_names
+from fxc.exported.program import ExportedProgram
 from fxc.exporters.onnx.export import legal_graph
 from fxc.exporters.onnx.nodes import emitters
 from fxc.ir.errors import ExportError

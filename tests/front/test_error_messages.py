@@ -143,7 +143,7 @@ def test_bugs_keep_their_frames(monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*given: object) -> None:
         raise KeyError("of fxc")
 
-    monkeypatch.setattr("fxc.stages.functionalize", broken)
+    monkeypatch.setattr("fxc.pipeline.stages.functionalize", broken)
     with pytest.raises(InternalError, match=r"^FXC0901: ") as caught:
         fxc.compile(lambda x: x + 1, fullgraph=True)(X)
     names = [frame.name for frame in traceback.extract_tb(caught.value.__traceback__)]

@@ -19,10 +19,10 @@ import numpy as np
 import pytest
 
 import fxc
+from fxc.exported.file import _READERS, FORMAT
 from fxc.ir.errors import ParseError
 from fxc.ir.parse import parse_graph
 from fxc.ops.table import TABLE
-from fxc.program_file import _READERS, FORMAT
 from tests.compiling import same
 from tests.outcomes import difference, run
 from tests.program_files import SAVED, tried

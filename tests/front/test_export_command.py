@@ -10,7 +10,7 @@ import pytest
 
 import fxc
 from fxc.cli.given_function import add_call, call_of
-from fxc.exported import ExportedProgram
+from fxc.exported.program import ExportedProgram
 from tests.exporters.test_numpy_source import loaded
 
 FILE = '''\

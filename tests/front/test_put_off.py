@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import fxc
-import fxc.serving
-from fxc.compiling import captures_begun
+import fxc.calling.serving
+from fxc.calling.compiling import captures_begun
 from tests.outcomes import difference, run
 
 
@@ -39,8 +39,8 @@ def compiled_calls(compiled, args) -> int:
 @pytest.fixture
 def dear(as_users: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every compilation is one that takes long."""
-    monkeypatch.setattr(fxc.serving, "LONGEST", 0.0)
-    monkeypatch.setattr(fxc.decisions, "SHARE", 1.0)
+    monkeypatch.setattr(fxc.calling.serving, "LONGEST", 0.0)
+    monkeypatch.setattr(fxc.compilations.decisions, "SHARE", 1.0)
 
 
 @pytest.mark.usefixtures("dear")
@@ -61,7 +61,7 @@ def test_the_next_one_waits_without_a_capture() -> None:
 
 @pytest.mark.usefixtures("dear")
 def test_nobody_looks_for_what_varies_meanwhile(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fxc.decisions, "_DEAR", 0.0)
+    monkeypatch.setattr(fxc.compilations.decisions, "_DEAR", 0.0)
     compiled, x = fxc.compile(settle), np.linspace(0.5, 3.0, 7)
     compiled_calls(compiled, (x, "mean"))
     compiled(x, "most")

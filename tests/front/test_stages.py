@@ -18,7 +18,7 @@ from fxc.ir.parse import parse_graph
 from fxc.lowering.nests.parse import parse_loops
 from fxc.lowering.operators.reduction_order import TAKES_RUNS_WHOLE
 from fxc.ops.table import TABLE
-from fxc.report import STAGES, Stages
+from fxc.pipeline.report import STAGES, Stages
 
 
 def chain(x, y):

@@ -17,10 +17,10 @@ import numpy as np
 import pytest
 
 import fxc
-from fxc.compiling import captures_begun
-from fxc.digests import digest_of
+from fxc.cache.digests import digest_of
+from fxc.cache.stored import restore, store
+from fxc.calling.compiling import captures_begun
 from fxc.ir.errors import MISSED
-from fxc.stored import restore, store
 from tests.exporters.corpus import EXAMPLES, Example
 from tests.outcomes import difference, run, warnings_of
 

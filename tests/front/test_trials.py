@@ -14,11 +14,11 @@ import numpy as np
 import pytest
 
 import fxc
-import fxc.native_calls
-import fxc.variants
-from fxc import decisions, parts, trials, turns
-from fxc.lowering.calling.guard_things import Untranslated
-from fxc.trials import (
+import fxc.compilations.native_calls
+import fxc.compilations.variants
+from fxc.calling import parts
+from fxc.compilations import decisions, trials, turns
+from fxc.compilations.trials import (
     BRIEF,
     BRIEF_CALLS,
     CALLS,
@@ -29,7 +29,8 @@ from fxc.trials import (
     SETTLED,
     Trial,
 )
-from fxc.turns import FOR_EVER, MORE, Handed, Pace, Tried, Ways, key_of
+from fxc.compilations.turns import FOR_EVER, MORE, Handed, Pace, Tried, Ways, key_of
+from fxc.lowering.calling.guard_things import Untranslated
 
 pytestmark = pytest.mark.usefixtures("as_users")
 
@@ -37,7 +38,7 @@ pytestmark = pytest.mark.usefixtures("as_users")
 @pytest.fixture
 def far_apart(monkeypatch: pytest.MonkeyPatch) -> None:
     """Calls are taken for ones that do not follow each other closely: native code for them waits."""
-    monkeypatch.setattr(fxc.variants, "CLOSE", 0.0)
+    monkeypatch.setattr(fxc.compilations.variants, "CLOSE", 0.0)
 
 
 @pytest.mark.parametrize(
@@ -161,7 +162,9 @@ def test_trials_that_are_lost_come_again(far: bool, monkeypatch: pytest.MonkeyPa
         turns += [turn for turn in compiled._state.turns.values() if turn not in turns]
     left = [turn.cells[MORE] + turn.taken for turn in turns if isinstance(turn, Handed)]
     last = left.pop()
-    assert last + sum(left) == pytest.approx(fxc.variants.OFTEN, abs=30)  # then native calls pay
+    assert last + sum(left) == pytest.approx(
+        fxc.compilations.variants.OFTEN, abs=30
+    )  # then native calls pay
     assert left == ([] if far else [64, 512])
     info = compiled.cache_info()
     assert info.native_calls + info.eager_calls == 800
@@ -271,7 +274,7 @@ def test_a_driver_is_not_written_again_while_it_is_on_trial() -> None:
 
 
 def test_calls_with_copies_are_not_timed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fxc.variants, "CLOSE", float("inf"))
+    monkeypatch.setattr(fxc.compilations.variants, "CLOSE", float("inf"))
 
     def update(x):
         x += 1.0 / x
@@ -292,7 +295,7 @@ def test_calls_with_copies_are_not_timed(monkeypatch: pytest.MonkeyPatch) -> Non
 def test_native_code_has_calls_that_follow_each_other_from_the_third_on(
     fullgraph: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(fxc.variants, "CLOSE", float("inf"))
+    monkeypatch.setattr(fxc.compilations.variants, "CLOSE", float("inf"))
     compiled = fxc.compile(lambda x: x * 2 + 1, fullgraph=fullgraph)
     for k in range(8):
         assert (compiled(np.ones(8)) == 3).all()
@@ -311,8 +314,8 @@ def test_what_native_code_cannot_call_is_tried_all_the_same(
         asked.append(given)
         raise Untranslated("it is not")
 
-    monkeypatch.setattr("fxc.native_texts.native_call", native_call)
-    monkeypatch.setattr(fxc.variants, "CLOSE", float("inf"))
+    monkeypatch.setattr("fxc.compilations.native_texts.native_call", native_call)
+    monkeypatch.setattr(fxc.compilations.variants, "CLOSE", float("inf"))
     compiled = fxc.compile(lambda x: x * 2 + 1)
     for _ in range(trials.EARLY):
         compiled(np.ones(8))
@@ -325,15 +328,15 @@ def test_what_native_code_cannot_call_is_tried_all_the_same(
 
 def test_calls_far_apart_are_looked_at_ever_less() -> None:
     fn = fxc.compile(lambda x: x * 2 + 1, fullgraph=True)
-    looked, asked = [], fxc.variants.Variant.look
+    looked, asked = [], fxc.compilations.variants.Variant.look
 
     def look(variant: Any) -> bool:
         looked.append(variant.calls)
         return asked(variant)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(fxc.variants.Variant, "look", look)
-        patch.setattr(fxc.variants, "CLOSE", 0.0)
+        patch.setattr(fxc.compilations.variants.Variant, "look", look)
+        patch.setattr(fxc.compilations.variants, "CLOSE", 0.0)
         for _ in range(100):
             fn(np.ones(8))
     assert looked == [1, 2, 3, 6, 7, 14, 15, 30, 31, 62, 63]
@@ -476,7 +479,7 @@ def refused(x, y=1, *, z=0):
 def test_a_function_that_is_refused_is_called_as_it_is(
     known: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(fxc.native_calls, "objects_are_as_known", lambda: known)
+    monkeypatch.setattr(fxc.compilations.native_calls, "objects_are_as_known", lambda: known)
     compiled: Any = fxc.compile(refused)
     x = np.ones(3)
     for k in range(10):
@@ -497,7 +500,7 @@ def test_a_function_that_is_refused_is_called_as_it_is(
 
 def hand_on(function: Any, *args: Any, calls: int, seconds: float = 1e9) -> tuple[Handed, Any]:
     turn = Handed(function, key_of(args, {}), calls, seconds)
-    return turn, fxc.native_calls.forward(turn, lambda *_: "other", lambda *_: "over")
+    return turn, fxc.compilations.native_calls.forward(turn, lambda *_: "other", lambda *_: "over")
 
 
 def test_so_many_calls_are_left() -> None:
@@ -575,7 +578,7 @@ def test_how_long_a_driver_that_loses_waits(
     turn.key, turn.ways = key, replace(turn.ways, is_driver=bool(is_driver))
     compiled._lost(turn, trial)
     (left,) = compiled._state.turns.values()
-    calls = seconds / 1e-7 or fxc.variants.OFTEN
+    calls = seconds / 1e-7 or fxc.compilations.variants.OFTEN
     assert left.cells[MORE] == pytest.approx(calls, rel=0.01)
     assert captures[-1].left == 0.0
 
@@ -638,7 +641,7 @@ def test_a_turn_goes_on_where_native_code_hands_calls_on() -> None:
         assert turn.taken + compiled._state.eager_calls == 3000
         assert turn.taken > 2980
         assert len(kinds) <= 4  # native code was not made anew at each look
-        for _ in range(2**fxc.variants.MOST_RESTS):
+        for _ in range(2**fxc.compilations.variants.MOST_RESTS):
             assert compiled(ones, ones).tolist() == [1, 1, 1]
     assert compiled.cache_info().native_calls > 0
-    assert compiled.cache_info().eager_calls < 3000 + 2**fxc.variants.MOST_RESTS
+    assert compiled.cache_info().eager_calls < 3000 + 2**fxc.compilations.variants.MOST_RESTS

@@ -14,7 +14,7 @@ import pytest
 from dask.distributed import Client, LocalCluster
 
 import fxc
-from fxc.compiling import captures_begun
+from fxc.calling.compiling import captures_begun
 
 DEPTH = 3
 

@@ -45,7 +45,7 @@ LEFT = (
     "fxc.lowering.emission.control",
     "fxc.lowering.emission.pairwise",
     "fxc.lowering.emission.products",
-    "fxc.native_draws",
+    "fxc.native.draws",
     "fxc.split",
     "llvmlite.ir",
     "networkx",
@@ -55,7 +55,7 @@ LEFT = (
 def test_straight_line_code_imports_no_room_that_it_does_not_need(tmp_path: Path) -> None:
     found = imported("return a * b + 1", tmp_path)
     assert {room: inside(found, room) for room in LEFT} == {room: set() for room in LEFT}
-    assert len(inside(found, "fxc")) <= 485, "more than it was: what is needed by all programs?"
+    assert len(inside(found, "fxc")) <= 486, "more than it was: what is needed by all programs?"
 
 
 @pytest.mark.parametrize(

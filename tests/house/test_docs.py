@@ -54,7 +54,7 @@ def test_the_page_of_the_api_has_all_public_names() -> None:
 def test_the_page_of_the_architecture_names_all_passes() -> None:
     """Those that a graph goes through, in the table of arrows and by their modules' names."""
     text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
-    stages = (ROOT / "fxc" / "stages.py").read_text(encoding="utf-8")
+    stages = (ROOT / "fxc" / "pipeline" / "stages.py").read_text(encoding="utf-8")
     passes = re.findall(r"^from fxc\.passes\.(\w+) import (\w+)$", stages, re.MULTILINE)
     section = text[text.index("## Passes") :].split("\n## ")[0]
     assert len(passes) > 4

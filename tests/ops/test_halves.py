@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import fxc
-from fxc import assemble
+from fxc.pipeline import assemble
 from fxc.runtime.engine import converts_halves
 from tests.compiling import check
 from tests.outcomes import agreement

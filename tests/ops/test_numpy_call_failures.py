@@ -17,8 +17,8 @@ import numpy as np
 import pytest
 
 import fxc
-import fxc.flagged
-import fxc.variants
+import fxc.compilations.variants
+import fxc.native.flagged
 from tests.outcomes import difference, run
 from tests.runtime.test_interrupts import Alarmed, alarm, raiser
 
@@ -121,7 +121,7 @@ def test_what_a_handler_raises_during_a_compilation(
         raise error
 
     before = signal.signal(signal.SIGUSR1, handler)
-    original = fxc.stages.compile_captured
+    original = fxc.pipeline.stages.compile_captured
 
     def interrupted(*args: Any) -> Any:
         signal.raise_signal(signal.SIGUSR1)
@@ -129,7 +129,7 @@ def test_what_a_handler_raises_during_a_compilation(
 
     compiled = fxc.compile(relaxed)
     try:
-        monkeypatch.setattr(fxc.stages, "compile_captured", interrupted)
+        monkeypatch.setattr(fxc.pipeline.stages, "compile_captured", interrupted)
         with pytest.raises(error):
             compiled(*arguments())
     finally:
@@ -324,8 +324,8 @@ def test_a_call_inside_of_a_call(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_what_numpy_raises_in_a_function_that_is_called_often(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(fxc.variants, "OFTEN", 10)
-    monkeypatch.setattr(fxc.flagged, "YOUNG", 0)  # what is updated is not copied
+    monkeypatch.setattr(fxc.compilations.variants, "OFTEN", 10)
+    monkeypatch.setattr(fxc.native.flagged, "YOUNG", 0)  # what is updated is not copied
     compiled = fxc.compile(_until_negative, fullgraph=True)
     numbers = abs(NUMBERS)
     for _ in range(12):

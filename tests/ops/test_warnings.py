@@ -20,8 +20,8 @@ import numpy as np
 import pytest
 
 import fxc
-import fxc.flagged
-import fxc.variants
+import fxc.compilations.variants
+import fxc.native.flagged
 from fxc.ir.flag_bits import HAS_FLAGS
 from fxc.ops.table import TABLE
 from tests.covering import pairs, some
@@ -372,7 +372,7 @@ def test_a_warning_after_many_calls_without(clean: int) -> None:
 
 
 def test_native_calls_warn(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fxc.variants, "OFTEN", 1)
+    monkeypatch.setattr(fxc.compilations.variants, "OFTEN", 1)
     f = function("def f(a, b):\n    return a / b, (a * b).sum()\n")
     compiled = fxc.compile(f, fullgraph=True)
     ones = np.ones(11)
@@ -420,8 +420,8 @@ def test_a_function_that_warns_at_each_call_becomes_plain_numpy() -> None:
         assert outcome(compiled, (A, B)) == outcome(f, (A, B))
     tried = sum(v.replays for v in compiled._state.variants)
     assert compiled.cache_info().eager_calls == 300
-    assert tried <= fxc.variants.MOST_RESTS
-    for _ in range(2**fxc.variants.MOST_RESTS):
+    assert tried <= fxc.compilations.variants.MOST_RESTS
+    for _ in range(2**fxc.compilations.variants.MOST_RESTS):
         compiled(A, np.ones(11))
     assert compiled.cache_info().native_calls > 100  # native code has it back
 
@@ -440,8 +440,8 @@ def test_a_function_that_raises_at_each_call_becomes_plain_numpy() -> None:
         with pytest.raises(ValueError, match=f"{k % 7} is too large"):
             compiled(x)
     assert compiled.cache_info().eager_calls == 100
-    assert sum(v.replays for v in compiled._state.variants) <= fxc.variants.MOST_RESTS
-    for _ in range(2**fxc.variants.MOST_RESTS):
+    assert sum(v.replays for v in compiled._state.variants) <= fxc.compilations.variants.MOST_RESTS
+    for _ in range(2**fxc.compilations.variants.MOST_RESTS):
         assert not compiled(np.zeros(50)).any()
     assert compiled.cache_info().native_calls > 100
 

@@ -16,7 +16,7 @@ from fxc.ops.metas import types_of
 from fxc.ops.table import TABLE
 from fxc.passes.reinplace import reinplace
 from fxc.passes.simplify import simplify
-from fxc.stages import native
+from fxc.pipeline.stages import native
 from tests.levels import in_place, updating_kernel_of
 from tests.passed import parsed
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import fxc
-from fxc.bugs import keep_bug, kept_bugs
+from fxc.cache.bugs import keep_bug, kept_bugs
 from fxc.cli.main import main
 from fxc.ir.errors import InternalError, WrongResult
 from fxc.reporting.bundle import compilations_text
@@ -193,7 +193,7 @@ def test_a_bug_is_told_with_its_place_in_fxc(tmp_path):
 @pytest.fixture
 def empty_cache(tmp_path, monkeypatch):
     monkeypatch.setattr("fxc.cache.folder._failures", 0)
-    monkeypatch.setattr("fxc.bugs._met", set())
+    monkeypatch.setattr("fxc.cache.bugs._met", set())
     with fxc.config.override(cache=True, cache_dir=str(tmp_path / "cache")):
         yield
 
@@ -239,7 +239,7 @@ def test_a_cache_that_cannot_be_written_changes_nothing(tmp_path, empty_cache):
 
 def test_the_last_bugs_are_kept(monkeypatch, empty_cache):
     for number in range(25):
-        monkeypatch.setattr("fxc.bugs._met", set())
+        monkeypatch.setattr("fxc.cache.bugs._met", set())
         keep_bug(relax, (), InternalError(f"number {number}."), {})
     assert len(kept_bugs()) == 20
     assert "number 24." in kept_bugs()[-1]
@@ -266,7 +266,7 @@ def test_failures_where_numpy_does_not_fail_are_kept(monkeypatch, empty_cache):
     def failing(*given):
         raise ValueError("hunter2 of the program")
 
-    monkeypatch.setattr("fxc.serving.Serving._found_or_compiled", failing)
+    monkeypatch.setattr("fxc.calling.serving.Serving._found_or_compiled", failing)
     with pytest.raises(InternalError):
         fxc.compile(relax, fullgraph=True)(*relax_arguments())
     with pytest.warns(fxc.CaptureWarning, match="report it, with python -m fxc rage SCRIPT"):

@@ -24,11 +24,11 @@ import numpy as np
 import pytest
 
 import fxc
-import fxc.flagged
-import fxc.native_calls
-import fxc.native_texts
-import fxc.state
-import fxc.variants
+import fxc.compilations.native_calls
+import fxc.compilations.native_texts
+import fxc.compilations.state
+import fxc.compilations.variants
+import fxc.native.flagged
 from fxc.ir.objects import HAS_VECTORCALL, types_are_as_known
 
 Call = tuple[Any, ...]
@@ -37,8 +37,8 @@ Call = tuple[Any, ...]
 @pytest.fixture(autouse=True)
 def soon(monkeypatch: pytest.MonkeyPatch) -> None:
     """Native calls are made after the second call, not after thousands."""
-    monkeypatch.setattr(fxc.variants, "OFTEN", 1)
-    monkeypatch.setattr(fxc.flagged, "YOUNG", 0)  # what is updated is not copied
+    monkeypatch.setattr(fxc.compilations.variants, "OFTEN", 1)
+    monkeypatch.setattr(fxc.native.flagged, "YOUNG", 0)  # what is updated is not copied
 
 
 def is_native(program: Any) -> bool:
@@ -558,7 +558,7 @@ def test_a_subclass_with_calls_of_its_own_keeps_them() -> None:
             self.count += 1
             return super().__call__(*args, **kwargs)
 
-    program = Logged(add_one, fxc.state.Options())
+    program = Logged(add_one, fxc.compilations.state.Options())
     for _ in range(5):
         assert program(2.0) == 3.0
     assert program.count == 5
@@ -568,8 +568,8 @@ def test_a_subclass_with_calls_of_its_own_keeps_them() -> None:
 def test_calls_become_native_when_there_are_many(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(fxc.variants, "OFTEN", 10)
-    monkeypatch.setattr(fxc.flagged, "YOUNG", 0)  # what is updated is not copied
+    monkeypatch.setattr(fxc.compilations.variants, "OFTEN", 10)
+    monkeypatch.setattr(fxc.native.flagged, "YOUNG", 0)  # what is updated is not copied
     program = fxc.compile(add_one, fullgraph=True)
     for _ in range(10):
         assert type(program) is fxc.Compiled
@@ -587,7 +587,7 @@ def test_calls_become_native_when_there_are_many(
 
 
 def test_a_python_with_other_objects_keeps_its_own_calls(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fxc.native_texts, "objects_are_as_known", lambda: False)
+    monkeypatch.setattr(fxc.compilations.native_texts, "objects_are_as_known", lambda: False)
     program = fxc.compile(add_one, fullgraph=True)
     for _ in range(5):
         assert program(2.0) == 3.0
@@ -597,7 +597,7 @@ def test_a_python_with_other_objects_keeps_its_own_calls(monkeypatch: pytest.Mon
 def test_the_class_of_native_calls_is_for_one_object() -> None:
     program = become_native(add_one, 2.0)
     kind: Any = type(program)
-    other = kind(lambda x: x * 3, fxc.state.Options())
+    other = kind(lambda x: x * 3, fxc.compilations.state.Options())
     assert type(other) is fxc.Compiled
     assert (other(2.0), program(2.0)) == (6.0, 3.0)
     if types_are_as_known():
@@ -627,7 +627,7 @@ def test_calls_of_all_forms_reach_the_builtin() -> None:
 
 
 def test_a_python_with_other_types_calls_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fxc.native_calls, "types_are_as_known", lambda: False)
+    monkeypatch.setattr(fxc.compilations.native_calls, "types_are_as_known", lambda: False)
     program = become_native(add_one, 2.0)
     assert not type(program).__flags__ & HAS_VECTORCALL
     assert program(2.0) == 3.0
@@ -655,7 +655,7 @@ def test_a_call_may_take_the_class_away_that_it_came_by() -> None:
 
 
 def test_a_bug_costs_speed_only(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fxc.native_texts, "emit_call", lambda *_: 1 / 0)
+    monkeypatch.setattr(fxc.compilations.native_texts, "emit_call", lambda *_: 1 / 0)
     program = fxc.compile(add_one, fullgraph=True)
     program(2.0)
     with pytest.warns(fxc.CaptureWarning, match="ZeroDivisionError"):

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 import fxc
-from fxc import native_draws
 from fxc.lowering.emission.draws import MANY
-from fxc.native_draws import draw_function
+from fxc.native import draws
+from fxc.native.draws import draw_function
 from fxc.ops.draws import FORMS, Form, Real, form_of
 from tests.ops.test_random_draws import state
 from tests.outcomes import difference, run
@@ -536,18 +536,18 @@ def test_errors_beside_draws_are_told() -> None:
 
 def test_a_function_that_differs_is_not_called() -> None:
     wrong = Form("Generator", "normal", "random_laplace", FORMS["Generator.normal()"].arguments)
-    assert native_draws._made(wrong, False) is None
-    assert native_draws._made(wrong, True) is None
+    assert draws._made(wrong, False) is None
+    assert draws._made(wrong, True) is None
     missing = Form("Generator", "random", "random_of_another_numpy")
-    assert native_draws._made(missing, False) is None
+    assert draws._made(missing, False) is None
     swapped = Form(
         "Generator", "beta", "random_gamma", (Real("a", None, 0.1), Real("b", None, 0.1))
     )
-    assert native_draws._made(swapped, False) is None
+    assert draws._made(swapped, False) is None
 
 
 def test_without_adapters_the_methods_are_called(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("fxc.assemble.draw_function", lambda key: 0)
+    monkeypatch.setattr("fxc.pipeline.assemble.draw_function", lambda key: 0)
     compiled = fxc.compile(total, fullgraph=True)
     one, other = np.random.default_rng(4), np.random.default_rng(4)
     assert compiled(one, 50) == total(other, 50)

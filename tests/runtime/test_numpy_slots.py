@@ -9,7 +9,7 @@ import sys
 import numpy as np
 import pytest
 
-from fxc import numpy_slots
+from fxc.native import numpy_slots
 
 
 def test_this_numpy_has_them() -> None:
@@ -51,7 +51,7 @@ def test_the_error_is_one_of_the_import() -> None:
         "import numpy as np, fxc\n"
         "import fxc.ir.objects as objects\n"
         "objects.objects_are_as_known = lambda: False\n"
-        "try: import fxc.assemble\n"
+        "try: import fxc.pipeline.assemble\n"
         "except ImportError as error: print(error)\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

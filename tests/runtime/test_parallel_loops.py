@@ -22,9 +22,9 @@ import numpy as np
 import pytest
 
 import fxc
-from fxc import assemble
 from fxc.lowering.machine.costs import Costs
 from fxc.lowering.machine.target import SERIAL, Target
+from fxc.pipeline import assemble
 from fxc.runtime import pool as module
 from fxc.runtime.pool import ThreadPool
 from tests.outcomes import difference, run

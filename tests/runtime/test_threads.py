@@ -20,8 +20,9 @@ import numpy as np
 import pytest
 
 import fxc
-from fxc import native_calls, native_draws
+from fxc.compilations import native_calls
 from fxc.ir.evaluate import evaluate
+from fxc.native import draws
 from fxc.ops.kernels import kernel_of
 from tests.forking import Forking
 from tests.outcomes import difference, run
@@ -306,7 +307,7 @@ def test_the_interpreter_ends_while_others_compile():
     ("module", "made", "ask"),
     [
         (native_calls, "_vectorcall", native_calls.vectorcall_address),
-        (native_draws, "_made", lambda: native_draws.draw_function("Generator.normal()")),
+        (draws, "_made", lambda: draws.draw_function("Generator.normal()")),
     ],
 )
 def test_code_whose_address_is_kept_is_made_once(

@@ -13,8 +13,10 @@ from tests.splitting import alike, compared, outcome
 
 @pytest.fixture(autouse=True)
 def _soon(monkeypatch):
-    monkeypatch.setattr(fxc.variants, "OFTEN", 10)
-    monkeypatch.setattr(fxc.trials, "_HARDLY", 1e9)  # however little a part does, it stays
+    monkeypatch.setattr(fxc.compilations.variants, "OFTEN", 10)
+    monkeypatch.setattr(
+        fxc.compilations.trials, "_HARDLY", 1e9
+    )  # however little a part does, it stays
 
 
 def objects(u, n, seen):

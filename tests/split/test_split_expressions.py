@@ -397,7 +397,7 @@ def test_a_target_that_may_bind_another_variable(program, n):
 
 
 def test_an_inner_function_is_compiled_once(monkeypatch):
-    from fxc import called_functions
+    from fxc.calling import called_functions
 
     def f(u, n):
         scale = u.sum() + 1

@@ -391,7 +391,7 @@ def test_a_body_in_a_python_loop_is_compiled_once():
 
 @pytest.mark.usefixtures("as_users")
 def test_a_part_that_does_not_pay_is_left_to_python(monkeypatch):
-    monkeypatch.setattr(fxc.trials, "_HARDLY", 0.0)  # whatever the clock says
+    monkeypatch.setattr(fxc.compilations.trials, "_HARDLY", 0.0)  # whatever the clock says
 
     def f(n):
         for k in range(n):
@@ -402,7 +402,7 @@ def test_a_part_that_does_not_pay_is_left_to_python(monkeypatch):
     compiled = fxc.compile(f)
     for _ in range(3):
         assert compiled(50) == f(50)
-    trials = fxc.trials
+    trials = fxc.compilations.trials
     assert compiled.cache_info().part_calls <= trials.SETTLED + trials.CLOSE_CALLS + 1
     assert "__fxc_part" not in compiled.inspect(50).driver
 
@@ -596,7 +596,7 @@ def steps(u, n, raises):
 
 
 def test_a_driver_calls_the_native_function_of_a_part(monkeypatch):
-    monkeypatch.setattr(fxc.variants, "OFTEN", 60)
+    monkeypatch.setattr(fxc.compilations.variants, "OFTEN", 60)
     x = np.linspace(0, 9, 3000)
     compiled = compared(steps, lambda: (x.copy(), 40, -1))
     driver = compiled._state.split.driver.function
@@ -671,7 +671,7 @@ def test_values_that_vary_and_are_constants_are_left_to_python(fn):
 
 
 def test_where_captures_are_dear_there_are_two_with_values_that_vary(monkeypatch):
-    monkeypatch.setattr(fxc.decisions, "_DEAR", 0.0)
+    monkeypatch.setattr(fxc.compilations.decisions, "_DEAR", 0.0)
     count = itertools.count()
     compiled = compared(
         by_text, lambda: (np.linspace(0.0, 1.0, 40), str(next(count) // 2)), calls=5

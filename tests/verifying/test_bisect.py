@@ -15,12 +15,12 @@ import numpy as np
 import pytest
 
 import fxc
-from fxc import stages
 from fxc.ir.errors import FxcError, WrongResult
 from fxc.ir.graph import Graph
 from fxc.lowering import lower
 from fxc.lowering.nests.statements import Compute, Stmt, blocks_of, with_blocks
 from fxc.ops.table import TABLE
+from fxc.pipeline import stages
 from fxc.verifying import calls
 from fxc.verifying.bisect import NATIVE, Verdict, verdict_of
 from fxc.verifying.cases import case_of
@@ -240,7 +240,7 @@ def test_the_command(tmp_path: Path) -> None:
     assert "1 calls compared with NumPy, 0 that differ" in done.stderr
     assert done.returncode == 0
     bug = """
-        from fxc import stages
+        from fxc.pipeline import stages
         from fxc.ir.signature import ResultLeaf
         from dataclasses import replace
         from fxc.ops.table import TABLE

@@ -11,9 +11,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from fxc import called_functions, parts, splits
+from fxc.calling import called_functions, parts
+from fxc.calling.serving import Serving
 from fxc.ir.replay import REPLAY
-from fxc.serving import Serving
+from fxc.split import splits
 
 
 class _Clock:

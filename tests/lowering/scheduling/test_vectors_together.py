@@ -131,7 +131,7 @@ def test_all_machines_have_numpys_bits(
 ) -> None:
     costs = Costs(together_strip=11)
     target = Target(threads=threads, vector=vector, registers=registers, costs=costs)
-    monkeypatch.setattr("fxc.assemble.target", lambda: target)
+    monkeypatch.setattr("fxc.pipeline.assemble.target", lambda: target)
     for program, sizes in itertools.product(PROGRAMS, ((29, 7, 23), (40, 12, 33))):
         compiled = fxc.compile(program, fullgraph=True)
         assert same(program, compiled, arguments(program, *sizes))
@@ -216,7 +216,7 @@ def test_the_least_of_processors_fuses_nothing(monkeypatch: pytest.MonkeyPatch) 
     for steps, vector, found in ((ONE, 16, True), (fused, 16, False), (fused, 32, True)):
         order, target = MatrixOrder(steps, ONE, fused_last=False), Target(vector=vector)
         monkeypatch.setattr(name, lambda dtype, order=order: order)
-        monkeypatch.setattr("fxc.assemble.target", lambda target=target: target)
+        monkeypatch.setattr("fxc.pipeline.assemble.target", lambda target=target: target)
         assert (" at once" in str(loops_of(rows, 90, 30, 30))) == found
 
 
@@ -279,6 +279,6 @@ def test_a_strip_has_few_bytes() -> None:
         costs = Costs(together_bytes=most)
         with pytest.MonkeyPatch.context() as patch:
             target = replace(Target(), costs=costs)
-            patch.setattr("fxc.assemble.target", lambda target=target: target)
+            patch.setattr("fxc.pipeline.assemble.target", lambda target=target: target)
             loops = fxc.compile(rows, fullgraph=True).inspect(*args).loops
         assert f"of up to {length} vectors" in str(loops)

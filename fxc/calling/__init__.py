@@ -1,0 +1,1 @@
+"""Which call runs what: compiled code, parts of a function, or Python."""

@@ -1,0 +1,88 @@
+"""Calls by compilations of earlier processes. See docs/cache.md."""
+
+from __future__ import annotations
+
+import types
+from typing import TYPE_CHECKING, Any
+
+from fxc.ir.asynchronous import hand_on
+from fxc.ir.forking import compiling
+from fxc.ir.logs import ROOT
+from fxc.ir.settings import cache_folder, config
+
+from .running import P, R
+from .splitting import Splitting
+
+if TYPE_CHECKING:
+    from fxc.cache.entries import Entries
+    from fxc.compilations.variants import Variant
+
+
+class Remembering(Splitting[P, R]):
+    """A function whose compilations outlast the process."""
+
+    __slots__ = ()
+
+    def _add(self, variant: Variant) -> None:
+        """Let calls be run by one more variant."""
+        raise NotImplementedError
+
+    def _remembered(
+        self, key: object, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Variant | None:
+        """The compilation of an earlier process that is for this call."""
+        function, state = self._remembers(), self._state
+        if function is None:
+            return None
+        with state.guard(), compiling():
+            try:
+                found = self._entries(key, function).find(function, args, kwargs)
+            except Exception as error:  # of what is on disk, or of a function: it is captured then
+                self._log_unkept(error)
+                return None
+            if found is not None:
+                state.varying |= found.captured.varying
+                self._add(found)
+            return found
+
+    def _remember(self, variant: Variant) -> None:
+        """Keep a compilation for later processes."""
+        function = self._remembers()
+        if function is not None:
+            with self._state.guard(), compiling():
+                try:
+                    self._entries(variant.key, function).add(variant, function)
+                except Exception as error:
+                    self._log_unkept(error)
+
+    def _log_unkept(self, error: Exception) -> None:
+        """Say in the log why nothing is kept."""
+        hand_on(error)
+        ROOT.info("%s: the cache is not used: %r", self.__name__, error)
+
+    def _remembers(self) -> types.FunctionType | None:
+        """The function, if its compilations are kept."""
+        function: Any = self.__fxc_original__
+        options = self._options
+        is_plain = isinstance(function, types.FunctionType) and options.backend == "llvm"
+        if not is_plain or options.passes or cache_folder() is None:
+            return None
+        if config.trace is not None:  # which tells how a compilation is made
+            return None
+        found: types.FunctionType = function
+        return found
+
+    def _entries(self, key: object, function: types.FunctionType) -> Entries:
+        """Requires: no fork can come between, see ``compiling``. Who forked while a module is being
+        imported would wait for it for ever.
+        """
+        from fxc.cache.codes import keep_codes_on_disk
+        from fxc.cache.entries import Entries
+        from fxc.cache.keys import key_of_calls, key_of_function
+
+        keep_codes_on_disk()
+        state = self._state
+        if key not in state.stored:
+            own = key_of_function(function, self._options)
+            state.stored[key] = Entries(key_of_calls(own, key))
+        return state.stored[key]

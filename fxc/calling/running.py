@@ -1,0 +1,116 @@
+"""A function that fxc has taken on, and how Python runs it."""
+
+from __future__ import annotations
+
+import functools
+import types
+from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any, Generic, ParamSpec, TypeVar
+
+from fxc.compilations.state import Options, State
+from fxc.compilations.turns import key_of
+from fxc.ir import warned
+from fxc.ir.error_kinds import INTERNAL, Kind
+from fxc.ir.errors import InternalError, NumberedError, notes_of, numbered, reference
+from fxc.ir.logs import PERF, SPLITS
+from fxc.ir.tracebacks import hide_fxc, unseen
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class Running(Generic[P, R]):
+    """A function, what is known of it, and its calls in Python.
+
+    What is built on it, floor by floor: ``TakingTurns`` (calls that are taken before any variant is
+    looked at), ``Splitting``, ``Serving`` (calls by compiled code), and ``Compiled`` or ``Part``.
+    """
+
+    # In slots, so that functools.wraps does not hand them on to the wrapper of a compiled function.
+    __slots__ = ("__dict__", "__fxc_original__", "__weakref__", "_options", "_state")
+    __fxc_original__: Callable[P, R]
+    _is_part = False  # of a function that is split
+
+    def __init__(self, fn: Callable[P, R], options: Options) -> None:
+        self.__name__: str = getattr(fn, "__name__", type(fn).__name__)
+        functools.update_wrapper(self, fn)
+        self.__fxc_original__ = fn
+        self._options = options
+        self._state = State()
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        """Run the function; the result is NumPy's."""
+        raise NotImplementedError
+
+    def _hide_fxc(self, error: Exception) -> None:
+        if isinstance(error, InternalError):
+            self._keep_bug(error)
+        hide_fxc(error)
+
+    def _runner(self) -> Callable[..., Any]:
+        """What to call instead of the function."""
+        original, split = self.__fxc_original__, self._state.split
+        if split is None or not split.is_driven:
+            return original
+        made: Callable[..., Any] = split.driver.function
+        return _bound_as(original, made)
+
+    @unseen
+    def _eager(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any], why: Exception | str | None = None
+    ) -> Any:
+        """Run the function as it is; the log says why, if that is not to be a warning."""
+        if why is not None:
+            PERF.info("%s: runs as plain NumPy: %s", self.__name__, why)
+        self._state.eager_calls += 1
+        with self._timed(args, kwargs):
+            return self.__fxc_original__(*args, **kwargs)
+
+    @unseen
+    def _by_python(
+        self, run: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Any:
+        """Run the function, or its driver; what there is to warn of comes when it has ended."""
+        self._state.eager_calls += 1
+        is_outermost = warned.keep()
+        try:
+            with self._timed(args, kwargs):
+                return run(*args, **kwargs)
+        finally:
+            if is_outermost:
+                warned.give()
+
+    def _timed(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> AbstractContextManager[None]:
+        """Around a call in Python, which may be one in vain."""
+        known = self._state.in_vain
+        found = known.get(key_of(args, kwargs)) if known else None
+        return nullcontext() if found is None else found.timed()
+
+    def _warn_eager(self, error: NumberedError, before: str = "") -> None:
+        """Warn that Python runs the function, and why."""
+        self._warn(error.kind, f" runs as plain NumPy: {before}{error.text}", notes_of(error))
+
+    def _warn_of_bug(self, text: str, error: Exception) -> None:
+        """Warn of a bug of ours, and keep what a report needs of it."""
+        self._keep_bug(error)
+        self._warn(INTERNAL, text)
+
+    def _keep_bug(self, error: Exception) -> None:
+        from fxc.cache.bugs import keep_bug  # on first use: with what reads traces
+
+        keep_bug(self.__fxc_original__, self._state.variants, error, self._options.shown())
+
+    def _warn(self, kind: Kind, text: str, notes: Iterable[str] = ()) -> None:
+        """Warn, once for each text, which follows the name of the function."""
+        text = "\n".join([text, *notes])
+        if text not in self._state.warned:
+            self._state.warned.add(text)
+            SPLITS.info("%s%s", self.__name__, text)
+            warned.warn(f"{numbered(kind, self.__name__ + text)}\n{reference(kind)}")
+
+
+def _bound_as(original: Any, function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function, as a method if the original is one."""
+    bound = isinstance(original, types.MethodType)
+    return types.MethodType(function, original.__self__) if bound else function

@@ -1,0 +1,1 @@
+"""What is known of a function, and of each of its compilations."""

@@ -1,0 +1,143 @@
+"""Native functions for whole calls, and chains of them. See Note [Native calls]."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from functools import cache
+from types import BuiltinFunctionType
+from typing import TYPE_CHECKING, Any
+
+from fxc.ir.objects import (
+    HAS_VECTORCALL,
+    IS_BASE,
+    TYPE_FLAGS,
+    TYPE_VECTORCALL,
+    objects_are_as_known,
+    types_are_as_known,
+)
+from fxc.ir.records import frozen
+from fxc.lowering.calling.forward import FORWARD, emit_forward
+from fxc.lowering.calling.guard_things import ENTRY
+from fxc.lowering.calling.vectorcall import VECTORCALL, VECTORCALL_TEXT
+from fxc.native.large_arrays import new_array_function
+from fxc.native.numpy_slots import pointers
+from fxc.runtime.engine import Engine, llvm_lock
+
+from .turns import FOR_EVER
+
+if TYPE_CHECKING:
+    from fxc.pipeline.assemble import Assembled
+
+    from .turns import Handed
+
+
+@frozen
+class NativeCall:
+    """The machine code of one compilation's calls, and how many it has served by itself."""
+
+    text: str
+    engine: Engine
+    assembled: Assembled
+    objects: tuple[Any, ...]
+    counter: ctypes.c_int64
+
+    @property
+    def calls(self) -> int:
+        return self.counter.value
+
+    def builtin(self, otherwise: object) -> Any:
+        """A builtin that runs a call, or calls ``otherwise`` in the same way."""
+        engine = self.assembled.engine
+        code, own = 0, 0
+        for entry, function in zip(engine.entries, engine.functions, strict=True):
+            code, own = engine.address(entry), id(function.__self__)
+        table = pointers(
+            code,
+            own,
+            new_array_function(),
+            ctypes.addressof(self.counter),
+            id(otherwise),
+            *map(id, self.objects),
+        )
+        keeps = (engine.functions, self.counter, otherwise, self.objects)
+        return self.engine.function(ENTRY, table, *keeps, keywords=True)
+
+
+def forward(turn: Handed, otherwise: object, over: object, most: int = FOR_EVER) -> Any:
+    """A builtin that hands calls on as long as the turn lasts; then it calls ``over``, and for
+    calls of another kind ``otherwise``. No more than so many arguments count. See Note [Turns].
+    """
+    kinds, names = turn.key
+    table = pointers(
+        ctypes.addressof(turn.cells),
+        id(turn.run),
+        id(otherwise),
+        id(over),
+        len(kinds),
+        len(names),
+        most,
+        *map(id, kinds),
+        *map(id, names),
+    )
+    return _forwarder().function(FORWARD, table, turn, otherwise, over, keywords=True)
+
+
+@cache
+def _forwarder() -> Engine:
+    return Engine(emit_forward(FOR_EVER), b"", ())
+
+
+def chain(
+    turns: Sequence[Handed], calls: Sequence[NativeCall], last: object, most: int = FOR_EVER
+) -> Any:
+    """A builtin that is each of these in turn, and in the end ``last``; ``last`` itself if there
+    are none. No more than so many arguments count for the turns.
+    """
+    made = last
+    for call in reversed(calls):
+        made = call.builtin(made)
+    for turn in turns if objects_are_as_known() else ():
+        made = forward(turn, made, last, most)
+    return made
+
+
+def class_for(owner: object, kind: type, builtin: BuiltinFunctionType) -> type:
+    """A subclass of ``kind`` for this object alone, whose calls are those of the builtin.
+
+    See Note [Vectorcall].
+    """
+
+    def new(_: object, *args: object, **kwargs: object) -> object:
+        return kind(*args, **kwargs)
+
+    members: dict[str, object] = {"__slots__": (), "__call__": builtin, "__new__": new}
+    members |= {"__module__": kind.__module__, "__doc__": kind.__doc__}
+    if not types_are_as_known():
+        return type(kind)(kind.__name__, (kind,), members)
+    call, code = vectorcall_address(), _function_of(builtin)
+    cell = (ctypes.c_void_p * 4)(call, code, id(builtin.__self__), id(builtin))
+    made = type(kind)(kind.__name__, (kind,), {**members, "_cell": cell})
+    flags = ctypes.c_ssize_t.from_address(id(made) + TYPE_FLAGS)
+    place = ctypes.c_ssize_t.from_address(id(made) + TYPE_VECTORCALL)
+    place.value = ctypes.addressof(cell) - id(owner)
+    flags.value = (flags.value | HAS_VECTORCALL) & ~IS_BASE
+    return made
+
+
+def _function_of(builtin: BuiltinFunctionType) -> int:
+    """The address of what runs the calls of a builtin."""
+    find = ctypes.pythonapi.PyCFunction_GetFunction
+    find.restype, find.argtypes = ctypes.c_void_p, (ctypes.py_object,)
+    return int(find(builtin))
+
+
+def vectorcall_address() -> int:
+    """Where the code is that CPython calls. It stays: classes have nothing but its address."""
+    with llvm_lock:  # of two threads each would make one, and only one of them stays
+        return _vectorcall().address(VECTORCALL)
+
+
+@cache
+def _vectorcall() -> Engine:
+    return Engine(VECTORCALL_TEXT, b"", (), quick=True)

@@ -1,0 +1,50 @@
+"""Native functions for the calls of compilations, as texts. See Note [Native calls]."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import TYPE_CHECKING
+
+from fxc.capture.guards.program import Count, Fetch
+from fxc.ir.errors import MISSED
+from fxc.ir.objects import objects_are_as_known
+from fxc.lowering.calling.guard_things import Untranslated
+from fxc.lowering.calling.guarded_function import Spent, Steps, emit_guards
+from fxc.lowering.calling.native_call import Finish, emit_call
+from fxc.runtime.engine import Engine
+
+from .native_calls import NativeCall
+
+if TYPE_CHECKING:
+    from fxc.capture.captured import Captured
+    from fxc.pipeline.stages import Compilation
+
+
+def native_call(
+    captured: Captured, made: Compilation, count: Count, spent: Spent | None = None
+) -> NativeCall:
+    """The native function for calls of one compilation: all of a call, or its guards alone.
+
+    Raises ``Untranslated``.
+    """
+    drawn = captured.drawn and not (made.assembled and made.assembled.module.keeps_states)
+    if made.assembled is None or drawn or not objects_are_as_known():
+        raise Untranslated("no native code")
+    program, epilogue = captured.guards, captured.epilogue
+    finish = None if epilogue is None else epilogue.finish
+    steps = Steps(
+        tuple(
+            (step.var, step.expression) if isinstance(step, Fetch) else ("", step.condition)
+            for step in program.steps
+        ),
+        program.namespace,
+        program.inputs,
+    )
+    end = None if epilogue is None else Finish(epilogue.source, finish, program.objects)
+    try:
+        emitted = emit_call(made.decomposed, made.assembled.module, steps, end, spent)
+    except Untranslated:
+        serve = program.serve(made.run, finish, count)
+        emitted = emit_guards(steps, serve, program.served, MISSED, spent)
+    engine = Engine(emitted.text, b"", (), quick=True)
+    return NativeCall(emitted.text, engine, made.assembled, emitted.objects, ctypes.c_int64())

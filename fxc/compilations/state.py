@@ -1,0 +1,112 @@
+"""How a function is compiled, and what is known of it so far."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections import Counter
+from dataclasses import field
+from typing import TYPE_CHECKING, Any, get_args
+
+from fxc.ir.error_kinds import ARGUMENT
+from fxc.ir.errors import OverlapError, UsageError
+from fxc.ir.records import frozen, mutable
+from fxc.ir.settings import OWN_BACKENDS, Math
+
+from .decisions import Captures, InVain, Refused
+from .leaves import Leaves
+from .turns import Key, Pace, Turn
+from .variants import Variant
+
+if TYPE_CHECKING:
+    from fxc.cache.entries import Entries
+    from fxc.capture.guards.program import GuardProgram
+    from fxc.dispatch.backend import BackendIndex
+    from fxc.dispatch.extensions import Backend, Pass
+    from fxc.split.splits import Split
+
+
+@frozen
+class Options:
+    """How a function is compiled; see ``fxc.compile``."""
+
+    fullgraph: bool = False
+    backend: str | Backend | BackendIndex[Any] = "llvm"
+    dynamic: bool | None = None
+    math: Math = "default"
+    passes: tuple[Pass | str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.backend not in OWN_BACKENDS or self.passes:
+            from fxc.dispatch.extensions import backend_of, passes_of
+
+            backend_of(self.backend)
+            passes_of(self.passes)
+        if self.dynamic is not None and not isinstance(self.dynamic, bool):
+            raise UsageError(ARGUMENT, f"dynamic must be True, False or None, not {self.dynamic!r}")
+        if self.math not in get_args(Math):
+            raise UsageError(ARGUMENT, f"math must be one of {get_args(Math)}, not {self.math!r}")
+
+    def shown(self) -> dict[str, str]:
+        """The options that are not the usual ones, for people."""
+        usual = Options()
+        given = {name: getattr(self, name) for name in self.__match_args__}
+        return {k: str(v) for k, v in given.items() if v != getattr(usual, k)}
+
+
+@mutable
+class State:
+    """What all bindings of one compiled function share."""
+
+    variants: list[Variant] = field(default_factory=list)
+    refused: dict[object, Refused] = field(default_factory=dict)
+    turns: dict[Key, Turn] = field(default_factory=dict)  # see Note [Turns]
+    paces: dict[Key, Pace] = field(default_factory=dict)  # of trials
+    in_vain: dict[Key, InVain] = field(default_factory=dict)
+    lost: Counter[Key] = field(default_factory=Counter)  # trials
+    paying: set[Key] = field(default_factory=set)  # calls for which the driver has won one,
+    losing: set[Key] = field(default_factory=set)  # or lost one while a variant rested,
+    won: set[Key] = field(default_factory=set)  # or won one by little
+    stored: dict[object, Entries] = field(default_factory=dict)  # by kinds of arguments
+    split: Split | None = None
+    overlaps: list[OverlapError] = field(default_factory=list)
+    raised: list[GuardProgram] = field(default_factory=list)  # of calls that raised in capture
+    captures: dict[object, Captures] = field(default_factory=dict)  # like ``refused``
+    warned: set[str] = field(default_factory=set)
+    leaves: Leaves = field(default_factory=Leaves)
+    varying: set[str] = field(default_factory=set)  # see Note [Numbers from outside]
+    eager_calls: int = 0  # beside those of turns
+    lock: threading.RLock = field(default_factory=threading.RLock)
+    process: int = field(default_factory=os.getpid)
+
+    def guard(self) -> threading.RLock:
+        """The lock for compiling; in a forked process a new one, for the old one may be held by a
+        thread that is not there.
+        """
+        if self.process != os.getpid():
+            self.lock, self.process = threading.RLock(), os.getpid()
+        return self.lock
+
+    def pace(self, key: Key) -> Pace:
+        """How fast trials of calls of one kind go on."""
+        return self.paces.setdefault(key, Pace(self.calls))
+
+    def calls(self) -> int:
+        """How many calls there were."""
+        return self.all_eager_calls + sum(variant.all_calls for variant in self.variants)
+
+    @property
+    def served(self) -> int:
+        """Calls of compiled code, but for the first of each variant."""
+        return sum(variant.all_calls - 1 for variant in self.variants)
+
+    @property
+    def all_eager_calls(self) -> int:
+        """How many calls Python has run."""
+        return self.eager_calls + sum(turn.taken for turn in list(self.turns.values()))
+
+    def end(self, turn: Turn) -> None:
+        """Take a turn back."""
+        if self.turns.get(turn.key) is turn:
+            del self.turns[turn.key]
+            self.eager_calls += turn.taken

@@ -1,0 +1,228 @@
+"""Calls that are left to Python, before any variant is looked at.
+
+See Note [Turns].
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable
+from typing import Any
+
+from fxc.ir.records import frozen, mutable
+from fxc.ir.tracebacks import unseen
+
+from .trials import LONG_LOOP, Trial, now, since
+
+# Note [Turns]
+# What is not worth a look at the variants stands in ``State.turns``, by the types of arguments and
+# the names of keywords.
+# - Calls that Python is to run, by the function itself or its driver, are ``Handed`` on: some of
+#   them, and then fxc looks again. How many depends on how often that was in vain; for ever, if
+#   nothing but the types has decided. A small native function in front of all others
+#   (lowering/calling/forward.py) hands them on at a tenth of a microsecond: a function that cannot
+#   be compiled is as fast as without fxc.
+# - It has no look at arguments but for their types. So where it was measured that Python is faster,
+#   calls that take far longer than those that were measured end its turn: they are of another size.
+# - A function that is ``Tried`` is called by one way and the other: Note [Trials]. After its first
+#   calls that must not be seen in the time of all: where some calls of the trial take longer than
+#   Python's do, Python takes so many ``between`` them and the next that a twentieth is lost.
+
+Key = tuple[tuple[type, ...], tuple[str, ...]]
+MORE, LONGEST, TAKEN = range(3)  # cells, which native code reads and writes
+FOR_EVER = 2**62
+_FAR_LONGER = 8  # times
+_CYCLES = 4e9  # in a second: a processor whose clock is slower lets calls take longer
+_FIRST = 1  # calls that are not timed
+_UNUSUAL = 24  # nor are so many more in which fxc works,
+_LONG_ONE = 3  # and a long one counts for so many
+_SHORT = 5e-5  # seconds that a call may take in any case
+_FREE = 10  # calls at first, when those of a trial follow each other whatever they take
+_LOST = 0.04  # of Python's time, that trials may take more
+_TIMING = 4e-6  # seconds that it takes to time a call
+_ROW, _MOST_BETWEEN = 6, 2048  # calls of a trial in a row, as those alone find empty caches
+_KNOWN = 3  # brief calls after which it is known how long Python takes
+
+
+def key_of(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Key:
+    """What calls that take one turn have in common."""
+    if not kwargs:
+        return tuple(map(type, args)), ()
+    return tuple(map(type, (*args, *kwargs.values()))), tuple(kwargs)
+
+
+class Handed:
+    """Calls that Python takes: so many more, of ``seconds`` if it is known how long they take."""
+
+    def __init__(
+        self, run: Callable[..., Any], key: Key, calls: int, seconds: float = float("inf")
+    ) -> None:
+        self.run = run
+        self.key = key
+        longest = max(_SHORT, _FAR_LONGER * seconds) * _CYCLES
+        self.cells = (ctypes.c_int64 * 4)()
+        self.cells[MORE], self.cells[LONGEST] = calls, int(min(longest, FOR_EVER))
+
+    def go_on(self, other: Handed) -> None:
+        """Take the calls that another turn would take."""
+        self.cells[LONGEST], self.cells[MORE] = other.cells[LONGEST], other.cells[MORE]
+
+    def renew(self, calls: int) -> None:
+        """Take so many calls from now on."""
+        self.cells[MORE] = calls
+
+    @property
+    def between(self) -> Handed:
+        """What native code may take."""
+        return self
+
+    @property
+    def is_over(self) -> bool:
+        """Whether it takes no more calls."""
+        return self.cells[MORE] <= 0
+
+    @property
+    def taken(self) -> int:
+        """How many calls it has taken."""
+        return self.cells[TAKEN]
+
+    @unseen
+    def __call__(self, *args: object, **kwargs: object) -> Any:
+        self.cells[MORE] -= 1
+        self.cells[TAKEN] += 1
+        return self.run(*args, **kwargs)
+
+
+@mutable
+class Pace:
+    """How fast trials of calls of one kind go on."""
+
+    calls: Callable[[], int]  # of the function, so far
+    python: float = float("inf")  # seconds that the last calls of Python's have taken, the mean,
+    timed: int = 0  # and how many of them were timed
+    is_free: bool = True  # for the first calls: those of a trial follow each other
+    row: int = 0  # calls of the trial in a row,
+    seconds: float = 0.0  # that took so long
+
+    def note(self, seconds: float) -> None:
+        """Take the time of a call that Python has run."""
+        self.timed += 1
+        if self.timed == 1:
+            self.python = seconds
+        else:
+            self.python = (self.python + min(seconds, _FAR_LONGER * self.python)) / 2
+
+    @property
+    def is_known(self) -> bool:
+        """Whether it is known how long Python takes."""
+        return self.timed >= (_KNOWN if self.python < LONG_LOOP else 1)
+
+    def rest(self, seconds: float) -> int:
+        """How many calls are Python's after one of a trial that took so long."""
+        self.row, self.seconds = self.row + 1, self.seconds + seconds + _TIMING
+        goes_on = self.row < _ROW
+        if self.is_free and self.calls() >= _FREE:
+            self.is_free = goes_on = False
+        if goes_on or not self.is_known:
+            return 0
+        lost = self.seconds - self.row * self.python
+        self.row, self.seconds = 0, 0.0
+        if self.is_free:
+            return 0
+        return max(0, min(int(lost / (_LOST * max(self.python, 1e-7))), _MOST_BETWEEN))
+
+
+@frozen
+class Ways:
+    """What is compared: two ways to run a call. ``work`` gives how many captures have begun, and
+    how much else was done that makes a call take longer than those that follow. What is ``ours``
+    may be a driver, which Python runs, too.
+    """
+
+    ours: Callable[..., Any]
+    python: Callable[..., Any]
+    work: Callable[[], tuple[int, int]]
+    is_driver: bool = False
+
+
+class Tried:
+    """Calls in both ways, in turn, until it is known what takes less time. ``end`` takes the
+    verdict; ``arrange`` lets native code hand on the calls ``between`` from now on.
+    """
+
+    is_over = False
+
+    def __init__(
+        self,
+        key: Key,
+        ways: Ways,
+        trial: Trial,
+        pace: Pace,
+        end: Callable[[Trial], None],
+        arrange: Callable[[], None],
+    ) -> None:
+        self.key = key
+        self.ways = ways
+        self.between: Handed | None = None
+        self._trial, self._pace = trial, pace
+        self._end, self._arrange = end, arrange
+        self._first = _FIRST
+        self._taken = 0
+        self._last = float("inf")  # seconds of the last call that was ours
+
+    @property
+    def taken(self) -> int:
+        """How many calls Python has run."""
+        return self._taken + (0 if self.between is None else self.between.taken)
+
+    @property
+    def _is_pythons(self) -> bool:
+        """Whether Python is to run the next call: it is soon known how long it takes."""
+        if self._trial.is_pythons:
+            return True
+        pace = self._pace
+        is_asked = not pace.is_known or (pace.row == 1 and pace.python < LONG_LOOP)
+        return is_asked and self._last <= self._trial.longest
+
+    @unseen
+    def __call__(self, *args: object, **kwargs: object) -> Any:
+        between = self.between
+        if between is not None and not between.is_over:
+            return between(*args, **kwargs)
+        ways, is_pythons = self.ways, self._is_pythons
+        run = ways.python if is_pythons else ways.ours
+        self._taken += ways.is_driver or is_pythons
+        work, start = ways.work(), now()
+        try:
+            return run(*args, **kwargs)
+        finally:
+            self._took(since(start), is_pythons, work)
+
+    def _took(self, seconds: float, is_pythons: bool, before: tuple[int, int]) -> None:
+        """Take the time of a call, and see what is to be done next."""
+        trial, work = self._trial, self.ways.work()
+        if is_pythons:
+            self._pace.note(seconds)
+        else:
+            self._last = seconds
+        is_first = self._first > 0 or (work != before and self._first > -_UNUSUAL)
+        if is_first and not is_pythons:
+            self._first -= 1 if seconds < LONG_LOOP else _LONG_ONE
+        else:
+            trial.note(seconds, is_pythons)
+            if trial.pays is not None:
+                self._end(trial)
+                return
+        if work[0] == before[0]:  # no capture, which are as dear as they are few
+            self._rest(self._pace.rest(seconds))
+
+    def _rest(self, calls: int) -> None:
+        """Let Python take some calls."""
+        if self.between is not None:
+            self.between.renew(calls)
+        elif calls:
+            self.between = Handed(self.ways.python, self.key, calls, self._pace.python)
+            self._arrange()
+
+
+Turn = Handed | Tried

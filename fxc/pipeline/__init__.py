@@ -1,0 +1,1 @@
+"""One captured call through all stages, to something that runs."""
