@@ -17,6 +17,7 @@ from fxc.ops.kernels.copies import strided_copy
 class CheckFailed(NumberedError, AssertionError):
     """Something registered of an operator is not as its function behaves; the text says what."""
 
+    __module__ = "fxc.testing"  # where users find it
     kind = CHECK_FAILED
 
 
