@@ -18,6 +18,7 @@ import fxc
 from fxc.capture.capture import capture
 from fxc.capture.staging import staging
 from fxc.ir.errors import CaptureError
+from tests.bodies import function
 from tests.capturing import array, graph_of, run_captured, text, through_capture
 
 GAIN = 2.5
@@ -524,3 +525,9 @@ def test_code_without_source_reads_no_arrays_from_outside():
     exec("def outer(t):\n    return lambda x: x + t", space)
     with pytest.raises(CaptureError, match="cannot be read, and it uses t"):
         capture(space["outer"](TABLE), (array(3),), {})
+
+
+def test_a_sum_has_as_many_terms_as_python_compiles() -> None:
+    program = function(" + ".join(f"x * {n}" for n in range(600)))
+    compiled = fxc.compile(program, fullgraph=True)
+    np.testing.assert_array_equal(compiled(array(3)), program(array(3)))

@@ -180,13 +180,21 @@ class Expressions(Names):
     def visit_BinOp(self, node: ast.BinOp) -> Any:
         if getattr(node, "is_item", ""):
             return self._new_item(node, node.left)
-        is_list, is_text = self._is_list(node), isinstance(node.op, ast.Mod) and _is_text(node.left)
-        self.generic_visit(node)
+        is_list, is_plain = self._is_list(node), self._is_plain(node)
+        sums = [node]  # within one another: as many as there are terms, more than calls may be
+        while isinstance(sums[-1].left, ast.BinOp) and self._is_plain(sums[-1].left):
+            sums.append(sums[-1].left)
+        sums[-1].left = self.visit(sums[-1].left)
+        for each in reversed(sums):
+            each.right = self.visit(each.right)
         if is_list:
             return self._made_list(node, node)
-        if is_text:
-            return self._door("percent", node, node.left, node.right)
-        return node
+        return node if is_plain else self._door("percent", node, node.left, node.right)
+
+    def _is_plain(self, node: ast.BinOp) -> bool:
+        """Whether only the operands of an operator are rewritten."""
+        is_text = isinstance(node.op, ast.Mod) and _is_text(node.left)
+        return not (getattr(node, "is_item", "") or self._is_list(node) or is_text)
 
     def _note_lists(self, value: ast.expr) -> None:
         """Note the lists that are made for a variable, or for what it holds."""
