@@ -14,13 +14,13 @@ from ..forms.mixed import Mixed
 from ..outside.containers import PLAIN, plain_key
 from ..session.refusing import refuse
 from ..values.operands import Traced
-from ..values.shadows import has_method
+from ..values.shadows import class_name, has_method
 
 
 def hash_of(x: object) -> int:
     """``hash(x)``: a constant, guarded like what it is computed from."""
     if not _has_constant(x):
-        raise refuse(OBJECT, f"hash() of a {type(x).__name__} cannot be captured")
+        raise refuse(OBJECT, f"hash() of a {class_name(x)} cannot be captured")
     return hash(x)
 
 

@@ -22,7 +22,7 @@ from ..numbers.traced_int import TracedInt
 from ..outside.outside import Outside
 from ..session.refusing import refuse
 from ..values.operands import Traced, TracedValue, constant, has_traced, settled
-from ..values.shadows import class_of
+from ..values.shadows import class_name
 
 if TYPE_CHECKING:
     from ..statements.carried_views import CarriedView
@@ -109,5 +109,5 @@ def output_leaf(outside: Outside, leaf: object) -> CapturedLeaf:
     if isinstance(leaf, _IDENTIFIED) and not outside.session.door.is_made_inside(leaf):
         return ConstantLeaf(leaf)
     raise refuse(
-        NO_RESULT, f"a {class_of(leaf).__name__} in the result cannot be captured; return arrays"
+        NO_RESULT, f"a {class_name(leaf)} in the result cannot be captured; return arrays"
     )

@@ -37,6 +37,11 @@ def class_of(x: object) -> type:
     return real_class(type(x))
 
 
+def class_name(x: object) -> str:
+    """What the program calls the class of an object, or of what stands for one."""
+    return (x._class() if isinstance(x, Traced) else class_of(x)).__name__
+
+
 def real_class(kind: type) -> type:
     """The class that a shadow stands for; another class itself."""
     found = kind.__dict__.get(_OF)
