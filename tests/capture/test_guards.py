@@ -449,3 +449,13 @@ def test_guards_do_not_make_what_a_defaultdict_has_not():
         add(plain, v)
         assert list(other.items()) == list(plain.items())
     assert list(found.items()) == list(expected.items())
+
+
+@pytest.mark.parametrize("key", ["a{b}", "{0}", "{"])
+def test_keys_with_braces(key):
+    def chosen(x, found):
+        return x * 2 if key in found else x + 1
+
+    compiled = fxc.compile(chosen, fullgraph=True)
+    for found in {"k": 1}, {key: 1}, {"k": 1}:
+        assert np.array_equal(compiled(array(4), found), chosen(array(4), found))

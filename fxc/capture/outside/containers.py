@@ -52,7 +52,7 @@ class Held:
         text = f"{self.source.text}{suffix}"
         expression = f"{self.source.var}{suffix}"
         if key is not None and hasattr(type(self.real), "__missing__"):
-            self.check(f"{key} in {{0}}", f"has the key {key}")
+            self.check(f"{key} in {self.source.var}", f"has the key {key}")
             expression = f"{self.constant(dict.get)}({self.source.var}, {key})"
         source = self.outside.guards.fetch(expression, text)
         varies = self.name in self.outside.varying
@@ -71,8 +71,8 @@ class Held:
         return self.outside.session.door
 
     def check(self, condition: str, text: str) -> None:
-        """Demand something of the container, which is ``{0}`` in the condition."""
-        self.outside.guards.check(condition.format(self.source.var), f"{self.source.text} {text}")
+        """Demand something of the container."""
+        self.outside.guards.check(condition, f"{self.source.text} {text}")
 
     def constant(self, value: object) -> str:
         return self.outside.guards.constant(value)

@@ -24,7 +24,7 @@ class ExternalDeque(ExternalSequence, deque[Any]):
         super().__init__((), most)
         self._held = held
         self._added: list[Any] = []
-        held.check(f"{{0}}.maxlen == {most}", f"holds {most} items at most")
+        held.check(f"{held.source.var}.maxlen == {most}", f"holds {most} items at most")
 
     def settle(self) -> None:
         if self._whole:
@@ -37,7 +37,7 @@ class ExternalDeque(ExternalSequence, deque[Any]):
                 "an array",
             )
         self._whole = True
-        held.check(f"len({{0}}) == {size}", f"has {size} items")
+        held.check(f"len({held.source.var}) == {size}", f"has {size} items")
         items = [held.part(x, f"[{k}]", f"{held.name}_{k}") for k, x in enumerate(held.real)]
         deque.extend(self, [*items, *self._added])
 

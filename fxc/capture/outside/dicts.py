@@ -95,7 +95,7 @@ class ExternalDict(ExternalMapping, dict[Any, Any]):
             value = dict.__getitem__(real, key)
             seen = held.part(value, f"[{where}]", f"{held.name}.{self._label(key)}", where)
         else:
-            held.check(f"{where} not in {{0}}", f"has no key {key!r}")
+            held.check(f"{where} not in {held.source.var}", f"has no key {key!r}")
         self._seen[key] = seen
         return seen
 

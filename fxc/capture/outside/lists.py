@@ -69,7 +69,7 @@ class ExternalList(ExternalSequence, list[Any]):
             )
             found = list(held.real)
         else:
-            held.check(f"len({{0}}) == {size}", f"has {size} elements")
+            held.check(f"len({held.source.var}) == {size}", f"has {size} elements")
             found = [self._element(place, size) for place in range(size)]
         list.extend(self, [*found, *self._added])
 
@@ -264,7 +264,7 @@ class ExternalList(ExternalSequence, list[Any]):
         if place is not None and place >= 0:
             before = self._seen.get(place, MISSING)
             if before is MISSING:
-                held.check(f"{place} < len({{0}})", f"has more than {place} elements")
+                held.check(f"{place} < len({held.source.var})", f"has more than {place} elements")
             self._seen[place] = value
         else:
             self.settle()

@@ -58,7 +58,8 @@ class ExternalSet(External, set[Any]):
                 )
             known = self._seen[value] = value in held.real
             word = "in" if known else "not in"
-            held.check(f"{held.constant(value)} {word} {{0}}", f"has {value!r} {word} it")
+            is_so = f"{held.constant(value)} {word} {held.source.var}"
+            held.check(is_so, f"has {value!r} {word} it")
         return known
 
     def check_unchanged(self) -> None:
