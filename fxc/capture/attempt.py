@@ -10,14 +10,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from fxc.ir.error_kinds import (
-    EXCEPTION,
-    NO_RESULT,
-    OBJECT,
-    OVERLAPPING_WRITE,
-    STATEMENT,
-    TOO_LARGE,
-)
+from fxc.ir.error_kinds import EXCEPTION, NO_RESULT, OBJECT, OVERLAPPING_WRITE, STATEMENT, TOO_LARGE
 from fxc.ir.errors import CaptureError, InternalError, OverlapError
 from fxc.ir.graph import Graph, Region, walk
 from fxc.ir.location import Site, SourceLocation
@@ -38,6 +31,7 @@ from .guards.relations import strongest
 from .guards.words import arguments_text
 from .outside.admission import Admission
 from .outside.containers import External
+from .outside.inputs import Route
 from .outside.outside import Outside
 from .outside.overlaps import Overlaps, settle_overlaps
 from .session.bugs import check_no_bug
@@ -59,7 +53,6 @@ class GivenCall:
 
     @property
     def name(self) -> str:
-        """The name of the function."""
         return getattr(self.function, "__name__", type(self.function).__name__)
 
 
@@ -303,7 +296,7 @@ def _admit_callee(outside: Outside, fn: object) -> tuple[Any, tuple[Any, ...]]:
         return fn, ()
     owner = fn.__self__ if isinstance(fn, MethodType) else fn
     source = outside.guards.fetch(outside.guards.constant(owner), "self")
-    seen = outside.admit(owner, source, "self")
+    seen = outside.admit(owner, Route(source, "self"))
     return (fn.__func__, (seen,)) if isinstance(fn, MethodType) else (seen, ())
 
 
@@ -320,12 +313,12 @@ def _admit_arguments(outside: Outside, call: GivenCall) -> tuple[list[Any], dict
     for place, (value, name) in enumerate(zip(args, names, strict=True)):
         outside.being_admitted = name
         source = guards.fetch(f"args[{place}]", name)
-        call_args.append(outside.admit(value, source, name, argument=True))
+        call_args.append(outside.admit(value, Route(source, name, argument=True)))
     call_kwargs = {}
     for name, value in kwargs.items():
         outside.being_admitted = name
         source = guards.fetch(f"kwargs[{name!r}]", name)
-        call_kwargs[name] = outside.admit(value, source, name, argument=True)
+        call_kwargs[name] = outside.admit(value, Route(source, name, argument=True))
     outside.being_admitted = ""
     return call_args, call_kwargs
 

@@ -23,6 +23,7 @@ from ..numbers.python_functions import call_function
 from ..numbers.traced_int import known_ints
 from ..outside import purity
 from ..outside.clocks import read_clock
+from ..outside.inputs import Route
 from ..session.locations import is_of_program
 from ..session.refusing import refuse, run_now
 from ..session.session import label_of
@@ -179,7 +180,7 @@ class PlainCalls(Staged):
         text = f"{getattr(f, '__name__', 'function')}({', '.join(map(repr, given))})"
         text = label_of(text)
         source = guards.fetch(f"{root}(*{each}{options})", text)
-        return self.outside.admit(f(*args, **kwargs), source, text)
+        return self.outside.admit(f(*args, **kwargs), Route(source, text))
 
     def refuse_call(self, f: object, reason: Unlearnable | None = None) -> Exception:
         name = getattr(f, "__qualname__", None) or getattr(f, "__name__", repr(type(f)))

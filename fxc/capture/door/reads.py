@@ -26,6 +26,7 @@ from ..lists.list_room import WithLength
 from ..lists.records import Record
 from ..outside import purity
 from ..outside.containers import External
+from ..outside.inputs import Route
 from ..outside.outside import Known, Outside
 from ..session.locations import is_users
 from ..session.refusing import refuse
@@ -75,7 +76,6 @@ class Reads:
         raise NotImplementedError
 
     def store_attr(self, owner: object, name: str, value: object) -> None:
-        """``owner.name = value``."""
         raise NotImplementedError
 
     def store_outer(self, variable: Outer, value: object, text: str = "") -> None:
@@ -92,7 +92,7 @@ class Reads:
         if isinstance(value, Traced):
             return value
         source = self.outside.guards.fetch(expression, text)
-        return self.outside.admit(value, source, label_of(name or text))
+        return self.outside.admit(value, Route(source, label_of(name or text)))
 
     def read_global(self, function: FunctionType, name: str) -> Any:
         """A name that is no local of ``function``: a global or Python's own."""

@@ -6,6 +6,7 @@ import copy
 import functools
 import io
 from collections import OrderedDict, defaultdict, deque
+from dataclasses import replace
 from types import BuiltinFunctionType, MethodType
 from typing import Any
 
@@ -26,7 +27,7 @@ from .deques import ExternalDeque
 from .dicts import ExternalDict
 from .files import TracedFile
 from .generators import TracedGenerator, check_apart, source_kind
-from .inputs import EAGER
+from .inputs import EAGER, Route
 from .lists import ExternalList
 from .outside import Known, Outside
 from .sets import ExternalSet
@@ -39,28 +40,19 @@ class Admission(Outside):
 
     # -------------------------------------------------------- the one way in
 
-    def admit(
-        self,
-        value: object,
-        source: Source,
-        name: str,
-        *,
-        argument: bool = False,
-        varies: bool = False,
-        container: str = "",
-    ) -> Any:
-        kind = type(value)
+    def admit(self, value: object, route: Route) -> Any:
+        kind, source = type(value), route.source
         if issubclass(kind, Traced):
             return value
         if kind in PLAIN:
-            return self._plain(value, source, name, argument, varies, container)
+            return self._plain(value, route)
         if is_proxy(kind):  # all that follows would ask it what it is
             raise refuse(
                 ARGUMENT_KIND,
                 f"{source.text} is a {kind.__name__}, which stands for another object",
             )
         if isinstance(value, np.generic):
-            return self._numpy_scalar(value, source, name, argument, varies)
+            return self._numpy_scalar(value, route)
         known = self.known.get(id(value))
         if known is not None:
             self.guards.check(
@@ -68,7 +60,7 @@ class Admission(Outside):
             )
             return known.seen
         try:
-            seen = self._admit_new(value, kind, source, name, argument)
+            seen = self._admit_new(value, kind, route)
         except CaptureError:
             self.refuses_data = True
             raise
@@ -76,9 +68,10 @@ class Admission(Outside):
             self.remember(Known(value, seen, source, False))
         return seen
 
-    def _admit_new(self, value: Any, kind: type, source: Source, name: str, argument: bool) -> Any:
+    def _admit_new(self, value: Any, kind: type, route: Route) -> Any:
+        source = route.source
         if kind is np.ndarray:
-            return self._array(value, source, name, hidden=not argument)
+            return self._array(value, route)
         if isinstance(value, np.ndarray):
             advice = "; pass np.asarray of it" if kind is np.memmap else ""
             raise refuse(
@@ -90,19 +83,19 @@ class Admission(Outside):
             self.guards.check_value(source, value if value.names is None else copy.copy(value))
             return value
         if kind is tuple or is_namedtuple(kind):
-            return self._tuple(value, kind, source, name, argument)
+            return self._tuple(value, kind, route)
         if kind is frozenset:
             return self._frozenset(value, source)
         if kind is slice:
-            return self._slice(value, source, name, argument)
+            return self._slice(value, route)
         if kind in _CONTAINERS:
-            return self._container(value, kind, source, name, argument)
+            return self._container(value, kind, route)
         if kind is MethodType:
-            return self._method(value, source, name)
+            return self._method(value, route)
         if kind is functools.partial:
-            return self._partial(value, source, name, argument)
+            return self._partial(value, route)
         if kind is BuiltinFunctionType and has_owner(value):
-            return self._builtin_method(value, source, name)
+            return self._builtin_method(value, route)
         if source_kind(value) is not None:
             self._check_type(source, kind)
             return TracedGenerator(value, source, self)
@@ -111,31 +104,23 @@ class Admission(Outside):
             return TracedFile(value, source, self.session.door)
         return self._object(value, kind, source)
 
-    def _plain(
-        self,
-        value: Any,
-        source: Source,
-        name: str,
-        argument: bool,
-        varies: bool,
-        container: str,
-    ) -> Any:
-        kind = type(value)
+    def _plain(self, value: Any, route: Route) -> Any:
+        kind, source, argument = type(value), route.source, route.argument
         if kind is str and argument:
-            return self._text(value, source, self._label(name))
+            return self._text(value, source, self._label(route.name))
         if kind not in _NUMBERS:
             self.guards.check_value(source, value)
             return value
-        label = self._label(name)
-        varies = varies or label in self.varying
+        label = self._label(route.name)
+        varies = route.varies or label in self.varying
         if (argument or varies) and not self.is_constant(label):
             if kind is not int:
                 return self._scalar(value, source, label, not argument)
             if varies or value not in (-1, 0):
-                return self._int(value, source, label, not argument, varies, container)
+                return self._int(value, source, label, not argument, varies, route.container)
         self._constants.add(label)
         if kind is int and argument:
-            label = "" if self.is_constant(label) else container
+            label = "" if self.is_constant(label) else route.container
         self.guards.check_value(source, value, label)
         return value
 
@@ -155,16 +140,15 @@ class Admission(Outside):
 
     # -------------------------------------------------------- containers
 
-    def _container(
-        self, value: object, kind: type, source: Source, name: str, argument: bool
-    ) -> Any:
+    def _container(self, value: object, kind: type, route: Route) -> Any:
         """A list, dict or set, read and guarded as far as the program looks."""
-        self._check_type(source, kind)
-        seen = _CONTAINERS[kind](Held(self, value, source, name, argument))
-        self.remember(Known(value, seen, source, False))
+        self._check_type(route.source, kind)
+        seen = _CONTAINERS[kind](Held(self, value, route.source, route.name, route.argument))
+        self.remember(Known(value, seen, route.source, False))
         return seen
 
-    def _tuple(self, value: Any, kind: type, source: Source, name: str, argument: bool) -> Any:
+    def _tuple(self, value: Any, kind: type, route: Route) -> Any:
+        source, name, argument = route.source, route.name, route.argument
         if kind is not tuple and getattr(value, "__dict__", None):
             raise refuse(
                 ARGUMENT_KIND, f"{source.text} is a named tuple with other attributes, {EAGER}"
@@ -188,25 +172,13 @@ class Admission(Outside):
         varies = name in self.varying
         for place, item in enumerate(value):
             part = self.guards.fetch(f"{source.var}[{place}]", f"{source.text}[{place}]")
-            items.append(
-                self.admit(
-                    item,
-                    part,
-                    f"{name}_{place}",
-                    argument=argument,
-                    varies=varies,
-                    container=name,
-                )
-            )
+            items.append(self.admit(item, Route(part, f"{name}_{place}", argument, varies, name)))
         return tuple.__new__(seen_kind, items)
 
-    def _slice(self, value: slice, source: Source, name: str, argument: bool) -> Any:
+    def _slice(self, value: slice, route: Route) -> Any:
+        source = route.source
         self.guards.check(f"type({source.var}) is slice", f"{source.text} is a slice")
-        parts = [
-            self._part(getattr(value, part), source, part, name, argument)
-            for part in ("start", "stop", "step")
-        ]
-        return slice(*parts)
+        return slice(*(self._part(value, part, route) for part in ("start", "stop", "step")))
 
     def _frozenset(self, value: frozenset[object], source: Source) -> Any:
         """A set of plain values, or of classes of C; the order counts, too."""
@@ -232,39 +204,37 @@ class Admission(Outside):
         self.remember(Known(value, seen, source, True))
         return seen
 
-    def _method(self, value: MethodType, source: Source, name: str) -> Any:
+    def _method(self, value: MethodType, route: Route) -> Any:
+        source, route = route.source, replace(route, argument=False)
         self.guards.check(f"type({source.var}) is {self.guards.constant(MethodType)}", source.text)
         if source_kind(value.__self__) is not None:
             name = value.__name__
             self.guards.check(f"{source.var}.__name__ == {name!r}", f"{source.text} is {name}")
-            return getattr(self._part(value.__self__, source, "__self__", name), name)
-        return MethodType(
-            self._part(value.__func__, source, "__func__", name),
-            self._part(value.__self__, source, "__self__", name),
-        )
+            return getattr(self._part(value, "__self__", replace(route, name=name)), name)
+        return MethodType(*(self._part(value, part, route) for part in ("__func__", "__self__")))
 
-    def _builtin_method(self, value: Any, source: Source, name: str) -> Any:
+    def _builtin_method(self, value: Any, route: Route) -> Any:
         """``log.append``, say: the method of what the program sees for ``log``."""
+        source = route.source
         self.guards.check(
             f"type({source.var}) is {self.guards.constant(BuiltinFunctionType)} and "
             f"{source.var}.__name__ == {value.__name__!r}",
             f"{source.text} is a method {value.__name__}",
         )
-        return getattr(self._part(value.__self__, source, "__self__", name), value.__name__)
+        owner = self._part(value, "__self__", replace(route, argument=False))
+        return getattr(owner, value.__name__)
 
-    def _partial(self, value: object, source: Source, name: str, argument: bool) -> Any:
-        self._check_type(source, functools.partial)
-        func, args, keywords = (
-            self._part(getattr(value, part), source, part, name, argument)
-            for part in ("func", "args", "keywords")
-        )
+    def _partial(self, value: object, route: Route) -> Any:
+        self._check_type(route.source, functools.partial)
+        parts = (self._part(value, part, route) for part in ("func", "args", "keywords"))
+        func, args, keywords = parts
         return functools.partial(func, *args, **keywords)
 
-    def _part(
-        self, value: object, source: Source, part: str, name: str, argument: bool = False
-    ) -> Any:
+    def _part(self, owner: object, part: str, route: Route) -> Any:
+        """What the program sees for an attribute of what comes in by this route."""
+        source, name = route.source, f"{route.name}.{part.strip('_')}"
         fetched = self.guards.fetch(f"{source.var}.{part}", f"{source.text}.{part}")
-        return self.admit(value, fetched, f"{name}.{part.strip('_')}", argument=argument)
+        return self.admit(getattr(owner, part), Route(fetched, name, route.argument))
 
     # -------------------------------------------------------- at the end
 

@@ -23,6 +23,7 @@ from ..session.session import ITEM
 from ..values.maybe_set import MaybeSet, given
 from ..values.objects import MISSING
 from ..values.operands import Traced
+from .inputs import Route
 from .outside import Outside
 
 _SINGLE = (type(None), type(Ellipsis), type(np._NoValue))  # classes of one object
@@ -56,18 +57,10 @@ class Held:
             expression = f"{self.constant(dict.get)}({self.source.var}, {key})"
         source = self.outside.guards.fetch(expression, text)
         varies = self.name in self.outside.varying
-        return self.outside.admit(
-            value,
-            source,
-            name,
-            argument=self.argument,
-            varies=varies,
-            container=self.name,
-        )
+        return self.outside.admit(value, Route(source, name, self.argument, varies, self.name))
 
     @property
     def door(self) -> Any:
-        """The door of the capture."""
         return self.outside.session.door
 
     def check(self, condition: str, text: str) -> None:
@@ -82,7 +75,6 @@ class Held:
         self.outside.effects.check_allowed(type(self.real).__name__)
 
     def change(self, action: str, key: object = None, value: object = None) -> None:
-        """Record a change."""
         self.outside.effects.add(self.source, action, key, value)
 
     def store(self, key: object, value: object, label: str, flag: object = None) -> None:
@@ -130,7 +122,6 @@ class External:
         return getattr(self, name)
 
     def length(self) -> Any:
-        """``len``."""
         self.settle()
         return len(self)  # type: ignore[arg-type]
 
@@ -145,7 +136,6 @@ class External:
 
 
 def clear(self: Any) -> None:
-    """As ``list.clear``."""
     self._change("clear")
     self._whole = True
     _base(type(self)).clear(self)  # type: ignore[attr-defined]
@@ -195,7 +185,6 @@ class ExternalMapping(External):
         return self._when_missing(key) if value is MISSING else value
 
     def get(self, key: object, default: object = None, /) -> Any:
-        """As ``dict.get``."""
         value = given(self._find(key))
         return default if value is MISSING else value
 
@@ -206,7 +195,6 @@ class ExternalMapping(External):
         return found is not MISSING
 
     def setdefault(self, key: object, default: object = None, /) -> Any:
-        """As ``dict.setdefault``."""
         value = given(self._find(key))
         if value is MISSING:
             self[key] = value = default  # type: ignore[index]

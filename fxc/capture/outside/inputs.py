@@ -45,6 +45,17 @@ class GraphInput:
 
 
 @frozen
+class Route:
+    """How a value comes in from outside, and by what name the inputs go that it becomes."""
+
+    source: Source
+    name: str
+    argument: bool = False
+    varies: bool = False  # from call to call, see Note [Numbers from outside]
+    container: str = ""  # the name of what it is an item of
+
+
+@frozen
 class SymbolSource:
     """What a symbol is: the size or stride of an axis of an input, or an int input itself."""
 
@@ -161,13 +172,13 @@ class Inputs:
         self.session.origins[graph_value] = frozenset((label,))
         return TracedScalar(graph_value)
 
-    def _numpy_scalar(
-        self, value: np.generic, source: Source, name: str, argument: bool, varies: bool
-    ) -> Any:
+    def _numpy_scalar(self, value: np.generic, route: Route) -> Any:
+        source, argument = route.source, route.argument
         if not is_known(value.dtype) or element_dtype(value.dtype) is None:
             raise refuse(ARGUMENT_KIND, f"{source.text} is a {type(value).__name__}, {EAGER}")
-        label = self._label(name)
-        if not (argument or varies or label in self.varying) or self.is_constant(label):
+        label = self._label(route.name)
+        varies = argument or route.varies or label in self.varying
+        if not varies or self.is_constant(label):
             self._constants.add(label)
             stays = argument and value.dtype.kind == "b"
             self.guards.check_value(source, value, "" if stays else label)
@@ -199,12 +210,14 @@ class Inputs:
 
     # -------------------------------------------------------- arrays
 
-    def _array(self, array: np.ndarray, source: Source, name: str, hidden: bool) -> Any:
+    def _array(self, array: np.ndarray, route: Route) -> Any:
+        source = route.source
         if not is_known(array.dtype):
             raise refuse(ARGUMENT_KIND, f"{source.text} has dtype {array.dtype}, {EAGER}")
         if not array.flags.aligned:
             raise refuse(ARGUMENT_KIND, f"{source.text} is not aligned in memory, {EAGER}")
-        value = self.add_input(array_type(array.dtype, ()), source, name, hidden)
+        kind = array_type(array.dtype, ())
+        value = self.add_input(kind, source, route.name, hidden=not route.argument)
         value.type = self._array_type(array, source, value.name)
         self.arrays[value] = array
         return TracedArray(value)

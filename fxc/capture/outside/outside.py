@@ -20,7 +20,7 @@ from ..session.refusing import Requests
 from ..session.session import Session
 from ..values.operands import Traced
 from .effects import Effects
-from .inputs import Inputs
+from .inputs import Inputs, Route
 
 
 @frozen
@@ -108,19 +108,8 @@ class Outside(Inputs):
 
     # -------------------------------------------------------- the way in, see admission.py
 
-    def admit(
-        self,
-        value: object,
-        source: Source,
-        name: str,
-        *,
-        argument: bool = False,
-        varies: bool = False,
-        container: str = "",
-    ) -> Any:
-        """What the program sees for ``value``; ``name`` is for inputs it becomes, ``container`` the
-        name of what it is an item of.
-        """
+    def admit(self, value: object, route: Route) -> Any:
+        """What the program sees for ``value``."""
         raise NotImplementedError
 
     def generator(self, value: object) -> Any:
@@ -128,7 +117,7 @@ class Outside(Inputs):
         known = self.known.get(id(value))
         if known is not None:
             return known.seen
-        return self.admit(value, self.root(value, type(value).__name__), "generator")
+        return self.admit(value, Route(self.root(value, type(value).__name__), "generator"))
 
     @property
     def keeps(self) -> bool:
