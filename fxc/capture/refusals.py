@@ -29,7 +29,6 @@ class SourcePlace:
 
     @property
     def location(self) -> SourceLocation:
-        """The line."""
         code = self.function.__code__
         return SourceLocation(code.co_filename, self.line, code.co_name)
 

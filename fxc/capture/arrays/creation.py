@@ -40,7 +40,6 @@ from .traced_scalar import known_number
 
 
 def is_array(x: object) -> bool:
-    """Whether ``x`` is a traced array."""
     x = settled(x)
     return isinstance(x, TracedValue) and isinstance(x._value.type, ArrayType)
 
@@ -90,7 +89,6 @@ def ndarray(shape: object, dtype: object = float, *view: object, **options: obje
 
 
 def full(shape: object, fill_value: object, dtype: object = None, order: str = "C") -> Any:
-    """As ``np.full``."""
     dims = dims_of(shape)
     value = operand(fill_value)
     wanted = value.type.dtype if dtype is None else dtype_of(dtype)
@@ -156,7 +154,6 @@ def full_like(
     subok: bool = True,
     shape: object = None,
 ) -> Any:
-    """As ``np.full_like``."""
     dims, wanted, layout = _like(a, dtype, order, shape)
     if isinstance(fill_value, Traced):
         fill_value = fill_value._stored_as(wanted)
@@ -294,7 +291,6 @@ def _step(low: Operand, high: Operand, parts: Dim, dtype: np.dtype) -> Any:
 
 
 def eye(N: object, M: object = None, k: Any = 0, dtype: object = float, order: str = "C") -> Any:
-    """As ``np.eye``."""
     if order_of(order) != "C":
         raise refuse(NUMPY_OPTION, "np.eye with order= cannot be captured")
     rows = dim_of(N)
@@ -303,7 +299,6 @@ def eye(N: object, M: object = None, k: Any = 0, dtype: object = float, order: s
 
 
 def identity(n: object, dtype: object = None) -> Any:
-    """As ``np.identity``."""
     return eye(n, dtype=float if dtype is None else dtype)
 
 
@@ -373,7 +368,6 @@ def _contiguous(order: str) -> Callable[..., Any]:
 
 
 def copy(a: object, order: str = "K", subok: bool = False) -> Any:
-    """As ``np.copy``."""
     return wrap(array_value(a)).copy(order)
 
 

@@ -27,7 +27,6 @@ def order_of(order: object, default: str = "C") -> str:
 
 
 def result_type(*arrays_and_dtypes: Any) -> np.dtype:
-    """As ``np.result_type``."""
     given = (
         promoting(x._operand().type) if isinstance(x, Traced) else x for x in arrays_and_dtypes
     )

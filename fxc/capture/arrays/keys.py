@@ -50,7 +50,6 @@ class ArrayEntry:
 
     @property
     def axes(self) -> int:
-        """How many axes it indexes."""
         return self.value.type.rank if self.is_mask else 1
 
 

@@ -288,7 +288,6 @@ def read(view: Value, mask: Mask) -> Any:
 
 
 def _index_arrays(mask: Mask) -> IndexArrays:
-    """The index arrays that the mask stands for."""
     axes = tuple(range(mask.axis, mask.axis + mask.value.type.rank))
     return IndexArrays(places(mask.value), axes, mask.place, mask.is_mask, in_bounds=True)
 

@@ -120,7 +120,6 @@ def sliding_window_view(
     subok: bool = False,
     writeable: bool = False,
 ) -> Any:
-    """As ``np.lib.stride_tricks.sliding_window_view``."""
     value = array_value(x)
     kind = kind_of(value)
     windows = dims_of(window_shape)

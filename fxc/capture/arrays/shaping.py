@@ -66,7 +66,6 @@ def is_in_order(kind: ArrayType, order: str) -> bool:
 
 
 def reshape(x: object, shape: object, order: str = "C", copy: object = None) -> Any:
-    """As ``np.reshape``."""
     value, order = array_value(x), order_of(order)
     if order in ("A", "F"):
         kind = kind_of(value)
@@ -137,7 +136,6 @@ def _flat_copy(x: object) -> Any:
 
 
 def transpose(x: object, axes: object = None) -> Any:
-    """As ``np.transpose``."""
     value = array_value(x)
     rank = kind_of(value).rank
     if not rank and _is_scalar(x) and axes in (None, ()):
@@ -153,7 +151,6 @@ def transpose(x: object, axes: object = None) -> Any:
 
 
 def swapaxes(x: object, axis1: object, axis2: object) -> Any:
-    """As ``np.swapaxes``."""
     value = array_value(x)
     rank = kind_of(value).rank
     axes = list(range(rank))
@@ -174,7 +171,6 @@ def _axes(axes: object, rank: int) -> tuple[int, ...]:
 
 
 def squeeze(x: object, axis: object = None) -> Any:
-    """As ``np.squeeze``."""
     value = array_value(x)
     kind = kind_of(value)
     if not kind.rank and _is_scalar(x) and axis in (None, 0, -1, ()):

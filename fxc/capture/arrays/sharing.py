@@ -26,12 +26,10 @@ _OF_OBJECTS_BETWEEN = frozenset({"as_strided", "broadcast_to"})  # NumPy's base 
 
 
 def shares_memory(a: object, b: object, /, max_work: object = None) -> bool:
-    """As ``np.shares_memory``."""
     return _asked(np.shares_memory, a, b, max_work)
 
 
 def may_share_memory(a: object, b: object, /, max_work: object = None) -> bool:
-    """As ``np.may_share_memory``."""
     return _asked(np.may_share_memory, a, b, max_work)
 
 
@@ -168,7 +166,6 @@ def set_writeable(x: TracedValue, flag: object) -> None:
 def setflags(
     x: TracedValue, write: object = None, align: object = None, uic: object = None
 ) -> None:
-    """As ``ndarray.setflags``."""
     if align is not None or uic is not None:
         raise refuse(ARRAY_MEMORY, "x.setflags but of write= cannot be captured")
     if write is not None:

@@ -168,7 +168,6 @@ class TracedArray(ArrayFacts):
         return late(bytes, bytes_of, self)
 
     def tolist(self) -> Any:
-        """The elements as numbers of Python's."""
         return above().to_list(self)
 
     def __getattr__(self, name: str) -> Any:
@@ -251,7 +250,6 @@ class TracedArray(ArrayFacts):
         return known is not None and known[0] is base and known[1] == place
 
     def fill(self, value: object) -> None:
-        """As ``ndarray.fill``."""
         if operand(value).type.rank:
             raise refuse(
                 ARRAY_MEMORY, "x.fill with an array cannot be captured; use x[...] = value"

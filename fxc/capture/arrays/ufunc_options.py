@@ -240,7 +240,6 @@ def _stored(result: Value, mask: Operand | None, out: object, casting: str) -> A
 def outer(
     ufunc: np.ufunc, name: str, inputs: tuple[object, ...], options: dict[str, object]
 ) -> Any:
-    """As ``ufunc.outer``."""
     left, right = (array_value(x) for x in inputs)
     axes = tuple(range(left.type.rank, left.type.rank + right.type.rank))
     expanded = record("expand_dims", left, axes) if axes else wrap(left)

@@ -158,7 +158,6 @@ _TAKEN = (Traced, bool, int, float, complex, np.generic, np.ndarray, list, tuple
 
 
 def taken(x: object) -> bool:
-    """Whether NumPy's operators take ``x`` for an operand."""
     return isinstance(x, _TAKEN)
 
 

@@ -189,7 +189,6 @@ class KeyedBuffer(Buffer):
         return to_int(self._slots[slot])
 
     def set_number(self, slot: Int, number: Int) -> None:
-        """Have the table say where an item is."""
         self._slots[slot] = number
 
     @property

@@ -38,7 +38,6 @@ class OpenDict(ExternalDict):
         return dict(zip(dict.keys(self), dict.values(self), strict=True))
 
     def get(self, key: object, default: object = None, /) -> Any:
-        """As ``dict.get``."""
         found = self._find(key)
         if type(found) is not MaybeSet:
             return default if found is MISSING else found
@@ -51,7 +50,6 @@ class OpenDict(ExternalDict):
         return reduce(np.logical_or, map(_flag, held)) if held else False
 
     def length(self) -> Any:
-        """``len``."""
         held = list(dict.values(self))
         flags = [to_int(_flag(x)) for x in held if type(x) is MaybeSet]
         return sum(flags, len(held) - len(flags))
@@ -89,7 +87,6 @@ class OpenDict(ExternalDict):
         return key, self.pop(key)
 
     def clear(self) -> None:
-        """As ``dict.clear``."""
         super().clear()
         self._is_unordered = False
 

@@ -159,7 +159,6 @@ class KeyedTable:
         return KeyedTable(owner) if kind in (dict, OrderedDict) else owner
 
     def get(self, key: object, default: object = None) -> Any:
-        """``owner.get(key, default)``."""
         found = self._at(key, default)
         return self._owner.get(key, default) if found is NotImplemented else found
 

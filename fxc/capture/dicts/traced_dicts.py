@@ -183,7 +183,6 @@ class TracedDict(Keyed):
         return self._staged(made_by_a_read, self.table, key, self.made_default)
 
     def get(self, key: object, default: object = None) -> Any:
-        """As ``dict.get``."""
         table = self.table
         if table.is_empty():
             return default
@@ -195,15 +194,12 @@ class TracedDict(Keyed):
         return above().chosen(door, number > 0, lambda: table.at(number - 1)[1], lambda: default)
 
     def keys(self) -> Any:
-        """As ``dict.keys``."""
         return self.in_order(0)
 
     def values(self) -> Any:
-        """As ``dict.values``."""
         return self.in_order(1)
 
     def items(self) -> Any:
-        """As ``dict.items``."""
         return self.in_order(None)
 
     def copy(self) -> Any:
@@ -221,7 +217,6 @@ class TracedDict(Keyed):
         self.table.store((self.table.as_key(sure(settled(key))), settled(value)))
 
     def setdefault(self, key: object, default: object = None) -> Any:
-        """As ``dict.setdefault``."""
         return self._staged(set_default, self, key, default)
 
     def update(self, *others: object, **items: object) -> None:

@@ -84,16 +84,13 @@ class TracedSet(Keyed):
         )
 
     def add(self, key: object) -> None:
-        """As ``set.add``."""
         self.table.store((self.table.as_key(sure(settled(key))),))
 
     def update(self, *others: object) -> None:
-        """As ``set.update``."""
         for other in others:
             self._staged(taken_in, self, any_order(other))
 
     def copy(self) -> Any:
-        """As ``set.copy``."""
         return self | set()
 
     renewed = copy

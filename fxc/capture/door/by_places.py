@@ -24,12 +24,10 @@ def list_to_change(door: Stores, x: object) -> Any:
 
 
 def has_place(door: Stores, items: object, place: object) -> Any:
-    """Whether there is an item at a place."""
     return place < door.call(len, items)
 
 
 def at_place(door: Stores, items: Any, place: Int) -> Any:
-    """The item there."""
     if is_in_arrays(items):
         return items.at(place)
     return door.indexed(items)[place]

@@ -116,7 +116,6 @@ class Catching(Attributes):
             raise refuse(STATEMENT, f"an import of {module} cannot be captured; import it outside")
 
     def imported(self, module: str, package: str, name: str) -> Any:
-        """``from module import name``."""
         module = importlib.util.resolve_name(module, package)
         self.importing(module)
         try:

@@ -63,7 +63,6 @@ class Creations:
         found.text = self._numbered(f"{class_of(x).__name__}()")
 
     def is_made(self, x: object) -> bool:
-        """Whether the program made an object, or a dict."""
         return self._of(x).is_made
 
     def is_assigned(self, x: object) -> bool:

@@ -270,7 +270,6 @@ _CONVERTING = (tuple, set, frozenset, np.bool_)
 
 
 def _are_texts(xs: Iterable[object]) -> bool:
-    """Whether these are texts and constants."""
     kinds = (UnknownText, re.Pattern, re.RegexFlag)
     return all(type(x) in PLAIN or isinstance(x, kinds) for x in xs)
 

@@ -351,7 +351,6 @@ class ExpressionBuilder(ExpressionParts):
         return self._constant(key) if is_plain((key,)) else self._place(key)
 
     def _called(self, function: object, args: Args, kwargs: Kwargs) -> str:
-        """The expression for a call."""
         parts = [self._part(x) for x in args]
         parts += [f"{name}={self._part(x)}" for name, x in kwargs.items()]
         return f"{self._constant(function)}({', '.join(parts)})"

@@ -152,12 +152,10 @@ class Mixed(TakesUfuncs, Traced):
 
     @property
     def real(self) -> Any:
-        """The real part of a complex number."""
         return self._part("real")
 
     @property
     def imag(self) -> Any:
-        """The imaginary part of a complex number."""
         return self._part("imag")
 
     def _part(self, name: str) -> Any:
@@ -181,7 +179,6 @@ class Mixed(TakesUfuncs, Traced):
         return found.pop()
 
     def to_int(self) -> Any:
-        """``int(self)``."""
         if self.whole is None:
             return to_int(self.number)
         return select(self.flag, to_int(self.given), self.whole)

@@ -191,7 +191,6 @@ class Several(TakesUfuncs, Traced):
         return for_each(lambda *xs: call_ufunc(name, *xs), inputs)
 
     def converted(self, function: Callable[[object], object]) -> Any:
-        """``int(self)`` and its like."""
         return for_each(function, (self,))
 
     def __bool__(self) -> bool:

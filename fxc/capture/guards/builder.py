@@ -101,7 +101,6 @@ class GuardBuilder:
         return expression_of(dim, self.symbols)
 
     def program(self, inputs: Iterable[Source], objects: Iterable[str] = ()) -> GuardProgram:
-        """The finished program."""
         variables = [source.var for source in inputs]
         return GuardProgram(self.steps, self.constants, variables, objects, self.symbols)
 

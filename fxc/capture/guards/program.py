@@ -141,7 +141,6 @@ class GuardProgram:
 
     @property
     def size(self) -> int:
-        """How many steps there are."""
         return len(self.steps)
 
     @property

@@ -188,7 +188,6 @@ class Buffer(Contents):
     # -------------------------------------------------------- the length
 
     def length(self) -> Any:
-        """``len(self)``."""
         if self._room is None:
             return any_number() if self.awaited_by() else len(self._items)
         return self.number() if self.session.in_loop(self.home) else wrap_dim(self.size_here())
@@ -200,7 +199,6 @@ class Buffer(Contents):
     # -------------------------------------------------------- changes
 
     def append(self, x: object) -> None:
-        """As ``list.append``."""
         self.add(x)
 
     def add(self, x: object, *, first: bool = False) -> None:
@@ -243,7 +241,6 @@ class Buffer(Contents):
         return found
 
     def clear(self) -> None:
-        """As ``list.clear``."""
         owner = self.owner_of_change()
         if owner is not None and not self.has_room(owner):
             if self._items or self._room or self.awaited_by():

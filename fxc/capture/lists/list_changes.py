@@ -60,7 +60,6 @@ class ChangedList(WithLength):
         return None if items and is_unknown(key) else items
 
     def insert(self, place: object, x: object) -> None:
-        """As ``list.insert``."""
         x = settled(x)
         if (items := self._known_items(place)) is not None:
             items.insert(0 if isinstance(place, Traced) else place, x)
@@ -76,7 +75,6 @@ class ChangedList(WithLength):
             self._staged(deleted, *self._bounds_of(key))
 
     def pop(self, place: object = -1) -> Any:
-        """As ``list.pop``."""
         if (items := self._known_items(place)) is not None:
             return items.pop(place)
         if not self.begin_change():
@@ -87,7 +85,6 @@ class ChangedList(WithLength):
         return found
 
     def remove(self, x: object) -> None:
-        """As ``list.remove``."""
         items = self.python_items()
         if items is not None and not any(isinstance(each, Traced) for each in (x, *items)):
             items.remove(x)
@@ -96,7 +93,6 @@ class ChangedList(WithLength):
             self._staged(deleted, place, place + 1)
 
     def extend(self, more: Any) -> None:
-        """As ``list.extend``."""
         if isinstance(more, Traced) and not isinstance(more, tuple):
             self._staged(extended, more)
         else:

@@ -73,7 +73,6 @@ class Contents(Traced):
         return None if self._room is None else self._room.form
 
     def is_made_in(self, region: int) -> bool:
-        """Whether the program makes it in that region."""
         return self.home == region
 
     def borrow(self, items: Sequence[object]) -> None:

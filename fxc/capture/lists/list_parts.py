@@ -114,7 +114,6 @@ class ListParts(Buffer):
         return self.part(slice(None))
 
     def part(self, key: slice) -> Self:
-        """``self[key]``."""
         form, arrays, most = self._contents("a slice")
         return self.of_columns(form, [wrap(array)[key] for array in arrays], most)
 
@@ -172,7 +171,6 @@ class ListParts(Buffer):
         return to_python((self._numbers() == x).any())
 
     def count(self, x: object) -> Any:
-        """As ``list.count``."""
         if self._room is None:
             return self._items.count(x)
         if self._is_looked_at("count()", x):
@@ -180,7 +178,6 @@ class ListParts(Buffer):
         return to_python((self._numbers() == x).sum())
 
     def index(self, x: object) -> Any:
-        """As ``list.index``."""
         if self.awaited_by():
             return any_number()
         if self._room is None:

@@ -125,7 +125,6 @@ class ListPool:
         room.set_count(end)
 
     def put(self, place: Int, x: object) -> None:
-        """Store an item in the arena."""
         self.arena.put(place, x)
 
     def move(self, place: Int, source: Int) -> None:
@@ -228,7 +227,6 @@ class PooledList(ChangedList, Pooled):
     as_list = copy
 
     def as_array(self, dtype: Any = None) -> Any:
-        """``np.array(self, dtype)``."""
         if self.pool.form is None:
             return np.empty(0, dtype)
         form, arrays = self._columns()
@@ -295,7 +293,6 @@ class PooledList(ChangedList, Pooled):
         return self.at(0)
 
     def append(self, x: object) -> None:
-        """As ``list.append``."""
         x = settled(x)
         if self.begin_change(x):
             self._staged(appended, x)
@@ -328,7 +325,6 @@ class PooledList(ChangedList, Pooled):
             self.pool.put(self._head(_BEGIN) + self.place_of(key), x)
 
     def clear(self) -> None:
-        """As ``list.clear``."""
         self._check_not_running()
         self.shorten(0)
 

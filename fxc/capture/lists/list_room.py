@@ -102,7 +102,6 @@ class Room:
         return to_int(wrap(self.length)[0])
 
     def set_count(self, number: Int) -> None:
-        """Store the length."""
         wrap(self.length)[0] = number
 
     def check_not_full(self, number: Int) -> None:
@@ -200,7 +199,6 @@ def filled_arrays(form: Form, x: object, shape: tuple[Dim, ...]) -> tuple[Value,
 
 
 def new_number(number: Int) -> Value:
-    """An array of one element that holds a number."""
     made = current().value("empty", (1,), np.dtype("i8"), layout=None)
     wrap(made)[0] = number
     return made

@@ -144,7 +144,6 @@ class ListOfLists(_AlongAxis):
 
     @property
     def whole(self) -> ListOfLists:  # type: ignore[override]
-        """The list."""
         return self
 
     def __getitem__(self, key: object) -> Any:
@@ -153,7 +152,6 @@ class ListOfLists(_AlongAxis):
         return ListRow(self, _place(key, self.length(), "list index"))
 
     def as_array(self, dtype: object = None) -> Any:
-        """``np.array(self, dtype)``."""
         return as_array(self.form, [wrap(x).copy()._value for x in self.arrays], dtype)
 
     def _snapshot(self, of: Callable[[object], Any]) -> Any:

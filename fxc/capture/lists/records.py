@@ -105,15 +105,12 @@ class Pool:
         return Record(self, number)
 
     def at(self, number: Int) -> Record:
-        """The record of that number."""
         return Record(self, number)
 
     def read(self, number: Int, place: int) -> Any:
-        """A field of a record."""
         return self.table.part_at(number, place)
 
     def write(self, number: Int, place: int, x: object) -> None:
-        """Store a field of a record."""
         self._written.add(place)
         self.table.set_part(number, place, settled(x))
 
@@ -187,7 +184,6 @@ class Pooled(Limited):
         return cls(pool, number)
 
     def is_(self, other: Pooled) -> Any:
-        """``self is other``."""
         return self.pool is other.pool and self.number == other.number
 
     @staticmethod
@@ -210,7 +206,6 @@ class Record(Pooled):
         return (self.pool.table,)
 
     def copy(self) -> Record:
-        """A new record with the same fields."""
         return self.pool.add([value for _, value in self.held()])
 
     def held(self) -> Iterator[tuple[str, Any]]:
@@ -221,7 +216,6 @@ class Record(Pooled):
     # -------------------------------------------------------- attributes
 
     def attribute(self, door: Any, name: str) -> Any:
-        """``self.name``."""
         kind, keys = self.pool.label.kind, self.pool.label.keys
         if kind is dict:
             found = _OF_DICTS.get(name)
@@ -238,7 +232,6 @@ class Record(Pooled):
         return door.own_attr(self, kind, name)
 
     def store(self, door: Any, name: str, value: object) -> None:
-        """``self.name = value``."""
         kind, keys = self.pool.label.kind, self.pool.label.keys
         found = class_attribute(kind, name)
         if isinstance(found, property) and isinstance(found.fset, FunctionType):

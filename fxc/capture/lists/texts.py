@@ -170,7 +170,6 @@ class Char(UnknownText):
         raise refused("an item")
 
     def codes(self) -> TracedArray:
-        """The code points as an array."""
         made = current().record("full", (1,), operand(self.code), np.dtype("i4"), layout=None)
         return TracedArray(made)
 
@@ -208,7 +207,6 @@ class Text(UnknownText):
         return (self._codes,)
 
     def codes(self) -> TracedArray:
-        """The code points as an array."""
         return self._codes
 
     def length(self) -> Any:
@@ -255,7 +253,6 @@ def _are_equal(x: TracedArray, y: TracedArray, one: Int, other: object) -> Any:
 
 
 def char_of(code: Any) -> Char:
-    """``chr(code)``."""
     demand(code >= 0)
     demand(code <= _LAST)
     return Char(code)

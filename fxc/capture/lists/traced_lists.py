@@ -103,7 +103,6 @@ class TracedList(ListParts, ChangedList):
         self._borrowed = self._borrowed and ()
 
     def extend(self, more: Any) -> None:
-        """As ``list.extend``."""
         if self._is_here and is_in_arrays(more):
             self._take_over(self.joined(self, more))
         else:
@@ -275,7 +274,6 @@ class TracedList(ListParts, ChangedList):
     __hash__ = None  # type: ignore[assignment]
 
     def copy(self) -> Any:
-        """As ``list.copy``."""
         if self.of is list:
             return self[:]
         if self._room is not None:

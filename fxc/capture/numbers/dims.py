@@ -80,7 +80,6 @@ def known_int(x: Any, what: str) -> int:
 
 
 def axis_number(axis: object) -> int:
-    """An axis as an int."""
     return known_int(axis, "an axis")
 
 

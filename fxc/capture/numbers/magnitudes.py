@@ -17,7 +17,6 @@ MEMORY = 2**56  # more than elements in any axis, or iterations of any loop that
 
 
 def guard_range(dim: Dim, low: int, high: int) -> bool:
-    """Whether ``low <= dim <= high``, by guards."""
     return guard(dim, ">=", low) and guard(dim, "<=", high)
 
 

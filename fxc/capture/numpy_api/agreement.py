@@ -18,7 +18,6 @@ from .numpy_source import run_source
 def allclose(
     a: object, b: object, rtol: object = 1e-05, atol: object = 1e-08, equal_nan: bool = False
 ) -> Any:
-    """As ``np.allclose``."""
     return _all(
         run_source(np.isclose, (a, b), {"rtol": rtol, "atol": atol, "equal_nan": equal_nan})
     )

@@ -53,7 +53,6 @@ def _real_if(given: Value, found: Any) -> Any:
 def svd(
     a: object, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False
 ) -> Any:
-    """As ``np.linalg.svd``."""
     if hermitian:
         raise refuse(
             NUMPY_OPTION, "np.linalg.svd with hermitian= cannot be captured; use np.linalg.eigh"
@@ -64,7 +63,6 @@ def svd(
 
 
 def qr(a: object, mode: str = "reduced") -> Any:
-    """As ``np.linalg.qr``."""
     if mode == "r":
         return record("linalg_qr_r", array_value(a))
     if mode not in ("reduced", "complete"):
@@ -75,7 +73,6 @@ def qr(a: object, mode: str = "reduced") -> Any:
 
 
 def lstsq(a: object, b: object, rcond: object = None) -> Any:
-    """As ``np.linalg.lstsq``."""
     limit = None if rcond is None else operand(rcond)
     return record("linalg_lstsq", array_value(a), array_value(b), limit)
 

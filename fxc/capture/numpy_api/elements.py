@@ -33,7 +33,6 @@ def clip(
     max: object = None,
     **options: object,
 ) -> Any:
-    """As ``np.clip``."""
     for key, value in options.items():
         if value is not None and value is not np._NoValue:
             raise refuse(NUMPY_OPTION, f"np.clip with {key}= cannot be captured")
@@ -90,7 +89,6 @@ def _power_of_ten(exponent: int) -> float:
 
 
 def copyto(dst: object, src: object, casting: Any = "same_kind", where: object = True) -> None:
-    """As ``np.copyto``."""
     target = writable(dst)
     value = operand(src)
     if isinstance(value, Literal) and value.type.weak:

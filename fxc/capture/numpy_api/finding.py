@@ -40,7 +40,6 @@ def nonzero(a: object) -> tuple[Any, ...]:
 
 
 def where(condition: object, /, *given: object) -> Any:
-    """As ``np.where``."""
     if not given:
         return nonzero(condition)
     if len(given) != 2:
@@ -62,7 +61,6 @@ _COUNTS_IN_PYTHON = not isinstance(np.count_nonzero(np.ones(1, bool)), np.generi
 
 
 def compress(condition: object, a: object, axis: object = None, out: object = None) -> Any:
-    """As ``np.compress``."""
     mask = as_mask(condition)
     if mask.type.rank != 1:
         raise ValueError("condition must be a 1-d array")

@@ -31,7 +31,6 @@ def concatenate(
     dtype: object = None,
     casting: str | None = "same_kind",
 ) -> Any:
-    """As ``np.concatenate``."""
     items = _sequence(arrays)
     parts = tuple(array_value(x) for x in items)
     if axis is None and out is None and dtype is None:
@@ -124,7 +123,6 @@ def stack(
     dtype: object = None,
     casting: str = "same_kind",
 ) -> Any:
-    """As ``np.stack``."""
     parts = tuple(array_value(x) for x in _sequence(arrays))
     place = axis_number(axis)
     if out is None and dtype is None and casting == "same_kind":
@@ -137,7 +135,6 @@ def stack(
 
 
 def roll(a: object, shift: object, axis: object = None) -> Any:
-    """As ``np.roll``."""
     array = wrap(array_value(a))
     if axis is None:
         return roll(shaping.ravel(array), shift, 0).reshape(array.shape)
@@ -184,7 +181,6 @@ def _rolled(array: Any, by: Any, axis: int) -> Any:
 
 
 def repeat(a: object, repeats: Any, axis: object = None) -> Any:
-    """As ``np.repeat``."""
     array = wrap(array_value(a))
     if axis is None:
         return repeat(shaping.ravel(array), repeats, 0)

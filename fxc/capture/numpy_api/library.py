@@ -88,7 +88,6 @@ def _one_of(test: object, left: object, right: object) -> Any:
 
 
 def lexsort(keys: object, axis: object = -1) -> Any:
-    """As ``np.lexsort``."""
     if not isinstance(keys, tuple | list):
         keys = tuple(wrap(array_value(keys)))
     values = tuple(array_value(key) for key in keys)
@@ -133,7 +132,6 @@ def _transform(name: str) -> Callable[..., Any]:
 
 
 def fftfreq(n: Any, d: object = 1.0, device: object = None) -> Any:
-    """As ``np.fft.fftfreq``."""
     whole = concatenate([arange((n - 1) // 2 + 1), arange(-(n // 2), 0)])
     return whole * (1.0 / (n * d))
 

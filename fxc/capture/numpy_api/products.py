@@ -18,7 +18,6 @@ from ..values.operands import array_value, operand, record, wrap
 
 
 def dot(a: object, b: object, out: Any = None) -> Any:
-    """As ``np.dot``."""
     left, right = operand(a), operand(b)
     if out is not None:
         current().record("dot.out", left, right, out=writable(out))
@@ -59,7 +58,6 @@ def inner(a: object, b: object, /) -> Any:
 
 
 def outer(a: object, b: object, out: object = None) -> Any:
-    """As ``np.outer``."""
     left, right = array_value(a), array_value(b)
     if out is not None:
         current().record("outer.out", left, right, out=writable(out))
@@ -68,7 +66,6 @@ def outer(a: object, b: object, out: object = None) -> Any:
 
 
 def vdot(a: object, b: object) -> Any:
-    """As ``np.vdot``."""
     left, right = (shaping.reshape(wrap(array_value(x)), -1) for x in (a, b))
     return record("dot", operand(left.conj()), operand(right))
 
@@ -81,7 +78,6 @@ def trace(
     dtype: object = None,
     out: object = None,
 ) -> Any:
-    """As ``np.trace``."""
     view = shaping.diagonal(a, offset, axis1, axis2)
     return reduce("sum", view, Asked(-1, dtype, out))
 

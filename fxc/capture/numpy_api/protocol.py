@@ -70,7 +70,6 @@ def array_function(function: Any, args: Any, kwargs: Any) -> Any:
 
 
 def is_listed(function: Any) -> bool:
-    """Whether the table has an entry for a function."""
     return function in FUNCTIONS
 
 
@@ -80,7 +79,6 @@ def is_code_of_numpys(function: Any) -> bool:
 
 
 def handler_of(function: Any) -> Callable[..., Any]:
-    """The table's entry for a function."""
     return FUNCTIONS[function]
 
 

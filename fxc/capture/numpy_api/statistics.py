@@ -25,7 +25,6 @@ def average(
     returned: object = False,
     **options: object,
 ) -> Any:
-    """As ``np.average``."""
     if weights is not None:
         return run_source(np.average, (a, axis, weights, returned), options)
     array = creation.asarray(a)
@@ -40,7 +39,6 @@ def average(
 
 
 def nanstd(a: object, *args: object, **kwargs: object) -> Any:
-    """As ``np.nanstd``."""
     variance = run_source(np.nanvar, (a, *args), kwargs)
     return np.sqrt(variance, out=variance) if creation.is_array(variance) else np.sqrt(variance)
 

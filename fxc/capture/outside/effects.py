@@ -70,7 +70,6 @@ class Effects:
         value: object = None,
         flag: object = None,
     ) -> None:
-        """Record a change."""
         if action in _CHANGES_PLACES:
             for place in [place for place in self._latest if place[0] == owner.var]:
                 del self._latest[place]

@@ -212,7 +212,6 @@ def _into(
 
 
 def _signature(generator: TracedGenerator, name: str) -> inspect.Signature:
-    """The signature of a method that draws."""
     try:
         signature = inspect.signature(getattr(generator._like, name))
     except (TypeError, ValueError):
@@ -313,7 +312,6 @@ def _of_sizes(name: str) -> Callable[..., Any]:
 
 
 def _shuffle(self: TracedGenerator, x: object, axis: object = 0) -> None:
-    """``shuffle``: in place."""
     x = settled(x)
     if not isinstance(x, Traced) or not isinstance(type_of(operand(x)), ArrayType):
         raise refuse(RANDOM, "a random shuffle of anything but an array cannot be captured")
@@ -323,7 +321,6 @@ def _shuffle(self: TracedGenerator, x: object, axis: object = 0) -> None:
 
 
 def _seed(self: TracedGenerator, *seed: object) -> None:
-    """``seed``."""
     if all(each is None for each in seed):
         self._drawn("seeded(g)", ())
     else:

@@ -52,7 +52,6 @@ class Namespace(ExternalMapping, dict[str, Any]):
         return self._found(self._checked(key))
 
     def copy(self) -> dict[str, Any]:
-        """As ``dict.copy``."""
         return self._items()
 
     def __setitem__(self, key: object, value: object, /) -> None:

@@ -79,7 +79,6 @@ class Cells:
         return {**env, **{text: value for text, (value, _) in states.items()}, **self._after}
 
     def held(self) -> list[Any]:
-        """What the places hold."""
         return [place.held() for place in self._cells.values()]
 
     def _states(self) -> dict[str, tuple[Any, Any]]:

@@ -150,7 +150,6 @@ class Statement:
 
     @property
     def names(self) -> Collection[str]:
-        """The names of the variables."""
         return self.values.keys()
 
     def of(self, env: Mapping[str, object]) -> Variables:

@@ -344,7 +344,6 @@ def _unset(place: ast.stmt, names: list[str]) -> list[ast.stmt]:
 
 
 def assigns(test: ast.expr) -> bool:
-    """Whether there is ``:=`` in an expression."""
     return any(isinstance(each, ast.NamedExpr) for each in walk(test))
 
 

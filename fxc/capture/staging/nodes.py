@@ -97,7 +97,6 @@ _BLOCKS = ("body", "orelse", "finalbody")
 
 
 def blocks_of(statement: ast.stmt) -> Iterator[list[ast.stmt]]:
-    """The blocks of a statement."""
     for holder, name in _block_fields(statement):
         yield getattr(holder, name)
 
@@ -206,7 +205,6 @@ def placed(place: ast.AST, node: _N) -> _N:
 
 
 def assign(place: ast.AST, name: str, value: ast.expr) -> ast.stmt:
-    """``name = value``."""
     return placed(place, ast.Assign([name_of(name, ast.Store())], value))
 
 
@@ -216,17 +214,14 @@ def set_flag(place: ast.AST, name: str, value: bool) -> ast.stmt:
 
 
 def not_name(place: ast.AST, name: str) -> ast.expr:
-    """``not name``."""
     return placed(place, ast.UnaryOp(ast.Not(), name_of(name)))
 
 
 def name_of(name: str, context: ast.expr_context | None = None) -> ast.expr:
-    """A variable."""
     return ast.Name(name, context or ast.Load())
 
 
 def names_of(names: tuple[str, ...], context: ast.expr_context) -> ast.expr:
-    """A tuple of variables."""
     return ast.Tuple([name_of(name, context) for name in names], context)
 
 

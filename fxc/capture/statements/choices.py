@@ -75,7 +75,6 @@ def either_true(door: StatementDoor, left: object, right: Later) -> Any:
 
 
 def negated(door: StatementDoor, x: object) -> Any:
-    """``not x``."""
     test = truth(x)
     return not test if type(test) is bool else logical_not(test)
 
@@ -193,7 +192,6 @@ def chosen(door: StatementDoor, test: object, then: Later, orelse: Later) -> Any
 
 
 def chosen_of(door: StatementDoor, test: object, x: object, y: object) -> Any:
-    """``x if test else y``, of what there is already."""
     return chosen(door, test, lambda: x, lambda: y)
 
 

@@ -112,7 +112,6 @@ def _is_short(items: object, count: Dim) -> bool:
 
 
 def list_of_items(door: StatementDoor, items: Counted) -> Any:
-    """``list(items)``."""
     return mapped(door, False, Comprehension(items, list, itself))
 
 
@@ -179,17 +178,14 @@ def tabled(items: Items, each: Each) -> Any:
 
 
 def count_of(items: Items) -> Any:
-    """How many items there are."""
     return items.length()
 
 
 def item_of(items: Items, place: object) -> Any:
-    """The item at a place."""
     return items.at(place)
 
 
 def is_array(x: object) -> bool:
-    """Whether it is an array of some axes."""
     return isinstance(x, np.ndarray) and x.ndim > 0
 
 

@@ -159,7 +159,6 @@ def _room(session: Session | None, count: Any, y: Any) -> Any:
 
 
 def is_control(function: object) -> bool:
-    """Whether it is one of these."""
     return function in (cond, fori_loop, while_loop, scan)
 
 

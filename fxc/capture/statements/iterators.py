@@ -208,7 +208,6 @@ def _root(x: object) -> Any:
 
 
 def counts(start: Any = 0, step: Any = 1) -> Any:
-    """``itertools.count(start, step)``."""
     if not (_is_python_int(start) and _is_python_int(step)):
         return itertools.count(start, step)
     return Counted(_ENDLESS, lambda k: start + k * step, once=True)

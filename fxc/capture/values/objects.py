@@ -194,7 +194,6 @@ def has_c_method(kind: type, name: str) -> bool:
 
 
 def is_slot(found: object) -> bool:
-    """Whether a class attribute is the descriptor of a slot."""
     return isinstance(found, MemberDescriptorType | GetSetDescriptorType)
 
 

@@ -224,7 +224,6 @@ def wrap(value: Value) -> Any:
 
 
 def is_scalar(x: object) -> bool:
-    """Whether ``x`` is a traced scalar."""
     return type(x) is TracedValue._wrappers[ScalarType]
 
 
@@ -389,7 +388,6 @@ def kind_of(value: Value) -> ArrayType:
 
 
 def type_of(x: Operand) -> ArrayType | ScalarType:
-    """The type of an operand."""
     return x.type
 
 
