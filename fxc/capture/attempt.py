@@ -34,8 +34,8 @@ from .outside.containers import External
 from .outside.inputs import Route
 from .outside.outside import Outside
 from .outside.overlaps import Overlaps, settle_overlaps
-from .session.bugs import check_no_bug
 from .session.constant_parts import check_constants
+from .session.exceptions import check_no_bug
 from .session.locations import location_of
 from .session.refusing import Requests, Respecialise, constants, refuse, refuse_known
 from .session.session import Session

@@ -14,7 +14,7 @@ import pytest
 from scipy import signal
 
 import fxc
-from fxc.capture.door.twins import twin_of
+from fxc.capture.door.plain_calls import twin_of
 from tests.compiling import check
 from tests.outcomes import difference, run
 

@@ -13,7 +13,7 @@ from fxc.ir.types import ArrayType
 
 from ..numbers.python_numbers import to_python
 from ..numbers.traced_int import wrap_dim
-from ..session.noted import noting
+from ..session.exceptions import noting
 from ..session.refusing import refuse
 from ..session.session import ITEM, current, current_or_none
 from ..values.above import above

@@ -18,9 +18,9 @@ from fxc.ops.foreign_ufuncs import operator_of, runs_python
 from fxc.ops.metas.layout import layout_of
 from fxc.ops.table import TABLE
 
-from ..numbers.magnitudes import guard_range
 from ..numbers.traced_int import TracedInt
-from ..session.noted import note, noting
+from ..numbers.varying import guard_range
+from ..session.exceptions import note, noting
 from ..session.refusing import refuse
 from ..session.session import current
 from ..values.operands import (

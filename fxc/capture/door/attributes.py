@@ -11,7 +11,7 @@ from ..lists.made_lists import MadeLists
 from ..outside.outside import Known, Outside
 from ..session.refusing import refuse
 from ..session.session import Session, label_of
-from ..values.maybe_set import MaybeSet, check_sure, given
+from ..values.maybe_set import UNBOUND, MaybeSet, check_sure, given
 from ..values.objects import (
     MISSING,
     class_attribute,
@@ -23,7 +23,6 @@ from ..values.objects import (
     vars_of,
 )
 from ..values.shadows import class_of
-from ..values.unbound import UNBOUND
 from .outer import DELETED
 from .reads import Reads, name_of
 

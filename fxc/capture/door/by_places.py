@@ -1,4 +1,4 @@
-"""Loops over lists that they change: what the code of ``staging/changed_lists.py`` asks for."""
+"""Loops over lists that they change: what the code of ``staging/changed_in_loops.py`` asks for."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from fxc.ops.table import TABLE
 
 from ..numbers import traced_int
 from ..outside.outside import Outside
-from ..session.bugs import check_no_bug
+from ..session.exceptions import check_no_bug
 from ..session.locations import OURS, Ignoring
 from ..session.refusing import refuse
 from ..session.session import Session

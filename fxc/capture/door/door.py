@@ -39,8 +39,8 @@ from ..outside.containers import PLAIN
 from ..outside.generators import made_by, source_kind
 from ..outside.lists import ExternalList
 from ..outside.outside import Outside
+from ..session.exceptions import note
 from ..session.locations import OURS, is_of_program
-from ..session.noted import note
 from ..session.session import Session
 from ..values.late import of_this_call
 from ..values.objects import Args, Kwargs

@@ -23,7 +23,7 @@ from ..arrays.creation import CREATION
 from ..numbers.traced_int import TracedInt
 from ..outside import purity
 from ..outside.containers import PLAIN, External
-from ..session.noted import noted
+from ..session.exceptions import noted
 from ..values.objects import Args, Kwargs
 from ..values.operands import Traced, TracedValue
 

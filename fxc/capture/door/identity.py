@@ -1,10 +1,14 @@
-"""Whether two values are one object. See Note [Forms]."""
+"""Whether two values are one object, and their hashes. See Note [Forms]."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from types import FunctionType, ModuleType
 from typing import Any
 
-from fxc.ir.error_kinds import IDENTITY
+import numpy as np
+
+from fxc.ir.error_kinds import IDENTITY, OBJECT
 
 from ..arrays.traced_array import TracedArray
 from ..dicts.unknown_items import OneOfItems
@@ -15,9 +19,11 @@ from ..forms.several import Several
 from ..forms.variables import is_same
 from ..lists.texts import UnknownText, refused
 from ..numbers.traced_int import TracedInt, known_ints
+from ..outside.containers import PLAIN, plain_key
 from ..session.refusing import refuse
 from ..session.session import current
-from ..values.operands import is_scalar
+from ..values.operands import Traced, is_scalar
+from ..values.shadows import class_name, has_method
 
 _ONE_OBJECT = range(-5, 257)  # the ints of which CPython has one object each
 
@@ -64,3 +70,30 @@ def _are_one_int(left: object, right: object) -> bool:
     if left not in _ONE_OBJECT:
         raise refuse(IDENTITY, "'is' of two equal ints cannot be captured; use ==")
     return True
+
+
+def hash_of(x: object) -> int:
+    """``hash(x)``: a constant, guarded like what it is computed from."""
+    if not _has_constant(x):
+        raise refuse(OBJECT, f"hash() of a {class_name(x)} cannot be captured")
+    return hash(x)
+
+
+def frozen(items: Iterable[object]) -> frozenset[Any]:
+    """``frozenset(items)``: numbers in it are constants, as their hashes are."""
+    return items if type(items) is frozenset else frozenset(map(_known, items))
+
+
+def _known(x: object) -> Any:
+    return tuple(map(_known, x)) if type(x) is tuple else plain_key(x)
+
+
+def _has_constant(x: Any) -> bool:
+    """Whether the hash of this is known; what has none raises for itself."""
+    if type(x) in (tuple, frozenset):
+        return all(map(_has_constant, x))
+    if type(x) is Mixed:
+        return False
+    if isinstance(x, Traced | np.generic | np.dtype) or has_method(x, "__hash__"):
+        return True
+    return type(x) in PLAIN or type(x) in (type, FunctionType, ModuleType, list, dict, set)

@@ -16,10 +16,9 @@ from ..dicts.open_dicts import OpenDict
 from ..outside.dicts import ExternalDict
 from ..outside.lists import ExternalList
 from ..session.refusing import refuse
-from ..values.maybe_set import MaybeSet
+from ..values.maybe_set import UNBOUND, MaybeSet, contents_of
 from ..values.objects import MISSING, put_attribute
 from ..values.shadows import class_of
-from ..values.unbound import UNBOUND, contents_of
 from .attributes import Attributes
 from .outer import Outer
 

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 import functools
+import inspect
 import math
+import sys
 from collections.abc import Callable
+from functools import cache
 from types import FunctionType, GeneratorType, MethodType, ModuleType
 from typing import Any
 
@@ -34,7 +38,6 @@ from ..values.shadows import is_shadow
 from .reads import name_of
 from .shows import show, show_warning
 from .staged import Staged
-from .twins import twin_of
 
 REMEMBERING = type(functools.lru_cache(len))
 _KEYS = (bool, int, float, complex, str, bytes, type(None))
@@ -211,3 +214,37 @@ class PlainCalls(Staged):
 def _is_key(x: object) -> bool:
     """Whether a function that remembers knows an argument again at the next call."""
     return isinstance(x, type | ModuleType | FunctionType | np.dtype) or type(x) in _KEYS
+
+
+# ------------------------------------------------------------------ Python code beside C
+
+# ``heapq.heappush`` is C; the same function stands in ``heapq.py``, for interpreters without that C
+# code. What it does is then known from there, and it is staged like a function of the program.
+
+
+def twin_of(f: object) -> FunctionType | None:
+    """The Python function that a C function of the standard library stands for, if there is one."""
+    module, name = getattr(f, "__module__", None), getattr(f, "__name__", "")
+    if not isinstance(module, str) or module[:1] != "_" or module[1:] not in _LIBRARY:
+        return None
+    public = sys.modules.get(module[1:])
+    if public is None or getattr(public, name, None) is not f:
+        return None
+    return _functions(public).get(name)
+
+
+_LIBRARY = sys.stdlib_module_names
+
+
+@cache
+def _functions(module: ModuleType) -> dict[str, FunctionType]:
+    """The functions that a module's text defines, also those that C code has taken over."""
+    try:
+        tree = ast.parse(inspect.getsource(module))
+    except (OSError, TypeError, SyntaxError):
+        return {}
+    tree.body = [each for each in tree.body if isinstance(each, ast.FunctionDef)]
+    space = dict(vars(module))
+    exec(compile(tree, module.__file__ or "", "exec"), space)
+    names = {each.name for each in tree.body if isinstance(each, ast.FunctionDef)}
+    return {name: space[name] for name in names if isinstance(space[name], FunctionType)}

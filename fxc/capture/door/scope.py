@@ -11,8 +11,8 @@ from fxc.ir.error_kinds import STATEMENT
 from fxc.ir.later import import_later
 
 from ..session.refusing import refuse
+from ..values.maybe_set import UNBOUND
 from ..values.objects import is_namedtuple
-from ..values.unbound import UNBOUND
 from .by_places import at_place, has_place, list_to_change
 from .outer import Outer
 from .stores import Names, Stores

@@ -63,7 +63,7 @@ from .conversions import (
 )
 from .copies import deep, shallow
 from .extremes import extreme, of_items
-from .hashes import frozen, hash_of
+from .identity import frozen, hash_of
 from .new_containers import (
     counter_of,
     deque_of,

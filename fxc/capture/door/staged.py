@@ -25,10 +25,10 @@ from ..staging.continuations import asked
 from ..staging.nodes import DOOR
 from ..staging.staging import codes_in, stage
 from ..values.late import Late
+from ..values.maybe_set import contents_of
 from ..values.objects import MISSING, Args, Kwargs, class_attribute, has_owner
 from ..values.operands import Traced
 from ..values.shadows import special_methods
-from ..values.unbound import contents_of
 from .scope import Scope
 from .stores import Stores
 

@@ -25,10 +25,10 @@ from ..values.operands import Traced, TracedValue, constant, has_traced, settled
 from ..values.shadows import class_name
 
 if TYPE_CHECKING:
-    from ..statements.carried_views import CarriedView
+    from ..statements.views import CarriedView
 
 # See Note [Rooms with one door].
-carried_view = import_later("fxc.capture.statements.carried_views", "carried_view")
+carried_view = import_later("fxc.capture.statements.views", "carried_view")
 
 
 @frozen

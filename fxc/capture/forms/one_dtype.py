@@ -14,10 +14,12 @@ import numpy as np
 
 from fxc.ir.records import frozen
 
+from ..arrays.indexing import as_stored
 from ..arrays.ufuncs import call_ufunc
+from ..numbers.python_numbers import as_scalar
 from ..session.session import current
-from ..values.operands import operand
-from .mixed import Mixed, as_dtype
+from ..values.operands import operand, variable_of, wrap
+from .mixed import Mixed, as_dtype, or_one
 
 
 @frozen
@@ -64,3 +66,25 @@ def of_one_dtype(items: Sequence[Any]) -> Sequence[Any]:
         some = reduce(lambda x, y: call_ufunc("logical_or", x, y), map(found.witness, unclear))
         current().record("try_demand", operand(some))
     return [as_dtype(x.number, found.dtype) if is_unclear(x) else x for x in items]
+
+
+# ------------------------------------------------------------------ numbers that are stored
+
+
+def is_weak_float(x: object) -> bool:
+    """Whether this is a float of Python's, which raises where it fits in no int, or complex."""
+    kind = operand(x).type
+    return kind.dtype.kind == "c" or bool(kind.weak and kind.dtype.kind == "f")
+
+
+def stored(flag: object, x: object, dtype: np.dtype) -> Any:
+    """A number of that dtype where the flag holds; nothing that is asked of it raises elsewhere."""
+    if dtype.kind == "i":
+        x = variable_of(as_stored(operand(or_one(flag, x)), dtype))
+    return as_number_of(x, dtype)
+
+
+def as_number_of(x: object, dtype: np.dtype) -> Any:
+    """The number, cast to that dtype."""
+    found = current().value("astype", operand(x), dtype, casting="unsafe")
+    return wrap(as_scalar(found))

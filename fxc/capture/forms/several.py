@@ -27,6 +27,7 @@ from ..values.protocols import TakesUfuncs
 from .form import Key, MixedNumber
 from .joining import key, one_of_two
 from .mixed import Mixed, mixed_form, or_one
+from .one_dtype import as_number_of, is_weak_float, stored
 from .options import (
     Option,
     both_hold,
@@ -40,7 +41,6 @@ from .options import (
     one_holds,
     options_in,
 )
-from .stored_numbers import as_number_of, is_weak_float, stored
 from .truths import flag_of, going_on
 
 # Note [Several things]

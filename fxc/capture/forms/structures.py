@@ -13,7 +13,7 @@ from ..outside.containers import External
 from ..session.refusing import OBJECTS_APART
 from ..session.session import current
 from ..staging.jumps import RESULT
-from ..values.maybe_set import MaybeSet
+from ..values.maybe_set import UNBOUND, MaybeSet
 from ..values.objects import (
     is_made_by_object,
     is_namedtuple,
@@ -25,7 +25,6 @@ from ..values.objects import (
 from ..values.operands import Traced
 from ..values.rows import rows_in
 from ..values.shadows import class_of, shadow_of, tuple_of
-from ..values.unbound import UNBOUND
 
 
 @frozen

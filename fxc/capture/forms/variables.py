@@ -12,8 +12,8 @@ from fxc.ir.types import ArrayType, ScalarType
 from fxc.ops.metas.layout import layout_of
 
 from ..session.session import Session
+from ..values.maybe_set import UNBOUND
 from ..values.operands import Traced
-from ..values.unbound import UNBOUND
 from .differing import Differing
 from .options import Option, graph_type
 from .several import Several

@@ -1,14 +1,18 @@
-"""Facts about values and arrays that guard programs check by calling these functions."""
+"""What guard programs call: facts about values and arrays, and arrays made of lists of numbers."""
 
 from __future__ import annotations
 
 import math
 import operator
+from array import array
+from collections.abc import Sequence
+from itertools import chain
 from typing import Any
 
 import numpy as np
 
 from fxc.ir.boxed_dtypes import alignment
+from fxc.ir.records import frozen
 from fxc.ir.types import same_dtype
 
 
@@ -75,3 +79,114 @@ def overlaps_itself(x: np.ndarray) -> bool:
             return x.size > 0
         reach += (size - 1) * step
     return False
+
+
+# ------------------------------------------------------------------ lists of numbers as arrays
+# See Note [Lists of numbers].
+
+
+FEW_NUMBERS = 4  # items of a list that are read one by one in any case
+_MOST_COLUMNS = 8
+_CODES: dict[type, tuple[str, np.dtype]] = {
+    int: ("q", np.dtype(np.int64)),
+    float: ("d", np.dtype(np.float64)),
+}
+Arrays = tuple[np.ndarray | None, ...]
+
+
+@frozen
+class Numbers:
+    """Items that are all numbers of this type. The first ``alike`` arrays are of one size."""
+
+    kind: type
+    alike = 1
+
+    def arrays(self, items: Sequence[object]) -> Arrays:
+        """A new array of the items; None if they are others, or few."""
+        if set(map(type, items)) != {self.kind} or len(items) <= FEW_NUMBERS:
+            return (None,)
+        return (_array(items, self.kind),)
+
+
+@frozen
+class Columns:
+    """Items that are tuples of as many numbers, of these types."""
+
+    kinds: tuple[type, ...]
+
+    @property
+    def alike(self) -> int:
+        """All arrays are of one size."""
+        return len(self.kinds)
+
+    def arrays(self, items: Sequence[Any]) -> Arrays:
+        """A new array for each place of the tuples; Nones if they are others, or few."""
+        width = len(self.kinds)
+        if set(map(type, items)) == {tuple} and set(map(len, items)) == {width}:
+            columns = zip(*items, strict=True)
+            found = [Numbers(k).arrays(x)[0] for k, x in zip(self.kinds, columns, strict=True)]
+            if all(x is not None for x in found):
+                return tuple(found)
+        return (None,) * width
+
+
+@frozen
+class Ragged:
+    """Items that are lists of any length, of numbers of one type. As many arrays are ``alike``."""
+
+    kind: type
+    alike = 2
+
+    def arrays(self, items: Sequence[Any]) -> Arrays:
+        """New arrays of where each list begins, of its length, and of all numbers; Nones if they
+        are others, or few.
+        """
+        if set(map(type, items)) != {list} or len(items) <= FEW_NUMBERS:
+            return (None,) * 3
+        flat = list(chain.from_iterable(items))
+        if set(map(type, flat)) != {self.kind} or len(flat) < 2:
+            return (None,) * 3
+        counts = np.array(list(map(len, items)))
+        return np.cumsum(counts) - counts, counts, _array(flat, self.kind)
+
+
+def form_of_items(items: Sequence[Any]) -> Numbers | Columns | Ragged | None:
+    """What the items of a list are, if ``arrays`` takes them."""
+    kinds = set(map(type, items)) if len(items) > FEW_NUMBERS else set()
+    if len(kinds) != 1:
+        return None
+    (kind,) = kinds
+    if kind is list:
+        flat = list(chain.from_iterable(items))
+        found = _kind_of(flat) if len(flat) > 1 else None
+        return None if found is None else Ragged(found)
+    if kind is tuple:
+        widths = set(map(len, items))
+        if len(widths) > 1 or not 0 < min(widths) <= _MOST_COLUMNS:
+            return None
+        columns = [_kind_of(column) for column in zip(*items, strict=True)]
+        known = tuple(column for column in columns if column is not None)
+        return Columns(known) if len(known) == len(columns) else None
+    found = _kind_of(items)
+    return None if found is None else Numbers(found)
+
+
+def _kind_of(items: Sequence[Any]) -> type | None:
+    kinds = set(map(type, items))
+    kind = kinds.pop() if len(kinds) == 1 else None
+    if kind not in _CODES or (kind is int and not -(2**63) <= min(items) <= max(items) < 2**63):
+        return None
+    return kind
+
+
+def _array(items: Sequence[Any], kind: type) -> np.ndarray | None:
+    code, dtype = _CODES[kind]
+    try:
+        return np.frombuffer(array(code, items), dtype)
+    except OverflowError:  # an int of more than 64 bits
+        return None
+
+
+def codes_of(text: str) -> np.ndarray:
+    """A new array of the code points of a text."""
+    return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.int32)

@@ -26,6 +26,7 @@ from fxc.ops.epochs import Epoch
 from .expressions import expression_of
 from .facts import (
     apart,
+    codes_of,
     distinct,
     has_aligned_fields,
     overlaps_itself,
@@ -33,7 +34,6 @@ from .facts import (
     same_keys,
     same_value,
 )
-from .listed_numbers import codes_of
 from .words import difference
 
 Inputs = tuple[Any, ...]

@@ -30,7 +30,7 @@ from .traced_lists import is_in_arrays, plain_list
 # A text to which a loop adds (``s += c``) is ``Grown``: a number of code points of a buffer, which
 # the next one has in common with it. That none has been added to it before is checked
 # where one is (else Python runs the call). Such variables are found in the program's source
-# (staging/grown_texts.py), and their texts made so when the capture has seen that it matters.
+# (staging/changed_in_loops.py), and their texts made so when the capture has seen that it matters.
 # What else the program does with a Text or Char (a method, a format) needs the characters: the
 # capture starts again with the arguments as constants.
 

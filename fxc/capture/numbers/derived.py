@@ -16,7 +16,7 @@ from fxc.ops.kernels import kernel_of
 from fxc.ops.table import TABLE
 
 from ..guards.builder import GuardBuilder
-from ..session.bugs import check_no_bug
+from ..session.exceptions import check_no_bug
 from ..session.locations import user_location
 from ..session.session import Session, current
 from ..values.operands import record

@@ -20,8 +20,8 @@ from fxc.ops.python_numbers import stem
 from ..session.refusing import Request, Respecialise, constants
 from ..session.session import Session, current
 from ..values.operands import kind_of, wrap
-from .magnitudes import fits
 from .python_numbers import to_int
+from .varying import fits
 
 # Note [Measured sizes]
 # An int that a loop carries, or that is computed from data, may be a size: it is bound to a symbol

@@ -35,8 +35,8 @@ from ..values.operands import (
 from ..values.operator_methods import give_methods, operator_of
 from ..values.protocols import TakesUfuncs
 from .derived import int_of
-from .magnitudes import MOST, fits, guard_range
 from .python_numbers import arithmetic, extremum
+from .varying import MOST, fits, guard_range
 
 
 class TracedInt(TakesUfuncs, Traced):

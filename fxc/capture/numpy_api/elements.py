@@ -1,4 +1,4 @@
-"""NumPy's functions on the elements of traced arrays that are no ufuncs: ``clip``, ``copyto``."""
+"""NumPy's functions on the elements of traced arrays that are no ufuncs: ``clip``, ``allclose``."""
 
 from __future__ import annotations
 
@@ -10,17 +10,20 @@ from fxc.ir.error_kinds import NUMPY_OPTION, OVERLAPPING_WRITE
 from fxc.ir.graph import Literal
 from fxc.ir.types import ArrayType
 from fxc.ops.metas.layout import is_f_ordered
+from fxc.ops.metas.shapes import same_shape
 
 from ..arrays import creation
 from ..arrays.history import may_overlap
 from ..arrays.indexing import assign
-from ..arrays.reductions import reducible
+from ..arrays.reductions import Asked, reduce, reducible
 from ..arrays.ufuncs import call_ufunc, writable
 from ..numbers.dims import known_int
+from ..numbers.python_numbers import to_bool
 from ..numbers.traced_int import TracedInt, check_fits
 from ..session.refusing import refuse
 from ..session.session import current
-from ..values.operands import numpys_operand, operand, record, wrap
+from ..values.operands import array_value, kind_of, numpys_operand, operand, record, wrap
+from .numpy_source import run_source
 
 
 def clip(
@@ -116,3 +119,27 @@ def copyto(dst: object, src: object, casting: Any = "same_kind", where: object =
         value = session.record("astype", value, target.type.dtype, casting=rule)
     chosen = session.record("where", operand(where), value, target)
     session.record("copy_", target, chosen, casting=casting)
+
+
+def allclose(
+    a: object, b: object, rtol: object = 1e-05, atol: object = 1e-08, equal_nan: bool = False
+) -> Any:
+    return _all(
+        run_source(np.isclose, (a, b), {"rtol": rtol, "atol": atol, "equal_nan": equal_nan})
+    )
+
+
+def array_equal(a1: object, a2: object, equal_nan: bool = False) -> Any:
+    """As ``np.array_equal``; sizes that agree or differ in this call are guarded to do so."""
+    left, right = (wrap(array_value(x)) for x in (a1, a2))
+    if left.ndim != right.ndim or not same_shape(*(kind_of(x._value).shape for x in (left, right))):
+        return False
+    equal = call_ufunc("equal", left, right)
+    if equal_nan and all(x.dtype.kind in "fc" for x in (left, right)):
+        nans = call_ufunc("logical_and", *(call_ufunc("isnan", x) for x in (left, right)))
+        equal = call_ufunc("logical_or", equal, nans)
+    return _all(equal)
+
+
+def _all(x: object) -> Any:
+    return to_bool(reduce("all", x, Asked()))

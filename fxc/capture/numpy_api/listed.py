@@ -12,7 +12,7 @@ from fxc.ops.operators import Operator
 from ..numbers.dims import axis_number
 from ..session.refusing import refuse
 from ..values.operands import operand, record
-from ..values.signatures import parameters_of
+from ..values.protocols import parameters_of
 
 
 def listed(op: Operator) -> Callable[..., Any]:

@@ -27,19 +27,17 @@ from ..numbers.traced_int import wrap_dim
 from ..outside.purity import only_computes
 from ..session.refusing import refuse
 from ..values.operands import array_value, has_boxed
-from ..values.signatures import check_call
+from ..values.protocols import check_call
 from . import (
-    agreement,
     by_function,
-    decompositions,
     elements,
     finding,
     flat_places,
     joining,
     library,
+    matrices,
     picking,
     placing,
-    products,
     statistics,
     tapers,
 )
@@ -122,7 +120,7 @@ FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.ndarray: creation.ndarray,  # a class: programs ask for it, too
     **sharing.FUNCTIONS,
     **library.FUNCTIONS,
-    **decompositions.FUNCTIONS,
+    **matrices.FUNCTIONS,
     **statistics.FUNCTIONS,
     **tapers.FUNCTIONS,
     **flat_places.FUNCTIONS,
@@ -143,8 +141,8 @@ FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.round: elements.round_array,
     np.around: elements.round_array,
     np.copyto: elements.copyto,
-    np.allclose: agreement.allclose,
-    np.array_equal: agreement.array_equal,
+    np.allclose: elements.allclose,
+    np.array_equal: elements.array_equal,
     np.count_nonzero: finding.count_nonzero,
     np.sort: sorting.sort,
     np.argsort: sorting.argsort,
@@ -152,12 +150,12 @@ FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.argpartition: sorting.argpartition,
     np.repeat: joining.repeat,
     np.broadcast_arrays: shaping.broadcast_arrays,
-    np.inner: products.inner,
-    np.dot: products.dot,
-    np.outer: products.outer,
-    np.vdot: products.vdot,
-    np.kron: products.kron,
-    np.trace: products.trace,
+    np.inner: matrices.inner,
+    np.dot: matrices.dot,
+    np.outer: matrices.outer,
+    np.vdot: matrices.vdot,
+    np.kron: matrices.kron,
+    np.trace: matrices.trace,
     np.concatenate: joining.concatenate,
     np.stack: joining.stack,
     np.roll: joining.roll,

@@ -15,7 +15,7 @@ import numpy as np
 from fxc.ir.error_kinds import ARGUMENT_KIND, CHANGE_OUTSIDE
 from fxc.ir.errors import CaptureError
 
-from ..guards.listed_numbers import codes_of
+from ..guards.facts import codes_of
 from ..guards.program import Source
 from ..session.refusing import constants, refuse
 from ..values.above import above

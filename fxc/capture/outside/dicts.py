@@ -8,9 +8,8 @@ from typing import Any
 from fxc.ir.error_kinds import ARGUMENT_KIND, CHANGE_OUTSIDE, KEYS_BY_CONDITION
 
 from ..session.refusing import refuse
-from ..values.maybe_set import MaybeSet, check_sure, given
+from ..values.maybe_set import UNBOUND, MaybeSet, check_sure, given
 from ..values.objects import MISSING
-from ..values.unbound import UNBOUND
 from .containers import (
     MAPPING_READS,
     ExternalMapping,

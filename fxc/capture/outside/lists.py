@@ -9,7 +9,7 @@ import numpy as np
 
 from fxc.ir.error_kinds import CHANGE_OUTSIDE
 
-from ..guards.listed_numbers import Columns, Numbers, Ragged, form_of_items
+from ..guards.facts import Columns, Numbers, Ragged, form_of_items
 from ..session.refusing import How, Request, Respecialise, refuse
 from ..values.above import above
 from ..values.objects import MISSING

@@ -12,7 +12,7 @@ from typing import Any
 from fxc.ir.error_kinds import KEYS_BY_CONDITION
 
 from ..session.refusing import refuse
-from ..values.unbound import UNBOUND
+from ..values.maybe_set import UNBOUND
 from .needed import StatementDoor
 
 _FLAG = " is there"

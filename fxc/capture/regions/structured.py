@@ -17,8 +17,8 @@ from ..forms.variables import described, kind_text
 from ..session.refusing import Requests, refuse
 from ..session.session import Session
 from ..staging.plans import BranchPlan, LoopPlan
+from ..values.maybe_set import UNBOUND
 from ..values.operands import settled
-from ..values.unbound import UNBOUND
 from .cells import Cells
 from .given import check_kept
 from .needed import StatementDoor

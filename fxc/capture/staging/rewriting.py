@@ -7,11 +7,9 @@ from collections.abc import Iterable
 from typing import Any
 
 from .binding import give_flags
-from .changed_lists import by_places
+from .changed_in_loops import by_places, mark_grown_texts, names_that_grow
 from .comprehensions import Comprehensions
 from .expressions import note_held
-from .grown_lists import names_that_grow
-from .grown_texts import mark_grown_texts
 from .jumps import RESULT, without_jumps
 from .liveness import Handed, handed_on
 from .names import CapturedNode, FunctionNode, parameters, scope_of

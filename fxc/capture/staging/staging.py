@@ -29,9 +29,8 @@ from fxc.ir.records import frozen
 
 from ..session.refusing import refuse
 from .continuations import Asked, rewrite
-from .names import FunctionNode, given, parameters
+from .names import FunctionNode, given, parameters, spell_out
 from .nodes import DOOR, copied, walk
-from .private_names import spell_out
 from .rewriting import Rewriter
 
 Named = ast.FunctionDef | ast.AsyncFunctionDef

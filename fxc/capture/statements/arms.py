@@ -24,9 +24,9 @@ from ..regions.recording import Recording, counted_inside
 from ..regions.structured import Variables
 from ..session.alternatives import either
 from ..session.session import Session, current
+from ..values.maybe_set import UNBOUND
 from ..values.operands import TracedValue, array_of, variable_of, wrap
-from ..values.unbound import UNBOUND
-from .carried_views import CarriedView, carried_view
+from .views import CarriedView, carried_view
 
 Either = tuple[Form | None, Any, Any, str]  # and the name of the variable
 Arms = tuple[Recording, Recording]

@@ -22,8 +22,8 @@ from ..session.session import Session
 from ..staging.continuations import WAYS, may_ask, request_for
 from ..staging.jumps import RESULT
 from ..staging.plans import BranchPlan
+from ..values.maybe_set import UNBOUND
 from ..values.operands import array_of, operand
-from ..values.unbound import UNBOUND
 from .arms import Either, ask_one_pool, joined, may_differ, record_cond
 from .kept_lists import is_list, is_variable, keep_lists
 

@@ -19,10 +19,9 @@ from ..regions.recording import Recording
 from ..regions.structured import Variables
 from ..session.session import Session
 from ..values.operands import array_of, wrap
-from .carried_views import CarriedView
 from .held import Held, held
 from .resizing import Resized, resized
-from .sliding import Sliding
+from .views import CarriedView, Sliding
 
 # How a variable is carried: as one array or another, as one that changes its shape, as a view that
 # the last iteration leaves behind, or as operands of its form; not at all, if it slides.

@@ -36,12 +36,12 @@ from ..outside.dicts import ExternalDict
 from ..regions.needed import StatementDoor
 from ..regions.recording import Recording
 from ..regions.structured import recorded, recorded_each
-from ..session.bugs import check_no_bug
+from ..session.exceptions import check_no_bug
 from ..session.refusing import refuse
 from ..session.session import current
+from ..values.maybe_set import UNBOUND
 from ..values.operands import Traced, has_traced, is_scalar, operand, record, variable_of, wrap
 from ..values.shadows import has_method
-from ..values.unbound import UNBOUND
 from .arms import Arms, Either, ask_one_pool, may_differ, paired, record_cond
 
 Later = Callable[[], Any]

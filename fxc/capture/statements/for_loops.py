@@ -24,12 +24,12 @@ from ..regions.recording import Recording
 from ..regions.structured import Variables
 from ..session.refusing import How, Requests, Respecialise, constants, refuse
 from ..staging.plans import LoopPlan
+from ..values.maybe_set import UNBOUND
 from ..values.operands import operand, record, wrap
-from ..values.unbound import UNBOUND
 from .growing import Growing
 from .loops import CapturedLoop, Round
 from .outcome import Outcome
-from .sliding import Sliding
+from .views import Sliding
 
 _MOST_ROUNDS = 8  # of them, one in the other, if each may end the loop
 _MOST_RUNS = 5_000  # iterations that Python runs instead

@@ -21,13 +21,13 @@ from ..regions.structured import Statement, Variables, values_of
 from ..session.refusing import How, Request, Requests, Respecialise, refuse
 from ..session.session import MOST_UNROLLED
 from ..staging.plans import LoopPlan
+from ..values.maybe_set import UNBOUND
 from ..values.operands import array_of, wrap
-from ..values.unbound import UNBOUND
 from .carried import Carried
 from .identities import is_private
 from .resizing import Resized
-from .sliding import Sliding
 from .spread import Spread
+from .views import Sliding
 
 _MOST_PASSES = 8
 

@@ -20,14 +20,14 @@ from ..regions.needed import StatementDoor
 from ..regions.recording import Recording, counted_inside, empty_region
 from ..regions.structured import Variables
 from ..staging.jumps import RESULT
+from ..values.maybe_set import UNBOUND
 from ..values.operands import Traced, array_of, variable_of
-from ..values.unbound import UNBOUND
 from .arms import Either, joined, record_cond
 from .identities import is_private, is_whole, rotation, sharing, staying
 from .kept_lists import is_list, is_variable, keep_lists
 from .loop_variables import LoopVariables
 from .resizing import Resized
-from .sliding import Sliding, sliding
+from .views import Sliding, sliding
 
 # An iteration that is captured under a condition: the condition, the variables before it, and
 # where it is recorded.

@@ -23,14 +23,13 @@ from ..session.alternatives import options_of
 from ..session.recorder import Alternative
 from ..session.refusing import refuse
 from ..staging.jumps import RESULT
+from ..values.maybe_set import UNBOUND
 from ..values.operands import array_of, kind_of, wrap
-from ..values.unbound import UNBOUND
 from .carried import Parts
-from .carried_views import CarriedView, carried_view
 from .held import Held, held
 from .loops import CapturedLoop
 from .resizing import Resized
-from .sliding import Sliding
+from .views import CarriedView, Sliding, carried_view
 
 
 class Outcome:

@@ -32,8 +32,8 @@ from ..regions.structured import recorded
 from ..session.refusing import refuse
 from ..session.session import current
 from ..staging.nodes import DOOR
+from ..values.maybe_set import contents_of
 from ..values.operands import Traced, TracedValue, operand, settled
-from ..values.unbound import contents_of
 from .comprehensions import Comprehension, mapped
 
 _TO_PYTHON = {bool: to_bool, int: to_int, float: to_float}

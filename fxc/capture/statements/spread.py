@@ -14,8 +14,8 @@ from ..lists.texts import UnknownText, refused
 from ..regions.structured import Variables
 from ..session.refusing import refuse
 from ..staging.jumps import RESULT
+from ..values.maybe_set import UNBOUND
 from ..values.operands import Traced
-from ..values.unbound import UNBOUND
 
 
 class Spread:

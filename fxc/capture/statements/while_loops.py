@@ -27,7 +27,7 @@ from ..values.operands import operand, variable_of
 from .arms import Either
 from .loops import CapturedLoop, Round
 from .outcome import Outcome
-from .sliding import Sliding, trips
+from .views import Sliding, trips
 
 
 class WhileLoop(CapturedLoop):

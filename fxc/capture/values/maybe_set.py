@@ -1,8 +1,12 @@
-"""Attributes and keys that are there by a condition. See Note [Places that are new]."""
+"""Variables and places that have no value yet, or have one by a condition.
+
+See Note [Places that are new].
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from types import CellType
 from typing import Any
 
 from fxc.ir.error_kinds import KEYS_BY_CONDITION
@@ -11,6 +15,22 @@ from fxc.ir.graph import Operand
 from ..session.refusing import refuse
 from ..session.session import current
 from .operands import Traced, operand
+
+
+class _Unbound:
+    def __repr__(self) -> str:
+        return "UNBOUND"
+
+
+UNBOUND: Any = _Unbound()
+
+
+def contents_of(cell: CellType) -> Any:
+    """What a variable of an enclosing function holds."""
+    try:
+        return cell.cell_contents
+    except ValueError:
+        return UNBOUND
 
 
 class MaybeSet(Traced):

@@ -1,19 +1,53 @@
-"""Which exceptions during a capture are bugs in fxc.
+"""Exceptions during a capture: which operations have raised them, and which are bugs in fxc.
 
 What a meta or a function of NumPy's surface raises on NumPy's behalf, and what the program raises,
 is an exception of the program: it may have to be captured otherwise, or refused. A bug is neither:
-no other way to capture the program makes up for it.
+no other way to capture the program makes up for it. See Note [Handled failures].
 """
 
 from __future__ import annotations
 
 import opcode
-from collections.abc import Iterable
+import operator
+from collections.abc import Callable, Iterable
 from types import TracebackType
+from typing import Any
 
-from fxc.ir.errors import InternalError
+from fxc.ir.errors import FxcError, InternalError
 
 from .locations import OURS
+
+_NOTED = "__fxc_failed__"
+
+
+def note(error: BaseException, function: object, args: object, kwargs: object) -> None:
+    """Note the innermost operation that has raised an exception."""
+    if isinstance(error, Exception) and not isinstance(error, FxcError):
+        vars(error).setdefault(_NOTED, (function, args, kwargs))
+
+
+def noted(error: BaseException) -> tuple[Any, Any, Any]:
+    """The operation that has raised an exception, with its arguments; None for a function that is
+    not known.
+    """
+    found: tuple[Any, Any, Any] = vars(error).get(_NOTED, (None, (), {}))
+    return found
+
+
+def noting(method: Callable[..., object]) -> Callable[..., Any]:
+    """An operator's method of traced values, which notes what it raises."""
+    function = getattr(operator, method.__name__.strip("_"))
+
+    def noted_method(*args: object) -> Any:
+        try:
+            return method(*args)
+        except Exception as error:
+            note(error, function, args, {})
+            raise
+
+    noted_method.__name__, noted_method.__doc__ = method.__name__, method.__doc__
+    return noted_method
+
 
 _LOADS = frozenset(
     number for name, number in opcode.opmap.items() if name.startswith(("LOAD_ATTR", "LOAD_METHOD"))

@@ -1,0 +1,158 @@
+"""Lists and texts that loops change.
+
+``for x in items`` where the body changes ``items`` goes by places, as long as there is one::
+
+    over = __fxc__.list_to_change(items)
+    place = 0
+    while __fxc__.has_place(over, place):
+        x = __fxc__.at_place(over, place)
+        place += 1
+        …
+
+Before a loop that adds to ``s``, ``s = ""`` is ``s = __fxc__.growing("", 4, False)``.
+See Note [Texts of the graph].
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from .nodes import FUNCTIONS, door_call, name_of, own_statements, placed, walk
+
+_CHANGES = frozenset({"append", "clear", "extend", "insert", "pop", "remove"})
+
+
+def by_places(body: list[ast.stmt]) -> list[ast.stmt]:
+    """Statements of a function, with such loops in this form."""
+    return [each for statement in body for each in _Loops().of(statement)]
+
+
+def _is_changed(name: str, body: list[ast.stmt]) -> bool:
+    """Whether statements call a method of this variable that changes a list."""
+    return any(
+        isinstance(each, ast.Attribute)
+        and each.attr in _CHANGES
+        and isinstance(each.value, ast.Name)
+        and each.value.id == name
+        for each in walk(*body)
+    )
+
+
+class _Loops(ast.NodeTransformer):
+    def of(self, statement: ast.stmt) -> list[ast.stmt]:
+        found = self.visit(statement)
+        return found if isinstance(found, list) else [found]
+
+    def visit(self, node: ast.AST) -> Any:
+        if isinstance(node, (ast.expr, *FUNCTIONS)):
+            return node
+        return super().visit(node)
+
+    def visit_For(self, node: ast.For) -> Any:
+        self.generic_visit(node)
+        if not isinstance(node.iter, ast.Name) or not _is_changed(node.iter.id, node.body):
+            return node
+        number = f"{node.lineno}_{node.col_offset}"
+        over, place = f"__fxc_over{number}__", f"__fxc_place{number}__"
+        head: list[ast.stmt] = [
+            ast.Assign([name_of(over, ast.Store())], door_call("list_to_change", node.iter)),
+            ast.Assign([name_of(place, ast.Store())], ast.Constant(0)),
+        ]
+        item = ast.Assign([node.target], door_call("at_place", name_of(over), name_of(place)))
+        step = ast.AugAssign(ast.Name(place, ast.Store()), ast.Add(), ast.Constant(1))
+        test = door_call("has_place", name_of(over), name_of(place))
+        loop = ast.While(test, [item, step, *node.body], node.orelse)
+        return [placed(node, each) for each in (*head, loop)]
+
+
+# ------------------------------------------------------------------ lists that loops may append to
+
+
+_MAKES_ANEW = (ast.Call, ast.BinOp, ast.UnaryOp)
+
+
+def names_that_grow(
+    body: Sequence[ast.stmt], besides: Sequence[ast.AST]
+) -> tuple[tuple[str, bool], ...]:
+    """The names of which a body says nothing but ``name.append(x)``, once, in any iteration; and
+    whether ``x`` is what an expression makes.
+    """
+    found = {}
+    for statement in body:
+        match statement:
+            case ast.Expr(ast.Call(ast.Attribute(ast.Name(name), "append"), [item], [])):
+                if not isinstance(item, ast.Starred):
+                    found[name] = isinstance(item, _MAKES_ANEW)
+            case _:
+                pass
+    mentioned = [each.id for each in walk(*body, *besides) if isinstance(each, ast.Name)]
+    return tuple((name, new) for name, new in found.items() if mentioned.count(name) == 1)
+
+
+# ------------------------------------------------------------------ texts to which loops add
+
+
+_LOOPS = (ast.For, ast.While)
+
+
+def mark_grown_texts(body: list[ast.stmt]) -> None:
+    """Have the door make the texts that variables begin with to which loops add."""
+    loops = [each for each in own_statements(body) if isinstance(each, _LOOPS)]
+    inside = (each for loop in loops for each in own_statements([loop]))
+    grown = dict(side for statement in inside for side in _grown_by(statement))
+    for statement in own_statements(body) if grown else ():
+        if isinstance(statement, ast.Assign):
+            for target in statement.targets:
+                _mark(target, statement, grown)
+
+
+def _grown_by(statement: ast.stmt) -> Iterator[tuple[str, bool]]:
+    """The names to which a statement adds, and whether at the begin."""
+    match statement:
+        case ast.AugAssign(ast.Name(name), ast.Add()):
+            yield name, False
+        case ast.Assign(targets, value):
+            for target in targets:
+                for variable, given in _pairs(target, value):
+                    for at_begin, end in enumerate(_ends(given)):
+                        if isinstance(end, ast.Name) and end.id == variable.id:
+                            yield variable.id, bool(at_begin)
+
+
+def _ends(value: ast.expr) -> tuple[ast.expr, ...]:
+    """The first and the last operand of a sum; nothing of what is none."""
+    if not (isinstance(value, ast.BinOp) and isinstance(value.op, ast.Add)):
+        return ()
+    first, last = value.left, value.right
+    while isinstance(first, ast.BinOp) and isinstance(first.op, ast.Add):
+        first = first.left
+    return first, last
+
+
+def _pairs(target: ast.expr, value: ast.expr) -> Iterator[tuple[ast.Name, ast.expr]]:
+    """The variables of an assignment, and what each is given."""
+    if isinstance(target, ast.Name):
+        yield target, value
+    elif isinstance(target, ast.Tuple | ast.List) and isinstance(value, ast.Tuple | ast.List):
+        for one, other in zip(target.elts, value.elts, strict=False):
+            yield from _pairs(one, other)
+
+
+def _mark(target: ast.expr, statement: ast.Assign, grown: dict[str, bool]) -> None:
+    begun = {id(x): grown[n.id] for n, x in _pairs(target, statement.value) if n.id in grown}
+    statement.value = _Marked(begun).visit(statement.value)
+
+
+class _Marked(ast.NodeTransformer):
+    """The expression in which the door makes some of the texts."""
+
+    def __init__(self, begun: dict[int, bool]) -> None:
+        self._begun = begun
+
+    def visit_Constant(self, node: ast.Constant) -> ast.expr:
+        if id(node) not in self._begun or type(node.value) is not str:
+            return node
+        names = ast.Constant(node.col_offset), ast.Constant(self._begun[id(node)])
+        return placed(node, door_call("growing", node, *names))
