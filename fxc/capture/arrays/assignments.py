@@ -28,9 +28,7 @@ from fxc.ops.kernels import kernel_of
 
 @frozen
 class OrderedAssignment:
-    """An assignment within the memory of ``root`` whose order shows, or may show, depending on the
-    values of symbols.
-    """
+    """An assignment within ``root`` whose order shows, or may show by the values of symbols."""
 
     node: Node
     root: Value

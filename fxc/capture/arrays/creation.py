@@ -194,9 +194,7 @@ def arange(start: Any, stop: Any = None, step: Any = None, dtype: Any = None) ->
 def _arranged(
     kinds: Sequence[Operand], first: Operand, by: Operand, length: Dim, dtype: Any
 ) -> Any:
-    """The array of a range of which it is known how many elements it has, and between operands of
-    which kinds.
-    """
+    """The array of a range of that length, between operands of these kinds."""
     wanted = np.arange(*map(_sample, kinds), dtype=dtype).dtype
     if wanted.kind == "b" and guard(length, ">", 2):
         np.arange(3, dtype=bool)  # raises

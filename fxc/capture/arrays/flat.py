@@ -31,9 +31,7 @@ _IS_THE_ARRAY = _ROW.flat[()] is _ROW  # before NumPy 2.4
 
 
 class TracedFlat(Traced):
-    """Stands for ``np.flatiter``: reads are copies, writes go to the array and repeat a source that
-    is too short.
-    """
+    """Stands for ``np.flatiter``: reads are copies, writes repeat a source that is too short."""
 
     __slots__ = ("_array", "_at", "_whole")
 

@@ -93,9 +93,7 @@ class MaskedRead(TakesFunctions, Traced):
         return not session.is_alive(value) and session.aliases.changed.get(root, 0) == 0
 
     def _is_like_whole(self) -> bool:
-        """Whether the array has the layout of what is chosen of ``whole``: a ufunc gives a new
-        array, in another order if there is more than one axis.
-        """
+        """Whether the array has the layout of what is chosen of ``whole``."""
         in_order = self._axis == 0 and is_c_ordered(kind_of(self.whole))
         return self.origin is None or self.ndim == 1 or in_order
 
@@ -162,9 +160,7 @@ class MaskedRead(TakesFunctions, Traced):
     # -------------------------------------------------------- elementwise
 
     def _spread(self, x: object) -> Operand | None:
-        """What stands for ``x`` beside ``whole``, where the axes of the mask stand for one; None if
-        nothing does.
-        """
+        """What stands for ``x`` beside ``whole``, where the mask's axes are one; else None."""
         if type(x) is MaskedRead:
             same = x.behind == self.behind and x._made is None
             return x.whole if same and _is_same_mask(self, x.mask, x.at) else None
@@ -252,9 +248,7 @@ def _is_natural(x: Any) -> bool:
 
 
 def spread(given: Operand, rank: int, behind: int) -> Operand | None:
-    """``given`` beside a whole array, where ``rank`` axes stand for the one that is masked; None if
-    it is as long as what is masked.
-    """
+    """``given`` with ``rank`` axes for the masked one; None if it is as long as what is masked."""
     at = given.type.rank - 1 - behind
     if at < 0:
         return given

@@ -212,9 +212,7 @@ def broadcast_arrays(*args: object, subok: bool = False) -> tuple[Any, ...]:
 
 @cache
 def _gives_views_alone() -> bool:
-    """Whether ``np.broadcast_arrays`` gives a view of an array of the shape of all, as NumPy 2.0
-    does where there are others.
-    """
+    """Whether ``np.broadcast_arrays`` gives a view of an array of the common shape, as 2.0 does."""
     array = np.empty(2)
     return np.broadcast_arrays(array, 1.0)[0] is not array
 

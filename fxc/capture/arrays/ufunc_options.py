@@ -74,9 +74,7 @@ def call_with_options(
 
 @cache
 def _warning_of_places(ufunc: np.ufunc) -> Warning | None:
-    """What NumPy warns of where outputs are given by their places: of maximum and minimum, from 2.5
-    on.
-    """
+    """What NumPy warns of where outputs are given by place: of maximum and minimum, from 2.5 on."""
     kinds = ufunc.types[0].replace("->", "")
     return warning_of(lambda: ufunc(*(np.ones(1, kind) for kind in kinds)))
 

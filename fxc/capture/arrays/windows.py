@@ -31,9 +31,7 @@ _Bound = Dim | Value | None
 
 @frozen
 class Window:
-    """A slice that was taken, at that time, between bounds as they were given: it spans so many
-    elements from the first one on.
-    """
+    """A slice taken at that time, between these bounds: so many elements from the first one on."""
 
     bounds: tuple[_Bound, _Bound]
     backwards: bool

@@ -109,9 +109,7 @@ def _checked(key: object, count: int) -> Any:
 def few_in_order(
     items: Sequence[object], keys: Sequence[object], reverse: bool
 ) -> list[Any] | None:
-    """The items that Python knows in the order of their keys, numbers or tuples of them; None for
-    other keys.
-    """
+    """The items in the order of their keys, numbers or tuples of them; None for other keys."""
     found = _columns(keys)
     if found is None:
         return None

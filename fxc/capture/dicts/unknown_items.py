@@ -55,9 +55,7 @@ class OneOfItems(Limited):
 
     @staticmethod
     def at(items: Sequence[Any], number_at: Callable[[list[Any]], Any]) -> Any:
-        """The one of several such, which are of the same objects, that stands at a place; None if
-        they are none.
-        """
+        """The one of several such, of the same objects, that stands at a place; else None."""
         if not all(type(x) is OneOfItems for x in items):
             return None
         if len({tuple(map(id, x._items)) for x in items}) != 1:

@@ -53,9 +53,7 @@ def keys_of(items: dict[object, object]) -> list[Any]:
 
 
 def place_of_key(keys: Sequence[Any], key: object) -> tuple[Any, Any] | None:
-    """The place among the keys of a dict of one that is not known, and whether it is there; None
-    where that is not computed.
-    """
+    """The place of an unknown key of a dict, and whether it is there; else None."""
     if type(key) is Several:
         return _place_of_text(keys, key) if all(type(each) is str for each in keys) else None
     if type(key) is Char:

@@ -117,9 +117,7 @@ class Places(Creations):
     def assign(
         self, place: Place, before: tuple[object, object], value: object, flag: object
     ) -> None:
-        """Assign what a statement has made of a place, and of its flag. When it began they were
-        ``before``.
-        """
+        """Assign what a statement has made of a place and its flag, ``before`` at first."""
         if self._session.region or flag is False or is_same((value, flag), before):
             place.put(value, flag)
         else:

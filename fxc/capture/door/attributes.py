@@ -48,9 +48,7 @@ class Attributes(Reads):
         return type(self._seen(owner, name)) is MaybeSet
 
     def presence(self, owner: object, name: str) -> Any:
-        """Whether an object has an attribute of its own, as the program sees it: a bool, or one
-        that is known at run time.
-        """
+        """Whether an object has an attribute of its own to the program: a bool, or traced."""
         known = self.outside.shown.get(id(owner))
         if known is None:
             found = vars_of(owner).get(name, MISSING)

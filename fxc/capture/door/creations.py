@@ -107,9 +107,7 @@ class Creations:
         return self._of(owner).text
 
     def seal(self, x: object) -> None:
-        """Note an object for which another one stands, or that stands for some. See Note [Objects
-        that are joined].
-        """
+        """Note what others stand for, or that does. See Note [Objects that are joined]."""
         self._note(x).is_sealed = True
 
     def _sealed(self) -> list[Any]:
@@ -129,9 +127,7 @@ class Creations:
         return Respecialise(*(wanted if is_new else (OBJECTS_APART,)))
 
     def ask_record(self, x: object) -> None:
-        """Begin again with a record in place of a dict or an object, if it may be one. See Note
-        [Records].
-        """
+        """Begin again with a record in its place, if it may be one. See Note [Records]."""
         label = label_of(x)
         if label is not None and How.IN_GRAPH not in self._session.asked(label.text):
             raise Respecialise(Request(label.text, How.IN_GRAPH))
@@ -159,9 +155,7 @@ class Creations:
             )
 
     def check_returned(self, x: object, others: list[tuple[object, type]]) -> None:
-        """The same for results among which it shows which object is which; ``others`` are those so
-        far, by class.
-        """
+        """The same for results whose identity shows; ``others`` are those so far, by class."""
         if not self._of(x).is_sealed:
             return
         kind, shown = class_of(x), self._outside.shown
@@ -183,9 +177,7 @@ class Creations:
         self._shared.update(kinds)
 
     def check_item(self, x: object) -> None:
-        """Refuse a dict, an object or a list that a list of the graph cannot take over. See Note
-        [Records in lists].
-        """
+        """Refuse what a list of the graph cannot take over. See Note [Records in lists]."""
         home = self.home_of(x)
         if home is None or self._of(x).is_listed or self._session.in_loop(home):
             self.ask_record(x)
@@ -196,9 +188,7 @@ class Creations:
             )
 
     def note_item(self, x: object) -> None:
-        """Note a dict, an object or a list that a list of the graph has taken over, or that has
-        been read from one.
-        """
+        """Note what a list of the graph has taken over, or what was read from one."""
         self._note(x).is_listed = True
         self.seal(x)
 
@@ -208,9 +198,7 @@ class Creations:
         self.note_made(x)
 
     def is_new(self, x: object, name: str) -> bool:
-        """Whether a dict or an object was made in a branch or loop that ends here, and is returned
-        at one place alone.
-        """
+        """Whether it was made in what ends here, and is returned at one place alone."""
         home, region, known = self.home_of(x), self._session.region, self._of(x)
         made_here = home and (home == region or not self._session.is_open(home))
         if not (made_here or known.is_joined) or known.is_listed:
@@ -218,9 +206,7 @@ class Creations:
         return self.is_alone(x, name)
 
     def is_alone(self, x: object, name: str) -> bool:
-        """Whether a dict or an object is at no other place that a branch or loop joins, as far as
-        is known so far.
-        """
+        """Whether it is at no other place that a branch or loop joins, as far as is known."""
         found = self._note(x)
         found.place = name if found.place is None else found.place
         return found.place == name

@@ -188,9 +188,7 @@ class ItemAccess(Formats):
 
 
 class _Items:
-    """Takes the place of a dict or a list, which the program has made, in ``owner[key]`` and stores
-    to it.
-    """
+    """Stands for a dict or list that the program has made in ``owner[key]`` and stores to it."""
 
     def __init__(self, door: ItemAccess, owner: Any) -> None:
         self._door = door

@@ -80,9 +80,7 @@ class Attribute(_Part):
         return self.name
 
     def names_behind(self) -> list[str]:
-        """The names that an object of the program's has behind this one; what is from outside is
-        changed in order.
-        """
+        """The names that an object has behind this one; outer ones are changed in order."""
         if self.door.is_foreign(self.owner):
             return []
         return self.door.names_behind(self.owner, self.name)

@@ -256,9 +256,7 @@ class Stores(Comparisons):
 
 
 class Names:
-    """Takes the place of global or free variables, or of an object, in stores:
-    ``__fxc__.globals.name = value``.
-    """
+    """Stands for variables, or an object, in stores: ``__fxc__.globals.name = value``."""
 
     def __init__(
         self,

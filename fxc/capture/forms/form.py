@@ -179,9 +179,7 @@ def keys_of(form: Form) -> set[Key]:
 
 
 def key_shape(form: Form) -> object:
-    """What tells keys of dicts of the graph apart that are never equal: texts, characters, ints,
-    and tuples of these.
-    """
+    """What tells keys apart that are never equal: texts, characters, ints, and tuples of these."""
     match form:
         case Union(options):
             is_text = all(isinstance(x, Constant) and type(x.value) is str for x in options)
@@ -206,9 +204,7 @@ def pool_of(form: Form) -> Any:
 
 
 def as_numbers(form: Form) -> Form:
-    """The same with the numbers of records in their place; beside other numbers they cannot be
-    told apart.
-    """
+    """The same with numbers for records, which cannot be told apart from other numbers."""
     match form:
         case Items(_, (number,)):
             return number

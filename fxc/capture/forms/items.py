@@ -127,9 +127,7 @@ def _zero(kind: ScalarType | ArrayType) -> Any:
 
 
 def _options_of(form: Form, given: list[Any]) -> Iterator[tuple[Key, list[Any]]]:
-    """What a list held, by the keys of what may stand beside it now: flags, and what they say is
-    there.
-    """
+    """What a list held, by the keys of what may stand beside it now, with flags."""
     match form:
         case Union(options):
             left = iter(given)
@@ -147,9 +145,7 @@ def _options_of(form: Form, given: list[Any]) -> Iterator[tuple[Key, list[Any]]]
 
 
 def form_of_items(items: Sequence[object], before: Form | None) -> Form | None:
-    """The form of all these items, of a list that held items of a form before; None if there are
-    none.
-    """
+    """The form of these items, of a list that held some of a form before; None for none."""
     if not items:
         return before
     if before is not None and takes(before, *items):
@@ -201,9 +197,7 @@ def _form_of_structure(structure: Structure, items: Sequence[object], before: Fo
 
 
 def _form_of_numbers(items: Sequence[object], before: Form | None) -> Form:
-    """Of numbers, and of constants: what one kind of numbers does not hold is one of several
-    things.
-    """
+    """Of numbers and constants: what one kind of numbers does not hold is one of several things."""
     kinds = frozenset[ScalarType]() if before is None else numbers_in(before)
     known = [scalar_kinds(x) for x in items]
     for x, each in zip(items, known, strict=True):

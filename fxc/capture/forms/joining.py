@@ -51,9 +51,7 @@ _Join = Callable[[Any, Any], Form | None]
 
 
 def joint_form(left: object, right: object) -> Form | None:
-    """The form of a variable which is either of two values, an array being the one or the other;
-    None for what cannot be.
-    """
+    """The form of a variable that is either value, an array being one or the other, if any."""
     kind, other = graph_type(left), graph_type(right)
     if kind is not None and other is not None and _are_alike(kind, other):
         return plain_form(kind)
@@ -84,9 +82,7 @@ def _are_alike(left: ArrayType | ScalarType, right: ArrayType | ScalarType) -> b
 
 
 def hold_alike(left: ArrayType, right: ArrayType) -> bool:
-    """Whether arrays of these types hold as many elements of one dtype along each axis; sizes that
-    are equal are guarded to be.
-    """
+    """Whether such arrays hold as many elements of one dtype by axis; sizes are guarded."""
     if (left.dtype, left.rank) != (right.dtype, right.rank):
         return False
     varies = current().varies
@@ -186,9 +182,7 @@ def keys_in(x: object) -> set[Key | None]:
 
 
 def one_of_two(what: Key | None, flag: object, x: Any, y: Any, united: _Unite) -> Any:
-    """``x`` if the flag holds, else ``y``, which has the same key; ``united`` makes one value of
-    options.
-    """
+    """``x`` if the flag holds, else ``y``, of one key; ``united`` makes one value of two."""
     match what:
         case Number(kind):
             chosen = current().value("where", operand(flag), operand(x), operand(y))

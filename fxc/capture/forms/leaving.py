@@ -145,9 +145,7 @@ def _array_of_either(items: Sequence[Form], arrays: Iterator[Value], dtype: obje
 
 
 def _array_of_numbers(options: Sequence[Form], arrays: Iterator[Value], dtype: object) -> Any:
-    """The same of items each of which is a number, or another thing: native code leaves where it is
-    that.
-    """
+    """The same of items that are a number or another thing, where native code leaves."""
     found: list[tuple[Number, Value, Value]] = []
     for each in options:
         flags, *parts = [next(arrays) for _ in types_of_option(each)]
@@ -175,9 +173,7 @@ def _array_of_kinds(form: OfNumbers, arrays: Sequence[Value], dtype: object) -> 
 
 
 def _stored(found: Any, kinds: Iterable[ScalarType], dtype: Any) -> Any:
-    """Numbers of one type as items of an array of the dtype that is asked for; None where native
-    code does not convert them.
-    """
+    """Numbers of one type as an array of that dtype; None where native code cannot cast."""
     wanted = found.dtype if dtype is None else dtype_of(dtype)
     if not is_stored(found.dtype, wanted):
         return None

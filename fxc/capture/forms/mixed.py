@@ -221,9 +221,7 @@ def listed_kinds(x: object) -> frozenset[ScalarType] | None:
 def form_of_numbers(
     numbers: Iterable[object], kinds: frozenset[ScalarType] = frozenset()
 ) -> OfNumbers | None:
-    """The form of what is one of these numbers, or of these kinds, in a list of the graph; None if
-    there is none.
-    """
+    """The form of what is one of these numbers, or kinds, in a list of the graph; None for none."""
     for x in numbers:
         known = listed_kinds(x)
         if known is None:
@@ -282,9 +280,7 @@ def fitting(x: Operand, dtype: np.dtype) -> Operand:
 
 
 def _holds(dtype: np.dtype, x: Any) -> bool:
-    """Whether a known number of Python's is the same number of that dtype; others are looked at
-    at run time.
-    """
+    """Whether a known number is the same in that dtype; others are looked at at run time."""
     if type(x) is int and dtype.kind in "iu":
         info = np.iinfo(dtype)
         return bool(info.min <= x <= info.max)

@@ -212,9 +212,7 @@ _DIVIDING = frozenset({"truediv", "floordiv", "mod", "pow"})
 
 
 def _of_ints(name: str, left: object, right: object) -> Any:
-    """Arithmetic of what may be an int with a number of Python's, or another such: what it gives
-    for ints, and for what else it may be.
-    """
+    """Arithmetic of what may be an int with a number of Python's, for all that they may be."""
     mixed = [x for x in (left, right) if type(x) is Mixed]
     if any(isinstance(x, complex) for x in (left, right)):
         raise unclear(f"{name!r}")
@@ -258,9 +256,7 @@ def _of_complex(name: str, left: object, right: object) -> Any:
 
 
 def _square(x: Mixed) -> Any:
-    """``x**2`` of a complex number, which Python multiplies by itself, and one by that; it raises
-    if that is too large.
-    """
+    """``x**2`` of a complex number, as Python multiplies; it raises if that is too large."""
     found = operator.mul(np.complex128(1), operator.mul(x.number, x.number))
     fits = call_ufunc("logical_or", x.flag, call_ufunc("isfinite", found))
     current().record("try_demand", operand(fits))

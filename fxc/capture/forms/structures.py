@@ -135,9 +135,7 @@ def _of_keys(x: Traced, keys: tuple[object, ...] | None) -> Structure | None:
 def joint_structure(
     items: Iterable[object], structures: Iterable[Structure | None]
 ) -> Structure | None:
-    """The structure that all of these have, or may stand for, of which ``structures`` are theirs;
-    None if there is none.
-    """
+    """The structure that all of these have or may stand for; None if there is none."""
     found = set(structures)
     plain = found - {None}
     if len(plain) == 1 and len(found) == 2:
@@ -245,9 +243,7 @@ def names_of(name: str, structure: Structure) -> list[str]:
 
 
 def items_of(x: object, structure: Structure) -> Sequence[Any]:
-    """The items of what has a structure, for something that stands for it: ``x`` is sealed, if it
-    is joined.
-    """
+    """The items of what has a structure; ``x`` is sealed, if it is joined."""
     if structure.joined and x is not UNBOUND:
         current().door.places.seal(x)
         if type(x) is not dict and type(x) is not list:

@@ -83,9 +83,7 @@ class Buffer(Contents):
         return takes(room.form, *more)
 
     def begin_change(self, *more: object) -> bool:
-        """Before a change that moves items, or takes in more of them: whether there is room; else
-        a statement will be recorded again.
-        """
+        """Whether there is room for a change; else a statement will be recorded again."""
         self.owner_of_change()
         return self.takes_in(*more)
 
@@ -114,9 +112,7 @@ class Buffer(Contents):
         owner.wishes.note(self, more, once=not often)
 
     def awaited_by(self) -> Statement | None:
-        """The statement, if there is one, that will be recorded again with room for what it has
-        changed.
-        """
+        """The statement, if any, that will be recorded again with room for what it has changed."""
         session = self.session
         if self._room is not None or session.region == self.home:
             return None
@@ -134,9 +130,7 @@ class Buffer(Contents):
         return self.any_item(owner)
 
     def form_awaited(self, owner: Statement) -> Form | None:
-        """The form of the items that there are, and of those that a statement will store; None if
-        nothing is known of any.
-        """
+        """The form of the items, and of those that a statement will store, if known."""
         return form_of_items([*self._items, *owner.wishes.samples(self)], None)
 
     def any_item(self, owner: Statement | None = None) -> Any:

@@ -46,9 +46,7 @@ class ListParts(Buffer):
 
     @classmethod
     def sized(cls, form: Form, arrays: Sequence[Value]) -> Self:
-        """A new list of the items that stand in arrays, which it takes over: see Note [Lists of a
-        size].
-        """
+        """A new list of items in arrays, which it takes over: see Note [Lists of a size]."""
         found, (size,) = cls([]), kind_of(arrays[0]).shape
         found.session.door.lists.sized |= {by_python()}
         found._room = Room(form, tuple(arrays), new_number(wrap_dim(size)), size, None)

@@ -51,9 +51,7 @@ def requests_for(labels: Iterable[str]) -> Requests:
 
 
 def pool_of(label: str) -> str | None:
-    """The first place of those whose lists are to be in the pool that this one's are in; None where
-    they are to be in none.
-    """
+    """The first place of those whose lists share this one's pool; None for no pool."""
     requests = current().requests
     if Request(label, How.IN_POOL) not in requests:
         return None

@@ -69,9 +69,7 @@ def _of_numbers(by_python: Request, rows: Sequence[Sequence[object]]) -> Any:
 
 
 def repeated(by_python: Request, count: Dim, row: object) -> Any:
-    """The list of so many rows with the items of this one, which are one and the same number;
-    NotImplemented if they are not.
-    """
+    """So many rows with the items of this one, all the same; NotImplemented otherwise."""
     size: Dim
     if type(row) is list and row and all(x is row[0] for x in row):
         number, size = row[0], len(row)

@@ -60,9 +60,7 @@ class MadeLists:
         return items
 
     def pooled(self, items: object, place: str) -> Any:
-        """A list that the program makes at a place, in a pool if there is to be one; itself if
-        there is to be none.
-        """
+        """A list that the program makes at a place, in a pool if there is to be one."""
         label = f"list {place}"
         pool = pool_of(label)
         if pool is None or items.__class__ is not list:
@@ -111,9 +109,7 @@ class MadeLists:
                 self.changed = frozenset((wanted,))
 
     def note_index(self) -> None:
-        """Note that a place is asked for that is not known: in one of the lists, which has to be
-        one of the graph.
-        """
+        """Note that an unknown place of a list is asked for, to be one of the graph."""
         numbers = (int, float, bool, np.generic, Traced)
         self.changed |= {
             Request(self._labels[id(items)], How.IN_GRAPH)

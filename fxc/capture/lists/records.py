@@ -64,9 +64,7 @@ class Label:
 
 
 def label_of(x: object) -> Label | None:
-    """By what the pool of a dict or an object that the program has made is known; None for what
-    cannot be in one.
-    """
+    """By what the pool of a dict or object of the program is known; None for no pool."""
     places = current().door.places
     kind = class_of(x)
     if not places.is_made(x):
@@ -129,9 +127,7 @@ class Pool:
                     yield number, key, x
 
     def form_of_fields(self, form: Items) -> Items:
-        """The form of the dicts or objects whose fields are the items; of a field that is a record
-        it has the number.
-        """
+        """The form of dicts or objects with these fields; of records it has the numbers."""
         fields = (each if pool_of(each) is None else as_numbers(each) for each in form.items)
         return Items(self.fields, tuple(fields))
 
@@ -150,9 +146,7 @@ class Pools:
         self._pools: dict[Label, Pool] = {}
 
     def taken(self, x: object) -> Any:
-        """The record for a dict or an object that the program has just made; itself, if there is to
-        be none.
-        """
+        """The record for a dict or object that was just made; itself, if there is to be none."""
         label = label_of(x)
         if label is None or not label.is_wanted:
             return x
@@ -329,9 +323,7 @@ _OF_DICTS: dict[str, Any] = {
 
 
 def record_at(items: Sequence[Any], number_at: Callable[[list[Any]], Any]) -> Any:
-    """The one of several records, or of lists of a pool, that stands at a place; None if they are
-    not all of one pool.
-    """
+    """The record, or pooled list, that stands at a place; None if they have no one pool."""
     pools = {x.pool if is_record(x) else None for x in items}
     if len(pools) != 1 or None in pools:
         if any(map(is_record, items)):

@@ -39,9 +39,7 @@ from .traced_lists import TracedList
 
 
 def _may_be_sized(size: Dim, *, from_array: bool = False) -> bool:
-    """Whether a list of that length is one of the graph; those made of arrays always, but for a few
-    items.
-    """
+    """Whether a list of that length is one of the graph, as those of arrays of many items are."""
     if isinstance(size, int) and (not from_array or size <= FEW):
         return False
     return by_python() not in current().requests

@@ -81,9 +81,7 @@ def _kind_of(number: object) -> ScalarType | None:
 
 
 class _Computation:
-    """Scalars that operators make of others, in the order in which they were made, with what they
-    are in this call.
-    """
+    """Scalars that operators make, in order, with what they are in this call."""
 
     def __init__(self, session: Session) -> None:
         self.session = session

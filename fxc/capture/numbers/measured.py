@@ -181,9 +181,7 @@ def _follows_from(session: Session, number: Value) -> tuple[set[str], set[str]]:
 
 
 def _first(session: Session, x: object) -> object:
-    """An int that follows from counters and from numbers outside, in the first iterations; None if
-    it is not found out.
-    """
+    """An int of counters and outer numbers in the first iterations; None if unknown."""
     if isinstance(x, Literal):
         return x.value
     if isinstance(x, SymExpr):

@@ -128,9 +128,7 @@ def guard_range(dim: Dim, low: int, high: int) -> bool:
 def guard_magnitude(
     dim: Dim, limit: int, within: Callable[[Dim, int, int], bool] = guard_range
 ) -> bool:
-    """Whether no part of ``dim`` is beyond ``limit``, by guards on its symbols alone, or by what
-    ``within`` says of them.
-    """
+    """Whether no part of ``dim`` exceeds ``limit``, by guards, or by what ``within`` says."""
     if isinstance(dim, int):
         return abs(dim) <= limit
     degree = max(len(monomial) for monomial, _ in dim.terms)

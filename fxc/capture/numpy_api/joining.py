@@ -39,9 +39,7 @@ def concatenate(
 
 
 def _with_fitted_numbers(items: Sequence[object], parts: tuple[Value, ...]) -> tuple[Value, ...]:
-    """The parts of arrays joined flat: Python numbers among them do not widen the dtype, and NumPy
-    casts them without a check.
-    """
+    """Parts joined flat: Python numbers do not widen the dtype, and are cast without a check."""
     found: list[Any] = [part.type.dtype for part in parts]
     for place, item in enumerate(items):
         if not isinstance(item, tuple | list):

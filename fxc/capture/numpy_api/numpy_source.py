@@ -74,9 +74,7 @@ _CAREFUL: frozenset[Any] = frozenset(map(_named, _CAREFUL_NAMES.split()))
 
 
 def has_source(function: object) -> bool:
-    """Whether a function of NumPy's is Python code that only computes, or writes to arrays that it
-    is given.
-    """
+    """Whether a function of NumPy's is Python code that only computes, or writes its arguments."""
     inner = getattr(function, "__wrapped__", function)
     return isinstance(inner, FunctionType) and only_computes(function)
 
@@ -136,9 +134,7 @@ def run_unlisted(function: Any, args: Args, kwargs: Kwargs) -> Any:
 
 
 def _callable(door: Any, x: Any) -> Any:
-    """An argument of NumPy's code; the functions of the program among them, or in a list, go
-    through the door.
-    """
+    """An argument of NumPy's code, in which functions of the program go through the door."""
     if type(x) in (list, tuple):
         return type(x)([_callable(door, each) for each in x])
     return door.runnable(x)
@@ -285,9 +281,7 @@ class _Module:
 
 
 class _UFunc:
-    """A ufunc that makes an array in any case for ``out=...``, of which ``__array_ufunc__`` is not
-    told.
-    """
+    """A ufunc that gives an array for ``out=...``, of which ``__array_ufunc__`` is not told."""
 
     def __init__(self, ufunc: np.ufunc) -> None:
         self._ufunc = ufunc
@@ -316,9 +310,7 @@ _DISPATCHER: type = type(np.sum)  # of functions that ask their arguments for __
 
 
 def _taking_lists(function: Any) -> Callable[..., Any]:
-    """A function of NumPy's, which does not see that a list holds traced numbers, nor traced ints,
-    which are none of NumPy's.
-    """
+    """A function of NumPy's, which does not see traced ints, nor traced numbers in a list."""
 
     def call(*args: Any, **kwargs: object) -> Any:
         first = type(args[0]) if args else None

@@ -142,9 +142,7 @@ def clear(self: Any) -> None:
 
 
 class ExternalSequence(External):
-    """What lists and deques from outside have in common: until all of one is read, ``_added`` holds
-    what was appended.
-    """
+    """Lists and deques from outside; ``_added`` has what was appended until all of one is read."""
 
     _added: list[Any]
 

@@ -15,9 +15,7 @@ _MOST_FILLING = 8  # of one that is not full: there may be one more in the next 
 
 
 class ExternalDeque(ExternalSequence, deque[Any]):
-    """A deque from outside. It is read as a whole, once the program looks at it; what is appended
-    until then is in ``_added``.
-    """
+    """A deque from outside, read as a whole; ``_added`` has what is appended until then."""
 
     def __init__(self, held: Held) -> None:
         most = held.real.maxlen

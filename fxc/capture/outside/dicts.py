@@ -118,9 +118,7 @@ class ExternalDict(ExternalMapping, dict[Any, Any]):
         return self._held.part(self._held.real.default_factory, f".{name}", name)
 
     def presence(self, key: object) -> Any:
-        """Whether it has a key, as the program sees it: a bool, or one that is known at run
-        time.
-        """
+        """Whether it has a key, as the program sees it: a bool, or known at run time."""
         found = self._find(key)
         return found.flag if type(found) is MaybeSet else found is not MISSING
 

@@ -316,9 +316,7 @@ class Inputs:
     def array_of_list(
         self, items: np.ndarray, source: Source, name: str, beside: Any = None
     ) -> Any:
-        """The array that the guard program makes of a list, as an input of any size, or of the size
-        of the one ``beside`` it.
-        """
+        """The array that guards make of a list: of any size, or of that of ``beside``."""
         self.guards.check(f"type({source.var}) is ndarray", f"{source.text} holds such numbers")
         value = self.add_input(array_type(items.dtype, ()), source, f"{name}.items", True)
         dims = self._dims(items, source, value.name) if beside is None else beside._type.shape

@@ -172,9 +172,7 @@ def computes_of_texts(f: FunctionType) -> bool:
 
 
 def public_method(owner: object, f: MethodType) -> MethodType | None:
-    """A method of an object that is a public name of one of these packages, if it is a public one
-    itself.
-    """
+    """A public method of an object that is a public name of one of these packages; else None."""
     module = _public(_parts(type(owner).__module__))
     names = {} if module is None else vars(module)
     if f.__name__.startswith("_") or not any(x is owner for x in names.values()):

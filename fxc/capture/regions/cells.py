@@ -135,9 +135,7 @@ class Cells:
             raise unordered()
 
     def _check_last(self, text: str, found: Sequence[str]) -> None:
-        """Refuse a place that may have been there, of an owner that has got others since: they
-        come up before it or behind it.
-        """
+        """Refuse a place that may have been there before others of its owner, or after them."""
         place = self._cells[text]
         here = {self._cells[each].part for each in found if self._cells[each].base is place.base}
         since = place.names_behind()

@@ -38,9 +38,7 @@ def _changes(x: Any) -> int:
 
 
 class _Items:
-    """What a loop runs over; ``once`` says that it stands for an iterator, whose items are gone
-    afterwards.
-    """
+    """What a loop runs over; ``once``: an iterator, whose items are gone afterwards."""
 
     of: tuple[Any, ...]  # the lists that are run over
 
@@ -51,9 +49,7 @@ class _Items:
         self._home = current().region
 
     def _in_python(self, places: Iterable[object], item: Item) -> Iterator[Any]:
-        """The items at places, for a loop that Python runs. It does not see changes to the lists
-        that it runs over.
-        """
+        """The items for a loop that Python runs; it does not see changes to the lists."""
         before = [_changes(x) for x in self.of]
         for place in places:
             yield item(place)
@@ -309,9 +305,7 @@ def _is_found_late(step: Dim) -> bool:
 
 
 def _bounded(asked: tuple[object, ...], low: object, high: object, step: object) -> Any:
-    """A range of numbers of the graph; its items are between its bounds, so that no arithmetic of
-    theirs can leave 64 bits.
-    """
+    """A range of numbers of the graph, whose items cannot leave 64 bits, as its bounds do not."""
     if type(step) is int and step == 1:
         return Bounded(asked, low, high)
     first, last, by = (_python_int(x) for x in (low, high, step))

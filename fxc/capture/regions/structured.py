@@ -130,9 +130,7 @@ class Statement:
         raise NotImplementedError
 
     def takes_gift(self, name: str, x: object) -> bool:
-        """Whether a variable may hand on an array that a list has taken over. See Note [Given
-        arrays].
-        """
+        """Whether it may hand on an array that a list took over: Note [Given arrays]."""
         return False
 
     def take(self, env: Mapping[str, object]) -> None:
@@ -173,9 +171,7 @@ class Statement:
         raise NotImplementedError
 
     def may_be_unbound(self, name: str) -> bool:
-        """Whether a variable, or an item of one, is read only where it has a value. See Note
-        [Variables without a value].
-        """
+        """Whether it is read only where it has a value. See Note [Variables without a value]."""
         return name.partition(".")[0] in self._sure or self.cells.may_be_unbound(name)
 
     @property

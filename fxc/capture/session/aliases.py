@@ -191,9 +191,7 @@ class Aliases:
                 raise error
 
     def may_be_one(self, left: Value, right: Value) -> None:
-        """Note that two arrays may be one at run time, which nobody may see from now on: also what
-        ``right`` may be one with.
-        """
+        """Note that two arrays may be one at run time, and what ``right`` may be one with, too."""
         mine, others = self.roots(left), self.roots(right)
         also = [twin for each in others for twin in self.twins.get(each, ())]
         for one, other in product(mine, dict.fromkeys((*others, *also))):

@@ -18,9 +18,7 @@ _TEXT = "Casting complex values to real discards the imaginary part"
 def of_real_parts(
     session: Recorder, name: str, args: tuple[Any, ...], casting: str
 ) -> tuple[Any, ...]:
-    """The arguments of a cast; where it would drop imaginary parts, those of one of the real parts,
-    and the warning is recorded.
-    """
+    """The arguments of a cast, of real parts where it drops the others, of which it warns."""
     place = 0 if name == "astype" else 1
     source, target = args[place], args[1 - place]
     dtype = target if isinstance(target, np.dtype) else target.type.dtype

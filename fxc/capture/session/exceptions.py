@@ -27,9 +27,7 @@ def note(error: BaseException, function: object, args: object, kwargs: object) -
 
 
 def noted(error: BaseException) -> tuple[Any, Any, Any]:
-    """The operation that has raised an exception, with its arguments; None for a function that is
-    not known.
-    """
+    """The operation that has raised an exception, with its arguments; its function may be None."""
     found: tuple[Any, Any, Any] = vars(error).get(_NOTED, (None, (), {}))
     return found
 
@@ -67,9 +65,7 @@ def check_no_bug(error: BaseException, raised: Iterable[BaseException] = ()) -> 
 
 
 def _is_bug(error: BaseException) -> bool:
-    """Whether code of fxc has failed an ``assert``, or read a name or a private attribute that is
-    not there.
-    """
+    """Whether code of fxc failed an ``assert``, or read a name or private attribute in vain."""
     at = error.__traceback__
     while at is not None and at.tb_next is not None:
         at = at.tb_next

@@ -25,9 +25,7 @@ Columns = tuple[int, int | None]  # the first byte of a line and the one behind 
 
 
 def user_frame() -> FrameType | None:
-    """The innermost frame that runs the user's code: neither fxc's nor NumPy's, nor contextlib's,
-    which both use.
-    """
+    """The innermost frame of the user's code: not fxc's, NumPy's, or contextlib's."""
     frame: FrameType | None = sys._getframe(1)
     # Each node is asked for it, from deep inside of fxc: what is hidden is told without a call.
     while frame is not None and (_is_hidden.get(frame.f_code.co_filename) or not is_users(frame)):
@@ -74,9 +72,7 @@ def is_outermost(entry: str) -> bool:
 
 
 def outermost_line(entry: str) -> int:
-    """The line of the outermost of the user's functions that a function of ours runs; 0 if there is
-    none.
-    """
+    """The line of the outermost of the user's functions that a function of ours runs, or 0."""
     frame, line = user_frame(), 0
     while frame is not None and not runs_ours(frame, entry):
         line = frame.f_lineno if is_users(frame) else line

@@ -19,9 +19,7 @@ def warning_of(doing: Callable[[], object]) -> Warning | None:
 
 
 def warn_again(warning: Warning | None) -> None:
-    """Record a warning at the program's line; not in a graph without effects, which warns of
-    nothing.
-    """
+    """Record a warning at the program's line, but in a graph without effects."""
     session = current()
     if warning is not None and session.door.outside.derives:
         session.door.warn(str(warning), type(warning))

@@ -119,9 +119,7 @@ class _Jumps:
     def _with_rest(
         self, statement: ast.stmt, rest: list[ast.stmt], around: _Around
     ) -> _Block | None:
-        """A statement, and the rest of its block behind it; None if the rest does not depend on
-        it.
-        """
+        """A statement and the rest of its block; None if the rest does not depend on it."""
         match statement:
             case ast.Return() if self._returns:
                 value = statement.value or at(statement, ast.Constant(None))
@@ -171,9 +169,7 @@ class _Jumps:
                 return [], test
 
     def _decision(self, test: ast.expr, name: str) -> list[ast.stmt]:
-        """``name = bool(test)``, and the flags of what it assigns: see Note [Variables without a
-        value].
-        """
+        """``name = bool(test)`` with flags: see Note [Variables without a value]."""
         before, value, flags = list[ast.stmt](), test, flags_in(test)
         if not flags:
             before, value = self._spelled_out(test)
@@ -261,9 +257,7 @@ class _Jumps:
     def _under(
         self, flag: str, made: list[ast.stmt], always: bool, rest: list[ast.stmt], around: _Around
     ) -> _Block:
-        """Statements, and what follows them, to be run unless they set the flag, which they do if
-        they ``always`` jump.
-        """
+        """Statements, and what follows unless they set the flag, as ``always`` says."""
         body = [set_flag(made[0], flag, False), *made]
         under = _Block([], True) if always else self._block(rest, around)
         if under.body:
@@ -348,9 +342,7 @@ def assigns(test: ast.expr) -> bool:
 
 
 def _decides(test: ast.expr) -> bool:
-    """Whether a test has ``:=`` where an ``and`` or ``or`` decides if it is come to, or that sets a
-    flag.
-    """
+    """Whether a test has ``:=`` behind an ``and`` or ``or``, or one that sets a flag."""
     if isinstance(test, ast.UnaryOp):
         return isinstance(test.op, ast.Not) and _decides(test.operand)
     return bool(flags_in(test)) or (isinstance(test, ast.BoolOp) and assigns(test))

@@ -142,9 +142,7 @@ def loops_in(node: ast.AST) -> int:
 
 
 def walk(*nodes: ast.AST) -> list[ast.AST]:
-    """The nodes and all that is in them, from the outside in; without those that ``children``
-    leaves out.
-    """
+    """The nodes and all in them, from the outside in, without what ``children`` leaves out."""
     found = [*nodes]
     for each in found:
         if each.__class__ not in LEAVES:
@@ -191,9 +189,7 @@ _WITH_LINES = (ast.stmt, ast.expr, ast.arg, ast.excepthandler)
 
 
 def placed(place: ast.AST, node: _N) -> _N:
-    """A new statement at the line of another, and all that is new in it; statements inside which
-    have a line are not new.
-    """
+    """A new statement, and all new in it, at the line of another; what has a line keeps it."""
     todo: list[ast.AST] = [node]
     for each in todo:
         has_line = hasattr(each, "lineno")

@@ -271,9 +271,7 @@ def _compiled(node: FunctionNode, code: CodeType) -> CodeType:
 def _from_factory(
     body: ast.stmt, cells: Iterable[str], name: str, names: list[str], code: CodeType
 ) -> CodeType:
-    """The code of the function of that name and these parameters in a statement, which sees the
-    variables ``cells``.
-    """
+    """The code of that function, with these parameters, which sees the variables ``cells``."""
     args = [ast.arg(arg=name) for name in cells]
     factory = ast.FunctionDef(
         name="__fxc_factory__",
@@ -347,9 +345,7 @@ def rebound_around(code: CodeType) -> frozenset[str] | None:
 
 
 def code_like(node: Named, cells: Iterable[str], code: CodeType) -> CodeType:
-    """The code of another function that stands where that of ``code`` does, and sees the variables
-    ``cells`` besides.
-    """
+    """The code of another function at the place of ``code``, which sees ``cells`` besides."""
     body = copy.copy(node)
     body.name = _STAGED
     if hasattr(body, "type_params"):

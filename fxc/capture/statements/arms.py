@@ -124,9 +124,7 @@ def _may_be_part(x: object) -> bool:
 
 
 class _Join:
-    """The end of two arms. What is made in an arm and needed behind it has a place among the
-    results of the node.
-    """
+    """The end of two arms: what is made in one and needed behind it is a result of the node."""
 
     def __init__(self, session: Session, test: Operand, arms: Arms, reason: str) -> None:
         self.reason = reason

@@ -178,9 +178,7 @@ class Branch(Statement):
         return is_carried or name.startswith(RESULT) or left is None or right is None
 
     def _ask_otherwise(self, left: object, right: object) -> None:
-        """Ask for what may be captured in place of joining what differs. See Note [What follows a
-        branch].
-        """
+        """Ask for another way than joining what differs. See Note [What follows a branch]."""
         requests, arrays = self.session.requests, [array_of(x) for x in (left, right)]
         kinds = {(x.type.dtype, x.type.rank) for x in arrays if x is not None}
         ways = WAYS[:1] if None in arrays or len(kinds) > 1 else WAYS

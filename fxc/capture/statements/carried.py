@@ -199,9 +199,7 @@ class Carried:
     # -------------------------------------------------------- behind the loop
 
     def first_parts(self, name: str, start: object, is_entered: bool) -> list[Operand]:
-        """What is carried into the first iteration for a variable; ``is_entered`` if the body has
-        it.
-        """
+        """What is carried into the first iteration; ``is_entered`` if the body has the variable."""
         before, way = array_of(start), self.now[name]
         if isinstance(way, Held | Resized) and before is not None:
             return way.first_parts(self._session, before)

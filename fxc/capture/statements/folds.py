@@ -71,9 +71,7 @@ def fold(
     *rest: object,
     **options: object,
 ) -> Any:
-    """``function(comprehension, *rest, **options)``, of which that is a list if it
-    ``is_list``: it may be one of the graph.
-    """
+    """``function(comprehension, …)``; one that ``is_list`` may be a list of the graph."""
     loop, more = entry_of(FOLDS, function) or (None, ())
     if loop is collected and made.is_lazy:
         loop = None  # to NumPy's functions a generator is one object
@@ -154,18 +152,14 @@ def _of_known(
 
 
 def _is_loop(loop: object, found: object, test: object) -> bool:
-    """Whether what is counted may be run over by a loop of the graph; one that makes an array has
-    to know of how many items.
-    """
+    """Whether a loop may run over it; one that makes an array has to know the count."""
     if loop is collected and test is not None:
         return False
     return type(found) is Counted or (type(found) is Bounded and loop is not collected)
 
 
 def _has_items(found: Items) -> bool:
-    """Whether there are items in this call; where that varies, the call goes back to Python if
-    there are none.
-    """
+    """Whether there are items; where that varies, a call without any goes back to Python."""
     if type(found) is Counted and not current().varies(found.count):
         return guard(found.count, ">", 0)
     if type(found) is Bounded or decide_in_loops(found.count, ">", 0) is not True:
@@ -194,9 +188,7 @@ def _items(fold: Fold, made: Each, *args: object) -> Any:
 
 
 def row(door: StatementDoor, made: Comprehension) -> Any:
-    """``[each(item) for item in items]`` as the item of a comprehension that is folded: where that
-    is a loop whose items become an array, an array.
-    """
+    """``[each(item) for item in items]`` as an item of a fold: an array, where that makes one."""
     outer: Fold = current().folds[-1]
     outer.look()
     if outer.is_array:

@@ -200,16 +200,12 @@ class CapturedLoop(LoopVariables):
         raise NotImplementedError
 
     def _order(self, after: Variables) -> tuple[int, frozenset[str]]:
-        """After how many iterations the arrays that change their names are back, and the names; 1
-        if there are none, or too many, or that is not all they do.
-        """
+        """See ``rotation``, of the variables that the loop carries."""
         carried = {name: x for name, x in after.items() if name in self._at_head}
         return rotation(self.values, carried)
 
     def _unstable(self, after: Variables) -> list[str]:
-        """The variables that are something else at the begin of the second iteration: of another
-        kind, or another thing that the loop does not carry.
-        """
+        """The variables that another iteration begins with as another kind, or thing."""
         return [
             name
             for name, before in self._seen.items()
@@ -261,9 +257,7 @@ class CapturedLoop(LoopVariables):
         return behind(made), made[: len(also)]
 
     def _form_after(self, name: str, left: object, right: object, item: str) -> Form:
-        """The form of what a variable, or an item of it, is after an iteration, or if there is
-        none.
-        """
+        """The form of a variable, or an item, that is one of two after an iteration."""
         if any(x is UNBOUND for x in (left, right)) and self.may_be_unbound(name):
             left = right = right if left is UNBOUND else left
         form = joint_form(left, right)

@@ -39,9 +39,7 @@ def nest(door: StatementDoor, function: object, made: Comprehension) -> Any:
 
 
 def nested(door: StatementDoor, made: Comprehension) -> Any:
-    """The list of a comprehension with several ``for``: made in Python, or by loops where that
-    cannot be.
-    """
+    """The list of a comprehension with several ``for``: Python makes it, else loops."""
     label, requests = f"comprehension {user_location()}", door.session.requests
     by_item, as_loops = Request(label, How.ITEM_BY_ITEM), Request(label, How.AS_LOOPS)
     if by_item in requests:

@@ -124,9 +124,7 @@ class Outcome:
         return None
 
     def _next_parts(self, name: str, way: Parts, x: object) -> list[Operand]:
-        """What an iteration gives for a variable that is carried in this way; the region is
-        entered.
-        """
+        """What an iteration gives for a variable carried in this way; the region is entered."""
         if isinstance(way, Form):
             return pack(way, x)
         if isinstance(way, CarriedView):

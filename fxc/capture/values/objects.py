@@ -208,9 +208,7 @@ def is_watched(found: object) -> bool:
 
 
 def sets_by_python(kind: type) -> bool:
-    """Whether a class has a ``__setattr__`` of its own, in Python; what a frozen dataclass has only
-    raises.
-    """
+    """Whether a class has a ``__setattr__`` in Python, other than that of a frozen dataclass."""
     setter = class_attribute(kind, "__setattr__")
     return isinstance(setter, FunctionType) and setter.__code__.co_filename != "<string>"
 

@@ -330,9 +330,7 @@ def constant(array: np.ndarray) -> Value:
 
 
 def of_list(x: Any) -> Any:
-    """The array of a list of numbers from outside; anything else itself. See Note [Lists of
-    numbers].
-    """
+    """The array of an outer list of numbers; anything else itself. See Note [Lists of numbers]."""
     if not _is_of_numbers(x):
         return x
     made: TracedValue = x.as_array()

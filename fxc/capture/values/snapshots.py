@@ -20,9 +20,7 @@ Of = Callable[[Any], object]
 
 
 def mapped(x: object, of: Of, seen: Of = lambda x: x) -> Any:
-    """A tree of tuples, lists and dicts with ``of(leaf)`` in place of each leaf; ``seen`` gives
-    what each part of it is.
-    """
+    """A tree of containers with ``of(leaf)`` for each leaf; ``seen``: what each part is."""
     x = seen(x)
     if type(x) is tuple or type(x) is list:
         return type(x)([mapped(item, of, seen) for item in x])
