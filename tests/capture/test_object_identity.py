@@ -3,6 +3,7 @@
 import collections
 import copy
 import dataclasses
+import warnings
 from typing import ClassVar
 
 import numpy as np
@@ -274,3 +275,46 @@ def test_tuples_that_may_be_one(program):
     compiled = fxc.compile(program)
     for x in (np.array([1.0, 3.0, 2.0]), np.array([-1.0, 3.0]), np.array([1.0, 9.0, 2.0, 30.0])):
         assert difference(run(program, (x,)), run(compiled, (x,))) == ""
+
+
+# Python warns of these comparisons where the source is compiled.
+WITH_LITERALS = """
+def small(x, n, c):
+    found = [n is 3, 3 is n, n is not 3, len(x) is 3, c is 3, (n > 2) is 1, x[0] is 3, None is x]
+    for i in range(n):
+        if i is 2:
+            x[i] = 9.0
+        elif x[i] > 0 and i + n is not 4:
+            x[i] = -1.0
+    return found, x
+
+
+def large(x, n):
+    return x + 1 if n is 1000 else x
+"""
+
+
+@pytest.fixture
+def with_literals(tmp_path):
+    path = tmp_path / "literals.py"
+    path.write_text(WITH_LITERALS, encoding="utf-8")
+    space = {}
+    with warnings.catch_warnings(action="ignore"):
+        exec(compile(WITH_LITERALS, str(path), "exec"), space)
+    return space
+
+
+@pytest.mark.parametrize("dynamic", [False, True])
+def test_small_ints_are_one_object(with_literals, dynamic):
+    """CPython has one object of each int from -5 to 256."""
+
+    def make():
+        calls = [(x8(), 3, 3.0), (x8()[:3], 8 // 2 - 1, 1.0), (x8(), 4, 3)]
+        return World(with_literals["small"], calls)
+
+    compare(make, dynamic=dynamic)
+
+
+def test_whether_a_large_int_is_one_object_is_not_known(with_literals):
+    with pytest.raises(fxc.CaptureError, match="'is' of two equal ints cannot be captured"):
+        fxc.compile(with_literals["large"], fullgraph=True)(x8(), 10**3)

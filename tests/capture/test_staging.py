@@ -6,6 +6,7 @@ import functools
 import math
 import random
 import time
+import warnings
 from math import sqrt
 from pathlib import Path
 from typing import Any
@@ -504,6 +505,25 @@ def test_a_lambda_in_brackets_is_found_by_its_own_lines(monkeypatch: pytest.Monk
             found = staging.source_of(fn)
             assert found is not None, name
             assert ast.dump(found.body, include_attributes=True) in every, name
+
+
+@pytest.mark.parametrize("action", ["always", "error"])
+def test_python_warns_of_a_source_once(tmp_path, action):
+    """Not again when fxc parses and compiles it, which fails where warnings are errors."""
+    path = tmp_path / "doubtful.py"
+    source = 'def f(x, n):\n    "\\d"\n    assert (n, "n")\n    return x + 1 if n is 3 else x\n'
+    path.write_text(source, encoding="utf-8")
+    space: dict[str, Any] = {}
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        exec(compile(source, str(path), "exec"), space)
+    assert len(told) == 3
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter(action)  # type: ignore[arg-type]
+        compiled = fxc.compile(space["f"], fullgraph=True)
+        assert compiled(np.zeros(2), 3).tolist() == [1.0, 1.0]
+        assert compiled(np.zeros(2), 4).tolist() == [0.0, 0.0]
+    assert not told
 
 
 def test_code_without_source_may_not_have_effects():

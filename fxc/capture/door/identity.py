@@ -44,6 +44,9 @@ def identity(a: Any, b: Any) -> Any:
         raise refuse(IDENTITY, "'is' of one of several things cannot be captured; use ==")
     if isinstance(a, bool) and isinstance(b, bool):
         return bool(a) is bool(b)
+    for one, other in both:
+        if type(other) is int and other in _ONE_OBJECT and one.__class__ is int:
+            return one == other
     if TracedInt in kinds and a is not b:
         return _are_one_int(*known_ints((a, b)))
     are_arrays = isinstance(a, TracedArray) and isinstance(b, TracedArray)

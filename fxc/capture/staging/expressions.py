@@ -134,10 +134,8 @@ class Expressions(Names):
             return self._chained(node)
         self.generic_visit(node)
         left, operator, right = node.left, node.ops[0], node.comparators[0]
-        asks_items = isinstance(operator, ast.In | ast.NotIn)
-        if isinstance(left, ast.Constant) and not asks_items:
-            return node
-        if not asks_items and _is_plain(right, isinstance(operator, ast.Is | ast.IsNot)):
+        by_value = not isinstance(operator, ast.In | ast.NotIn | ast.Is | ast.IsNot)
+        if by_value and (isinstance(left, ast.Constant) or _is_plain(right)):
             return node
         if type(operator) in _ORDERS:
             name = self._text(node, _ORDERS[type(operator)])
@@ -327,11 +325,9 @@ def is_taken(node: ast.Call) -> bool:
     return bool(node.args) and getattr(node.args[0], "is_taken", False)
 
 
-def _is_plain(right: ast.expr, is_identity: bool) -> bool:
+def _is_plain(right: ast.expr) -> bool:
     """Whether what an operand is compared with is a constant of which Python knows the answer."""
-    if not isinstance(right, ast.Constant) or isinstance(right.value, bool):
-        return False
-    return right.value is not None or not is_identity
+    return isinstance(right, ast.Constant) and not isinstance(right.value, bool)
 
 
 def _makes_list(node: ast.expr) -> bool:

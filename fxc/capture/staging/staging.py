@@ -22,6 +22,7 @@ import weakref
 from collections.abc import Iterable, Iterator
 from types import CodeType, FunctionType
 from typing import Any
+from warnings import catch_warnings
 
 from fxc.ir.error_kinds import STATEMENT
 from fxc.ir.location import SourceLocation
@@ -183,7 +184,8 @@ def _last_line(code: CodeType) -> int:
 
 def _parsed(text: str, offset: int) -> ast.Module:
     try:
-        tree = ast.parse("\n" * offset + text)  # in a fraction of the time to change each line
+        with catch_warnings(action="ignore"):  # Python has warned of this source
+            tree = ast.parse("\n" * offset + text)  # in a fraction of the time to change each line
     except SyntaxError:
         raise _NoSource from None
     return ast.increment_lineno(tree, offset) if offset < 0 else tree
@@ -285,7 +287,8 @@ def _from_factory(
         factory.type_params = []
     module = ast.Module(body=[factory], type_ignores=[])
     flags = code.co_flags & _FUTURES
-    compiled = compile(module, code.co_filename, "exec", flags=flags, dont_inherit=True)
+    with catch_warnings(action="ignore"):  # as above
+        compiled = compile(module, code.co_filename, "exec", flags=flags, dont_inherit=True)
     for found in codes_in(compiled):
         if found.co_name == name and given(found) == names:
             return found.replace(co_name=code.co_name)
