@@ -11,10 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .compiled import Compiled, compile
-from .ir.errors import CaptureError, CaptureWarning, ExportError, FxcError, InternalError
 from .ir.version import __version__ as __version__
-from .pipeline.report import CacheInfo
 
 if TYPE_CHECKING:
     from fxc import testing as testing
@@ -23,6 +20,8 @@ if TYPE_CHECKING:
     from fxc.capture.statements.control import scan as scan
     from fxc.capture.statements.control import while_loop as while_loop
 
+    from .compiled import Compiled as Compiled
+    from .compiled import compile as compile
     from .dispatch.custom_op import custom_op as custom_op
     from .dispatch.extensions import register_backend as register_backend
     from .drawing.draw import draw as draw
@@ -31,10 +30,16 @@ if TYPE_CHECKING:
     from .exported.program import ExportedProgram as ExportedProgram
     from .exported.program import load as load
     from .functionalized import functionalize as functionalize
+    from .ir.errors import CaptureError as CaptureError
+    from .ir.errors import CaptureWarning as CaptureWarning
+    from .ir.errors import ExportError as ExportError
+    from .ir.errors import FxcError as FxcError
+    from .ir.errors import InternalError as InternalError
     from .ir.settings import config as config
     from .ir.tree import register_pytree_node as register_pytree_node
     from .native.large_arrays import get_kept_memory as get_kept_memory
     from .native.large_arrays import set_kept_memory as set_kept_memory
+    from .pipeline.report import CacheInfo as CacheInfo
     from .runtime.pool import set_num_threads as set_num_threads
     from .runtime.thread_numbers import get_num_threads as get_num_threads
 
@@ -67,8 +72,16 @@ __all__ = [
     "while_loop",
 ]
 
-# What not every program uses is imported when it is first asked for: importing fxc stays cheap.
+# Imported when it is first asked for: not every program uses all of it, and some commands nothing.
 _LATER = {
+    "compile": "fxc.compiled",
+    "Compiled": "fxc.compiled",
+    "CacheInfo": "fxc.pipeline.report",
+    "CaptureError": "fxc.ir.errors",
+    "CaptureWarning": "fxc.ir.errors",
+    "ExportError": "fxc.ir.errors",
+    "FxcError": "fxc.ir.errors",
+    "InternalError": "fxc.ir.errors",
     "config": "fxc.ir.settings",
     "cond": "fxc.capture.statements.control",
     "fori_loop": "fxc.capture.statements.control",

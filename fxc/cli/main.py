@@ -6,11 +6,8 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
-from difflib import get_close_matches
 from importlib import import_module
 from typing import Protocol
-
-from fxc.ir.errors import UsageError
 
 # Each is a module `fxc.cli.NAME`, a `Command`. It is imported when it is used.
 COMMANDS = {
@@ -61,6 +58,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     asked = next((each for each in given if not each.startswith("-")), None)
     if asked is not None and asked not in COMMANDS:
+        from difflib import get_close_matches  # here: `fxc run` starts with little
+
         near = get_close_matches(asked, COMMANDS, 1)
         advice = f"did you mean {near[0]}?" if near else f"there are {', '.join(sorted(COMMANDS))}"
         parser.error(f"there is no command {asked}; {advice}")
@@ -80,12 +79,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         status = loaded.run(options)
         sys.stdout.flush()
-    except UsageError as error:  # of a setting, in the environment
-        print(f"fxc {asked}: {error}", file=sys.stderr)
-        return 2
     except BrokenPipeError:  # who reads it, such as head, has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
+    except Exception as error:
+        from fxc.ir.errors import UsageError  # here: `fxc run` starts with little
+
+        if not isinstance(error, UsageError):
+            raise
+        print(f"fxc {asked}: {error}", file=sys.stderr)  # of a setting, in the environment
+        return 2
     return status
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from pathlib import Path
 
 _HELP = """\
 Run an unchanged script. Functions that take much of its time and use NumPy are compiled in the
@@ -17,7 +16,8 @@ returns is as with `python SCRIPT`; at its end one line on stderr says what was 
 
 Options for fxc stand before the script.
 """
-_HOOK = Path(__file__).resolve().parent.parent / "scripts" / "startup"
+_PACKAGE = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
+_HOOK = os.path.join(_PACKAGE, "scripts", "startup")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -40,9 +40,9 @@ def run(options: argparse.Namespace) -> int:
     before = environment.get("PYTHONPATH")
     if before is not None:
         environment["FXC_RUN_PATH"] = before
-    environment["PYTHONPATH"] = os.pathsep.join(filter(None, (str(_HOOK), before)))
+    environment["PYTHONPATH"] = os.pathsep.join(filter(None, (_HOOK, before)))
     environment["FXC_RUN"] = "quiet" if options.quiet else "tell"
-    environment["FXC_RUN_PACKAGE"] = str(_HOOK.parent.parent)
+    environment["FXC_RUN_PACKAGE"] = _PACKAGE
     command = [sys.executable, *_flags(), *(["-m"] if options.is_module else [])]
     command += [options.script, *options.arguments]
     sys.stdout.flush()

@@ -360,3 +360,10 @@ def test_the_process_is_as_with_python(tmp_path: Path) -> None:
     )
     assert missing.returncode == 2
     assert "there is no file there_is_none.py" in missing.stderr
+
+
+def test_the_command_imports_no_numpy() -> None:
+    program = "from fxc.cli.main import main\nassert main(['run', 'none.py']) == 2\n"
+    program += "import sys\nprint('numpy' in sys.modules)\n"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert (done.stdout, done.stderr) == ("False\n", "fxc run: there is no file none.py\n")

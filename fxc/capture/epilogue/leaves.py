@@ -108,6 +108,4 @@ def output_leaf(outside: Outside, leaf: object) -> CapturedLeaf:
         return ConstantLeaf(leaf)
     if isinstance(leaf, _IDENTIFIED) and not outside.session.door.is_made_inside(leaf):
         return ConstantLeaf(leaf)
-    raise refuse(
-        NO_RESULT, f"a {class_name(leaf)} in the result cannot be captured; return arrays"
-    )
+    raise refuse(NO_RESULT, f"a {class_name(leaf)} in the result cannot be captured; return arrays")
