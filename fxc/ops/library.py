@@ -39,12 +39,6 @@ def cosine(x: np.ndarray) -> Any:
     return np.cos(x)
 
 
-def fourier(x: np.ndarray, kind: str, axis: int, norm: object, n: int | None) -> np.ndarray:
-    """The transform of ``np.fft`` of that name, of ``n`` points along one axis."""
-    found: np.ndarray = plain(getattr(np.fft, kind))(x, n, axis, norm)
-    return found
-
-
 def einsum(xs: tuple[Any, ...], subscripts: str, optimize: bool) -> Any:
     """``np.einsum`` with the operands first."""
     return plain(np.einsum)(subscripts, *xs, optimize=optimize)

@@ -14,7 +14,6 @@ from .library import (
     eigenvalues,
     eigenvectors,
     einsum,
-    fourier,
     histogram,
     histogram_of_edges,
     least_squares,
@@ -22,6 +21,7 @@ from .library import (
 )
 from .operators import Row, Tag, row
 from .python_numbers import PYTHON_OPERATORS
+from .transforms import fourier
 
 
 def read_item(x: Any) -> Any:

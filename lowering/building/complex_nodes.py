@@ -16,6 +16,9 @@ from fxc.ir.types import PART_DTYPES, ArrayType, Type
 
 from .complex_floats import fused
 from .complex_rules import COMPLEX_RULES, MadeRule, Make, absolute_scalar, multiply_scalars
+from .python_complex import PYTHON_COMPLEX_RULES
+
+RULES = COMPLEX_RULES | PYTHON_COMPLEX_RULES
 
 
 @cache
@@ -46,7 +49,7 @@ def is_complex(node: Node) -> bool:
 
 def rule_of(node: Node) -> MadeRule | None:
     """The rule for a pointwise node on complex numbers."""
-    rule = COMPLEX_RULES.get(node.op)
+    rule = RULES.get(node.op)
     backwards = _backwards().get((node.op, node.output.type.dtype))
     if rule is None or backwards is None or not _goes_backwards(node):
         return rule

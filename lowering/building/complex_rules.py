@@ -6,13 +6,12 @@ See Note [Complex numbers].
 from __future__ import annotations
 
 import operator
-import sys
 from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from fxc.ir.records import frozen
-from fxc.ir.types import PART_DTYPES, ScalarType, Type
+from fxc.ir.types import PART_DTYPES, Type
 
 from ..nests.buffers import BOOL, Atom, Element, Pair
 from ..operators.scalar_rules import (
@@ -45,6 +44,8 @@ COMPLEX128 = np.dtype(np.complex128)
 
 # (body, operands cast to the loop's dtypes, these dtypes, the result's dtype) -> the result
 Make = Callable[[RuleBody, Sequence[Element], DTypes, np.dtype], Element]
+# (body, operands cast to the loop's dtypes, the result) -> whether Python gives no such result
+Fails = Callable[[RuleBody, Sequence[Element], Element], Atom]
 
 
 @frozen
@@ -52,7 +53,8 @@ class MadeRule:
     """How a pointwise operator becomes several operations: that on complex numbers, on floats.
 
     ``cost`` and ``typed`` are those of a ScalarRule; ``supports`` gets the types of the operands.
-    What is ``bounded`` keeps to a bound, and may have other bits than NumPy.
+    What is ``bounded`` keeps to a bound, and may have other bits than NumPy. ``fails`` is of
+    operators of Python's numbers that can.
     """
 
     make: Make
@@ -60,18 +62,19 @@ class MadeRule:
     typed: Typed | None = None
     supports: Callable[[Sequence[Type]], bool] | None = None
     bounded: bool = False
+    fails: Fails | None = None
 
 
-def _pairs(args: Sequence[Element]) -> list[Pair]:
+def pairs_of(args: Sequence[Element]) -> list[Pair]:
     assert all(isinstance(arg, Pair) for arg in args)
     return list(args)  # type: ignore[arg-type]
 
 
-def _by_part(name: str) -> Make:
+def by_part(name: str) -> Make:
     """The operator of the same name on each part."""
 
     def make(body: RuleBody, args: Sequence[Element], dtypes: DTypes, result: np.dtype) -> Element:
-        floats, pairs = Floats(body, PART_DTYPES[result]), _pairs(args)
+        floats, pairs = Floats(body, PART_DTYPES[result]), pairs_of(args)
         re = floats.op(name, *(pair.re for pair in pairs))
         return Pair(re, floats.op(name, *(pair.im for pair in pairs)))
 
@@ -91,12 +94,12 @@ def _product(body: RuleBody, x: Pair, y: Pair, dtype: np.dtype) -> Pair:
 
 
 def _multiply(body: RuleBody, args: Sequence[Element], dtypes: DTypes, result: np.dtype) -> Element:
-    x, y = _pairs(args)
+    x, y = pairs_of(args)
     return _product(body, x, y, result)
 
 
 def _square(body: RuleBody, args: Sequence[Element], dtypes: DTypes, result: np.dtype) -> Element:
-    (x,) = _pairs(args)
+    (x,) = pairs_of(args)
     return _product(body, x, x, result)
 
 
@@ -104,14 +107,14 @@ def multiply_scalars(
     body: RuleBody, args: Sequence[Element], dtypes: DTypes, result: np.dtype
 ) -> Element:
     """As C multiplies: Python's numbers, and NumPy's by Python's operator."""
-    floats, (x, y) = Floats(body, PART_DTYPES[result]), _pairs(args)
+    floats, (x, y) = Floats(body, PART_DTYPES[result]), pairs_of(args)
     re = floats.sub(floats.mul(x.re, y.re), floats.mul(x.im, y.im))
     return Pair(re, floats.add(floats.mul(x.re, y.im), floats.mul(x.im, y.re)))
 
 
 def _divide(body: RuleBody, args: Sequence[Element], dtypes: DTypes, result: np.dtype) -> Element:
     """Smith's algorithm, as NumPy has it: by the larger part of the divisor."""
-    floats, (x, y) = Floats(body, PART_DTYPES[result]), _pairs(args)
+    floats, (x, y) = Floats(body, PART_DTYPES[result]), pairs_of(args)
     choose = floats.choose
     re_size, im_size = floats.op("absolute", y.re), floats.op("absolute", y.im)
     by_re = floats.test("greater_equal", re_size, im_size)
@@ -132,7 +135,7 @@ def _divide(body: RuleBody, args: Sequence[Element], dtypes: DTypes, result: np.
 def _reciprocal(
     body: RuleBody, args: Sequence[Element], dtypes: DTypes, result: np.dtype
 ) -> Element:
-    floats, (x,) = Floats(body, PART_DTYPES[result]), _pairs(args)
+    floats, (x,) = Floats(body, PART_DTYPES[result]), pairs_of(args)
     choose, one = floats.choose, floats.const(1.0)
     by_re = floats.test("less_equal", floats.op("absolute", x.im), floats.op("absolute", x.re))
     small, large = choose(by_re, x.im, x.re), choose(by_re, x.re, x.im)
@@ -145,13 +148,13 @@ def _reciprocal(
 def _conjugate(
     body: RuleBody, args: Sequence[Element], dtypes: DTypes, result: np.dtype
 ) -> Element:
-    (x,) = _pairs(args)
+    (x,) = pairs_of(args)
     return Pair(x.re, Floats(body, PART_DTYPES[result]).neg(x.im))
 
 
 def _absolute(body: RuleBody, args: Sequence[Element], dtypes: DTypes, result: np.dtype) -> Element:
     """``larger * sqrt(1 + (smaller / larger)²)``."""
-    floats, (x,) = Floats(body, result), _pairs(args)
+    floats, (x,) = Floats(body, result), pairs_of(args)
     choose, infinity = floats.choose, floats.const(np.inf)
     re, im = floats.op("absolute", x.re), floats.op("absolute", x.im)
     by_re = floats.test("greater", re, im)
@@ -171,7 +174,7 @@ def _absolute(body: RuleBody, args: Sequence[Element], dtypes: DTypes, result: n
 def absolute_scalar(
     body: RuleBody, args: Sequence[Element], dtypes: DTypes, result: np.dtype
 ) -> Element:
-    (x,) = _pairs(args)
+    (x,) = pairs_of(args)
     return body.compute("hypot_of_parts", (x.re, x.im), (result, result), result)
 
 
@@ -179,7 +182,7 @@ def _function(name: str) -> Make:
     """A function of ``vector_math`` that gives both parts."""
 
     def make(body: RuleBody, args: Sequence[Element], dtypes: DTypes, result: np.dtype) -> Element:
-        floats, (x,) = Floats(body, PART_DTYPES[result]), _pairs(args)
+        floats, (x,) = Floats(body, PART_DTYPES[result]), pairs_of(args)
         return Pair(
             *(floats.op(op, x.re, x.im) for op, (of, _) in COMPLEX_MATH.items() if of == name)
         )
@@ -187,9 +190,9 @@ def _function(name: str) -> Make:
     return make
 
 
-def _equality(name: str, joined: str) -> Make:
+def equality(name: str, joined: str) -> Make:
     def make(body: RuleBody, args: Sequence[Element], dtypes: DTypes, result: np.dtype) -> Element:
-        floats, (x, y) = Floats(body, PART_DTYPES[dtypes[0]]), _pairs(args)
+        floats, (x, y) = Floats(body, PART_DTYPES[dtypes[0]]), pairs_of(args)
         return logic(body, joined, floats.test(name, x.re, y.re), floats.test(name, x.im, y.im))
 
     return make
@@ -209,7 +212,7 @@ def _ordered(body: RuleBody, dtype: np.dtype, name: str, x: Pair, y: Pair) -> At
 
 def _comparison(name: str) -> Make:
     def make(body: RuleBody, args: Sequence[Element], dtypes: DTypes, result: np.dtype) -> Element:
-        x, y = _pairs(args)
+        x, y = pairs_of(args)
         return _ordered(body, dtypes[0], name, x, y)
 
     return make
@@ -230,7 +233,7 @@ def _extreme(name: str, numbers_win: bool) -> Make:
     """maximum and minimum take the first nan there is; fmax and fmin a number before it."""
 
     def make(body: RuleBody, args: Sequence[Element], dtypes: DTypes, result: np.dtype) -> Element:
-        x, y = _pairs(args)
+        x, y = pairs_of(args)
         wins = _ordered(body, result, name, x, y)
         nan = _is_nan(body, result, y if numbers_win else x)
         return _chosen(body, logic(body, "logical_or", nan, wins), x, y, result)
@@ -242,7 +245,7 @@ def _tested(name: str, joined: str) -> Make:
     """A test of floats that holds for one of the parts, or for both."""
 
     def make(body: RuleBody, args: Sequence[Element], dtypes: DTypes, result: np.dtype) -> Element:
-        floats, (x,) = Floats(body, PART_DTYPES[dtypes[0]]), _pairs(args)
+        floats, (x,) = Floats(body, PART_DTYPES[dtypes[0]]), pairs_of(args)
         return logic(body, joined, floats.test(name, x.re), floats.test(name, x.im))
 
     return make
@@ -266,7 +269,7 @@ def _astype(body: RuleBody, args: Sequence[Element], dtypes: DTypes, result: np.
 def _where(body: RuleBody, args: Sequence[Element], dtypes: DTypes, result: np.dtype) -> Element:
     condition, *rest = args
     assert not isinstance(condition, Pair)
-    yes, no = _pairs(rest)
+    yes, no = pairs_of(rest)
     return _chosen(body, condition, yes, no, result)
 
 
@@ -274,18 +277,11 @@ def _part(name: str) -> Make:
     read = operator.attrgetter(name)
 
     def make(body: RuleBody, args: Sequence[Element], dtypes: DTypes, result: np.dtype) -> Element:
-        (x,) = _pairs(args)
+        (x,) = pairs_of(args)
         found: Atom = read(x)
         return found
 
     return make
-
-
-def _of_parts(body: RuleBody, args: Sequence[Element], dtypes: DTypes, result: np.dtype) -> Element:
-    re, im = args
-    assert not isinstance(re, Pair)
-    assert not isinstance(im, Pair)
-    return Pair(re, im)
 
 
 def _keeps_imaginary(types: Sequence[Type]) -> bool:
@@ -294,47 +290,8 @@ def _keeps_imaginary(types: Sequence[Type]) -> bool:
     return result.dtype in PART_DTYPES or result.dtype == BOOL
 
 
-def _multiplies_as_c(types: Sequence[Type]) -> bool:
-    """Whether Python's ``*`` on these scalars multiplies complex numbers with each other.
-
-    Python 3.14 has rules of its own for a float by a complex number. NumPy takes the way of its
-    ufuncs if both scalars are its own and of two dtypes.
-    """
-    x, y, result = types
-    if not (isinstance(x, ScalarType) and isinstance(y, ScalarType)):
-        return False
-    if x.weak and y.weak:
-        return sys.version_info < (3, 14) or x.dtype == y.dtype
-    return all(kind.weak or kind.dtype == result.dtype for kind in (x, y))
-
-
-def _as_result(dtypes: DTypes, result: np.dtype) -> tuple[DTypes, np.dtype]:
-    return (result,) * len(dtypes), result
-
-
-def _as_complex(dtypes: DTypes, result: np.dtype) -> tuple[DTypes, np.dtype]:
-    return (COMPLEX128,) * len(dtypes), result
-
-
-def _as_parts(dtypes: DTypes, result: np.dtype) -> tuple[DTypes, np.dtype]:
-    return (PART_DTYPES[result],) * len(dtypes), result
-
-
-def _is_of_parts(types: Sequence[Type]) -> bool:
-    return not any(kind.dtype in PART_DTYPES for kind in types[:-1])
-
-
-def _is_double(types: Sequence[Type]) -> bool:
-    return types[0].dtype == COMPLEX128
-
-
-def _without_ints(types: Sequence[Type]) -> bool:
-    """Ints are compared exactly, as no float need be."""
-    return all(kind.dtype.kind in "fc" for kind in types[:-1])
-
-
 COMPLEX_RULES: dict[str, MadeRule] = {
-    **{name: MadeRule(_by_part(name)) for name in ("add", "subtract", "negative", "rint")},
+    **{name: MadeRule(by_part(name)) for name in ("add", "subtract", "negative", "rint")},
     "multiply": MadeRule(_multiply, cost=6),
     "square": MadeRule(_square, cost=6),
     "divide": MadeRule(_divide, cost=36),
@@ -350,8 +307,8 @@ COMPLEX_RULES: dict[str, MadeRule] = {
     "item": MadeRule(_identity, cost=0, typed=cast_types),
     "astype": MadeRule(_astype, typed=cast_types, supports=_keeps_imaginary),
     "where": MadeRule(_where, typed=where_types),
-    "equal": MadeRule(_equality("equal", "logical_and"), cost=3),
-    "not_equal": MadeRule(_equality("not_equal", "logical_or"), cost=3),
+    "equal": MadeRule(equality("equal", "logical_and"), cost=3),
+    "not_equal": MadeRule(equality("not_equal", "logical_or"), cost=3),
     **{
         name: MadeRule(_comparison(name), cost=8)
         for name in ("less", "less_equal", "greater", "greater_equal")
@@ -369,15 +326,4 @@ COMPLEX_RULES: dict[str, MadeRule] = {
     },
     "real_number": MadeRule(_part("re"), cost=0, typed=cast_types),
     "imaginary_number": MadeRule(_part("im"), cost=0, typed=cast_types),
-    "py_add": MadeRule(_by_part("add"), typed=_as_result),
-    "py_subtract": MadeRule(_by_part("subtract"), typed=_as_result),
-    "py_negative": MadeRule(_by_part("negative"), typed=_as_result),
-    **{
-        name: MadeRule(absolute_scalar, 40, cast_types, _is_double)
-        for name in ("py_absolute", "try_absolute")
-    },
-    "py_equal": MadeRule(_equality("equal", "logical_and"), 3, _as_complex, _without_ints),
-    "py_not_equal": MadeRule(_equality("not_equal", "logical_or"), 3, _as_complex, _without_ints),
-    "py_complex": MadeRule(_of_parts, 0, _as_parts, _is_of_parts),
-    "py_multiply": MadeRule(multiply_scalars, 6, _as_result, _multiplies_as_c),
 }

@@ -11,13 +11,14 @@ from fxc.ir.types import c_strides
 from fxc.ops.operators import Tag
 from fxc.ops.table import TABLE
 
-from ..nests.buffers import BOOL, I64, Buffer, Const
+from ..nests.buffers import BOOL, I64, Atom, Buffer, Const, Element
 from ..nests.statements import Accumulate, Apply, Check, Compute
 from .body import Body
+from .complex_rules import MadeRule
 from .context import Context
 from .index_maps import is_view_copy
 from .indexed import wrap_operands
-from .pointwise import runs_inner_loop
+from .pointwise import loop_dtypes, rule_of, runs_inner_loop
 from .scope import NEVER
 from .stores import store, whole
 
@@ -74,16 +75,26 @@ def attempted(context: Context, node: Node) -> None:
     context.note_inline(node)
     name = context.new_buffer(node.output.type)
     body = Body(context)
-    result = body.value(node.output, ())
-    made = body.stmts[-1]
-    assert isinstance(made, Compute)
-    given, dtypes = (*made.args, made.name), (*made.arg_dtypes, made.dtype)
+    result = body.element(node.output, ())
     body.quiet = node.quiet
-    failed = body.compute(f"{node.op} fails", given, dtypes, BOOL)
+    failed = _failure(body, node, result)
     for stmt in (*body.stmts, *context.cells(name, (), result)):
         context.emit(stmt)
     context.emit(Check(failed, Site(node.op, node.loc)))
     context.put(node.output, name)
+
+
+def _failure(body: Body, node: Node, result: Element) -> Atom:
+    """Whether Python gives no such number."""
+    rule = rule_of(node)
+    if isinstance(rule, MadeRule):
+        assert rule.fails is not None
+        pairs = zip(node.args, loop_dtypes(node)[0], strict=True)
+        return rule.fails(body, [body.element(arg, (), dtype) for arg, dtype in pairs], result)
+    made = body.stmts[-1]
+    assert isinstance(made, Compute)
+    given, dtypes = (*made.args, made.name), (*made.arg_dtypes, made.dtype)
+    return body.compute(f"{node.op} fails", given, dtypes, BOOL)
 
 
 def _constant(context: Context, node: Node, data: ArrayConstant) -> None:

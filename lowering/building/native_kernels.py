@@ -23,7 +23,8 @@ from ..operators.python_rules import FAILING, SCALAR_RULES
 from ..operators.scalar_rules import ScalarRule
 from . import control, counting
 from .build import visit
-from .complex_rules import COMPLEX_RULES, MadeRule
+from .complex_nodes import RULES as COMPLEX_RULES
+from .complex_rules import MadeRule
 from .computed import applied, attempted, inline, ordered, pointwise, wrap_index
 from .context import Context, NativeKernel
 from .contraction import contraction

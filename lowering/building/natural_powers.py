@@ -1,7 +1,8 @@
-"""Integers to a power that is a number of the program: products.
+"""Powers by a number of the program, as products: of integers, and of Python's complex numbers.
 
-NumPy multiplies in the dtype, and drops what goes beyond it, so the order of the products does not
-show. Others are NumPy's own: a negative exponent raises, and of scalars NumPy tells what overflows.
+NumPy multiplies integers in the dtype, and drops what goes beyond it, so the order of the products
+does not show; it warns of no overflow, not even of scalars. A negative exponent raises: that is
+NumPy's own.
 """
 
 from __future__ import annotations
@@ -12,24 +13,30 @@ from typing import Final
 import numpy as np
 
 from fxc.ir.graph import Literal, Node
-from fxc.ir.types import ArrayType
+from fxc.ops.python_numbers import stem
 
-from ..nests.buffers import Atom, Const, Element, Pair
+from ..nests.buffers import F64, Atom, Const, Element, Pair
 from ..operators.scalar_rules import DTypes
-from .complex_rules import MadeRule
+from .complex_rules import MadeRule, multiply_scalars
+from .coverage import types_in
+from .python_complex import as_result, computes_as_known, is_infinite
 from .rule_body import RuleBody
 
 _MOST: Final = 64
 
 
-def is_natural_power(node: Node) -> bool:
-    """Whether a power is one of an array of integers to a small number that is known."""
-    base, exponent = node.args
-    if not isinstance(exponent, Literal) or not isinstance(base.type, ArrayType):
-        return False
-    if node.output.type.dtype.kind not in "iu" or not isinstance(exponent.value, int | np.integer):
-        return False
-    return bool(0 <= exponent.value <= _MOST)
+def natural_power(node: Node) -> MadeRule | None:
+    """The rule of a power by a small natural number that is known, if products give it."""
+    if stem(node.op) != "power" or not isinstance(node.args[1], Literal):
+        return None
+    exponent = node.args[1].value
+    if not isinstance(exponent, int | float | np.integer) or not 0 <= exponent <= _MOST:
+        return None
+    if node.op == "power":
+        is_whole = isinstance(exponent, int | np.integer)
+        return _OF_INTEGERS if is_whole and node.output.type.dtype.kind in "iu" else None
+    is_known = exponent == int(exponent) and computes_as_known(types_in(node))
+    return _OF_PYTHON if is_known else None
 
 
 def _products(body: RuleBody, args: Sequence[Element], dtypes: DTypes, result: np.dtype) -> Element:
@@ -51,4 +58,23 @@ def _products(body: RuleBody, args: Sequence[Element], dtypes: DTypes, result: n
     return Const(1, result) if found is None else found
 
 
-NATURAL_POWER: Final = MadeRule(_products, cost=6)
+def _python_products(
+    body: RuleBody, args: Sequence[Element], dtypes: DTypes, result: np.dtype
+) -> Element:
+    """By squares, times one to begin with, as CPython does."""
+    square, power = args
+    assert isinstance(power, Pair)
+    assert isinstance(power.re, Const)
+    rest = int(power.re.value)
+    found: Element = Pair(Const(1.0, F64), Const(0.0, F64))
+    while rest:
+        if rest & 1:
+            found = multiply_scalars(body, (found, square), dtypes, result)
+        rest >>= 1
+        if rest:
+            square = multiply_scalars(body, (square, square), dtypes, result)
+    return found
+
+
+_OF_INTEGERS: Final = MadeRule(_products, cost=6)
+_OF_PYTHON: Final = MadeRule(_python_products, cost=18, typed=as_result, fails=is_infinite)

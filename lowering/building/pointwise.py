@@ -19,7 +19,7 @@ from ..operators.python_rules import SCALAR_RULES
 from ..operators.scalar_rules import DTypes, ScalarRule, Typed
 from . import complex_nodes
 from .complex_rules import MadeRule
-from .natural_powers import NATURAL_POWER, is_natural_power
+from .natural_powers import natural_power
 
 
 def weight(node: Node, costs: Costs) -> int:
@@ -70,10 +70,11 @@ def _has_one_exponent(node: Node) -> bool:
 
 def rule_of(node: Node) -> ScalarRule | MadeRule | None:
     """How the node becomes code, if it does."""
+    power = natural_power(node)
+    if power is not None:
+        return power
     if complex_nodes.is_complex(node):
         return complex_nodes.rule_of(node)
-    if node.op == "power" and is_natural_power(node):
-        return NATURAL_POWER
     return SCALAR_RULES.get(rule_name(TABLE[node.op]))
 
 

@@ -83,13 +83,6 @@ def _is_lowest(code: Lanes, args: Sequence[str], dtypes: DTypes, result: np.dtyp
     return code.compare("eq", I64, args[0], code.const(LOWEST, I64))
 
 
-def _absolute_fails(code: Lanes, args: Sequence[str], dtypes: DTypes, result: np.dtype) -> str:
-    """Of a complex number the operands are its parts."""
-    if len(args) == 3:
-        return _is_lost(code, args[:2], args[2])
-    return _is_lowest(code, args, dtypes, result)
-
-
 def _misfits(code: Lanes, args: Sequence[str], dtypes: DTypes, result: np.dtype) -> str:
     x, low, high = args[:3]
     return either(code, code.compare("slt", I64, x, low), code.compare("sgt", I64, x, high))
@@ -157,7 +150,7 @@ FAILS: dict[str, Emit] = {
     "try_left_shift": _left_shift_fails,
     "try_right_shift": _right_shift_fails,
     "try_negative": _is_lowest,
-    "try_absolute": _absolute_fails,
+    "try_absolute": _is_lowest,
     "try_int": _int_fails,
     "try_round": _int_fails,
     "try_fit": _misfits,

@@ -1,4 +1,4 @@
-"""Arrays of integers to a power that is a number of the program."""
+"""Integers, and Python's complex numbers, to a power that is a number of the program."""
 
 from __future__ import annotations
 
@@ -91,3 +91,18 @@ def test_scalars_warn_of_what_overflows():
         for _ in range(2):
             with np.errstate(all="ignore"):
                 assert compiled(x) == expected
+
+
+def _of_elements(x, out):
+    total = x[0] ** 2
+    for k in range(len(x)):
+        total ^= x[k] ** 2 ^ x[k] ** 3 ^ np.power(x[k], 4)
+        out[k] = x[k] ** np.int64(5)
+    return total, x[1] ** 64, np.bool_(x[2]) ** 3
+
+
+@pytest.mark.parametrize("char", "bhilBHIL")
+def test_scalars_wrap_around_without_a_warning(char):
+    x = np.arange(-9, 12).astype(char) * np.array(13).astype(char)
+    compiled = check(_of_elements, (x, np.zeros(21, char)), lasting=True)
+    assert not compiled.cache_info().fallbacks
