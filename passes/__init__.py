@@ -1,9 +1,9 @@
 """Passes: functions from Graph to Graph, each of which leaves its input as it was.
 
 Functionalize (views and writes become pure operators), decompose (what the target has no kernel
-for), simplify, reinplace (which updates may happen in place). ``fxc/pipeline/stages.py`` runs them
-in order. One pass is one module, named for what it achieves, with *Requires* and *Ensures* in its
-docstring.
+for), simplify, fills_apart (a fill for each update), reinplace (which updates may happen in place).
+``fxc/pipeline/stages.py`` runs them in order. One pass is one module, named for what it achieves,
+with *Requires* and *Ensures* in its docstring.
 
 May import: ``fxc.dispatch``, ``fxc.ops``, ``fxc.ir``.
 """

@@ -24,6 +24,7 @@ from fxc.ir.verify import verify
 from fxc.ops.metas import types_of
 from fxc.ops.table import TABLE
 from fxc.passes import reinplace
+from fxc.passes.fills import fills_apart
 from fxc.pipeline.stages import decomposed_graph, functional_graph, llvm_index
 from fxc.verifying.in_place import in_place, updating_kernel_of
 from tests.outcomes import Outcome, difference, run, same_bits
@@ -37,7 +38,7 @@ Level = Callable[[Callable[..., Any], tuple[Any, ...]], Outcome]
 
 def stages(captured: Captured) -> Graph:
     """All graph stages; the last one, verified. The others are where conftest.py says so."""
-    graph = decomposed_graph(functional_graph(captured), llvm_index())
+    graph = fills_apart(decomposed_graph(functional_graph(captured), llvm_index()))
     return _verified(reinplace.reinplace(graph))
 
 

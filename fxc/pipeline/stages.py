@@ -33,6 +33,7 @@ from fxc.ops.kernels import Kernel
 from fxc.ops.metas import types_of
 from fxc.ops.table import TABLE
 from fxc.passes.decompose import decompose
+from fxc.passes.fills import fills_apart
 from fxc.passes.functionalize import functionalize
 from fxc.passes.low_bits import without_high_bits
 from fxc.passes.ranges import prove_ranges
@@ -364,6 +365,7 @@ def lowered(
     with recording(taken), _assuming_no_more_than(functional):
         index = llvm_index(math)
         decomposed = decomposed_graph(functional, index)
+        decomposed = verified(fills_apart(decomposed), "fills", decomposed)
         decomposed = verified(reinplace(decomposed), "reinplace", decomposed)
         made = make(decomposed, index)
     more = without_counters((*decomposed.guards, *taken), functional.body)

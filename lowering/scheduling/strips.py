@@ -25,9 +25,9 @@ from fxc.ir.size_functions import floordiv, hint, maximum, minimum, mod
 from fxc.ir.symbols import Dim, product, symbol
 from fxc.ir.types import ordered_strides
 
-from ..nests.accesses import Access, Block, accesses, conflict, rename, storages
+from ..nests.accesses import Block, rename, storages
 from ..nests.addressing import byte_offset, step_of
-from ..nests.buffers import Buffer, Idx
+from ..nests.buffers import Buffer
 from ..nests.program import Program
 from ..nests.statements import (
     Accumulate,
@@ -44,8 +44,10 @@ from ..nests.statements import (
     walk,
     with_blocks,
 )
-from .row_blocks import Nest, counters, in_blocks, row_blocks, rows_behind
+from .cost import cost
+from .row_blocks import Blocks, Nest, counters, in_blocks, row_blocks, rows_behind
 from .shrink import is_made_in
+from .strip_groups import StripGroup
 
 
 def strips(program: Program) -> Program:
@@ -56,100 +58,6 @@ def strips(program: Program) -> Program:
     making = _Making(program)
     body = making.block(program.body, repeated=False)
     return replace(program, body=body, buffers=making.buffers)
-
-
-_ByStorage = Mapping[str, Sequence[Access]]
-
-
-class _Group:
-    """Nests that can run together; ``behind`` tells by how many rows each follows the first."""
-
-    def __init__(self, program: Program, repeated: bool) -> None:
-        self.program = program
-        self.repeated = repeated
-        self.stmts: list[Stmt] = []  # the nests, and what stands between them
-        self.loops: list[Loop] = []
-        self.behind: list[int] = []
-        self.accesses: list[_ByStorage] = []
-
-    def takes(self, loop: Loop) -> bool:
-        """Take one more nest, if it can follow those that are there."""
-        found = _by_storage(self.program, loop)
-        behind, furthest = 0, self.program.target.costs.strips_behind
-        for other, its, shift in zip(self.loops, self.accesses, self.behind, strict=True):
-            for storage in its.keys() & found.keys():
-                places = its[storage], found[storage]
-                distance = _distance(other.var, places[0], loop.var, places[1], -furthest)
-                if distance is None:
-                    return False
-                behind = max(behind, shift + distance)
-        if self.loops and (behind > furthest or self.storages.isdisjoint(found)):
-            return False
-        self.stmts.append(loop)
-        self.loops.append(loop)
-        self.behind.append(behind)
-        self.accesses.append(found)
-        return True
-
-    def lets_pass(self, stmt: Stmt) -> bool:
-        """Take a statement that may as well be in front of the nests."""
-        if any(conflict(self.program, loop, stmt) for loop in self.loops):
-            return False
-        self.stmts.append(stmt)
-        return True
-
-    def first(self, storage: str) -> Loop:
-        """The first nest that reads or writes a storage."""
-        found = zip(self.loops, self.accesses, strict=True)
-        return next(loop for loop, each in found if storage in each)
-
-    def places(self, storage: str) -> list[tuple[Idx, str, int]]:
-        """Where a storage is read or written by its own buffer: at which index, in which nest, by
-        the loop's counter, and how far that is behind.
-        """
-        return [
-            (a.index, loop.var, late)
-            for loop, late, each in zip(self.loops, self.behind, self.accesses, strict=True)
-            for a in each.get(storage, ())
-            if a.buffer == storage and a.index is not None
-        ]
-
-    @property
-    def storages(self) -> set[str]:
-        """What is read or written."""
-        return set().union(*self.accesses)
-
-
-def _by_storage(program: Program, loop: Loop) -> _ByStorage:
-    """The accesses of a nest, each once."""
-    found: dict[str, list[Access]] = {}
-    for access in dict.fromkeys(accesses(program, loop)):
-        found.setdefault(access.storage, []).append(access)
-    return found
-
-
-def _distance(
-    var: str, first: Sequence[Access], other_var: str, second: Sequence[Access], least: int
-) -> int | None:
-    """By how many iterations the second nest must be behind the first, at least, so that elements
-    which one of them stores are met in the same order; None if there is no such number. The
-    accesses are those of one storage; ``least`` is the furthest that one may be ahead.
-    """
-    for a in first:
-        for b in second:
-            if not (a.written or b.written):
-                continue
-            if a.buffer != b.buffer or a.index is None or b.index is None:
-                return None
-            pairs = list(zip(a.index, b.index, strict=True))
-            if any(isinstance(i, int) and isinstance(j, int) and i != j for i, j in pairs):
-                continue
-            rows = [(rows_behind(i, var), rows_behind(j, other_var)) for i, j in pairs]
-            found = [j - i for i, j in rows if i is not None and j is not None]
-            if not found:
-                return None
-            least = max(least, min(found))
-    return least
 
 
 def _in_strips(nests: Sequence[Nest], strip: Dim, rows: int) -> tuple[Dim, list[tuple[Dim, Dim]]]:
@@ -171,39 +79,87 @@ class _Making:
     def block(self, block: Block, *, repeated: bool) -> Block:
         """``repeated``: it may read what it has stored in the iteration before."""
         result: list[Stmt] = []
-        group = _Group(self.program, repeated)
+        group = StripGroup(self.program, repeated)
         for stmt in block:
             if isinstance(stmt, Loop) and is_plain(self.program, stmt):
                 if not group.takes(stmt):
                     result += self.together(group)
-                    group = _Group(self.program, repeated)
+                    group = StripGroup(self.program, repeated)
                     group.takes(stmt)
             elif not (isinstance(stmt, Load | Compute | Index) and group.lets_pass(stmt)):
                 result += self.together(group)
-                group = _Group(self.program, repeated)
+                group = StripGroup(self.program, repeated)
                 again = repeated or isinstance(stmt, For | While)
                 inner = () if isinstance(stmt, Loop) else blocks_of(stmt)
                 blocks = tuple(self.block(each, repeated=again) for each in inner)
                 result.append(with_blocks(stmt, blocks) if blocks else stmt)
         return (*result, *self.together(group))
 
-    def together(self, group: _Group) -> list[Stmt]:
-        """The nests of a group as one loop over strips, or as they are where that does not pay."""
-        loops, behind = group.loops, group.behind
-        if len(loops) < 2:
+    def together(self, group: StripGroup) -> list[Stmt]:
+        """The nests of a group as loops over strips, one for those that share data, or as they are
+        where that does not pay.
+        """
+        made = [stmt for part in group.connected() for stmt in self.in_strips(part)]
+        if set(map(id, made)) == set(map(id, group.loops)):
             return group.stmts
-        row_bytes, costs = self.row_bytes(group), self.program.target.costs
-        size = max(hint(loop.size) for loop in loops)
-        if row_bytes * size < costs.strips_bytes:
-            return group.stmts
-        held = self.program.target.cache // 4  # half of it for what is read ahead, and for others
-        rows = 1 << (min(max(held // row_bytes, 1), costs.strips_rows).bit_length() - 1)
-        if size < 4 * (rows + max(behind)):
-            return group.stmts
-        windows = self.windows(group, rows)
-        nests = self.nests(group)
+        return [*(stmt for stmt in group.stmts if not isinstance(stmt, Loop)), *made]
+
+    def in_strips(self, group: StripGroup) -> Sequence[Stmt]:
+        """Nests that share data as one loop over strips, or as they are where that does not pay;
+        threads run as many of the first ones as they can, if those are most of the work.
+        """
+        rows = self.rows(group)
+        if rows is None:
+            return group.loops
+        nests, windows = self.nests(group), self.windows(group, rows)
         own = {name: dim for name, (dim, _) in windows.items()}
         blocks = row_blocks(self.program.target, nests, own)
+        if blocks is None and (number := self.for_threads(group)):
+            parts = (range(number), range(number, len(group.loops)))
+            groups = (each for part in parts for each in group.part(part).connected())
+            return [stmt for each in groups for stmt in self.in_strips(each)]
+        for name, (dim, need) in windows.items():
+            self.buffers[name] = _with_rows(self.buffers[name], dim, need)
+        return self.cut(nests, windows, blocks, rows)
+
+    def rows(self, group: StripGroup) -> int | None:
+        """How many rows a strip has; None if strips do not pay."""
+        if len(group.loops) < 2:
+            return None
+        row_bytes, costs = self.row_bytes(group), self.program.target.costs
+        size = max(hint(loop.size) for loop in group.loops)
+        held = self.program.target.cache // 4  # half of it for what is read ahead, and for others
+        rows = 1 << (min(max(held // row_bytes, 1), costs.strips_rows).bit_length() - 1)
+        is_long = row_bytes * size >= costs.strips_bytes and size >= 4 * (rows + max(group.behind))
+        return rows if is_long else None
+
+    def for_threads(self, group: StripGroup) -> int | None:
+        """How many of the first nests blocks of rows can have, if they are most of the work."""
+        target = self.program.target
+        work = [cost(target, (loop,)) for loop in group.loops]
+        if target.threads <= 1 or any(each is None for each in work):
+            return None
+        known = [hint(each) for each in work if each is not None]
+        for number in range(len(work) - 1, 1, -1):
+            if 2 * sum(known[:number]) < sum(known):
+                return None
+            part = group.part(range(number))
+            rows = self.rows(part) if len(part.connected()) == 1 else None
+            if rows is None:
+                continue
+            own = {name: dim for name, (dim, _) in self.windows(part, rows).items()}
+            if row_blocks(target, self.nests(part), own) is not None:
+                return number
+        return None
+
+    def cut(
+        self,
+        nests: Sequence[Nest],
+        windows: Mapping[str, tuple[int, int]],
+        blocks: Blocks | None,
+        rows: int,
+    ) -> Block:
+        """Nests as one loop over strips of so many rows."""
         block, strip = counters(nests)
         if blocks is None:
             first: Dim = 0
@@ -212,18 +168,18 @@ class _Making:
             first = block * blocks.rows
             count, spans = in_blocks(nests, blocks, rows)
         body: list[Stmt] = []
-        for loop, (start, stop) in zip(loops, spans, strict=True):
+        for nest, (start, stop) in zip(nests, spans, strict=True):
+            loop = nest.loop
             shift: dict[str, Dim] = {loop.var: symbol(loop.var, hint=0, lower=0) + first + start}
             inner = tuple(_in_windows(rename(s, shift), windows) for s in loop.body)
             body.append(replace(loop, size=maximum(0, stop - start), body=inner))
         made: Block = tuple(body)
+        loc = nests[0].loop.loc
         if count != 1:
-            made = (Loop(str(strip), count, made, ordered=True, loc=loops[0].loc),)
-        if blocks is not None:
-            made = (Loop(str(block), blocks.number, made, loc=loops[0].loc),)
-        return [*(stmt for stmt in group.stmts if not isinstance(stmt, Loop)), *made]
+            made = (Loop(str(strip), count, made, ordered=True, loc=loc),)
+        return made if blocks is None else (Loop(str(block), blocks.number, made, loc=loc),)
 
-    def nests(self, group: _Group) -> list[Nest]:
+    def nests(self, group: StripGroup) -> list[Nest]:
         """The nests of a group, but for temporaries that each of their iterations fills anew."""
         found: list[Nest] = []
         for loop, behind, each in zip(group.loops, group.behind, group.accesses, strict=True):
@@ -240,7 +196,7 @@ class _Making:
             found.append(Nest(loop, behind, shared))
         return found
 
-    def row_bytes(self, group: _Group) -> int:
+    def row_bytes(self, group: StripGroup) -> int:
         """The bytes of one row of all buffers together."""
         total = 0
         for name in group.storages:
@@ -252,7 +208,7 @@ class _Making:
                     break
         return total
 
-    def is_own(self, name: str, group: _Group) -> bool:
+    def is_own(self, name: str, group: StripGroup) -> bool:
         """Whether only the nests of a group use a buffer, and no other buffer has its storage."""
         return self.users[name] == sum(name in each for each in group.accesses) and all(
             a.buffer == name and a.index is not None
@@ -269,7 +225,7 @@ class _Making:
                 found.update(storages(self.program, (stmt,)))
         return found
 
-    def windows(self, group: _Group, rows: int) -> dict[str, tuple[int, int]]:
+    def windows(self, group: StripGroup, rows: int) -> dict[str, tuple[int, int]]:
         """The temporaries of which so many rows are enough, along which dim."""
         found: dict[str, tuple[int, int]] = {}
         for name in group.storages:
@@ -287,7 +243,6 @@ class _Making:
                     need = max(need, 2 if self.program.target.threads > 1 else 1)  # see ``rings``
                     if need < hint(size):
                         found[name] = (dim, need)
-                        self.buffers[name] = _with_rows(buffer, dim, need)
                     break
         return found
 

@@ -108,6 +108,7 @@ BUGS = {
     "decompose": in_graphs("decompose"),
     "low bits": in_graphs("without_high_bits"),
     "ranges": in_graphs("prove_ranges"),
+    "fills": in_graphs("fills_apart"),
     "reinplace": in_graphs("reinplace"),
     "build_loops": in_loops("build_loops"),
     **{

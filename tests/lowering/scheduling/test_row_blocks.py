@@ -96,6 +96,40 @@ for i0b in 0:floordiv(n + 1, 4) parallel 1
     )
 
 
+UP_TO_A_SWEEP = STAGES.replace(
+    "return %7",
+    """%8: f64[{n} - 3, {m}] = slice_copy(%7, [1:{n} - 2:1, 0:{m}:1])
+  %9: f64[{n} - 3, {m}] = slice_copy(%7, [0:{n} - 3:1, 0:{m}:1])
+  %10: f64[{n} - 3, {m}] = multiply(%8, %9)
+  return %7, %10""",
+)
+
+
+def test_threads_run_the_first_nests_if_what_a_later_one_reads_is_stored_for_others() -> None:
+    """Each block stores its own rows of a result alone, and the last nest reads the next row."""
+    assert_expected_inline(
+        body(after_building(in_blocks, UP_TO_A_SWEEP.format(n=20, m=6), U + 1, target=FOUR)),
+        """\
+for i0b in 0:5 parallel 1
+  for i0s in 0:3 ordered
+    for i0 in 0:max(-2*i0s + min(2*i0s + 2, min(-4*i0b + 19, 5)), 0)
+      for i1 in 0:6
+        b1[mod(i0 + 4*i0b + 2*i0s, 4), i1] = exp(sqrt(divide(u[i0 + 4*i0b + 2*i0s + 1, i1], u[i0 + 4*i0b + 2*i0s, i1])))
+    for i2 in 0:max(-max(0, 2*i0s - 1) + min(2*i0s + 1, min(-4*i0b + 18, 4)), 0)
+      for i3 in 0:6
+        b2[4*i0b + i2 + max(0, 2*i0s - 1), i3] = subtract(b1[mod(4*i0b + i2 + max(0, 2*i0s - 1) + 1, 4), i3], b1[mod(4*i0b + i2 + max(0, 2*i0s - 1), 4), i3])
+for i4 in 0:102 parallel 1
+  b3[floordiv(i4, 6), mod(i4, 6)] = multiply(b2[floordiv(i4, 6) + 1, mod(i4, 6)], b2[floordiv(i4, 6), mod(i4, 6)])""",
+    )
+
+
+def test_nests_stay_together_if_threads_could_run_less_than_half_of_the_work() -> None:
+    source = UP_TO_A_SWEEP.replace("multiply(%8", "power(%8").format(n=20, m=6)
+    made = body(after_building(in_blocks, source, U + 1, target=FOUR))
+    assert "parallel" not in made
+    assert made.startswith("for i0s in ")
+
+
 def seven_points(u: Any, v: Any) -> Any:
     w = np.sqrt(u[2:] + u[:-2]) * u[1:-1]
     v[1:] += np.where(w[1:] * w[:-1] > 3.0, 0.0, w[1:] - w[:-1])

@@ -80,6 +80,41 @@ for i0s in 0:floordiv(n, 2) ordered
     )
 
 
+def test_nests_that_share_nothing_run_together_where_a_later_one_reads_of_both() -> None:
+    source = """
+functional f(%u: f64[20, 6], %v: f64[19, 6])
+  %0: f64[20, 6] = sqrt(%u)
+  %1: f64[19, 6] = exp(%v)
+  %2: f64[18, 6] = slice_copy(%0, [2:20:1, 0:6:1])
+  %3: f64[18, 6] = slice_copy(%0, [0:18:1, 0:6:1])
+  %4: f64[18, 6] = slice_copy(%1, [1:19:1, 0:6:1])
+  %5: f64[18, 6] = subtract(%2, %3)
+  %6: f64[18, 6] = multiply(%5, %4)
+  return %0, %1, %6"""
+    assert_expected_inline(
+        body(after_building(fuse, source, U + 1, U[1:] / 9, target=TINY)),
+        """\
+for i0s in 0:20 ordered
+  for i0 in 0:6*max(-i0s + min(20, i0s + 1), 0)
+    b2[i0s + floordiv(i0, 6), mod(i0, 6)] = sqrt(u[i0s + floordiv(i0, 6), mod(i0, 6)])
+  for i2 in 0:6*max(-i0s + min(19, i0s + 1), 0)
+    b3[i0s + floordiv(i2, 6), mod(i2, 6)] = exp(v[i0s + floordiv(i2, 6), mod(i2, 6)])
+  for i4 in 0:6*max(-max(0, i0s - 2) + min(18, i0s - 1), 0)
+    t9 = multiply(subtract(b2[floordiv(i4, 6) + max(0, i0s - 2) + 2, mod(i4, 6)], b2[floordiv(i4, 6) + max(0, i0s - 2), mod(i4, 6)]), b3[floordiv(i4, 6) + max(0, i0s - 2) + 1, mod(i4, 6)])
+    b4[floordiv(i4, 6) + max(0, i0s - 2), mod(i4, 6)] = t9""",
+    )
+
+
+def test_nests_that_share_nothing_stay_apart() -> None:
+    source = """
+functional f(%u: f64[20, 6], %v: f64[19, 6])
+  %0: f64[20, 6] = sqrt(%u)
+  %1: f64[19, 6] = exp(%v)
+  return %0, %1"""
+    found = body(after_building(fuse, source, U, U[1:] / 9, target=TINY))
+    assert "ordered" not in found
+
+
 def test_what_the_cache_holds_stays_as_it_is() -> None:
     assert "ordered" not in body(after_building(fuse, STAGES.format(n=20, m=6), U + 1))
 
