@@ -34,13 +34,7 @@ from ..numbers.varying import in_bounds_from_either_end, place_in_bounds
 from ..session.dropped_parts import warn_of_dropped_parts
 from ..session.refusing import refuse
 from ..session.session import MOST_AXES, current
-from ..values.operands import (
-    Traced,
-    constant,
-    has_traced,
-    operand,
-    wrap,
-)
+from ..values.operands import Traced, constant, has_traced, operand, wrap
 from .history import known_array
 from .keys import ArrayEntry, At, Entry, entries_of
 from .windows import window

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import sys
+from collections.abc import Callable
 from types import (
     BuiltinFunctionType,
     DynamicClassAttribute,
@@ -53,6 +54,13 @@ class Reads:
 
     places: Creations
 
+    # What classes above have of their own.
+    call: Callable[..., Any]  # call a function through the door
+    staged: Callable[[Any], Any]  # the staged form of a Python function in this capture
+    store_attr: Callable[[object, str, object], None]
+    store_outer: Callable[..., None]  # assign a variable from outside
+    namespace: Callable[[object, Known], Any]  # ``owner.__dict__`` of an object from outside
+
     def __init__(self, session: Session, outside: Outside) -> None:
         self.session = session
         self.outside = outside
@@ -66,25 +74,6 @@ class Reads:
         # Objects of whose namespace the program knows, by their ids and those of their namespaces.
         self._opened: set[int] = set()
         self._owners: dict[int, Any] = {}
-
-    def call(self, f: object, /, *args: object, **kwargs: object) -> Any:
-        """Call ``f`` through the door."""
-        raise NotImplementedError
-
-    def staged(self, f: object) -> Any:
-        """The staged form of a Python function in this capture."""
-        raise NotImplementedError
-
-    def store_attr(self, owner: object, name: str, value: object) -> None:
-        raise NotImplementedError
-
-    def store_outer(self, variable: Outer, value: object, text: str = "") -> None:
-        """Assign a variable from outside."""
-        raise NotImplementedError
-
-    def namespace(self, owner: object, known: Known) -> Any:
-        """``owner.__dict__`` of an object from outside."""
-        raise NotImplementedError
 
     # -------------------------------------------------------- names
 

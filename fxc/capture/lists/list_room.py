@@ -5,6 +5,7 @@ See Note [Lists of counted length].
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Protocol
 
 import numpy as np
@@ -66,10 +67,7 @@ class WithLength(Traced):
     """What has a length that may be a number of the graph."""
 
     __slots__ = ()
-
-    def length(self) -> Any:
-        """``len(self)``."""
-        raise NotImplementedError
+    length: Callable[[], Any]  # ``len(self)``
 
     def __len__(self) -> int:
         return int(self.length())

@@ -19,6 +19,7 @@ from ..regions.counted import Bounded, Counted
 from ..session.refusing import Respecialise, refuse
 from ..session.session import current
 from ..values.operands import constant, operand, taken_for, wrap
+from ..values.operator_methods import COMPARISONS
 from .list_room import Int, WithLength
 from .traced_lists import is_in_arrays, plain_list
 
@@ -181,13 +182,9 @@ class Char(UnknownText):
         same: Any = wrap(constant(np.array(codes))) == self.code
         return to_bool(same.any())
 
-    __eq__ = _comparison("__eq__")
-    __ne__ = _comparison("__ne__")
-    __lt__ = _comparison("__lt__")
-    __le__ = _comparison("__le__")
-    __gt__ = _comparison("__gt__")
-    __ge__ = _comparison("__ge__")
-    __hash__ = UnknownText.__hash__
+
+for _name in COMPARISONS:
+    setattr(Char, f"__{_name}__", _comparison(f"__{_name}__"))
 
 
 class Text(UnknownText):

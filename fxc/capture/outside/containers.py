@@ -88,6 +88,7 @@ class External:
 
     _held: Held
     _whole = False  # whether all of it has been read
+    settle: Callable[[], None]  # read all of it
 
     @property
     def kind(self) -> type:
@@ -98,10 +99,6 @@ class External:
     def original(self) -> Any:
         """What the program takes it for, as it was."""
         return self._held.real
-
-    def settle(self) -> None:
-        """Read all of it."""
-        raise NotImplementedError
 
     def _is_filled(self) -> Any:
         """Whether there are items, where that is known at run time only; else None."""
@@ -171,9 +168,7 @@ class ExternalSequence(External):
 class ExternalMapping(External):
     """What dicts from outside and namespaces of objects have in common."""
 
-    def _find(self, key: object) -> Any:
-        """What the program sees at a key, or MISSING."""
-        raise NotImplementedError
+    _find: Callable[[object], Any]  # what the program sees at a key, or MISSING
 
     def _when_missing(self, key: object) -> Any:
         raise KeyError(key)

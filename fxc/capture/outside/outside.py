@@ -7,6 +7,7 @@ the program sees stand-ins (containers.py, objects.py), whose parts come here wh
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from fxc.ir.graph import Value
@@ -36,6 +37,8 @@ class Known:
 
 class Outside(Inputs):
     """All that one capture has read from outside."""
+
+    admit: Callable[[object, Route], Any]  # what the program sees for a value, see admission.py
 
     def __init__(
         self,
@@ -107,10 +110,6 @@ class Outside(Inputs):
         return known_result(x)
 
     # -------------------------------------------------------- the way in, see admission.py
-
-    def admit(self, value: object, route: Route) -> Any:
-        """What the program sees for ``value``."""
-        raise NotImplementedError
 
     def generator(self, value: object) -> Any:
         """What the program sees for a random generator that it has by a method of it."""

@@ -41,6 +41,8 @@ class _Items:
     """What a loop runs over; ``once``: an iterator, whose items are gone afterwards."""
 
     of: tuple[Any, ...]  # the lists that are run over
+    length: Callable[[], Any]  # how many items there are, a Python int of the graph
+    at: Callable[[Any], Any]  # the item at a place, counted from the first
 
     def __init__(self, *, once: bool, is_range: bool) -> None:
         self.once = once
@@ -66,14 +68,6 @@ class _Items:
                 ITERATOR, "isinstance() of an iterator of unknown numbers cannot be captured"
             )
         return issubclass(range, kinds)
-
-    def length(self) -> Any:
-        """How many items there are, a Python int of the graph."""
-        raise NotImplementedError
-
-    def at(self, place: object) -> Any:
-        """The item at a place, counted from the first."""
-        raise NotImplementedError
 
     def taken(self) -> Self:
         """This, to be run over now."""

@@ -92,6 +92,12 @@ class Statement:
 
     cells: Cells
 
+    # What each statement has of its own.
+    hands_on: Callable[[str], bool]  # whether a variable, or an item, is read behind body or arm
+    take: Callable[[Mapping[str, object]], None]  # ``step``, see Note [Assigned places]
+    # What the next run of the body or an arm begins with, None behind the last.
+    advance: Callable[[], tuple[Any, ...] | None]
+
     def __init__(
         self,
         door: StatementDoor,
@@ -125,17 +131,9 @@ class Statement:
         """The request that Python runs it, if it is a short loop with such a counter."""
         return frozenset()
 
-    def hands_on(self, name: str) -> bool:
-        """Whether a variable, or an item of one, is read behind the body or arm."""
-        raise NotImplementedError
-
     def takes_gift(self, name: str, x: object) -> bool:
         """Whether it may hand on an array that a list took over: Note [Given arrays]."""
         return False
-
-    def take(self, env: Mapping[str, object]) -> None:
-        """As ``step``, with places among the variables. See Note [Assigned places]."""
-        raise NotImplementedError
 
     @property
     def state(self) -> list[Any]:
@@ -165,10 +163,6 @@ class Statement:
         if found is None:
             raise StopIteration
         return found
-
-    def advance(self) -> tuple[Any, ...] | None:
-        """What the next run of the body or an arm begins with, None behind the last."""
-        raise NotImplementedError
 
     def may_be_unbound(self, name: str) -> bool:
         """Whether it is read only where it has a value. See Note [Variables without a value]."""

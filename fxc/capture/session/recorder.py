@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 from typing import Literal as OneOf
 
@@ -47,6 +47,8 @@ class Alternative:
 class Recorder:
     """What records operators: ``Session``, of which this is what modules below it know."""
 
+    record: Callable[..., Any]  # call an operator on operands; gives Values, see ``wrap``
+
     def __init__(self) -> None:
         self.builder = GraphBuilder()
         self.door: Any = None  # the Door of this capture, see door.py
@@ -59,10 +61,6 @@ class Recorder:
         self._open = {0}
         self._made_in: dict[Value, int] = {}
         self._count = 0
-
-    def record(self, name: str, *args: object, **kwargs: object) -> Any:
-        """Call an operator on operands; returns Values. See ``wrap``."""
-        raise NotImplementedError
 
     def value(self, name: str, *args: object, **kwargs: object) -> Value:
         """What an operator gives on operands that gives one value."""

@@ -8,17 +8,7 @@ from typing import Any
 
 from .expressions import Expressions, flag, is_taken, note_item
 from .names import Scope
-from .nodes import (
-    at,
-    copied,
-    door_part,
-    function_of,
-    is_sober,
-    name_of,
-    names_in,
-    placed,
-    walk,
-)
+from .nodes import at, copied, door_part, function_of, is_sober, name_of, names_in, placed, walk
 
 _ITEMS = "__fxc_items__"
 _OF_LEVELS = ("__fxc_way__", "__fxc_so_far__")  # see ``nests.Way``

@@ -13,17 +13,7 @@ from .expressions import note_held
 from .jumps import RESULT, without_jumps
 from .liveness import Handed, handed_on
 from .names import CapturedNode, FunctionNode, parameters, scope_of
-from .nodes import (
-    at,
-    call_of,
-    door_part,
-    later,
-    loops_in,
-    name_of,
-    names_of,
-    placed,
-    walk,
-)
+from .nodes import at, call_of, door_part, later, loops_in, name_of, names_of, placed, walk
 from .plans import BranchPlan, LoopPlan
 
 

@@ -45,7 +45,6 @@ from ..values.shadows import has_method
 from .arms import Arms, Either, ask_one_pool, may_differ, paired, record_cond
 
 Later = Callable[[], Any]
-Reason = Callable[[object, object], str]  # why two things are not one
 
 
 def both(door: StatementDoor, left: object, right: Later) -> Any:

@@ -21,15 +21,7 @@ from ..regions.needed import StatementDoor
 from ..session.locations import user_location
 from ..session.refusing import How, Request, Respecialise, refuse
 from ..session.session import current
-from .comprehensions import (
-    MOST_KNOWN,
-    MOST_LISTED,
-    Comprehension,
-    Each,
-    Items,
-    itself,
-    mapped,
-)
+from .comprehensions import MOST_KNOWN, MOST_LISTED, Comprehension, Each, Items, itself, mapped
 from .folded import (
     FOLDS,
     OF_ARRAYS,

@@ -5,7 +5,7 @@ See Note [Structured statements].
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from itertools import product
 from typing import Any
 
@@ -40,6 +40,10 @@ class LoopVariables(Statement):
     body, it becomes a parameter, too, and the body is captured again. Where a variable is another
     kind of thing after the first iteration, that one is run before the loop.
     """
+
+    # What each kind of loop has of its own.
+    ran: Callable[[], Operand | None]  # whether there was an iteration; None if that is not known
+    is_first: Callable[[], Operand]  # whether the iteration that is recorded is the first
 
     def __init__(
         self,
@@ -126,18 +130,10 @@ class LoopVariables(Statement):
         """Whether there is an iteration for sure."""
         raise NotImplementedError
 
-    def ran(self) -> Operand | None:
-        """Whether there was an iteration, as NumPy's bool; None if that is not known."""
-        raise NotImplementedError
-
     @property
     def tells_first(self) -> bool:
         """Whether ``is_first`` can be said."""
         return False
-
-    def is_first(self) -> Operand:
-        """Whether the iteration that is recorded is the first, as NumPy's bool."""
-        raise NotImplementedError
 
     @property
     def elapsed(self) -> Dim | None:

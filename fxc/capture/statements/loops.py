@@ -58,6 +58,11 @@ class CapturedLoop(LoopVariables):
     captured again, as a variable has turned out to be another thing afterwards.
     """
 
+    # Whether arrays have changed their names: then the body is run until they are back.
+    _permuted: Callable[[Variables], bool]
+    _begins_apart: Callable[[], bool]  # run the first iteration before, if there is one for sure
+    _may_slide: Callable[[Sliding], bool]  # whether windows follow from the number of iterations
+
     def _keeping_lists(self, after: Variables) -> Variables:
         """The variables at the end of the body: see Note [Lists that replace one another]."""
         assert self._region is not None
@@ -121,17 +126,9 @@ class CapturedLoop(LoopVariables):
             raise self._kinds_differ(unstable, after)
         return False
 
-    def _permuted(self, after: Variables) -> bool:
-        """Whether arrays have changed their names: then the body is run until they are back."""
-        raise NotImplementedError
-
     def _makes_room(self) -> bool:
         """Make arrays for what is appended; whether there are new ones, for another pass."""
         return False
-
-    def _begins_apart(self) -> bool:
-        """Run the first iteration before the loop, if there is one for sure; whether that is so."""
-        raise NotImplementedError
 
     def _changed(self, after: Variables) -> bool:
         """Whether the body has to be captured again: an array is another one afterwards."""
@@ -194,10 +191,6 @@ class CapturedLoop(LoopVariables):
         found = sliding(self.session, before, after) if before is not None else None
         is_free = self._stop is None or name not in self.behind
         return found if found is not None and is_free and self._may_slide(found) else None
-
-    def _may_slide(self, found: Sliding) -> bool:
-        """Whether the position of a window follows from the number of iterations."""
-        raise NotImplementedError
 
     def _order(self, after: Variables) -> tuple[int, frozenset[str]]:
         """See ``rotation``, of the variables that the loop carries."""

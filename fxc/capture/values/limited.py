@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from fxc.ir.graph import Operand
@@ -13,10 +14,7 @@ class Limited(Traced):
     """What can do no more than its class says: Python's other operators are refused."""
 
     __slots__ = ()
-
-    def refused(self, what: str) -> BaseException:
-        """What to raise for a use of it."""
-        raise NotImplementedError
+    refused: Callable[[str], BaseException]  # what to raise for a use of it
 
     def _operand(self) -> Operand:
         raise self.refused("this operation")
