@@ -26,7 +26,7 @@ from ..lists.list_changes import is_list
 from ..numbers.python_functions import call_function
 from ..numbers.traced_int import known_ints
 from ..outside import purity
-from ..outside.clocks import read_clock
+from ..outside.generators import read_clock
 from ..outside.inputs import Route
 from ..session.locations import is_of_program
 from ..session.refusing import refuse, run_now

@@ -32,7 +32,6 @@ from . import (
     by_function,
     elements,
     finding,
-    flat_places,
     joining,
     library,
     matrices,
@@ -123,7 +122,7 @@ FUNCTIONS: dict[Any, Callable[..., Any]] = {
     **matrices.FUNCTIONS,
     **statistics.FUNCTIONS,
     **tapers.FUNCTIONS,
-    **flat_places.FUNCTIONS,
+    **picking.FUNCTIONS,
     **by_function.FUNCTIONS,
     **{
         getattr(np, name): reducing(name)

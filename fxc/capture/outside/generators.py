@@ -1,4 +1,4 @@
-"""Random generators of the program: what draws from them becomes nodes of the graph.
+"""Random generators and clocks of the program: what reads them becomes nodes of the graph.
 
 See Note [Operators with effects].
 """
@@ -6,8 +6,9 @@ See Note [Operators with effects].
 from __future__ import annotations
 
 import inspect
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from types import MethodType
+from types import BuiltinFunctionType, MethodType
 from typing import Any
 
 import numpy as np
@@ -340,3 +341,24 @@ _SPECIAL: dict[str, Callable[..., Any]] = {
     "shuffle": _shuffle,
     "seed": _seed,
 }
+
+# ------------------------------------------------------------------ clocks
+
+
+def is_clock(f: object) -> bool:
+    """Whether a function reads one of the clocks that the module ``time`` knows."""
+    if type(f) is not BuiltinFunctionType or f.__module__ != "time":
+        return False
+    name: Any = f.__name__.removesuffix("_ns")
+    try:
+        time.get_clock_info(name)
+    except ValueError:
+        return False
+    return True
+
+
+def read_clock(outside: Outside, f: Any, args: object, kwargs: object) -> Any:
+    """What a clock shows, in order with all else that has an effect; NotImplemented for others."""
+    if args or kwargs or not is_clock(f):
+        return NotImplemented
+    return record("clock_", outside.keeper(), which=f.__name__)

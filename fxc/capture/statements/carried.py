@@ -19,8 +19,7 @@ from ..regions.recording import Recording
 from ..regions.structured import Variables
 from ..session.session import Session
 from ..values.operands import array_of, wrap
-from .held import Held, held
-from .resizing import Resized, resized
+from .carried_arrays import Held, Resized, held, resized
 from .views import CarriedView, Sliding
 
 # How a variable is carried: as one array or another, as one that changes its shape, as a view that

@@ -24,8 +24,8 @@ from ..staging.plans import LoopPlan
 from ..values.maybe_set import UNBOUND
 from ..values.operands import array_of, wrap
 from .carried import Carried
+from .carried_arrays import Resized
 from .identities import is_private
-from .resizing import Resized
 from .spread import Spread
 from .views import Sliding
 

@@ -23,10 +23,10 @@ from ..staging.jumps import RESULT
 from ..values.maybe_set import UNBOUND
 from ..values.operands import Traced, array_of, variable_of
 from .arms import Either, joined, record_cond
+from .carried_arrays import Resized
 from .identities import is_private, is_whole, rotation, sharing, staying
 from .kept_lists import is_list, is_variable, keep_lists
 from .loop_variables import LoopVariables
-from .resizing import Resized
 from .views import Sliding, sliding
 
 # An iteration that is captured under a condition: the condition, the variables before it, and

@@ -26,9 +26,8 @@ from ..staging.jumps import RESULT
 from ..values.maybe_set import UNBOUND
 from ..values.operands import array_of, kind_of, wrap
 from .carried import Parts
-from .held import Held, held
+from .carried_arrays import Held, Resized, held
 from .loops import CapturedLoop
-from .resizing import Resized
 from .views import CarriedView, Sliding, carried_view
 
 
