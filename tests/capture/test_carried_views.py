@@ -158,16 +158,9 @@ def broken(x, n):
     return x
 
 
-@pytest.mark.parametrize(
-    ("fn", "reason"),
-    [
-        (until_large, "x is f64"),
-        (broken, r"x is f64\[39\] before the loop, after an iteration f64\[38\]"),
-    ],
-)
-def test_windows_that_depend_on_data(fn: Any, reason: str) -> None:
-    with pytest.raises(fxc.CaptureError, match=reason):
-        fxc.compile(fn, fullgraph=True)(np.arange(40.0), 10**4)
+@pytest.mark.parametrize("fn", [until_large, broken])
+def test_windows_that_depend_on_data(fn: Any) -> None:
+    check(fn, (np.arange(40.0), 10**4), (np.arange(4.5, 9), 3))
 
 
 def reversed_each_time(x, n):

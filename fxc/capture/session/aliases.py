@@ -55,6 +55,8 @@ class Aliases:
         # Arrays behind loops that may have had no iteration, where the caller can tell which it is.
         self.replaced: dict[Value, Alternative] = {}
         self.told: set[Value] = set()  # those of them that the epilogue tells apart
+        # Windows that may be the whole array, the same object: Note [Windows that loops carry].
+        self.wholes: dict[Value, Value] = {}
         # Arrays by the list that has taken them over, and the lists that are returned: given.py.
         self.given: dict[Value, Any] = {}
         self.returned: list[Any] = []
@@ -230,6 +232,12 @@ class Aliases:
                 "an array that is in a list whose length depends on data, beside the list or "
                 "another of its items, as results, cannot be captured; return a copy",
             )
+        if not (self.wholes.keys() & given).issubset(self.told):
+            raise refuse(
+                NO_RESULT,
+                "a result that is an array in one case, and a part of it in the other, by the "
+                "iterations of a loop, cannot be captured; return a copy",
+            )
         views = frozenset[Value]().union(*(self.roots(x) for x in given if self.root(x) is not x))
         told = {(x, self.replaced[x].right) for x in self.told - views}
         told |= {(right, left) for left, right in told}
@@ -276,7 +284,11 @@ class Aliases:
         kept = [
             self.given[root] for root in (self.root(left), self.root(right)) if root in self.given
         ]
-        if not (mine | twins).isdisjoint(others) or (len(kept) == 2 and kept[0] is kept[1]):
+        may_be_whole = self.root(left) is self.root(right) and not (
+            self.wholes.keys().isdisjoint((left, right))
+        )
+        is_given = len(kept) == 2 and kept[0] is kept[1]
+        if not (mine | twins).isdisjoint(others) or is_given or may_be_whole:
             raise self._refuse_twins(
                 IDENTITY,
                 "'is' of arrays that are one or two by an 'if' on elements, or by the iterations "

@@ -26,9 +26,10 @@ from ..session.alternatives import either
 from ..session.session import Session, current
 from ..values.maybe_set import UNBOUND
 from ..values.operands import TracedValue, array_of, variable_of, wrap
-from .views import CarriedView, carried_view
+from .views import CarriedView, CarriedWindow, carried_view
 
-Either = tuple[Form | None, Any, Any, str]  # and the name of the variable
+JointForm = Form | CarriedWindow | None  # None for what only differs
+Either = tuple[JointForm, Any, Any, str]  # and the name of the variable
 Arms = tuple[Recording, Recording]
 Window = tuple[CarriedView, int, int]  # and where its numbers are among the results
 
@@ -53,7 +54,7 @@ def record_cond(
 def paired(
     left: object,
     right: object,
-    forms: Callable[[Any, Any, str], Form | None],
+    forms: Callable[[Any, Any, str], JointForm],
     values: list[Either],
     name: str = "",
 ) -> Callable[[list[Any]], Any]:
@@ -81,7 +82,7 @@ def joined(
     left: Variables,
     right: Variables,
     used: Container[str],
-    forms: Callable[[str, Any, Any, str], Form | None],
+    forms: Callable[[str, Any, Any, str], JointForm],
     values: list[Either],
 ) -> Callable[[list[Any]], Variables]:
     """What makes the variables behind two arms, of what the node will give for ``values``; nobody
@@ -143,12 +144,18 @@ class _Join:
 
     # -- before the node is recorded
 
-    def add(self, form: Form | None, left: object, right: object, name: str) -> None:
+    def add(self, form: JointForm, left: Any, right: Any, name: str) -> None:
         """Find places for what a variable needs."""
         if form is None:
             for side, x in enumerate((left, right)):
                 for part in parts_in(x, name):
                     self._add_part(side, part)
+            return
+        if isinstance(form, CarriedWindow):
+            self._numbers.append(len(self._results[0]))
+            for side, x in enumerate((left, right)):
+                with self._arms[side]:
+                    self._results[side].extend(form.parts(self._session, x._value))
             return
         if not isinstance(form, Array):
             self._numbers.append(len(self._results[0]))
@@ -247,7 +254,7 @@ class _Join:
             "cond", self._test, (), on_true=regions[0], on_false=regions[1]
         )
 
-    def found(self, form: Form | None, left: object, right: object, name: str) -> Any:
+    def found(self, form: JointForm, left: Any, right: Any, name: str) -> Any:
         """What a variable is behind the node."""
         if form is None:
             parts = (
@@ -259,6 +266,8 @@ class _Join:
             if one is UNBOUND or other is UNBOUND:  # then nobody asks
                 return other if one is UNBOUND else one
             return Differing(variable_of(self._known_flag()), one, other, self.reason)
+        if isinstance(form, CarriedWindow):
+            return wrap(self._window(form, left._value, right._value))
         if not isinstance(form, Array):
             return enter(form, self._outputs[self._numbers.pop(0) :])
         arrays = [
@@ -267,6 +276,13 @@ class _Join:
             if value is not None
         ]
         return self._wrapped(arrays[0] if len(arrays) == 1 else self._one_of(*arrays))
+
+    def _window(self, form: CarriedWindow, left: Value, right: Value) -> Value:
+        parts = self._outputs[self._numbers.pop(0) :][: len(form.kinds)]
+        made, wholes = form.view(self._session, parts), self._session.aliases.wholes
+        if wholes.keys().isdisjoint((left, right)) and form.base not in (left, right):
+            del wholes[made]
+        return made
 
     def _wrapped(self, value: Value) -> Any:
         """Variables that hold one array in each arm do so behind the node."""

@@ -8,7 +8,6 @@ from typing import Any
 from fxc.ir.error_kinds import SEVERAL_KINDS
 from fxc.ir.graph import Literal
 
-from ..forms.form import Form
 from ..forms.joining import joint_form
 from ..forms.truths import truth
 from ..forms.variables import is_constant
@@ -24,8 +23,9 @@ from ..staging.jumps import RESULT
 from ..staging.plans import BranchPlan
 from ..values.maybe_set import UNBOUND
 from ..values.operands import array_of, operand
-from .arms import Either, ask_one_pool, joined, may_differ, record_cond
+from .arms import Either, JointForm, ask_one_pool, joined, may_differ, record_cond
 from .kept_lists import is_list, is_variable, keep_lists
+from .views import CarriedWindow, joint_window
 
 
 def end_arm(session: Session) -> None:
@@ -145,7 +145,7 @@ class Branch(Statement):
         flags = {name: y for name, y in others.items() if is_flag(name) and type(y) is bool}
         return {**values, **flags}
 
-    def _form(self, name: str, left: object, right: object, item: str) -> Form | None:
+    def _form(self, name: str, left: object, right: object, item: str) -> JointForm:
         """The form of what a variable, or an item of it, becomes; None for what only differs."""
         if any(x is UNBOUND for x in (left, right)):
             found = right if left is UNBOUND else left
@@ -153,7 +153,7 @@ class Branch(Statement):
                 if is_constant(found):
                     return None
                 left = right = found
-        form = joint_form(left, right)
+        form = joint_form(left, right) or self._window(name, left, right)
         if form is not None:
             return form
         self._reason = self.difference(name, left, right, "if the condition holds, else")
@@ -168,6 +168,13 @@ class Branch(Statement):
             return None
         ask_one_pool(self.door, left, right)
         raise refuse(SEVERAL_KINDS, self._reason)
+
+    def _window(self, name: str, left: object, right: object) -> CarriedWindow | None:
+        """What two windows of one array are that a loop carries on."""
+        one, other, around = array_of(left), array_of(right), self.session.statements[-1:]
+        if one is None or other is None or not (around and around[0].carries(name)):
+            return None
+        return joint_window(self.session, one, other)
 
     def _stays_open(self, name: str, left: object, right: object) -> bool:
         """Whether what follows in the block is no help, or not needed, to tell two things apart: a

@@ -20,13 +20,14 @@ from ..regions.structured import Variables
 from ..session.session import Session
 from ..values.operands import array_of, wrap
 from .carried_arrays import Held, Resized, held, resized
-from .views import CarriedView, Sliding
+from .views import CarriedView, CarriedWindow, Sliding, carried_window
 
-# How a variable is carried: as one array or another, as one that changes its shape, as a view that
-# the last iteration leaves behind, or as operands of its form; not at all, if it slides.
-Parts = Held | Resized | CarriedView | Form
+# How a variable is carried: as one array or another, as one that changes its shape, as a window of
+# one, as a view that the last iteration leaves behind, or as operands of its form; not at all, if
+# it slides.
+Parts = Held | Resized | CarriedWindow | CarriedView | Form
 Way = Parts | Sliding
-W = TypeVar("W", Held, Resized, Sliding)
+W = TypeVar("W", Held, Resized, CarriedWindow, Sliding)
 
 
 class Carried:
@@ -124,6 +125,10 @@ class Carried:
             raise refuse_kept()
         return wrap(change.inside(self._session, self.add(region, name, change, name)))
 
+    def enter_window(self, region: Recording, name: str, window: CarriedWindow) -> Any:
+        """The same for a window of an array outside of the loop."""
+        return wrap(window.view(self._session, self.add(region, name, window)))
+
     def variable(self, name: str, parts: Sequence[Operand]) -> Any:
         """The variable that is carried in these parts."""
         match self.now[name]:
@@ -131,6 +136,8 @@ class Carried:
                 return way.variable(self._session, parts)
             case CarriedView() as view:
                 return view.behind(self._session, parts)
+            case CarriedWindow() as window:
+                return wrap(window.view(self._session, parts))
             case Resized() as change:
                 return wrap(
                     change.behind(self._session, [x for x in parts if isinstance(x, Value)])
@@ -151,8 +158,28 @@ class Carried:
         known = self.ways.get(name)
         if isinstance(known, Sliding) and known != found:
             del self.ways[name]
-        elif found is not None:
+        elif found is not None and not isinstance(known, CarriedWindow):
             self.ways[name] = found
+
+    def stop_sliding(self) -> None:
+        """Forget what slides."""
+        self.ways = {name: way for name, way in self.ways.items() if not isinstance(way, Sliding)}
+
+    def cuts(self, name: str, start: Value, after: Value) -> bool:
+        """Take note of a variable that is a window of what it was before the loop, if it is."""
+        way = self.ways.get(name)
+        known = way if isinstance(way, CarriedWindow) else None
+        found = carried_window(self._session, start, after, known)
+        if found is None:
+            self.stop_cutting(name)
+            return False
+        self.ways[name] = found
+        return True
+
+    def stop_cutting(self, name: str) -> None:
+        """Forget that a variable is a window, if it has been one."""
+        if isinstance(self.ways.get(name), CarriedWindow):
+            del self.ways[name]
 
     def resizes(
         self, region: Recording, name: str, seen: object, after: Value, count: Dim | None
@@ -200,6 +227,8 @@ class Carried:
     def first_parts(self, name: str, start: object, is_entered: bool) -> list[Operand]:
         """What is carried into the first iteration; ``is_entered`` if the body has the variable."""
         before, way = array_of(start), self.now[name]
+        if isinstance(way, CarriedWindow):
+            return way.parts(self._session, way.base)
         if isinstance(way, Held | Resized) and before is not None:
             return way.first_parts(self._session, before)
         if is_entered and isinstance(way, Form):

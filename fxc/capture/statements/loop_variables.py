@@ -27,7 +27,7 @@ from .carried import Carried
 from .carried_arrays import Resized
 from .identities import is_private
 from .spread import Spread
-from .views import Sliding
+from .views import CarriedWindow, Sliding
 
 _MOST_PASSES = 8
 
@@ -223,6 +223,8 @@ class LoopVariables(Statement):
             if not self._is_ours(name, before):
                 aliases.may_be_one(carried.params[name][-1], before)
             return seen
+        if isinstance(way, CarriedWindow):
+            return carried.enter_window(region, name, way)
         if name not in self._at_head or not carried.takes(name, start):
             return start
         seen = carried.enter(region, name, start)

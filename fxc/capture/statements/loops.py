@@ -27,7 +27,7 @@ from .carried_arrays import Resized
 from .identities import is_private, is_whole, rotation, sharing, staying
 from .kept_lists import is_list, is_variable, keep_lists
 from .loop_variables import LoopVariables
-from .views import Sliding, sliding
+from .views import CarriedWindow, Sliding, sliding
 
 # An iteration that is captured under a condition: the condition, the variables before it, and
 # where it is recorded.
@@ -62,6 +62,7 @@ class CapturedLoop(LoopVariables):
     _permuted: Callable[[Variables], bool]
     _begins_apart: Callable[[], bool]  # run the first iteration before, if there is one for sure
     _may_slide: Callable[[Sliding], bool]  # whether windows follow from the number of iterations
+    _slides = True  # until the number of iterations turns out to be unknown
 
     def _keeping_lists(self, after: Variables) -> Variables:
         """The variables at the end of the body: see Note [Lists that replace one another]."""
@@ -157,11 +158,14 @@ class CapturedLoop(LoopVariables):
                     self.values[name] = variable_of(placeholder(self.session, kind))
                     again = True
             if value is None or first is None or carried.is_widened(name):
+                carried.stop_cutting(name)
                 continue
             is_view = value in self.session.aliases.bases
             carried.slide(name, self._sliding(name, seen, value) if is_view else None)
-            if isinstance(carried.ways.get(name), Sliding) or carried.resizes(
-                self._region, name, seen, value, self.iterations
+            if (
+                isinstance(carried.ways.get(name), Sliding)
+                or carried.cuts(name, first, value)
+                or carried.resizes(self._region, name, seen, value, self.iterations)
             ):
                 continue
             if not is_view:
@@ -190,7 +194,8 @@ class CapturedLoop(LoopVariables):
         before = array_of(seen)
         found = sliding(self.session, before, after) if before is not None else None
         is_free = self._stop is None or name not in self.behind
-        return found if found is not None and is_free and self._may_slide(found) else None
+        slides = found is not None and is_free and self._slides and self._may_slide(found)
+        return found if slides else None
 
     def _order(self, after: Variables) -> tuple[int, frozenset[str]]:
         """See ``rotation``, of the variables that the loop carries."""
@@ -205,7 +210,7 @@ class CapturedLoop(LoopVariables):
             if name in self._at_head
             and not is_same(before, after[name])
             and before is not UNBOUND  # the body assigns it before it reads it
-            and not isinstance(self.carried.ways.get(name), Sliding | Resized)
+            and not isinstance(self.carried.ways.get(name), Sliding | Resized | CarriedWindow)
             and name not in self._round
             and (
                 name not in self.carried.params

@@ -28,7 +28,7 @@ from ..values.operands import array_of, kind_of, wrap
 from .carried import Parts
 from .carried_arrays import Held, Resized, held
 from .loops import CapturedLoop
-from .views import CarriedView, Sliding, carried_view
+from .views import CarriedView, CarriedWindow, Sliding, carried_view
 
 
 class Outcome:
@@ -132,6 +132,8 @@ class Outcome:
         assert found is not None
         if isinstance(way, Resized):
             return way.next_parts(self._session, found, params)
+        if isinstance(way, CarriedWindow):
+            return way.parts(self._session, found)
         parts = way.next_parts(self._region, found, params, self.results)
         if parts is None:
             raise refuse(
@@ -190,6 +192,8 @@ class Outcome:
             if isinstance(way, Resized):
                 arrays[name] = found[name]._value
                 self._follow_resized(name, way, arrays[name])
+            if isinstance(way, CarriedWindow):
+                self._tell_whole(found[name]._value, way, array_of(self._after[name]))
             if isinstance(way, Union):
                 for array in arrays_of(found[name]):
                     session.aliases.hand_on(array, arrays_of(self._after[name]))
@@ -222,6 +226,18 @@ class Outcome:
             before = array_of(self._starts[other])
             if before is not None:
                 self._session.aliases.may_be_one(found, before)
+
+    def _tell_whole(self, found: Value, window: CarriedWindow, after: Value | None) -> None:
+        """Note when a window is the array itself: if there was no iteration, unless one may leave
+        it as it was.
+        """
+        aliases = self._session.aliases
+        if after in aliases.wholes:
+            return
+        if self._loop.runs:
+            del aliases.wholes[found]
+        elif not self._session.region and isinstance(ran := self._loop.ran(), Value):
+            aliases.replaced[found] = Alternative(ran, found, window.base)
 
     def _check_set(self, name: str, found: Container[str]) -> None:
         """Refuse a variable that has a value behind the loop only if there is an iteration."""

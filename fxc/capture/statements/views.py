@@ -50,21 +50,108 @@ class Sliding:
 
 def sliding(session: Session, before: Value, after: Value) -> Sliding | None:
     """How ``after`` is a window of ``before``, without steps; None if it is none."""
-    kind = before.type
-    assert isinstance(kind, ArrayType)
-    moves: list[Dim] = [0] * kind.rank
-    value = after
-    while value is not before:
-        call = session.made.get(value)
-        if value not in session.aliases.bases or call is None or call.name != "slice":
+    moves = _offsets(session, before, after)
+    if moves is None:
+        return None
+    sizes = zip(kind_of(before).shape, kind_of(after).shape, strict=True)
+    return Sliding(tuple(moves), tuple(size - rest for size, rest in sizes))
+
+
+def _offsets(session: Session, base: Value, window: Value) -> list[Dim] | None:
+    """Where a window of an array begins along each axis; None if it is none, or has steps."""
+    found: list[Dim] = [0] * kind_of(base).rank
+    while window is not base:
+        call = session.made.get(window)
+        if window not in session.aliases.bases or call is None or call.name != "slice":
             return None
-        value, specs = call.args
+        window, specs = call.args
         for axis, spec in enumerate(specs):
             if spec.step != 1:
                 return None
-            moves[axis] = moves[axis] + spec.start
-    sizes = zip(kind.shape, kind_of(after).shape, strict=True)
-    return Sliding(tuple(moves), tuple(size - rest for size, rest in sizes))
+            found[axis] = found[axis] + spec.start
+    return found
+
+
+# Note [Windows that loops carry]
+# Where the number of iterations does not say where such a window lies (``while x[-1] == 0: x =
+# x[:-1]``), the loop carries its bounds, and the body and the code behind the loop take it of the
+# array outside. So does a branch in a loop that leaves one window or another. It may be that array
+# itself, the same object, as before the first iteration: ``Aliases.wholes``.
+
+
+@frozen(eq=False)
+class CarriedWindow:
+    """A window of an array outside of the loop or branch, cut along these axes."""
+
+    base: Value
+    axes: tuple[int, ...]
+
+    @property
+    def kinds(self) -> tuple[ScalarType, ...]:
+        """The types of what is carried: along each axis the bounds."""
+        return (PY_INT,) * (2 * len(self.axes))
+
+    def parts(self, session: Session, window: Value) -> list[Operand]:
+        """The bounds of such a window, recorded here."""
+        lows, sizes = _offsets(session, self.base, window), kind_of(window).shape
+        assert lows is not None
+        bounds = ((lows[axis], lows[axis] + sizes[axis]) for axis in self.axes)
+        return [operand(wrap_dim(each)) for pair in bounds for each in pair]
+
+    def view(self, session: Session, parts: Sequence[Operand]) -> Value:
+        """The window between these bounds."""
+        bounds = iter(map(variable_of, parts))
+        key = [slice(None)] * kind_of(self.base).rank
+        for axis in self.axes:
+            key[axis] = slice(next(bounds), next(bounds))
+        found: Value = wrap(self.base)[tuple(key)]._value
+        session.aliases.wholes[found] = self.base
+        return found
+
+
+def carried_window(
+    session: Session, base: Value, after: Value, known: CarriedWindow | None
+) -> CarriedWindow | None:
+    """How to carry a variable that is ``base`` before a loop and ``after`` behind an iteration, a
+    window of it; None if it is none. ``known`` is how it has been carried.
+    """
+    axes = _axes(session, base, after)
+    if axes is None or after is base:
+        return None
+    if known is not None and axes <= set(known.axes):
+        return known
+    return CarriedWindow(base, tuple(sorted(axes.union(known.axes if known else ()))))
+
+
+def joint_window(session: Session, left: Value, right: Value) -> CarriedWindow | None:
+    """What two windows of one array are that two arms leave; None if they are none."""
+    bases = [each for each in _wider(session, right) if session.is_alive(each)]
+    base = next((each for each in _wider(session, left) if each in bases), None)
+    if base is None or left is right:
+        return None
+    axes = [_axes(session, base, each) for each in (left, right)]
+    found = frozenset[int]().union(*(each for each in axes if each is not None))
+    return None if None in axes else CarriedWindow(base, tuple(sorted(found)))
+
+
+def _axes(session: Session, base: Value, window: Value) -> set[int] | None:
+    """The axes along which a window is not the whole array; None if it is none."""
+    lows = _offsets(session, base, window)
+    if lows is None:
+        return None
+    sizes = zip(lows, kind_of(base).shape, kind_of(window).shape, strict=True)
+    return {axis for axis, (low, old, new) in enumerate(sizes) if (low, old) != (0, new)}
+
+
+def _wider(session: Session, window: Value) -> Iterator[Value]:
+    """An array, and what it is a window of."""
+    yield window
+    while window in session.aliases.bases and window in session.made:
+        call = session.made[window]
+        if call.name != "slice":
+            return
+        window = call.args[0]
+        yield window
 
 
 def trips(relation: tuple[Dim, str, Dim], counter: str) -> Dim | None:
@@ -140,6 +227,8 @@ class CarriedView:
 def carried_view(session: Session, value: Value) -> CarriedView | None:
     """How a view can be made again behind the loop that is being left; None if it cannot."""
     calls: list[Call] = []
+    if value in session.aliases.wholes:
+        return None
 
     def is_root(x: Value) -> bool:
         return session.is_alive(x) and not any(session.aliases.dynamic_indices(x))

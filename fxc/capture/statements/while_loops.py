@@ -227,8 +227,9 @@ class WhileLoop(CapturedLoop):
         if self._count is None:
             if type(found) is TracedScalar and found._value in self.session.relations:
                 self._count = trips(self.session.relations[found._value], name)
-            if self._count is None:
-                raise self._kinds_differ(list(self.carried.of(Sliding)), self._after)
+            self._slides = self._count is not None
+            if not self._slides:
+                self.carried.stop_sliding()
             self._phase = "body"
             return
         outcome = Outcome(self, region, self._after)
