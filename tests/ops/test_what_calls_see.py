@@ -37,6 +37,13 @@ PRODUCTS: dict[str, Callable[[Any], Any]] = {
     "parts": lambda a: ((c := a + 1j * a[::-1]).real @ c.imag.T, c.imag @ c.imag.T),
     "centred": lambda a: ((x := a - a.mean(0)).T @ x / 3, x.T.dot(x)),
     "vectors": lambda a: (a[0] @ a[0], a[:, 0] @ a[:, 0], a.T @ a[:, 0], np.vdot(a, a)),
+    "vdot": lambda a: (
+        np.vdot((v := a.ravel())[::2], v[::-2]),
+        np.vdot(v[::-1], v),
+        np.vdot((c := v + 1j * v[::-1])[::2], c[: (len(c) + 1) // 2]),
+        np.vdot(c[::-1], c),
+        np.vdot(c, c[::-1]),
+    ),
     "constants": lambda a: (
         C @ C.T,
         C.T @ C,

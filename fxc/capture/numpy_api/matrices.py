@@ -72,8 +72,12 @@ def outer(a: object, b: object, out: object = None) -> Any:
 
 
 def vdot(a: object, b: object) -> Any:
+    """As ``np.vdot``, which copies neither: BLAS's order of additions depends on the strides."""
     left, right = (shaping.reshape(wrap(array_value(x)), -1) for x in (a, b))
-    return record("dot", operand(left.conj()), operand(right))
+    if left.dtype.kind == "c" and not shaping.is_in_order(left._type, "C"):
+        # The conjugate is a copy without gaps.
+        raise refuse(NUMPY_OPTION, "np.vdot of complex numbers with gaps cannot be captured")
+    return record("matmul", operand(left.conj()), operand(right))
 
 
 def trace(
