@@ -561,6 +561,31 @@ def means_of_what_went_before(x, width):
     return means
 
 
+def chosen_by_a_mask_at_times(x, y, n):
+    for i in range(n):
+        if y[i] > 10.0:
+            x = x[x > y[i]]
+    return x
+
+
+def written_if_no_mask_has_chosen(x, y, n):
+    z = x
+    for i in range(n):
+        if y[i] > 10.0:
+            z = z[z > y[i]]
+    z[0] = 5.0
+
+
+@pytest.mark.filterwarnings("ignore::fxc.CaptureWarning")
+@pytest.mark.parametrize("program", [chosen_by_a_mask_at_times, written_if_no_mask_has_chosen])
+def test_an_array_that_no_iteration_changes_is_the_callers(program: Any) -> None:
+    """It was a copy: the caller's array did not see what is written."""
+    compiled = fxc.compile(program)
+    for y in (np.arange(3.0), np.arange(10.0, 13.0)):
+        inputs = [(np.arange(20.0), y, 3) for _ in range(2)]
+        assert not difference(run(program, inputs[0]), run(compiled, inputs[1]))
+
+
 def test_means_of_windows_that_are_empty_at_first() -> None:
     """Where the first iteration takes the mean of nothing, so does not every call."""
     agree(means_of_what_went_before, lambda n: (*numbers(n), 4), sizes=range(1, 20), most=2)

@@ -509,3 +509,27 @@ def test_arrays_of_sizes_by_two_names_change_places(dynamic):
         exchanged_in_a_loop(x, expected, n)
         compiled(x, y, n)
         np.testing.assert_array_equal(y, expected)
+
+
+def ends_with_a_view(x, y, a):
+    w, p, t = a[0], x + 1, y + 3
+    for i in range(len(x)):
+        a[i] += p
+        p, t = t, w
+
+
+def ends_with_a_view_in_tuples(x, y, a):
+    w, p, t = x[:], (x + 1, 1.0), (y + 3, 2.0)
+    for i in range(len(x)):
+        a[i] += p[0] * p[1]
+        p, t = t, (w, 3.0)
+        x[i] = p[1]
+
+
+@pytest.mark.parametrize("program", [ends_with_a_view, ends_with_a_view_in_tuples])
+def test_an_array_that_becomes_a_view_from_outside(program):
+    """From the third iteration on it is the view, which was taken for the array of the second."""
+    arrays = np.arange(5.0), np.arange(5.0) * 10, np.arange(25.0).reshape(5, 5)
+    inputs = [tuple(map(np.copy, arrays)) for _ in range(2)]
+    compiled = fxc.compile(program, fullgraph=True)
+    assert not difference(run(program, inputs[0]), run(compiled, inputs[1]))

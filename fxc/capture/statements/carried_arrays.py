@@ -96,9 +96,9 @@ class Held:
         """
         session = region.session
         flags = [is_option(session, x, each) for each in self.flagged]
-        if self.kind is None:
-            return flags
         made = self.made_in(session, x)
+        if self.kind is None:
+            return None if made else flags
         if not all(map(region.is_fresh, made)):
             return None
         if not made:

@@ -93,8 +93,11 @@ def staying(
             for other, param in carried.items()
             if param in twins or (other != name and param in options)
         }
+        of_root = {} if root is None else session.aliases.twins.get(root, {})
         found[name] |= {
-            other for other, params in resized.items() if other != name and root in params
+            other
+            for other, params in resized.items()
+            if not of_root.keys().isdisjoint(params) or (other != name and root in params)
         }
     for between in found:
         for reached in found.values():
