@@ -24,6 +24,7 @@ from ..values.objects import (
     is_dict_class,
     is_plain_enum,
     is_python_class,
+    is_python_function,
 )
 from ..values.operands import has_traced
 from ..values.shadows import shadow_of, tuple_of
@@ -70,9 +71,9 @@ def _construct(door: PlainCalls, f: type, args: Args, kwargs: Kwargs) -> Any:
     init = class_attribute(f, "__init__")
     made: Any = object.__new__(shadow_of(f))
     door.places.note_made(made)
-    if isinstance(init, FunctionType):
+    if is_python_function(init):
         door.guard_class_attribute(f, "__init__", init)
-        if dataclasses.is_dataclass(f) and init.__code__.co_filename == "<string>":
+        if dataclasses.is_dataclass(f) and _is_written(init):
             _fill(door, f, made, init, args, kwargs)
         else:
             door.call(init, made, *args, **kwargs)
@@ -81,11 +82,16 @@ def _construct(door: PlainCalls, f: type, args: Args, kwargs: Kwargs) -> Any:
     return door.pools.taken(made)
 
 
+def _is_written(init: Any) -> bool:
+    """Whether dataclass wrote an ``__init__``."""
+    return isinstance(init, FunctionType) and init.__code__.co_filename == "<string>"
+
+
 def _construct_dict(door: PlainCalls, f: type, args: Args, kwargs: Kwargs) -> Any:
     """An instance of a class of the user's that is a dict."""
     made = door.made(dict.__new__(shadow_of(f)))
     init = class_attribute(f, "__init__")
-    if isinstance(init, FunctionType):
+    if is_python_function(init):
         door.guard_class_attribute(f, "__init__", init)
         door.call(init, made, *args, **kwargs)
     else:

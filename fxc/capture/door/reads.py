@@ -43,7 +43,7 @@ from ..values.objects import (
     vars_of,
 )
 from ..values.operands import Traced
-from ..values.shadows import class_of, is_shadow, real_class
+from ..values.shadows import class_of, is_compiled, is_shadow, real_class
 from .class_attributes import guard_absent, guard_class_attribute
 from .creations import Creations
 from .outer import CONTENTS, DELETED, Outer
@@ -173,7 +173,7 @@ class Reads:
             return self.attr(kind, name)
         if kind.__module__.partition(".")[0] == "numpy":
             return self.call(found.fget, owner) if type(found) is property else getattr(owner, name)
-        if isinstance(found, _COMPUTED) or has_python_method(type(found), "__get__"):
+        if isinstance(found, _COMPUTED) or _has_own_get(found) or is_compiled(found):
             return self._computed(owner, name, kind, found)
         return given(getattr(owner, name))
 
@@ -217,7 +217,7 @@ class Reads:
         self.guard_class_attribute(each, name, found)
         if isinstance(found, property):
             return self.call(found.fget, instance)
-        if isinstance(found, FunctionType | classmethod | staticmethod) or _is_compiled(found):
+        if isinstance(found, FunctionType | classmethod | staticmethod) or is_compiled(found):
             return _bound(found, instance, real_class(start))
         if hasattr(type(found), "__get__"):
             raise refuse(OBJECT, f"super().{name} is computed by a {type(found).__name__}")
@@ -253,7 +253,7 @@ class Reads:
             return MethodType(found.__func__, owner)
         if isinstance(found, property) or name in vars(type):
             return getattr(owner, name)
-        if has_python_method(type(found), "__get__") and not isinstance(found, _OF_ENUMS):
+        if _has_own_get(found) and not isinstance(found, _OF_ENUMS):
             raise refuse(OBJECT, f"{owner.__name__}.{name} is computed by a {type(found).__name__}")
         source = self.outside.root(owner, owner.__name__)
         return self._plain_attr(owner, name, source, getattr(owner, name))
@@ -296,8 +296,7 @@ class Reads:
     def _described(self, owner: object, name: str, known: Known, found: object) -> Any:
         """An attribute that the class defines by a function or another descriptor."""
         kind, source = type(known.object), known.source
-        own_get = has_python_method(type(found), "__get__")
-        if not (isinstance(found, _OF_PYTHON) or own_get or _is_compiled(found)):
+        if not (isinstance(found, _OF_PYTHON) or _has_own_get(found) or is_compiled(found)):
             value = getattr(owner, name)
             if isinstance(value, _C_METHODS):  # a method of C: calls are checked
                 return value
@@ -330,7 +329,7 @@ class Reads:
             if isinstance(bound, MethodType):
                 vars(made)["__self__"] = bound.__self__
             return made
-        if has_python_method(type(found), "__get__"):
+        if _has_own_get(found):
             return self.special(
                 self.read(found, root, f"{kind.__name__}.{name}"), "__get__", owner, kind
             )
@@ -345,13 +344,14 @@ _OF_ENUMS = DynamicClassAttribute  # it gives what is fixed when the class is ma
 _OF_PYTHON = (*_COMPUTED, staticmethod, functools.partialmethod)
 
 
-def _is_compiled(found: object) -> bool:
-    return hasattr(type(found), "__fxc_original__")
+def _has_own_get(found: object) -> bool:
+    """Whether the program says what reading it from a class or an object gives."""
+    return has_python_method(type(found), "__get__") and not is_compiled(found)
 
 
 def _bound(found: Any, owner: object, kind: type) -> Any:
     """What reading a class attribute from an object gives."""
-    if _is_compiled(found):
+    if is_compiled(found):
         return MethodType(found.__fxc_original__, owner)
     match found:
         case FunctionType():

@@ -28,7 +28,7 @@ from ..values.late import Late
 from ..values.maybe_set import contents_of
 from ..values.objects import MISSING, Args, Kwargs, class_attribute, has_owner
 from ..values.operands import Traced
-from ..values.shadows import special_methods
+from ..values.shadows import is_compiled, special_methods
 from .scope import Scope
 from .stores import Stores
 
@@ -126,8 +126,7 @@ class Staged(Stores):
         """``f`` for code that calls it without the door: as a function that goes through it."""
         if type(f) is Late:
             return f._known()
-        is_compiled = hasattr(type(f), "__fxc_original__")
-        if is_compiled or isinstance(f, _CALLED_BY_DOOR):
+        if is_compiled(f) or isinstance(f, _CALLED_BY_DOOR):
             return functools.partial(self.call, f)
         return f
 

@@ -24,7 +24,7 @@ from fxc.dispatch.custom_op import CustomOp
 from fxc.ir.error_kinds import ARGUMENT_KIND
 
 from ..session.refusing import refuse
-from .shadows import shadow_of
+from .shadows import is_compiled, shadow_of
 
 Args = tuple[object, ...]  # what a call of the program is given
 Kwargs = dict[str, object]
@@ -104,7 +104,7 @@ def is_dict_class(kind: type) -> bool:
         and dict in kind.__mro__
         and all(type(each) is type and each.__flags__ & (1 << 9) for each in bases)
         and class_attribute(kind, "__new__") is vars(dict)["__new__"]
-        and (initialise is vars(dict)["__init__"] or isinstance(initialise, FunctionType))
+        and (initialise is vars(dict)["__init__"] or is_python_function(initialise))
         and not slot_names(kind)
         and class_attribute(kind, "__del__") is MISSING
     )
@@ -128,7 +128,7 @@ def is_by_identity(value: object) -> bool:
     Raises ``CaptureError`` for objects of C code that hold something that may change.
     """
     kind = type(value)
-    if isinstance(value, _BY_IDENTITY) or hasattr(kind, "__fxc_original__"):
+    if isinstance(value, _BY_IDENTITY) or is_compiled(value):
         return True
     if is_python_class(kind):
         return False
@@ -215,7 +215,12 @@ def sets_by_python(kind: type) -> bool:
 
 def has_python_method(kind: type, name: str) -> bool:
     """Whether a special method of a class is Python code, be it that of a frozen dataclass."""
-    return isinstance(class_attribute(kind, name), FunctionType)
+    return is_python_function(class_attribute(kind, name))
+
+
+def is_python_function(found: object) -> bool:
+    """Whether what a class defines is a function, be it one that is compiled."""
+    return isinstance(found, FunctionType) or is_compiled(found)
 
 
 def is_frozen(kind: type, name: str) -> bool:

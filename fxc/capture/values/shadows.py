@@ -53,6 +53,11 @@ def is_shadow(kind: type) -> bool:
     return _OF in kind.__dict__
 
 
+def is_compiled(found: object) -> bool:
+    """Whether something is a compiled function, in the place of the one that it holds."""
+    return hasattr(type(found), "__fxc_original__")
+
+
 def has_method(x: object, name: str) -> bool:
     """Whether an object has a special method that is Python code and goes through the door."""
     if isinstance(x, Traced) or not is_shadow(type(x)):
@@ -195,7 +200,7 @@ def _methods(kind: type) -> Iterator[str]:
         if isinstance(found, FunctionType):
             if not _only_reads_fields(found):
                 yield name
-        elif hasattr(type(found), "__fxc_original__"):
+        elif is_compiled(found):
             yield name
 
 
