@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -348,3 +349,115 @@ def test_a_part_that_moves_keeps_its_size() -> None:
     """It was counted anew."""
     graph = fxc.compile(the_first_three, fullgraph=True).inspect(np.arange(9.0), 9).captured
     assert not any("[count" in str(x.type) for node in graph.nodes for x in node.outputs)
+
+
+# ------------------------------------------------------------------ parts that an iteration reads
+
+
+@dataclass
+class Layer:
+    input: Any = None
+
+
+def kept_for_later(layers, a, n):
+    total = 0.0
+    for _ in range(2):
+        for row in a[:n]:
+            out = row
+            for layer in layers:
+                layer.input = out
+                out = np.abs(out - 0.25)
+            total += out.sum()
+            for layer in reversed(layers):
+                total += layer.input[0]
+                layer.input[1:] += 0.5
+    return total
+
+
+def under_a_key(known, a, n):
+    for k in range(n):
+        known["row"] = a[k]
+        known["rows"] = a[k : k + 2], k
+    return known
+
+
+def the_row_before(a, n):
+    last, total = a[-1], 0.0
+    for k in range(n):
+        total += last @ a[k]
+        last[0] += k
+        last = a[k]
+    return last, total
+
+
+def none_before(a, n):
+    last = None
+    for k in range(n):
+        if last is not None:
+            a[k, 1:] += last[:-1]
+        last = a[k]
+    return last
+
+
+def another_before(a, n):
+    last, other = np.ones(12), a[0] * 2
+    for k in range(n):
+        a[-1 - k] -= last
+        other, last = last, a[k]
+    return last, other
+
+
+def a_part_of_two_rows(a, n):
+    part, k = a[:2, ::2], 0
+    while k < n - 1:
+        part += a[k, :6]
+        part = a[k : k + 2, 1::2]
+        k += 1
+    return part
+
+
+def of_another_kind_later(a, n):
+    last = a[0]
+    for k in range(n):
+        last = a[k] if k < 5 else a[k] * 2
+    return last
+
+
+def at_places_of_the_data(a, n):
+    last = a[0]
+    for _ in range(n):
+        where = int(last[1] * 9)
+        last = a[where]
+        last[1] *= 0.9
+    return last, a
+
+
+READ = [the_row_before, none_before, another_before, a_part_of_two_rows, at_places_of_the_data]
+
+
+@pytest.mark.parametrize("fn", READ)
+def test_parts_of_the_iteration_before(fn: Any) -> None:
+    a = np.random.default_rng(1).random((12, 12))
+    check(fn, (a, 12), (a[::-1], 8), (np.asfortranarray(a), 9))
+    sizes = [len([*walk(capture(fn, (a, n), {}).graph.body)]) for n in (12, 9)]
+    assert sizes[0] == sizes[1] < 150
+
+
+def test_parts_that_objects_hold() -> None:
+    a = np.random.default_rng(2).random((30, 4))
+    program = check(kept_for_later, ([Layer(), Layer()], a, 30), ([Layer(), Layer()], a[:20], 18))
+    assert program.cache_info().variants == 2
+    check(under_a_key, ({}, a, 9), ({"row": None, "rows": 1}, a, 8), ({"row": a}, a, 0))
+
+
+def names_that_go_round(a, n):
+    x, y = a[0] * 2, a[1] * 3
+    for e in a[2:]:
+        e, y, x = y, x, e
+    y[::-1] += y
+    return e, y, x
+
+
+@pytest.mark.parametrize("fn", [of_another_kind_later, names_that_go_round])
+def test_parts_of_the_iteration_before_that_python_runs(fn: Any) -> None:
+    check(fn, (np.random.default_rng(3).random((9, 9)), 9), fullgraph=False)

@@ -20,7 +20,7 @@ from ..regions.structured import Variables
 from ..session.session import Session
 from ..values.operands import array_of, wrap
 from .carried_arrays import Held, Resized, held, resized
-from .views import CarriedView, CarriedWindow, Sliding, carried_window
+from .views import CarriedView, CarriedWindow, Sliding, carried_view, carried_window
 
 # How a variable is carried: as one array or another, as one that changes its shape, as a window of
 # one, as a view that the last iteration leaves behind, or as operands of its form; not at all, if
@@ -119,6 +119,10 @@ class Carried:
         self.params[name] = region.params(kinds, names)
         return self.params[name]
 
+    def enter_view(self, region: Recording, name: str, view: CarriedView) -> Any:
+        """The same for a part of an array from outside of the loop."""
+        return view.behind(self._session, self.add(region, name, view, name))
+
     def enter_resized(self, region: Recording, name: str, change: Resized) -> Any:
         """The same for an array that changes its shape."""
         if name in self.gifts:
@@ -170,16 +174,27 @@ class Carried:
         way = self.ways.get(name)
         known = way if isinstance(way, CarriedWindow) else None
         found = carried_window(self._session, start, after, known)
-        if found is None:
-            self.stop_cutting(name)
-            return False
-        self.ways[name] = found
-        return True
-
-    def stop_cutting(self, name: str) -> None:
-        """Forget that a variable is a window, if it has been one."""
-        if isinstance(self.ways.get(name), CarriedWindow):
+        if found is not None:
+            self.ways[name] = found
+        elif known is not None:
             del self.ways[name]
+        return found is not None
+
+    def is_no_view(self, name: str) -> None:
+        """Take note of a variable that is no part of an array after all."""
+        if isinstance(self.ways.get(name), CarriedView | CarriedWindow | Sliding):
+            del self.ways[name]
+
+    def moves(self, name: str, start: Value, after: Value) -> None:
+        """Take note of a variable that is a part of an array, in each iteration another one; of its
+        not being one if it is otherwise.
+        """
+        way = self.ways.get(name)
+        known = way if isinstance(way, CarriedView) else carried_view(self._session, after)
+        if known is not None and all(known.shows(self._session, x) for x in (start, after)):
+            self.ways[name] = known
+        else:
+            self.is_no_view(name)
 
     def resizes(
         self, region: Recording, name: str, seen: object, after: Value, count: Dim | None
@@ -229,6 +244,10 @@ class Carried:
         before, way = array_of(start), self.now[name]
         if isinstance(way, CarriedWindow):
             return way.parts(self._session, way.base)
+        if isinstance(way, CarriedView) and before is not None and is_entered:
+            places = way.numbers_of(self._session, before)
+            assert places is not None
+            return places
         if isinstance(way, Held | Resized) and before is not None:
             return way.first_parts(self._session, before)
         if is_entered and isinstance(way, Form):

@@ -27,7 +27,7 @@ from .carried import Carried
 from .carried_arrays import Resized
 from .identities import is_private
 from .spread import Spread
-from .views import CarriedWindow, Sliding
+from .views import CarriedView, CarriedWindow, Sliding
 
 _MOST_PASSES = 8
 
@@ -84,6 +84,10 @@ class LoopVariables(Statement):
 
     def of(self, env: Mapping[str, object]) -> Variables:
         return self._spread.open(values_of(self._spread.outer, env))
+
+    def seen(self, name: str) -> Any:
+        """What a variable is at the begin of the body."""
+        return self._seen.get(name)
 
     def hands_on(self, name: str) -> bool:
         return name in self._at_head or name in self.behind
@@ -225,6 +229,8 @@ class LoopVariables(Statement):
             return seen
         if isinstance(way, CarriedWindow):
             return carried.enter_window(region, name, way)
+        if isinstance(way, CarriedView):
+            return carried.enter_view(region, name, way)
         if name not in self._at_head or not carried.takes(name, start):
             return start
         seen = carried.enter(region, name, start)

@@ -27,11 +27,13 @@ from .carried_arrays import Resized
 from .identities import is_private, is_whole, rotation, sharing, staying
 from .kept_lists import is_list, is_variable, keep_lists
 from .loop_variables import LoopVariables
-from .views import CarriedWindow, Sliding, sliding
+from .views import CarriedView, CarriedWindow, Sliding, sliding
 
 # An iteration that is captured under a condition: the condition, the variables before it, and
 # where it is recorded.
 Round = tuple[Operand, Variables, Recording]
+# How arrays are carried that need not be what they were.
+_OF_VIEWS = Sliding | Resized | CarriedView | CarriedWindow
 
 
 def bound(door: StatementDoor, name: str, flag: object, read: Callable[[], Any]) -> Any:
@@ -158,7 +160,7 @@ class CapturedLoop(LoopVariables):
                     self.values[name] = variable_of(placeholder(self.session, kind))
                     again = True
             if value is None or first is None or carried.is_widened(name):
-                carried.stop_cutting(name)
+                carried.is_no_view(name)
                 continue
             is_view = value in self.session.aliases.bases
             carried.slide(name, self._sliding(name, seen, value) if is_view else None)
@@ -168,7 +170,9 @@ class CapturedLoop(LoopVariables):
                 or carried.resizes(self._region, name, seen, value, self.iterations)
             ):
                 continue
-            if not is_view:
+            if is_view:
+                carried.moves(name, first, value)
+            else:
                 carried.exchange(self._region, name, first, value)
         self._pairs |= self.met
         return again or before != (carried.ways, self._pairs) or carried.has_new_gifts
@@ -210,7 +214,7 @@ class CapturedLoop(LoopVariables):
             if name in self._at_head
             and not is_same(before, after[name])
             and before is not UNBOUND  # the body assigns it before it reads it
-            and not isinstance(self.carried.ways.get(name), Sliding | Resized | CarriedWindow)
+            and not isinstance(self.carried.ways.get(name), _OF_VIEWS)
             and name not in self._round
             and (
                 name not in self.carried.params

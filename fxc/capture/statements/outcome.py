@@ -127,7 +127,7 @@ class Outcome:
         if isinstance(way, Form):
             return pack(way, x)
         if isinstance(way, CarriedView):
-            return way.numbers(self._session)
+            return self._next_places(name, way, x)
         found, params = array_of(x), self._carried.params.get(name, ())
         assert found is not None
         if isinstance(way, Resized):
@@ -146,6 +146,16 @@ class Outcome:
             parts[way.flagged.index(start)] = self._loop.is_first()
             self._at_first[name] = start
         return parts
+
+    def _next_places(self, name: str, view: CarriedView, x: object) -> list[Operand]:
+        """The numbers that say where a part of an array lies after an iteration."""
+        found = array_of(x)
+        assert found is not None
+        if found is array_of(self._loop.seen(name)):
+            return list(self._carried.params[name])
+        places = view.numbers_of(self._session, found)
+        assert places is not None
+        return places
 
     # -------------------------------------------------------- behind the loop
 

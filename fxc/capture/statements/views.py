@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from fxc.ir.bounds import decide
@@ -184,6 +184,9 @@ def trips(relation: tuple[Dim, str, Dim], counter: str) -> Dim | None:
 # outside of the loop. No array is carried for it, but the numbers that say where the part lies:
 # behind the loop it is made again, as a window (Note [Windows]) of the array itself. Of a part as
 # long in each iteration, such as ``x[i : i + 3]``, that is the place where it begins.
+# What an iteration reads of the one before (``last = a[i]`` at its end) is carried likewise: the
+# numbers are parameters of the body, which makes the part again at its begin. The first iteration
+# is run before the loop unless the variable is such a part before, too.
 
 
 @frozen
@@ -196,10 +199,39 @@ class CarriedView:
 
     def numbers(self, session: Session) -> list[Operand]:
         """The numbers that differ between iterations, recorded here."""
-        return [
-            operand(to_int(wrap(place)) if isinstance(place, Value) else wrap_dim(place))
-            for place in _numbers(session, self.calls)
-        ]
+        return _recorded(_numbers(session, self.calls))
+
+    def numbers_of(self, session: Session, value: Value) -> list[Operand] | None:
+        """The numbers of another part of the array, which the same steps show, recorded here; None
+        if these do not show it.
+        """
+        places = self._places_of(session, value)
+        return None if places is None else _recorded(places)
+
+    def shows(self, session: Session, value: Value) -> bool:
+        """Whether the same steps, at other places, show this part of the array."""
+        return self._places_of(session, value) is not None
+
+    def _places_of(self, session: Session, value: Value) -> list[Dim | Value] | None:
+        steps: list[Call] = []
+        for _ in self.calls:
+            if value not in session.aliases.bases or value not in session.made:
+                return None
+            steps.insert(0, session.made[value])
+            value = steps[0].args[0]
+        if value is not self.root:
+            return None
+        found: list[Dim | Value] = []
+        for call, other in zip(self.calls, steps, strict=True):
+            if not _is_alike(session, call, other):
+                return None
+            pairs = zip(_places(session, call), _places_like(session, call, other), strict=True)
+            for place, its in pairs:
+                if _varies(session, place):
+                    found.append(its)
+                elif place != its:
+                    return None
+        return found
 
     def behind(self, session: Session, numbers: Sequence[Operand]) -> Any:
         """The view, where these are the numbers."""
@@ -270,6 +302,39 @@ def _places(session: Session, call: Call) -> Iterator[Dim | Value]:
                 yield spec.stop
     elif call.name in _SELECTIONS:
         yield call.args[_SELECTIONS[call.name][1]]
+
+
+def _is_alike(session: Session, call: Call, other: Call) -> bool:
+    """Whether a step shows a part like another one does, perhaps at another place."""
+    if call.name in _SELECTIONS and other.name in _SELECTIONS:
+        return _axis(call) == _axis(other)
+    if call.name != other.name:
+        return False
+    if call.name != "slice":
+        return (call.args[1:], call.kwargs) == (other.args[1:], other.kwargs)
+    return all(
+        spec.step == its.step
+        and (not _is_moved(session, spec) or spec.stop - spec.start == its.stop - its.start)
+        for spec, its in zip(call.args[1], other.args[1], strict=True)
+    )
+
+
+def _places_like(session: Session, call: Call, other: Call) -> Iterator[Dim | Value]:
+    """What says of a step where it is, as ``_places`` says it of one that is alike."""
+    if call.name != "slice":
+        yield from _places(session, other)
+        return
+    for spec, its in zip(call.args[1], other.args[1], strict=True):
+        yield its.start
+        if not _is_moved(session, spec):
+            yield its.stop
+
+
+def _recorded(places: Iterable[Dim | Value]) -> list[Operand]:
+    return [
+        operand(to_int(wrap(place)) if isinstance(place, Value) else wrap_dim(place))
+        for place in places
+    ]
 
 
 def _numbers(session: Session, calls: Sequence[Call]) -> list[Dim | Value]:
