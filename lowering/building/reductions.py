@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from fxc.ir.bounds import decide
-from fxc.ir.graph import Node, Operand
+from fxc.ir.graph import Node, Operand, Value
 from fxc.ir.records import frozen
 from fxc.ir.size_guards import guard
 from fxc.ir.symbols import Dim, counted_in, product
-from fxc.ir.types import PART_DTYPES, ArrayType, is_c_contiguous
+from fxc.ir.types import PART_DTYPES, ArrayType, array_type, is_c_contiguous
 
 from ..nests.addressing import byte_offset, step_of
 from ..nests.buffers import F32, HALF, Const, Element, Idx, atoms_of, element_of
@@ -156,24 +157,43 @@ def reduction(context: Context, node: Node) -> None:
     if any(operand.type.shape[axis] == 0 for axis in _axes(node)):
         _empty(context, node)
         return
+    kept = [axis for axis in range(operand.type.rank) if axis not in _axes(node)]
     nest = _nest(context, node, order, operand)
     if nest is None:  # several inner axes that do not lie in memory as one
-        kept = [axis for axis in range(operand.type.rank) if axis not in _axes(node)]
-        place_apart(context, operand, (*kept, *order.outer, *order.inner))
-        nest = _nest(context, node, order, operand)
-        assert nest is not None
+        index, value, stmts = _in_one_run(context, node, order, operand, kept)
+    else:
+        whole, value, stmts = nest
+        index = tuple(whole[axis] for axis in kept)
     name = free_target(context, node) or context.new_buffer(node.output.type)
-    index, value, stmts = nest
-    kind = operand.type
-    kept = [axis for axis in range(kind.rank) if axis not in _axes(node)]
-    at: Idx = tuple(index[axis] for axis in kept)
+    at = index
     if node.arg("keepdims"):
-        at = tuple(index[axis] if axis in kept else 0 for axis in range(kind.rank))
+        places = dict(zip(kept, index, strict=True))
+        at = tuple(places.get(axis, 0) for axis in range(operand.type.rank))
     stores = context.cells(name, at, value)
-    around = [index[axis] for axis in kept]
-    sizes = [kind.shape[axis] for axis in kept]
-    context.emit_nest(around, sizes, (*stmts, *stores), node.loc)
+    sizes = [operand.type.shape[axis] for axis in kept]
+    context.emit_nest(index, sizes, (*stmts, *stores), node.loc)
     context.put(node.output, name)
+
+
+def _in_one_run(
+    context: Context, node: Node, order: ReductionOrder, operand: Value, kept: Sequence[int]
+) -> tuple[Idx, Element, tuple[Stmt, ...]]:
+    """The same behind a copy of the operand, whose inner axes are its last one: the index of the
+    kept axes, the total, and the loops that make it.
+    """
+    axes = (*kept, *order.outer)
+    buffer = context.buffers[place_apart(context, operand, (*axes, *order.inner))]
+    shape = [buffer.shape[axis] for axis in axes]
+    run = product([buffer.shape[axis] for axis in order.inner])
+    strides = [buffer.strides[axis] for axis in (*axes, order.inner[-1])]
+    kind = array_type(buffer.dtype, (*shape, run))
+    copied = Value(f"{buffer.name}_in_runs", kind)
+    context.put(copied, context.alias(buffer, kind, strides, buffer.offset))
+    outer = tuple(range(len(kept), len(axes)))
+    nest = _nest(context, node, replace(order, outer=outer, inner=(len(axes),)), copied)
+    assert nest is not None
+    index, value, stmts = nest
+    return index[: len(kept)], value, stmts
 
 
 def _empty(context: Context, node: Node) -> None:

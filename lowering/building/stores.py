@@ -125,7 +125,7 @@ def _may_be_anything(context: Context, value: Operand) -> bool:
     return not isinstance(size, int) or size > context.machine.frame
 
 
-def place_apart(context: Context, value: Value, order: Sequence[int] | None = None) -> None:
+def place_apart(context: Context, value: Value, order: Sequence[int] | None = None) -> str:
     """Place a (possibly placed) value in a buffer of its own, and read it from there.
 
     ``order`` names its axes from the outermost to the innermost; NumPy's layout if None.
@@ -138,6 +138,7 @@ def place_apart(context: Context, value: Value, order: Sequence[int] | None = No
         context.buffers[name] = replace(buffer, strides=strides)
     store(context, value, name, whole, loc_of(context, value))
     context.put(value, name)
+    return name
 
 
 def _is_there(context: Context, body: Body, stores: Sequence[Store]) -> bool:

@@ -476,6 +476,22 @@ def test_sizes_that_are_python_ints_may_be_one(axes):
                 assert same_bits(mine, numpys), (rows, columns)
 
 
+def test_sizes_that_are_computed_or_may_be_none():
+    """The inner axes were not seen to lie as one in memory, even in a copy."""
+
+    def program(x, heads, stride):
+        n = int((x.shape[2] - 1) / stride) + 1
+        y = np.zeros((x.shape[0], heads, n, n)) + x[:, :1, :n, :n]
+        return np.mean(y**2), y.sum((1, 2, 3)), y.sum((2, 3), keepdims=True), y.sum((0, 2, 3))
+
+    compiled = fxc.compile(program, fullgraph=True)
+    for size, heads in ((6, 3), (7, 3), (5, 4)):
+        x = np.random.default_rng(size).normal(scale=99, size=(size, 2, size, size))
+        found = compiled(x, heads, 1)
+        for mine, numpys in zip(found, program(x, heads, 1), strict=True):
+            assert same_bits(mine, numpys), size
+
+
 @since_2_3
 def test_comparisons_go_through_decide():
     asked = []
