@@ -8,83 +8,24 @@ from typing import Any
 import numpy as np
 
 from fxc.ir.error_kinds import NUMPY_OPTION
-from fxc.ir.graph import Value
-from fxc.ir.size_functions import hint
 from fxc.ir.symbols import counted_in
-from fxc.ops.metas.shapes import normalize_axis
 
 from ..arrays.counting import bound_size
 from ..arrays.creation import arange
 from ..arrays.reductions import demand_more
-from ..arrays.ufuncs import call_ufunc
 from ..numbers.dims import axis_number, dim_of
 from ..numbers.python_numbers import to_int
-from ..numbers.traced_int import wrap_dim
 from ..session.refusing import refuse
 from ..session.session import current
 from ..session.sizes import CountedSize
 from ..values.operands import array_value, kind_of, operand, record, wrap
 from .joining import concatenate
-from .numpy_source import run_source
 
 
 def _refuse_options(name: str, **options: object) -> None:
     for option, value in options.items():
         if value is not None and value is not False:
             raise refuse(NUMPY_OPTION, f"np.{name} with {option}= cannot be captured")
-
-
-def median(a: object, axis: object = None, *args: object, **kwargs: object) -> Any:
-    """As ``np.median``: of integers by NumPy's own code, of short vectors by a sort, of others
-    NumPy finds it.
-    """
-    value = array_value(a)
-    is_plain = not args and not kwargs and not isinstance(axis, tuple)
-    if is_plain and _is_short(value) and axis in (None, 0, -1):
-        return _middle(value)
-    by_numpy = value.type.dtype.kind == "f" or counted_in(kind_of(value).size)
-    if is_plain and by_numpy and (axis is None or value.type.rank <= 2):
-        place = None if axis is None else normalize_axis(axis_number(axis), value.type.rank)
-        demand_more(kind_of(value), None if place is None else (place,), 0)
-        return record("median", value, axis=place)
-    return run_source(np.median, (a, axis, *args), kwargs)
-
-
-_SHORT = 2048  # elements that are sorted in less time than NumPy takes to begin
-
-
-def _is_short(value: Value) -> bool:
-    """Whether an array is a vector of a few floats."""
-    kind = kind_of(value)
-    if kind.rank != 1 or kind.dtype not in (np.float32, np.float64) or counted_in(kind.size):
-        return False
-    return 0 < hint(kind.size) <= _SHORT and kind.size != 0
-
-
-def _middle(value: Value) -> Any:
-    """The mean of the one or two elements in the middle; nan if there is one among them.
-
-    The mean begins to add at +0.0. Of nothing it warns: that is NumPy's.
-    """
-    ordered, size = wrap(record("sort", value, axis=-1, kind=None)._value), kind_of(value).size
-    count: Any = size
-    if not isinstance(size, int):
-        count = record("int_value", size)
-        record("try_demand", operand(count > 0))
-    number = count if current().varies(size) else wrap_dim(size)  # where it varies, of the graph
-    places = (number - 1) // 2, number // 2, number - 1
-    lower, upper, last = (ordered[place] for place in places)
-    one, two = upper + 0.0, (lower + 0.0 + upper) / 2
-    if isinstance(size, int):
-        found = one if size % 2 else two
-    else:
-        found = _one_of(count % 2 == 1, one, two)
-    return _one_of(call_ufunc("isnan", last), last, found)
-
-
-def _one_of(test: object, left: object, right: object) -> Any:
-    """One of two scalars."""
-    return record("item", record("where", operand(test), operand(left), operand(right))._value)
 
 
 def lexsort(keys: object, axis: object = -1) -> Any:
@@ -163,7 +104,6 @@ def einsum(
 
 
 FUNCTIONS: dict[Any, Callable[..., Any]] = {
-    np.median: median,
     np.lexsort: lexsort,
     np.bincount: bincount,
     np.einsum: einsum,

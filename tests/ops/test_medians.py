@@ -1,0 +1,71 @@
+"""``np.median`` of few numbers, along an axis or of all: a sort in native code."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.lib.stride_tricks import sliding_window_view
+
+import fxc
+from tests.outcomes import difference, run
+
+NATIVE = [
+    lambda x: np.median(x),
+    lambda x: np.median(x, axis=-1),
+    lambda x: np.median(x, axis=0),
+    lambda x: np.median(x[::-1, ::2], 1) + np.median(x, axis=(0, 1)),
+    lambda x: np.median(sliding_window_view(x, (3, 2)), axis=(-2, -1)),
+    lambda x: np.median(sliding_window_view(x, 3, axis=1)[:, 1], axis=[-1]),
+]
+OTHERS = [
+    lambda x: np.median(x[None].T, axis=-1),
+    lambda x: np.median(x, axis=()),
+    lambda x: np.median(x, axis=(0, 0)),
+    lambda x: np.median(x, axis=5),
+    lambda x: np.median(x[:0], axis=1),
+    lambda x: np.median(x[:0]),
+    lambda x: np.median(x, axis=1, keepdims=True),
+]
+
+
+def _arrays(char):
+    for shape in ((4, 5), (3, 8)):
+        x = (np.random.default_rng(5).random(shape) * 9 - 3 * (char in "bfd")).astype(char)
+        yield x
+        if char in "fd":
+            yield x * 0 * -1
+            x[1, 2] = np.nan
+            yield x
+
+
+@pytest.mark.parametrize("char", "?Lfd")
+def test_few_numbers_are_sorted(char):
+    for fn in NATIVE:
+        compiled = fxc.compile(fn, fullgraph=True)
+        for x in _arrays(char):
+            assert difference(run(fn, [x]), run(compiled, [x])) == ""
+        assert not compiled.cache_info().fallbacks
+
+
+@pytest.mark.filterwarnings("ignore::fxc.CaptureWarning")
+@pytest.mark.parametrize("fn", OTHERS)
+def test_others_are_numpy_s(fn):
+    compiled = fxc.compile(fn)
+    x = np.arange(12.0).reshape(3, 4)
+    assert difference(run(fn, [x]), run(compiled, [x])) == ""
+
+
+def test_a_window_in_a_loop():
+    def smoothed(image, k):
+        padded = np.pad(image, k // 2, mode="reflect")
+        out = np.zeros_like(image)
+        for i in range(image.shape[0]):
+            for j in range(image.shape[1]):
+                out[i, j] = np.median(padded[i : i + k, j : j + k])
+        return out
+
+    compiled = fxc.compile(smoothed, fullgraph=True)
+    for dtype, k in ((float, 3), (np.uint8, 4), (np.uint8, 5)):
+        image = (np.random.default_rng(0).random((6, 7)) * 99).astype(dtype)
+        assert difference(run(smoothed, [image, k]), run(compiled, [image, k])) == ""
+    assert not compiled.cache_info().fallbacks
