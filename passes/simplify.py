@@ -24,6 +24,7 @@ from fxc.ops.table import TABLE
 from fxc.ops.updates import UPDATES
 
 from .apart import LAYOUT_FREE, Sharing
+from .choices import without_choices
 from .hoisting import hoist
 from .overwrites import drop_overwritten
 from .unread import carried_params, drop_unread, keeping, regions_in
@@ -52,7 +53,7 @@ def simplify(graph: Graph) -> Graph:
         if not node.schema.is_functional:
             raise InternalError(f"simplify: {node.op!r} is not functional")
     body = _Simplification(graph).region(graph.body, ChainMap())
-    return graph.with_body(drop_unread(drop_overwritten(hoist(body))))
+    return graph.with_body(drop_unread(drop_overwritten(hoist(without_choices(body)))))
 
 
 # What a node computes, as a key: its operator, arguments and result types.
