@@ -1,8 +1,9 @@
 """Maps a relocatable object file into this process: no compiler, no linker, no other file.
 
 Code is position-independent. It is written to memory, its relocations are applied, and then the
-memory is made executable and no longer writeable: at no time it is both. The file is not looked at
-for being what somebody meant: who calls this has compared checksums.
+memory is made executable and no longer writeable: at no time it is both. What is short lies in
+pages that it shares: Note [Shared pages]. The file is not looked at for being what somebody meant:
+who calls this has compared checksums.
 
 Needs only the standard library.
 """
@@ -18,12 +19,12 @@ from functools import cache
 
 from .elf import AARCH64, X86_64, BadObject, ElfSymbol, ObjectFile, Relocation
 from .relocations import JUMPS, RULES, STUBS, THROUGH_POINTERS, WIDE
+from .shared_pages import ALIGNMENT, READ, RUN, WRITE, c_library, protect, put_in_shared
 
 Resolve = Callable[[str], int | None]  # from a name to an address
 
 _OWN = {"x86_64": X86_64, "AMD64": X86_64, "aarch64": AARCH64, "arm64": AARCH64}
 _PAGE = mmap.PAGESIZE
-_READ, _WRITE, _RUN = 1, 2, 4
 
 
 class MissingFunction(BadObject):
@@ -32,6 +33,8 @@ class MissingFunction(BadObject):
 
 class Mapped:
     """An object file in memory, as long as this object lives."""
+
+    __slots__ = ("_keeps", "_symbols")
 
     def __init__(self, file: ObjectFile, resolve: Resolve) -> None:
         """Raises ``BadObject`` for a file that cannot be mapped (``MissingFunction`` for want of
@@ -42,13 +45,15 @@ class Mapped:
             raise OSError(f"object code is mapped on Linux alone, this is {sys.platform}")
         if file.machine != _OWN.get(platform.machine()):
             raise BadObject(f"the code is for another processor than {platform.machine()}")
-        layout = MemoryLayout(file, resolve)
-        self._memory = mmap.mmap(-1, layout.size, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
-        self._first = ctypes.c_char.from_buffer(self._memory)
-        start = ctypes.addressof(self._first)
-        self._memory[:] = layout.content(start)
-        for group, first, last in layout.groups:
-            _protect(start + first, last - first, _READ | group)
+        self._keeps: object
+        layout = MemoryLayout(file, resolve, ALIGNMENT if _may_share(file) else _PAGE)
+        shared = None if layout.page == _PAGE else put_in_shared(layout.size, layout.content)
+        if shared is not None:
+            start, self._keeps = shared
+        else:
+            if layout.page != _PAGE:
+                layout = MemoryLayout(file, resolve)
+            start, self._keeps = _in_own_pages(layout)
         self._symbols = {name: start + place for name, place in layout.symbols.items()}
 
     def has(self, name: str) -> bool:
@@ -76,31 +81,45 @@ def library(name: str) -> int | None:
 
 @cache
 def _library(file: str | None) -> ctypes.CDLL:
-    return ctypes.CDLL(file, use_errno=True)
+    return c_library() if file is None else ctypes.CDLL(file, use_errno=True)
 
 
-def _protect(start: int, size: int, rights: int) -> None:
-    libc = _library(None)
-    libc.mprotect.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int)
-    if size and libc.mprotect(start, size, rights):
-        raise OSError(ctypes.get_errno(), "this system does not let a process run code it has made")
+def _may_share(file: ObjectFile) -> bool:
+    """Whether the code may lie beside other code: nothing is written in it. On aarch64 the
+    instructions in a processor's cache would be what was there before.
+    """
+    needed = [section for section in file.sections if section.needed]
+    is_plain = all(not each.writes and each.alignment <= ALIGNMENT for each in needed)
+    return is_plain and file.machine == X86_64
+
+
+def _in_own_pages(layout: MemoryLayout) -> tuple[int, object]:
+    """Where the content is, and what keeps it there."""
+    memory = mmap.mmap(-1, layout.size, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    first = ctypes.c_char.from_buffer(memory)
+    start = ctypes.addressof(first)
+    memory[:] = layout.content(start)
+    for group, begin, end in layout.groups:
+        protect(start + begin, end - begin, READ | group)
+    return start, first
 
 
 class MemoryLayout:
-    """Where everything lies: code with stubs for jumps, what is read alone, what is written.
+    """Where everything lies: code with stubs for jumps, what is read alone, what is written. Each
+    of them begins at a multiple of ``page``.
 
     Raises ``BadObject`` for what cannot be mapped, as ``content`` does.
     """
 
-    def __init__(self, file: ObjectFile, resolve: Resolve) -> None:
-        self.file = file
+    def __init__(self, file: ObjectFile, resolve: Resolve, page: int = _PAGE) -> None:
+        self.file, self.page = file, page
         self.places: dict[int, int] = {}  # by section
         self.groups: list[tuple[int, int, int]] = []  # rights, first byte, end
         self.outside = {name: _resolved(resolve, name) for name in file.missing}
-        kinds = [_RUN if s.runs else _WRITE if s.writes else 0 for s in file.sections]
+        kinds = [RUN if s.runs else WRITE if s.writes else 0 for s in file.sections]
         stub = len(STUBS[file.machine]) + 8
         at = 0
-        for rights in (_RUN, 0, _WRITE):
+        for rights in (RUN, 0, WRITE):
             first = at
             for number, section in enumerate(file.sections):
                 if section.needed and kinds[number] == rights:
@@ -108,7 +127,7 @@ class MemoryLayout:
                     self.places[number] = at
                     at += len(section.content)
             at = -(-at // 8) * 8
-            if rights == _RUN:
+            if rights == RUN:
                 self.stubs = {name: at + n * stub for n, name in enumerate(self.outside)}
                 at += stub * len(self.outside)
             elif rights == 0:
@@ -116,9 +135,9 @@ class MemoryLayout:
                 used = dict.fromkeys(r.symbol for r in file.relocations if r.kind in through)
                 self.pointers = {number: at + 8 * n for n, number in enumerate(used)}
                 at += 8 * len(used)
-            at = -(-at // _PAGE) * _PAGE
+            at = -(-at // page) * page
             self.groups.append((rights, first, at))
-        self.size = max(at, _PAGE)
+        self.size = max(at, page)
         self.symbols = {
             each.name: self.places[each.section] + each.value
             for each in file.symbols
