@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
 
@@ -12,13 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fxc.lowering import vector_math
+from fxc.runtime.engine import optimise
 
 Floats = NDArray[Any]
 Run = Callable[..., Floats]
 
 LANES = {"f64": 8, "f32": 16}
 DTYPES: dict[str, type[np.floating[Any]]] = {"f64": np.float64, "f32": np.float32}
-LESSER = {"AVX2": "x86-64-v3", "SSE2": "x86-64"}
+_LESSER = {"AVX2": "x86-64-v3", "SSE2": "x86-64"}
 """Processors that have less than those with AVX-512, by the names that LLVM has for them."""
 
 _LLVM_TYPES = {"f64": "double", "f32": "float"}
@@ -69,13 +70,15 @@ exit:
 
 @cache
 def _engine(name: str, processor: str) -> Any:
-    """The code of one function: of this processor, or of a lesser one."""
+    """The code of one function: for this processor, as where it is compiled once for many calls, or
+    for a lesser one, as where it is inlined.
+    """
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     features = "" if processor else llvm.get_host_cpu_features().flatten()
     # An engine owns its machine.
     machine = llvm.Target.from_default_triple().create_target_machine(
-        cpu=LESSER[processor] if processor else llvm.get_host_cpu_name(),
+        cpu=_LESSER[processor] if processor else llvm.get_host_cpu_name(),
         features=features,
         opt=2,
         jit=True,
@@ -85,9 +88,7 @@ def _engine(name: str, processor: str) -> Any:
     text = "\n".join(sorted(built.declares)) + built.text
     module = llvm.parse_assembly(text + "".join(_kernel(*each) for each in wanted))
     module.verify()
-    tuning = llvm.create_pipeline_tuning_options(speed_level=2)
-    builder = llvm.create_pass_builder(machine, tuning)
-    builder.getModulePassManager().run(module, builder)
+    optimise(machine, module, "array" if processor else "scalar")
     engine = llvm.create_mcjit_compiler(module, machine)
     engine.finalize_object()
     return engine
@@ -110,6 +111,18 @@ def runner(name: str, kind: str, lanes: int, processor: str = "") -> Run:
         return outs if parts > 1 else outs[0]
 
     return run
+
+
+def has_the_same_bits_everywhere(
+    name: str, kind: str, arguments: Sequence[Floats], expected: Floats
+) -> bool:
+    """Whether one lane and a full vector, on lesser processors too, give what is expected."""
+    lesser = _LESSER if llvm.get_host_cpu_features().get("avx2") else ("SSE2",)
+    return all(
+        same_bits(expected, runner(name, kind, lanes, processor)(*arguments)).all()
+        for processor in ("", *lesser)
+        for lanes in (1, LANES[kind])
+    )
 
 
 def over_all_exponents(dtype: Any, rng: np.random.Generator, count: int) -> Floats:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import llvmlite.binding as llvm
 import numpy as np
 import pytest
 
@@ -19,8 +18,8 @@ from tests.outcomes import difference, run
 from tests.vector_functions import (
     DTYPES,
     LANES,
-    LESSER,
     Floats,
+    has_the_same_bits_everywhere,
     over_all_exponents,
     runner,
     same_bits,
@@ -75,7 +74,6 @@ def test_all_pairs_have_a_bound() -> None:
     assert len(BOUNDS) == 2 * len(vector_math.PAIRS)
 
 
-@pytest.mark.bits
 @pytest.mark.skipif(not EXTENDED, reason="longdouble is no wider than float64")
 @pytest.mark.parametrize(("name", "kind"), CASES)
 def test_error_of_each_part_stays_within_bound(name: str, kind: str) -> None:
@@ -117,11 +115,7 @@ def test_processors_and_lanes_do_not_matter(name: str, kind: str) -> None:
     x, y = (each[:: len(each) // 1600] for each in inputs(kind))
     x, y = (np.concatenate([each[-1200:], each])[: len(each) // 16 * 16] for each in (x, y))
     expected = runner(f"complex_{name}", kind, LANES[kind])(x, y)
-    assert same_bits(expected, runner(f"complex_{name}", kind, 1)(x, y)).all()
-    for processor in LESSER if llvm.get_host_cpu_features().get("avx2") else ("SSE2",):
-        for lanes in (1, LANES[kind]):
-            found = runner(f"complex_{name}", kind, lanes, processor)(x, y)
-            assert same_bits(expected, found).all()
+    assert has_the_same_bits_everywhere(f"complex_{name}", kind, (x, y), expected)
 
 
 @pytest.mark.parametrize("dtype", ["c8", "c16"])
