@@ -57,13 +57,23 @@ def pytest_configure(config: pytest.Config) -> None:
         machine_code.take_from_files()
 
 
-@pytest.fixture(autouse=True)
-def _few_are_compiled() -> Iterator[None]:
-    """A test that compiles more is to be several, or to say by ``tests/covering.py`` what is enough."""
-    before = machine_code.asked()
+_ASKED = pytest.StashKey[int]()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    item.stash[_ASKED] = machine_code.asked()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
+    """A test that compiles more is to be several, or to say by ``tests/covering.py`` what is enough.
+
+    No fixture: to set one up and to take it down takes longer than many a test.
+    """
     yield
     if not covering.thorough:
-        assert machine_code.asked() - before <= MOST_COMPILED
+        assert machine_code.asked() - item.stash[_ASKED] <= MOST_COMPILED
 
 
 @pytest.fixture

@@ -1,6 +1,7 @@
 """The source files of the project, and the Notes in them."""
 
 import ast
+import functools
 import os
 import re
 from collections.abc import Iterator
@@ -23,6 +24,19 @@ def python_files(folders: tuple[str, ...]) -> list[Path]:
         for name in names
         if name.endswith(".py")
     )
+
+
+def module_name(path: Path) -> str:
+    """The name a source file is imported by: passes/simplify.py is fxc.passes.simplify."""
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    parts = parts if parts[0] == "fxc" else ("fxc", *parts)
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+@functools.cache
+def tree_of(source: str) -> ast.Module:
+    """The syntax tree of a source, made once for all that reads it; nobody changes it."""
+    return ast.parse(source)
 
 
 def statements_in(tree: ast.AST) -> Iterator[ast.stmt]:

@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 
-from tests.sources import ROOT, SOURCE_FOLDERS, python_files, statements_in
+from tests.sources import ROOT, SOURCE_FOLDERS, python_files, statements_in, tree_of
 
 # Per cent of a room's annotated parameters and results that are ``Any``. Lower a number when it is
 # more than what there is; what comes from a program and is not looked into is an ``object``.
@@ -53,7 +53,7 @@ def _shares() -> dict[str, float]:
     for path in python_files(SOURCE_FOLDERS):
         top, *rest = path.relative_to(ROOT).parts
         room = top if top != "fxc" else rest[0] if len(rest) > 1 else "front modules"
-        for statement in statements_in(ast.parse(path.read_text(encoding="utf-8"))):
+        for statement in statements_in(tree_of(path.read_text(encoding="utf-8"))):
             if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef):
                 found = _annotations(statement)
                 total[room] += len(found)

@@ -3,7 +3,7 @@
 import ast
 from collections.abc import Iterator
 
-from tests.sources import ROOT, python_files
+from tests.sources import ROOT, python_files, tree_of
 
 FOLDERS = ("lowering/scheduling", "lowering/building", "lowering/emission", "lowering/operators")
 
@@ -43,7 +43,7 @@ RIGHT: dict[str, set[str]] = {
 
 def numbers_of(source: str) -> Iterator[str]:
     """The names at the top level of a module that stand for a number, however it is written."""
-    for stmt in ast.parse(source).body:
+    for stmt in tree_of(source).body:
         match stmt:
             case ast.Assign(targets=targets, value=value):
                 pass

@@ -1,7 +1,6 @@
 """The examples in docstrings and in README.md run, and every public name has one."""
 
 import doctest
-import inspect
 import pkgutil
 import re
 from pathlib import Path
@@ -10,17 +9,16 @@ import pytest
 
 import fxc
 from fxc.dispatch.custom_op import CustomOp
+from tests.sources import SOURCE_FOLDERS, module_name, python_files
 
 pytestmark = pytest.mark.usefixtures("as_users")
 
 README = Path(__file__).resolve().parents[2] / "README.md"
 
-# fxc.__main__ runs the command line when it is imported.
 MODULES = sorted(
-    info.name
-    for info in pkgutil.walk_packages(fxc.__path__, "fxc.")
-    if not info.name.endswith("__main__")
-    and ">>>" in inspect.getsource(pkgutil.resolve_name(info.name))
+    module_name(path)
+    for path in python_files(SOURCE_FOLDERS)
+    if ">>>" in path.read_text(encoding="utf-8")
 )
 
 
@@ -34,7 +32,7 @@ def public_callables() -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("name", ["fxc", *MODULES])
+@pytest.mark.parametrize("name", MODULES)
 def test_the_examples_of_a_module_run(name):
     module = pkgutil.resolve_name(name)
     results = doctest.testmod(module, optionflags=doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.error_pages import LIST, kinds, page_list, pages, parts_of, shown_by
-from tests.sources import ROOT, SOURCE_FOLDERS, python_files
+from tests.sources import ROOT, SOURCE_FOLDERS, python_files, tree_of
 
 # What makes an error or a warning of a kind that is the first argument.
 _OF_KIND = {"refuse", "uncapturable", "UsageError", "UsageTypeError", "numbered"}
@@ -18,7 +18,7 @@ _PYTHONS = {"__init__() should return None"}
 
 def calls_in(path: Path, names: set[str]) -> Iterator[tuple[str, ast.Call]]:
     """The calls of functions of these names, with their places."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in ast.walk(tree_of(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in names:
             yield f"{path.relative_to(ROOT)}:{node.lineno}", node
 

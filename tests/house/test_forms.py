@@ -17,7 +17,7 @@ from fxc.capture.forms import form
 from fxc.capture.lists.list_room import WithLength
 from fxc.capture.values.limited import Limited
 from fxc.capture.values.operands import Traced, TracedValue
-from tests.sources import ROOT, python_files
+from tests.sources import ROOT, python_files, tree_of
 
 MOST = 3
 _CAPTURE = ROOT / "fxc" / "capture"
@@ -46,7 +46,7 @@ def forms_in(source: str) -> set[str]:
     """The forms that the code of a module names, but for annotations, for the classes that it
     defines and for those that they derive from.
     """
-    tree = ast.parse(source)
+    tree = tree_of(source)
     left_out: set[ast.AST] = set()
     own: set[str] = set()
     for node in ast.walk(tree):

@@ -13,7 +13,16 @@ from pathlib import Path
 import networkx
 import pytest
 
-from tests.sources import OTHER_FOLDERS, ROOT, SOURCE_FOLDERS, notes_in, python_files, statements_in
+from tests.sources import (
+    OTHER_FOLDERS,
+    ROOT,
+    SOURCE_FOLDERS,
+    module_name,
+    notes_in,
+    python_files,
+    statements_in,
+    tree_of,
+)
 
 # Everything that is in no room is a front module of fxc, which may import every room, and which
 # no room may import.
@@ -151,13 +160,6 @@ class Import:
     text: str
 
 
-def module_name(path: Path) -> str:
-    """The name a source file is imported by: passes/simplify.py is fxc.passes.simplify."""
-    parts = path.relative_to(ROOT).with_suffix("").parts
-    parts = parts if parts[0] == "fxc" else ("fxc", *parts)
-    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
-
-
 def room_of(module: str, packages: set[str]) -> str:
     """The room of a module: a folder of that name, or else it is a front module."""
     parts = module.split(".")
@@ -180,7 +182,7 @@ CALL_BY_SUCH_A_NAME = re.compile(r"\w+import\w*\s*\(|\bimport\w+\s*\(")
 @cache
 def may_import(source: str) -> list[tuple[ast.Import | ast.ImportFrom | ast.Call, bool]]:
     """The statements and calls of a source, and whether they are for the type checker alone."""
-    tree = ast.parse(source)
+    tree = tree_of(source)
     nodes = list(ast.walk(tree) if CALL_BY_SUCH_A_NAME.search(source) else statements_in(tree))
     type_checking = {
         id(node)

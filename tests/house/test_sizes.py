@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.sources import ROOT, SOURCE_FOLDERS, python_files
+from tests.sources import ROOT, SOURCE_FOLDERS, python_files, tree_of
 
 MOST_LINES = 400  # of a module
 MOST_LINES_OF_FUNCTION = 50  # with its docstring
@@ -22,7 +22,7 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 def too_large(where: str, source: str) -> Iterator[str]:
     """What in a module is too large without a reason: the module itself, or functions in it."""
-    tree = ast.parse(source)
+    tree = tree_of(source)
     if len(source.splitlines()) > MOST_LINES and not _says(OF_LINES, tree):
         yield where
     for name, function, owner in _functions(tree):

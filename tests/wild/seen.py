@@ -84,9 +84,14 @@ def watch(fn: Callable[..., Any], args: tuple[Any, ...]) -> Seen:
         printed.getvalue(),
         records.seen,
         [_warning(each) for each in caught if each.category is not fxc.CaptureWarning],
-        repr((random.getstate(), *map(repr, np.random.get_state()))),
+        repr((random.getstate(), *map(_state, np.random.get_state()))),
         tuple(str(each.message) for each in caught if each.category is fxc.CaptureWarning),
     )
+
+
+def _state(part: Any) -> Any:
+    """Part of the state of a stream; to print an array takes longer than most programs."""
+    return part.tobytes() if isinstance(part, np.ndarray) else part
 
 
 def _warning(warning: warnings.WarningMessage) -> tuple[Any, ...]:
