@@ -7,10 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
 
+import fxc
+from fxc.exported import ExportedProgram
 from tests.scientific import dynamics, linear_algebra, numbers, searches, signals, statistics
 from tests.scientific.registry import PROGRAMS as SCIENTIFIC
 from tests.wild.programs import PROGRAMS as WILD
@@ -216,3 +219,9 @@ def _from_scientific() -> list[Example]:
 
 
 EXAMPLES: tuple[Example, ...] = (*OWN, *_from_wild(), *_from_scientific())
+
+
+@cache
+def exported(example: Example) -> ExportedProgram:
+    """The program for the first arguments: one for the tests of all targets."""
+    return fxc.export(example.function, *example.arguments(0))

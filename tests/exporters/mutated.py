@@ -12,18 +12,17 @@ from pathlib import Path
 
 import numpy as np
 
-import fxc
 from fxc.package import elf, load
 from fxc.package.files import BadPackage
 from fxc.package.mapping import MemoryLayout, library
 from tests.damages import damaged
 
-from .corpus import EXAMPLES
+from .corpus import EXAMPLES, exported
 
 
 def write(folder: Path) -> None:
     example = next(x for x in EXAMPLES if x.name == "astronomy.lomb_scargle")
-    fxc.export(example.function, *example.arguments(0)).to_object(folder)
+    exported(example).to_object(folder)
 
 
 def damaged_packages(count: int, seed: int) -> Iterator[str]:

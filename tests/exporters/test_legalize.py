@@ -6,7 +6,7 @@ import pytest
 import fxc
 from fxc.exporters.legalize import legalize
 from fxc.ir.errors import ExportError
-from tests.exporters.corpus import EXAMPLES
+from tests.exporters.corpus import EXAMPLES, exported
 
 
 def program(x):
@@ -48,6 +48,5 @@ def test_all_examples_export() -> None:
     assert len(EXAMPLES) == 60
     mutating = 0
     for example in EXAMPLES:
-        exported = fxc.export(example.function, *example.arguments(0))
-        mutating += bool(exported.signature.mutations)
+        mutating += bool(exported(example).signature.mutations)
     assert mutating >= 8

@@ -17,7 +17,7 @@ import pytest
 import fxc
 from fxc.ir.errors import ExportError, UsageError
 from tests.exporters.comparing import differences
-from tests.exporters.corpus import EXAMPLES, Example
+from tests.exporters.corpus import EXAMPLES, Example, exported
 from tests.exporters.refused import NUMPY_SOURCE
 from tests.random_programs import random_program
 
@@ -34,7 +34,7 @@ def loaded(text: str) -> Callable[..., Any]:
 
 @functools.cache
 def source_of(example: Example) -> str:
-    return fxc.export(example.function, *example.arguments(0)).to_numpy_source()
+    return exported(example).to_numpy_source()
 
 
 def accepts(program: fxc.ExportedProgram, args: tuple[Any, ...]) -> bool:
@@ -60,7 +60,7 @@ def outcome(example: Example) -> str:
         text = source_of(example)
     except ExportError as error:
         return str(error)
-    program = fxc.export(example.function, *example.arguments(0))
+    program = exported(example)
     for seed in range(4):
         args = example.arguments(seed)
         found = differences(example.function, loaded(text), args)

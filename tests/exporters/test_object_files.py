@@ -19,7 +19,7 @@ from fxc.package.files import FORMAT, MANIFEST, BadPackage
 from fxc.package.mapping import Mapped, MemoryLayout, MissingFunction, library
 from fxc.runtime.object_code import Processor, object_code
 
-from .corpus import EXAMPLES
+from .corpus import EXAMPLES, exported
 from .mutated import damaged_objects, damaged_packages
 from .test_objects import OWN, on_linux, smooth
 
@@ -86,7 +86,7 @@ def test_the_object_of_each_level_is_read_back(tmp_path: Path) -> None:
     relocation one that the loader knows."""
     for name in ("relax", "adam_step", "mlp", "images.canny", "astronomy.lomb_scargle"):
         example = next(x for x in EXAMPLES if x.name == name)
-        program = fxc.export(example.function, *example.arguments(0))
+        program = exported(example)
         program.to_object(tmp_path / name)
         for level in LEVELS:
             (path,) = (tmp_path / name).glob(f"*-{level.name}.o")
@@ -251,7 +251,7 @@ def built(source: str, folder: Path, name: str, level: str) -> Path:
 def test_a_program_in_c(level: str, tmp_path: Path) -> None:
     assert len(_RELAX.strip().splitlines()) <= 20
     example = next(x for x in EXAMPLES if x.name == "relax")
-    program = fxc.export(example.function, *example.arguments(0))
+    program = exported(example)
     program.to_object(tmp_path / "p")
     ran = subprocess.run(
         [built(_RELAX, tmp_path, "relax", level)], capture_output=True, text=True, check=True

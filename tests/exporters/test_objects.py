@@ -21,7 +21,7 @@ from fxc.ir.tree import flatten
 from fxc.package import load
 from fxc.package.processors import NoCode, chosen, features, machine
 
-from .corpus import EXAMPLES, Example
+from .corpus import EXAMPLES, Example, exported
 from .refused import OBJECTS
 
 OWN = [x.name for x in LEVELS if x.machine == machine() and features().issuperset(x.features)]
@@ -32,7 +32,7 @@ on_linux = pytest.mark.skipif(
 
 def outcome(example: Example, levels: list[str] = OWN) -> str:
     """``equal``, or why the example is not exported to object code."""
-    program = fxc.export(example.function, *example.arguments(0))
+    program = exported(example)
     with tempfile.TemporaryDirectory() as folder:
         try:
             program.to_object(f"{folder}/package", levels)
@@ -90,7 +90,7 @@ def package(function: Callable[..., Any], *args: object, folder: Path, **options
 def test_programs_are_equal_or_refused_by_name(example: Example) -> None:
     found = outcome(example)
     assert found == "equal" or found.startswith(
-        f"{fxc.export(example.function, *example.arguments(0)).graph.name} cannot be exported"
+        f"{exported(example).graph.name} cannot be exported"
     )
     assert (found == "equal") == (example.name not in OBJECTS)
     assert OBJECTS.get(example.name, "") in found
@@ -339,7 +339,7 @@ print(sorted(x for x in sys.modules if x.split(".")[0] in ("llvmlite", "fxc", "s
 @on_linux
 def test_it_runs_where_there_is_numpy_alone(tmp_path: Path) -> None:
     example = next(x for x in EXAMPLES if x.name == "relax")
-    program = fxc.export(example.function, *example.arguments(0))
+    program = exported(example)
     program.to_object(tmp_path / "relaxing")
     numpy_path = str(Path(np.__file__).parents[1])
     script = _RUN.format(path=[numpy_path, str(tmp_path)], levels=OWN)
