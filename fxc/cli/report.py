@@ -102,8 +102,7 @@ def _status(code: object) -> int:
 
 def _write(source: Path, out: Path, title: str) -> int:
     """Write the page of the traces in a folder or a file."""
-    from fxc.reporting.page import page
-    from fxc.reporting.reader import read
+    from fxc.reporting.writing import counted, write_page
 
     if not source.exists():
         raise _NoTrace(f"there is no {source}: give a folder with traces, a trace, or a script")
@@ -111,16 +110,8 @@ def _write(source: Path, out: Path, title: str) -> int:
         if title.endswith(".py"):
             raise _NoTrace(f"{title} has compiled nothing")
         raise _NoTrace(f"{source} has no trace: FXC_TRACE={source} python … writes one")
-    traced = read(source)
-    text = page(traced, title)
-    part = out.with_name(f"{out.name}.{os.getpid()}.part")
-    try:
-        part.write_text(text, encoding="utf-8")
-        part.replace(out)
-    finally:
-        part.unlink(missing_ok=True)
-    count = len(traced.compilations)
-    print(f"{out}: {count} compilation{'s' * (count != 1)}", file=sys.stderr)
+    traced = write_page(source, out, title)
+    print(f"{out}: {counted(traced)}", file=sys.stderr)
     for each in traced.problems:
         print(f"  {each}", file=sys.stderr)
     return 0

@@ -59,7 +59,7 @@ def hide_fxc(error: BaseException) -> None:
         if isinstance(error, NumberedError) and reference(error.kind) not in notes_of(error):
             error.add_note(reference(error.kind))
         if not isinstance(error, InternalError) and not config.full_traceback:
-            _hide_all(error)
+            hide_all(error)
         return
     if config.full_traceback:
         return
@@ -90,12 +90,13 @@ def folded(function: Callable[P, R]) -> Callable[P, R]:
     return run
 
 
-def _hide_all(error: BaseException) -> None:
-    """Take all of fxc's frames out of a traceback."""
+def hide_all(error: BaseException) -> None:
+    """Take all of fxc's frames, and those of code that it has made, out of a traceback."""
     kept = []
     entry = error.__traceback__
     while entry is not None:
-        if not is_of_fxc(entry.tb_frame.f_code):
+        code = entry.tb_frame.f_code
+        if not is_of_fxc(code) and not code.co_filename.startswith("<fxc"):
             kept.append(entry)
         entry = entry.tb_next
     for before, after in itertools.pairwise([*kept, None]):

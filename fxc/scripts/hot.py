@@ -11,48 +11,60 @@ from collections.abc import Callable
 from types import CodeType, FunctionType
 from typing import Any
 
+import numpy as np
+
 from fxc.calling.compiling import Worth, new_variant
 from fxc.capture.staging.staging import keep_source, source_of
 from fxc.compilations.native_calls import NativeCall, chain
 from fxc.compilations.native_texts import native_call
 from fxc.compilations.state import Options, State
 from fxc.compilations.variants import Variant
+from fxc.ir.asynchronous import hand_on
 from fxc.ir.errors import MISSED, RunFailed, WrongResult
+from fxc.ir.tracebacks import hide_all
 
 from ..verifying.calls import VerifiedCall
-from .swapping import answering
+from .swapping import NO_ANSWER, answering, pickled_place
 
 _TRIALS, _LONG_ENOUGH = 3, 0.1  # calls that are compared, or seconds of them
 _FASTER = 1.4  # times: what gains less is put back
 _MOST_VARIANTS, _MOST_MISSES, _MOST_FAILURES = 4, 3, 20
+_MOST_STRANGE = 100  # calls that code on trial is not for
 _OPTIONS = Options(fullgraph=True, math="exact")
 
 
 class HotFunction:
-    """A function that asks this object first, which says ``MISSED`` until it knows better.
+    """A function that asks this object first, which says ``NO_ANSWER`` until it knows better.
 
     Its ``stage``: ``counting`` calls; ``asked`` for compiled code, for arguments of a call; on
     ``trial``, in which calls are compared and timed; ``live``; or ``over``: as it was.
     """
 
-    def __init__(self, function: FunctionType, asking: CodeType) -> None:
+    def __init__(
+        self,
+        function: FunctionType,
+        asking: CodeType,
+        is_shared: Callable[[], bool] = lambda: False,
+    ) -> None:
         self.function = function
+        self.is_shared = is_shared  # whether other threads run the program, too
         self.own_code = function.__code__
         self.stage = "counting"
+        self.reason = ""  # why it is over
         self.calls = 0
         self.asked: tuple[tuple[Any, ...], dict[str, Any]] | None = None
-        self.saved = 0.0  # seconds for each call
+        self.share = 0.0  # of the program's time that it took before
         self.times = (0.0, 0.0)  # of a call by NumPy, and by compiled code
         self._state = State()
-        self._natives: list[NativeCall] = []
         self._trials: list[tuple[float, float]] = []
         self._misses = self._failures = 0
+        self._is_comparing = False
         self._plain = self._copy()
         self.answer: Callable[..., Any] = self
         code, source = answering(asking, self), source_of(self._plain)
         if isinstance(source, ast.FunctionDef):
             keep_source(code, source)  # for captures of what calls it
-        function.__code__ = code
+        self._asking_code = function.__code__ = code
 
     def _copy(self) -> FunctionType:
         """The function as it was: for captures, and for NumPy."""
@@ -64,27 +76,60 @@ class HotFunction:
         made.__module__ = of.__module__
         return made
 
-    def put_back(self) -> None:
-        """Let the function be as it was."""
-        self.stage, self.asked = "over", None
-        self.function.__code__ = self.own_code
+    def __reduce__(self) -> tuple[object, ...]:
+        """Of the code of a function."""
+        return pickled_place()
+
+    def put_back(self, reason: str) -> None:
+        """Let the function be as it was, unless the program has given it other code."""
+        self.stage, self.asked, self.reason = "over", None, reason
+        self.answer = _no_answer
+        if self.function.__code__ is self._asking_code:
+            self.function.__code__ = self.own_code
 
     @property
     def served(self) -> int:
         """How many calls compiled code has taken."""
         return sum(each.all_calls for each in self._state.variants)
 
+    def let_go(self) -> None:
+        """Put it back, and hold nothing of the program: what knows the code may hold this."""
+        self.put_back("")
+        self._state = State()
+        del self.function, self._plain
+
+    @property
+    def gained(self) -> float:
+        """Seconds."""
+        numpy, compiled = self.times
+        return (numpy - compiled) * self.served if self.stage != "over" else 0.0
+
+    @property
+    def rate(self) -> float:
+        """Of the time that the program took before, what it gains."""
+        numpy, compiled = self.times
+        return self.share * (1 - compiled / numpy) if self.stage == "live" else 0.0
+
+    @property
+    def is_called_once(self) -> bool:
+        """As far as is known."""
+        return self.stage == "counting" and self.calls < 2
+
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """A result, or ``MISSED`` where the function is to run its statements."""
-        if self.stage == "trial":
-            return self._tried(args, kwargs)
-        if self.stage == "live":
-            return self._missed(args, kwargs)
+        """A result, or ``NO_ANSWER`` where the function is to run its statements."""
+        if self.stage in ("trial", "live"):
+            take = self._tried if self.stage == "trial" else self._missed
+            try:
+                result = take(args, kwargs)
+            except BaseException as error:  # of a signal: Ctrl-C, say
+                hide_all(error)
+                raise
+            return NO_ANSWER if result is MISSED else result
         if self.stage == "counting":
             self.calls += 1
             if self.calls >= 2:
                 self.asked, self.stage = (args, kwargs), "asked"
-        return MISSED
+        return NO_ANSWER
 
     def _missed(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """A call that native code has not taken."""
@@ -95,7 +140,8 @@ class HotFunction:
                 continue
             try:
                 result = variant.call(args, kwargs)
-            except RunFailed:
+            except RunFailed as failure:
+                hand_on(failure)
                 return self._failed()
             if result is not MISSED:
                 return result
@@ -110,12 +156,13 @@ class HotFunction:
         """A call that NumPy has to run, as it raises or warns there."""
         self._failures += 1
         if self._failures > max(_MOST_FAILURES, self.served // 8):
-            self.put_back()
+            self.put_back("it raises or warns often")
         return MISSED
 
-    def compile(self, longest: float) -> None:
+    def compile(self, longest: float, share: float = 1.0) -> None:
         """Make compiled code for the arguments that it was asked for. Raises what fxc raises."""
         assert self.asked is not None
+        self.share = share
         args, kwargs = self.asked
         state = self._state
         variant = new_variant(self._plain, _OPTIONS, state, args, kwargs, Worth(longest, True))
@@ -138,13 +185,34 @@ class HotFunction:
     def _tried(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """A call by both, compared and timed."""
         variant = self._state.variants[-1]
+        if self._is_comparing:  # it calls itself, or a thread does
+            return MISSED
         if variant.captured.guards.check(args, kwargs) is None:
             self._misses += 1
-            if self._misses > _MOST_MISSES:
-                self.put_back()
+            if self._misses > _MOST_STRANGE:
+                self.put_back("its arguments change from call to call")
             return MISSED
+        self._is_comparing = True
+        try:
+            call = VerifiedCall(self._plain, variant, _OPTIONS, args, kwargs, of_effects=True)
+            if call.has_effects and (self.is_shared() or any(map(_is_foreign, call.inputs))):
+                self.put_back("it changes what others may use at the same time")
+                return MISSED
+            return self._compared(call, variant)
+        except WrongResult:
+            self.put_back("its result differs from NumPy's")
+            return MISSED
+        except RunFailed:
+            return self._failed()
+        except MemoryError:
+            self.put_back("there is too little memory to compare it")
+            return MISSED
+        finally:
+            self._is_comparing = False
+
+    def _compared(self, call: VerifiedCall, variant: Variant) -> Any:
         compiled = variant.call if variant.native is None else _by(variant, variant.native)
-        seconds = 0.0
+        seconds, began = 0.0, time.perf_counter()
 
         def timed(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
             nonlocal seconds
@@ -154,28 +222,32 @@ class HotFunction:
             finally:
                 seconds = time.perf_counter() - start
 
-        call = VerifiedCall(self._plain, variant, _OPTIONS, args, kwargs, is_quiet=False)
-        try:
-            result = call.compared(timed)
-        except WrongResult:
-            self.put_back()
-            return MISSED
-        except RunFailed:
-            return self._failed()
+        result = call.compared(timed)
         self._trials.append((call.seconds, seconds))
-        if len(self._trials) >= _TRIALS or call.seconds > _LONG_ENOUGH:
+        if len(self._trials) >= _TRIALS or time.perf_counter() - began > _LONG_ENOUGH:
             self._decide()
         return result
 
     def _decide(self) -> None:
         numpy, compiled = (min(each) for each in zip(*self._trials, strict=True))
         if numpy < _FASTER * compiled:
-            self.put_back()
+            self.put_back(f"{numpy / max(compiled, 1e-9):.1f} times as fast")
             return
-        self.saved, self.times = numpy - compiled, (numpy, compiled)
+        self.times = numpy, compiled
         natives = [each.native for each in self._state.variants if each.native is not None]
         self.stage, self._misses = "live", 0
         self.answer = chain((), natives, self) if natives else self
+
+
+def _no_answer(*args: object, **kwargs: object) -> Any:
+    return NO_ANSWER
+
+
+def _is_foreign(x: object) -> bool:
+    """Whether it is memory that NumPy does not own: other processes may have it, too."""
+    while isinstance(x, np.ndarray) and isinstance(x.base, np.ndarray):
+        x = x.base
+    return isinstance(x, np.ndarray) and x.base is not None
 
 
 def _by(variant: Variant, native: NativeCall) -> Callable[..., Any]:

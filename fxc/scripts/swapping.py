@@ -12,9 +12,7 @@ from collections.abc import Callable, Iterator
 from types import CodeType, FunctionType
 from typing import Any, Protocol
 
-from fxc.ir.errors import MISSED
-
-_PLACE, _MISSED, _NAME = "fxc: what to ask", "fxc: no answer", ".fxc"
+_PLACE, _NOTHING, _NAME = "fxc: what to ask", "fxc: no answer", ".fxc"
 _FRAMES = frozenset({"locals", "vars", "dir", "exec", "eval", "_getframe", "currentframe"})
 
 
@@ -24,9 +22,27 @@ class Answers(Protocol):
     answer: Callable[..., Any]
 
 
+class _NoAnswer:
+    """See ``NO_ANSWER``."""
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return eval, ("...",)
+
+
+NO_ANSWER: Any = _NoAnswer()
+"""What makes a function run its own statements."""
+
+
+def pickled_place() -> tuple[object, ...]:
+    """What stands for a place where code is pickled, as some packages do: the function runs its
+    own statements wherever that is read, without fxc.
+    """
+    return eval, ("type('', (), {'answer': staticmethod(lambda *_, **__: ...)})",)
+
+
 def asking(code: CodeType) -> CodeType | None:
     """The code of a function with a prologue: ``r = PLACE.answer(*its arguments)``, which is
-    returned unless it is ``MISSED``; then come its own statements, at their lines. None if it
+    returned unless it is ``NO_ANSWER``; then come its own statements, at their lines. None if it
     cannot be.
 
     The prologue asks what ``answering`` puts in its place.
@@ -55,7 +71,7 @@ def asking(code: CodeType) -> CodeType | None:
 
 def answering(asking: CodeType, place: Answers) -> CodeType:
     """The code of a function that asks ``place``: one code, whatever its ``answer`` is by then."""
-    known = {_PLACE: place, _MISSED: MISSED}
+    known = {_PLACE: place, _NOTHING: NO_ANSWER}
     consts = (known.get(each, each) if type(each) is str else each for each in asking.co_consts)
     return asking.replace(co_consts=tuple(consts))
 
@@ -103,7 +119,7 @@ def _prologue(function: ast.FunctionDef, at: ast.stmt) -> list[ast.stmt]:
     if given.kwarg is not None:
         keywords.append(ast.keyword(None, ast.Name(given.kwarg.arg, load)))
     asked = ast.Call(ast.Attribute(_constant(_PLACE), "answer", load), args, keywords)
-    is_answer = ast.Compare(ast.Name(_NAME, load), [ast.IsNot()], [_constant(_MISSED)])
+    is_answer = ast.Compare(ast.Name(_NAME, load), [ast.IsNot()], [_constant(_NOTHING)])
     made: list[ast.stmt] = [
         ast.Assign([ast.Name(_NAME, ast.Store())], asked),
         ast.If(is_answer, [ast.Return(ast.Name(_NAME, load))], []),
@@ -113,7 +129,6 @@ def _prologue(function: ast.FunctionDef, at: ast.stmt) -> list[ast.stmt]:
         for node in ast.walk(statement):
             if "lineno" in node._attributes:
                 ast.copy_location(node, at)
-                node.end_lineno, node.end_col_offset = node.lineno, node.col_offset  # type: ignore[attr-defined]
     return made
 
 

@@ -7,18 +7,22 @@ from __future__ import annotations
 
 import _thread
 import atexit
+import contextlib
 import os
+import signal
 import sys
 import sysconfig
 import threading  # here: the thread that imports it first is the main one to it
 import time
+from contextlib import AbstractContextManager
 from types import CodeType, FrameType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from fxc.scripts.hot import HotFunction
+    from fxc.scripts.reported import Reported
 
-_Place = tuple[str, int, str]  # of a function: its file, line and name
+    from .telling import Place
 
 # Note [Unchanged scripts]
 # `fxc run SCRIPT` replaces itself by `python SCRIPT`, with a ``sitecustomize`` that starts a thread
@@ -37,13 +41,15 @@ _Place = tuple[str, int, str]  # of a function: its file, line and name
 # - Nothing is imported until there is a function to compile, and NumPy is there. What the thread
 #   spends is kept to a share of the time that the script has taken.
 
-_EVERY, _LATER, _IDLE = 0.005, 0.02, 0.05  # seconds between two looks; later; without NumPy
-_EAGER = 2.0  # seconds of a script in which there are more looks
+_SHORTEST, _LONGEST, _IDLE = 0.01, 0.1, 0.05  # seconds between two looks; without NumPy
+_LOOKS = 100  # in which the pauses between looks become as long as the time since something changed
 _SAMPLES, _SHARE = 20, 0.1  # looks in which a function is there before it is hot, and their share
 _OF_PACKAGES = frozenset({"site-packages", "dist-packages"})  # wherever they are
 _DEEPEST = 50  # frames that are looked at
-_BEGIN = 1.0  # seconds that a script runs as it is: a short one has nothing to gain
-_FIRST, _SPENT = 0.5, 0.05  # seconds that compiling may take, and of the time so far
+_BEGIN = 0.6  # seconds that a script runs as it is: a short one has nothing to gain
+_FIRST, _SPENT = 0.1, 0.04  # seconds that may be spent before compiling, and of the time so far
+_LAST = 0.3  # seconds to wait at the end
+_HOPE = 0.5  # of what is saved if the script runs as long again: so much more may be spent
 
 
 class _Looks:
@@ -51,17 +57,17 @@ class _Looks:
 
     def __init__(self) -> None:
         self.count = 0
-        self.there: dict[_Place, int] = {}
-        self.innermost: dict[_Place, int] = {}
+        self.there: dict[Place, int] = {}
+        self.innermost: dict[Place, int] = {}
 
-    def note(self, places: list[_Place]) -> None:
+    def note(self, places: list[Place]) -> None:
         """Functions of the program's in one thread, the innermost first."""
         for each in dict.fromkeys(places):
             self.there[each] = self.there.get(each, 0) + 1
         for each in places[:1]:
             self.innermost[each] = self.innermost.get(each, 0) + 1
 
-    def share(self, place: _Place) -> float:
+    def share(self, place: Place) -> float:
         """Of all looks, those in which it was there."""
         return self.there.get(place, 0) / max(self.count, 1)
 
@@ -69,21 +75,29 @@ class _Looks:
 class _Watch:
     """The functions of a script, by what was seen of them."""
 
-    def __init__(self) -> None:
-        self.start = time.perf_counter()
-        self.spent = 0.0  # seconds in which this thread has compiled
+    def __init__(self, report: str = "") -> None:
+        self.report = report  # the page that is to be written
+        self.reported: Reported | None = None
+        self.start = self.changed = time.perf_counter()
+        self.spent = 0.0  # seconds of the processor that this thread has taken
         self.looks = _Looks()
-        self.codes: dict[_Place, CodeType | None] = {}  # of the program's functions
-        self.hot: dict[_Place, list[HotFunction]] = {}  # those that were taken up
+        self.known: dict[int, tuple[CodeType, Place | None]] = {}  # by identity; of the program's
+        self.codes: dict[Place, CodeType] = {}
+        self.slow: dict[tuple[Place, int], int] = {}  # lines, by looks in which they were running
+        self.hot: dict[Place, list[HotFunction]] = {}  # those that were taken up
         self.others = _folders()
+        self.looks_shared = False  # several threads have been seen in the program
         self.process = os.getpid()
+        self.is_over = False
+        self.compiling = _thread.allocate_lock()
 
     def run(self) -> None:
         own = threading.get_ident()
         started = sys.modules.get("sitecustomize")
         if getattr(started, "__file__", "").startswith(self.others[-1]):
             del sys.modules["sitecustomize"]  # there is none without us
-        while True:
+        _leave_signals()
+        while not self.is_over:
             time.sleep(self.pause())
             if "numpy" in sys.modules:
                 try:
@@ -98,34 +112,54 @@ class _Watch:
         """Seconds to the next look; each takes the interpreter's lock from the program."""
         if "numpy" not in sys.modules:
             return _IDLE
-        return _EVERY if time.perf_counter() - self.start < _EAGER else _LATER
+        age = time.perf_counter() - self.changed
+        return min(max(age / _LOOKS, _SHORTEST), _LONGEST)
 
     def look(self, own: int) -> None:
         """Note which functions are running."""
         self.looks.count += 1
+        threads = 0
         for thread, frame in sys._current_frames().items():
             if thread != own:
-                self.looks.note(self.places(frame))
+                places = self.places(frame)
+                threads += bool(places)
+                self.looks.note(places)
+        self.looks_shared |= threads > 1
 
-    def places(self, frame: FrameType | None) -> list[_Place]:
-        """The functions of the program's that are running in a thread."""
-        found = []
+    def places(self, frame: FrameType | None) -> list[Place]:
+        """The functions of the program's that are running in a thread, the innermost first, and
+        the top levels of its files.
+        """
+        found: list[Place] = []
         for _ in range(_DEEPEST):
             if frame is None:
                 break
-            code, frame = frame.f_code, frame.f_back
-            place = code.co_filename, code.co_firstlineno, code.co_name
-            if place not in self.codes:
-                self.codes[place] = code if self.is_programs(code) else None
-            if self.codes[place] is not None:
+            code = frame.f_code
+            known = self.known.get(id(code))
+            place = self.place(code) if known is None else known[1]
+            if place is not None:
+                if not found:
+                    line = place, frame.f_lineno
+                    self.slow[line] = self.slow.get(line, 0) + 1
                 found.append(place)
+            frame = frame.f_back
         return found
 
-    def is_programs(self, code: CodeType) -> bool:
-        """Whether it is a function of the program's that may be compiled."""
+    def place(self, code: CodeType) -> Place | None:
+        """The place of a code that was not seen before, if it is of the program."""
         name, flags = code.co_filename, code.co_flags
         is_function = flags & 0x1 and not flags & 0x2A0 and not code.co_name.startswith("<")
-        if not is_function or name.startswith("<"):
+        place = None
+        if (is_function or code.co_name == "<module>") and self.is_of_program(name):
+            place = name, code.co_firstlineno, code.co_name
+            if is_function:
+                self.codes.setdefault(place, code)
+        self.known[id(code)] = code, place
+        return place
+
+    def is_of_program(self, name: str) -> bool:
+        """Whether a file is the program's, and no library's."""
+        if name.startswith("<"):
             return False
         path, numpy = os.path.realpath(name), os.path.dirname(sys.modules["numpy"].__file__ or "")
         others = (*self.others, os.path.dirname(os.path.realpath(numpy)) + os.sep)
@@ -134,11 +168,11 @@ class _Watch:
     def work(self) -> None:
         """Take up functions that are hot, and compile for those that ask."""
         looks = self.looks
-        if looks.count < _SAMPLES:
+        if looks.count < _SAMPLES or not self.may_spend():
             return
         hot = [each for each in looks.there if looks.share(each) >= _SHARE]
         for place in hot:
-            code = self.codes[place]
+            code = self.codes.get(place)
             if code is not None and place not in self.hot and looks.there[place] >= _SAMPLES:
                 self.hot[place] = self.take_up(code)
         asked = [
@@ -147,31 +181,46 @@ class _Watch:
             for each in self.hot.get(place, ())
             if each.stage == "asked"
         ]
-        if asked and self.may_spend():
+        if asked:
             _, share, first = max(asked, key=lambda one: one[:2])
             self.compile(first, share)
             self.looks = _Looks()  # what was slow before it says little of what is slow now
+            self.changed = time.perf_counter()
 
     def take_up(self, code: CodeType) -> list[HotFunction]:
         """The functions of a code, which ask from now on."""
+        began = time.thread_time()
         from fxc.scripts.swapping import asking, functions_of
 
-        functions = functions_of(code)
-        found = asking(code) if 0 < len(functions) <= 8 else None
-        if found is None or not any(_uses_numpy(each.__globals__) for each in functions):
-            return []
-        began = time.thread_time()
-        from fxc.scripts.hot import HotFunction
+        try:
+            functions = functions_of(code)
+            found = asking(code) if 0 < len(functions) <= 8 else None
+            if found is None or not any(_uses_numpy(each.__globals__) for each in functions):
+                return []
+            from fxc.scripts.hot import HotFunction
 
-        made = [HotFunction(function, found) for function in functions]
-        self.spent += time.thread_time() - began
-        return made
+            return [HotFunction(function, found, self.is_shared) for function in functions]
+        finally:
+            self.spent += time.thread_time() - began
+
+    def is_shared(self) -> bool:
+        """Whether several threads run functions of the program."""
+        if not self.looks_shared:
+            frames = sys._current_frames().values()
+            self.looks_shared = sum(bool(self.places(frame)) for frame in frames) > 1
+        return self.looks_shared
+
+    def elapsed(self) -> float:
+        """Seconds of the script so far, without those in which it has waited."""
+        return min(time.perf_counter() - self.start, time.process_time())
 
     def may_spend(self) -> bool:
-        elapsed = time.perf_counter() - self.start
-        if elapsed < _BEGIN:
+        elapsed = self.elapsed()
+        if elapsed < _BEGIN or self.is_over:
             return False
-        return self.spent < _FIRST + _SPENT * elapsed or self.saved() > self.spent
+        hope = _HOPE * elapsed * sum(each.rate for each in self.all_hot())
+        gained = sum(each.gained for each in self.all_hot())
+        return self.spent < _FIRST + _SPENT * elapsed + gained + hope
 
     def compile(self, hot: HotFunction, share: float) -> None:
         """Compile a function, in which the program spends a share of its time, for what it has
@@ -180,28 +229,82 @@ class _Watch:
         began = time.thread_time()
         from fxc.scripts.warnings_apart import warnings_apart
 
-        try:
-            with warnings_apart():
-                hot.compile(max(0.2, 0.5 * share * (time.perf_counter() - self.start)))
-        except Exception:  # refused, put off, or the program's own error
-            hot.put_back()
+        with self.compiling:
+            if self.is_over:
+                return
+            try:
+                with warnings_apart(), self.tracing():
+                    hot.compile(max(0.2, 0.5 * share * (time.perf_counter() - self.start)), share)
+            except Exception as error:  # refused, put off, or the program's own error
+                hot.put_back(str(error).partition("\n")[0] or type(error).__name__)
         self.spent += time.thread_time() - began
 
-    def saved(self) -> float:
-        return sum(each.saved * each.served for each in self.all_hot())
+    def tracing(self) -> AbstractContextManager[None]:
+        if not self.report:
+            return contextlib.nullcontext()
+        from fxc.scripts.reported import Reported
+
+        self.reported = self.reported or Reported()
+        return self.reported.compiling()
 
     def all_hot(self) -> list[HotFunction]:
         return [each for some in list(self.hot.values()) for each in some]
 
-    def tell(self) -> None:
-        """Say on stderr what was gained."""
+    def end(self) -> None:
+        """Compile no more, and wait for what is being compiled, as LLVM is taken down next; but
+        not for long: it would wait for the program's end, too.
+        """
+        self.is_over = True
+        if os.getpid() == self.process and self.compiling.acquire(timeout=_LAST):
+            self.compiling.release()
+
+    def tell(self, is_quiet: bool, stderr: os.stat_result | None) -> None:
+        """Write the page, and say on stderr what was gained, if stderr is still what it was."""
         if os.getpid() != self.process:
             return
-        gained = [each for each in self.all_hot() if each.saved and each.served]
+        told = [self.page()] if self.report else []
+        if is_quiet or not _is(stderr):
+            return
+        from fxc.scripts.telling import summary
+
+        told.insert(0, summary(self.hot, self.slow))
         stream: Any = sys.__stderr__
-        if stream is not None:
-            stream.write(f"fxc run: {_summary(gained, self.saved())}\n")
+        with contextlib.suppress(OSError, ValueError):
+            stream.write("".join(f"fxc run: {each}\n" for each in told))
             stream.flush()
+
+    def forget(self) -> None:
+        """Keep nothing of the program alive: its objects are to end when Python ends."""
+        for each in self.all_hot():
+            each.let_go()
+        for kept in (self.hot, self.known, self.codes):
+            kept.clear()
+
+    def page(self) -> str:
+        if self.reported is None:
+            return f"{self.report} is not written: nothing was compiled"
+        return self.reported.write(self.report, os.path.basename(sys.argv[0]))
+
+
+def _status() -> os.stat_result | None:
+    """Of stderr, if it is open."""
+    try:
+        return os.fstat(2)
+    except OSError:
+        return None
+
+
+def _is(stderr: os.stat_result | None) -> bool:
+    now = _status()
+    if stderr is None or now is None or sys.__stderr__ is None:
+        return False
+    return os.path.samestat(stderr, now)
+
+
+def _leave_signals() -> None:
+    """Let signals reach the threads of the program, which they wake."""
+    if hasattr(signal, "pthread_sigmask"):
+        signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
 
 
 def _folders() -> tuple[str, ...]:
@@ -221,20 +324,12 @@ def _uses_numpy(names: dict[str, Any]) -> bool:
     )
 
 
-def _summary(gained: list[HotFunction], saved: float) -> str:
-    if not gained:
-        return "no function was compiled"
-    parts = []
-    for each in sorted(gained, key=lambda one: -one.saved * one.served)[:4]:
-        times = each.times[0] / max(each.times[1], 1e-9)
-        parts.append(f"{each.function.__qualname__} {times:.1f} times as fast")
-    more = f" and {len(gained) - 4} more" if len(gained) > 4 else ""
-    return f"about {saved:.1f} s saved: {', '.join(parts)}{more}"
-
-
-def watch(options: str) -> None:
-    """Begin to watch this process; ``options`` are words: ``quiet`` says nothing at the end."""
-    found = _Watch()
-    if "quiet" not in options.split():
-        atexit.register(found.tell)
+def watch(options: str, report: str) -> None:
+    """Begin to watch this process; ``options`` are words: ``quiet`` says nothing at the end.
+    ``report`` is the path of the page to write, if there is to be one.
+    """
+    found = _Watch(report)
+    atexit.register(found.forget)  # the last, as what is registered last is called first
+    atexit.register(found.tell, "quiet" in options.split(), _status())
+    atexit.register(found.end)
     _thread.start_new_thread(found.run, ())

@@ -8,7 +8,7 @@ from __future__ import annotations
 import threading
 import time
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from types import CellType
 from typing import Any
@@ -17,8 +17,10 @@ import numpy as np
 
 from fxc.cache.bugs import keep_bug
 from fxc.capture.captured import Captured
+from fxc.capture.epilogue.finishing import Epilogue
 from fxc.compilations.state import Options
 from fxc.compilations.variants import Variant
+from fxc.ir.asynchronous import hand_on
 from fxc.ir.errors import MISSED, PLEASE_REPORT, CaptureWarning, RunFailed, WrongResult
 from fxc.ir.evaluate import KernelOf
 from fxc.ir.graph import walk
@@ -31,7 +33,7 @@ from fxc.pipeline.stages import result_leaves
 
 from .counts import COMPARED, COUNTS, LEFT, WRONG
 from .nearness import Nearness
-from .parts import is_globals
+from .parts import entries, is_globals
 from .seen import Accepts, Seen, arrays_in, difference, seen
 from .stage_runs import Run, captured_run
 from .state import Snapshot
@@ -49,6 +51,10 @@ from .state import Snapshot
 # - Where compiled code leaves a call to NumPy, nothing may have changed: that is looked at.
 # - Of a function that is split, the compiled parts are compared.
 # - All is done by one thread at a time: warnings are caught for the process.
+# - A call ``of_effects`` is beside a program that does not know of it: what is kept and compared
+#   are the result and what the capture says that it changes. That is as much as the call itself
+#   deals with, however much can be reached; and warnings are not caught.
+# - What a handler of a signal raises ends the call, as it would without us.
 
 
 _one_at_a_time = threading.RLock()
@@ -100,7 +106,7 @@ class VerifiedCall:
         args: tuple[Any, ...],
         kwargs: dict[str, Any],
         *,
-        is_quiet: bool = True,
+        of_effects: bool = False,
     ) -> None:
         captured = variant.captured
         given = captured.guards.check(args, kwargs)
@@ -109,25 +115,54 @@ class VerifiedCall:
         self.function, self.options = function, options
         self.captured, self.compilation, self.variant = captured, variant.compilation, variant
         self.args, self.kwargs = args, kwargs
-        self.is_quiet = is_quiet  # whether warnings are caught, which the program may notice
+        self.of_effects = of_effects
         self.seconds = 0.0  # that NumPy has taken
         self.inputs, self.objects = given[:count], given[count:]
         self.shows = captured.epilogue is not None and bool(captured.epilogue.shown)
-        drawn = [object_at(self.inputs[place]) for place in captured.drawn]
-        self.roots: list[tuple[str, object]] = [
+        self.drawn = [object_at(self.inputs[place]) for place in captured.drawn]
+        self.roots: list[tuple[str, object]] = []
+        self.holders: list[tuple[str, object, dict[object, object]]] = []
+        if of_effects:
+            self._reach_effects()
+        else:
+            self._reach_all()
+        held = (x for _, x, _ in self.holders)
+        self.before = Snapshot((*(x for _, x in self.roots), *held), alone=of_effects)
+
+    def _reach_all(self) -> None:
+        """All that is given, and the variables outside, may change."""
+        captured, others = self.captured, (*self.objects, *self.drawn)
+        places = _places(captured.guards.constants, captured.epilogue)
+        self.roots = [
             *((_name(captured, place), x) for place, x in enumerate(self.inputs)),
-            *((f"argument {name}", x) for name, x in _named(args, kwargs)),
-            *((f"object {place}", x) for place, x in enumerate((*self.objects, *drawn))),
+            *((f"argument {name}", x) for name, x in _named(self.args, self.kwargs)),
+            *((f"object {place}", x) for place, x in enumerate(others)),
         ]
         self.roots += [
             (f"memory around {where}", x.base)
             for where, x in self.roots
             if isinstance(x, np.ndarray) and isinstance(x.base, np.ndarray)
         ]
-        places = _places(captured)
         self.roots += [("a variable", x) for x in places if not is_globals(x)]
-        self.globals = [(x, dict(x)) for x in places if is_globals(x)]
-        self.before = Snapshot((*(x for _, x in self.roots), *places))
+        self.holders = [("global", x, dict(x)) for x in places if is_globals(x)]
+
+    def _reach_effects(self) -> None:
+        """What the capture says may change."""
+        places = _places({}, self.captured.epilogue)
+        signature = self.compilation.functional.signature
+        written = () if signature is None else sorted(signature.mutated_inputs)
+        self.roots = [(_name(self.captured, place), self.inputs[place]) for place in written]
+        self.roots += [(f"generator {place}", x) for place, x in enumerate(self.drawn)]
+        for place, x in enumerate((*self.objects, *places)):
+            if isinstance(x, set):
+                self.roots.append((f"object {place}", x))
+            else:
+                self.holders.append((f"object {place}", x, entries(x)))
+
+    @property
+    def has_effects(self) -> bool:
+        """Whether anything but the result may change."""
+        return bool(self.roots or self.holders)
 
     def compared(self, compiled: Callable[[tuple[Any, ...], dict[str, Any]], Any]) -> Any:
         """What compiled code gives. Raises ``WrongResult`` if NumPy gives something else."""
@@ -141,12 +176,14 @@ class VerifiedCall:
                 result = self._heard(compiled, told[0])
             else:
                 result = compiled(self.args, self.kwargs)
-        except RunFailed:
+        except RunFailed as failure:
+            hand_on(failure)
             self._left_to_numpy()
             raise
         except WrongResult:
             raise
         except Exception as error:
+            hand_on(error)
             raised = error
         if result is MISSED:
             COUNTS["not compared: their guards hold no more"] += 1
@@ -199,6 +236,7 @@ class VerifiedCall:
             try:
                 result = self.function(*self.args, **self.kwargs)
             except Exception as raised:
+                hand_on(raised)
                 error = raised
             self.seconds = time.perf_counter() - start
         try:
@@ -210,7 +248,7 @@ class VerifiedCall:
     @contextmanager
     def _catching(self) -> Iterator[list[warnings.WarningMessage]]:
         """What is warned of in the block, if that is to be known."""
-        if not self.is_quiet:
+        if self.of_effects:
             with np.errstate(all="ignore"):
                 yield []
             return
@@ -261,12 +299,18 @@ class VerifiedCall:
         return Nearness(moved)
 
     def _seen(self, result: object, error: BaseException | None = None) -> Seen:
-        stored = [
-            (f"global {name}", x)
-            for names, before in self.globals
-            for name, x in list(names.items())
-            if x is not before.get(name, names)
-        ]
+        stored: list[tuple[str, object]] = []
+        for where, x, before in self.holders:
+            now = entries(x)
+            found = (
+                (name, item) for name, item in now.items() if item is not before.get(name, now)
+            )
+            stored += (
+                (f"{where} {name if isinstance(name, str) else repr(name)}", item)
+                for name, item in found
+            )
+            if not is_globals(x):  # other threads may set some
+                stored.append((f"entries of {where}", len(now)))
         return seen([("result", result), *self.roots, *stored], error)
 
     def _left_to_numpy(self) -> None:
@@ -298,12 +342,10 @@ def _named(args: Sequence[object], kwargs: dict[str, object]) -> list[tuple[str,
     return [*((str(place), x) for place, x in enumerate(args)), *kwargs.items()]
 
 
-def _places(captured: Captured) -> list[Any]:
+def _places(known: Mapping[str, Any], epilogue: Epilogue | None) -> list[Any]:
     """Variables of functions around it, and of modules, that it may set."""
-    known = dict(captured.guards.constants)
-    if captured.epilogue is not None:
-        known.update(captured.epilogue.constants)
-    return [x for x in known.values() if isinstance(x, CellType) or is_globals(x)]
+    found = dict(known) if epilogue is None else {**known, **epilogue.constants}
+    return [x for x in found.values() if isinstance(x, CellType) or is_globals(x)]
 
 
 def _name(captured: Captured, place: int) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import random
 from collections import deque
 from collections.abc import Iterator
@@ -61,6 +62,23 @@ def slots_of(kind: type) -> Iterator[tuple[str, MemberDescriptorType]]:
         for name, found in vars(each).items():
             if isinstance(found, MemberDescriptorType) and each.__flags__ & HEAP_TYPE:
                 yield name, found
+
+
+def entries(x: Any) -> dict[object, object]:
+    """What an object holds itself, by place, key or name."""
+    match x:
+        case list() | tuple() | deque():
+            return dict(enumerate(x))
+        case dict():
+            return dict(x)
+        case CellType():
+            return dict(_contents(x))
+    own = getattr(x, "__dict__", None)
+    found: dict[object, object] = {} if own is None else dict(own)
+    for name, slot in slots_of(type(x)):
+        with contextlib.suppress(AttributeError):
+            found[name] = slot.__get__(x)
+    return found
 
 
 def _items(x: Any) -> Iterator[tuple[str, object]]:

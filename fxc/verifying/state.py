@@ -37,10 +37,11 @@ class Snapshot:
     """The objects that can be reached from some, as they are when it is made.
 
     The objects stay the same: what was in them is brought back into them, so that arrays overlap
-    and names mean as before. Arrays are kept with the memory that they are views of.
+    and names mean as before. Arrays are kept with the memory that they are views of. What is kept
+    ``alone`` are these objects, without what they refer to, and the elements of these arrays.
     """
 
-    def __init__(self, roots: Iterable[object]) -> None:
+    def __init__(self, roots: Iterable[object], *, alone: bool = False) -> None:
         self._kept: list[KeptObject] = []
         known: dict[int, object] = {}
         waiting = [*roots][::-1]
@@ -49,7 +50,9 @@ class Snapshot:
             if id(x) in known:
                 continue
             known[id(x)] = x
-            self._kept += _kept(x)
+            self._kept += _kept(x, alone)
+            if alone:
+                continue
             if isinstance(x, np.ndarray) and isinstance(x.base, np.ndarray):
                 waiting.append(x.base)
             inside = None if len(known) > MOST_OBJECTS else parts_of(x)
@@ -67,9 +70,9 @@ class Snapshot:
         return next((each.object for each in self._kept if each.is_changed()), None)
 
 
-def _kept(x: object) -> list[KeptObject]:
+def _kept(x: object, alone: bool) -> list[KeptObject]:
     if isinstance(x, np.ndarray):
-        return _array(x)
+        return _array(x, alone)
     match x:
         case list() | deque() | set():
             return [_container(x, _refill)]
@@ -87,7 +90,7 @@ def _kept(x: object) -> list[KeptObject]:
     return _attributes(x) if has_attributes(x) else []
 
 
-def _array(x: np.ndarray) -> list[KeptObject]:
+def _array(x: np.ndarray, alone: bool) -> list[KeptObject]:
     shape, strides, writeable = x.shape, x.strides, x.flags.writeable
 
     def is_reshaped() -> bool:
@@ -99,7 +102,8 @@ def _array(x: np.ndarray) -> list[KeptObject]:
         x.flags.writeable = writeable
 
     kept = [KeptObject(x, is_reshaped, reshape)]
-    if not writeable or (isinstance(x.base, np.ndarray) and x.base.flags.writeable):
+    in_base = isinstance(x.base, np.ndarray) and x.base.flags.writeable and not alone
+    if not writeable or in_base:
         return kept  # it is not written, or its base has all of it
     saved = np.array(x, copy=True, subok=False)
     plain = x.view(np.ndarray)

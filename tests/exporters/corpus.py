@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 import fxc
-from fxc.exported import ExportedProgram
+from fxc.exported.program import ExportedProgram
 from tests.scientific import dynamics, linear_algebra, numbers, searches, signals, statistics
 from tests.scientific.registry import PROGRAMS as SCIENTIFIC
 from tests.wild.programs import PROGRAMS as WILD

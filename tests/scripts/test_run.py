@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import gc
 import inspect
 import pickle
+import signal
 import subprocess
 import sys
 import textwrap
 import threading
 import traceback
 import warnings
+import weakref
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -20,9 +23,13 @@ import pytest
 import fxc
 from benchmarks.scripts.compared import difference, ran
 from fxc.scripts.hot import HotFunction
-from fxc.scripts.swapping import answering, asking, functions_of
+from fxc.scripts.reported import Reported
+from fxc.scripts.swapping import NO_ANSWER, answering, asking, functions_of
+from fxc.scripts.telling import summary
 from fxc.scripts.warnings_apart import warnings_apart
-from fxc.scripts.watching import _Watch
+from fxc.scripts.watching import _leave_signals, _Watch
+from fxc.compilations.state import Options
+from fxc.verifying.calls import VerifiedCall
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -78,13 +85,11 @@ def asked(function: Any, answer: Any) -> Any:
 
 
 def test_a_function_that_asks_is_the_same_function() -> None:
-    from fxc.ir.errors import MISSED
-
     seen: list[Any] = []
 
     def answer(*args: Any, **kwargs: Any) -> Any:
         seen.append((args, kwargs))
-        return MISSED
+        return NO_ANSWER
 
     signature, source = inspect.signature(scaled), inspect.getsource(scaled)
     before = asked(scaled, answer)
@@ -103,8 +108,6 @@ def test_a_function_that_asks_is_the_same_function() -> None:
 
 
 def test_tracebacks_have_the_lines_of_the_function() -> None:
-    from fxc.ir.errors import MISSED
-
     def text() -> str:
         try:
             raises(1)
@@ -113,7 +116,7 @@ def test_tracebacks_have_the_lines_of_the_function() -> None:
         return ""
 
     plain = text()
-    before = asked(raises, lambda x: MISSED)
+    before = asked(raises, lambda x: NO_ANSWER)
     try:
         assert text() == plain
     finally:
@@ -121,16 +124,14 @@ def test_tracebacks_have_the_lines_of_the_function() -> None:
 
 
 def test_methods_and_closures_ask() -> None:
-    from fxc.ir.errors import MISSED
-
-    before = asked(Box.twice, lambda self: MISSED)
+    before = asked(Box.twice, lambda self: NO_ANSWER)
     try:
         assert Box(2).twice() == (Box, 4)
     finally:
         Box.twice.__code__ = before
     one, other = counter(), counter()
     assert functions_of(one.__code__) in ([one, other], [other, one])
-    asked(one, lambda x: MISSED)
+    asked(one, lambda x: NO_ANSWER)
     assert [one(1), one(1), other(1)] == [2, 3, 2]
 
 
@@ -181,7 +182,7 @@ def test_a_hot_function_is_compiled_compared_and_used() -> None:
         assert one.stage == "live"
         assert [walked(x) for _ in range(3)] == [wanted] * 3
         assert one.served >= 6
-        assert one.saved > 0
+        assert one.gained > 0
         with pytest.raises(TypeError) as raised:
             walked(3)
         assert [each.name for each in traceback.extract_tb(raised.value.__traceback__)] == [
@@ -190,7 +191,7 @@ def test_a_hot_function_is_compiled_compared_and_used() -> None:
         ]
         assert walked(np.arange(3)) == 1.5  # another dtype: the statements run
     finally:
-        one.put_back()
+        one.put_back("")
     assert walked.__code__ is plain
 
 
@@ -215,7 +216,7 @@ def test_what_calls_a_function_that_asks_is_captured_as_without_that() -> None:
         assert caller(x) == wanted
         assert caller.cache_info().variants == 1  # as its code is the same
     finally:
-        one.put_back()
+        one.put_back("")
     assert walked.__code__ is plain
 
 
@@ -234,6 +235,157 @@ def test_what_is_not_faster_is_put_back(monkeypatch: pytest.MonkeyPatch) -> None
 
 def added(x: Any) -> Any:
     return x * 2 + x[::-1]
+
+
+def summed(x: Any) -> Any:
+    RUNS.append(len(x))
+    return x if len(x) < 2 else summed(x[::2] * 1.0) + summed(x[1::2] * 1.0)
+
+
+RUNS: list[int] = []
+
+
+def test_what_calls_itself_is_compared_once() -> None:
+    x = np.arange(8.0)
+    one = hot(summed)
+    try:
+        variant = SimpleNamespace(
+            captured=SimpleNamespace(guards=SimpleNamespace(check=lambda *_: ()))
+        )
+        one._state.variants.append(variant)  # type: ignore[arg-type]
+        one.stage = "trial"
+        one._is_comparing = True  # of the call around
+        RUNS.clear()
+        assert summed(x) == 28.0
+        assert len(RUNS) == 15
+    finally:
+        one.put_back("")
+
+
+class TooLong(Exception):
+    """What a handler raises."""
+
+
+def ticks(x: Any) -> Any:
+    if SECONDS:
+        signal.setitimer(signal.ITIMER_REAL, SECONDS.pop())
+        while x[0] == 0.0:
+            pass
+    return x * 2 + x[::-1]
+
+
+SECONDS: list[float] = []
+
+
+def test_what_a_handler_raises_ends_a_call_on_trial() -> None:
+    def handler(*_: object) -> None:
+        raise TooLong
+
+    x = np.zeros(100_000)
+    one = hot(doubled_in_place)
+    for _ in range(2):
+        doubled_in_place(x)
+    one.compile(10.0)
+    one._plain = ticks  # type: ignore[assignment]  # which takes too long, once
+    SECONDS.append(1e-3)
+    before = signal.signal(signal.SIGALRM, handler)
+    try:
+        with pytest.raises(TooLong) as raised:
+            doubled_in_place(x)
+        names = [each.name for each in traceback.extract_tb(raised.value.__traceback__)]
+        own = "test_what_a_handler_raises_ends_a_call_on_trial"
+        assert names == [own, "doubled_in_place", "ticks", "handler"]
+        assert one.stage == "trial"
+    finally:
+        signal.signal(signal.SIGALRM, before)
+        one.put_back("")
+
+
+def doubled_in_place(x: Any) -> Any:
+    x *= 2
+    return x
+
+
+def test_what_others_may_use_is_not_changed_for_a_trial() -> None:
+    x = np.arange(5.0)
+    for function, stage in ((doubled_in_place, "over"), (added, "trial")):
+        found = asking(function.__code__)
+        assert found is not None
+        one = HotFunction(function, found, is_shared=lambda: True)  # type: ignore[arg-type]
+        for _ in range(2):
+            function(x)
+        one.compile(10.0)
+        before = x.copy()
+        function(x)
+        assert one.stage == stage
+        one.put_back("")
+    assert x.tolist() == before.tolist() == (np.arange(5.0) * 8).tolist()
+
+
+class Holder:
+    def __init__(self) -> None:
+        self.now, self.count = np.arange(3.0), 0
+        self.others = [np.ones(3) for _ in range(100)]
+
+    def go_on(self) -> None:
+        self.now = self.now * 2
+        self.count += 1
+
+
+def test_a_trial_keeps_only_what_the_call_changes() -> None:
+    holder = Holder()
+    one = hot(Holder.go_on)
+    for _ in range(2):
+        holder.go_on()
+    one.compile(10.0)
+    call = VerifiedCall(
+        one._plain, one._state.variants[0], Options(math="exact"), (holder,), {}, of_effects=True
+    )
+    assert len(call.before._kept) == 1
+    for _ in range(4):
+        holder.go_on()
+    one.put_back("")
+    assert holder.now.tolist() == [0.0, 64.0, 128.0]
+    assert holder.count == 6
+    assert not one.reason.startswith("its result")
+
+
+def test_code_that_the_program_gives_a_function_stays() -> None:
+    plain = added.__code__
+    one = hot(added)
+    added.__code__ = doubled_in_place.__code__
+    one.put_back("")
+    assert added.__code__ is doubled_in_place.__code__
+    added.__code__ = plain
+
+
+def adding(shift: Any) -> Any:
+    def shifted(x: Any) -> Any:
+        return x + shift
+
+    return shifted
+
+
+def test_a_function_that_is_let_go_is_freed() -> None:
+    shift = np.ones(3)
+    function, alive = adding(shift), weakref.ref(shift)
+    one = hot(function)
+    for _ in range(2):
+        function(shift)
+    one.compile(10.0)
+    one.let_go()
+    del function, shift
+    gc.collect()
+    assert alive() is None
+
+
+def test_pickled_code_of_a_function_needs_no_fxc() -> None:
+    one = hot(added)
+    consts = added.__code__.co_consts
+    one.put_back("")
+    placed = [each for each in consts if each is one or each is NO_ANSWER]
+    place, nothing = pickle.loads(pickle.dumps(placed))
+    assert place.answer(1, a=2) is nothing is ...
 
 
 def test_what_is_wrong_is_put_back(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -292,9 +444,8 @@ def test_the_innermost_function_is_compiled_first(monkeypatch: pytest.MonkeyPatc
     compiled: list[Any] = []
     monkeypatch.setattr(watch, "compile", lambda one, share: compiled.append((one, share)))
     asks = {name: SimpleNamespace(stage="asked") for name in ("timed", "inner")}
-    callers = {timed.__code__, inner.__code__}
-    monkeypatch.setattr(watch, "is_programs", lambda code: code in callers)
-    monkeypatch.setattr(watch, "take_up", lambda code: [asks[code.co_name]])
+    some = {name: [one] for name, one in asks.items()}
+    monkeypatch.setattr(watch, "take_up", lambda code: some.get(code.co_name, []))
     for _ in range(20):
         watch.work()
         assert not compiled
@@ -312,13 +463,66 @@ def test_the_innermost_function_is_compiled_first(monkeypatch: pytest.MonkeyPatc
     assert compiled[1:] == [(asks["timed"], 1.0)]
 
 
-def test_half_a_second_and_a_share_of_the_time_may_be_spent() -> None:
+def test_compiling_may_take_a_share_of_the_time_and_of_what_is_gained(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     watch = _Watch()
-    watch.start -= 4
-    watch.spent = 0.65
+    monkeypatch.setattr(watch, "elapsed", lambda: 4.0)
+    watch.spent = 0.25
     assert watch.may_spend()
-    watch.spent = 0.75
+    watch.spent = 0.27
     assert not watch.may_spend()
+    watch.hot = {("", 0, ""): [SimpleNamespace(rate=0.5, gained=0.5)]}  # type: ignore[list-item]
+    watch.spent = 1.7
+    assert watch.may_spend()
+    watch.spent = 1.8
+    assert not watch.may_spend()
+
+
+def test_signals_are_left_to_the_program() -> None:
+    found: list[Any] = []
+
+    def run() -> None:
+        _leave_signals()
+        found.append(signal.pthread_sigmask(signal.SIG_BLOCK, ()))
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    thread.join()
+    assert signal.SIGINT in found[0]
+
+
+# ---------------------------------------------------------------- what is said
+
+
+def test_the_line_says_what_was_gained_or_why_nothing() -> None:
+    def seen(**what: Any) -> Any:
+        known = {"gained": 0.0, "reason": "", "times": (2.0, 1.0), "is_called_once": False}
+        return SimpleNamespace(function=added, **{**known, **what})
+
+    place = ("/a/heat.py", 3, "main")
+    top = ("/a/heat.py", 1, "<module>")
+    gained = seen(gained=3.0)
+    assert summary({place: [gained]}, {}) == "about 3.0 s saved: added 2.0 times as fast"
+    refused = {place: [seen(reason="1.1 times as fast")]}
+    told = "nothing was gained; added was put back: 1.1 times as fast"
+    assert summary(refused, {(place, 5): 90}) == told
+    told = "nothing was gained: most of the time was spent at the top level, at heat.py:9; "
+    slow = {(top, 8): 20, (top, 9): 50, (place, 5): 30}
+    assert summary({}, slow) == f"{told}functions are compiled"
+    told = "nothing was gained: most of the time was spent in one call of main, at heat.py:5; "
+    once = {place: [seen(is_called_once=True)]}
+    assert summary(once, {(place, 5): 90}) == f"{told}functions that are called again are compiled"
+
+
+def test_a_page_tells_of_what_was_compiled(tmp_path: Path) -> None:
+    reported = Reported()
+    with reported.compiling():
+        fxc.compile(added, math="exact")(np.arange(3.0))
+    out = tmp_path / "page.html"
+    assert reported.write(str(out), "heat.py") == f"{out}: 1 compilation"
+    assert "added" in out.read_text()
+    assert not Path(reported.folder).exists()
 
 
 # ---------------------------------------------------------------- the command
@@ -360,6 +564,22 @@ def test_the_process_is_as_with_python(tmp_path: Path) -> None:
     )
     assert missing.returncode == 2
     assert "there is no file there_is_none.py" in missing.stderr
+
+
+def test_what_cannot_be_is_said_before_the_script_runs(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text("print('it runs')")
+    for flags, options, told in (
+        (
+            [],
+            ["-o", str(tmp_path / "none" / "page.html")],
+            f"there is no folder {tmp_path / 'none'}",
+        ),
+        (["-E"], [], "Python's options -E, -I and -S leave out what watches a script"),
+    ):
+        command = [sys.executable, *flags, "-m", "fxc", "run", *options, str(script)]
+        done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
+        assert (done.returncode, done.stdout, done.stderr) == (2, "", f"fxc run: {told}\n")
 
 
 def test_the_command_imports_no_numpy() -> None:

@@ -15,6 +15,7 @@ def _start() -> None:
     sys.path[:] = [each for each in sys.path if os.path.abspath(each or ".") != here]
     path, package = given.pop("FXC_RUN_PATH", None), given.pop("FXC_RUN_PACKAGE", None)
     given.pop("PYTHONPATH", None)
+    report = given.pop("FXC_RUN_REPORT", "")
     if path is not None:
         given["PYTHONPATH"] = path
     other = PathFinder.find_spec("sitecustomize")
@@ -32,7 +33,7 @@ def _start() -> None:
     if spec is not None and spec.loader is not None:
         watching = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(watching)
-        watching.watch(options)
+        watching.watch(options, report)
 
 
 class _Here:

@@ -1,0 +1,65 @@
+"""What is said at the end of a script that was watched."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .hot import HotFunction
+
+Place = tuple[str, int, str]
+"""Of a function, or of the top level of a file: its file, first line and name."""
+
+_TOP = "<module>"
+_MOST = 4  # functions that are told of
+_MUCH, _LOOKS = 0.4, 50  # of the time, and looks: where it was spent, if nothing was gained
+
+
+Hot = Mapping[Place, Sequence["HotFunction"]]
+Slow = Mapping[tuple[Place, int], int]
+
+
+def summary(hot: Hot, slow: Slow) -> str:
+    """One line; ``slow`` has how often each line of the program's was seen running."""
+    functions = [each for some in hot.values() for each in some]
+    gained = [each for each in functions if each.gained > 0]
+    if not gained:
+        return f"nothing was gained{_why(hot, slow)}"
+    parts = []
+    for each in sorted(gained, key=lambda one: -one.gained)[:_MOST]:
+        times = each.times[0] / max(each.times[1], 1e-9)
+        parts.append(f"{each.function.__qualname__} {times:.1f} times as fast")
+    more = f" and {len(gained) - _MOST} more" if len(gained) > _MOST else ""
+    saved = sum(each.gained for each in gained)
+    return f"about {saved:.1f} s saved: {', '.join(parts)}{more}"
+
+
+def _why(hot: Hot, slow: Slow) -> str:
+    counts: dict[Place, int] = {}
+    for (place, _), count in slow.items():
+        counts[place] = counts.get(place, 0) + count
+    most = max(counts, key=lambda place: counts[place], default=None)
+    if most is None or counts[most] < max(_LOOKS, _MUCH * sum(counts.values())):
+        return _reasons(hot)
+    file, _, name = most
+    line = max((count, line) for (place, line), count in slow.items() if place == most)[1]
+    where = f"at {os.path.basename(file)}:{line}"
+    functions = hot.get(most, ())
+    if name == _TOP:
+        return f": most of the time was spent at the top level, {where}; functions are compiled"
+    if functions and all(each.is_called_once for each in functions):
+        told = f": most of the time was spent in one call of {name}, {where}"
+        return f"{told}; functions that are called again are compiled"
+    return _reasons(hot)
+
+
+def _reasons(hot: Hot) -> str:
+    found = {
+        f"{each.function.__qualname__} was put back: {each.reason}"
+        for some in hot.values()
+        for each in some
+        if each.reason
+    }
+    return "".join(f"; {each}" for each in sorted(found)[:_MOST])
