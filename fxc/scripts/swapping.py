@@ -76,10 +76,30 @@ def answering(asking: CodeType, place: Answers) -> CodeType:
     return asking.replace(co_consts=tuple(consts))
 
 
-def functions_of(code: CodeType) -> list[FunctionType]:
-    """The functions that run this code."""
+def functions_of(code: CodeType, names: dict[str, Any]) -> list[FunctionType]:
+    """The functions that run this code: the one that has its name in a module with these variables,
+    or else all that can be found, which takes time where there are many objects.
+    """
+    named = _named(code.co_qualname, names)
+    if named is not None and named.__code__ is code:
+        return [named]
     found = (each for each in gc.get_referrers(code) if type(each) is FunctionType)
     return [each for each in found if each.__code__ is code]
+
+
+def _named(qualname: str, names: dict[str, Any]) -> FunctionType | None:
+    """The function behind a name, and behind what wraps it."""
+    first, *rest = qualname.split(".")
+    found = names.get(first)
+    for name in rest:
+        found = vars(found).get(name) if isinstance(found, type) else None
+    if isinstance(found, property):
+        found = found.fget
+    while not isinstance(found, FunctionType) or "__wrapped__" in vars(found):
+        found = getattr(found, "__wrapped__", None)
+        if found is None:
+            return None
+    return found
 
 
 def _inner(code: CodeType, like: CodeType) -> CodeType | None:

@@ -82,7 +82,7 @@ class _Watch:
         self.spent = 0.0  # seconds of the processor that this thread has taken
         self.looks = _Looks()
         self.known: dict[int, tuple[CodeType, Place | None]] = {}  # by identity; of the program's
-        self.codes: dict[Place, CodeType] = {}
+        self.codes: dict[Place, tuple[CodeType, dict[str, Any]]] = {}
         self.slow: dict[tuple[Place, int], int] = {}  # lines, by looks in which they were running
         self.hot: dict[Place, list[HotFunction]] = {}  # those that were taken up
         self.others = _folders()
@@ -136,7 +136,7 @@ class _Watch:
                 break
             code = frame.f_code
             known = self.known.get(id(code))
-            place = self.place(code) if known is None else known[1]
+            place = self.place(code, frame.f_globals) if known is None else known[1]
             if place is not None:
                 if not found:
                     line = place, frame.f_lineno
@@ -145,7 +145,7 @@ class _Watch:
             frame = frame.f_back
         return found
 
-    def place(self, code: CodeType) -> Place | None:
+    def place(self, code: CodeType, names: dict[str, Any]) -> Place | None:
         """The place of a code that was not seen before, if it is of the program."""
         name, flags = code.co_filename, code.co_flags
         is_function = flags & 0x1 and not flags & 0x2A0 and not code.co_name.startswith("<")
@@ -153,7 +153,7 @@ class _Watch:
         if (is_function or code.co_name == "<module>") and self.is_of_program(name):
             place = name, code.co_firstlineno, code.co_name
             if is_function:
-                self.codes.setdefault(place, code)
+                self.codes.setdefault(place, (code, names))
         self.known[id(code)] = code, place
         return place
 
@@ -172,9 +172,9 @@ class _Watch:
             return
         hot = [each for each in looks.there if looks.share(each) >= _SHARE]
         for place in hot:
-            code = self.codes.get(place)
-            if code is not None and place not in self.hot and looks.there[place] >= _SAMPLES:
-                self.hot[place] = self.take_up(code)
+            found = self.codes.get(place)
+            if found is not None and place not in self.hot and looks.there[place] >= _SAMPLES:
+                self.hot[place] = self.take_up(*found)
         asked = [
             (looks.innermost.get(place, 0), looks.share(place), each)
             for place in hot
@@ -187,15 +187,17 @@ class _Watch:
             self.looks = _Looks()  # what was slow before it says little of what is slow now
             self.changed = time.perf_counter()
 
-    def take_up(self, code: CodeType) -> list[HotFunction]:
+    def take_up(self, code: CodeType, names: dict[str, Any]) -> list[HotFunction]:
         """The functions of a code, which ask from now on."""
         began = time.thread_time()
         from fxc.scripts.swapping import asking, functions_of
 
         try:
-            functions = functions_of(code)
+            if not _uses_numpy(names):
+                return []
+            functions = functions_of(code, names)
             found = asking(code) if 0 < len(functions) <= 8 else None
-            if found is None or not any(_uses_numpy(each.__globals__) for each in functions):
+            if found is None:
                 return []
             from fxc.scripts.hot import HotFunction
 

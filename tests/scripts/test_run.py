@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import gc
 import inspect
 import pickle
@@ -130,9 +131,30 @@ def test_methods_and_closures_ask() -> None:
     finally:
         Box.twice.__code__ = before
     one, other = counter(), counter()
-    assert functions_of(one.__code__) in ([one, other], [other, one])
+    assert functions_of(one.__code__, globals()) in ([one, other], [other, one])
     asked(one, lambda x: NO_ANSWER)
     assert [one(1), one(1), other(1)] == [2, 3, 2]
+
+
+class Wrapped:
+    @property
+    def value(self) -> Any:
+        return 1
+
+    @staticmethod
+    @functools.wraps(scaled)
+    def fixed(x: Any) -> Any:
+        return x
+
+
+def test_functions_are_found_by_name_if_they_have_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    value: Any = Wrapped.__dict__["value"].fget
+    monkeypatch.setattr("gc.get_referrers", lambda *_: [])
+    for function in (scaled, value, Box.twice, counter):
+        found = functions_of(function.__code__, globals())
+        assert found == ([] if function is Box.twice else [function])
+    wrapping = Wrapped.__dict__["fixed"].__func__
+    assert functions_of(wrapping.__code__, globals()) == []  # its name is that of another
 
 
 def looks_at_its_variables(x: Any) -> Any:
@@ -445,7 +467,7 @@ def test_the_innermost_function_is_compiled_first(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(watch, "compile", lambda one, share: compiled.append((one, share)))
     asks = {name: SimpleNamespace(stage="asked") for name in ("timed", "inner")}
     some = {name: [one] for name, one in asks.items()}
-    monkeypatch.setattr(watch, "take_up", lambda code: some.get(code.co_name, []))
+    monkeypatch.setattr(watch, "take_up", lambda code, _: some.get(code.co_name, []))
     for _ in range(20):
         watch.work()
         assert not compiled
