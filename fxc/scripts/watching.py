@@ -48,7 +48,7 @@ _OF_PACKAGES = frozenset({"site-packages", "dist-packages"})  # wherever they ar
 _DEEPEST = 50  # frames that are looked at
 _BEGIN = 0.6  # seconds that a script runs as it is: a short one has nothing to gain
 _FIRST, _SPENT = 0.1, 0.04  # seconds that may be spent before compiling, and of the time so far
-_LAST = 0.3  # seconds to wait at the end
+_LAST, _PATIENCE = 0.3, 20.0  # seconds to wait at the end; and at a fork, for a compilation
 _HOPE = 0.5  # of what is saved if the script runs as long again: so much more may be spent
 
 
@@ -89,7 +89,8 @@ class _Watch:
         self.looks_shared = False  # several threads have been seen in the program
         self.process = os.getpid()
         self.is_over = False
-        self.compiling = _thread.allocate_lock()
+        self.working = _thread.allocate_lock()  # held over imports and compilations
+        self.is_held = False  # by a fork
 
     def run(self) -> None:
         own = threading.get_ident()
@@ -102,7 +103,8 @@ class _Watch:
             if "numpy" in sys.modules:
                 try:
                     self.look(own)
-                    self.work()
+                    with self.working:
+                        self.work()
                 except Exception:
                     if "FXC_RUN_DEBUG" in os.environ:
                         raise
@@ -231,14 +233,11 @@ class _Watch:
         began = time.thread_time()
         from fxc.scripts.warnings_apart import warnings_apart
 
-        with self.compiling:
-            if self.is_over:
-                return
-            try:
-                with warnings_apart(), self.tracing():
-                    hot.compile(max(0.2, 0.5 * share * (time.perf_counter() - self.start)), share)
-            except Exception as error:  # refused, put off, or the program's own error
-                hot.put_back(str(error).partition("\n")[0] or type(error).__name__)
+        try:
+            with warnings_apart(), self.tracing():
+                hot.compile(max(0.2, 0.5 * share * (time.perf_counter() - self.start)), share)
+        except Exception as error:  # refused, put off, or the program's own error
+            hot.put_back(str(error).partition("\n")[0] or type(error).__name__)
         self.spent += time.thread_time() - began
 
     def tracing(self) -> AbstractContextManager[None]:
@@ -257,8 +256,18 @@ class _Watch:
         not for long: it would wait for the program's end, too.
         """
         self.is_over = True
-        if os.getpid() == self.process and self.compiling.acquire(timeout=_LAST):
-            self.compiling.release()
+        if os.getpid() == self.process and self.working.acquire(timeout=_LAST):
+            self.working.release()
+
+    def before_fork(self) -> None:
+        """Wait for what is being imported or compiled: a child would wait for it for ever."""
+        self.is_held = self.working.acquire(timeout=_PATIENCE)
+
+    def after_fork(self) -> None:
+        """Go on, in the parent, and let nothing be held in the child."""
+        if self.is_held:
+            self.is_held = False
+            self.working.release()
 
     def tell(self, is_quiet: bool, stderr: os.stat_result | None) -> None:
         """Write the page, and say on stderr what was gained, if stderr is still what it was."""
@@ -334,4 +343,7 @@ def watch(options: str, report: str) -> None:
     atexit.register(found.forget)  # the last, as what is registered last is called first
     atexit.register(found.tell, "quiet" in options.split(), _status())
     atexit.register(found.end)
+    if hasattr(os, "register_at_fork"):
+        after = found.after_fork
+        os.register_at_fork(before=found.before_fork, after_in_parent=after, after_in_child=after)
     _thread.start_new_thread(found.run, ())

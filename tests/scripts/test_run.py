@@ -501,6 +501,17 @@ def test_compiling_may_take_a_share_of_the_time_and_of_what_is_gained(
     assert not watch.may_spend()
 
 
+def test_a_fork_waits_for_what_is_compiled() -> None:
+    watch = _Watch()
+    watch.working.acquire()
+    threading.Timer(0.01, watch.working.release).start()
+    watch.before_fork()
+    assert watch.is_held
+    assert watch.working.locked()
+    watch.after_fork()
+    assert not watch.working.locked()
+
+
 def test_signals_are_left_to_the_program() -> None:
     found: list[Any] = []
 
