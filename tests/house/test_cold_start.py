@@ -37,8 +37,8 @@ def inside(modules: set[str], room: str) -> set[str]:
 LEFT = (
     "fxc.capture.numpy_api",
     "fxc.capture.statements",
-    "fxc.capture.door.container_methods",
-    "fxc.capture.door.new_containers",
+    "fxc.capture.door.containers",
+    "fxc.capture.door.containers",
     "fxc.capture.door.special",
     "fxc.exporters",
     "fxc.lowering.calling",

@@ -1,4 +1,4 @@
-"""Shapes of traced arrays: reshape and its kin, where NumPy decides for a view or a copy."""
+"""Other shapes of arrays, and their real and imaginary parts: views where NumPy makes some."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ from ..session.refusing import VIEWS_BY_SIZES, refuse
 from ..session.session import current
 from ..values.operands import Traced, TracedValue, array_value, kind_of, record, wrap
 from .dtypes import order_of
+from .indexing import assign
 
 # Note [Views or copies]
 # ``reshape``, ``ravel``, ``asarray`` and ``astype(copy=False)`` give a view or a copy by the
@@ -222,3 +223,46 @@ def _view_that_warns(value: Value, shape: Sequence[Dim]) -> Any:
     view = record("broadcast", value, shape)
     current().aliases.warned.add(view._value)
     return view
+
+
+# ------------------------------------------------------------------ real and imaginary parts
+
+
+def real_part(x: TracedValue) -> Any:
+    """As ``x.real`` of an array: a real array itself."""
+    return record("real", x._value) if _is_complex(x) else x
+
+
+def imaginary_part(x: TracedValue) -> Any:
+    """As ``x.imag`` of an array: of a real one, new zeros that are read-only."""
+    if _is_complex(x):
+        return record("imag", x._value)
+    kind = x._value.type
+    assert isinstance(kind, ArrayType)
+    layout = tuple(reversed(range(kind.rank))) if is_f_ordered(kind) and kind.rank > 1 else None
+    zeros = record("zeros", kind.shape, kind.dtype, layout=layout)
+    return record("broadcast_to", zeros._value, kind.shape)
+
+
+def assign_part(x: TracedValue, name: str, source: object) -> None:
+    """As ``x.real = source`` or ``x.imag = source``."""
+    if name == "imag" and not _is_complex(x):
+        raise TypeError("array does not have imaginary part to set")
+    part = real_part(x) if name == "real" else imaginary_part(x)
+    assign(part._value, source if _are_parts_checked() else wrap(array_value(source)))
+
+
+@cache
+def _are_parts_checked() -> bool:
+    """Whether this NumPy assigns a number to parts as to elements, as from 2.5 on: it must fit.
+    Before, it was cast, as an array is.
+    """
+    try:
+        np.zeros(1, np.int8).real = 300
+    except OverflowError:
+        return True
+    return False
+
+
+def _is_complex(x: TracedValue) -> bool:
+    return x._value.type.dtype.kind == "c"

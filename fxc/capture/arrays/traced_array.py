@@ -20,10 +20,9 @@ from ..values.above import above
 from ..values.late import bytes_of, late
 from ..values.operands import TracedValue, dtype_of, kind_of, operand, record, taken_for, wrap
 from ..values.protocols import as_numpys
-from . import advanced, masked, memory, parts, shaping, sharing, sorting
-from .array_facts import ArrayFacts
+from . import advanced, masked, memory, shaping, sharing, sorting
+from .array_facts import ArrayFacts, Flags
 from .dtypes import order_of
-from .flags import Flags
 from .flat import TracedFlat
 from .indexing import IndexArrays, Place, apply_steps, assign, assign_element, locate
 from .sequences import source_of
@@ -88,11 +87,11 @@ class TracedArray(ArrayFacts):
 
     @property
     def real(self) -> Any:
-        return self._part("real", parts.real_part(self))
+        return self._part("real", shaping.real_part(self))
 
     @property
     def imag(self) -> Any:
-        return self._part("imag", parts.imaginary_part(self))
+        return self._part("imag", shaping.imaginary_part(self))
 
     def _part(self, name: str, part: TracedArray) -> Any:
         if part is not self:
@@ -189,7 +188,7 @@ class TracedArray(ArrayFacts):
             if value is not self and not (
                 type(value) is TracedArray and value._is_at(self._value, name)
             ):
-                parts.assign_part(self, name, value)
+                shaping.assign_part(self, name, value)
             return
         if not hasattr(np.ndarray, name):
             raise AttributeError(f"'numpy.ndarray' object has no attribute {name!r}")

@@ -61,10 +61,10 @@ from .staged import DISPATCHED
 
 # See Note [Rooms with one door].
 call_custom = import_later("fxc.capture.numpy_api.custom_ops", "call_custom")
-call_method = import_later("fxc.capture.door.container_methods", "call_method")
+call_method = import_later("fxc.capture.door.containers", "call_method")
 is_control = import_later("fxc.capture.statements.control", "is_control")
 is_logging = import_later("fxc.capture.door.log_calls", "is_logging")
-is_plain_owner = import_later("fxc.capture.door.container_methods", "is_plain_owner")
+is_plain_owner = import_later("fxc.capture.door.containers", "is_plain_owner")
 is_listed = import_later("fxc.capture.numpy_api.protocol", "is_listed")
 is_code_of_numpys = import_later("fxc.capture.numpy_api.protocol", "is_code_of_numpys")
 array_function = import_later("fxc.capture.numpy_api.protocol", "array_function")

@@ -19,7 +19,7 @@ from ..statements.folds import fold_few, fold_items
 from ..statements.sums import CORRECTS, sum_of_known
 from ..values.operands import Traced, settled
 from .comparisons import is_compared
-from .new_containers import is_counted
+from .containers import is_counted
 from .plain_calls import PlainCalls
 
 

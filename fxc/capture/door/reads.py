@@ -44,9 +44,8 @@ from ..values.objects import (
 )
 from ..values.operands import Traced
 from ..values.shadows import class_of, is_compiled, is_shadow, real_class
-from .class_attributes import guard_absent, guard_class_attribute
 from .creations import Creations
-from .outer import CONTENTS, DELETED, Outer
+from .outer import CONTENTS, DELETED, Outer, guard_absent, guard_class_attribute
 
 
 class Reads:

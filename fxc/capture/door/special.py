@@ -49,6 +49,15 @@ from ..values.objects import MISSING
 from ..values.operands import Traced, is_scalar, settled
 from ..values.rows import list_array_of
 from ..values.shadows import class_of, has_method
+from .containers import (
+    counter_of,
+    deque_of,
+    dict_or_set,
+    dtype_of,
+    list_of,
+    run_over,
+    sorted_of,
+)
 from .conversions import (
     bool_of,
     chr_of,
@@ -64,15 +73,6 @@ from .conversions import (
 from .copies import deep, shallow
 from .extremes import extreme, of_items
 from .identity import frozen, hash_of
-from .new_containers import (
-    counter_of,
-    deque_of,
-    dict_or_set,
-    dtype_of,
-    list_of,
-    run_over,
-    sorted_of,
-)
 from .plain_calls import PlainCalls
 from .shows import show_print, show_warning
 

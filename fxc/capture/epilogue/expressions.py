@@ -12,7 +12,7 @@ from typing import Any
 from fxc.ir.error_kinds import ITERATOR, KEYS_OF_DATA, NO_RESULT
 from fxc.ir.graph import Value
 
-from ..arrays.flags import Flags
+from ..arrays.array_facts import Flags
 from ..dicts.open_dicts import OpenDict
 from ..dicts.traced_dicts import Keyed, TracedDict
 from ..dicts.traced_sets import TracedSet

@@ -14,8 +14,8 @@ from fxc.ops.library import ALWAYS_COMPLEX
 from fxc.ops.table import TABLE
 
 from ..arrays import creation, shaping
-from ..arrays.parts import assign_part
 from ..arrays.reductions import Asked, reduce
+from ..arrays.shaping import assign_part
 from ..arrays.ufuncs import call_ufunc, writable
 from ..session.refusing import refuse
 from ..session.session import current
