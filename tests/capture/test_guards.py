@@ -459,3 +459,27 @@ def test_keys_with_braces(key):
     compiled = fxc.compile(chosen, fullgraph=True)
     for found in {"k": 1}, {key: 1}, {"k": 1}:
         assert np.array_equal(compiled(array(4), found), chosen(array(4), found))
+
+
+@pytest.mark.parametrize("name", ["{w}", "class", "a b", "a\nb"])
+def test_attributes_whose_names_are_no_identifiers(name):
+    class Held:
+        pass
+
+    def scaled(x, held):
+        inner = getattr(held, name)
+        setattr(inner, name, getattr(inner, name) + 1)
+        return x * getattr(inner, name) + inner.weights
+
+    def made():
+        held, inner = Held(), Held()
+        setattr(held, name, inner)
+        setattr(inner, name, 1.5)
+        inner.weights = array(4)
+        return held
+
+    held, expected = made(), made()
+    compiled = fxc.compile(scaled, fullgraph=True)
+    for _ in range(3):
+        assert np.array_equal(compiled(array(4), held), scaled(array(4), expected))
+    assert getattr(getattr(held, name), name) == getattr(getattr(expected, name), name)

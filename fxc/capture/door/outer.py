@@ -9,6 +9,7 @@ from typing import Any
 from fxc.ir.records import frozen
 
 from ..guards.builder import GuardBuilder
+from ..guards.expressions import attribute_of
 from ..values.shadows import real_class
 
 DELETED: Any = object()
@@ -72,7 +73,7 @@ def guard_class_attribute(guards: GuardBuilder, kind: type, name: str, found: ob
     holder = next(each for each in kind.__mro__ if name in vars(each))
     text, known = f"{kind.__name__}.{name} is the same", guards.constant(found)
     if holder is not kind and isinstance(found, FunctionType | property):
-        guards.check(f"{guards.constant(kind)}.{name} is {known}", text)
+        guards.check(f"{attribute_of(guards.constant(kind), name)} is {known}", text)
         return
     guard_absent(guards, kind.__mro__[: kind.__mro__.index(holder)], name)
     guards.check(f"{guards.constant(holder)}.__dict__[{name!r}] is {known}", text)

@@ -22,6 +22,7 @@ from fxc.ir.error_kinds import KEYS_BY_CONDITION, OBJECT
 
 from ..forms.differing import Differing
 from ..forms.options import record_of
+from ..guards.expressions import attribute_of
 from ..guards.program import Source
 from ..lists.list_room import WithLength
 from ..lists.records import Record
@@ -230,7 +231,7 @@ class Reads:
         if key not in self._names:
             root = self.outside.guards.constant(module)
             value = getattr(module, name)
-            self._names[key] = self.read(value, f"{root}.{name}", text, text)
+            self._names[key] = self.read(value, attribute_of(root, name), text, text)
         if self._names[key] is DELETED:
             raise AttributeError(f"module {module.__name__!r} has no attribute {name!r}")
         return self._names[key]
@@ -240,7 +241,7 @@ class Reads:
         key = (id(owner), name)
         if key not in self._attributes:
             label = f"{source.text}.{name}"
-            self._attributes[key] = self.read(value, f"{source.var}.{name}", label, label)
+            self._attributes[key] = self.read(value, attribute_of(source.var, name), label, label)
         return self._attributes[key]
 
     def _type_attr(self, owner: type, name: str) -> Any:

@@ -98,7 +98,7 @@ class EpilogueBuilder(ExpressionBuilder):
         """The statement that makes a change; what makes its value stands before all changes."""
         key = effect.key
         owner = self._reference(effect.owner.var) if effect.owner.var else ""
-        text = f"  # {effect.owner.text}"
+        text = f"  # {' '.join(effect.owner.text.split())}"  # names of attributes may have lines
         match effect.action:
             case "setattr" if str(key).isidentifier() and not keyword.iskeyword(str(key)):
                 return f"{owner}.{key} = {self._place(effect.value)}{text}"

@@ -64,7 +64,7 @@ class GuardBuilder:
         part: str = "",
     ) -> None:
         """Demand that an array is as this one was, or but for its shape if that is no ``part``."""
-        condition = " and ".join(conditions)
+        condition, text = " and ".join(conditions), " ".join(text.split())
         self.steps.append(Check(condition, text, label, part, array=array))
 
     def same_keys(self, var: str, keys: tuple[object, ...]) -> str:

@@ -1,7 +1,8 @@
-"""Dims as expressions of Python, for guards."""
+"""Dims and attributes as expressions of Python, for guards."""
 
 from __future__ import annotations
 
+import keyword
 from collections.abc import Mapping
 from typing import Any
 
@@ -32,3 +33,9 @@ def _factor(atom: Any, variables: Mapping[str, str]) -> str:
             return f"({left} % {right})"
         case name:
             return f"{name}({left}, {right})"
+
+
+def attribute_of(owner: str, name: str) -> str:
+    """An attribute of what an expression gives, of whatever name: any text is one."""
+    is_plain = name.isidentifier() and not keyword.iskeyword(name)
+    return f"{owner}.{name}" if is_plain else f"getattr({owner}, {name!r})"
