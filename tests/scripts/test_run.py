@@ -23,13 +23,13 @@ import pytest
 
 import fxc
 from benchmarks.scripts.compared import difference, ran
+from fxc.compilations.state import Options
 from fxc.scripts.hot import HotFunction
 from fxc.scripts.reported import Reported
 from fxc.scripts.swapping import NO_ANSWER, answering, asking, functions_of
 from fxc.scripts.telling import summary
 from fxc.scripts.warnings_apart import warnings_apart
 from fxc.scripts.watching import _leave_signals, _Watch
-from fxc.compilations.state import Options
 from fxc.verifying.calls import VerifiedCall
 
 ROOT = Path(__file__).resolve().parents[2]
