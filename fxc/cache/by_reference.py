@@ -9,6 +9,7 @@ import enum
 import functools
 import io
 import pickle
+import sys
 from collections.abc import Mapping
 from dataclasses import Field
 from importlib import import_module
@@ -98,6 +99,8 @@ class ReferenceWriter(pickle.Pickler):
             if owner is None:
                 raise NotStored(f"the code of {value.co_name}")
             return _code_of, (owner,)
+        if kind is object:  # one that stands for something, and that is told by its identity
+            return _object_of, _name_of(value)
         if kind is ModuleType:
             return import_module, (value.__name__,)
         if kind is CellType:
@@ -282,6 +285,22 @@ def _array_of(
     made[...] = values
     made.setflags(write=is_writeable)
     return made
+
+
+def _name_of(value: object) -> tuple[str, str]:
+    """The module that has an object, and its name there."""
+    for module, found in list(sys.modules.items()):
+        for name, each in getattr(found, "__dict__", {}).items():
+            if each is value:
+                return module, name
+    raise NotStored("an object that no module has")
+
+
+def _object_of(module: str, name: str) -> object:
+    found = imported(module, name)
+    if type(found) is not object:
+        raise NotStored(f"{module}.{name} is not what it was")
+    return found
 
 
 def _code_of(function: FunctionType) -> CodeType:

@@ -141,6 +141,38 @@ def test_it_is_pickled_with_its_compilations() -> None:
     assert pickle.dumps(stored)
 
 
+UNSET: Any = object()
+
+
+def with_a_sentinel(x, how=UNSET):
+    return (x[0] if how is UNSET else how), UNSET
+
+
+def texts_of_items(x):
+    return [str(v) for v in x[x > 0]], [f"{v:.2f}" for v in x]
+
+
+@pytest.mark.parametrize("function", [with_a_sentinel, texts_of_items])
+def test_objects_that_stand_for_something_are_themselves(function: Any) -> None:
+    """Pickle makes copies of them."""
+    x = np.array([1.5, -2.0, 3.0])
+    compiled = restored(function, x)
+    for _ in range(2):
+        assert compiled(x) == function(x)
+
+
+def test_a_sentinel_that_no_module_has_is_not_kept() -> None:
+    unset = object()
+
+    def f(x):
+        return x + 1, unset
+
+    for _ in range(2):
+        before = captures_begun()
+        assert fxc.compile(f)(np.ones(3))[1] is unset
+        assert captures_begun() > before
+
+
 def test_closures_share_code_not_values() -> None:
     def make(k):
         def f(x):
