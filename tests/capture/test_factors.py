@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import fxc
+from tests.covering import pairs
 from tests.outcomes import difference, run
 
 pytestmark = [pytest.mark.bits, pytest.mark.products]
@@ -69,9 +70,10 @@ def test_bits(program: Callable[..., Outcomes], dynamic: bool | None) -> None:
     assert compiled.cache_info().eager_calls == 0
 
 
-@pytest.mark.parametrize("dtype", ["f4", "f8", "i8"])
-@pytest.mark.parametrize("left", [(1,), (1, 1), (2,)])
-@pytest.mark.parametrize("right", [(1,), (1, 1), (2,)])
+@pytest.mark.parametrize(
+    "left, right, dtype",
+    pairs([(1,), (1, 1), (2,)], [(1,), (1, 1), (2,)], ["f4", "f8", "i8"]),
+)
 def test_zeros_of_one_element(left: tuple[int, ...], right: tuple[int, ...], dtype: str) -> None:
     """``np.dot`` of these is a product: no zero is added, as in the others."""
 

@@ -15,6 +15,7 @@ from fxc.ir.errors import CaptureError, ParseError
 from fxc.ir.parse import parse_graph
 from fxc.ops.kernels.copies import strided_copy
 from fxc.ops.table import TABLE
+from tests.covering import pairs
 
 made: list[Any] = []
 NEARLY = -(1 + 2.0**-30)  # what multiplies to the negative, but for what looks like roundings
@@ -109,9 +110,10 @@ LAYOUTS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
 }
 
 
-@pytest.mark.parametrize("backend", ["llvm", "numpy"])
-@pytest.mark.parametrize("layout", LAYOUTS)
-@pytest.mark.parametrize("dtype", ["f8", "f4", "i4", "c16", "?", "f2"])
+@pytest.mark.parametrize(
+    "layout, dtype, backend",
+    pairs(LAYOUTS, ["f8", "f4", "i4", "c16", "?", "f2"], ["llvm", "numpy"]),
+)
 def test_all_that_the_caller_sees_is_numpys(layout: str, dtype: str, backend: str) -> None:
     shift, view = shifted(), evens()
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator
 from typing import Any
 
@@ -13,6 +12,7 @@ from expecttest import TestCase
 import fxc
 from fxc.ir.graph import SliceSpec, Value
 from fxc.ir.symbols import Dim
+from tests.covering import pairs
 from tests.lowered import OPS, check_native, check_raises, filled, loops
 
 
@@ -340,9 +340,13 @@ def test_of_equal_places_the_last_one_stays(shape: tuple[int, ...], rest: tuple[
     check_native(lambda x, y, z: {"x": reduce_at("subtract", x, z, y)}, x, y, source)
 
 
-@pytest.mark.parametrize("ufunc", ["add", "multiply", "maximum", "divide", "logical_or", "fmod"])
 @pytest.mark.parametrize(
-    ("dtype", "given"), list(itertools.product(("f4", "f8"), ("f8", "i2", "f4")))
+    "ufunc, dtype, given",
+    pairs(
+        ["add", "multiply", "maximum", "divide", "logical_or", "fmod"],
+        ["f4", "f8"],
+        ["f8", "i2", "f4"],
+    ),
 )
 def test_updates(ufunc: str, dtype: str, given: str) -> None:
     x, y, z = filled(dtype, (9,)), indices(9, (50,)), filled(given, (50,), 3)
@@ -469,9 +473,9 @@ def test_a_put_touches_what_it_writes_alone() -> None:
     assert "bytes moved 2400; copies 0" in str(found.assembled.module.program)
 
 
-@pytest.mark.parametrize("width", [1, 3, 8, 33, 64])
-@pytest.mark.parametrize("dtype", ["f4", "f8", "i2"])
-@pytest.mark.parametrize("kind", ["i8", "i4", "u2"])
+@pytest.mark.parametrize(
+    "kind, dtype, width", pairs(["i8", "i4", "u2"], ["f4", "f8", "i2"], [1, 3, 8, 33, 64])
+)
 def test_an_index_that_is_the_same_in_all_lanes(kind: str, dtype: str, width: int) -> None:
     """Rows that an index says are read as vectors, not element by element."""
     table = np.arange(50.0 * width).reshape(50, width).astype(dtype)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import fxc
+from tests.covering import pairs
 from tests.wild.seen import difference, watch
 
 PLAIN = np.dtype([("x", "f8"), ("v", "f8"), ("n", "i8")])
@@ -87,9 +88,9 @@ def loops(p):
 PROGRAMS = [moves, masks, parts, exchanges, loops]
 
 
-@pytest.mark.parametrize("how", ["", "strided", "off"])
-@pytest.mark.parametrize("dtype", [PLAIN, PACKED], ids=["plain", "packed"])
-@pytest.mark.parametrize("program", PROGRAMS)
+@pytest.mark.parametrize(
+    "program, dtype, how", pairs(PROGRAMS, [PLAIN, PACKED], ["", "strided", "off"])
+)
 def test_fields_are_read_and_written(program, dtype, how):
     compiled = assert_same(program, lambda: records(dtype, 10, how), fullgraph=True)
     assert compiled.cache_info().eager_calls == 0

@@ -497,9 +497,14 @@ AROUND = [
 ]
 
 
-@pytest.mark.parametrize("mode", ["ignore", "warn", "raise", "call", "print", "log"])
-@pytest.mark.parametrize("kinds", ["all", "divide", "invalid", "over", "under"])
-@pytest.mark.parametrize("body", AROUND)
+@pytest.mark.parametrize(
+    "body, kinds, mode",
+    pairs(
+        AROUND,
+        ["all", "divide", "invalid", "over", "under"],
+        ["ignore", "warn", "raise", "call", "print", "log"],
+    ),
+)
 def test_errstate_around_a_call(body: str, kinds: str, mode: str) -> None:
     f = function(f"def f(a, b):\n    {body}\n")
     compiled = fxc.compile(f, fullgraph=True)
