@@ -420,9 +420,20 @@ def check_samples(name: str, call: Call, most: int, **how: Any) -> None:
     check(fn, make, **how)
 
 
+# Of single elements, and of none: OpenBLAS has no part in them.
+WITHOUT_PRODUCTS = {Tag.POINTWISE, Tag.VIEW, Tag.FACTORY, Tag.JOIN}
+
+
 @pytest.mark.bits
-@pytest.mark.products
-@pytest.mark.parametrize("name", ROWS)
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(
+            name, marks=() if TABLE[name].tag in WITHOUT_PRODUCTS else pytest.mark.products
+        )
+        for name in ROWS
+    ],
+)
 def test_samples_natively(name: str) -> None:
     call = call_of(TABLE[name])
     assert call is not None
