@@ -65,8 +65,8 @@ def test_histograms(program: Callable[..., Any]) -> None:
     """Elements of each kind with weights of one dtype, of others for the next kind and program."""
     kinds = deque(("f8", "f4", "i8"))
     kinds.rotate(PROGRAMS.index(program))
+    compiled = fxc.compile(program)
     for place, kind in in_turns(range(len(_values(1))), kinds):
-        compiled = fxc.compile(program)
         for size in (0, 1, 2, 7, 64, 1000):
             name, values = [*_values(size).items()][place]
             weights = (RNG.random(values.shape) * 9 - 2).astype(kind)
