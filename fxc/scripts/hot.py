@@ -16,7 +16,6 @@ import numpy as np
 from fxc.calling.compiling import Worth, new_variant
 from fxc.capture.staging.staging import keep_source, source_of
 from fxc.compilations.native_calls import NativeCall, chain
-from fxc.compilations.native_texts import native_call
 from fxc.compilations.state import Options, State
 from fxc.compilations.variants import Variant
 from fxc.ir.asynchronous import hand_on
@@ -24,6 +23,7 @@ from fxc.ir.errors import MISSED, RunFailed, WrongResult
 from fxc.ir.tracebacks import hide_all
 
 from ..verifying.calls import VerifiedCall
+from .kept import KeptCompilations
 from .swapping import NO_ANSWER, answering, pickled_place
 
 _TRIALS, _LONG_ENOUGH = 3, 0.1  # calls that are compared, or seconds of them
@@ -36,8 +36,9 @@ _OPTIONS = Options(fullgraph=True, math="exact")
 class HotFunction:
     """A function that asks this object first, which says ``NO_ANSWER`` until it knows better.
 
-    Its ``stage``: ``counting`` calls; ``asked`` for compiled code, for arguments of a call; on
-    ``trial``, in which calls are compared and timed; ``live``; or ``over``: as it was.
+    Its ``stage``: ``counting`` calls; ``asked`` for compiled code, for arguments of a call;
+    ``waiting``, as that takes too long for now; on ``trial``, in which calls are compared and
+    timed; ``live``; or ``over``: as it was.
     """
 
     def __init__(
@@ -50,6 +51,7 @@ class HotFunction:
         self.is_shared = is_shared  # whether other threads run the program, too
         self.own_code = function.__code__
         self.stage = "counting"
+        self.until = 0.0  # seconds of the script for which it waits
         self.reason = ""  # why it is over
         self.calls = 0
         self.asked: tuple[tuple[Any, ...], dict[str, Any]] | None = None
@@ -57,6 +59,7 @@ class HotFunction:
         self.times = (0.0, 0.0)  # of a call by NumPy, and by compiled code
         self._state = State()
         self._trials: list[tuple[float, float]] = []
+        self.unkept: list[tuple[KeptCompilations, Variant]] = []  # what was made in this run
         self._misses = self._failures = 0
         self._is_comparing = False
         self._plain = self._copy()
@@ -92,10 +95,15 @@ class HotFunction:
         """How many calls compiled code has taken."""
         return sum(each.all_calls for each in self._state.variants)
 
+    def wait(self, until: float) -> None:
+        """Ask for compiled code again when the script has run so long."""
+        self.stage, self.asked, self.until = "waiting", None, until
+
     def let_go(self) -> None:
         """Put it back, and hold nothing of the program: what knows the code may hold this."""
         self.put_back("")
         self._state = State()
+        self.unkept.clear()
         del self.function, self._plain
 
     @property
@@ -165,22 +173,28 @@ class HotFunction:
         self.share = share
         args, kwargs = self.asked
         state = self._state
-        variant = new_variant(self._plain, _OPTIONS, state, args, kwargs, Worth(longest, True))
+        kept = KeptCompilations(self._plain, _OPTIONS, args, kwargs)
+        variant = kept.found(args, kwargs)
+        if variant is None:
+            variant = new_variant(self._plain, _OPTIONS, state, args, kwargs, Worth(longest, True))
+            self.unkept.append((kept, variant))
         del args, kwargs
         self.asked = None
-        made = variant.compilation
         if variant.watch is not None:
             variant.watch.names = self._plain.__globals__
-            made = made.running(variant.watch.run)
-        try:
-            if variant.watch is None or not variant.watch.copies:
-                variant.native = native_call(variant.captured, made, variant)
-        except Exception:  # it stays Python's: native code has no way to say all of it
-            variant.native = None
+        variant.native = kept.native(variant)
         state.variants.append(variant)
         self._trials.clear()
         self.stage = "trial"
         self.answer = self
+
+    def keep(self) -> None:
+        """Keep on disk what was made and has been tried, also if it is no faster: that is found
+        sooner the next time.
+        """
+        unkept, self.unkept = self.unkept, []
+        for kept, variant in unkept:
+            kept.keep(variant)
 
     def _tried(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """A call by both, compared and timed."""
@@ -200,6 +214,7 @@ class HotFunction:
                 return MISSED
             return self._compared(call, variant)
         except WrongResult:
+            self.unkept.clear()
             self.put_back("its result differs from NumPy's")
             return MISSED
         except RunFailed:

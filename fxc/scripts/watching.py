@@ -46,7 +46,7 @@ _LOOKS = 100  # in which the pauses between looks become as long as the time sin
 _SAMPLES, _SHARE = 20, 0.1  # looks in which a function is there before it is hot, and their share
 _OF_PACKAGES = frozenset({"site-packages", "dist-packages"})  # wherever they are
 _DEEPEST = 50  # frames that are looked at
-_BEGIN = 0.6  # seconds that a script runs as it is: a short one has nothing to gain
+_BEGIN = 0.4  # seconds that a script runs as it is: a short one has nothing to gain
 _FIRST, _SPENT = 0.1, 0.04  # seconds that may be spent before compiling, and of the time so far
 _LAST, _PATIENCE = 0.3, 20.0  # seconds to wait at the end; and at a fork, for a compilation
 _HOPE = 0.5  # of what is saved if the script runs as long again: so much more may be spent
@@ -87,13 +87,13 @@ class _Watch:
         self.hot: dict[Place, list[HotFunction]] = {}  # those that were taken up
         self.others = _folders()
         self.looks_shared = False  # several threads have been seen in the program
-        self.process = os.getpid()
+        self.process, self.thread = os.getpid(), 0
         self.is_over = False
         self.working = _thread.allocate_lock()  # held over imports and compilations
         self.is_held = False  # by a fork
 
     def run(self) -> None:
-        own = threading.get_ident()
+        self.thread = threading.get_ident()
         started = sys.modules.get("sitecustomize")
         if getattr(started, "__file__", "").startswith(self.others[-1]):
             del sys.modules["sitecustomize"]  # there is none without us
@@ -102,7 +102,7 @@ class _Watch:
             time.sleep(self.pause())
             if "numpy" in sys.modules:
                 try:
-                    self.look(own)
+                    self.look()
                     with self.working:
                         self.work()
                 except Exception:
@@ -117,16 +117,17 @@ class _Watch:
         age = time.perf_counter() - self.changed
         return min(max(age / _LOOKS, _SHORTEST), _LONGEST)
 
-    def look(self, own: int) -> None:
+    def look(self) -> None:
         """Note which functions are running."""
         self.looks.count += 1
-        threads = 0
-        for thread, frame in sys._current_frames().items():
-            if thread != own:
-                places = self.places(frame)
-                threads += bool(places)
-                self.looks.note(places)
-        self.looks_shared |= threads > 1
+        running = [self.places(frame) for frame in self.frames()]
+        self.looks_shared |= sum(map(bool, running)) > 1
+        for places in running:
+            self.looks.note(places)
+
+    def frames(self) -> list[FrameType]:
+        """Where the other threads are: this one runs code of the program when it captures it."""
+        return [frame for key, frame in sys._current_frames().items() if key != self.thread]
 
     def places(self, frame: FrameType | None) -> list[Place]:
         """The functions of the program's that are running in a thread, the innermost first, and
@@ -169,9 +170,17 @@ class _Watch:
 
     def work(self) -> None:
         """Take up functions that are hot, and compile for those that ask."""
+        for each in self.all_hot():
+            if each.unkept and each.stage in ("live", "over"):
+                began = time.thread_time()
+                each.keep()
+                self.spent += time.thread_time() - began
         looks = self.looks
         if looks.count < _SAMPLES or not self.may_spend():
             return
+        for each in self.all_hot():
+            if each.stage == "waiting" and self.elapsed() > each.until:
+                each.stage = "counting"
         hot = [each for each in looks.there if looks.share(each) >= _SHARE]
         for place in hot:
             found = self.codes.get(place)
@@ -210,8 +219,7 @@ class _Watch:
     def is_shared(self) -> bool:
         """Whether several threads run functions of the program."""
         if not self.looks_shared:
-            frames = sys._current_frames().values()
-            self.looks_shared = sum(bool(self.places(frame)) for frame in frames) > 1
+            self.looks_shared = sum(bool(self.places(frame)) for frame in self.frames()) > 1
         return self.looks_shared
 
     def elapsed(self) -> float:
@@ -231,11 +239,14 @@ class _Watch:
         asked for; put it back if that cannot be done.
         """
         began = time.thread_time()
+        from fxc.ir.errors import PutOff
         from fxc.scripts.warnings_apart import warnings_apart
 
         try:
             with warnings_apart(), self.tracing():
-                hot.compile(max(0.2, 0.5 * share * (time.perf_counter() - self.start)), share)
+                hot.compile(max(0.2, 0.5 * share * self.elapsed()), share)
+        except PutOff as error:
+            hot.wait(error.seconds / (0.5 * share))
         except Exception as error:  # refused, put off, or the program's own error
             hot.put_back(str(error).partition("\n")[0] or type(error).__name__)
         self.spent += time.thread_time() - began

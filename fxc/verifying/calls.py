@@ -11,18 +11,15 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from types import CellType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fxc.cache.bugs import keep_bug
-from fxc.capture.captured import Captured
-from fxc.capture.epilogue.finishing import Epilogue
 from fxc.compilations.state import Options
 from fxc.compilations.variants import Variant
 from fxc.ir.asynchronous import hand_on
 from fxc.ir.errors import MISSED, PLEASE_REPORT, CaptureWarning, RunFailed, WrongResult
-from fxc.ir.evaluate import KernelOf
 from fxc.ir.graph import walk
 from fxc.ir.handles import object_at
 from fxc.ir.records import frozen
@@ -37,6 +34,11 @@ from .parts import entries, is_globals
 from .seen import Accepts, Seen, arrays_in, difference, seen
 from .stage_runs import Run, captured_run
 from .state import Snapshot
+
+if TYPE_CHECKING:
+    from fxc.capture.captured import Captured
+    from fxc.capture.epilogue.finishing import Epilogue
+    from fxc.ir.evaluate import KernelOf
 
 # Note [Calls beside NumPy]
 # A call of a compilation is made twice: first by the function as it is, then, with all that could
@@ -227,7 +229,7 @@ class VerifiedCall:
     def expected(self) -> tuple[Seen, list[warnings.WarningMessage]]:
         """What NumPy gives, and what it warns of; all is as before then."""
         if self.shows:
-            leaves = result_leaves(self.captured)
+            leaves = _result_leaves(self.captured)
             return self.by(captured_run(self.captured.graph, leaves)), []
         error: Exception | None = None
         result: Any = None
@@ -285,7 +287,7 @@ class VerifiedCall:
         made = self.compilation.assembled
         if made is None or not (made.module.approximates or self.options.math == "fast"):
             return lambda *_: False
-        leaves = result_leaves(self.captured)
+        leaves = _result_leaves(self.captured)
 
         def moved(kernels: KernelOf) -> dict[str, Any] | None:
             after = Snapshot(x for _, x in self.roots)
@@ -336,6 +338,11 @@ class VerifiedCall:
         )
         keep_bug(self.function, (self.variant,), wrong, self.options.shown())
         raise wrong
+
+
+def _result_leaves(captured: Captured) -> Any:
+
+    return result_leaves(captured)
 
 
 def _named(args: Sequence[object], kwargs: dict[str, object]) -> list[tuple[str, object]]:

@@ -24,6 +24,7 @@ import pytest
 import fxc
 from benchmarks.scripts.compared import difference, ran
 from fxc.compilations.state import Options
+from fxc.ir.errors import PutOff
 from fxc.scripts.hot import HotFunction
 from fxc.scripts.reported import Reported
 from fxc.scripts.swapping import NO_ANSWER, answering, asking, functions_of
@@ -240,6 +241,48 @@ def test_what_calls_a_function_that_asks_is_captured_as_without_that() -> None:
     finally:
         one.put_back("")
     assert walked.__code__ is plain
+
+
+def test_what_an_earlier_run_has_compiled_is_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    x = np.linspace(0, 1, 5000)
+    for run in range(2):
+        one = hot(walked)
+        try:
+            for _ in range(2):
+                walked(x)
+            if run:
+                monkeypatch.setattr("fxc.scripts.hot.new_variant", None)
+            with fxc.config.override(cache=True, cache_dir=str(tmp_path)):
+                one.compile(10.0)
+            assert bool(one.unkept) is not bool(run)
+            for _ in range(4):
+                walked(x)
+            assert (one.stage, one.served) == ("live", 4)
+            with fxc.config.override(cache=True, cache_dir=str(tmp_path)):
+                one.keep()
+        finally:
+            one.let_go()
+
+
+def test_a_thread_that_captures_the_program_does_not_share_it() -> None:
+    watch = _Watch()
+    began, done = threading.Event(), threading.Event()
+
+    def wait() -> None:
+        began.set()
+        done.wait()
+
+    thread = threading.Thread(target=wait)
+    thread.start()
+    began.wait()
+    watch.thread = thread.ident or 0
+    assert not watch.is_shared()
+    watch.thread = 0
+    assert watch.is_shared()
+    done.set()
+    thread.join()
 
 
 def test_what_is_not_faster_is_put_back(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -465,7 +508,7 @@ def test_the_innermost_function_is_compiled_first(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(watch, "may_spend", lambda: True)
     compiled: list[Any] = []
     monkeypatch.setattr(watch, "compile", lambda one, share: compiled.append((one, share)))
-    asks = {name: SimpleNamespace(stage="asked") for name in ("timed", "inner")}
+    asks = {name: SimpleNamespace(stage="asked", unkept=[]) for name in ("timed", "inner")}
     some = {name: [one] for name, one in asks.items()}
     monkeypatch.setattr(watch, "take_up", lambda code, _: some.get(code.co_name, []))
     for _ in range(20):
@@ -483,6 +526,28 @@ def test_the_innermost_function_is_compiled_first(monkeypatch: pytest.MonkeyPatc
         watch.looks.note(watch.places(frame.f_back))
     watch.work()
     assert compiled[1:] == [(asks["timed"], 1.0)]
+
+
+def test_what_takes_long_to_compile_is_compiled_later(monkeypatch: pytest.MonkeyPatch) -> None:
+    watch, one = _Watch(), hot(added)
+    seconds = [1.0]
+    monkeypatch.setattr(watch, "elapsed", lambda: seconds[-1])
+
+    def put_off(longest: float, share: float) -> None:
+        assert longest == 0.25
+        raise PutOff(2.0)
+
+    monkeypatch.setattr(one, "compile", put_off)
+    watch.compile(one, 0.5)
+    watch.hot = {("", 0, ""): [one]}
+    watch.looks.count = 20
+    try:
+        for now, stage in ((7.9, "waiting"), (8.1, "counting")):
+            seconds.append(now)
+            watch.work()
+            assert one.stage == stage
+    finally:
+        one.put_back("")
 
 
 def test_compiling_may_take_a_share_of_the_time_and_of_what_is_gained(
