@@ -84,32 +84,61 @@ class _Merging:
         return tuple(done)
 
     def merge_back(self, loop: Loop, done: list[Stmt]) -> bool:
-        """Merge ``loop`` into one of the last statements, if there is one that takes it."""
+        """Merge ``loop`` into the one of the last nests that shares most with it of those that take
+        it, if there is one; the last of several.
+
+        What stands between the two and must stay in front of ``loop`` goes in front of both.
+        """
         facts = self.facts_of(loop)
+        best, shared = None, 0
+        ahead: list[int] = []
         for place in range(len(done) - 1, max(-1, len(done) - 1 - self.costs.fused_over), -1):
             earlier = done[place]
-            if isinstance(earlier, Loop):
-                merged = self.merged(earlier, loop)
-                if merged is not None:
-                    done[place] = merged
-                    ahead = done[:place]  # with what it shares now, it may go further back
-                    new = facts.accesses.keys() - self.facts_of(earlier).accesses.keys()
-                    if self.is_shared(ahead, new) and self.merge_back(merged, ahead):
-                        done[: place + 1] = ahead
-                    return True
-                before = self.facts_of(earlier)
-                if before.conflicts(facts) or not before.defines.isdisjoint(facts.reads):
-                    return False
+            if not isinstance(earlier, Loop):
+                if ahead or self.must_precede(earlier, loop):
+                    break
                 continue
-            if not isinstance(earlier, Load | Compute | Index | Store | Check):
-                return False
-            if isinstance(earlier, Check) and self.stores_to_inputs(facts):
-                return False
-            if conflict(self.program, earlier, loop):
-                return False
-            if isinstance(earlier, Load | Compute | Index) and earlier.name in facts.reads:
-                return False
-        return False
+            before = self.facts_of(earlier)
+            between = [self.facts_of(done[p]) for p in ahead]  # type: ignore[arg-type]
+            stays = any(before.must_precede(each) for each in between)
+            common = len(before.accesses.keys() & facts.accesses.keys())
+            merged = None if stays or common <= shared else self.merged(earlier, loop)
+            if merged is not None:
+                best, shared = (place, merged, tuple(ahead)), common
+            if stays or before.must_precede(facts):
+                ahead.append(place)
+        if best is None:
+            return False
+        self.put(loop, done, *best)
+        return True
+
+    def put(
+        self, loop: Loop, done: list[Stmt], place: int, merged: Loop, ahead: Sequence[int]
+    ) -> None:
+        """Put what has been merged of ``loop`` and a nest at its place, or further back."""
+        earlier = done[place]
+        assert isinstance(earlier, Loop)
+        front = [*done[:place], *(done[p] for p in reversed(ahead))]
+        rest = [done[p] for p in range(place + 1, len(done)) if p not in ahead]
+        new = self.facts_of(loop).accesses.keys() - self.facts_of(earlier).accesses.keys()
+        if not (self.is_shared(front, new) and self.merge_back(merged, front)):
+            front.append(merged)
+        for stmt in rest:  # what shared nothing with the earlier nest may do so with both
+            joins = isinstance(stmt, Loop) and not new.isdisjoint(self.facts_of(stmt).accesses)
+            if not (joins and isinstance(stmt, Loop) and self.merge_back(stmt, front)):
+                front.append(stmt)
+        done[:] = front
+
+    def must_precede(self, earlier: Stmt, loop: Loop) -> bool:
+        """Whether a loop may not go in front of a statement that is none."""
+        facts = self.facts_of(loop)
+        if not isinstance(earlier, Load | Compute | Index | Store | Check):
+            return True
+        if isinstance(earlier, Check) and self.stores_to_inputs(facts):
+            return True
+        if conflict(self.program, earlier, loop):
+            return True
+        return isinstance(earlier, Load | Compute | Index) and earlier.name in facts.reads
 
     def is_shared(self, block: Sequence[Stmt], names: Set[str]) -> bool:
         """Whether a nest near the end of a block reads or writes one of these storages."""

@@ -52,6 +52,10 @@ class LoopFacts:
             self.written.isdisjoint(other.accesses) and other.written.isdisjoint(self.accesses)
         )
 
+    def must_precede(self, later: LoopFacts) -> bool:
+        """Whether a later loop may not go in front of this one."""
+        return self.conflicts(later) or not self.defines.isdisjoint(later.reads)
+
     def is_kind_of(self, other: LoopFacts) -> bool:
         """Whether both loops can be run in the same way: see how each accumulates."""
         if "sequential" in self.orders or "sequential" in other.orders:

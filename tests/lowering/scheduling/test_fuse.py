@@ -79,6 +79,81 @@ for i1 in 0:6
     )
 
 
+def test_what_a_nest_reads_goes_in_front_of_the_one_that_takes_it() -> None:
+    source = """
+functional f(%x: f64[6], %y: f64[8])
+  %0: f64[6] = negative(%x)
+  %1: f64[8] = negative(%y)
+  %2: f64[6] = slice_copy(%1, [2:8:1])
+  %3: f64[6] = multiply(%0, %2)
+  return %0, %1, %3"""
+    assert_expected_inline(
+        fused(source, ROW[:6], ROW),
+        """\
+for i1 in 0:8
+  b3[i1] = negative(y[i1])
+for i0 in 0:6
+  t2 = negative(x[i0])
+  b2[i0] = t2
+  b4[i0] = multiply(t2, b3[i0 + 2])""",
+    )
+
+
+def test_what_reads_of_the_earlier_nest_stays_behind_it() -> None:
+    source = """
+functional f(%x: f64[6], %y: f64[8])
+  %0: f64[6] = exp(%x)
+  %1: f64[6]{-8} = slice_copy(%0, [5:-1:-1])
+  %2: f64[8] = slice_scatter(%y, %1, [1:7:1])
+  %3: f64[6] = slice_copy(%2, [2:8:1])
+  %4: f64[6] = multiply(%0, %3)
+  return %0, %2, %4"""
+    found = fused(source, ROW[:6], ROW)
+    assert found.index("exp") < found.index(" + 1] = ") < found.index("multiply")
+
+
+def test_the_nest_that_shares_most_takes_another_one() -> None:
+    source = """
+functional f(%x: f64[8], %y: f64[8])
+  %0: f64[8] = multiply(%x, %y)
+  %1: f64[8]{-8} = slice_copy(%0, [7:-1:-1])
+  %2: f64[8] = add(%1, %x)
+  %3: f64[8] = subtract(%0, %y)
+  return %0, %2, %3"""
+    assert_expected_inline(
+        fused(source, ROW, ROW),
+        """\
+for i0 in 0:8
+  t2 = y[i0]
+  t3 = multiply(x[i0], t2)
+  b2[i0] = t3
+  b4[i0] = subtract(t3, t2)
+for i1 in 0:8
+  b3[i1] = add(b2[-i1 + 7], x[i1])""",
+    )
+
+
+def test_nests_between_join_what_shares_data_with_them_now() -> None:
+    source = """
+functional f(%x: f64[8], %y: f64[8], %z: f64[8])
+  %0: f64[8] = multiply(%x, %y)
+  %1: f64[8] = square(%z)
+  %2: f64[8] = add(%x, %y)
+  %3: f64[8] = subtract(%2, %z)
+  return %0, %1, %3"""
+    assert_expected_inline(
+        fused(source, ROW, ROW, ROW),
+        """\
+for i0 in 0:8
+  t1 = x[i0]
+  t2 = y[i0]
+  b3[i0] = multiply(t1, t2)
+  t9 = z[i0]
+  b5[i0] = subtract(add(t1, t2), t9)
+  b4[i0] = square(t9)""",
+    )
+
+
 def test_nests_without_common_data_stay_apart() -> None:
     source = """
 functional f(%x: f64[8], %y: f64[8])
