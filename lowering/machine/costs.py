@@ -36,11 +36,13 @@ class Costs:
     fused_statements: int = 400
 
     # Strips of rows: bytes of all rows from which on it pays, elements of a row that do (rows that
-    # have no gaps between them could be one loop), how far a nest may be behind, and their length.
+    # have no gaps between them could be one loop), how far a nest may be behind, their length, and
+    # how far ahead of them memory is read.
     strips_bytes: int = 1 << 20
     strips_row: int = 64
     strips_behind: int = 16
     strips_rows: int = 1 << 12
+    strips_ahead: int = 2048
 
     # Blocks of strips, for threads: how many for each, and how many times as many rows as are
     # computed once more.

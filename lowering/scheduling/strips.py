@@ -45,6 +45,7 @@ from ..nests.statements import (
     with_blocks,
 )
 from .cost import cost
+from .fetch_ahead import fetching_ahead
 from .row_blocks import Blocks, Nest, counters, in_blocks, row_blocks, rows_behind
 from .shrink import is_made_in
 from .strip_groups import StripGroup
@@ -161,6 +162,7 @@ class _Making:
     ) -> Block:
         """Nests as one loop over strips of so many rows."""
         block, strip = counters(nests)
+        nests = fetching_ahead(nests, windows.keys(), self.program.target.costs.strips_ahead)
         if blocks is None:
             first: Dim = 0
             count, spans = _in_strips(nests, strip, rows)

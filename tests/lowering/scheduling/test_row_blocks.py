@@ -29,7 +29,7 @@ from tests.lowering.scheduling.test_strips import STAGES, U, chain, check
 from tests.parallel_loops import everywhere
 from tests.scheduled import after_building, body
 
-COSTS = Costs(strips_bytes=64, strips_row=2, blocks_each=1, blocks_halo=1)
+COSTS = Costs(strips_bytes=64, strips_row=2, strips_ahead=0, blocks_each=1, blocks_halo=1)
 FOUR = Target(threads=4, cache=1200, costs=replace(COSTS, chunk=1, least=0, multiple=1))
 
 

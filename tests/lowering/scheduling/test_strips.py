@@ -35,7 +35,7 @@ functional f(%u: f64[{n}, {m}])
   return %7"""
 
 
-SMALL = Costs(strips_bytes=64, strips_row=2)
+SMALL = Costs(strips_bytes=64, strips_row=2, strips_ahead=0)
 TINY = Target(cache=1200, costs=SMALL)  # any array is large
 
 
@@ -60,6 +60,33 @@ loops f
       for i3 in 0:6
         b2[i2 + max(0, 2*i0s - 1), i3] = subtract(b1[mod(i2 + max(0, 2*i0s - 1) + 1, 4), i3], b1[mod(i2 + max(0, 2*i0s - 1), 4), i3])
   bytes moved 2208; copies 0""",
+    )
+
+
+def test_what_is_read_for_the_first_time_is_fetched_ahead() -> None:
+    """Not the row in front, which the strip before has read, nor rows that a nest stores itself."""
+    target = replace(TINY, costs=replace(SMALL, strips_ahead=512))
+    source = """
+functional f(%u: f64[20, 6], %w: f64[18, 6])
+  %0: f64[19, 6] = slice_copy(%u, [0:19:1, 0:6:1])
+  %1: f64[19, 6] = slice_copy(%u, [1:20:1, 0:6:1])
+  %2: f64[19, 6] = divide(%0, %1)
+  %3: f64[18, 6] = slice_copy(%2, [1:19:1, 0:6:1])
+  %4: f64[18, 6] = slice_copy(%2, [0:18:1, 0:6:1])
+  %5: f64[18, 6] = slice_copy(%u, [1:19:1, 0:6:1])
+  %6: f64[18, 6] = multiply(%3, %4)
+  %7: f64[18, 6] = multiply(%5, %w)
+  %8: f64[18, 6] = add(%6, %7)
+  return %2, %8"""
+    assert_expected_inline(
+        body(after_building(fuse, source, U + 1, U[2:], target=target)),
+        """\
+for i0s in 0:19 ordered
+  for i0 in 0:6*max(-i0s + min(19, i0s + 1), 0)
+    b2[i0s + floordiv(i0, 6), mod(i0, 6)] = divide(u[i0s + floordiv(i0, 6), mod(i0, 6)], u[i0s + floordiv(i0, 6) + 1, mod(i0, 6)] ahead 512)
+  for i2 in 0:6*max(-max(0, i0s - 1) + min(18, i0s), 0)
+    t10 = add(multiply(b2[floordiv(i2, 6) + max(0, i0s - 1) + 1, mod(i2, 6)], b2[floordiv(i2, 6) + max(0, i0s - 1), mod(i2, 6)]), multiply(u[floordiv(i2, 6) + max(0, i0s - 1) + 1, mod(i2, 6)], w[floordiv(i2, 6) + max(0, i0s - 1), mod(i2, 6)] ahead 512))
+    b3[floordiv(i2, 6) + max(0, i0s - 1), mod(i2, 6)] = t10""",
     )
 
 
