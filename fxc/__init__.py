@@ -11,8 +11,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .ir.version import __version__ as __version__
-
 if TYPE_CHECKING:
     from fxc import testing as testing
     from fxc.capture.statements.control import cond as cond
@@ -37,6 +35,7 @@ if TYPE_CHECKING:
     from .ir.errors import InternalError as InternalError
     from .ir.settings import config as config
     from .ir.tree import register_pytree_node as register_pytree_node
+    from .ir.version import __version__ as __version__
     from .native.large_arrays import get_kept_memory as get_kept_memory
     from .native.large_arrays import set_kept_memory as set_kept_memory
     from .pipeline.report import CacheInfo as CacheInfo
@@ -74,6 +73,7 @@ __all__ = [
 
 # Imported when it is first asked for: not every program uses all of it, and some commands nothing.
 _LATER = {
+    "__version__": "fxc.ir.version",
     "compile": "fxc.compiled",
     "Compiled": "fxc.compiled",
     "CacheInfo": "fxc.pipeline.report",

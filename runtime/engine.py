@@ -289,6 +289,10 @@ class Engine:
         self._kept, self.entries = (code, *kept), tuple(entries)
         self.functions = tuple(self.function(name, table) for name in entries)
 
+    def source_is(self, source: Callable[[], tuple[str, str]]) -> None:
+        """Have the text and kind of loops from elsewhere, for who wants to see them."""
+        self._source = lambda: _Source(*source(), False)
+
     def address(self, name: str) -> int:
         """Where the code of the entry ``name`` is."""
         return self._code.address(name)

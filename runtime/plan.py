@@ -12,6 +12,7 @@ from types import CodeType
 from typing import TYPE_CHECKING, Any
 
 from fxc.ir.location import Site
+from fxc.ir.made_functions import code_of, function_of
 from fxc.ir.records import frozen
 
 if TYPE_CHECKING:
@@ -37,9 +38,7 @@ class Plan:
         cls, code: CodeType, source: str, constants: Mapping[str, Any], sites: Mapping[int, Site]
     ) -> Plan:
         """The plan whose source is compiled already."""
-        namespace = dict(constants)
-        exec(code, namespace)
-        return cls(namespace["run"], source, sites, code, constants)
+        return cls(function_of(code, constants), source, sites, code, constants)
 
     def raised_at(self, error: BaseException) -> Site | None:
         """The operator that NumPy was called for when it raised an exception."""
@@ -57,5 +56,5 @@ def make_plan(recipe: Recipe) -> Plan:
 
     writer = PlanWriter(recipe)
     source = writer.write()
-    code = compile(source, "<fxc plan>", "exec")
+    code = code_of(source, "<fxc plan>")
     return Plan.of_code(code, source, writer.constants, writer.sites)

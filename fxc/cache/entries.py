@@ -68,18 +68,20 @@ class Entries:
         self._useless.add(text)
         return None
 
-    def add(self, variant: Variant, function: FunctionType) -> None:
-        """Keep one more, in the place of what this process could not use."""
+    def add(self, variant: Variant, function: FunctionType) -> bytes | None:
+        """Keep one more, in the place of what this process could not use. Its bytes, if it is."""
         try:
             text = stored(variant, function, _begun)
         except NotStored as error:
             ROOT.info("%s: a compilation is not stored: %s", function.__name__, error)
-            return
+            return None
         known = [each for each in _read(self.key) if each != text]
         if len(known) >= _MOST:  # in the place of what this process could not use, or of the oldest
             known = [each for each in known if each not in self._useless][1 - _MOST :]
-        if folder.write(self.key, pickle.dumps([*known, text])):
-            variant.kept = digest(self.key + text)
+        if not folder.write(self.key, pickle.dumps([*known, text])):
+            return None
+        variant.kept = digest(self.key + text)
+        return text
 
 
 def _read(key: bytes) -> list[bytes]:

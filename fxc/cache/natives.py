@@ -42,7 +42,7 @@ def restored_native_call(
         ROOT.info("%s: a native call is not restored: %r", function.__name__, error)
         return None
     engine = Engine(text, b"", (), quick=True)
-    return NativeCall(text, engine, made, objects, ctypes.c_int64())
+    return NativeCall(text, engine, made.engine, objects, ctypes.c_int64())
 
 
 def keep_native_call(

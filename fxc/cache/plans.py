@@ -11,7 +11,7 @@ import pickle
 import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import cache
+from functools import partial
 from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any
 
@@ -27,7 +27,7 @@ from fxc.runtime.plan import Plan
 
 from .by_reference import NotStored, ReferenceReader, ReferenceWriter
 from .granted import check_granted, granted_by
-from .restored import Restored, RestoredCapture, RestoredCompilation, RestoredGuards
+from .restored import Rest, Restored, RestoredCapture, RestoredCompilation, RestoredGuards
 
 if TYPE_CHECKING:
     from fxc.pipeline.assemble import Assembled
@@ -38,7 +38,8 @@ if TYPE_CHECKING:
 # code compiled by Python, what stands in the table of pointers, the keys of the machine code. Its
 # references are those of both parts, and all are compared when it is read. The second part has the
 # graphs and the module of native code. It is read when somebody asks for a stage, when native code
-# takes whole calls, or when code is made anew.
+# takes whole calls, or when code is made anew. The process that has made a compilation keeps as
+# little of it when it has made some others since: see ``lightened``.
 
 
 def stored(variant: Variant, function: FunctionType, since: float) -> bytes:
@@ -173,39 +174,46 @@ def restored(
         if bound is None:
             return None
         objects = bound
-    found: dict[str, Any] = _read(early, function, objects)
+    found: dict[str, Any] = read(early, function, objects)
     python: dict[str, CodeType] = marshal.loads(found["python"])
     epilogue = found["epilogue"]
     if epilogue is not None:
         epilogue.code = python.pop("finish", None)
 
-    @cache
-    def rest() -> Any:
-        return _read(late, function, objects)
-
+    rest = Rest(partial(read, late, function, objects))
     plan = python.pop("plan")
     known = {name: found[name] for name in ("epilogue", "need_not_raise", "drawn")}
     size, constants, names = found["guards"]
-    known["guards"] = RestoredGuards(lambda: rest()[3], size, constants, names, python)
+    known["guards"] = RestoredGuards(rest.steps, size, constants, names, python)
     known["varying"] = frozenset(found["varying"])
-    captured: Any = RestoredCapture(known, lambda: rest()[0])
-    made = _assembled(found["code"], plan, lambda: rest()[2])
-    run = made.plan.run
+    code = _code(found["code"], plan, rest)
+    run = code["plan"].run
     if found["draws"]:
         from fxc.runtime.generators import restoring
 
         run = restoring(run, found["draws"])
-    graphs = _Graphs(captured, rest)
-    told = {"assembled": made, "fallbacks": made.fallbacks, "run": run, "relations": ()}
-    compilation: Any = RestoredCompilation(told, lambda: graphs)
+    captured, compilation = in_two_parts(known, code, run, rest)
     kinds = kinds_of(args, kwargs)
     return Variant(captured, compilation, kinds, found["is_tried"], found["traits"])
+
+
+def in_two_parts(
+    known: Mapping[str, object],
+    code: Mapping[str, Any],
+    run: Callable[..., Any],
+    rest: Rest,
+) -> tuple[Any, Any]:
+    """A capture of which so much is known, and a compilation with this code, and the rest of it."""
+    captured = RestoredCapture(known, rest.capture)
+    made = _RestoredCode(code, rest)
+    told = {"assembled": made, "fallbacks": code["fallbacks"], "run": run, "relations": ()}
+    return captured, RestoredCompilation(told, partial(_Graphs, captured, rest))
 
 
 class _Graphs:
     """The graphs of a compilation, when they are asked for."""
 
-    def __init__(self, captured: Any, rest: Callable[[], Any]) -> None:
+    def __init__(self, captured: Any, rest: Rest) -> None:
         self._captured, self._rest = captured, rest
 
     @property
@@ -214,24 +222,25 @@ class _Graphs:
 
     @property
     def functional(self) -> Any:
-        return self._rest()[1][0]
+        return self._rest.graphs()[0]
 
     @property
     def decomposed(self) -> Any:
-        return self._rest()[1][1]
+        return self._rest.graphs()[1]
 
 
-def _read(data: bytes, function: FunctionType, objects: Mapping[str, object]) -> Any:
+def read(data: bytes, function: FunctionType, objects: Mapping[str, object]) -> Any:
+    """What is in one of the two parts."""
     return ReferenceReader(io.BytesIO(zlib.decompress(data)), function, objects).load()[0]
 
 
-def _assembled(code: Mapping[str, Any], plan: CodeType, module: Callable[[], Any]) -> Any:
+def _code(code: Mapping[str, Any], plan: CodeType, rest: Rest) -> Mapping[str, Any]:
     """The code of a compilation, ready to be called."""
     notice, left = Notice(), Left(code["sites"])
     objects = TableObjects(notice, left, *code["calls"])
     engine = Engine.of_kept(
         code["codes"],
-        lambda: (module().text, module().user_loops),
+        rest.source,
         table_of(code["table"], objects),
         code["entries"],
         [objects],
@@ -240,20 +249,22 @@ def _assembled(code: Mapping[str, Any], plan: CodeType, module: Callable[[], Any
     for name, (number, is_owner) in code["natives"].items():
         function = engine.functions[number]
         constants[name] = function.__self__ if is_owner else function
-    known = {
+    return {
         "engine": engine,
         "plan": Plan.of_code(plan, code["source"], constants, code["lines"]),
         "fallbacks": code["fallbacks"],
         "notice": notice,
         "left": left,
     }
-    return _RestoredCode(known, lambda: _Module(module()))
 
 
 class _RestoredCode(Restored):
     """Assembled code; its module is read when it is asked for."""
 
     __slots__ = ()
+
+    def __init__(self, known: Mapping[str, object], rest: Rest) -> None:
+        super().__init__(known, partial(_Module, rest))
 
     def left_at(self, error: BaseException) -> Site | None:
         """See ``Assembled``."""
@@ -264,5 +275,5 @@ class _RestoredCode(Restored):
 class _Module:
     """The module of native code, as an attribute."""
 
-    def __init__(self, module: Any) -> None:
-        self.module = module
+    def __init__(self, rest: Rest) -> None:
+        self.module = rest.module()

@@ -31,6 +31,44 @@ class Restored:
         return found
 
 
+class Rest:
+    """The second part of a compilation, which is read when it is asked for."""
+
+    __slots__ = ("_found", "_read")
+
+    def __init__(self, read: Callable[[], tuple[Any, ...]]) -> None:
+        self._read = read
+        self._found: tuple[Any, ...] | None = None
+
+    @property
+    def _parts(self) -> tuple[Any, ...]:
+        found = self._found
+        if found is None:
+            found = self._found = self._read()
+        return found
+
+    def capture(self) -> Any:
+        """The capture, without guards and epilogue."""
+        return self._parts[0]
+
+    def graphs(self) -> tuple[Any, ...]:
+        """The functional graph, the decomposed one, and the relations that they demand."""
+        return self._parts[1]  # type: ignore[no-any-return]
+
+    def module(self) -> Any:
+        """The module of native code."""
+        return self._parts[2]
+
+    def steps(self) -> Sequence[Step]:
+        """The steps of the guards."""
+        return self._parts[3]  # type: ignore[no-any-return]
+
+    def source(self) -> tuple[str, str]:
+        """Of the native code, with its kind of loops."""
+        module = self.module()
+        return module.text, module.user_loops
+
+
 class RestoredCapture(Restored):
     """What has been captured, as it was stored."""
 

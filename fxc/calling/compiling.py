@@ -122,7 +122,7 @@ def _new_variant(
     if state.variants and RECOMPILES.isEnabledFor(INFO):
         RECOMPILES.info("%s: compiled again:%s", name, _reasons(state.variants, args, kwargs))
     for each in state.variants:
-        state.varying.update(each.captured.guards.changed(args, kwargs))
+        state.vary(frozenset(each.captured.guards.changed(args, kwargs)))
     times = StageTimes()
     with listening(times), logging_steps(name):
         captured, made = _made(function, options, state, (args, kwargs), worth.longest)
@@ -166,9 +166,9 @@ def _made(
     demanded: frozenset[Any] = frozenset()
     dynamic = options.dynamic
     while True:
-        terms = Terms(dynamic, varying=frozenset(state.varying), demanded=demanded)
+        terms = Terms(dynamic, varying=state.varying, demanded=demanded)
         captured = capture(function, *given, terms)
-        state.varying |= captured.varying
+        state.vary(captured.varying)
         try:
             return captured, _compiled(captured, options, name, longest)
         except Unchecked as error:

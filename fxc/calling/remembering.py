@@ -41,7 +41,7 @@ class Remembering(Splitting[P, R]):
                 self._log_unkept(error)
                 return None
             if found is not None:
-                state.varying |= found.captured.varying
+                state.vary(found.captured.varying)
                 self._add(found)
             return found
 
@@ -51,7 +51,11 @@ class Remembering(Splitting[P, R]):
         if function is not None:
             with self._state.guard(), compiling():
                 try:
-                    self._entries(variant.key, function).add(variant, function)
+                    text = self._entries(variant.key, function).add(variant, function)
+                    if text is not None:
+                        from fxc.cache.lightened import lighten_others
+
+                        lighten_others(self, variant, text)
                 except Exception as error:
                     self._log_unkept(error)
 

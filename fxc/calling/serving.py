@@ -337,7 +337,7 @@ class Serving(Remembering[P, R]):
 
     def _went_on(self, site: Site) -> None:
         """Note that Python has raised nothing where native code has left a call."""
-        self._state.leaves.went_on.add(site)
+        self._state.leaves.went_on |= {site}
 
     def _is_cut(
         self, variant: Variant, site: Site, args: tuple[Any, ...], kwargs: dict[str, Any]
@@ -348,7 +348,7 @@ class Serving(Remembering[P, R]):
         state, leaves = self._state, self._state.leaves
         again = variant.is_near(state.served) and variant.replays >= AGAIN - 1
         if again and not self._options.fullgraph and leaves.calls_for_cut(site):
-            leaves.tried.add(site)
+            leaves.tried |= {site}
             captures = self._captures(variant.key)
             if self._pays(captures, variant.key):
                 with captures.one_more(), state.guard(), compiling():
@@ -356,7 +356,7 @@ class Serving(Remembering[P, R]):
                 if refusal is not None:
                     SPLITS.info("%s: %s at %s is left to Python", self.__name__, site.op, site.loc)
                     self._cut_left(refusal)
-                    leaves.cut.add(site)
+                    leaves.cut |= {site}
         return site in leaves.cut and self._runner() is not self.__fxc_original__
 
     def _made_careful(self, variant: Variant) -> bool:

@@ -163,14 +163,14 @@ class TakingTurns(Running[P, R]):
             if may_pay and split.without_given_up():
                 return
             if trial.pays and not rests and not trial.is_won and key not in state.won:
-                state.won.add(key)
+                state.won |= {key}
                 self._end_turn(turn)
                 self._give_turn(Handed(run, key, BY_LITTLE))
                 return
             if trial.pays:
-                state.paying.add(key)
+                state.paying |= {key}
             elif rests:
-                state.losing.add(key)
+                state.losing |= {key}
             if trial.pays or rests or split.is_waiting:
                 self._end_turn(turn)
             else:
@@ -209,9 +209,7 @@ class TakingTurns(Running[P, R]):
     def _end_turns(self) -> None:
         """Look at all calls anew."""
         state = self._state
-        state.paying.clear()
-        state.won.clear()
-        state.losing.clear()
+        state.forget_trials()
         if state.split is not None:
             state.split.is_tried = False
         if state.turns:
@@ -230,7 +228,7 @@ class TakingTurns(Running[P, R]):
         if self._is_driver_tried(key, run):
             return 0
         if is_final and key in state.paying:
-            state.paying.remove(key)  # the next trial
+            state.paying -= {key}  # the next trial
             calls = OFTEN
         elif is_final:
             calls = FOR_EVER

@@ -5,7 +5,7 @@ See Note [Leaves].
 
 from __future__ import annotations
 
-from dataclasses import field, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from fxc.ir.asynchronous import hand_on
@@ -43,9 +43,9 @@ class Leaves:
     which Python went on, and those for which the function has been captured again.
     """
 
-    went_on: set[Site] = field(default_factory=set)
-    tried: set[Site] = field(default_factory=set)
-    cut: set[Site] = field(default_factory=set)
+    went_on: frozenset[Site] = frozenset()
+    tried: frozenset[Site] = frozenset()
+    cut: frozenset[Site] = frozenset()
 
     def calls_for_cut(self, site: Site) -> bool:
         """Whether a cut there, which there is not yet, is worth a capture."""

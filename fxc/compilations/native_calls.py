@@ -27,8 +27,6 @@ from fxc.runtime.engine import Engine, llvm_lock
 from .turns import FOR_EVER
 
 if TYPE_CHECKING:
-    from fxc.pipeline.assemble import Assembled
-
     from .turns import Handed
 
 
@@ -38,7 +36,7 @@ class NativeCall:
 
     text: str
     engine: Engine
-    assembled: Assembled
+    entries: Engine  # of the compilation
     objects: tuple[Any, ...]
     counter: ctypes.c_int64
 
@@ -48,7 +46,7 @@ class NativeCall:
 
     def builtin(self, otherwise: object) -> Any:
         """A builtin that runs a call, or calls ``otherwise`` in the same way."""
-        engine = self.assembled.engine
+        engine = self.entries
         code, own = 0, 0
         for entry, function in zip(engine.entries, engine.functions, strict=True):
             code, own = engine.address(entry), id(function.__self__)

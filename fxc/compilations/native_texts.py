@@ -47,4 +47,5 @@ def native_call(
         serve = program.serve(made.run, finish, count)
         emitted = emit_guards(steps, serve, program.served, MISSED, spent)
     engine = Engine(emitted.text, b"", (), quick=True)
-    return NativeCall(emitted.text, engine, made.assembled, emitted.objects, ctypes.c_int64())
+    entries = made.assembled.engine
+    return NativeCall(emitted.text, engine, entries, emitted.objects, ctypes.c_int64())

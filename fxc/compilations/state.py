@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from collections import Counter
+from collections.abc import Set
 from dataclasses import field
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -54,6 +55,9 @@ class Options:
         return {k: str(v) for k, v in given.items() if v != getattr(usual, k)}
 
 
+_NO_KEYS: frozenset[Key] = frozenset()  # one object: thousands of functions may live at once
+
+
 @mutable
 class State:
     """What all bindings of one compiled function share."""
@@ -64,9 +68,9 @@ class State:
     paces: dict[Key, Pace] = field(default_factory=dict)  # of trials
     in_vain: dict[Key, InVain] = field(default_factory=dict)
     lost: Counter[Key] = field(default_factory=Counter)  # trials
-    paying: set[Key] = field(default_factory=set)  # calls for which the driver has won one,
-    losing: set[Key] = field(default_factory=set)  # or lost one while a variant rested,
-    won: set[Key] = field(default_factory=set)  # or won one by little
+    paying: frozenset[Key] = _NO_KEYS  # calls for which the driver has won one,
+    losing: frozenset[Key] = _NO_KEYS  # or lost one while a variant rested,
+    won: frozenset[Key] = _NO_KEYS  # or won one by little
     stored: dict[object, Entries] = field(default_factory=dict)  # by kinds of arguments
     split: Split | None = None
     overlaps: list[OverlapError] = field(default_factory=list)
@@ -74,7 +78,7 @@ class State:
     captures: dict[object, Captures] = field(default_factory=dict)  # like ``refused``
     warned: set[str] = field(default_factory=set)
     leaves: Leaves = field(default_factory=Leaves)
-    varying: set[str] = field(default_factory=set)  # see Note [Numbers from outside]
+    varying: frozenset[str] = frozenset()  # see Note [Numbers from outside]
     eager_calls: int = 0  # beside those of turns
     lock: threading.RLock = field(default_factory=threading.RLock)
     process: int = field(default_factory=os.getpid)
@@ -86,6 +90,15 @@ class State:
         if self.process != os.getpid():
             self.lock, self.process = threading.RLock(), os.getpid()
         return self.lock
+
+    def vary(self, names: Set[str]) -> None:
+        """Take these names, too, for ones whose numbers vary."""
+        if not names <= self.varying:
+            self.varying |= names
+
+    def forget_trials(self) -> None:
+        """Forget which calls have won or lost trials."""
+        self.paying = self.losing = self.won = _NO_KEYS
 
     def pace(self, key: Key) -> Pace:
         """How fast trials of calls of one kind go on."""

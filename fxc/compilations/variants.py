@@ -157,8 +157,9 @@ class Variant:
         if made is not None and traits.flags is not None:
             from fxc.native.flagged import watched
 
-            captured = self.captured
-            self.watch = watched(lambda: captured.graph, traits.flags, made.plan.run, made.notice)
+            self.watch = watched(
+                lambda: self.captured.graph, traits.flags, made.plan.run, made.notice
+            )
             run = self.watch.run
         self.call = guards.call(run, finish, self)
         self.often = 1 if trials.are_held() else self.when_often()

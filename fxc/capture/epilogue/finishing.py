@@ -15,6 +15,8 @@ from typing import Any
 
 import numpy as np
 
+from fxc.ir.made_functions import names_in
+
 
 class Epilogue:
     """The function ``finish`` and its source; ``shown`` are the constants that are functions which
@@ -44,7 +46,7 @@ class Epilogue:
         if code is None:
             code = self.code = compile(self.source, "<fxc epilogue>", "exec")
         namespace = {**_NAMESPACE, **self.constants, **others}
-        for name in _names_in(code) & _ELSEWHERE.keys():
+        for name in names_in(code) & _ELSEWHERE.keys():
             namespace[name] = getattr(import_module(_ELSEWHERE[name]), name)
         exec(code, namespace)
         function: Callable[..., Any] = namespace["finish"]
@@ -56,12 +58,6 @@ class Epilogue:
     def __reduce__(self) -> tuple[Any, ...]:
         """The function is made again."""
         return Epilogue, (self.source, self.constants, self.shown)
-
-
-def _names_in(code: CodeType) -> set[str]:
-    """The names that code mentions, and the code within it."""
-    inner = (each for each in code.co_consts if isinstance(each, CodeType))
-    return set(code.co_names).union(*map(_names_in, inner))
 
 
 def _show_nothing(*args: object, **kwargs: object) -> None:

@@ -18,6 +18,7 @@ import numpy as np
 
 from fxc.ir.asynchronous import NUMPYS_ERRORS, hand_on
 from fxc.ir.errors import MISSED, Flagged, Interrupted, RunFailed
+from fxc.ir.made_functions import code_of, function_of
 from fxc.ir.records import frozen
 from fxc.ir.size_guards import Guard
 from fxc.ir.types import ArrayType
@@ -325,10 +326,7 @@ class GuardProgram:
         code = self.codes.get(name)
         if code is None:
             code = self.codes[name] = _code(source(), name)
-        namespace = {**self.namespace, **more}
-        exec(code, namespace)
-        function: Callable[..., Any] = namespace[name]
-        return function
+        return function_of(code, {**self.namespace, **more})
 
     def __str__(self) -> str:
         return self.source
@@ -350,7 +348,7 @@ def is_serving(x: object) -> bool:
 
 
 def _code(source: str, name: str) -> CodeType:
-    return compile(source, f"<fxc guards: {name}>", "exec")
+    return code_of(source, f"<fxc guards: {name}>")
 
 
 _NAMESPACE: dict[str, Any] = {
