@@ -32,6 +32,8 @@ from ..values.operands import Traced, has_traced, settled
 from .comparisons import is_compared
 from .plain_calls import PlainCalls
 
+_CALLING = ("sort", "sub", "subn")  # all other ones call nothing that they are given
+
 
 def is_plain_owner(door: PlainCalls, owner: object) -> bool:
     """Whether this is a constant, or a container of Python's that the program may change."""
@@ -60,7 +62,9 @@ def call_method(door: PlainCalls, f: BuiltinFunctionType, args: Args, kwargs: Kw
     if name in KEEPERS:
         settle_all(args)
         return f(*(door.iterated(plain_list(arg)) for arg in args), **kwargs)
-    return door.made(door.run_plain(f, args, kwargs))
+    if name in _CALLING:
+        return door.made(door.run_plain(f, args, kwargs))
+    return door.made(f(*door.kept(args), **door.kept_options(kwargs)))
 
 
 def _has_open_members(door: PlainCalls, owner: object, name: str, args: Args) -> bool:
@@ -183,7 +187,7 @@ def dict_or_set(kind: type) -> Any:
             return fold_items(door, set, settled(x))
         if kind is set and x is not None:
             return door.set_of(*door.runnables(args)[0])
-        return door.made(door.run_plain(kind, args, kwargs))
+        return door.made(kind(*door.kept(args), **door.kept_options(kwargs)))
 
     return made
 

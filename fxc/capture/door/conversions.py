@@ -110,7 +110,7 @@ def text_of(kind: Any) -> Any:
                 return made
         if args and not kwargs and is_unknown(args):
             return args[0] if kind is str and type(args[0]) is Late else late(str, kind, *args)
-        return kind(*door.runnables(args), **kwargs)
+        return kind(*door.kept(args), **kwargs)
 
     return text
 

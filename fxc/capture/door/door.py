@@ -232,7 +232,7 @@ class Door(PlainCalls):
         if isinstance(owner, dict) and self.places.is_made(owner):  # super().__init__(…)
             self.check_change(owner)
             given = args if fills else args[1:]
-            dict.__init__(owner, *self.runnables(given), **self.runnable_options(kwargs))
+            dict.__init__(owner, *self.kept(given), **self.kept_options(kwargs))
             return None
         if kind is MethodWrapperType and f.__objclass__ is object and len(args) == 2:
             if f.__name__ != "__setattr__":

@@ -95,7 +95,7 @@ def _construct_dict(door: PlainCalls, f: type, args: Args, kwargs: Kwargs) -> An
         door.guard_class_attribute(f, "__init__", init)
         door.call(init, made, *args, **kwargs)
     else:
-        dict.__init__(made, *door.runnables(args), **door.runnable_options(kwargs))
+        dict.__init__(made, *door.kept(args), **door.kept_options(kwargs))
     return made
 
 

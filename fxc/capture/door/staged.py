@@ -130,6 +130,15 @@ class Staged(Stores):
             return functools.partial(self.call, f)
         return f
 
+    def kept(self, args: Args) -> list[Any]:
+        """Arguments for code of C that shows them, keeps them or runs over them, and calls none."""
+        settle_all(args)
+        there = (arg._known() if type(arg) is Late else arg for arg in args)
+        return [self.iterated(plain_list(arg)) for arg in there]
+
+    def kept_options(self, kwargs: Kwargs) -> dict[str, Any]:
+        return {name: x._known() if type(x) is Late else x for name, x in kwargs.items()}
+
     def runnables(self, args: Args) -> list[Any]:
         settle_all(args)
         return [self.iterated(self.runnable(plain_list(arg))) for arg in args]
