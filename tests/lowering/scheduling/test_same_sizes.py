@@ -87,3 +87,16 @@ def test_other_relations_say_nothing() -> None:
         return made
 
     after_building(step, source, X, Y)
+
+
+def test_a_size_is_never_below_what_a_guard_says() -> None:
+    source = """
+functional f(%x: f64[n], %y: f64[m])
+  symbols n = 12 (>= 1), m = 7 (>= 2)
+  guards n >= 4, 5 < m, n <= 90, n + m > 3
+  %0: f64[n] = negative(%x)
+  %1: f64[m] = exp(%y)
+  return %0, %1"""
+    guards = parsed(source).guards
+    made = after_building(lambda p: same_sizes(p, guards), source, np.ones(12), np.ones(7))
+    assert "symbols m = 7 (>= 6), n = 12 (>= 4)" in text(made)

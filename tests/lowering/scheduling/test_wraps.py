@@ -174,3 +174,21 @@ def test_pieces_may_be_empty() -> None:
     loops = [line for line in str(compiled.inspect(x, n).loops).splitlines() if "[i" in line]
     assert loops
     assert not any("mod(i" in line for line in loops)
+
+
+def test_several_rolls_of_a_size_that_varies() -> None:
+    """The size is asked to be large enough for the places of all of them to be in one order."""
+
+    def derivative(n: int, steps: int) -> np.ndarray:
+        u = np.arange(n) * 0.5
+        for _ in range(steps):
+            far = np.roll(u, -2) - np.roll(u, 2)
+            u = u - 0.01 * (8 * (np.roll(u, -1) - np.roll(u, 1)) - far)
+        return u
+
+    compiled = fxc.compile(derivative, fullgraph=True)
+    text = str(compiled.inspect(50, 3).loops)
+    assert "mod(" not in text
+    assert " in 0:n - 4 " in text
+    for n in (50, 3, 4, 2, 1, 5, 0, 51):
+        assert np.array_equal(compiled(n, 3), derivative(n, 3)), n
