@@ -120,8 +120,8 @@ class HotFunction:
 
     @property
     def is_called_once(self) -> bool:
-        """As far as is known."""
-        return self.stage == "counting" and self.calls < 2
+        """As far as is known: it was running when it was taken up, and was not called since."""
+        return self.stage == "counting" and self.calls == 0
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """A result, or ``NO_ANSWER`` where the function is to run its statements."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import gc
 import inspect
+import os
 import pickle
 import signal
 import subprocess
@@ -30,7 +31,7 @@ from fxc.scripts.reported import Reported
 from fxc.scripts.swapping import NO_ANSWER, answering, asking, functions_of
 from fxc.scripts.telling import summary
 from fxc.scripts.warnings_apart import warnings_apart
-from fxc.scripts.watching import _leave_signals, _Watch
+from fxc.scripts.watching import _is, _leave_signals, _status, _Watch
 from fxc.verifying.calls import VerifiedCall
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -230,8 +231,10 @@ def test_what_calls_a_function_that_asks_is_captured_as_without_that() -> None:
         caller = fxc.compile(calls_walked, fullgraph=True, math="exact")
         assert caller(x) == wanted  # its loops are loops: they are too long for anything else
         assert (one.stage, one.calls) == ("counting", 0)
+        assert one.is_called_once  # as main is
         for _ in range(2):
             walked(x)
+            assert not one.is_called_once
         one.compile(10.0)
         for _ in range(3):
             walked(x)
@@ -621,6 +624,13 @@ def test_a_page_tells_of_what_was_compiled(tmp_path: Path) -> None:
     assert reported.write(str(out), "heat.py") == f"{out}: 1 compilation"
     assert "added" in out.read_text()
     assert not Path(reported.folder).exists()
+    assert _Watch(str(out)).page() == f"{out} is not written: nothing was compiled"
+
+
+def test_the_line_is_not_written_into_a_file_of_the_scripts(tmp_path: Path) -> None:
+    assert _is(_status())
+    assert not _is(os.stat(tmp_path))
+    assert not _is(None)
 
 
 # ---------------------------------------------------------------- the command
