@@ -94,9 +94,6 @@ class _Watch:
 
     def run(self) -> None:
         self.thread = threading.get_ident()
-        started = sys.modules.get("sitecustomize")
-        if getattr(started, "__file__", "").startswith(self.others[-1]):
-            del sys.modules["sitecustomize"]  # there is none without us
         _leave_signals()
         while not self.is_over:
             time.sleep(self.pause())

@@ -650,7 +650,8 @@ def test_the_process_is_as_with_python(tmp_path: Path) -> None:
         import os, sys, threading, traceback
         print(sys.argv, sys.path[:2], __name__, __file__, __spec__ and __spec__.name)
         print(sys.orig_argv[1:])
-        print("fxc" in sys.modules, threading.active_count(), threading.main_thread().name)
+        print("fxc" in sys.modules, getattr(sys.modules.get("sitecustomize"), "__file__", ""))
+        print(threading.active_count(), threading.main_thread().name)
         print(sorted(name for name in os.environ if "FXC" in name), os.environ["PYTHONPATH"])
         traceback.print_stack()
         sys.exit(7)

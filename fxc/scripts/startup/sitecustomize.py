@@ -10,7 +10,8 @@ import sys
 from importlib.machinery import ModuleSpec, PathFinder
 
 
-def _start() -> None:
+def _start() -> bool:
+    """Begin; whether there is another ``sitecustomize``."""
     here, given = os.path.dirname(os.path.abspath(__file__)), os.environ
     sys.path[:] = [each for each in sys.path if os.path.abspath(each or ".") != here]
     path, package = given.pop("FXC_RUN_PATH", None), given.pop("FXC_RUN_PACKAGE", None)
@@ -19,12 +20,13 @@ def _start() -> None:
     if path is not None:
         given["PYTHONPATH"] = path
     other = PathFinder.find_spec("sitecustomize")
+    is_there = other is not None and other.loader is not None
     if other is not None and other.loader is not None:
         module = sys.modules["sitecustomize"] = importlib.util.module_from_spec(other)
         other.loader.exec_module(module)
     options = given.pop("FXC_RUN", None)
     if options is None or package is None:
-        return
+        return is_there
     if importlib.util.find_spec("fxc") is None:
         sys.meta_path.append(_Here(package))
     # By its place: whatever else is of fxc is imported when there is something to compile.
@@ -34,6 +36,7 @@ def _start() -> None:
         watching = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(watching)
         watching.watch(options, report)
+    return is_there
 
 
 class _Here:
@@ -53,4 +56,5 @@ class _Here:
         )
 
 
-_start()
+if not _start():  # it is looked for in vain, as without us
+    raise ImportError("there is none", name="sitecustomize")
