@@ -130,6 +130,27 @@ def test_nests_stay_together_if_threads_could_run_less_than_half_of_the_work() -
     assert made.startswith("for i0s in ")
 
 
+def swept(u: Any, v: Any, w: Any) -> None:
+    w[...] = 0.0
+    slope = np.sqrt(u[1:] * u[1:] + np.sqrt(u[:-1]))
+    w[:-1] += slope * (v[1:] - v[:-1])
+    w[:-1, 1:] -= np.sqrt(slope[:, :-1]) * v[1:, 1:]
+    v[1:-1] += w[1:-1] - w[:-2]
+
+
+@pytest.mark.parametrize("rows", [23, 57])
+def test_what_blocks_store_is_read_by_a_sweep_behind_them(
+    monkeypatch: pytest.MonkeyPatch, rows: int
+) -> None:
+    everywhere(monkeypatch, FOUR)
+    u = np.arange(rows * 6.0).reshape(rows, 6) % 13
+    given = u, np.cos(u), np.ones_like(u)
+    loops = str(fxc.compile(swept, fullgraph=True).inspect(*given).loops).splitlines()
+    outermost = [line for line in loops if line.startswith("  for ")]
+    assert [" parallel " in line for line in outermost] == [True, True]
+    check(swept, *given)
+
+
 def seven_points(u: Any, v: Any) -> Any:
     w = np.sqrt(u[2:] + u[:-2]) * u[1:-1]
     v[1:] += np.where(w[1:] * w[:-1] > 3.0, 0.0, w[1:] - w[:-1])
