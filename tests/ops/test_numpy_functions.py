@@ -421,3 +421,16 @@ def test_what_arrays_stand_for(program):
     compiled = fxc.compile(program, fullgraph=True)
     for _ in range(2):
         assert repr(program(x)) == repr(compiled(x))
+
+
+@pytest.mark.parametrize("dynamic", [False, True])
+def test_rolling_two_entries_keeps_the_order_of_the_axes(dynamic: bool) -> None:
+    """The parts of one entry that it joins do not tell in which order the axes lie."""
+
+    def program(x: Any) -> Any:
+        return np.roll(x, 1, axis=0), np.roll(x, -2, axis=0), np.roll(x, (1, 1), axis=(0, 2))
+
+    x = np.arange(24.0).reshape(3, 4, 2).transpose(2, 0, 1)
+    for given in (x, x[::-1], x[:, ::-1]):
+        compiled = fxc.compile(program, fullgraph=True, dynamic=dynamic)
+        assert difference(run(program, (given,)), run(compiled, (given,))) == ""

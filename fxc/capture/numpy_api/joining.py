@@ -174,6 +174,9 @@ def _rolled(array: Any, by: Any, axis: int) -> Any:
     if type(split) is int and split == 0:
         return array.copy("K")
     before = (slice(None),) * axis
+    if type(by) is int and not shaping.is_in_order(array._type, "C") and size == 2:
+        # Parts of one entry would not tell in which order the axes lie.
+        return array[(*before, slice(None, None, -1 if by % 2 else 1))].copy("K")
     parts = [array[(*before, slice(split, None))], array[(*before, slice(None, split))]]
     found = concatenate(parts, axis)
     return found if found.dtype == array.dtype else found.astype(array.dtype)  # not swapped
