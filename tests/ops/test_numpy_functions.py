@@ -434,3 +434,16 @@ def test_rolling_two_entries_keeps_the_order_of_the_axes(dynamic: bool) -> None:
     for given in (x, x[::-1], x[:, ::-1]):
         compiled = fxc.compile(program, fullgraph=True, dynamic=dynamic)
         assert difference(run(program, (given,)), run(compiled, (given,))) == ""
+
+
+@pytest.mark.filterwarnings("ignore::fxc.CaptureWarning")
+@pytest.mark.parametrize("shape", [(0, 0), (3, 0), (0, 2, 0), (0, 3)])
+def test_take_checks_places_of_parts_without_elements(shape: tuple[int, ...]) -> None:
+    """As often as there are parts, whatever they hold."""
+
+    def program(x: Any, i: Any) -> Any:
+        return np.take(x, i, axis=0)
+
+    for i in (np.array([0, 1]), np.array([9]), np.zeros(0, int)):
+        inputs = np.zeros(shape), i
+        assert difference(run(program, inputs), run(fxc.compile(program), inputs)) == ""

@@ -85,7 +85,10 @@ def take(
     index = positions(indices)
     shape = (*value.type.shape[:place], *index.type.shape, *value.type.shape[place + 1 :])
     size = value.type.shape[place]
-    if any(map(is_known_zero, shape)):  # NumPy checks nothing
+    checks = not any(map(is_known_zero, (*shape[:place], *index.type.shape)))
+    if mode == "raise" and checks and any(map(is_known_zero, shape)):
+        raise refuse(NUMPY_OPTION, "np.take of parts without elements cannot be captured")
+    if any(map(is_known_zero, shape)):
         found = wrap(array_value(creation.empty(shaping.wrap_dims(shape), value.type.dtype)))
     elif is_known_zero(size):
         raise IndexError("cannot do a non-empty take from an empty axes.")
