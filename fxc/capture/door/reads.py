@@ -103,7 +103,7 @@ class Reads:
     def root_of(self, variable: Outer) -> str:
         """What the guard program calls the namespace or the cell of a variable."""
         stem = "globals" if variable.is_global else "cell"
-        return self.outside.guards.constant(variable.holder, stem)
+        return self.outside.functions.holder(variable.holder, stem)
 
     def outer_value(self, variable: Outer) -> Any:
         """What the program sees of a variable that is there."""
@@ -345,7 +345,7 @@ _OF_PYTHON = (*_COMPUTED, staticmethod, functools.partialmethod)
 
 
 def _has_own_get(found: object) -> bool:
-    """Whether the program says what reading it from a class or an object gives."""
+    """Whether Python code of the program says what reading it gives."""
     return has_python_method(type(found), "__get__") and not is_compiled(found)
 
 

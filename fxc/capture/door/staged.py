@@ -65,7 +65,7 @@ class Staged(Stores):
         self._inner_codes |= staged.inner
         cells = dict(zip(f.__code__.co_freevars, f.__closure__ or (), strict=True))
         scope = Scope(self, f)
-        root = self.outside.guards.constant(f)
+        root = self._root(f)
         code = self.outside.guards.constant(f.__code__)
         self.outside.guards.check(f"{root}.__code__ is {code}", f"{f.__name__} has the same code")
         closure = tuple(
@@ -83,11 +83,19 @@ class Staged(Stores):
         self.staged_functions[f] = made
         return made
 
+    def _root(self, f: FunctionType) -> str:
+        """What the guard program calls a function."""
+        if (known := self.outside.object_of(f)) is not None and not known.is_fixed:
+            return known.source.var
+        self.outside.functions.uses(f)
+        return self.outside.guards.constant(f)
+
     def _check_unstaged(self, f: FunctionType, why: str) -> None:
         """Allow a function to run as it is, if no effect can escape us; ``why`` it has to.
 
         Its reads are guarded; it may use NumPy, math, pure builtins and plain values.
         """
+        self._root(f)
         for code in codes_in(f.__code__):
             if any(code.co_code[::2].count(number) for number in _STORES):
                 raise refuse(UNKNOWN_CALL, f"{why}, and it makes stores")

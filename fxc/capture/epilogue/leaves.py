@@ -103,9 +103,8 @@ def output_leaf(outside: Outside, leaf: object) -> CapturedLeaf:
         return ConstantLeaf(leaf)
     if isinstance(leaf, slice | frozenset) and not has_traced(leaf):
         return ConstantLeaf(leaf)
-    known = outside.shown.get(id(leaf))
-    if known is not None and known.is_fixed:
-        return ConstantLeaf(leaf)
-    if isinstance(leaf, _IDENTIFIED) and not outside.session.door.is_made_inside(leaf):
+    known, door = outside.shown.get(id(leaf)), outside.session.door
+    is_given = isinstance(leaf, _IDENTIFIED) and not door.is_made_inside(leaf)
+    if is_given if known is None else known.is_fixed:
         return ConstantLeaf(leaf)
     raise refuse(NO_RESULT, f"a {class_name(leaf)} in the result cannot be captured; return arrays")

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from fxc.ir.error_kinds import OBJECT
+from fxc.ir.errors import uncapturable
 from fxc.ir.size_guards import Guard
 from fxc.ir.symbols import Dim
 from fxc.ir.types import ArrayType
@@ -21,6 +23,7 @@ class GuardBuilder:
         self.constants: dict[str, Any] = {}
         self.symbols: dict[str, str] = {}  # the variable that holds a symbol's value
         self._names: dict[int, str] = {}
+        self._others: dict[int, object] = {}  # what is no constant, see ``no_constant``
         self._count = 0
 
     def name(self, stem: str) -> str:
@@ -30,11 +33,21 @@ class GuardBuilder:
 
     def constant(self, value: object, stem: str = "k") -> str:
         """The name of an object that the program refers to."""
+        if id(value) in self._others:
+            raise uncapturable(
+                OBJECT,
+                f"{getattr(value, '__qualname__', 'a function')}, which is another function in "
+                "each call, cannot be captured where it is more than called",
+            )
         name = self._names.get(id(value))
         if name is None:
             name = self._names[id(value)] = f"{stem}_{len(self.constants)}"
             self.constants[name] = value
         return name
+
+    def no_constant(self, value: object) -> None:
+        """Note that an object stands for another one in each call."""
+        self._others[id(value)] = value
 
     def fetch(self, expression: str, text: str) -> Source:
         """Put something into a new variable."""
@@ -86,11 +99,11 @@ class GuardBuilder:
             value_of=source.text,
         )
 
-    def check_identity(self, source: Source, value: object) -> None:
+    def check_identity(self, source: Source, value: object, label: str = "") -> None:
         """Demand the very same object."""
         name = getattr(value, "__name__", type(value).__name__)
         condition = f"{source.var} is {self.constant(value)}"
-        self.check(condition, f"{source.text} is {name}", value_of=source.text)
+        self.check(condition, f"{source.text} is {name}", label, value_of=source.text)
 
     def check_relation(self, guard: Guard) -> None:
         """Demand a relation between symbols."""

@@ -7,7 +7,7 @@ import functools
 import io
 from collections import OrderedDict, defaultdict, deque
 from dataclasses import replace
-from types import BuiltinFunctionType, MethodType
+from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any
 
 import numpy as np
@@ -26,6 +26,7 @@ from .containers import PLAIN, External, Held, is_plain
 from .deques import ExternalDeque
 from .dicts import ExternalDict
 from .files import TracedFile
+from .functions import is_known_by_code, is_made_anew
 from .generators import TracedGenerator, check_apart, source_kind
 from .inputs import EAGER, Route
 from .lists import ExternalList
@@ -99,6 +100,8 @@ class Admission(Outside):
         if source_kind(value) is not None:
             self._check_type(source, kind)
             return TracedGenerator(value, source, self)
+        if kind is FunctionType and is_made_anew(value):
+            return self._function(value, route)
         if isinstance(value, io.IOBase):
             self._check_type(source, kind)
             return TracedFile(value, source, self.session.door)
@@ -202,6 +205,16 @@ class Admission(Outside):
         seen = stand_in(kind)
         self._check_type(source, kind)
         self.remember(Known(value, seen, source, True))
+        return seen
+
+    def _function(self, value: FunctionType, route: Route) -> FunctionType:
+        """A function that was made in another one: see Note [Functions made anew]."""
+        source, label = route.source, self._label(route.name)
+        is_fixed = label not in self.varying or not is_known_by_code(value)
+        if is_fixed:
+            self.guards.check_identity(source, value, label)
+        seen = value if is_fixed else self.functions.copied(value, source)
+        self.remember(Known(value, seen, source, True, is_fixed=is_fixed))
         return seen
 
     def _method(self, value: MethodType, route: Route) -> Any:

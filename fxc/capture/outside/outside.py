@@ -21,6 +21,7 @@ from ..session.refusing import Requests
 from ..session.session import Session
 from ..values.operands import Traced
 from .effects import Effects
+from .functions import Functions
 from .inputs import Inputs, Route
 
 
@@ -52,6 +53,7 @@ class Outside(Inputs):
         self.derives = derives  # see Note [Derived ints]
         self.of_part = of_part  # whether a part of a function is captured
         self.effects = Effects(session)
+        self.functions = Functions(self.guards)
         # Views that are returned, see Note [Views behind loops].
         self.placed: dict[Value, Value] = {}
         self.known: dict[int, Known] = {}  # by the object from outside
