@@ -65,7 +65,7 @@ REFUSED = [
         "a mask whose elements are not known beside another index arr",
     ),
     # attributes and methods
-    (lambda x: x.flat, (X,), "a TracedFlat in the result cannot be captured; return arrays"),
+    (lambda x: x.flat, (X,), "a flatiter in the result cannot be captured; return arrays"),
     (lambda x: np.asarray(x.flat), (X,), "np.asarray of x.flat cannot be captured; use x.ravel()"),
     (lambda x: x.flat.coords, (X,), "x.flat.coords cannot be captured"),
     (lambda x: setattr(x, "flat", x.T), (X,), "an assignment to x.flat from x itself, element by"),
