@@ -128,6 +128,8 @@ class _Making:
         if len(group.loops) < 2:
             return None
         row_bytes, costs = self.row_bytes(group), self.program.target.costs
+        if not row_bytes:  # all are parts of other buffers
+            return None
         size = max(hint(loop.size) for loop in group.loops)
         held = self.program.target.cache // 4  # half of it for what is read ahead, and for others
         rows = 1 << (min(max(held // row_bytes, 1), costs.strips_rows).bit_length() - 1)
