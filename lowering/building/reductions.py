@@ -159,6 +159,9 @@ def reduction(context: Context, node: Node) -> None:
         return
     kept = [axis for axis in range(operand.type.rank) if axis not in _axes(node)]
     nest = _nest(context, node, order, operand)
+    if nest is None and len(order.inner) == 1:
+        place_apart(context, operand, (*kept, *order.outer, *order.inner))
+        nest = _nest(context, node, order, operand)
     if nest is None:  # several inner axes that do not lie in memory as one
         index, value, stmts = _in_one_run(context, node, order, operand, kept)
     else:

@@ -98,11 +98,11 @@ def relax(u, f):
     _check_array("u", u, np.float64, (30,))
     _check_array("f", f, np.float64, (28,))
     _check_written("u", u, f)
-    new = 0.5 * (u[:-2] + u[2:]) - f  # corpus.py:94
-    part = u[1:-1]  # corpus.py:95
+    new = 0.5 * (u[:-2] + u[2:]) - f  # corpus.py:97
+    part = u[1:-1]  # corpus.py:98
     difference = new - part
     err = np.mean(np.abs(difference))
-    u[1:-1] = part + 0.5 * difference  # corpus.py:96
+    u[1:-1] = part + 0.5 * difference  # corpus.py:99
     return err, u[0]
 """
     )
@@ -120,12 +120,12 @@ def heat(u, steps):
     _check_written("u", u)
     old = u
     for _ in range(steps):
-        new = old.copy()  # corpus.py:103
-        scaled = 2 * old[1:-1, 1:-1]  # corpus.py:104
+        new = old.copy()  # corpus.py:106
+        scaled = 2 * old[1:-1, 1:-1]  # corpus.py:107
         added = new[1:-1, 1:-1] + 0.1 * (old[2:, 1:-1] + old[:-2, 1:-1] - scaled)
-        # corpus.py:105
+        # corpus.py:108
         new[1:-1, 1:-1] = added + 0.1 * (old[1:-1, 2:] + old[1:-1, :-2] - scaled)
-        old = new  # corpus.py:106
+        old = new  # corpus.py:109
     u[...] = old
 """
     )
@@ -142,9 +142,9 @@ def collatz(n):
     going = True
     steps = 0
     while going:
-        n2 = n // 2 if n % 2 == 0 else 3 * n + 1  # corpus.py:147
-        going = n2 > 1  # corpus.py:146
-        n = n2  # corpus.py:148
+        n2 = n // 2 if n % 2 == 0 else 3 * n + 1  # corpus.py:150
+        going = n2 > 1  # corpus.py:149
+        n = n2  # corpus.py:151
         steps += 1
     return steps
 """

@@ -136,7 +136,7 @@ def test_a_program_that_does_not_log_imports_no_logging(tmp_path: Path) -> None:
 
 def test_a_program_that_imports_logging_later_is_told(tmp_path: Path) -> None:
     first = """\
-import fxc
+import fxc.ir.logs
 assert not fxc.ir.logs.RECOMPILES.isEnabledFor(20)
 import logging
 logging.basicConfig(level=logging.DEBUG, format="%(name)s %(funcName)s %(message)s")

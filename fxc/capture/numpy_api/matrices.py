@@ -72,12 +72,15 @@ def outer(a: object, b: object, out: object = None) -> Any:
 
 
 def vdot(a: object, b: object) -> Any:
-    """As ``np.vdot``, which copies neither: BLAS's order of additions depends on the strides."""
+    """As ``np.vdot``, which copies neither: BLAS's order of additions depends on the strides, and
+    there is no ``matmul`` of times.
+    """
     left, right = (shaping.reshape(wrap(array_value(x)), -1) for x in (a, b))
     if left.dtype.kind == "c" and not shaping.is_in_order(left._type, "C"):
         # The conjugate is a copy without gaps.
         raise refuse(NUMPY_OPTION, "np.vdot of complex numbers with gaps cannot be captured")
-    return record("matmul", operand(left.conj()), operand(right))
+    name = "dot" if "m" in (left.dtype.kind, right.dtype.kind) else "matmul"
+    return record(name, operand(left.conj()), operand(right))
 
 
 def trace(
