@@ -307,3 +307,19 @@ def test_a_number_of_numpys_as_a_place(as_users: None, fn) -> None:
             assert difference(run(fn, args), run(compiled, args)) == ""
     assert compiled.cache_info().variants <= 6
     assert compiled.cache_info().eager_calls == 0
+
+
+def test_what_is_written_is_not_what_it_was() -> None:
+    """An array of rank 0, which the guard program would make anew."""
+
+    def f(y, a):
+        n = np.array(2)
+        n *= 2
+        a[int(n) % len(y)] = 1
+
+    compiled = fxc.compile(f, fullgraph=True, dynamic=True)
+    for size in (9, 3):
+        y, expected, found = np.ones(size), np.zeros(12), np.zeros(12)
+        f(y, expected)
+        compiled(y, found)
+        np.testing.assert_array_equal(found, expected)

@@ -11,7 +11,7 @@ from fxc.dispatch.bind import bind
 from fxc.ir.graph import Literal, Operand, Region, Value
 from fxc.ir.size_functions import hint
 from fxc.ir.symbols import SymExpr, computed_in, symbols_of
-from fxc.ir.types import ScalarType, scalar_type_of
+from fxc.ir.types import ArrayType, ScalarType, scalar_type_of
 from fxc.ops.kernels import kernel_of
 from fxc.ops.table import TABLE
 
@@ -80,6 +80,15 @@ def _kind_of(number: object) -> ScalarType | None:
         return None
 
 
+def _stays(session: Session, array: Value, at: int) -> bool:
+    """Whether an array holds what it was made with at that time: it is not written to."""
+    aliases, root = session.aliases, session.aliases.root(array)
+    if root in aliases.changed or not aliases.may_rely_on(root):
+        return False
+    aliases.rely_on(root, at)
+    return True
+
+
 class _Computation:
     """Scalars that operators make, in order, with what they are in this call."""
 
@@ -101,6 +110,8 @@ class _Computation:
                 continue
             call = session.made.get(x)
             if call is None or x.type.rank or session.origins.get(x) is None:
+                return None
+            if isinstance(x.type, ArrayType) and not _stays(session, x, call.at):
                 return None
             given = bind(TABLE[call.name], call.args, call.kwargs)
             if len(found.calls) == _MOST or not all(map(found._is_known, given)):
