@@ -269,6 +269,9 @@ def _astype(body: RuleBody, args: Sequence[Element], dtypes: DTypes, result: np.
 def _where(body: RuleBody, args: Sequence[Element], dtypes: DTypes, result: np.dtype) -> Element:
     condition, *rest = args
     assert not isinstance(condition, Pair)
+    if result.kind != "c":  # the condition was complex
+        atoms = [each for each in args if not isinstance(each, Pair)]
+        return body.compute("where", atoms, dtypes, result)
     yes, no = pairs_of(rest)
     return _chosen(body, condition, yes, no, result)
 

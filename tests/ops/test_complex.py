@@ -169,6 +169,16 @@ def test_real_totals_of_complex_numbers(dtype: str) -> None:
     check(every, lambda: [numbers(dtype, (5, 33))], frozenset({"sum", "cumsum"}))
 
 
+def test_a_complex_condition_of_real_values() -> None:
+    def program(x: Any, y: Any) -> Any:
+        return np.where(x, 1.0, y), np.where(x[1], y[0], 2), x[0] and y[1] != 2
+
+    compiled = fxc.compile(program, fullgraph=True)
+    for x in (np.array([1j, 0, 2]), np.array([0j, 3, -0.0])):
+        given = x, np.arange(3.0)
+        assert difference(run(program, given), run(compiled, given)) == ""
+
+
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_products_walked_backwards(dtype: str) -> None:
     """NumPy rounds those of complex64 once more."""
