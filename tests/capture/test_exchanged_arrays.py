@@ -533,3 +533,18 @@ def test_an_array_that_becomes_a_view_from_outside(program):
     inputs = [tuple(map(np.copy, arrays)) for _ in range(2)]
     compiled = fxc.compile(program, fullgraph=True)
     assert not difference(run(program, inputs[0]), run(compiled, inputs[1]))
+
+
+@pytest.mark.filterwarnings("error::fxc.CaptureWarning")
+def test_arrays_change_places_with_rows_of_another_dtype() -> None:
+    def program(x: Any, rows: Any) -> Any:
+        for y in rows:
+            x, y = y, x
+            x = x[::-1] + x[-1]
+        return np.cumsum(y), x.sum()
+
+    compiled = fxc.compile(program, fullgraph=True)
+    rows = np.arange(64, dtype=np.uint8).reshape(8, 8)
+    for count in (8, 1):
+        given = np.arange(8.0), rows[:count]
+        assert difference(run(program, given), run(compiled, given)) == ""

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from fxc.ir.error_kinds import EITHER_ARRAY
 from fxc.ir.graph import Literal, Operand, Region, Value
 from fxc.ir.types import ArrayType
 from fxc.ops.metas.layout import is_c_ordered, is_f_ordered
@@ -17,6 +18,7 @@ from fxc.ops.operators import CONTROL, Operator, Tag
 from fxc.ops.table import TABLE
 
 from .recorder import Alternative, Recorder
+from .refusing import refuse
 
 # Note [Conditional aliases]
 # After ``y = a if c else b``, y is a Value that no node makes: ``Recorder.alternatives`` says which
@@ -159,6 +161,13 @@ def record_either(
         given = () if results is None else results if type(results) is tuple else (results,)
         arms.append(Region((), session.builder.close(), given))
         session.leave_region()
+    dtypes = [[each.type.dtype for each in arm.results] for arm in arms]
+    if dtypes[0] != dtypes[1]:
+        raise refuse(
+            EITHER_ARRAY,
+            f"{name} of an array that is one of two by the iterations of a loop, of {dtypes[0][0]} "
+            f"in one case and of {dtypes[1][0]} in the other, cannot be captured; use one dtype",
+        )
     made = session.record("cond", found.test, (), on_true=arms[0], on_false=arms[1])
     return None if results is None else made if type(results) is tuple else made[0]
 
