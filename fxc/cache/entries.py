@@ -9,7 +9,7 @@ from typing import Any
 from fxc.compilations.variants import Variant
 from fxc.ir.asynchronous import hand_on
 from fxc.ir.digesting import digest
-from fxc.ir.forking import IMPORTED
+from fxc.ir.forking import BEGAN
 from fxc.ir.logs import ROOT
 from fxc.runtime.linking import Unlinked
 
@@ -18,7 +18,7 @@ from .by_reference import NotStored
 from .plans import restored, stored
 
 _MOST = 8  # compilations of one key
-_begun = IMPORTED  # files that have changed since may not be what the process has
+_begun = BEGAN  # files that have changed since may not be what the process has
 
 
 class Entries:

@@ -13,7 +13,22 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-IMPORTED = time.time()  # when this process, or the one it was forked from, imported fxc
+_COARSE = 0.02  # seconds that the clocks of files, and of processes, may be behind
+
+
+def _began() -> float:
+    """When this process began, in seconds since the epoch; where nobody says, the time now."""
+    age = 0.0
+    try:
+        with open("/proc/self/stat", "rb") as file:
+            ticks = int(file.read().rpartition(b")")[2].split()[19])
+        age = time.clock_gettime(time.CLOCK_BOOTTIME) - ticks / os.sysconf("SC_CLK_TCK")
+    except (OSError, ValueError, IndexError, AttributeError):
+        pass
+    return time.time() - max(age, 0.0) - _COARSE
+
+
+BEGAN = _began()  # of the process that this one was forked from, if it was forked after that
 
 # Note [Forks]
 # Whoever forks takes all locks of fxc's, and llvmlite's, before: no thread is inside of what they
