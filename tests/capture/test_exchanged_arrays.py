@@ -548,3 +548,22 @@ def test_arrays_change_places_with_rows_of_another_dtype() -> None:
     for count in (8, 1):
         given = np.arange(8.0), rows[:count]
         assert difference(run(program, given), run(compiled, given)) == ""
+
+
+@pytest.mark.filterwarnings("ignore::fxc.CaptureWarning")
+def test_a_new_array_behind_an_arm_may_be_the_callers() -> None:
+    """Where the inner loop has no iteration, what is written is the caller's still."""
+
+    def program(x: Any, a: Any, n: int) -> None:
+        for i in range(n):
+            if x[0] > 100:
+                break
+            a[0, -1] += 1
+            for _ in range(0, i, 3):
+                a = a + 1
+
+    for n in (2, 5, 12):
+        compiled = fxc.compile(program)
+        for x in (np.zeros(4), np.full(4, 200.0)):
+            expected, found = (x, np.zeros((4, 4)), n), (x, np.zeros((4, 4)), n)
+            assert difference(run(program, expected), run(compiled, found)) == ""

@@ -67,7 +67,7 @@ class LoopVariables(Statement):
         self.stays: dict[str, set[str]] = {}  # of this pass, see ``staying``
         self._round = frozenset[str]()  # names that arrays change, to be back after some rounds
         self._region: Recording | None = None
-        self._seen: Variables = {}  # the variables at the begin of the body
+        self._seen: Variables = {}  # the variables at the beginning of the body
         self._start: Variables = {}
         self._passes = 0
         self._every = 1  # iterations that the body stands for: after so many all names are back
@@ -86,7 +86,7 @@ class LoopVariables(Statement):
         return self._spread.open(values_of(self._spread.outer, env))
 
     def seen(self, name: str) -> Any:
-        """What a variable is at the begin of the body."""
+        """What a variable is at the beginning of the body."""
         return self._seen.get(name)
 
     def hands_on(self, name: str) -> bool:
@@ -214,7 +214,7 @@ class LoopVariables(Statement):
                 self.session.aliases.may_be_one(params[one][-1], params[other][-1])
 
     def _at_begin(self, region: Recording, name: str, start: object) -> Any:
-        """What a variable is at the begin of the body."""
+        """What a variable is at the beginning of the body."""
         carried, aliases, before = self.carried, self.session.aliases, array_of(start)
         way = carried.ways.get(name)
         if isinstance(way, Sliding):
@@ -236,8 +236,9 @@ class LoopVariables(Statement):
         seen = carried.enter(region, name, start)
         if array_of(seen) is None:
             self.follow(name, seen, start)
-            for one, other in product(arrays_of(seen), self._shown.get(name, ())):
-                aliases.may_be_one(one, other)
+        shown = arrays_of(seen) if array_of(seen) is None else carried.params[name][-1:]
+        for one, other in product(shown, self._shown.get(name, ())):
+            aliases.may_be_one(one, other)
         given = carried.given.get(name, before)
         if given is not None and carried.is_pure(name) and not self._is_ours(name, given):
             aliases.may_be_one(carried.params[name][0], given)

@@ -178,12 +178,18 @@ class CapturedLoop(LoopVariables):
         return again or before != (carried.ways, self._pairs) or carried.has_new_gifts
 
     def _shows_more(self, name: str, after: object) -> bool:
-        """Whether what differs may show other arrays from outside than has been known."""
+        """Whether what differs, or an array that an iteration makes, may be other arrays from
+        outside than has been known.
+        """
         assert self._region is not None
-        if name not in self._at_head or not sides_of(after):
+        if name not in self._at_head:
             return False
         session, inside = self.session, self._region.number
         roots = [root for value in arrays_of(after) for root in session.aliases.roots(value)]
+        if not sides_of(after):
+            made = [root for root in roots if session.made_in(root) >= inside]
+            twins = (twin for root in made for twin in session.aliases.twins.get(root, ()))
+            roots = [twin for twin in twins if session.is_alive(twin)]  # not of a pass before
         outer = {root for root in roots if session.made_in(root) < inside}
         known = self._shown.setdefault(name, set())
         is_more = not outer <= known
