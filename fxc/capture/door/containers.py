@@ -23,7 +23,7 @@ from ..outside.containers import settle_all, settle_deeply
 from ..regions.counted import Bounded, Counted, of_one_thing
 from ..staging.nodes import KEEPERS
 from ..statements import choices
-from ..statements.comprehensions import list_of_items
+from ..statements.comprehensions import is_long, list_of_items
 from ..statements.folds import fold_items
 from ..statements.for_loops import ForLoop
 from ..values.late import is_unknown, late, used_up
@@ -170,8 +170,7 @@ def _list_of_graph(door: PlainCalls, args: Args) -> Any:
     x = x._counted() if isinstance(x, Keyed) else x
     if is_in_graph(x):
         return x.as_list()
-    is_late = type(x) is Counted and x.steps is None and not isinstance(x.count, int)
-    if is_late or type(x) is Bounded:
+    if is_long(x):
         return list_of_items(door, x)
     return of_ints(x) if type(x) is Counted else of_elements(x) if is_array(x) else None
 
@@ -235,10 +234,9 @@ def _few_sorted(door: PlainCalls, items: list[Any], key: object, reverse: bool) 
 
 
 def _is_late(x: object) -> bool:
-    """Whether this is no list yet, of as many items as data say."""
+    """Whether this is no list yet, and one of the graph if it becomes one."""
     is_pooled = is_in_graph(x) and not is_in_arrays(x)
-    is_counted = type(x) is Counted and not isinstance(x.count, int)
-    return isinstance(x, Keyed) or is_pooled or is_counted
+    return isinstance(x, Keyed) or is_pooled or is_long(x)
 
 
 def run_over(door: PlainCalls, args: Args) -> list[Any]:

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from fxc.ir.error_kinds import ITERATOR, NUMPY_OPTION, OBJECT
+from fxc.ir.later import import_later
 
 from ..arrays.creation import is_array
 from ..dicts.unknown_keys import is_text
@@ -75,6 +76,9 @@ from .extremes import extreme, of_items
 from .identity import frozen, hash_of
 from .plain_calls import PlainCalls
 from .shows import show_print, show_warning
+
+# See Note [Rooms with one door].
+vectorized = import_later("fxc.capture.numpy_api.vectorized", "vectorized")
 
 
 def _len(door: PlainCalls, x: Any) -> Any:
@@ -259,6 +263,7 @@ SPECIAL: dict[Any, Callable[..., Any]] = {
     enumerate: lambda door, *args, **kwargs: door.made(enumerated(*run_over(door, args), **kwargs)),
     zip: lambda door, *args, **kwargs: door.made(zipped(*run_over(door, args), **kwargs)),
     map: lambda door, f, *args: door.made(mapped(partial(door.call, f), *run_over(door, args))),
+    vars(np.vectorize)["_call_as_normal"]: vectorized,
     np.ndindex: lambda door, *args: door.made(places_of(*args)),
     np.ndenumerate: lambda door, array: door.made(elements_of(array)),
     itertools.pairwise: lambda door, *args: door.made(pairs(*door.runnables(args))),

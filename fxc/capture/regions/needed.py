@@ -21,6 +21,9 @@ class StatementDoor(Protocol):
     def call(self, f: Any, /, *args: object, **kwargs: object) -> Any:
         """``f(*args, **kwargs)``."""
 
+    def attr(self, owner: object, name: str) -> Any:
+        """``owner.name``."""
+
     def staged(self, f: Any) -> Any:
         """The staged form of a Python function."""
 

@@ -111,7 +111,14 @@ def _is_short(items: object, count: Dim) -> bool:
     return type(count) is int and count <= (MOST_KNOWN if type(items) is range else MOST_APART)
 
 
-def list_of_items(door: StatementDoor, items: Counted) -> Any:
+def is_long(x: object) -> bool:
+    """Whether a loop computes the items of a list of these, which are none yet."""
+    if type(x) is Counted:
+        return x.steps is None and not _is_short(x, x.count)
+    return type(x) is Bounded
+
+
+def list_of_items(door: StatementDoor, items: Items) -> Any:
     return mapped(door, False, Comprehension(items, list, itself))
 
 

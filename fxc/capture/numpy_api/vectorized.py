@@ -1,0 +1,154 @@
+"""``np.vectorize``: a loop that calls a function of the program's for each element.
+
+NumPy does so by a ufunc of Python objects: the function is given Python's numbers, and its results
+are stored in an array. What dtype that is of, a call before with NumPy's scalars says, unless
+``otypes`` does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from fxc.ir.error_kinds import NUMPY_OPTION, SEVERAL_KINDS
+from fxc.ir.size_guards import guard
+from fxc.ir.symbols import Dim, product
+from fxc.ir.types import Type
+from fxc.ops.metas.layout import is_c_ordered
+from fxc.ops.metas.shapes import broadcast_shapes
+
+from ..arrays import creation, shaping
+from ..arrays.traced_array import TracedArray
+from ..forms.truths import demand
+from ..regions.counted import Counted, Item
+from ..regions.needed import StatementDoor
+from ..regions.structured import recorded
+from ..session.refusing import refuse
+from ..session.session import current
+from ..statements.comprehensions import Each
+from ..values.operands import operand
+
+_KINDS = "?bhilqBHIfdD"  # of elements that Python's numbers hold, and of what they become
+
+
+def vectorized(door: StatementDoor, self: object, *args: object, **kwargs: object) -> Any:
+    """``np.vectorize(…)(*args, **kwargs)``: what its function gives of the elements."""
+    function, excluded = door.attr(self, "pyfunc"), door.attr(self, "excluded")
+    places = [place for place in range(len(args)) if place not in excluded]
+    names = [name for name in kwargs if name not in excluded]
+
+    def of_elements(*elements: object) -> Any:
+        items = iter(elements)
+        given = [next(items) if place in places else x for place, x in enumerate(args)]
+        options = {name: next(items) if name in names else x for name, x in kwargs.items()}
+        return door.call(function, *given, **options)
+
+    over = [*(args[place] for place in places), *(kwargs[name] for name in names)]
+    if door.attr(self, "signature") is not None:
+        return door.call(door.attr(self, "_vectorize_call_with_signature"), of_elements, over)
+    return _over_all(door, self, of_elements, over)
+
+
+def _over_all(door: StatementDoor, self: object, func: Each, args: Sequence[object]) -> Any:
+    """What ``np.vectorize._vectorize_call`` does without a signature."""
+    if not args:
+        return func()
+    arrays = [creation.asarray(x) for x in args]
+    given = door.attr(self, "otypes")
+    if door.attr(self, "cache"):
+        raise refuse(NUMPY_OPTION, "np.vectorize(cache=True) cannot be captured")
+    dtypes = _dtypes_of_first(func, arrays) if given is None else list(map(np.dtype, given))
+    if not all(x.dtype.char in _KINDS for x in arrays) or not all(x.char in _KINDS for x in dtypes):
+        raise refuse(NUMPY_OPTION, "np.vectorize of anything but numbers cannot be captured")
+    shape = broadcast_shapes(*(x._type.shape for x in arrays))
+    items = Counted(product(shape), _item_of(arrays, shape), once=True)
+
+    def each(item: tuple[object, ...]) -> list[Any]:
+        return _results(func(*item), len(dtypes))
+
+    if guard(items.count, ">", 0):
+        _, kinds = recorded(current(), lambda: list(map(_type_of, each(items.item(0)))))
+        made = [creation.empty((shaping.wrap_dims((items.count,))), kind.dtype) for kind in kinds]
+        door.staged(_filled)(items, each, made)
+    else:
+        made = [creation.empty((0,), dtype) for dtype in dtypes]
+    sizes = shaping.wrap_dims(shape)
+    found = [_of_dtype(x, to).reshape(sizes) for x, to in zip(made, dtypes, strict=True)]
+    return found[0] if len(found) == 1 else tuple(found)
+
+
+def _dtypes_of_first(func: Each, arrays: Sequence[TracedArray]) -> list[np.dtype[Any]]:
+    """The dtypes of what the function gives of the first elements, as NumPy's scalars."""
+    if not all(guard(x._type.size, ">", 0) for x in arrays):
+        raise ValueError("cannot call `vectorize` on size 0 inputs unless `otypes` is set")
+    found = func(*(x[(0,) * x.ndim] for x in arrays))
+    return [_type_of(x).dtype for x in (found if isinstance(found, tuple) else (found,))]
+
+
+def _results(found: Any, count: int) -> list[Any]:
+    """What a call gives for each of so many arrays."""
+    results = list(found) if count > 1 and type(found) is tuple else [found]
+    if len(results) != count:
+        raise refuse(NUMPY_OPTION, "results that are too many or too few cannot be captured")
+    return results
+
+
+def _type_of(x: object) -> Type:
+    kind = operand(x).type
+    if kind.rank:
+        raise refuse(
+            NUMPY_OPTION, "np.vectorize of a function that gives arrays cannot be captured"
+        )
+    return kind
+
+
+def _item_of(arrays: Sequence[TracedArray], shape: tuple[Dim, ...]) -> Item:
+    """What gives the elements at a place among all, in the order in which NumPy takes them."""
+    if not all(x.ndim < 2 or is_c_ordered(x._type) for x in arrays):
+        raise refuse(
+            NUMPY_OPTION, "np.vectorize of arrays that are not in C order cannot be captured"
+        )
+    sizes = shaping.wrap_dims(shape)
+    rows = [shaping.broadcast_to(x, sizes).reshape(-1) if x.ndim else None for x in arrays]
+
+    def item(k: object) -> tuple[object, ...]:
+        pairs = zip(arrays, rows, strict=True)
+        return tuple(x.item() if row is None else row[k].item() for x, row in pairs)
+
+    return item
+
+
+def _of_dtype(x: TracedArray, dtype: np.dtype[Any]) -> TracedArray:
+    """The results as NumPy stores objects: ints that have no place among these raise there."""
+    if x.dtype == dtype:
+        return x
+    if x.dtype.kind == "c" and dtype.kind in "iuf":
+        raise refuse(NUMPY_OPTION, "complex numbers as results that are real cannot be captured")
+    found: TracedArray = x.astype(dtype)
+    if dtype.kind in "iu":
+        whole = np.trunc(x) if x.dtype.kind == "f" else x
+        demand(np.all(found == whole))
+    return found
+
+
+# ------------------------------------------------------------------ staged
+
+
+def _filled(items: Any, each: Each, made: Sequence[Any]) -> None:
+    for place, item in enumerate(items):
+        store(made, place, each(item))
+
+
+# ------------------------------------------------------------------ called by what is staged
+
+
+def store(made: Sequence[Any], place: object, values: Sequence[object]) -> None:
+    """Store the values at a place of arrays, each of which is of their dtype."""
+    for array, value in zip(made, values, strict=True):
+        if _type_of(value).dtype != array.dtype:
+            raise refuse(
+                SEVERAL_KINDS, "np.vectorize with results of different dtypes cannot be captured"
+            )
+        array[place] = value
