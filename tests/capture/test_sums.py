@@ -76,7 +76,7 @@ def test_sums_are_pythons(program: Any) -> None:
 @pytest.mark.parametrize("x", ROWS)
 def test_the_correction(x: np.ndarray) -> None:
     """What no version of Python needs to be there for."""
-    found = corrected_total(x.tolist(), lambda v: v, None)
+    found = corrected_total(x.tolist(), lambda v: v, None, 0)
     exact = math.fsum(x) if np.isfinite(x).all() and abs(x).max() < 1e300 else found
     assert found == pytest.approx(exact, rel=1e-15, abs=0, nan_ok=True)
     plain = list(itertools.accumulate(x.tolist()))[-1]

@@ -249,7 +249,7 @@ def is_counted(x: Any) -> bool:
     x = settled(x)
     if is_list(x):
         return x.is_run_over  # type: ignore[no-any-return]
-    return type(x) in (Counted, Bounded) or (is_array(x) and x.ndim == 1)
+    return type(x) in (Counted, Bounded) or is_long(x) or (is_array(x) and x.ndim == 1)
 
 
 def is_run_over(x: object) -> bool:

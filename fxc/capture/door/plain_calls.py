@@ -51,7 +51,7 @@ is_listed = import_later("fxc.capture.numpy_api.protocol", "is_listed")
 array_function = import_later("fxc.capture.numpy_api.protocol", "array_function")
 array_ufunc = import_later("fxc.capture.numpy_api.ufunc_methods", "array_ufunc")
 
-_MAKING = (np.fromfunction, np.ndarray)  # of an array that the program writes
+_MAKING = (np.fromfunction, np.fromiter, np.ndarray)  # an array that the program writes
 
 
 class PlainCalls(Staged):

@@ -31,12 +31,14 @@ from ..regions.counted import Bounded, Counted, range_of
 from ..session.locations import OURS, Ignoring
 from ..session.refusing import refuse
 from ..statements.choices import chosen
+from ..statements.comprehensions import itself
 from ..statements.iterators import (
     accumulated,
     backwards,
     counts,
     elements_of,
     enumerated,
+    filtering,
     mapped,
     pairs,
     pairs_of_two,
@@ -222,6 +224,11 @@ def _reduced(
     return so_far
 
 
+def _filter(door: PlainCalls, test: object, x: object) -> Any:
+    (items,) = run_over(door, (x,))
+    return door.made(filtering(itself if test is None else partial(door.call, test), items))
+
+
 def _errstate(door: PlainCalls, **options: Any) -> Any:
     if any(value != "ignore" for value in options.values()):
         raise refuse(NUMPY_OPTION, "np.errstate with anything but 'ignore' cannot be captured")
@@ -245,7 +252,7 @@ SPECIAL: dict[Any, Callable[..., Any]] = {
     complex: of_number("__complex__", complex_of),
     min: extreme("minimum", min, smallest, "lt"),
     max: extreme("maximum", max, largest, "gt"),
-    **{function: of_items(function) for function in (sum, any, all)},
+    **{function: of_items(function) for function in (sum, any, all, math.prod)},
     pow: pow_of,
     math.isclose: is_close,
     getattr: _getattr,
@@ -263,6 +270,7 @@ SPECIAL: dict[Any, Callable[..., Any]] = {
     enumerate: lambda door, *args, **kwargs: door.made(enumerated(*run_over(door, args), **kwargs)),
     zip: lambda door, *args, **kwargs: door.made(zipped(*run_over(door, args), **kwargs)),
     map: lambda door, f, *args: door.made(mapped(partial(door.call, f), *run_over(door, args))),
+    filter: _filter,
     vars(np.vectorize)["_call_as_normal"]: vectorized,
     np.ndindex: lambda door, *args: door.made(places_of(*args)),
     np.ndenumerate: lambda door, array: door.made(elements_of(array)),

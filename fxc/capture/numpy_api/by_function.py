@@ -1,4 +1,4 @@
-"""NumPy's functions that call one of the program's: ``apply_along_axis``."""
+"""NumPy's functions that call one of the program's, or take up an iterator."""
 
 from __future__ import annotations
 
@@ -7,13 +7,17 @@ from typing import Any
 
 import numpy as np
 
+from fxc.ir.error_kinds import ITERATOR, NUMPY_OPTION, OPERAND
 from fxc.ir.size_guards import guard
 
 from ..arrays import creation, shaping
-from ..numbers.dims import axis_number
+from ..numbers.dims import axis_number, dim_of
+from ..regions.counted import counted
+from ..session.refusing import refuse
 from ..session.session import current
-from ..statements.comprehensions import Comprehension
+from ..statements.comprehensions import Comprehension, Filtered, itself, list_of_items
 from ..statements.folds import fold
+from ..values.operands import settled
 from .numpy_source import run_source
 
 
@@ -37,6 +41,27 @@ def apply_along_axis(
     return found if is_last else np.moveaxis(found, 0, -1)
 
 
+def fromiter(iter: object, dtype: Any, count: Any = -1, *, like: object = None) -> Any:
+    """As ``np.fromiter``, of numbers that are of the dtype or have a place there for sure."""
+    door, items, to = current().door, settled(iter), np.dtype(dtype)
+    if like is not None or to.kind not in "bifc":
+        raise refuse(NUMPY_OPTION, "np.fromiter with such options cannot be captured")
+    if type(items) is Filtered:
+        made = door.call(np.array, list_of_items(door, items))
+    elif creation.is_array(items) or type(items) in (list, tuple):
+        made = door.call(np.array, items)
+    elif counted(items) is not None:
+        made = fold(door, np.array, False, Comprehension(items, list, itself))
+    else:
+        raise refuse(ITERATOR, "np.fromiter of what Python runs over cannot be captured")
+    if made.ndim != 1 or not (np.can_cast(made.dtype, to) or made.dtype.kind == to.kind == "f"):
+        raise refuse(OPERAND, f"np.fromiter of {made.dtype} as {to} cannot be captured")
+    if count != -1 and not guard(made._type.shape[0] - dim_of(count, "a count"), "==", 0):
+        raise refuse(NUMPY_OPTION, "np.fromiter of some of the items cannot be captured")
+    return made.astype(to)
+
+
 FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.apply_along_axis: apply_along_axis,
+    np.fromiter: fromiter,
 }

@@ -150,12 +150,12 @@ class Comprehensions(Expressions):
             ):
                 node.args = [at(made, ast.ListComp(made.elt, made.generators))]  # as Python does
             case ast.Call(func=ast.Name("list" | "sorted"), args=[ast.GeneratorExp() as made]) if (
-                is_taken(node) and made.generators[0].ifs and _is_single(made)
+                is_taken(node) and _is_single(made)
             ):
                 # Of as many items as the data say: a list can be one of the graph.
                 listed: Any = at(made, ast.ListComp(made.elt, made.generators))
                 listed.is_taken = True
-                node.args = [listed]
+                node.args[0] = listed
         if _is_fold(node):
             return self._fold(node)
         if _is_nest(node):
@@ -196,17 +196,17 @@ def _is_of_lists(node: ast.ListComp) -> bool:
 
 
 def _is_fold(node: ast.Call) -> bool:
-    """Whether a call's argument is a comprehension over one iterable, without ``:=``; beside it
-    there are at most the options of ``max`` and ``min``, and the default of ``next``.
+    """Whether a call's first argument is a comprehension over one iterable, without ``:=``; beside
+    a list there are at most the options of ``max`` and ``min``.
     """
-    match node:
-        case ast.Call(ast.Name("next"), [made, _], []):
-            return isinstance(made, ast.GeneratorExp) and _is_single(made)
     options = {option.arg for option in node.keywords}
-    if len(node.args) != 1 or not options <= {"key", "default"}:
-        return False
-    (made,) = node.args
-    return isinstance(made, ast.ListComp | ast.GeneratorExp) and _is_single(made)
+    match node.args:
+        case [ast.GeneratorExp() as made, *rest]:
+            is_plain = not any(isinstance(x, ast.Starred) for x in rest) and None not in options
+            return is_plain and _is_single(made)
+        case [ast.ListComp() as listed]:
+            return options <= {"key", "default"} and _is_single(listed)
+    return False
 
 
 def _is_nest(node: ast.Call) -> bool:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
 
-from fxc.ir.error_kinds import TOO_LARGE
+from fxc.ir.error_kinds import ITERATOR, TOO_LARGE
 from fxc.ir.errors import CaptureError
 from fxc.ir.records import frozen
 from fxc.ir.size_functions import hint
@@ -19,6 +19,7 @@ from ..regions.counted import Bounded, Counted, counted
 from ..regions.needed import StatementDoor
 from ..session.locations import user_location
 from ..session.refusing import How, Request, Respecialise, refuse
+from ..values.operands import Traced
 
 Each = Callable[..., Any]  # what is computed of an item
 Items = Counted | Bounded
@@ -54,6 +55,25 @@ class Comprehension:
         """Whether an item as a whole counts."""
         test = self.test
         return test if test is None or not self.unpacks else (lambda item: test(*item))
+
+
+class Filtered(Traced):
+    """``filter(test, items)`` of what is counted, to be taken up as a comprehension is."""
+
+    def __init__(self, items: Items, test: Each) -> None:
+        def over(items: Iterable[object]) -> list[object]:
+            return [item for item in items if test(item)]
+
+        self.made = Comprehension(items, over, itself, test)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.made.over(self.made.items))
+
+    def __next__(self) -> Any:
+        raise refuse(ITERATOR, "next() of a filter over arrays or ranges cannot be captured")
+
+    def _holds(self) -> Iterable[Any]:
+        return (self.made.items, self.made.test)
 
 
 def filtered(door: StatementDoor, made: Comprehension) -> Any:
@@ -112,13 +132,15 @@ def _is_short(items: object, count: Dim) -> bool:
 
 
 def is_long(x: object) -> bool:
-    """Whether a loop computes the items of a list of these, which are none yet."""
+    """Whether a loop makes a list of the items of this iterator."""
     if type(x) is Counted:
         return x.steps is None and not _is_short(x, x.count)
-    return type(x) is Bounded
+    return type(x) in (Bounded, Filtered)
 
 
-def list_of_items(door: StatementDoor, items: Items) -> Any:
+def list_of_items(door: StatementDoor, items: Items | Filtered) -> Any:
+    if isinstance(items, Filtered):
+        return filtered(door, items.made)
     return mapped(door, False, Comprehension(items, list, itself))
 
 

@@ -4,6 +4,7 @@ like the user's own.
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from typing import Any
 
@@ -101,6 +102,15 @@ def best_of(
     return but_none(best)
 
 
+def product(items: Items, each: Each, test: Each | None, start: Any) -> Any:
+    """What ``math.prod`` does."""
+    result = start
+    for item in items:
+        if test is None or test(item):
+            result = result * each(item)
+    return result
+
+
 def collected(items: Counted, each: Each, test: Each | None) -> Any:
     """The array of all values."""
     made, seen = room_for_all(each, items)
@@ -143,13 +153,16 @@ def dict_of(items: Items, each: Each, test: Each | None) -> Any:
 
 # What Python makes, where the items are nothing that the graph can hold.
 OF_KEYS = (counts_of, set_of, dict_of)
+# What begins with a number that may be given beside the items.
+WITH_START = (TOTAL, product)
 # Functions that do the same with a list as with the array of its items.
 OF_ARRAYS = frozenset(
     {np.sum, np.prod, np.mean, np.std, np.var, np.max, np.min, np.any, np.all, np.cumsum, np.median}
 )
 # The loops of functions, and what these are given beside a comprehension.
 FOLDS: dict[Any, tuple[Each, tuple[object, ...]]] = {
-    sum: (TOTAL, ()),
+    sum: (TOTAL, (0,)),
+    math.prod: (product, (1,)),
     any: (comes_up, (True,)),
     all: (comes_up, (False,)),
     next: (first_of, ()),

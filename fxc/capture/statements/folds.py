@@ -4,7 +4,9 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, TypeVar
 
 import numpy as np
@@ -21,11 +23,24 @@ from ..regions.needed import StatementDoor
 from ..session.locations import user_location
 from ..session.refusing import How, Request, Respecialise, refuse
 from ..session.session import current
-from .comprehensions import MOST_KNOWN, MOST_LISTED, Comprehension, Each, Items, itself, mapped
+from ..values.objects import Args, Kwargs
+from ..values.operands import is_scalar
+from .comprehensions import (
+    MOST_KNOWN,
+    MOST_LISTED,
+    Comprehension,
+    Each,
+    Filtered,
+    Items,
+    filtered,
+    itself,
+    mapped,
+)
 from .folded import (
     FOLDS,
     OF_ARRAYS,
     OF_KEYS,
+    WITH_START,
     best_of,
     collected,
     comes_up,
@@ -64,18 +79,17 @@ def fold(
     **options: object,
 ) -> Any:
     """``function(comprehension, …)``; one that ``is_list`` may be a list of the graph."""
-    loop, more = entry_of(FOLDS, function) or (None, ())
-    if loop is collected and made.is_lazy:
-        loop = None  # to NumPy's functions a generator is one object
+    loop, more = _loop_of(function, made, rest, options)
     found = counted(made.items) if loop is not None else None
     fold = Fold(f"comprehension {user_location()}")
-    if loop is None and is_list and made.test is None:
-        return door.call(function, mapped(door, False, made), *rest, **options)
+    takes_list = _takes_list(function, made)
+    if loop is None and made.test is None and (is_list or takes_list):
+        return door.call(function, mapped(door, False, _in_list(made)), *rest, **options)
+    if takes_list:
+        return door.call(function, filtered(door, _in_list(made)), *rest, **options)
     is_known = type(made.items) in _KNOWN and len(made.items) <= FEW
     if is_known and (loop is comes_up or (loop is first_of and rest and made.test)):
         return _of_known(door, function, fold, made, *rest)
-    if loop is first_of:
-        more = rest
     if loop is None or found is None or not _is_loop(loop, found, made.test):
         return door.call(function, _items(fold, made.over, made.items), *rest, **options)
     if loop is extreme and (made.test is not None or options):
@@ -102,6 +116,43 @@ def fold(
     loop = comes_up_in_few if loop is comes_up and few else loop
     result = _by_loop(door, loop, fold, found, made, more)
     return door.call(function, result) if function in OF_ARRAYS else result
+
+
+def _loop_of(
+    function: object, made: Comprehension, rest: Args, options: Kwargs
+) -> tuple[Callable[..., object] | None, Args]:
+    """The loop of a function, and what it is given beside the comprehension; None for a call that
+    is none of these.
+    """
+    loop, more = entry_of(FOLDS, function) or (None, ())
+    if loop is collected and made.is_lazy:
+        return None, ()  # to NumPy's functions a generator is one object
+    if loop in WITH_START and rest + tuple(options.values()):
+        (start, *others), is_start = (*rest, *options.values()), options.keys() <= {"start"}
+        if others or not is_start or not _is_number(start):
+            return None, ()
+        return loop, (start,)
+    if loop is first_of:
+        return (None if options else loop), rest
+    if rest or (options and (loop is not extreme or not options.keys() <= {"key", "default"})):
+        return None, ()
+    return loop, more
+
+
+def _is_number(x: object) -> bool:
+    return is_scalar(x) or isinstance(x, int | float | np.number)
+
+
+def _takes_list(function: object, made: Comprehension) -> bool:
+    """Whether a function takes up a generator as it does a list."""
+    owner, name = getattr(function, "__self__", None), getattr(function, "__name__", None)
+    extends = name == "extend" and getattr(owner, "__class__", None) in (list, deque)
+    return made.is_lazy and (extends or function is np.fromiter)
+
+
+def _in_list(made: Comprehension) -> Comprehension:
+    """A comprehension that is no generator."""
+    return replace(made, over=lambda items: list(made.over(items)), is_lazy=False)
 
 
 def _by_loop(
@@ -190,6 +241,8 @@ def row(door: StatementDoor, made: Comprehension) -> Any:
 
 def fold_items(door: StatementDoor, function: object, items: object, **options: object) -> Any:
     """``sum`` and its like of an array, or of what is counted."""
+    if type(items) is Filtered:
+        return fold(door, function, False, items.made, **options)
     return fold(door, function, False, Comprehension(items, list, itself), **options)
 
 

@@ -26,6 +26,7 @@ from ..regions.counted import FEW, Bounded, Counted, Item, counted
 from ..regions.needed import StatementDoor
 from ..session.session import current
 from ..values.operands import array_value, is_scalar, wrap
+from .comprehensions import MOST_KNOWN, Filtered
 
 _ENDLESS = 2**62  # items: no loop reaches the last
 
@@ -75,9 +76,18 @@ def _are_as_long(parts: Sequence[Counted | Bounded]) -> bool:
 def mapped(function: Callable[..., Any], *parts: Any) -> Any:
     """``map(function, *parts)``."""
     found = zipped(*parts)
-    if type(found) is not Counted or all(type(part) is range for part in parts):
+    is_short = all(type(part) is range and len(part) <= MOST_KNOWN for part in parts)
+    if type(found) is not Counted or is_short:
         return map(function, *parts)
     return Counted(found.count, lambda k: function(*found.item(k)), once=True, of=found.of)
+
+
+def filtering(test: Callable[..., Any], x: Any) -> Any:
+    """``filter(test, x)``."""
+    found = counted(x)
+    if found is None:
+        return filter(test, x)
+    return Filtered(_together([found], found.at, lambda: iter(x)), test)
 
 
 def backwards(x: Any) -> Any:

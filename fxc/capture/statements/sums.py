@@ -17,16 +17,16 @@ CORRECTS = tuple(sys.version_info) >= (3, 12)
 # ------------------------------------------------------------------ staged
 
 
-def total(items: Any, each: Any, test: Any) -> Any:
-    result = 0
+def total(items: Any, each: Any, test: Any, start: Any) -> Any:
+    result = start
     for item in items:
         if test is None or test(item):
             result = result + each(item)
     return result
 
 
-def corrected_total(items: Any, each: Any, test: Any) -> Any:
-    result, lost = 0, 0.0
+def corrected_total(items: Any, each: Any, test: Any, start: Any) -> Any:
+    result, lost = start, 0.0
     for item in items:
         if test is None or test(item):
             result, lost = one_more(result, lost, each(item))
