@@ -67,7 +67,26 @@ def one_dtype_after_another(x, n):
     return new * 1, change, old.dtype == np.float64
 
 
-PROGRAMS = [variables_of_the_first, attributes_of_the_first, one_dtype_after_another]
+def parts_as_long_as_the_counter(x, n):
+    x = np.concatenate([x, x, x[:3] + n])
+    a = np.outer(x, x) + n
+    for i in range(len(x)):
+        if x[-i - 1] > a[-i - 1, i]:
+            break
+        rows = []
+        for row in a:
+            rows.append(row * 2.0)
+        a = np.array(rows)
+        x[::2] += np.median(x[: i + 1])
+    return a
+
+
+PROGRAMS = [
+    variables_of_the_first,
+    attributes_of_the_first,
+    one_dtype_after_another,
+    parts_as_long_as_the_counter,
+]
 
 
 @pytest.mark.parametrize("fn", PROGRAMS, ids=[fn.__name__ for fn in PROGRAMS])

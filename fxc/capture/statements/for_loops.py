@@ -389,7 +389,9 @@ class ForLoop(CapturedLoop):
             return operand(self.over.low), operand(self.over.high)
         first, last = self._ends
         if self._goes_on is not None:
-            return operand(wrap_dim(first)), operand(first + self._goes_on * wrap_dim(last - first))
+            end = operand(first + self._goes_on * wrap_dim(last - first))
+            # A size that depends on the counter is no larger than it would be in the last one.
+            return operand(wrap_dim(first)), operand(wrap_dim(bound_size(end, last)))
         low, high = (
             Literal(dim) if isinstance(dim, int) else operand(TracedInt(dim))
             for dim in (first, last)
