@@ -20,6 +20,7 @@ from fxc.ir.forking import LLVM, held_over_forks
 from fxc.ir.settings import features_taken
 
 from .builtins import new_builtin
+from .features import has_f16c, permuted_bytes
 from .freed_memory import keep_freed_memory
 from .kept_codes import KeptCode
 from .linking import LIBRARY_PREFIX, InMemory, Unlinked, library, link, support_in_memory
@@ -54,19 +55,20 @@ def load_llvm() -> ModuleType:
     return found
 
 
-# What ``FXC_CPU_FEATURES`` may take that F16C needs: LLVM takes it, too.
-_NEEDED_BY_F16C = ("f16c", "avx", "sse4.2", "sse4.1", "ssse3", "sse3", "sse2", "sse")
-_WITHOUT_F16C = frozenset(f"-{name}" for name in _NEEDED_BY_F16C)
-
-
 @functools.cache
 def converts_halves() -> bool:
     """Whether this processor converts between float16 and float32."""
     load_llvm()
     assert _target is not None
-    features = set(_target[2].split(","))
-    has_f16c = "+f16c" in features and features.isdisjoint(_WITHOUT_F16C)
-    return has_f16c or _target[0].triple.startswith(("aarch64", "arm64"))
+    return has_f16c(_target[2]) or _target[0].triple.startswith(("aarch64", "arm64"))
+
+
+@functools.cache
+def permutes() -> int:
+    """See ``Target.permutes``."""
+    load_llvm()
+    assert _target is not None
+    return permuted_bytes(_target[2])
 
 
 @functools.cache

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fxc.lowering import vector_math
-from fxc.runtime.engine import optimise
+from fxc.runtime.engine import optimise, permutes
 
 Floats = NDArray[Any]
 Run = Callable[..., Floats]
@@ -69,9 +69,9 @@ exit:
 
 
 @cache
-def _engine(name: str, processor: str) -> Any:
+def _engine(name: str, processor: str, lanes: int) -> Any:
     """The code of one function: for this processor, as where it is compiled once for many calls, or
-    for a lesser one, as where it is inlined.
+    for a lesser one, as where it is inlined. For so many lanes; 0 is one lane and a full vector.
     """
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
@@ -83,8 +83,10 @@ def _engine(name: str, processor: str) -> Any:
         opt=2,
         jit=True,
     )
-    wanted = {(name, kind, lanes): 1 for kind in LANES for lanes in (1, LANES[kind])}
-    built = vector_math.definitions(wanted)
+    counts = {kind: (lanes,) if lanes else (1, LANES[kind]) for kind in LANES}
+    wanted = {(name, kind, count): 1 for kind in LANES for count in counts[kind]}
+    permuted = 32 if processor == "AVX2" else 0 if processor else permutes()
+    built = vector_math.definitions(wanted, permuted)
     text = "\n".join(sorted(built.declares)) + built.text
     module = llvm.parse_assembly(text + "".join(_kernel(*each) for each in wanted))
     module.verify()
@@ -100,7 +102,7 @@ def runner(name: str, kind: str, lanes: int, processor: str = "") -> Run:
     """
     arity, parts = vector_math.FUNCTIONS[name], 2 if name in vector_math.PAIRS else 1
     signature = ctypes.CFUNCTYPE(None, ctypes.c_int64, *[ctypes.c_void_p] * (arity + parts))
-    engine = _engine(name, processor)
+    engine = _engine(name, processor, 0 if lanes in (1, LANES[kind]) else lanes)
     call = signature(engine.get_function_address(f"run.{name}.{kind}.{lanes}"))
 
     def run(*arguments: Floats) -> Floats:

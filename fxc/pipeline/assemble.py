@@ -43,7 +43,7 @@ from fxc.ops.foreign_calls import gives_new
 from fxc.ops.kernels import compiled_kernel_of, kernel_of, writing_kernel_of
 from fxc.ops.operators import EFFECTS
 from fxc.ops.table import TABLE
-from fxc.runtime.engine import Engine, converts_halves
+from fxc.runtime.engine import Engine, converts_halves, permutes
 from fxc.runtime.left import Left
 from fxc.runtime.notice import Notice
 from fxc.runtime.plan import Plan, make_plan
@@ -74,7 +74,7 @@ class Assembled:
 
 def target() -> Target:
     """What code is made for."""
-    return Target(threads=most_threads(), halves=converts_halves())
+    return Target(threads=most_threads(), halves=converts_halves(), permutes=permutes())
 
 
 def assemble(

@@ -76,7 +76,7 @@ def emit_module(
     )
     for segment in segments:
         _emit_segment(module, whole, segment)
-    math = definitions(module.math)
+    math = definitions(module.math, program.target.permutes)
     declares = sorted({*module.declares, *math.declares})
     parts = [*declares, *_constants(program), math.text, *merged(module.functions), *module.notes]
     text = "\n".join(part for part in parts if part)

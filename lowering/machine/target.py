@@ -12,10 +12,11 @@ class Target:
     """A machine, and when which way of running loops pays on it.
 
     There are so many ``threads``; a ``vector`` is a register of so many bytes, of which there are
-    so many ``registers``; it converts float16, if it has ``halves``. Memory comes in ``line``s. The
-    caches of a core, the ``nearest`` and the next, hold so many bytes; temporaries of up to
-    ``frame`` bytes may lie in the stack frame. Where there is no ``plan``, native code itself makes
-    the calls of NumPy.
+    so many ``registers``; it converts float16, if it has ``halves``. Instructions of x86 permute
+    the elements of registers of so many bytes (``permutes``: 64 of AVX-512, 32 of AVX2, or 0).
+    Memory comes in ``line``s. The caches of a core, the ``nearest`` and the next, hold so many
+    bytes; temporaries of up to ``frame`` bytes may lie in the stack frame. Where there is no
+    ``plan``, native code itself makes the calls of NumPy.
     """
 
     threads: int = 1
@@ -27,6 +28,7 @@ class Target:
     frame: int = 1 << 13
     plan: bool = True
     halves: bool = False
+    permutes: int = 0
     costs: Costs = Costs()
 
 

@@ -76,16 +76,17 @@ def pair_type(vector: str) -> str:
     return f"{{ {vector}, {vector} }}"
 
 
-def definitions(calls: Mapping[tuple[str, str, int], int]) -> Definitions:
+def definitions(calls: Mapping[tuple[str, str, int], int], permutes: int = 0) -> Definitions:
     """Definitions of these (function, 'f64' or 'f32', lanes), each with the number of its calls,
-    and of all that they call; the order of the text is that of the names.
+    and of all that they call; the order of the text is that of the names. For ``permutes`` see
+    ``Target``.
 
     What is long, for how often it is called, is not inlined.
     """
     declares: set[str] = set()
     texts: dict[str, str] = {}
     for name, count in calls.items():
-        built, label = _built(*name), symbol(*name)
+        built, label = _built(*name, permutes), symbol(*name)
         declares |= built.declares
         texts.update(built.texts)
         lines = count * texts[label].count("\n")
@@ -101,9 +102,9 @@ class _Built:
 
 
 @cache
-def _built(name: str, kind: str, lanes: int) -> _Built:
+def _built(name: str, kind: str, lanes: int, permutes: int) -> _Built:
     build: _Builder = getattr(import_module(f".{_MODULE_OF[name]}", __name__), name)
-    code = Code(lanes)
+    code = Code(lanes, permutes)
     parameters = [code.argument(kind, register) for register in ("%x", "%y")[: FUNCTIONS[name]]]
     label = symbol(name, kind, lanes)
     result = build(code, *parameters)

@@ -190,8 +190,9 @@ def quiet(predicate: str, kind: str, vector: str, lanes: int) -> tuple[str, str]
 class Code:
     """The body of one function under construction, and what it needs around it."""
 
-    def __init__(self, lanes: int) -> None:
+    def __init__(self, lanes: int, permutes: int = 0) -> None:
         self.lanes = lanes
+        self.permutes = permutes
         self.types = {kind: type_name(kind, lanes) for kind in _SCALARS}
         self.lines: list[str] = []
         self.declares: set[str] = set()
@@ -292,14 +293,14 @@ def _intrinsic(name: str, kind: str, lanes: int, arity: int) -> tuple[str, str]:
 @cache
 def _constant(kind: str, number: float, lanes: int) -> str:
     if kind[0] == "f":
-        (pattern,) = struct.unpack("<Q", struct.pack("<d", _rounded(kind, number)))
+        (pattern,) = struct.unpack("<Q", struct.pack("<d", rounded(kind, number)))
         text = f"0x{pattern:016X}"
     else:
         text = str(int(number)) if kind != "i1" else str(bool(number)).lower()
     return text if lanes == 1 else f"splat ({_SCALARS[kind]} {text})"
 
 
-def _rounded(kind: str, number: float) -> float:
+def rounded(kind: str, number: float) -> float:
     """The nearest number of this kind, as a Python float."""
     if kind == "f64":
         return float(number)

@@ -1,66 +1,75 @@
 """pow, cbrt and hypot.
 
-pow for float64 carries log(abs(x)) as a sum of two numbers with a relative error of 2**-65, so
-that y log(abs(x)), which may be as large as 745, is still good to an ulp of the result. For float32
-plain float64 arithmetic is as good. Special cases go to cold code. Errors: pow below 1.3 ulp
-(float32: 0.6), cbrt below 0.75, hypot below 1.
+pow carries log(abs(x)) as a sum of two numbers with a relative error of 2**-63 (float32: 2**-34),
+so that y log(abs(x)), which may be as large as 745, is still good to an ulp of the result. Tables
+keep the polynomials short. Special cases go to cold code. Errors: pow below 1.3 ulp (float32: 0.8),
+cbrt below 0.75, hypot below 1.
 """
 
 from typing import Final
 
-from .builder import Code, Value, capped, copysign, fma, magnitude, pattern, polynomial, sqrt, where
-from .coefficients import LOG2_WIDE, LOG_TAIL, RECIPROCAL_CBRT
+from .builder import (
+    Code,
+    Value,
+    capped,
+    copysign,
+    fma,
+    horner,
+    magnitude,
+    pattern,
+    polynomial,
+    sqrt,
+    where,
+)
+from .coefficients import EXP_IN_CELL, LOG_IN_CELL, RECIPROCAL_CBRT
 from .exponential import (
     FORMATS,
+    LOG2_E,
     capped_exponent,
-    exp2_for_single,
-    exp_of_sum,
-    exp_within,
+    nearest_integer,
     power_of_two,
+    scaled,
 )
-from .logarithm import Parts, split, split_normal
+from .tables import looked_up
 
-_THIRD: Final = (0.3333333333333333, 1.850371707708594e-17)
+_HUGE: Final = {"f64": 2.0**70, "f32": 2.0**40}  # exponents that only 1 has results for
 _INFINITE: Final = float("inf")
 
 
 def pow(code: Code, x: Value, y: Value) -> Value:
-    """x**y, with the special cases of C99 and NumPy. Below 1.3 ulp (float32: 0.6)."""
+    """x**y, with the special cases of C99 and NumPy. Below 1.3 ulp (float32: 0.8)."""
+    form = FORMATS[x.kind]
     infinite = pattern(x.kind, _INFINITE)
-    first = pattern(x.kind, FORMATS[x.kind].smallest_normal)
+    first = pattern(x.kind, form.smallest_normal)
     rare = (x.bits - first).at_least_unsigned(infinite - first)
-    normal = where(rare, 1.0, x)  # else it would set flags, and so would a huge y
-    if x.kind == "f32":
-        huge = magnitude(y).at_least_unsigned(infinite)
-        result = _pow_of_parts_f32(split_normal(normal), y)
-        rare = rare | huge
-
-        def remedy() -> Value:
-            return _pow_of_parts_f32(split(_ordinary(x)), y)
-    else:
-        # Also results that are not normal, and huge or infinite y and nans.
-        huge = magnitude(y).at_least_unsigned(pattern("f64", 2.0**70))
-        factor = where(huge, 0.0, y)
-        log_high, log_low = precise_log(split_normal(normal))
-        high = log_high * factor
-        low = fma(log_high, factor, -high) + log_low * factor
-        result = exp_within(high, low)
-        rare = rare | magnitude(high).at_least_unsigned(pattern("f64", 707.0)) | huge
-
-        def remedy() -> Value:
-            return _pow_of_positive_f64(x, y)
-
-    return code.unless_rare(rare, [result], lambda: [_pow_special(x, y, remedy())])[0]
+    # Else these would set flags.
+    huge = magnitude(y).at_least_unsigned(pattern(x.kind, _HUGE[x.kind]))
+    normal, factor = where(rare, 1.0, x), where(huge, 0.0, y)
+    high, low = _multiple(precise_log(normal), factor)
+    result = _exp_of_pair(high, low)
+    # Also results that are not normal.
+    rare = rare | magnitude(high).at_least_unsigned(pattern(x.kind, form.exp_bound - 1.0)) | huge
+    return code.unless_rare(rare, [result], lambda: [_pow_special(x, y, _pow_of_positive(x, y))])[0]
 
 
-def _pow_of_positive_f64(x: Value, y: Value) -> Value:
-    log_high, log_low = precise_log(split(_ordinary(x)))
-    # Beyond 2**65 every power is 0, 1 or infinite; the cap keeps the products finite.
-    factor = capped(y, -(2.0**70), 2.0**70)
-    high = log_high * factor
-    low = fma(log_high, factor, -high) + log_low * factor
-    low = where(magnitude(high).at_least_unsigned(pattern("f64", 800.0)), 0.0, low)
-    return exp_of_sum(capped_exponent(high), low)
+def _multiple(logarithm: tuple[Value, Value], factor: Value) -> tuple[Value, Value]:
+    high = logarithm[0] * factor
+    return high, fma(logarithm[1], factor, fma(logarithm[0], factor, -high))
+
+
+def _pow_of_positive(x: Value, y: Value) -> Value:
+    form, a = FORMATS[x.kind], _ordinary(x)
+    doublings = form.mantissa + 2
+    tiny = a.bits < pattern(x.kind, form.smallest_normal)
+    lifted = where(tiny, where(tiny, a, 0.0) * 2.0**doublings, a)
+    down = where(tiny, -float(doublings), x.code.constant(x.kind, 0.0))
+    # Beyond half of this every power is 0, 1 or infinite; the cap keeps the products finite.
+    factor = capped(y, -_HUGE[x.kind], _HUGE[x.kind])
+    high, low = _multiple(precise_log(lifted, down), factor)
+    beyond = magnitude(high).at_least_unsigned(pattern(x.kind, 1.2 * form.exp_bound))
+    high, low = capped_exponent(high), where(beyond, 0.0, low)
+    bits, power, rest = _sixteenths(high, low, 2 * form.bias)
+    return scaled(fma(power, rest, power), bits >> 4)
 
 
 def _ordinary(x: Value) -> Value:
@@ -70,41 +79,59 @@ def _ordinary(x: Value) -> Value:
     return where(extreme, 1.0, a)
 
 
-def precise_log(parts: Parts) -> tuple[Value, Value]:
-    """The logarithm = high + low with a relative error of 2**-65."""
-    form = FORMATS["f64"]
-    k, f = parts.exponent, parts.fraction
-    # s + s_low = f / (2 + f); z + z_low = s**2.
-    bottom = f + 2.0
-    inverse = 1.0 / bottom
-    s = f * inverse
-    s_low = inverse * fma(-s, f - (bottom - 2.0), fma(-s, bottom, f))
-    z = s * s
-    z_low = fma(s + s, s_low, fma(s, s, -z))
-    # log(1 + f) = 2 s (1 + z (1/3 + tail)).
-    tail = z * polynomial(z, LOG_TAIL["f64"])
-    w = tail + _THIRD[0]
-    w_low = ((_THIRD[0] - w) + tail) + _THIRD[1]
-    v = z * w
-    v_low = fma(z, w, -v) + fma(z, w_low, z_low * w)
-    t = s * v
-    t_low = fma(s, v, -t) + fma(s, v_low, s_low * v)
-    half = s + t
-    half_low = ((s - half) + t) + (t_low + s_low)
-    whole = half + half
-    high = fma(k, form.ln2_high, whole)
-    low = fma(k, form.ln2_high, -high) + whole
-    return high, low + fma(k, form.ln2_low, half_low + half_low)
+def precise_log(x: Value, doublings: Value | None = None) -> tuple[Value, Value]:
+    """The logarithm of a normal positive number times 2**doublings, as a sum with a relative
+    error of 2**-63 (float32: 2**-34). The first number is right to ten bits or so.
+
+    m, between 0.703 and 1.406, is in one of 16 cells; c, about 1 / m, is a number of so few bits
+    that r = c m - 1 is exact; log(m) = -log(c) + log(1 + r), and abs(r) < 0.0342.
+    """
+    form = FORMATS[x.kind]
+    start, one_apart = pattern(x.kind, 0.703125), 2.0**form.mantissa
+    shifted = x.bits + (pattern(x.kind, 1.0) - start)
+    biased = (shifted.logical_shift(form.mantissa) | pattern(x.kind, one_apart)).from_bits
+    k = biased - (one_apart + form.bias)
+    if doublings is not None:
+        k = k + doublings
+    mantissa = ((shifted & (2**form.mantissa - 1)) + start).from_bits
+    cell = shifted.logical_shift(form.mantissa - 4)
+    r = fma(mantissa, looked_up("reciprocal", x.kind, cell), -1.0)
+    lead = fma(k, form.ln2_high, looked_up("log", x.kind, cell))
+    lead_low = fma(k, form.ln2_low, looked_up("log_low", x.kind, cell))
+    # log(1 + r) = part + lost + r**3 series; part + lost = r - r**2 / 2, exactly.
+    half = r * -0.5
+    part = fma(half, r, r)
+    lost = fma(half, r, r - part)
+    square = r * r
+    low = fma(square * r, polynomial(r, LOG_IN_CELL[x.kind], square), lost)
+    high = lead + part
+    return high, ((lead - high) + part) + (low + lead_low)
 
 
-def _pow_of_parts_f32(parts: Parts, y: Value) -> Value:
-    f = parts.fraction.widen()
-    # The high powers of f matter so little that float32 will do.
-    tail = polynomial(parts.fraction, LOG2_WIDE["f64"][6:]).widen()
-    for coefficient in reversed(LOG2_WIDE["f64"][:6]):
-        tail = fma(f, tail, coefficient)
-    log2 = fma(f, tail, parts.exponent.widen())
-    return exp2_for_single(capped(log2 * y.widen(), -200.0, 200.0)).narrow()
+def normalised(high: Value, low: Value) -> tuple[Value, Value]:
+    """The same sum, the second number below the last place of the first."""
+    total = high + low
+    return total, (high - total) + low
+
+
+def _exp_of_pair(high: Value, low: Value) -> Value:
+    """exp(high + low) for a normal result, and a low that is small beside high."""
+    bits, power, rest = _sixteenths(high, low, 0)
+    lift = FORMATS[high.kind].mantissa - 4
+    scale = (power.bits + ((bits & -16) << lift)).from_bits
+    return fma(scale, rest, scale)
+
+
+def _sixteenths(high: Value, low: Value, offset: int) -> tuple[Value, Value, Value]:
+    """With n the integer nearest to 16 (high + low) / ln 2: low bits that hold n + 16 offset,
+    2**(n / 16) but for the exponent, and exp(r) - 1, where abs(r) is below 0.0217.
+    """
+    form = FORMATS[high.kind]
+    n, bits = nearest_integer(high + low, 16 * LOG2_E, 16 * offset)
+    r = fma(n, -form.ln2_high / 16, high) + fma(n, -form.ln2_low / 16, low)
+    series = horner(r, EXP_IN_CELL[high.kind])
+    rest = fma(r * r, series, r + looked_up("exp2_low", high.kind, bits))
+    return bits, looked_up("exp2", high.kind, bits), rest
 
 
 def _pow_special(x: Value, y: Value, usual: Value) -> Value:

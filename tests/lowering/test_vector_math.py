@@ -36,7 +36,7 @@ BOUNDS = {
     "fmod": 0.0,
 }  # fmt: skip
 # Where float32 takes a shorter way.
-BOUNDS_F32 = {"expm1": 1.6, "log": 1.3, "log2": 1.3, "log10": 1.3}
+BOUNDS_F32 = {"expm1": 1.6, "log": 1.3, "log2": 1.3, "log10": 1.3, "pow": 0.8}
 NAMES = sorted(BOUNDS)
 CASES = [(name, kind) for name in NAMES for kind in LANES]
 NUMPY_NAMES = {"pow": "power"}
@@ -290,6 +290,27 @@ def test_logarithms_of_sums(name: str, kind: str) -> None:
     np.testing.assert_array_equal(np.isnan(found), np.isnan(expected))
     error = 4 * np.finfo(dtype).eps
     np.testing.assert_allclose(found, expected, rtol=error, atol=error)
+
+
+def test_processors_find_entries_of_tables_as_they_can() -> None:
+    """In registers by AVX-512 and AVX2, for any number of lanes, else in memory."""
+    wanted = {("pow", kind, lanes): 1 for kind in LANES for lanes in (1, 3, 16, 24)}
+    texts = {size: vector_math.definitions(wanted, size).text for size in (0, 32, 64)}
+    assert "permps" not in texts[0]
+    assert "avx2.permps" in texts[32]
+    assert "gather" in texts[32]  # AVX2 has no permutation of doubles by places that are computed
+    assert "vpermi2var.pd" in texts[64]
+    assert "gather" not in texts[64]
+
+
+@pytest.mark.parametrize("lanes", [3, 24])
+@pytest.mark.parametrize("kind", LANES)
+def test_lanes_that_fill_no_register(kind: str, lanes: int) -> None:
+    x = np.linspace(0.7, 1.45, 48 * 16).astype(DTYPES[kind])
+    y = np.full_like(x, 31.5)
+    expected = runner("pow", kind, 1)(x, y)
+    for processor in ("", "SSE2"):
+        assert same_bits(runner("pow", kind, lanes, processor)(x, y), expected).all()
 
 
 def test_no_fast_math() -> None:

@@ -32,8 +32,14 @@ _V4 = (*_V3, "avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl")
 def _x86(cpu: str, features: tuple[str, ...], vector: int, registers: int) -> Level:
     # LLVM would rather have half of the widest registers.
     processor = Processor(f"x86_64-{_LINUX}", cpu, "-prefer-256-bit")
-    halves = "f16c" in features
-    target = Target(vector=vector, registers=registers, plan=False, halves=halves, costs=_COSTS)
+    target = Target(
+        vector=vector,
+        registers=registers,
+        plan=False,
+        halves="f16c" in features,
+        permutes=vector if "avx2" in features else 0,
+        costs=_COSTS,
+    )
     return Level(cpu, "x86_64", features, processor, target)
 
 
