@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -46,6 +47,31 @@ def _counted_down(n):
         yield k
         k -= 1
         yield from range(k % 2)
+
+
+def _pieces(items, n):
+    it = iter(items)
+    while piece := list(itertools.islice(it, n)):
+        yield sum(piece)
+
+
+def _narrowed(n):
+    for k in range(3):
+        while (left := n - k) > 0:
+            yield left
+            n -= 1
+            if left == 5:
+                break
+        else:
+            yield -1
+            if k == 1:
+                continue
+            yield left
+        yield 100
+
+
+def _by_assigning_tests(x, n):
+    return [v * x[0] for v in _narrowed(n)], list(_pieces([x[0], 1.0, x[1], 2.0, 3.0], n + 1))
 
 
 def _count(x, n):
@@ -125,13 +151,14 @@ def _continues_beside_a_handler(x, n):
 @pytest.mark.parametrize(
     "program",
     [
-        *(_count, _by_place, _beside, _total, _taken, _found),
+        *(_count, _by_place, _beside, _total, _taken, _found, _by_assigning_tests),
         *(_breaks_beside_a_handler, _continues_beside_a_handler),
     ],
 )
 def test_what_python_runs_is_run_as_often(program: Callable[..., Any]) -> None:
     """The loops of generators became loops of the graph, with one turn of what uses them inside;
-    a break in a branch did not leave a loop with a handler in it.
+    a break in a branch did not leave a loop with a handler in it; what the test of a loop with a
+    yield in it assigns had no value.
     """
     compiled = fxc.compile(program, fullgraph=True)
     for n in (10, 0, 1, 2, 3, 7):

@@ -84,11 +84,7 @@ def hash_of(x: object) -> int:
 
 def frozen(items: Iterable[object]) -> frozenset[Any]:
     """``frozenset(items)``: numbers in it are constants, as their hashes are."""
-    return items if type(items) is frozenset else frozenset(map(_known, items))
-
-
-def _known(x: object) -> Any:
-    return tuple(map(_known, x)) if type(x) is tuple else plain_key(x)
+    return items if type(items) is frozenset else frozenset(map(plain_key, items))
 
 
 def _has_constant(x: Any) -> bool:

@@ -7,8 +7,10 @@ container itself is left alone until the call is over. See Note [Effects].
 
 from __future__ import annotations
 
+import operator
 from collections import deque
 from collections.abc import Callable, Iterable
+from enum import Enum
 from typing import Any
 
 import numpy as np
@@ -21,7 +23,7 @@ from ..numbers.traced_int import TracedInt
 from ..session.refusing import refuse
 from ..session.session import ITEM
 from ..values.maybe_set import MaybeSet, given
-from ..values.objects import MISSING
+from ..values.objects import MISSING, class_attribute
 from ..values.operands import Traced
 from .inputs import Route
 from .outside import Outside
@@ -33,6 +35,19 @@ PLAIN = frozenset({*_SINGLE, bool, int, float, complex, str, bytes, range})
 def is_plain(value: Any) -> bool:
     """Whether a sequence holds nothing but plain immutable values."""
     return all(type(item) in PLAIN or (type(item) is tuple and is_plain(item)) for item in value)
+
+
+def is_key(value: Any) -> bool:
+    """Whether a value can be looked up by what it is: it is plain, or a member of an enum, whose
+    hash and ``==`` are those of enums.
+    """
+    kind = type(value)
+    if kind is tuple:
+        return all(map(is_key, value))
+    if kind in PLAIN or not issubclass(kind, Enum):
+        return kind in PLAIN
+    methods = (class_attribute(kind, name) for name in ("__eq__", "__hash__"))
+    return all(getattr(each, "__module__", "enum") == "enum" for each in methods)
 
 
 @frozen
@@ -272,7 +287,10 @@ def is_number(value: object) -> bool:
 
 
 def plain_key(key: object) -> Any:
-    """A key as a value of its own: a traced number is known from here on."""
+    """A key as a value of its own: the traced numbers in it are known from here on."""
+    if type(key) is tuple:
+        known = tuple(map(plain_key, key))
+        return key if all(map(operator.is_, known, key)) else known
     if isinstance(key, Traced):
         return key._known() if type(key) is TracedInt else key._known("a key")  # type: ignore[attr-defined]
     return key

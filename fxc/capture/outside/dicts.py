@@ -16,8 +16,8 @@ from .containers import (
     Held,
     clear,
     give_reads,
+    is_key,
     is_number,
-    is_plain,
     plain_key,
 )
 
@@ -69,7 +69,7 @@ class ExternalDict(ExternalMapping, dict[Any, Any]):
             )
 
     def _check_key(self, key: object) -> None:
-        if not is_plain((key,)):
+        if not is_key(key):
             raise refuse(
                 ARGUMENT_KIND,
                 f"{self._held.source.text} has a key of type {type(key).__name__}, which runs as "

@@ -8,7 +8,7 @@ from typing import Any
 from fxc.ir.error_kinds import ARGUMENT_KIND, CHANGE_OUTSIDE
 
 from ..session.refusing import refuse
-from .containers import External, Held, give_reads, is_plain, plain_key, refuse_others, settled
+from .containers import External, Held, give_reads, is_key, plain_key, refuse_others, settled
 
 
 class ExternalSet(External, set[Any]):
@@ -31,7 +31,7 @@ class ExternalSet(External, set[Any]):
             return
         self._whole = True
         held = self._held
-        if not is_plain(held.real):
+        if not all(map(is_key, held.real)):
             raise refuse(
                 ARGUMENT_KIND, f"{held.source.text} holds objects, which runs as plain NumPy"
             )
@@ -52,7 +52,7 @@ class ExternalSet(External, set[Any]):
         known = self._seen.get(value)
         if known is None:
             held = self._held
-            if not is_plain((value,)):
+            if not is_key(value):
                 raise refuse(
                     ARGUMENT_KIND, f"{held.source.text} holds objects, which runs as plain NumPy"
                 )
@@ -79,7 +79,7 @@ class ExternalSet(External, set[Any]):
 
     def add(self, value: object, /) -> None:
         value = plain_key(value)
-        if not is_plain((value,)):
+        if not is_key(value):
             raise refuse(
                 CHANGE_OUTSIDE, "adding an object to a set from outside cannot be captured"
             )

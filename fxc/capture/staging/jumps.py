@@ -103,8 +103,9 @@ class _Jumps:
         body: list[ast.stmt] = []
         for place, statement in enumerate(statements):
             rest = statements[place + 1 :]
-            if isinstance(statement, ast.For | ast.While) and not is_plain(statement):
-                before, after = self._loop(statement)
+            if isinstance(statement, ast.For | ast.While):
+                loop = self._kept_loop if is_plain(statement) else self._loop
+                before, after = loop(statement)
                 body += before
                 if not after:
                     continue
@@ -264,22 +265,34 @@ class _Jumps:
             body.append(at(made[0], ast.If(not_name(made[0], flag), under.body, [])))
         return _Block(body, under.always)
 
+    def _kept_loop(self, node: ast.For | ast.While) -> tuple[list[ast.stmt], list[ast.stmt]]:
+        """The same as ``_loop`` of a loop that keeps its jumps."""
+        before, ends = list[ast.stmt](), list[ast.stmt]()
+        if isinstance(node, ast.While) and assigns(node.test):
+            before, node, ends = self._asked_inside(node)
+        return [*before, self._inside(node)], ends
+
+    def _asked_inside(self, node: ast.While) -> tuple[list[ast.stmt], ast.While, list[ast.stmt]]:
+        """A loop whose test, which assigns, is a branch in it; with what is before and behind."""
+        before, ends = list[ast.stmt](), list[ast.stmt]()
+        leave: list[ast.stmt] = [at(node, ast.Break())]
+        if node.orelse:
+            ended = self._flag("ended")
+            before, leave = [set_flag(node, ended, False)], [set_flag(node, ended, True), *leave]
+            ends = [at(node, ast.If(at(node, ast.Name(ended, ast.Load())), node.orelse, []))]
+        test = at(node, ast.If(ast.UnaryOp(ast.Not(), node.test), leave, []))
+        made = at(node, ast.While(ast.Constant(True), [test, *node.body], []))
+        for each in (test, made, *ends):
+            vars(each)["plain"] = is_plain(node)
+        return before, made, ends
+
     def _loop(self, node: ast.For | ast.While) -> tuple[list[ast.stmt], list[ast.stmt]]:
         """The loop with what is before it, and statements for behind it."""
         by_turns = vars(node).get("by_turns", (frozenset(), frozenset()))
         ends: list[ast.stmt] = []  # behind a loop that its test has ended
         before: list[ast.stmt] = []
         if isinstance(node, ast.While) and assigns(node.test):
-            leave: list[ast.stmt] = [at(node, ast.Break())]
-            if node.orelse:
-                ended = self._flag("ended")
-                before, leave = (
-                    [set_flag(node, ended, False)],
-                    [set_flag(node, ended, True), *leave],
-                )
-                ends = [at(node, ast.If(at(node, ast.Name(ended, ast.Load())), node.orelse, []))]
-            test = at(node, ast.If(ast.UnaryOp(ast.Not(), node.test), leave, []))
-            node = at(node, ast.While(ast.Constant(True), [test, *node.body], []))
+            before, node, ends = self._asked_inside(node)
         breaks = any(isinstance(each, ast.Break) for each in jumps_of_loop(node))
         returns = self._returns and any(isinstance(each, ast.Return) for each in jumps_in(node))
         stop, returned = self._flag("stop"), self._flag("returned")

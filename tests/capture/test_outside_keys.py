@@ -1,0 +1,98 @@
+"""Keys of dicts and sets from outside: members of enums, and tuples with numbers of the call."""
+
+from __future__ import annotations
+
+import copy
+import enum
+from typing import Any
+
+import numpy as np
+import pytest
+
+import fxc
+from tests.outcomes import difference, run
+
+_X = np.arange(5.0)
+
+
+class State(enum.Enum):
+    IDLE = 1
+    BUSY = 2
+    DONE = 3
+
+
+class Side(enum.IntEnum):
+    LEFT = 0
+    RIGHT = 1
+
+
+class Loose(enum.Enum):
+    A = 1
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Loose) or other == 1
+
+    def __hash__(self) -> int:
+        return 1
+
+
+_NEXT = {(State.IDLE, "go"): State.BUSY, (State.BUSY, "go"): State.DONE}
+_RATE = {State.IDLE: 0.5, State.BUSY: 2.0}
+
+
+def next_state(x: Any, found: Any, state: State, i: int) -> Any:
+    return x * _RATE[state], _NEXT[state, "go"], _NEXT.get((state, "stop")), (state, i) in found
+
+
+def counted(x: Any, found: Any, state: State, i: int) -> Any:
+    found[state] = found.get(state, 0) + 1
+    return x * found[state], {state: x.sum(), State.DONE: i}
+
+
+def remembered(x: Any, found: Any, state: State, i: int) -> Any:
+    if (i, i + 1) not in found:
+        found[i, i + 1] = float(i) * x[0]
+    return x * found[i, i + 1], list(found)
+
+
+def taken_out(x: Any, found: Any, state: State, i: int) -> Any:
+    found[i, state] = x.sum()
+    old = found.pop((i - 1, state), None)
+    del found[i, state]
+    return old, x + i
+
+
+def in_a_set(x: Any, found: Any, state: State, i: int) -> Any:
+    seen, n = found["seen"], len(found["seen"])
+    seen.add((i, state))
+    seen.discard((0, State.IDLE))
+    return x * n, (i, state) in seen, (i, State.DONE) in seen
+
+
+def numbers_or_members(x: Any, found: Any, state: State, i: int) -> Any:
+    found[Side.RIGHT] = found.get(1, 0) + i
+    return x * found[1], found.get(Side.LEFT, -1), (1.0, True) in found
+
+
+@pytest.mark.parametrize(
+    "fn", [next_state, counted, remembered, taken_out, in_a_set, numbers_or_members]
+)
+def test_keys_are_members_of_enums_and_tuples_of_numbers(fn: Any) -> None:
+    compiled = fxc.compile(fn, fullgraph=True)
+    state = State.IDLE
+    found: dict[Any, Any]
+    for found in ({}, {State.BUSY: 2, (2, 3): 4.0, 1: 3}, {(1, State.BUSY): 2.5, (1, True): 0}):
+        found["seen"] = {(0, State.IDLE)}
+        for i, state in ((2, State.IDLE), (2, State.BUSY), (1, State.BUSY)):
+            expected, got = copy.deepcopy(found), copy.deepcopy(found)
+            wanted = run(fn, (_X, expected, state, i))
+            assert difference(wanted, run(compiled, (_X, got, state, i))) == ""
+            assert list(map(repr, got.items())) == list(map(repr, expected.items()))
+
+
+def test_a_key_whose_class_compares_in_its_own_way_is_pythons() -> None:
+    def rate(x: Any, rates: Any) -> Any:
+        return x * rates[Loose.A]
+
+    with pytest.raises(fxc.CaptureError, match=r"Loose\.__eq__ is called by Python"):
+        fxc.compile(rate, fullgraph=True)(_X, {1: 2.0})
