@@ -59,6 +59,7 @@ def _mark(value: Any, name: str) -> object:
         code = value.__code__
         return code.co_filename, code.co_qualname, code.co_firstlineno
     module, own = getattr(value, "__module__", None), getattr(value, "__qualname__", None)
-    if module and own and not is_itself(value, module, own):
+    is_of_typing = kind.__module__ == module == "typing"  # whose classes Python's code makes
+    if module and own and not is_of_typing and not is_itself(value, module, own):
         raise NotStored(f"{name} has been replaced")
     return kind.__module__, kind.__qualname__, module, own

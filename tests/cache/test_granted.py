@@ -1,8 +1,10 @@
 """Functions of NumPy and Python that are other ones in the process that restores."""
 
 import builtins
+import collections
 import functools
 import math
+import typing
 import warnings
 from typing import Any
 
@@ -30,6 +32,11 @@ def g(x):
     return SUM(x) + 1
 
 
+def of_typing(x):
+    counts = collections.Counter([1, 2, 1])
+    return x * counts[1] + collections.OrderedDict(a=x[0])["a"]
+
+
 def is_captured(function: Any) -> bool:
     """Whether a call is captured, by a function that nothing was compiled of yet."""
     before = captures_begun()
@@ -37,6 +44,14 @@ def is_captured(function: Any) -> bool:
         warnings.simplefilter("ignore", fxc.CaptureWarning)
         assert np.array_equal(fxc.compile(function)(X), function(X))
     return captures_begun() > before
+
+
+def test_names_that_typing_has_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    """``typing`` has another ``Counter``, of a class of Python's: nothing was stored."""
+    assert is_captured(of_typing)
+    assert not is_captured(of_typing)
+    monkeypatch.setattr(typing, "Counter", typing.OrderedDict)
+    assert is_captured(of_typing)
 
 
 def test_what_trusted_modules_have(monkeypatch: pytest.MonkeyPatch) -> None:
