@@ -19,13 +19,15 @@ from .staging.staging import codes_in
 class SourcePlace:
     """A place in a function of the program: a line, and the first and last line and column of an
     expression, if they are known. ``is_inner`` says that it is in an expression of the function
-    that has a frame of its own, such as a comprehension.
+    that has a frame of its own, such as a comprehension; ``calls_itself`` that the function was
+    called again from there.
     """
 
     function: Any  # a FunctionType, which type checkers take for a method
     line: int
     span: tuple[int, int, int, int] | None
     is_inner: bool = False
+    calls_itself: bool = False
 
     @property
     def location(self) -> SourceLocation:
@@ -95,21 +97,30 @@ def _places(
 ) -> Iterator[SourcePlace]:
     last = None
     seen: set[FunctionType] = set()
-    while traceback is not None:
-        code = traceback.tb_frame.f_code
-        function = codes.get(code)
+    frames = [each for each in _tracebacks(traceback) if each.tb_frame.f_code in codes]
+    for number, frame in enumerate(frames):
+        code = frame.tb_frame.f_code
+        function = codes[code]
         is_expression = code.co_name.startswith("<")
-        if function is not None and (function is not last or is_expression):
+        if function is not last or is_expression:
             is_whole = code.co_name == function.__code__.co_name and function not in seen
+            calls_itself = any(each.tb_frame.f_code is code for each in frames[number + 1 :])
             seen.add(function)
             last = function
-            yield _place(function, traceback, is_expression and not is_whole)
+            yield _place(function, frame, is_expression and not is_whole, calls_itself)
+
+
+def _tracebacks(traceback: TracebackType | None) -> Iterator[TracebackType]:
+    while traceback is not None:
+        yield traceback
         traceback = traceback.tb_next
 
 
-def _place(function: FunctionType, traceback: TracebackType, is_inner: bool) -> SourcePlace:
+def _place(
+    function: FunctionType, traceback: TracebackType, is_inner: bool, calls_itself: bool
+) -> SourcePlace:
     positions = [*traceback.tb_frame.f_code.co_positions()]
     line, end, left, right = positions[traceback.tb_lasti // 2]
     if line is None or end is None or left is None or right is None:
-        return SourcePlace(function, traceback.tb_lineno, None, is_inner)
-    return SourcePlace(function, line, (line, left, end, right), is_inner)
+        return SourcePlace(function, traceback.tb_lineno, None, is_inner, calls_itself)
+    return SourcePlace(function, line, (line, left, end, right), is_inner, calls_itself)

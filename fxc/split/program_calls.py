@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from types import FunctionType, ModuleType
 from typing import Any
 
@@ -14,7 +14,7 @@ from fxc.capture.session.locations import is_of_program
 from fxc.capture.staging.nodes import walk
 
 from .function_plan import FunctionPlan
-from .statement_syntax import KEPT, METHOD, TAKEN, Names
+from .statement_syntax import KEPT, METHOD, TAKEN, Names, Span, span_of
 
 # Functions of these call what they are given many times, and neither keep nor compare it.
 TAKING_CALLBACKS = "scipy."
@@ -86,3 +86,11 @@ class ProgramCalls:
 
 def _run_by(called: object) -> Any:
     return vars(called).get("__init__") if isinstance(called, type) else called
+
+
+def calls_alike(body: Iterable[ast.stmt], place: Span) -> list[Span]:
+    """Where else some statements call what they call at a place."""
+    calls = [each for each in walk(*body) if isinstance(each, ast.Call)]
+    there = {ast.unparse(each.func) for each in calls if span_of(each) == place}
+    alike = (each for each in calls if ast.unparse(each.func) in there)
+    return [span for span in map(span_of, alike) if span != place]

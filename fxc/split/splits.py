@@ -22,7 +22,7 @@ from .driver import Cuts, Driver, DriverWriter
 from .function_plan import FunctionPlan, Statement
 from .part_source import PartKey, PartSource
 from .pieces import Pieces
-from .program_calls import OF_PYTHON
+from .program_calls import OF_PYTHON, calls_alike
 from .statement_syntax import TAKEN, Span, body_of, is_within, own_reads, span_of
 from .taking_apart import use_of
 
@@ -280,19 +280,26 @@ class Split:
         if found is None:
             return False
         own, called = _own_places(refusal.places)
+        alike = list[Span]()
+        if own and own[0].calls_itself and own[0].span is not None:
+            alike = calls_alike((each.node for each in self.plan.body), own[0].span)
         for each in reversed(own):
             found = self._pieces.alone(found, each.span)
         if self._is_cut(found):  # as other values had it: of the function, or of an old part
             return within == self.plan.body
         inner = replace(refusal, places=called)
-        helper = None
-        if inner.places and self._may_be_split(inner):
+        function, helper = inner.places[0].function if inner.places else None, None
+        if function is not None and self._may_be_split(inner):
             helper = self._helper(inner)
             if helper == "warns":
-                self.calls.add(inner.places[0].function)
+                self.calls.add(function)
         self._says_so = helper == "warns"
         self._has_helpers |= helper is not None
-        self._add(found, bool(helper), inner.places[0].function if inner.places else None)
+        self._add(found, bool(helper), function)
+        for place in alike:
+            other = self.plan.innermost(place[0], place)
+            if other is not None and not self._is_cut(other := self._pieces.alone(other, place)):
+                self._add(other, bool(helper), function)
         return True
 
     def _add(

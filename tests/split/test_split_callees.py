@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy import integrate, optimize
 
+import fxc
 from tests.splitting import compared, unknown
 
 
@@ -113,6 +114,32 @@ class Pipeline(list):
 def of_a_list(u, n, pipeline):
     v, w = pipeline.run(u)
     return v * w + n
+
+
+def sorted_by_parts(u):
+    if len(u) <= 1:
+        return u
+    low = sorted_by_parts(u[u < u[0]])
+    same = u[u == u[0]]
+    high = sorted_by_parts(u[u > u[0]])
+    return np.concatenate([low, same, high])
+
+
+def test_a_recursion_that_data_end_is_refused_once():
+    """It was captured down to Python's limit, and then again for the second call."""
+    u = np.random.default_rng(0).random(20)
+    with pytest.warns(fxc.CaptureWarning, match="as deep as the elements of arrays say") as said:
+        assert fxc.compile(sorted_by_parts)(u).tolist() == sorted(u)
+    assert len({str(each.message) for each in said}) == 1
+
+
+def halved(u, count):
+    return halved(u * 0.5, count - 1) if u[0] > 1 and count > 0 else u + count
+
+
+def test_a_recursion_that_data_and_a_number_end_is_captured():
+    compiled, u = fxc.compile(halved, fullgraph=True), np.linspace(900.0, 2.0, 5)
+    assert all(compiled(u, n).tolist() == halved(u, n).tolist() for n in (12, 3, 12))
 
 
 PROGRAMS = [made_and_called, wrongly_made, recursive, by_methods, one_or_another]

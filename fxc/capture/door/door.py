@@ -196,12 +196,11 @@ class Door(PlainCalls):
 
     def _run(self, f: Callable[..., object], code: CodeType, args: Args, kwargs: Kwargs) -> Any:
         """Run a function of the program; one that calls itself, as long as that is not too much."""
-        is_outermost = self._recursion.begins(code, args)
+        self._recursion.begins(code, (*args, *kwargs.values()))
         try:
             result = f(*args, **kwargs)
         finally:
-            if is_outermost:
-                self._recursion.ends(code)
+            self._recursion.ends(code)
         if type(result) is GeneratorType:
             self.session.generators.append(weakref.ref(result))
         return result
