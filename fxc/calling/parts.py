@@ -66,7 +66,11 @@ class Part(Serving[..., Any]):
     @property
     def is_waiting(self) -> bool:
         """Whether its compilation is put off."""
-        return any(each.dear and each.left > 0 for each in self._state.captures.values())
+        return any(x.is_put_off and x.left > 0 for x in self._state.captures.values())
+
+    @property
+    def _whole_split(self) -> Split:
+        return self._whole
 
     def _split(self, error: CaptureError) -> None:
         if self._whole.refused(error, self.source.statements):

@@ -143,11 +143,13 @@ class Serving(Remembering[P, R]):
             return self._first_run(remembered, args, kwargs, is_new=False)
         captures = self._captures(key)
         pays = self._pays(captures, key)
+        if self._whole_split is not None:
+            captures.wait_for(sum(each.seconds for each in self._whole_split.captures))
         if pays and captures.must_wait(self._alike(key)):  # before a look at all values
             return self._meanwhile(captures, args, kwargs)
         if not pays or self._varies(key, args, kwargs):
             return self._without_capture(captures, key, args, kwargs)
-        at_once = self._options.fullgraph or captures.dear or not trials.are_held()
+        at_once = self._options.fullgraph or captures.is_put_off or not trials.are_held()
         otherwise: Callable[[tuple[Any, ...], dict[str, Any]], Any]
         try:
             with captures.one_more():

@@ -125,11 +125,15 @@ class TakingTurns(Running[P, R]):
         left = Handed(self.__fxc_original__, turn.key, min(calls, most), trial.python)
         self._give_turn(left)
 
+    @property
+    def _whole_split(self) -> Split | None:
+        """How the function is split that this is, or is a part of."""
+        return self._state.split
+
     def _calls_lost(self, trial: Trial, least: int) -> int:
         """How many calls of a driver that has lost a trial Python is to take."""
         split, state = self._state.split, self._state
-        called: list[Any] = [] if split is None else split.called
-        captures = [found for each in called for found in each._state.captures.values()]
+        captures = [] if split is None else split.captures
         seconds = max((each.left for each in captures), default=0.0)
         if seconds > 0:
             least = 1

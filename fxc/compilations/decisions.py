@@ -32,6 +32,7 @@ _FEW_DEAR, _DEAR = 2, 2.0  # captures that have taken so many seconds together
 LONGEST = 2.0  # seconds that a compilation may take that is not put off
 SHARE = 0.1  # of them that Python has to spend first,
 AFTER_REFUSAL = 0.02  # and of a capture that was refused, before the next one,
+_TOGETHER = 0.5  # seconds of all captures of a function that is split, before others wait,
 _LATER, _AT_ONCE = 1.0, 3  # or of any after so many that did not pay
 MOST_REFUSALS = 4  # of one combination of argument types, before all are taken to be refused
 
@@ -53,6 +54,9 @@ MOST_REFUSALS = 4  # of one combination of argument types, before all are taken 
 # once Python has spent a fiftieth of the time that the refused capture took. After three captures
 # of one kind that do not pay yet the next waits for as long as the last one took: what comes of it
 # may serve as little as those, and calls then take no more than twice as long.
+# The captures of a function that is split, of its parts and of what it calls have half a second
+# together. After that each waits until Python has spent a tenth of what all have taken on such
+# calls: there may be dozens of parts, and a recursion calls what is compiled for each size anew.
 
 
 @mutable
@@ -121,8 +125,9 @@ class Captures:
     count: int = 0
     seconds: float = 0.0  # of processor time
     misses: int = 0  # calls in a row for which one would not have paid
-    dear: float = 0.0  # seconds that a compilation is estimated to take which was put off
+    dear: float = 0.0  # seconds of which Python has to spend a share before each
     left: float = 0.0  # seconds that Python has to spend before the next one
+    is_put_off: bool = False  # the next one, which is estimated to take long
 
     @contextmanager
     def one_more(self) -> Iterator[None]:
@@ -134,7 +139,7 @@ class Captures:
         try:
             yield
         except PutOff as found:
-            self.count -= 1
+            self.count, self.is_put_off = self.count - 1, True
             self.dear, self.left = found.seconds, found.seconds * SHARE
             raise
         except CaptureError:
@@ -145,6 +150,11 @@ class Captures:
             self.seconds += took
             if self.may_wait:
                 self.left += took * share
+
+    def wait_for(self, together: float) -> None:
+        """Let Python spend some time first if all captures of a split function have taken long."""
+        if self.may_wait and not self.dear and together > _TOGETHER:
+            self.dear, self.left = together, together * SHARE
 
     @property
     def are_dear(self) -> bool:

@@ -134,6 +134,11 @@ class Split:
         return [*self.parts.values(), *(helpers[x] for x in self.calls if x in helpers)]
 
     @property
+    def captures(self) -> list[Any]:
+        """What is known of the captures of what it calls."""
+        return [found for each in self.called for found in each._state.captures.values()]
+
+    @property
     def has_parts(self) -> bool:
         """Whether the driver calls parts that may pay."""
         return any(part.source.key not in self._unpaid for part in self.driver.parts)

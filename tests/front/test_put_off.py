@@ -78,3 +78,25 @@ def test_nobody_looks_for_what_varies_meanwhile(monkeypatch: pytest.MonkeyPatch)
 def test_fullgraph_does_not_wait() -> None:
     compiled = fxc.compile(settle, fullgraph=True)
     assert compiled_calls(compiled, (np.linspace(0.5, 3.0, 7),)) == 0
+
+
+def spread(x):
+    low = settle(x)
+    sys.getrefcount(low)
+    high = settle(low + 1) * low
+    sys.getrefcount(high)
+    return high.cumsum() + settle(high)
+
+
+def test_parts_have_some_time_together(as_users: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What comes behind the first one waits, and is compiled where the function is called often."""
+    monkeypatch.setattr(fxc.compilations.decisions, "_TOGETHER", 0.0)
+    compiled, x = fxc.compile(spread), np.linspace(0.5, 3.0, 7)
+    assert difference(run(compiled, (x,)), run(spread, (x,))) == ""
+    assert compiled.cache_info().parts == 1
+    for part in compiled._state.split.called:
+        for captures in part._state.captures.values():
+            captures.left = min(captures.left, 1e-4)
+    for _ in range(400):
+        assert difference(run(compiled, (x,)), run(spread, (x,))) == ""
+    assert compiled.cache_info().parts > 1
