@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
 from typing import Any
 
@@ -9,6 +10,7 @@ import numpy as np
 import pytest
 
 import fxc
+from tests.compiling import check
 from tests.outcomes import difference, run
 
 
@@ -354,3 +356,45 @@ def test_lists_and_dicts_have_the_attributes_of_pythons(fn: Callable[..., Any]) 
     x = np.random.default_rng(3).normal(size=40)
     compiled = fxc.compile(fn, fullgraph=True)
     assert difference(run(fn, [x.copy()]), run(compiled, [x.copy()])) == ""
+
+
+def added_in_place(items, x):
+    """Python asks the array on the right first: a list on the left is none of its operands."""
+    kept = items
+    items += x
+    return items, kept
+
+
+def multiplied_in_place(items, x):
+    kept = items
+    items *= x
+    return items, kept
+
+
+def counted_with_arrays(values, x):
+    found = [v for v in values if v > 0]
+    kept = found
+    found += x
+    return found, kept, kept + x, kept * x, x * kept
+
+
+def added_to_an_item(table, x):
+    table["a"] += x
+    return table
+
+
+@pytest.mark.parametrize("x", [np.array([3.0, 4.0]), np.array(3), np.float64(0.5)])
+@pytest.mark.parametrize("fn", [added_in_place, multiplied_in_place])
+def test_operators_of_lists_with_arrays_are_numpys(fn, x):
+    raising = fn is multiplied_in_place and not isinstance(x, np.ndarray)
+    check(fn, ([1.0, 2.0], x), eager=2 if raising else 0)
+
+
+def test_a_number_says_how_often_a_list_is_repeated():
+    check(multiplied_in_place, ([1.0, 2.0], np.int64(2)), eager=0)
+
+
+def test_lists_within_containers_and_of_counted_length_with_arrays():
+    check(added_to_an_item, ({"a": [1, 2]}, np.array([3, 4])), eager=0)
+    check(counted_with_arrays, (np.array([1.0, -1.0, 2.0]), np.array([3.0, 4.0])), eager=0)
+    check(added_in_place, (deque([1.0, 2.0]), np.array([3.0, 4.0])), eager=0)

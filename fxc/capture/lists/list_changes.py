@@ -14,6 +14,7 @@ from fxc.ir.graph import Operand
 from ..session.refusing import refuse
 from ..session.session import current
 from ..values.operands import Traced, operand, settled
+from ..values.precedence import goes_first
 from .list_room import Int, WithLength, bounds_among, checked_place, is_unknown
 
 
@@ -100,6 +101,8 @@ class ChangedList(WithLength):
                 self.append(x)
 
     def __iadd__(self, more: Iterable[object]) -> Self:
+        if goes_first(more):
+            return NotImplemented
         self.extend(more)
         return self
 

@@ -19,6 +19,7 @@ from ..regions.counted import Bounded, Counted
 from ..session.refusing import How, Request, Requests, refuse
 from ..session.session import current
 from ..values.operands import operand, record, settled, taken_for, wrap
+from ..values.precedence import goes_first
 from .list_buffers import Buffer
 from .list_changes import ChangedList
 from .list_room import Int, place_among
@@ -246,12 +247,16 @@ class PooledList(ChangedList, Pooled):
         return bool(self._has(x))
 
     def __add__(self, other: object) -> Any:
+        if goes_first(other):
+            return NotImplemented
         return self.copy() + (other.copy() if type(other) is PooledList else other)
 
     def __radd__(self, other: object) -> Any:
         return other + self.copy()
 
     def __mul__(self, count: Int) -> Any:
+        if goes_first(count, repeating=True):
+            return NotImplemented
         return self.copy() * count
 
     __rmul__ = __mul__

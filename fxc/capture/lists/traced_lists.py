@@ -22,6 +22,7 @@ from ..numbers.traced_int import wrap_dim
 from ..regions.structured import Statement
 from ..values.above import above
 from ..values.operands import Traced, settled, wrap
+from ..values.precedence import goes_first
 from .list_buffers import any_number, any_of
 from .list_changes import ChangedList, is_list
 from .list_contents import SPARE, is_wide
@@ -284,6 +285,8 @@ class TracedList(ListParts, ChangedList):
         return x in self._plain_items("'in'")
 
     def __add__(self, other: object) -> Any:
+        if goes_first(other):
+            return NotImplemented
         if self.items is None or is_in_arrays(other):
             if other.__class__ is not list or self.of is not list:
                 raise self.unclear("'+'")
@@ -294,6 +297,8 @@ class TracedList(ListParts, ChangedList):
         return other + self._items if self._room is None else self.joined(other, self)
 
     def __mul__(self, count: object) -> Any:
+        if goes_first(count, repeating=True):
+            return NotImplemented
         return self._plain_items("'*'") * count
 
     __rmul__ = __mul__

@@ -25,6 +25,7 @@ from ..session.session import ITEM
 from ..values.maybe_set import MaybeSet, given
 from ..values.objects import MISSING, class_attribute
 from ..values.operands import Traced
+from ..values.precedence import goes_first
 from .inputs import Route
 from .outside import Outside
 
@@ -174,6 +175,8 @@ class ExternalSequence(External):
             self.append(value)
 
     def __iadd__(self, values: Any, /) -> Any:
+        if goes_first(values):
+            return NotImplemented
         self.extend(values)
         return self
 

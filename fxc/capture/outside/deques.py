@@ -8,6 +8,7 @@ from typing import Any
 from fxc.ir.error_kinds import ARGUMENT_KIND, TEXT
 
 from ..session.refusing import refuse
+from ..values.precedence import goes_first
 from .containers import ExternalSequence, Held, give_reads, refuse_others
 
 _MOST = 64  # items that are read
@@ -50,6 +51,10 @@ class ExternalDeque(ExternalSequence, deque[Any]):
         return deque.__len__(self) > 0
 
     def __add__(self, other: object, /) -> Any:
+        if goes_first(other):  # NumPy makes an array of the deque
+            return list(self) + other  # type: ignore[operator]
+        if goes_first(other):  # NumPy takes it for an array
+            return list(self) + other  # type: ignore[operator]
         if not isinstance(other, deque):
             return NotImplemented
         return deque([*self, *other], self.maxlen)

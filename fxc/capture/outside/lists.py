@@ -14,6 +14,7 @@ from ..session.refusing import How, Request, Respecialise, refuse
 from ..values.above import above
 from ..values.objects import MISSING
 from ..values.operands import Traced
+from ..values.precedence import goes_first
 from .containers import ExternalSequence, Held, give_reads, is_number, is_plain, settled
 
 # Note [Lists of numbers]
@@ -324,12 +325,17 @@ class ExternalList(ExternalSequence, list[Any]):
             return NotImplemented
         return _add(self, other)
 
-    def __imul__(self, count: Any, /) -> Any:  # type: ignore[misc]
+    def __mul__(self, count: Any, /) -> Any:
+        return NotImplemented if goes_first(count, repeating=True) else _multiply(self, count)
+
+    def __imul__(self, count: Any, /) -> Any:
+        if goes_first(count, repeating=True):
+            return NotImplemented
         self[:] = list(self) * count
         return self
 
 
-_add = settled(list, "__add__")
+_add, _multiply = settled(list, "__add__"), settled(list, "__mul__")
 
 
 def _plain_slice(key: slice) -> slice:
@@ -346,7 +352,7 @@ def _plain_place(items: list[Any], index: Any, what: str = "assignment ") -> int
 
 
 _LIST_READS = (
-    "__iter__ __reversed__ __contains__ __eq__ __ne__ __lt__ __le__ __gt__ __ge__ __mul__ "
+    "__iter__ __reversed__ __contains__ __eq__ __ne__ __lt__ __le__ __gt__ __ge__ "
     "__rmul__ __repr__ copy count index"
 )
 give_reads(ExternalList, _LIST_READS)
