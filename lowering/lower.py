@@ -16,6 +16,7 @@ from .machine.target import SERIAL, Target
 from .nests.program import Program
 from .scheduling.allocations import with_allocations
 from .scheduling.block_columns import block_columns
+from .scheduling.fixed_numbers import fixed_numbers
 from .scheduling.fuse import fuse
 from .scheduling.growing_products import growing_products
 from .scheduling.independent_steps import independent_steps
@@ -35,6 +36,7 @@ _SCHEDULING: tuple[Callable[[Program], Program], ...] = (
     growing_products,
     repeated_updates,
     fuse,
+    fixed_numbers,
     short_dots,
     independent_steps,
     block_columns,
@@ -71,6 +73,8 @@ def lower(
     program = same_sizes(program, graph.guards)
     done("same_sizes", program)
     for schedule in (reassociate, *_SCHEDULING) if fast else _SCHEDULING:
+        if careful and schedule is fixed_numbers:
+            continue  # what no iteration needs may set flags
         program = schedule(program)
         done(schedule.__name__, program)
     module = emit_module(graph, program, ModuleText(careful, fast, plain), drawn)

@@ -47,6 +47,7 @@ from fxc.lowering.nests.statements import (
     blocks_of,
 )
 from fxc.lowering.nests.together import Together
+from fxc.lowering.operators.python_rules import FAILING
 from fxc.lowering.operators.scalar_rules import COMPLEX_MATH
 from fxc.ops.kernels import kernel_of
 
@@ -326,7 +327,7 @@ def _try(op: str, args: Sequence[Any]) -> Any:
     try:
         with np.errstate(all="ignore"):
             return kernel_of(op)(*args)
-    except ArithmeticError:
-        if not op.startswith("try_"):
+    except (ArithmeticError, ValueError):
+        if op not in FAILING:
             raise
         return None

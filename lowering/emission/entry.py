@@ -85,7 +85,8 @@ def emit_module(
     results = tuple(returned)
     updated = sticky.updated_inputs(program)
     guarded = user_loops == "scalar" and sticky.has_guarded(program.body)
-    may_be_careful = not module.careful and (guarded or sticky.has_extremes(program.body))
+    in_vain = sticky.has_extremes(program.body) or sticky.has_early(program.body)
+    may_be_careful = not module.careful and (guarded or in_vain)
     return Module(
         text,
         program,

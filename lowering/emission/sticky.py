@@ -13,7 +13,19 @@ from fxc.ir.graph import OF_PYTHON
 
 from ..nests.accesses import accesses
 from ..nests.program import Program
-from ..nests.statements import Accumulate, Apply, Boxed, Compute, If, Loop, Matmul, Stmt, walk
+from ..nests.statements import (
+    Accumulate,
+    Apply,
+    Boxed,
+    Compute,
+    For,
+    If,
+    Loop,
+    Matmul,
+    Stmt,
+    While,
+    walk,
+)
 from .emitter import Emitter
 from .llvm_text import FunctionText
 
@@ -132,6 +144,17 @@ def has_guarded(block: Sequence[Stmt]) -> bool:
     """Whether there are such arms."""
     branches = (stmt for stmt in walk(tuple(block)) if isinstance(stmt, If))
     return any(is_guarded(stmt.then) or is_guarded(stmt.orelse) for stmt in branches)
+
+
+def has_early(block: Sequence[Stmt]) -> bool:
+    """Whether what may fail is computed in front of a loop that looks whether it has failed."""
+    for loop in walk(tuple(block)):
+        if isinstance(loop, For | While):
+            numbers = [each for each in walk((loop,)) if isinstance(each, Compute)]
+            made = {each.name for each in numbers}
+            if any(each.op.endswith(" fails") and each.args[-1] not in made for each in numbers):
+                return True
+    return False
 
 
 def has_extremes(block: Sequence[Stmt]) -> bool:
