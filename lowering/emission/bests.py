@@ -10,17 +10,33 @@
 LLVM would rather choose both numbers in each iteration. The next comparison would then wait for the
 choice, which for floats takes three times as long as the comparison. What else the condition says
 is asked after that, which is seldom.
+
+So it is for a number of any type that stays in memory, an element of an array of which the loop
+reads others: the next comparison would wait for the store as well.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
+from fxc.ir.symbols import computed_in, symbols_of
 from fxc.ops.python_numbers import stem
 
 from ..nests.buffers import BOOL, Atom, Const
 from ..nests.program import Program
-from ..nests.statements import Compute, For, If, Load, Loop, Stmt, Store, While, blocks_of
+from ..nests.statements import (
+    Compute,
+    For,
+    If,
+    Index,
+    Load,
+    Loop,
+    Stmt,
+    Store,
+    While,
+    blocks_of,
+    walk,
+)
 from .late import read_early
 from .registers import Record
 
@@ -31,12 +47,10 @@ Made = Mapping[str, Load | Compute]
 
 
 def replacing(program: Program, loop: For | While) -> dict[int, Record]:
-    """The branches of a loop that compare with a float of earlier iterations, and may replace it,
+    """The branches of a loop that compare with a number of earlier iterations, and may replace it,
     by ``id``.
     """
-    ends = (loop.lo, loop.hi) if isinstance(loop, For) else ()
-    known = [end.value for end in ends if isinstance(end, Const)]
-    if len(known) == 2 and known[1] - known[0] < program.target.costs.bests:
+    if is_short(program, loop):
         return {}
     stmts = tuple(_of_iteration(loop.body))
     early = read_early(program, loop.body, set())
@@ -45,12 +59,39 @@ def replacing(program: Program, loop: For | While) -> dict[int, Record]:
     for stmt in stmts:
         if isinstance(stmt, If):
             compared = _compared(stmt.condition, made)
-            bests = {load for load in compared if program.buffers[load.buffer].storage in early}
+            bests = {
+                load
+                for load in compared
+                if (load.dtype.kind == "f" and program.buffers[load.buffer].storage in early)
+                or _stays_in_memory(program, loop, load)
+            }
             then, orelse = (_replaced(arm, other, bests, made) for arm, other in _both(stmt))
             if then != orelse:
                 needs = next(_orders(stmt.condition, made), None) if then else None
                 found[id(stmt)] = Record(then, needs)
     return found
+
+
+def is_short(program: Program, loop: For | While) -> bool:
+    """Whether there are so few iterations that nothing in them is seldom."""
+    ends = (loop.lo, loop.hi) if isinstance(loop, For) else ()
+    known = [end.value for end in ends if isinstance(end, Const)]
+    return len(known) == 2 and known[1] - known[0] < program.target.costs.bests
+
+
+def _stays_in_memory(program: Program, loop: For | While, load: Load) -> bool:
+    """Whether this is the same element in each iteration, of an array of which others are read."""
+    mentioned = {name for dim in load.index for name in (*symbols_of(dim), *computed_in(dim))}
+    made = {each.name for each in walk(loop.body) if isinstance(each, Load | Compute | Index)}
+    if not load.index or mentioned & (made | ({loop.var} if isinstance(loop, For) else set())):
+        return False
+    storage = program.buffers[load.buffer].storage
+    return any(
+        isinstance(each, Load)
+        and program.buffers[each.buffer].storage == storage
+        and each.index != load.index
+        for each in _of_iteration(loop.body)
+    )
 
 
 def _both(stmt: If) -> tuple[tuple[Sequence[Stmt], Sequence[Stmt]], ...]:
@@ -66,14 +107,16 @@ def _of_iteration(block: Sequence[Stmt]) -> Iterator[Stmt]:
 
 
 def _compared(condition: Atom, made: Made) -> Iterator[Load]:
-    """The floats in single places that an order in the condition is about."""
+    """The numbers in memory that an order in the condition is about."""
     stmt = made.get(condition) if isinstance(condition, str) else None
     if not isinstance(stmt, Compute):
         return
-    if stem(stmt.op) in _ORDERS and stmt.arg_dtypes[0].kind == "f":
+    if stem(stmt.op) in _ORDERS:
         for arg in stmt.args:
             load = made.get(arg) if isinstance(arg, str) else None
-            if isinstance(load, Load) and not load.index:
+            if isinstance(load, Compute) and load.op == "item":
+                load = made.get(str(load.args[0]))
+            if isinstance(load, Load):
                 yield load
     elif stem(stmt.op) in _OF_TRUTHS and all(each == BOOL for each in stmt.arg_dtypes):
         for arg in stmt.args:
@@ -81,7 +124,7 @@ def _compared(condition: Atom, made: Made) -> Iterator[Load]:
 
 
 def _orders(condition: Atom, made: Made) -> Iterator[str]:
-    """The orders of floats without which the condition does not hold."""
+    """The orders of numbers without which the condition does not hold."""
     stmt = made.get(condition) if isinstance(condition, str) else None
     if isinstance(stmt, Compute) and all(each == BOOL for each in stmt.arg_dtypes):
         for arg in stmt.args if stem(stmt.op) in ("logical_and", "astype") else ():
@@ -93,11 +136,12 @@ def _orders(condition: Atom, made: Made) -> Iterator[str]:
 def _replaced(
     arm: Sequence[Stmt], other: Sequence[Stmt], bests: Collection[Load], made: Made
 ) -> bool:
-    """Whether an arm stores a float of another origin where the other arm leaves one of these."""
+    """Whether an arm stores a number of another origin where the other arm leaves one of these."""
     names = {load.name for load in bests}
-    kept = {s.buffer for s in other if isinstance(s, Store) and s.value in names}
-    kept |= {load.buffer for load in bests} - {s.buffer for s in other if isinstance(s, Store)}
-    stored = [s.value for s in arm if isinstance(s, Store) and s.buffer in kept]
+    others = [each for each in other if isinstance(each, Store)]
+    kept = {(s.buffer, s.index) for s in others if s.value in names}
+    kept |= {(s.buffer, s.index) for s in bests} - {(s.buffer, s.index) for s in others}
+    stored = [s.value for s in arm if isinstance(s, Store) and (s.buffer, s.index) in kept]
     return bool(stored) and not any(_is_made_of(value, names, made) for value in stored)
 
 

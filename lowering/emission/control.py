@@ -33,6 +33,7 @@ from .llvm_text import Lanes
 from .operator_code import SCALAR_CODE
 from .python_failures import LOSSES
 from .registers import Place
+from .ups_and_downs import moving
 
 
 def check(emitter: Emitter, stmt: Check) -> None:
@@ -175,7 +176,7 @@ class _UserLoop:
         if checks_late(emitter, stmt):
             emitter.lost = emitter.function.stack("i1", 1)
             emitter.function.do(f"store i1 false, ptr {emitter.lost}, align 1")
-        emitter.replacing |= replacing(emitter.program, stmt)
+        emitter.replacing |= moving(emitter.program, stmt) | replacing(emitter.program, stmt)
         ends_by_itself = stmt.leave is None and emitter.regs.marks
         looks = extremes.looks(stmt, emitter.costs.twice) if ends_by_itself else {}
 
@@ -271,7 +272,7 @@ def while_loop(emitter: Emitter, stmt: While) -> None:
     head, inside, done = f.new_label("test"), f.new_label("body"), f.new_label("done")
     outer, outside = emitter.regs.copy(), emitter.left
     emitter.left = None
-    emitter.replacing |= replacing(emitter.program, stmt)
+    emitter.replacing |= moving(emitter.program, stmt) | replacing(emitter.program, stmt)
     with _scalar_nest(emitter, stmt):
         f.do(f"br label %{head}")
         f.start(head)

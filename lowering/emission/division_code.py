@@ -88,7 +88,10 @@ def floor_divide(code: Lanes, args: Sequence[str], dtypes: DTypes, result: np.dt
     zero = code.const(0, dtype)
     if dtype.kind == "u":
         return code.select(special, dtype, zero, quotient)
-    rest = code.binary("sub", dtype, x, code.binary("mul", dtype, quotient, safe))
+    if code.count == 1:  # the very remainder that ``remainder`` has: one instruction makes both
+        rest = code.binary("srem", dtype, x, safe)
+    else:
+        rest = code.binary("sub", dtype, x, code.binary("mul", dtype, quotient, safe))
     down = _signs_differ(code, dtype, rest, safe)
     fix = code.select(down, dtype, code.const(1, dtype), zero)
     quotient = code.binary("sub", dtype, quotient, fix)

@@ -81,6 +81,7 @@ def _function(module: ModuleText, exponent: float) -> str:
         return name
     module.declare("declare double @llvm.fma.f64(double, double, double)")
     module.declare("declare double @llvm.sqrt.f64(double)")
+    module.declare("declare void @llvm.sideeffect()")
     power = module.library("pow", 2)
     often = module.metadata('!{!"branch_weights", i32 29, i32 1}')
     module.functions.append(f"""\
@@ -97,6 +98,7 @@ sure:
   %moderate = icmp ult i64 %past, {MOST - LEAST}
   br i1 %moderate, label %done, label %seldom, !prof {often}
 seldom:
+  call void @llvm.sideeffect()
   %zero = fcmp oeq double %x, {constant(0.0, F64)}
   br i1 {"%zero" if exponent in _EVEN else "false"}, label %done, label %library
 library:

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import copy
 import math
+import platform
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -466,6 +468,25 @@ def test_division_of_what_may_be_negative_floors() -> None:
     assert "natural" in str(fxc.compile(is_prime, fullgraph=True).inspect(101).loops)
 
 
+def digits_of(x, y):
+    carry = 0
+    for i in range(len(x)):
+        total = x[i] * 10 + carry
+        x[i] = total % y[i]
+        carry = total // y[i]
+    return carry
+
+
+@pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="reads machine code")
+def test_a_quotient_and_its_remainder_are_one_division() -> None:
+    args = np.arange(-300, 300) * 7, np.arange(600) - 350
+    compiled = fxc.compile(digits_of, fullgraph=True)
+    with np.errstate(all="ignore"):
+        there, here = (run(f, copy.deepcopy(args)) for f in (digits_of, compiled))
+    assert difference(there, here) == ""
+    assert len(re.findall(r"\bidivq", compiled.inspect(*args).asm)) == 1
+
+
 def test_squares_have_roots() -> None:
     text = str(fxc.compile(lengths, fullgraph=True).inspect(RNG.random(5), RNG.random(5)).loops)
     assert text.count("sqrt fails") == 1
@@ -538,12 +559,58 @@ def dilated(x, used):
     return out
 
 
+def longest(x, used):
+    """The best is an element of an array of which others are read."""
+    length = np.ones(len(x), dtype=np.int64)
+    for i in range(len(x)):
+        for k in range(i):
+            if x[k] < x[i] and length[k] + 1 > length[i]:
+                length[i] = length[k] + 1
+    return length
+
+
+def turned(x, used):
+    """A sum that seldom changes, in one of two ways."""
+    out, turns = x.copy(), 0.0
+    for i in range(1, len(x)):
+        if x[i] - x[i - 1] > 0.7:
+            turns -= 2 * np.pi
+        elif x[i] - x[i - 1] < -0.7:
+            turns = 0.5 * turns
+        out[i] += turns
+    return out
+
+
+def up_or_down(x, used):
+    """It always changes: LLVM chooses what is added."""
+    s = 0.0
+    for i in range(len(x)):
+        if used[i]:
+            s += x[i]
+        elif x[i] > 0.5:
+            s -= x[i]
+        else:
+            s *= 0.5
+    return s
+
+
+def summed_where_used(x, used):
+    s = 0.0
+    for i in range(len(x)):
+        if used[i]:
+            s += x[i]
+    return s
+
+
 @pytest.mark.parametrize(
     ("fn", "branches"),
-    [(nearest_left, 1), (extremes, 1), (damped, 0), (dilated, 0)],
+    [
+        *((nearest_left, 1), (extremes, 1), (damped, 0), (dilated, 0), (longest, 1)),
+        *((turned, 2), (up_or_down, 0), (summed_where_used, 0)),
+    ],
     ids=lambda x: str(x)[:20],
 )
-def test_better_numbers_are_seldom(fn: Callable[..., Any], branches: int) -> None:
+def test_what_is_better_or_changes_is_seldom(fn: Callable[..., Any], branches: int) -> None:
     """The rare arm has a block of its own in LLVM's text, which a side effect keeps apart."""
     compiled = fxc.compile(fn, fullgraph=True)
     for size in (400, 401):
