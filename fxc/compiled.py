@@ -18,12 +18,12 @@ from .calling.running import P, R
 from .calling.serving import Serving
 from .compilations.state import Options
 from .ir.tracebacks import folded
-from .pipeline.report import CacheInfo, SplitStages, Stages, stages_of
 
 if TYPE_CHECKING:
     from fxc.dispatch.backend import BackendIndex
 
     from .dispatch.extensions import Backend, Pass
+    from .pipeline.report import CacheInfo, SplitStages, Stages
     from .split.splits import Split
 
 Q = ParamSpec("Q")
@@ -118,6 +118,8 @@ class Compiled(Serving[P, R]):
 
         Raises ``CaptureError`` if the call cannot be captured.
         """
+        from .pipeline.report import SplitStages, stages_of  # for who asks
+
         state = self._state
         variant = self._find(args, kwargs)
         if variant is None and state.split is not None:
@@ -134,6 +136,8 @@ class Compiled(Serving[P, R]):
 
     def cache_info(self) -> CacheInfo:
         """Counts of compilations and calls."""
+        from .pipeline.report import CacheInfo  # for who asks
+
         state, parts = self._state, list[Any]()
         if state.split is not None:
             from .calling.called_functions import parts_of  # whose classes are made from this one

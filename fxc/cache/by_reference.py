@@ -26,10 +26,13 @@ from typing import Any
 import numpy as np
 from numpy._core import umath
 
-from fxc.ir.types import strided_empty
+from fxc.ir.later import import_later
 
 from .by_name import imported, loaded
 from .digests import digest_of, functions_of, is_made_by_python
+
+# For constants that are arrays. See Note [Rooms with one door].
+strided_empty = import_later("fxc.ir.types", "strided_empty")
 
 _ATTRIBUTES = (staticmethod, classmethod, property, DynamicClassAttribute, enum.property)
 _Cached = type(functools.cache(len))
@@ -281,7 +284,7 @@ def _array_of(
     values: np.ndarray, shape: tuple[int, ...], strides: tuple[int, ...], is_writeable: bool
 ) -> np.ndarray:
     """An array that lies in memory as it did: pickle leaves no gaps."""
-    made = strided_empty(values.dtype, shape, strides)
+    made: np.ndarray = strided_empty(values.dtype, shape, strides)
     made[...] = values
     made.setflags(write=is_writeable)
     return made

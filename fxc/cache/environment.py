@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import marshal
 import os
 import platform
 import sys
@@ -20,6 +21,7 @@ _VARIABLES = (
     *("NPY_DISABLE_CPU_FEATURES", "NPY_ENABLE_CPU_FEATURES", "OPENBLAS_CORETYPE"),
     *("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS"),
 )
+_PLAIN = 2  # the last form of marshal's in which equal values are equal bytes
 # Folders of sources that no call depends on.
 _NOT_ASKED = ("__pycache__", "cli", "drawing", "exporters", "reporting", "scripts", "tracing")
 
@@ -50,7 +52,7 @@ def _sources(folder: str) -> bytes:
         with open(name, "rb") as file:  # has the digest of each file
             return digest(file.read())
     except OSError:
-        return digest(repr(sorted(_stamps(folder))).encode())
+        return digest(marshal.dumps(sorted(_stamps(folder)), _PLAIN))
 
 
 def _stamps(folder: str) -> list[tuple[object, ...]]:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from fxc.compilations.decisions import kinds_of
 from fxc.compilations.variants import Variant
-from fxc.ir.graph import Graph, walk
+from fxc.ir.later import import_later
 from fxc.ir.location import Site
 from fxc.native.pointer_table import TableObjects, table_of
 from fxc.runtime.engine import Engine
@@ -30,7 +30,10 @@ from .granted import check_granted, granted_by
 from .restored import Rest, Restored, RestoredCapture, RestoredCompilation, RestoredGuards
 
 if TYPE_CHECKING:
+    from fxc.ir.graph import Graph
     from fxc.pipeline.assemble import Assembled
+
+walk = import_later("fxc.ir.graph", "walk")  # for who writes. See Note [Rooms with one door].
 
 # Note [Restored compilations]
 # A compilation is stored in two parts, each a pickle as in Note [Stored compilations]. The first

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from fxc.ir.asynchronous import hand_on
 from fxc.ir.errors import CaptureError
-from fxc.ir.graph import walk
+from fxc.ir.later import import_later
 from fxc.ir.location import Site
 from fxc.ir.records import mutable
 
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from fxc.pipeline.stages import Compilation
 
     from .variants import Variant
+
+walk = import_later("fxc.ir.graph", "walk")  # few calls leave. See Note [Rooms with one door].
 
 # Note [Leaves]
 # Native code leaves a call to Python where it cannot go on: where NumPy raises, or gives something

@@ -3,8 +3,9 @@
 Imports nothing else of fxc. Everything here is an immutable value; passes build new graphs.
 """
 
-from . import size_functions as size_functions  # it says what ``//`` does between dims
-from .graph import print_by
 from .later import import_later
+from .upward import UPWARD
 
-print_by(import_later("fxc.ir.text", "print_graph"))
+UPWARD["//"] = import_later("fxc.ir.size_functions", "floordiv")
+UPWARD["%"] = import_later("fxc.ir.size_functions", "mod")
+UPWARD["str(graph)"] = import_later("fxc.ir.text", "print_graph")

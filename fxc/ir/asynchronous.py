@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import os
-import signal
 from collections.abc import Iterator
 from types import CodeType, TracebackType
 
@@ -63,6 +62,8 @@ def _is_ours(filename: str) -> bool:
 
 
 def _handlers() -> set[CodeType | None]:
+    import signal  # which makes three enumerations, and is needed where something has been raised
+
     return {_code(signal.getsignal(number)) for number in signal.valid_signals()} - {None}
 
 

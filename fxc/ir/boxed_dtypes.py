@@ -101,13 +101,6 @@ def field_of(dtype: np.dtype, names: tuple[str, ...]) -> tuple[np.dtype, int]:
     return dtype, begin
 
 
-def alignment(dtype: np.dtype) -> int:
-    """The multiple of bytes that an element lies at if it and its fields are aligned."""
-    if dtype.fields is None:
-        return dtype.base.alignment
-    return max(alignment(field[0]) for field in dtype.fields.values())
-
-
 def is_without_unit(dtype: np.dtype) -> bool:
     """Whether NumPy chooses the unit of dates or times by what it is given."""
     return dtype.kind in "mM" and np.datetime_data(dtype)[0] == "generic"

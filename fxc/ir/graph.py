@@ -8,7 +8,7 @@ of these, or a tuple of SliceSpec.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -22,6 +22,7 @@ from .signature import Signature
 from .size_guards import Guard
 from .symbols import Dim
 from .types import ScalarType, Type, scalar_type_of
+from .upward import UPWARD
 
 if TYPE_CHECKING:
     from .schema import Schema
@@ -219,16 +220,7 @@ class Graph:
         return replace(self, body=body, **changes)
 
     def __str__(self) -> str:
-        return _print(self)
-
-
-_print: Callable[[Graph], str] = object.__repr__
-
-
-def print_by(printer: Callable[[Graph], str]) -> None:
-    """Say what gives the text of a graph, which needs these classes."""
-    global _print
-    _print = printer
+        return str(UPWARD["str(graph)"](self))
 
 
 def walk(region: Region) -> list[Node]:

@@ -56,17 +56,14 @@ def _with_methods(cls: Any, *, frozen: bool, eq: bool) -> Any:
     del members["__dict__"], members["__weakref__"]
     inherited = [member for base in cls.__mro__[:-1] for member in vars(base).values()]
     cached = any(isinstance(member, cached_property) for member in inherited)
-    fields = {
-        name: _take_field(members, name, kind)
-        for name, kind in cls.__annotations__.items()
-        if not str(kind).startswith(("ClassVar", "typing.ClassVar"))
-    }
-    taken = [name for name, each in fields.items() if each.init]
+    kinds = {name: kind for name, kind in cls.__annotations__.items() if not _is_of_class(kind)}
+    said = {name: members.pop(name, MISSING) for name in kinds}
+    taken = {name: each for name, each in said.items() if not _says(each, "init", False)}
     methods: dict[str, Any] = {"__repr__": _show, "__reduce__": _reduce}
     if frozen:
         methods |= {"__setattr__": _refuse, "__delattr__": _refuse}
     if eq:
-        methods |= _comparison([name for name, each in fields.items() if each.compare])
+        methods |= _comparison([name for name in said if not _says(said[name], "compare", False)])
     made = type(cls)(
         cls.__name__,
         cls.__bases__,
@@ -74,28 +71,61 @@ def _with_methods(cls: Any, *, frozen: bool, eq: bool) -> Any:
             **methods,
             **members,
             "__qualname__": cls.__qualname__,
-            "__slots__": (*fields, "__dict__") if cached else tuple(fields),
+            "__slots__": (*said, "__dict__") if cached else tuple(said),
             "__match_args__": tuple(taken),
-            "__dataclass_fields__": fields,
+            "__dataclass_fields__": _Fields(kinds, said),
         },
     )
-    made.__init__ = _initialiser(made, {name: fields[name] for name in taken})
+    made.__init__ = _initialiser(made, taken)
     return made
 
 
-def _take_field(members: dict[str, Any], name: str, kind: object) -> Any:
-    """What the class body says of a field; its default gives way to the slot."""
-    said = members.pop(name, MISSING)
-    each: Any = said if isinstance(said, Field) else field(default=said)
-    each.name, each.type, each._field_type = name, kind, dataclasses._FIELD  # type: ignore[attr-defined]
-    return each
+def _is_of_class(kind: object) -> bool:
+    return str(kind).startswith(("ClassVar", "typing.ClassVar"))
+
+
+def _says(said: object, what: str, value: object) -> bool:
+    """Whether a class body says by ``field(...)`` that something of a field has this value."""
+    return isinstance(said, Field) and getattr(said, what) is value
+
+
+def _default(said: Any) -> Any:
+    """``MISSING`` if there is none, or if it is made for each object."""
+    return said.default if isinstance(said, Field) else said
+
+
+def _factory(said: Any) -> Any:
+    return said.default_factory if isinstance(said, Field) else MISSING
+
+
+class _Fields:
+    """``__dataclass_fields__`` as it stands in a class until somebody asks for it: few do."""
+
+    def __init__(self, kinds: dict[str, Any], said: dict[str, Any]) -> None:
+        self._kinds, self._said = kinds, said
+
+    def __set_name__(self, owner: Any, name: str) -> None:
+        self._owner = owner
+
+    def __get__(self, record: object, cls: type) -> dict[str, Field[Any]]:
+        found = {name: self._field(name, each) for name, each in self._said.items()}
+        self._owner.__dataclass_fields__ = found
+        return found
+
+    def _field(self, name: str, said: Any) -> Field[Any]:
+        each: Any = said if isinstance(said, Field) else field(default=said)
+        each.name, each.type, each._field_type = name, self._kinds[name], dataclasses._FIELD  # type: ignore[attr-defined]
+        return each  # type: ignore[no-any-return]
 
 
 _FEW = 4  # objects of most classes are all that a first call makes; to write a method takes as long
 
 
-def _initialiser(cls: Any, fields: dict[str, Field[Any]]) -> Callable[..., None]:
-    """The method as it is called first; it makes the one that is called when there are more."""
+def _initialiser(cls: Any, fields: dict[str, Any]) -> Callable[..., None]:
+    """The method as it is called first; it makes the one that is called when there are more.
+
+    ``fields`` are the parameters, with what the class body says of each.
+    """
     calls = 0
 
     def __init__(self: object, *args: object, **kwargs: object) -> None:
@@ -111,7 +141,7 @@ def _initialiser(cls: Any, fields: dict[str, Field[Any]]) -> Callable[..., None]
 def _fill(
     self: object,
     cls: Any,
-    fields: dict[str, Field[Any]],
+    fields: dict[str, Any],
     args: tuple[object, ...],
     kwargs: dict[str, object],
 ) -> bool:
@@ -120,12 +150,12 @@ def _fill(
     if len(args) > len(given) or not kwargs.keys() <= fields.keys() - given.keys():
         return False
     given |= kwargs
-    for name, each in fields.items():
+    for name, said in fields.items():
         if name not in given:
-            if each.default_factory is not MISSING:
-                given[name] = each.default_factory()
-            elif each.default is not MISSING:
-                given[name] = each.default
+            if _factory(said) is not MISSING:
+                given[name] = _factory(said)()
+            elif _default(said) is not MISSING:
+                given[name] = _default(said)
             else:
                 return False
     for name in fields:
@@ -136,18 +166,18 @@ def _fill(
     return True
 
 
-def _written(cls: Any, fields: dict[str, Field[Any]]) -> Callable[..., None]:
+def _written(cls: Any, fields: dict[str, Any]) -> Callable[..., None]:
     """``__init__`` with the fields' names for its parameters."""
-    made = tuple(each.default_factory is not MISSING for each in fields.values())
+    factories = [_factory(said) for said in fields.values()]
+    made = tuple(factory is not MISSING for factory in factories)
     finish = getattr(cls, "__post_init__", None)
     setters = [vars(cls)[name].__set__ for name in fields]
-    factories = [each.default_factory for each in fields.values()]
     method = _template(made, finish is not None)(MISSING, finish, *setters, *factories)
     method.__code__ = method.__code__.replace(co_varnames=("self", *fields))
     defaults = [
-        each.default
-        for each, is_made in zip(fields.values(), made, strict=True)
-        if is_made or each.default is not MISSING
+        _default(said)
+        for said, is_made in zip(fields.values(), made, strict=True)
+        if is_made or _default(said) is not MISSING
     ]
     method.__defaults__ = tuple(defaults)
     method.__qualname__ = f"{cls.__qualname__}.__init__"

@@ -18,7 +18,6 @@ from .symbols import (
     SymFunc,
     as_dim,
     computed,
-    divides,
     normal,
     symbol,
     terms_of,
@@ -87,7 +86,6 @@ def _constant(dim: Dim) -> int:
     return next((factor for monomial, factor in terms_of(dim) if not monomial), 0)
 
 
-@divides("//")
 def floordiv(left: Dim, right: Dim) -> Dim:
     """``left // right`` as Python's, folded where the quotient is exact but for a number."""
     if isinstance(left, int) and isinstance(right, int):
@@ -115,7 +113,6 @@ def floordiv(left: Dim, right: Dim) -> Dim:
             return _function("floordiv", left, right)
 
 
-@divides("%")
 def mod(left: Dim, right: Dim) -> Dim:
     """``left % right`` as Python's."""
     if isinstance(left, int) and isinstance(right, int):

@@ -18,11 +18,12 @@ Note that ``<`` and friends do not exist on a ``SymExpr``: whoever needs to know
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import field
 from types import MappingProxyType
 
 from .records import frozen
+from .upward import UPWARD
 
 
 @frozen
@@ -169,16 +170,16 @@ class SymExpr:
     __rmul__ = __mul__
 
     def __floordiv__(self, other: Dim) -> Dim:
-        return _divisions["//"](self, other)
+        return _divided("//", self, other)
 
     def __rfloordiv__(self, other: Dim) -> Dim:
-        return _divisions["//"](other, self)
+        return _divided("//", other, self)
 
     def __mod__(self, other: Dim) -> Dim:
-        return _divisions["%"](self, other)
+        return _divided("%", self, other)
 
     def __rmod__(self, other: Dim) -> Dim:
-        return _divisions["%"](other, self)
+        return _divided("%", other, self)
 
     def __repr__(self) -> str:
         self._text = self._text or self._shown()
@@ -205,19 +206,9 @@ _NO_SYMBOLS: Mapping[str, Symbol] = MappingProxyType({})
 _NONE_COMPUTED: Mapping[str, Computed] = MappingProxyType({})
 
 
-# Quotients and remainders, which need sums and products: see ``size_functions``.
-_Division = Callable[[Dim, Dim], Dim]
-_divisions: dict[str, _Division] = {}
-
-
-def divides(operator: str) -> Callable[[_Division], _Division]:
-    """Decorator for what an operator between dims does."""
-
-    def register(function: _Division) -> _Division:
-        _divisions[operator] = function
-        return function
-
-    return register
+def _divided(operator: str, left: Dim, right: Dim) -> Dim:
+    found: Dim = UPWARD[operator](left, right)  # of ``size_functions``: it needs sums and products
+    return found
 
 
 def symbol(

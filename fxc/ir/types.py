@@ -9,6 +9,7 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
 from .boxed_dtypes import boxed_name, is_boxed, is_without_unit
+from .dtypes import same_dtype
 from .records import frozen
 from .size_guards import guard
 from .symbols import Dim, product
@@ -44,17 +45,6 @@ def is_known(dtype: np.dtype) -> bool:
     if known is None:
         return is_boxed(dtype)
     return known is dtype or same_dtype(known, dtype)
-
-
-def same_dtype(left: np.dtype, right: np.dtype) -> bool:
-    """Whether nothing tells two dtypes apart."""
-    if left.num != right.num or left != right or left.metadata != right.metadata:
-        return False
-    if left.names is None:
-        return True
-    fields = zip(left.fields.values(), right.fields.values(), strict=True)  # type: ignore[union-attr]
-    are_same = all(same_dtype(one[0].base, other[0].base) for one, other in fields)
-    return are_same and left.isalignedstruct == right.isalignedstruct
 
 
 def known_dtype(dtype: np.dtype) -> np.dtype:

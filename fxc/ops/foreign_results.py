@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from fxc.ir.dtypes import same_dtype
 from fxc.ir.records import frozen
 from fxc.ir.types import (
     PYTHON_KINDS,
@@ -19,7 +20,6 @@ from fxc.ir.types import (
     is_known,
     normal_strides,
     ordered_strides,
-    same_dtype,
 )
 
 

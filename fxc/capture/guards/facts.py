@@ -11,9 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from fxc.ir.boxed_dtypes import alignment
+from fxc.ir.dtypes import alignment, same_dtype
 from fxc.ir.records import frozen
-from fxc.ir.types import same_dtype
 
 
 def same_value(x: Any, known: Any) -> bool:

@@ -12,19 +12,17 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
 from types import CodeType, FunctionType, MappingProxyType
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from fxc.ir.asynchronous import NUMPYS_ERRORS, hand_on
 from fxc.ir.errors import MISSED, Flagged, Interrupted, RunFailed
+from fxc.ir.later import import_later
 from fxc.ir.made_functions import code_of, function_of
 from fxc.ir.records import frozen
-from fxc.ir.size_guards import Guard
-from fxc.ir.types import ArrayType
 from fxc.ops.epochs import Epoch
 
-from .expressions import expression_of
 from .facts import (
     apart,
     codes_of,
@@ -35,7 +33,14 @@ from .facts import (
     same_keys,
     same_value,
 )
-from .words import difference
+
+if TYPE_CHECKING:
+    from fxc.ir.size_guards import Guard
+    from fxc.ir.types import ArrayType
+
+# For programs that are made, and for those that do not hold. See Note [Rooms with one door].
+expression_of = import_later("fxc.capture.guards.expressions", "expression_of")
+difference = import_later("fxc.capture.guards.words", "difference")
 
 Inputs = tuple[Any, ...]
 

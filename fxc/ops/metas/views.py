@@ -13,7 +13,8 @@ from typing import TypeVar
 import numpy as np
 
 from fxc.ir.bounds import decide
-from fxc.ir.boxed_dtypes import alignment, field_of
+from fxc.ir.boxed_dtypes import field_of
+from fxc.ir.dtypes import alignment
 from fxc.ir.errors import InternalError
 from fxc.ir.graph import SliceSpec
 from fxc.ir.size_functions import hint, minimum
