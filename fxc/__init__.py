@@ -114,6 +114,9 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module 'fxc' has no attribute {name!r}")
     from importlib import import_module
 
+    from fxc.cache.bytecode import import_from_one_file
+
+    import_from_one_file(__name__, __path__[0])
     found = import_module(module)
     value = found if module == f"fxc.{name}" else getattr(found, name)
     globals()[name] = value
