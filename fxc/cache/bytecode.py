@@ -136,13 +136,15 @@ class OneFile:
         head = (_MAGIC, len(listed).to_bytes(_WORD, "little"), listed)
         own = f"{self.path}.{os.getpid()}"
         try:
-            with open(own, "wb") as file:
+            with open(own, "xb") as file:
                 file.write(b"".join((*head, *(each for _, each in codes.values()))))
                 file.flush()
                 os.fsync(file.fileno())  # what is cut off would be read as bytecode
             os.replace(own, self.path)
+        except FileExistsError:  # of a process of another machine, say
+            raise
         except OSError:
-            if os.path.exists(own):
+            with suppress(FileNotFoundError):
                 os.remove(own)
             raise
 

@@ -57,7 +57,7 @@ from .signature import (
 from .symbols import Symbol, SymExpr, symbols_of
 from .types import DTYPE_NAMES, ArrayType, Type, dtype_name, is_known
 
-NAME = re.compile(r"[^\W\d][\w.]*")
+_NAME = r"[^\W\d][\w.]*"
 COMMENT_COLUMN = 80
 LISTED_ELEMENTS = 16  # constants with more elements are printed as base64
 
@@ -81,7 +81,7 @@ def graph_lines(graph: Graph) -> list[Line]:
     That is the graph for the head, a Guards tuple, a Node, a Region for its ``return`` or
     ``yield``, a Signature, a Mutation or an output leaf.
     """
-    name = graph.name if NAME.fullmatch(graph.name) else repr(graph.name)
+    name = graph.name if re.fullmatch(_NAME, graph.name) else repr(graph.name)
     lines = [Line(f"{graph.stage} {name}({_declared(graph.inputs)})", graph)]
     known = [_show_known(symbol) for symbol in known_symbols(graph)]
     if known:

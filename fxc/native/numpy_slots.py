@@ -52,9 +52,12 @@ def _there(address: int | None, what: str) -> int:
     return address
 
 
+_kind = cache(ctypes.PYFUNCTYPE)  # of functions: each is a class
+
+
 @cache
 def _table() -> Any:
-    find = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p)(
+    find = _kind(ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p)(
         ("PyCapsule_GetPointer", ctypes.pythonapi)
     )
     capsule = importlib.import_module("numpy._core._multiarray_umath")._ARRAY_API
@@ -95,7 +98,7 @@ def loop_of_ufunc(ufunc: Any, number: int) -> bytes:
 
 
 def _sorting_function(name: str, dtype: np.dtype) -> int:
-    find = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object)(numpy_function(_FUNCTIONS_OF))
+    find = _kind(ctypes.c_void_p, ctypes.py_object)(numpy_function(_FUNCTIONS_OF))
     functions = ctypes.cast(find(dtype), ctypes.POINTER(ctypes.c_void_p))
     return _there(functions[_SORTS[name]], f"{name} of {dtype}")
 
@@ -137,7 +140,7 @@ def _check_functions() -> None:
     memory = np.arange(6.0)
     dtype, sizes, steps = memory.dtype, (ctypes.c_ssize_t * 2)(2, 3), (ctypes.c_ssize_t * 2)(8, 16)
     place, whole = ctypes.c_void_p, ctypes.c_int
-    make = ctypes.PYFUNCTYPE(
+    make = _kind(
         ctypes.py_object,
         ctypes.py_object,
         ctypes.py_object,
@@ -154,13 +157,13 @@ def _check_functions() -> None:
                 memory.ctypes.data, 0x400, None)  # fmt: skip
     known = memory.reshape(3, 2).T
     _demand(np.array_equal(array, known) and array.strides == known.strides, "NewFromDescr")
-    copy = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.py_object, ctypes.c_int)
+    copy = _kind(ctypes.py_object, ctypes.py_object, ctypes.c_int)
     made = copy(numpy_function(_NEW_COPY))(array, 0)
     _demand(np.array_equal(made, known) and made.flags.c_contiguous, "NewCopy")
-    update = ctypes.PYFUNCTYPE(None, ctypes.py_object, ctypes.c_int)
+    update = _kind(None, ctypes.py_object, ctypes.c_int)
     update(numpy_function(_UPDATE_FLAGS))(array, 0x103)
     _demand(array.flags.f_contiguous and not array.flags.c_contiguous, "UpdateFlags")
-    scalar = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p)
+    scalar = _kind(ctypes.py_object, ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p)
     found = scalar(numpy_function(_SCALAR_MAKER))(memory.ctypes.data + 8, dtype, None)
     _demand(type(found) is np.float64 and found == 1.0, "Scalar")
     name = ctypes.pythonapi.PyCapsule_GetName
@@ -187,11 +190,11 @@ def _check_loop() -> None:
 def _check_sorts(dtype: np.dtype) -> None:
     numbers = np.array([3, 1, 2], dtype)
     order = np.arange(3)
-    argsort = ctypes.PYFUNCTYPE(
+    argsort = _kind(
         ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_ssize_t, ctypes.c_void_p
     )
     argsort(_sorting_function("argsort", dtype))(numbers.ctypes.data, order.ctypes.data, 3, None)
     _demand(order.tolist() == [1, 2, 0], f"argsort of {dtype}")
-    sort = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_ssize_t, ctypes.c_void_p)
+    sort = _kind(ctypes.c_int, ctypes.c_void_p, ctypes.c_ssize_t, ctypes.c_void_p)
     sort(_sorting_function("sort", dtype))(numbers.ctypes.data, 3, None)
     _demand(numbers.tolist() == [1, 2, 3], f"sort of {dtype}")

@@ -167,7 +167,7 @@ _FORMS = (
 )
 FORMS: Mapping[str, Form] = {form.key: form for form in _FORMS}
 
-_CALL = re.compile(r"g\.(\w+)\((.*)\)")
+_CALL = r"g\.(\w+)\((.*)\)"
 _USUAL = frozenset({"dtype='int64'", "endpoint=False"})
 
 
@@ -175,7 +175,7 @@ def form_of(source: str, call: str, xs: tuple[Any, ...]) -> tuple[Form, tuple[An
     """How the draw ``call`` of Note [Operators with effects] is made natively, and the arguments
     in order; None if it is not.
     """
-    found = _CALL.fullmatch(call)
+    found = re.fullmatch(_CALL, call)
     if found is None:
         return None
     method, given = found[1], [each for each in found[2].split(", ") if each]

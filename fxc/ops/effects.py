@@ -75,7 +75,7 @@ def direct(op: str, args: tuple[Any, ...]) -> tuple[Callable[..., Any], tuple[An
     if op == "clock":
         return _reading(*args), ()
     xs, size, _, call, source = args
-    method = _METHOD.fullmatch(call)
+    method = re.fullmatch(_METHOD, call)
     if method is None:
         return caller(call, len(xs)), (size, *xs)
     operands = {"size": size, **{f"x{place}": x for place, x in enumerate(xs)}}
@@ -84,7 +84,7 @@ def direct(op: str, args: tuple[Any, ...]) -> tuple[Callable[..., Any], tuple[An
 
 
 # A method of the generator that is given nothing else: no function of Python's between.
-_METHOD = re.compile(r"g\.(\w+)\(((?:size|x\d+)?(?:, (?:size|x\d+))*)\)")
+_METHOD = r"g\.(\w+)\(((?:size|x\d+)?(?:, (?:size|x\d+))*)\)"
 
 
 def _noting(site: int) -> Callable[..., None]:

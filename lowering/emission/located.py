@@ -14,8 +14,8 @@ from fxc.ir.location import SourceLocation
 
 from ..nests.statements import Stmt
 
-_MARK = re.compile(r"  ; @(\d+)$", re.MULTILINE)
-_NODE = re.compile(r"^!(\d+) =", re.MULTILINE)
+_MARK = r"(?m)  ; @(\d+)$"
+_NODE = r"(?m)^!(\d+) ="
 
 
 class CodePlaces:
@@ -43,18 +43,18 @@ class CodePlaces:
 
 def without_marks(text: str) -> str:
     """The text as it is when nobody asks for places."""
-    return _MARK.sub("", text) if "  ; @" in text else text
+    return re.sub(_MARK, "", text) if "  ; @" in text else text
 
 
 def places_of_lines(text: str) -> list[int]:
     """The number that each line of a text bears, or 0."""
-    found = map(_MARK.search, text.split("\n"))
+    found = (re.search(_MARK, line) for line in text.split("\n"))
     return [0 if mark is None else int(mark[1]) for mark in found]
 
 
 def with_debug_locations(text: str) -> str:
     """The text with a debug location for each mark: its number, as a line of one file."""
-    first = max(map(int, _NODE.findall(text)), default=-1) + 1
+    first = max(map(int, re.findall(_NODE, text)), default=-1) + 1
     return "\n".join(_Debug(first).lines(text))
 
 
@@ -88,7 +88,7 @@ class _Debug:
         yield from (f"!{number} = {node}" for number, node in enumerate(self._nodes, first))
 
     def _function(self, lines: list[str]) -> Iterator[str]:
-        if not any(_MARK.search(line) for line in lines):
+        if not any(re.search(_MARK, line) for line in lines):
             yield from lines
             return
         scope = self._node(
@@ -97,7 +97,7 @@ class _Debug:
         )
         yield f"{lines[0].removesuffix(' {')} !dbg !{scope} {{"
         for line in lines[1:]:
-            mark = _MARK.search(line)
+            mark = re.search(_MARK, line)
             if mark is not None:
                 yield f"{line[: mark.start()]}, !dbg !{self._location(int(mark[1]), scope)}"
             elif "call " in line and line.endswith(")"):  # calls that are inlined need one

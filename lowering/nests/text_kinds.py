@@ -9,7 +9,7 @@ import numpy as np
 
 from .buffers import BOOL, F64, I64
 
-_TRUTH = re.compile(r"(py_)?(less|greater|equal|not_equal|logical_|is|signbit|out_of_).*|.* fails")
+_TRUTH = r"(py_)?(less|greater|equal|not_equal|logical_|is|signbit|out_of_).*|.* fails"
 _OF_TYPES = {bool: "b", int: "iu", float: "f"}
 
 
@@ -26,4 +26,4 @@ def kind_beside(value: object, others: Sequence[np.dtype]) -> np.dtype:
 
 def kind_of_result(op: str, given: Sequence[np.dtype]) -> np.dtype:
     """The dtype of a result without one: that of the last operand, or a truth value."""
-    return BOOL if not given or _TRUTH.fullmatch(op) else given[-1]
+    return BOOL if not given or re.fullmatch(_TRUTH, op) else given[-1]

@@ -117,6 +117,15 @@ def test_where_the_file_cannot_be_written_nothing_is_left(folder: Path) -> None:
     assert said(folder)[0] == ["one", "two"]
 
 
+def test_the_file_that_another_process_writes_is_left_alone(folder: Path) -> None:
+    file = OneFile(NAME, str(folder))
+    other = Path(f"{file.path}.{os.getpid()}")
+    other.write_text("of a process of another machine")
+    file.keep()
+    assert other.read_text() == "of a process of another machine"
+    assert not os.path.exists(file.path)
+
+
 def test_none_is_written_where_python_writes_none(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

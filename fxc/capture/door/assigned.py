@@ -19,7 +19,7 @@ from .outer import Outer
 from .places import Attribute, Item, OuterPlace, Place, Rebound
 
 # The last step of a text: an attribute or an item.
-_STEP = re.compile(r"(.+?)(?:\.(\w+)|\[('(?:[^'\\]|\\.)*'|-?\d+)\])")
+_STEP = r"(.+?)(?:\.(\w+)|\[('(?:[^'\\]|\\.)*'|-?\d+)\])"
 
 
 class Places(Creations):
@@ -70,7 +70,7 @@ class Places(Creations):
 
     def _step(self, text: str) -> tuple[Any, Any]:
         """The owner in a text, and a name (as a bytes object) or key of a part of it."""
-        found = _STEP.fullmatch(text)
+        found = re.fullmatch(_STEP, text)
         owner = self._owner_of(found[1]) if found is not None else None
         if found is None or owner is None:
             return None, None

@@ -22,7 +22,7 @@ from .operands import Traced, TracedValue
 from .snapshots import Of, as_pythons, is_array, mapped, snapshot
 
 _DEEPEST = 32  # texts in texts that branches join
-_OF_TEXTS = re.compile(r"%(\(.*?\))?[^a-zA-Z%]*[sra]")  # conversions that may show nothing
+_OF_TEXTS = r"%(\(.*?\))?[^a-zA-Z%]*[sra]"  # conversions that may show nothing
 
 
 def _of_known(function: Callable[..., object]) -> Callable[..., Any]:
@@ -85,7 +85,7 @@ class Late(Traced):
     def _is_filled(self) -> Any:
         """Its truth, where that is clear: the text of a number has characters."""
         if self._function is operator.mod and type(self._args[0]) is str:
-            shows = _OF_TEXTS.sub("", self._args[0]) != ""
+            shows = re.sub(_OF_TEXTS, "", self._args[0]) != ""
         else:
             shows = self._function is formatted and any(map(_shows, self._args))
         return shows or bool(self._known())
