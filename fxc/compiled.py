@@ -229,7 +229,7 @@ def compile(
     0
     """
     check_settings()
-    options = Options(fullgraph, backend, dynamic, math, _listed(passes))
+    options = _shared(Options(fullgraph, backend, dynamic, math, _listed(passes)))
     if fn is None:
         return lambda function: Compiled(function, options)
     for kind in (staticmethod, classmethod):
@@ -238,6 +238,14 @@ def compile(
     if not callable(fn):
         raise UsageTypeError(ARGUMENT, f"fxc.compile takes a function, not a {type(fn).__name__}")
     return Compiled(fn, options)
+
+
+_USUAL = Options()
+
+
+def _shared(options: Options) -> Options:
+    """One object for the usual ones: thousands of functions may live at once."""
+    return _USUAL if options == _USUAL else options
 
 
 def _listed(passes: object) -> tuple[Pass | str, ...]:

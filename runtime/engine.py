@@ -236,6 +236,8 @@ class Engine:
     alone.
     """
 
+    __slots__ = ("__weakref__", "_code", "_kept", "_quick", "entries", "functions", "source")
+
     def __init__(
         self,
         text: str,
@@ -257,7 +259,8 @@ class Engine:
             except Unlinked:
                 code = _ByLLVM(source, support, symbols)
             keep_freed_memory()
-            self._begin(code, lambda: source, table, entries, kept)
+            self._begin(code, lambda: (text, loops), table, entries, kept)
+            self._quick = quick
 
     @classmethod
     def of_kept(
@@ -276,24 +279,23 @@ class Engine:
         with llvm_lock:
             code = link(_kept(keys[0]), support_in_memory(keys[1:], _kept))
             keep_freed_memory()
-            made._begin(code, lambda: _Source(*source(), False), table, entries, kept)
+            made._begin(code, source, table, entries, kept)
         return made
 
     def _begin(
         self,
         code: InMemory | _ByLLVM,
-        source: Callable[[], _Source],
+        source: Callable[[], tuple[str, str]],
         table: bytes,
         entries: Sequence[str],
         kept: Sequence[object],
     ) -> None:
-        self._code, self._source = code, source
+        self._code, self.source, self._quick = code, source, False
         self._kept, self.entries = (code, *kept), tuple(entries)
         self.functions = tuple(self.function(name, table) for name in entries)
 
-    def source_is(self, source: Callable[[], tuple[str, str]]) -> None:
-        """Have the text and kind of loops from elsewhere, for who wants to see them."""
-        self._source = lambda: _Source(*source(), False)
+    def _source(self) -> _Source:
+        return _Source(*self.source(), self._quick)
 
     def address(self, name: str) -> int:
         """Where the code of the entry ``name`` is."""

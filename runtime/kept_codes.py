@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import OrderedDict
 from typing import Protocol
 
+from fxc.ir.likened import Likened, Models
+
 
 class MoreCode(Protocol):
     """Where there is more machine code: of other processes."""
@@ -21,16 +23,17 @@ class KeptCode:
     def __init__(self, most: int) -> None:
         self._most, self._size = most, 0  # bytes
         self.behind: MoreCode | None = None
-        self._kept: OrderedDict[bytes, bytes] = OrderedDict()
+        self._kept: OrderedDict[bytes, Likened] = OrderedDict()
+        self._models = Models()
 
     def get(self, key: bytes) -> bytes | None:
-        code = self._kept.get(key)
-        if code is not None:
+        found = self._kept.get(key)
+        if found is not None:
             self._kept.move_to_end(key)
-        elif self.behind is not None:
-            code = self.behind.get(key)
-            if code is not None:
-                self._hold(key, code)
+            return found.content()
+        code = None if self.behind is None else self.behind.get(key)
+        if code is not None:
+            self._hold(key, code)
         return code
 
     def keep(self, key: bytes, code: bytes, lasts: bool = True) -> None:
@@ -40,7 +43,9 @@ class KeptCode:
             self.behind.keep(key, code)
 
     def _hold(self, key: bytes, code: bytes) -> None:
-        self._size += len(code) - len(self._kept.pop(key, b""))
-        self._kept[key] = code
+        if key in self._kept:
+            self._size -= self._kept.pop(key).size
+        self._kept[key] = self._models.likened(code)
+        self._size += len(code)
         while self._size > self._most:
-            self._size -= len(self._kept.popitem(last=False)[1])
+            self._size -= self._kept.popitem(last=False)[1].size

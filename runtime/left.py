@@ -15,16 +15,22 @@ class Left:
     not rely on it for what is right.
     """
 
+    __slots__ = ("_number", "sites")
+
     def __init__(self, sites: Sequence[Site]) -> None:
-        self._sites = tuple(sites)
-        self._number = ctypes.c_int64(0)
+        self.sites = tuple(sites)
+        self._number = b""  # until somebody may write it
 
     @property
     def address(self) -> int:
         """Where the number is written."""
-        return ctypes.addressof(self._number)
+        self._number = self._number or bytes(8)  # a ctypes.c_int64 is three times as large
+        return id(self._number) + bytes.__basicsize__ - 1
 
     def site(self) -> Site | None:
         """The operator of the last call that was left, if it is known; it is forgotten."""
-        number, self._number.value = self._number.value, 0
-        return self._sites[number - 1] if number else None
+        if not self._number:
+            return None
+        place = ctypes.c_int64.from_address(self.address)
+        number, place.value = place.value, 0
+        return self.sites[number - 1] if number else None

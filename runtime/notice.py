@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import contextvars
-from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol
 
 from numpy._core import umath
 
@@ -13,16 +12,23 @@ ERRSTATE: contextvars.ContextVar[Any] = umath._extobj_contextvar
 DEFAULT: object = contextvars.Context().run(ERRSTATE.get)
 
 
+class Deciding(Protocol):
+    """Who says what becomes of a call."""
+
+    def decides(self, flags: int) -> bool:
+        """Whether a call that has set these flags is to be replayed."""
+
+
 class Notice:
     """Called with the bits of the flags; whether the call is to be replayed as plain NumPy.
 
-    Nobody is told if nobody has said who ``decides``.
+    Nobody is told if there is no ``watch``.
     """
 
-    __slots__ = ("decides",)
+    __slots__ = ("watch",)
 
     def __init__(self) -> None:
-        self.decides: Callable[[int], bool] | None = None
+        self.watch: Deciding | None = None
 
     def __call__(self, flags: int) -> bool:
-        return self.decides is not None and self.decides(flags)
+        return self.watch is not None and self.watch.decides(flags)

@@ -56,5 +56,5 @@ def make_plan(recipe: Recipe) -> Plan:
 
     writer = PlanWriter(recipe)
     source = writer.write()
-    code = code_of(source, "<fxc plan>")
+    code = code_of(source, "<fxc plan>", writer.constants)
     return Plan.of_code(code, source, writer.constants, writer.sites)

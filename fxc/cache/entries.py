@@ -18,42 +18,45 @@ from .by_reference import NotStored
 from .plans import restored, stored
 
 _MOST = 8  # compilations of one key
+_NONE: frozenset[bytes] = frozenset()
 _begun = BEGAN  # files that have changed since may not be what the process has
 
 
 class Entries:
     """Those under a key which this process has not looked at yet, oldest first."""
 
-    def __init__(self, key: bytes) -> None:
-        self.key = key
-        self._left = _read(key)
-        self._waiting = list[Variant]()  # that were not for the calls so far
-        self._useless = set[bytes]()
+    __slots__ = ("_left", "_useless", "_waiting", "key", "kinds")
+
+    def __init__(self, key: bytes, kinds: object) -> None:
+        self.key, self.kinds = key, kinds
+        self._left = tuple(_read(key))
+        # Those that were not for the calls so far, with their bytes.
+        self._waiting: tuple[tuple[Variant, bytes], ...] = ()
+        self._useless = _NONE
 
     def find(
         self, function: FunctionType, args: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> Variant | None:
-        """One that is for this call."""
-        for variant in self._waiting:
-            if variant.captured.guards.check(args, kwargs) is not None:
-                self._waiting.remove(variant)
-                return variant
-        left, self._left = self._left, []
-        while left:
-            text = left.pop(0)
+    ) -> tuple[Variant | None, bytes]:
+        """One that is for this call, and its bytes."""
+        for waiting in self._waiting:
+            if waiting[0].captured.guards.check(args, kwargs) is not None:
+                self._waiting = tuple(each for each in self._waiting if each is not waiting)
+                return waiting
+        left, self._left = self._left, ()
+        for place, text in enumerate(left):
             found = self._restored(text, function, args, kwargs)
             if found is not None:
                 if found.captured.guards.check(args, kwargs) is not None:
-                    self._left += left
-                    return found
-                self._waiting.append(found)
-        return None
+                    self._left += left[place + 1 :]
+                    return found, text
+                self._waiting += ((found, text),)
+        return None, b""
 
     def _restored(
         self, text: bytes, function: FunctionType, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Variant | None:
         try:
-            found = restored(text, function, args, kwargs)
+            found = restored(text, function, args, kwargs, self.kinds)
         except (NotStored, Unlinked) as error:
             ROOT.info("%s: a compilation is not restored: %s", function.__name__, error)
         except Exception as error:
@@ -61,11 +64,11 @@ class Entries:
             ROOT.info("%s: a compilation is not restored: %r", function.__name__, error)
         else:
             if found is None:
-                self._left.append(text)
+                self._left += (text,)
             else:
                 found.kept = digest(self.key + text)
             return found
-        self._useless.add(text)
+        self._useless |= {text}
         return None
 
     def add(self, variant: Variant, function: FunctionType) -> bytes | None:

@@ -3,25 +3,34 @@
 Graphs and the module of native code are most of what a compilation takes. They are looked at when
 somebody asks for a stage, or when native code takes whole calls, mostly soon after it was made. So
 the last few are left as they are; of others the bytes that the disk has, too, stand for them, as in
-a process that has found them there: Note [Restored compilations].
+a process that has found them there: Note [Restored compilations]. What a call needs are the made
+functions and the machine code: their constants are in there. All else about a compilation is made
+again from its bytes when somebody asks.
 """
 
 from __future__ import annotations
 
 import pickle
 import weakref
+import zlib
 from collections import deque
 from functools import partial
+from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
-from .plans import in_two_parts, read
+from fxc.compilations.variants import Variant
+from fxc.ir.likened import Models
+from fxc.ir.made_functions import constants_of
+from fxc.runtime.plan import Plan
+
+from .plans import in_two_parts, loaded
 from .restored import Rest, RestoredGuards
 
 if TYPE_CHECKING:
     from fxc.calling.running import Running
-    from fxc.compilations.variants import Variant
 
 _WHOLE = 32  # compilations
+_models = Models()
 # The last ones: what was compiled, what it goes by in the cache, and its bytes.
 _last: deque[tuple[weakref.ref[Running[Any, Any]], bytes, bytes]] = deque()
 
@@ -48,28 +57,64 @@ def lighten_others(owner: Running[Any, Any], variant: Variant, text: bytes) -> N
 def lighten(variant: Variant, text: bytes, function: Any) -> None:
     """Let a compilation that ``stored`` has given as these bytes keep what a call needs alone."""
     first, _, late, _ = pickle.loads(text)
-    captured, made = variant.captured, variant.compilation
-    code = made.assembled
-    if first or code is None:  # some of it is to be found by a call alone
-        return
+    code = variant.compilation.assembled
+    if first or code is None or variant.is_verified:
+        return  # some of it is to be found by a call alone
+    variant.sleep(_Asleep(variant, zlib.decompress(late), function))
 
-    rest = Rest(partial(read, late, function, {}))
-    guards = captured.guards
-    codes = {"call": guards.code("call")}  # calls need no other
-    names = guards.inputs, guards.objects, guards.symbols
-    known: dict[str, object] = {
-        "epilogue": captured.epilogue,
-        "need_not_raise": captured.need_not_raise,
-        "drawn": captured.drawn,
-        "varying": captured.varying,
-        "guards": RestoredGuards(rest.steps, guards.size, guards.constants, names, codes),
-    }
-    code.engine.source_is(rest.source)
-    needed = {
-        "engine": code.engine,
-        "plan": code.plan,
-        "fallbacks": code.fallbacks,
-        "notice": code.notice,
-        "left": code.left,
-    }
-    variant.captured, variant.compilation = in_two_parts(known, needed, made.run, rest)
+
+class _Asleep:
+    """What gives a compilation, its capture and how long its stages took when somebody asks."""
+
+    __slots__ = (
+        *("_call", "_engine", "_epilogue", "_function", "_left", "_notice", "_plan", "_run"),
+        "_text",
+    )
+
+    def __init__(self, variant: Variant, late: bytes, function: FunctionType) -> None:
+        captured, code = variant.captured, variant.compilation.assembled
+        assert code is not None
+        guards, plan = captured.guards, code.plan
+        self._function, self._call, self._epilogue = function, variant.call, captured.epilogue
+        self._engine, self._notice, self._left = code.engine, code.notice, code.left
+        self._plan, self._run = plan.run, variant.compilation.run
+        self._engine.source = self.source
+        names = guards.inputs, guards.objects, guards.symbols
+        told = {
+            "guards": (guards.size, tuple(guards.constants), names),
+            "captured": (captured.need_not_raise, captured.drawn, captured.varying),
+            "plan": (plan.source, tuple(plan.constants), dict(plan.sites)),
+            "fallbacks": code.fallbacks,
+            "seconds": variant.seconds,
+        }
+        self._text = _models.likened(pickle.dumps((told, late)))
+
+    def source(self) -> tuple[str, str]:
+        """Of the native code, with its kind of loops."""
+        return self._rest(pickle.loads(self._text.content())[1]).source()
+
+    def _rest(self, late: bytes) -> Rest:
+        return Rest(partial(loaded, late, self._function, {}))
+
+    def __call__(self) -> tuple[Any, Any, tuple[float, ...]]:
+        told, late = pickle.loads(self._text.content())
+        rest = self._rest(late)
+        (size, names, given), (need_not_raise, drawn, varying) = told["guards"], told["captured"]
+        constants, codes = constants_of(self._call, names), {"call": self._call.__code__}
+        known: dict[str, object] = {
+            "epilogue": self._epilogue,
+            "need_not_raise": need_not_raise,
+            "drawn": drawn,
+            "varying": varying,
+            "guards": RestoredGuards(rest.steps, size, constants, given, codes),
+        }
+        source, names, sites = told["plan"]
+        constants = constants_of(self._plan, names)
+        needed = {
+            "engine": self._engine,
+            "plan": Plan(self._plan, source, sites, self._plan.__code__, constants),
+            "fallbacks": told["fallbacks"],
+            "notice": self._notice,
+            "left": self._left,
+        }
+        return *in_two_parts(known, needed, self._run, rest), told["seconds"]

@@ -11,11 +11,10 @@ import pickle
 import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import lru_cache, partial
 from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any
 
-from fxc.compilations.decisions import kinds_of
 from fxc.compilations.variants import Variant
 from fxc.ir.later import import_later
 from fxc.ir.location import Site
@@ -42,7 +41,8 @@ walk = import_later("fxc.ir.graph", "walk")  # for who writes. See Note [Rooms w
 # references are those of both parts, and all are compared when it is read. The second part has the
 # graphs and the module of native code. It is read when somebody asks for a stage, when native code
 # takes whole calls, or when code is made anew. The process that has made a compilation keeps as
-# little of it when it has made some others since: see ``lightened``.
+# little of it when it has made some others since, and so does one that has read it: see
+# ``lightened``.
 
 
 def stored(variant: Variant, function: FunctionType, since: float) -> bytes:
@@ -160,10 +160,14 @@ def _code_of(made: Assembled) -> dict[str, object]:
 
 
 def restored(
-    data: bytes, function: FunctionType, args: tuple[Any, ...], kwargs: dict[str, Any]
+    data: bytes,
+    function: FunctionType,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    kinds: object,
 ) -> Variant | None:
     """The compilation of a function that ``stored`` gave as bytes; None if it is not for this call,
-    as far as that was to be looked at.
+    whose arguments are of these kinds, as far as that was to be looked at.
 
     Raises ``NotStored`` or ``Unlinked``, or anything else where the bytes are others.
     """
@@ -178,7 +182,7 @@ def restored(
             return None
         objects = bound
     found: dict[str, Any] = read(early, function, objects)
-    python: dict[str, CodeType] = marshal.loads(found["python"])
+    python = dict(_codes_in(found["python"]))
     epilogue = found["epilogue"]
     if epilogue is not None:
         epilogue.code = python.pop("finish", None)
@@ -196,8 +200,14 @@ def restored(
 
         run = restoring(run, found["draws"])
     captured, compilation = in_two_parts(known, code, run, rest)
-    kinds = kinds_of(args, kwargs)
     return Variant(captured, compilation, kinds, found["is_tried"], found["traits"])
+
+
+@lru_cache(256)
+def _codes_in(python: bytes) -> Mapping[str, CodeType]:
+    """The code of a compilation, by name. Many others have the same."""
+    found: dict[str, CodeType] = marshal.loads(python)
+    return found
 
 
 def in_two_parts(
@@ -234,7 +244,12 @@ class _Graphs:
 
 def read(data: bytes, function: FunctionType, objects: Mapping[str, object]) -> Any:
     """What is in one of the two parts."""
-    return ReferenceReader(io.BytesIO(zlib.decompress(data)), function, objects).load()[0]
+    return loaded(zlib.decompress(data), function, objects)
+
+
+def loaded(text: bytes, function: FunctionType, objects: Mapping[str, object]) -> Any:
+    """The same, of bytes that are not compressed any more."""
+    return ReferenceReader(io.BytesIO(text), function, objects).load()[0]
 
 
 def _code(code: Mapping[str, Any], plan: CodeType, rest: Rest) -> Mapping[str, Any]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import types
 from typing import TYPE_CHECKING, Any
 
+from fxc.compilations import trials
+from fxc.compilations.decisions import Captures
 from fxc.ir.asynchronous import hand_on
 from fxc.ir.forking import compiling
 from fxc.ir.logs import ROOT
@@ -36,13 +38,17 @@ class Remembering(Splitting[P, R]):
             return None
         with state.guard(), compiling():
             try:
-                found = self._entries(key, function).find(function, args, kwargs)
+                from fxc.cache.lightened import lighten_others
+
+                entries = self._entries(key, function)
+                found, text = entries.find(function, args, kwargs)
             except Exception as error:  # of what is on disk, or of a function: it is captured then
                 self._log_unkept(error)
                 return None
             if found is not None:
                 state.vary(found.captured.varying)
                 self._add(found)
+                lighten_others(self, found, text)
             return found
 
     def _remember(self, variant: Variant) -> None:
@@ -85,8 +91,16 @@ class Remembering(Splitting[P, R]):
         from fxc.cache.keys import key_of_calls, key_of_function
 
         keep_codes_on_disk()
-        state = self._state
-        if key not in state.stored:
+        captures = self._captures(key)
+        if captures.entries is None:
             own = key_of_function(function, self._options)
-            state.stored[key] = Entries(key_of_calls(own, key))
-        return state.stored[key]
+            captures.entries = Entries(key_of_calls(own, key), key)
+        return captures.entries
+
+    def _captures(self, key: object) -> Captures:
+        """What is known of captures of calls of one kind."""
+        found = self._state.captures.get(key)
+        if found is None:
+            may_wait = trials.are_held() and not self._options.fullgraph
+            found = self._state.captures.setdefault(key, Captures(may_wait))
+        return found

@@ -105,7 +105,7 @@ class Running(Generic[P, R]):
         """Warn, once for each text, which follows the name of the function."""
         text = "\n".join([text, *notes])
         if text not in self._state.warned:
-            self._state.warned.add(text)
+            self._state.warned |= {text}
             SPLITS.info("%s%s", self.__name__, text)
             warned.warn(f"{numbered(kind, self.__name__ + text)}\n{reference(kind)}")
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from fxc.compilations import trials
-from fxc.compilations.decisions import LONGEST, MOST_REFUSALS, Captures, Refused, kinds_of
+from fxc.compilations.decisions import LONGEST, MOST_REFUSALS, Captures, kinds_of
 from fxc.compilations.leaves import AGAIN, composites_leave, refusal_at, site_of
 from fxc.compilations.state import State
 from fxc.compilations.trials import clock
@@ -118,9 +118,10 @@ class Serving(Remembering[P, R]):
 
     def _add(self, variant: Variant) -> None:
         state = self._state
+        variant.key = next((key for key in state.captures if key == variant.key), variant.key)
         self._watch(variant)
         state.variants.append(variant)
-        state.in_vain.clear()
+        state.begin_anew()
         self._end_turns()
 
     @unseen
@@ -128,7 +129,8 @@ class Serving(Remembering[P, R]):
         state = self._state
         key = kinds_of(args, kwargs)
         if not self._options.fullgraph:
-            refused = state.refused.get(key)
+            found = state.captures.get(key)
+            refused = None if found is None else found.refused
             if refused is not None and refused.holds(args, kwargs):
                 return self._instead(refused, args, kwargs)
             for overlap in state.overlaps:
@@ -197,11 +199,6 @@ class Serving(Remembering[P, R]):
             raise cause
         return cause
 
-    def _captures(self, key: object) -> Captures:
-        """What is known of captures of calls of one kind."""
-        may_wait = trials.are_held() and not self._options.fullgraph
-        return self._state.captures.setdefault(key, Captures(may_wait))
-
     def _pays(self, captures: Captures, key: object) -> bool:
         if self._options.fullgraph:
             return captures.count < _IN_ANY_CASE
@@ -224,7 +221,7 @@ class Serving(Remembering[P, R]):
             self._cut_varied(self._other_values(alike, args, kwargs))
         captures.misses += 1
         if captures.misses >= _MOST_MISSES:
-            known = state.refused.setdefault(key, Refused())
+            known = captures.refusals()
             known.add(None)
             if state.variants:
                 self._give_up(self._too_many(captures.count, args, kwargs))
@@ -263,9 +260,9 @@ class Serving(Remembering[P, R]):
         """What to do where a call cannot be compiled."""
         state = self._state
         if isinstance(error, OverlapError):
-            state.overlaps.append(error)
+            state.overlaps += (error,)
             return functools.partial(self._eager, why=error)
-        known = state.refused.setdefault(key, Refused())
+        known = self._captures(key).refusals()
         if isinstance(error, TooManyVariants):
             known.add(None)
             self._cut_varied(self._other_values(state.variants, args, kwargs))
@@ -284,8 +281,7 @@ class Serving(Remembering[P, R]):
         """What to do where the program raises an exception while it is captured."""
         guards = vars(error).pop("__fxc_guards__", None)
         if guards is not None:
-            self._state.raised[MOST_REFUSALS - 1 :] = []
-            self._state.raised.insert(0, guards)
+            self._state.raised = (guards, *self._state.raised[: MOST_REFUSALS - 1])
         error.__traceback__ = None
         return functools.partial(self._eager_after, error)
 

@@ -5,14 +5,13 @@ See Note [Turns], Note [Trials] and Note [Native calls].
 
 from __future__ import annotations
 
-import functools
 import math
 import types
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from fxc.compilations import trials
-from fxc.compilations.decisions import SHARE, InVain
+from fxc.compilations.decisions import SHARE
 from fxc.compilations.trials import BY_LITTLE, HANDING_ON, LONG_DRIVER, Trial, noted
 from fxc.compilations.turns import FOR_EVER, MORE, Handed, Key, Tried, Turn, Ways, key_of
 from fxc.compilations.variants import OFTEN, Variant
@@ -69,7 +68,7 @@ class TakingTurns(Running[P, R]):
     ) -> None:
         state, key = self._state, key_of(args, kwargs)
         calls = variant.all_calls + state.all_eager_calls
-        if variant.look() or (state.lost[key] and calls >= variant.when_often()):
+        if variant.look() or (state.lost.get(key) and calls >= variant.when_often()):
             self._make_native(variant)
         if not variant.is_tried and (
             variant.native is not None or variant.calls >= variant.first_calls
@@ -117,10 +116,11 @@ class TakingTurns(Running[P, R]):
         state = self._state
         PERF.info("%s: takes longer than as plain NumPy, and runs so", self.__name__)
         calls = OFTEN if trial.is_lost else BY_LITTLE
-        calls *= _LONGER ** min(state.lost[turn.key], _MOST_LOST)
+        lost = state.lost.get(turn.key, 0)
+        calls *= _LONGER ** min(lost, _MOST_LOST)
         if turn.ways.is_driver:
             calls = self._calls_lost(trial, calls)
-        state.lost[turn.key] += 1
+        state.lost = {**state.lost, turn.key: lost + 1}
         self._end_turn(turn)
         left = Handed(self.__fxc_original__, turn.key, min(calls, most), trial.python)
         self._give_turn(left)
@@ -238,7 +238,7 @@ class TakingTurns(Running[P, R]):
             calls = FOR_EVER
         else:
             served = state.served
-            calls = state.in_vain.setdefault(key, InVain(served)).rest(served)
+            calls = state.wasted(key).rest(served)
         if calls:
             self._give_turn(Handed(run, key, calls))
         return calls
@@ -347,7 +347,7 @@ class TakingTurns(Running[P, R]):
 
     def _watch(self, variant: Variant) -> None:
         if variant.watch is not None:
-            variant.watch.changed = functools.partial(self._only_python, variant)
+            variant.watch.changed = self._only_python
             variant.watch.names = getattr(self.__fxc_original__, "__globals__", {})
         if config.verify:
             from fxc.verifying.calls import beside_numpy

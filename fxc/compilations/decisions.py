@@ -19,6 +19,7 @@ from fxc.ir.errors import CaptureError, PutOff
 from fxc.ir.records import mutable
 
 if TYPE_CHECKING:
+    from fxc.cache.entries import Entries
     from fxc.capture.guards.program import GuardProgram
     from fxc.capture.refusals import Refusal
 
@@ -128,6 +129,14 @@ class Captures:
     dear: float = 0.0  # seconds of which Python has to spend a share before each
     left: float = 0.0  # seconds that Python has to spend before the next one
     is_put_off: bool = False  # the next one, which is estimated to take long
+    refused: Refused | None = None
+    entries: Entries | None = None  # of the disk cache
+
+    def refusals(self) -> Refused:
+        """Those of such calls, to which there may be one more."""
+        if self.refused is None:
+            self.refused = Refused()
+        return self.refused
 
     @contextmanager
     def one_more(self) -> Iterator[None]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import threading
-from collections import Counter
-from collections.abc import Set
+from collections.abc import Mapping, Set
 from dataclasses import field
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, get_args
 
 from fxc.ir.error_kinds import ARGUMENT
@@ -14,13 +14,12 @@ from fxc.ir.errors import OverlapError, UsageError
 from fxc.ir.records import frozen, mutable
 from fxc.ir.settings import OWN_BACKENDS, Math
 
-from .decisions import Captures, InVain, Refused
+from .decisions import Captures, InVain
 from .leaves import Leaves
 from .turns import Key, Pace, Turn
 from .variants import Variant
 
 if TYPE_CHECKING:
-    from fxc.cache.entries import Entries
     from fxc.capture.guards.program import GuardProgram
     from fxc.dispatch.backend import BackendIndex
     from fxc.dispatch.extensions import Backend, Pass
@@ -55,7 +54,9 @@ class Options:
         return {k: str(v) for k, v in given.items() if v != getattr(usual, k)}
 
 
-_NO_KEYS: frozenset[Key] = frozenset()  # one object: thousands of functions may live at once
+# One object each: thousands of functions may live at once.
+_NO_KEYS: frozenset[Key] = frozenset()
+_NOTHING: Mapping[Key, Any] = MappingProxyType({})
 
 
 @mutable
@@ -63,20 +64,18 @@ class State:
     """What all bindings of one compiled function share."""
 
     variants: list[Variant] = field(default_factory=list)
-    refused: dict[object, Refused] = field(default_factory=dict)
     turns: dict[Key, Turn] = field(default_factory=dict)  # see Note [Turns]
-    paces: dict[Key, Pace] = field(default_factory=dict)  # of trials
-    in_vain: dict[Key, InVain] = field(default_factory=dict)
-    lost: Counter[Key] = field(default_factory=Counter)  # trials
+    paces: Mapping[Key, Pace] = _NOTHING  # of trials
+    in_vain: Mapping[Key, InVain] = _NOTHING
+    lost: Mapping[Key, int] = _NOTHING  # trials
     paying: frozenset[Key] = _NO_KEYS  # calls for which the driver has won one,
     losing: frozenset[Key] = _NO_KEYS  # or lost one while a variant rested,
     won: frozenset[Key] = _NO_KEYS  # or won one by little
-    stored: dict[object, Entries] = field(default_factory=dict)  # by kinds of arguments
     split: Split | None = None
-    overlaps: list[OverlapError] = field(default_factory=list)
-    raised: list[GuardProgram] = field(default_factory=list)  # of calls that raised in capture
-    captures: dict[object, Captures] = field(default_factory=dict)  # like ``refused``
-    warned: set[str] = field(default_factory=set)
+    overlaps: tuple[OverlapError, ...] = ()
+    raised: tuple[GuardProgram, ...] = ()  # of calls that raised in capture
+    captures: dict[object, Captures] = field(default_factory=dict)  # by kinds of arguments
+    warned: frozenset[str] = frozenset()
     leaves: Leaves = field(default_factory=Leaves)
     varying: frozenset[str] = frozenset()  # see Note [Numbers from outside]
     eager_calls: int = 0  # beside those of turns
@@ -102,7 +101,23 @@ class State:
 
     def pace(self, key: Key) -> Pace:
         """How fast trials of calls of one kind go on."""
-        return self.paces.setdefault(key, Pace(self.calls))
+        found = self.paces.get(key)
+        if found is None:
+            found = Pace(self.calls)
+            self.paces = {**self.paces, key: found}
+        return found
+
+    def wasted(self, key: Key) -> InVain:
+        """Calls of one kind that compiled code could not take."""
+        found = self.in_vain.get(key)
+        if found is None:
+            found = InVain(self.served)
+            self.in_vain = {**self.in_vain, key: found}
+        return found
+
+    def begin_anew(self) -> None:
+        """Forget which calls were in vain: there is one more compilation."""
+        self.in_vain = _NOTHING
 
     def calls(self) -> int:
         """How many calls there were."""

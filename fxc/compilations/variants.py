@@ -6,6 +6,7 @@ import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import field, replace
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from fxc.ir.records import frozen, mutable
@@ -68,9 +69,26 @@ class Variant:
     is_verified: bool = False  # its calls run beside NumPy
     kept: bytes = b""  # what it goes by in the disk cache, if it is there
     stored: bytes = b""  # as other processes have it, see Note [Stored compilations]
+    steps: int = field(init=False)  # of its guards
+    asleep: Callable[[], tuple[Captured, Compilation, tuple[float, ...]]] | None = None
+
+    def sleep(self, asleep: Callable[[], tuple[Captured, Compilation, tuple[float, ...]]]) -> None:
+        """Have the capture, the compilation and the seconds no more, until somebody asks:
+        ``asleep`` gives them.
+        """
+        self.asleep = asleep
+        del self.captured, self.compilation, self.seconds
+
+    if not TYPE_CHECKING:  # which is to know of other names that there are none
+
+        def __getattr__(self, name: str) -> Any:
+            if name not in ("captured", "compilation", "seconds") or self.asleep is None:
+                raise AttributeError(name)
+            self.captured, self.compilation, self.seconds = self.asleep()
+            return getattr(self, name)
 
     def when_often(self) -> int:
-        return min(OFTEN, max(_LEAST_OFTEN, _STEPS_THAT_PAY // self.captured.guards.size))
+        return min(OFTEN, max(_LEAST_OFTEN, _STEPS_THAT_PAY // self.steps))
 
     def look(self) -> bool:
         """Whether native code for its calls pays from now on; else when to look again."""
@@ -151,18 +169,23 @@ class Variant:
             guards = self.captured.guards.demanding(self.compilation.relations)
             self.captured = replace(self.captured, guards=guards)
         guards, traits = self.captured.guards, self.traits
+        self.steps, self.traits = guards.size, _shared(traits)
         is_small = guards.size < _MANY_STEPS
         self.is_tried |= not trials.are_held() or (not traits.is_exact and is_small)
         run, made = self.compilation.run, self.compilation.assembled
         if made is not None and traits.flags is not None:
             from fxc.native.flagged import watched
 
-            self.watch = watched(
-                lambda: self.captured.graph, traits.flags, made.plan.run, made.notice
-            )
-            run = self.watch.run
+            self.watch = watched(self, traits.flags, made.plan.run, made.notice)
+            run = self.watch.run if traits.flags.updated else self.watch.runs
         self.call = guards.call(run, finish, self)
         self.often = 1 if trials.are_held() else self.when_often()
+
+
+@lru_cache(256)
+def _shared(traits: Traits) -> Traits:
+    """Equal ones as one object: most compilations have those of another one."""
+    return traits
 
 
 def why_none_fits(

@@ -9,7 +9,7 @@ import sys
 import threading
 import warnings
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy._core import umath
@@ -20,7 +20,7 @@ from fxc.ir.records import frozen
 from fxc.runtime.notice import ERRSTATE, Notice
 
 if TYPE_CHECKING:
-    from fxc.ir.graph import Graph
+    from fxc.capture.captured import Captured
 
 # Note [Warnings]
 # Which flags native code has set is known where it ends (Note [Floating-point flags]). Which
@@ -65,35 +65,49 @@ class FlagFacts:
     drawn: tuple[int, ...]
 
 
+class Watched(Protocol):
+    """A compilation."""
+
+    @property
+    def captured(self) -> Captured: ...
+
+
+# Calls under way, by watch and thread: those with copies, and the flags of those that call NumPy.
+_copying: set[tuple[int, int]] = set()
+_heard: dict[tuple[int, int], int] = {}
+
+
 class Watch:
     """The calls of one compilation, as far as floating-point flags are concerned.
 
-    ``graph`` gives what has been captured. ``runs`` is the code.
+    ``runs`` is the code.
     """
 
-    def __init__(self, graph: Callable[[], Graph], facts: FlagFacts) -> None:
-        self._graph = graph
-        self._is_special, self._updated = facts.is_special, facts.updated
-        self._copying: set[int] = set()  # threads in a call with copies
-        self._heard: dict[int, int] = {}  # by thread: flags of a call that calls NumPy
-        self.runs: Callable[..., Any] = _nothing
+    __slots__ = (
+        *("_always", "_facts", "_first", "_variant", "_young"),
+        *("changed", "names", "runs"),
+    )
+
+    def __init__(self, variant: Watched, facts: FlagFacts) -> None:
+        self._variant, self._facts = variant, facts
+        self.runs: Callable[..., Any] = _no_code
         size, moved = facts.size, facts.moved
         # A write to a part of a large array is no reason to copy all of it.
         self._first = YOUNG if size <= max(moved, _LARGE) else 0
         self._young = self._first
         self._always = bool(facts.updated) and max(size * _LITTLE, _LONG) <= moved
-        self.changed: Callable[[], None] = lambda: None  # native calls are out of date
+        self.changed: Callable[[Any], None] = _nothing  # its native calls are out of date
         self.names: dict[str, Any] = {}  # the function's global ones
 
     @property
     def copies(self) -> bool:
         """Whether inputs are copied before each call."""
-        return self._always or (bool(self._updated) and self._young > 0)
+        return self._always or (bool(self._facts.updated) and self._young > 0)
 
     @property
     def copies_left(self) -> int:
         """How many calls there are at most with copies, that are not always made."""
-        return max(self._young, 0) if self._updated else 0
+        return max(self._young, 0) if self._facts.updated else 0
 
     def run(self, *inputs: Any) -> Any:
         """Run the compiled code. Raises ``Flagged``, with the inputs as they were, if NumPy is to
@@ -101,11 +115,11 @@ class Watch:
         """
         if not self.copies:
             return self.runs(*inputs)
-        arrays = [inputs[place] for place in self._updated]
+        arrays = [inputs[place] for place in self._facts.updated]
         self._young -= 1
         saved = [array.copy() for array in arrays]
-        thread = threading.get_ident()
-        self._copying.add(thread)
+        call = id(self), threading.get_ident()
+        _copying.add(call)
         try:
             return self.runs(*inputs)
         except Flagged:
@@ -113,28 +127,28 @@ class Watch:
                 array[...] = old
             raise
         finally:
-            self._copying.discard(thread)
+            _copying.discard(call)
 
     def listening(self, run: Callable[..., Any]) -> Callable[..., Any]:
         """``run``, but what NumPy has to say of the operators that it is called for is not said
         where they are called: it counts as flags.
         """
-        heard = self._heard
+        watch, heard = id(self), _heard
 
         def hear(kind: str, flag: int) -> None:
-            heard[threading.get_ident()] |= _NUMPYS[flag & -flag]
+            heard[watch, threading.get_ident()] |= _NUMPYS[flag & -flag]
 
         listens = umath._make_extobj(all="call", call=hear)
 
         def listening(*inputs: object) -> Any:
-            thread = threading.get_ident()
-            heard[thread] = 0
+            call = watch, threading.get_ident()
+            heard[call] = 0
             token = ERRSTATE.set(listens)
             try:
                 leaves = run(*inputs)
             finally:
                 ERRSTATE.reset(token)
-                flags = heard.pop(thread, 0)
+                flags = heard.pop(call, 0)
             if flags and self.decides(flags):
                 raise Flagged
             return leaves
@@ -143,17 +157,17 @@ class Watch:
 
     def decides(self, flags: int) -> bool:
         """Whether a call that has set these flags is to be replayed."""
-        thread = threading.get_ident()
-        if thread in self._heard:  # NumPy's errstate is not the caller's just now
-            self._heard[thread] |= flags
+        call = id(self), threading.get_ident()
+        if call in _heard:  # NumPy's errstate is not the caller's just now
+            _heard[call] |= flags
             return False
         told = _told(flags)
-        if not told and not (self._is_special and _scipy_tells()):
+        if not told and not (self._facts.is_special and _scipy_tells()):
             return False
-        if not self._updated or thread in self._copying:
+        if not self._facts.updated or call in _copying:
             return True
         self.renew()
-        self.changed()
+        self.changed(self._variant)
         self._tell(told)
         return False
 
@@ -166,29 +180,31 @@ class Watch:
         from .setting_flags import first_that_sets  # with what compiles: this is rare
 
         for flag, mode in _MODES.items():
-            found = first_that_sets(self._graph(), mode) if flags & flag else None
+            found = first_that_sets(self._variant.captured.graph, mode) if flags & flag else None
             if found is not None:
                 text, loc = found
                 _warn(text, mode, loc.file, loc.line, self.names)
 
 
-def watched(
-    graph: Callable[[], Graph], facts: FlagFacts, run: Callable[..., Any], notice: Notice
-) -> Watch:
+def watched(variant: Watched, facts: FlagFacts, run: Callable[..., Any], notice: Notice) -> Watch:
     """Watch the calls of ``run``, which tells ``notice`` of flags."""
-    watch = Watch(graph, facts)
+    watch = Watch(variant, facts)
     run = watch.listening(run) if facts.calls else run
     watch.runs = run
     if facts.drawn:
         from fxc.runtime.generators import restoring  # few programs draw
 
         watch.runs = restoring(run, facts.drawn)
-    notice.decides = watch.decides
+    notice.watch = watch
     return watch
 
 
-def _nothing(*inputs: object) -> Any:
+def _no_code(*inputs: object) -> Any:
     raise AssertionError("no code yet")
+
+
+def _nothing(variant: object) -> None:
+    """There are no native calls."""
 
 
 def _told(flags: int) -> int:

@@ -34,9 +34,9 @@ class TableObjects:
     ) -> None:
         self.notice, self.left = notice, left
         self._objects = calls
-        self.calls = [
+        self.calls = tuple(
             pointers(*map(numpy_function, functions), *map(id, objects)) for objects in calls
-        ]
+        )
 
 
 def table_of(entries: Sequence[Entry], objects: TableObjects) -> bytes:

@@ -15,7 +15,7 @@ import mmap
 import platform
 import sys
 from collections.abc import Callable
-from functools import cache
+from functools import cache, lru_cache
 
 from .elf import AARCH64, X86_64, BadObject, ElfSymbol, ObjectFile, Relocation
 from .relocations import JUMPS, RULES, STUBS, THROUGH_POINTERS, WIDE
@@ -34,7 +34,7 @@ class MissingFunction(BadObject):
 class Mapped:
     """An object file in memory, as long as this object lives."""
 
-    __slots__ = ("_keeps", "_symbols")
+    __slots__ = ("_keeps", "_places", "_start")
 
     def __init__(self, file: ObjectFile, resolve: Resolve) -> None:
         """Raises ``BadObject`` for a file that cannot be mapped (``MissingFunction`` for want of
@@ -49,22 +49,28 @@ class Mapped:
         layout = MemoryLayout(file, resolve, ALIGNMENT if _may_share(file) else _PAGE)
         shared = None if layout.page == _PAGE else put_in_shared(layout.size, layout.content)
         if shared is not None:
-            start, self._keeps = shared
+            self._start, self._keeps = shared
         else:
             if layout.page != _PAGE:
                 layout = MemoryLayout(file, resolve)
-            start, self._keeps = _in_own_pages(layout)
-        self._symbols = {name: start + place for name, place in layout.symbols.items()}
+            self._start, self._keeps = _in_own_pages(layout)
+        self._places = _by_name(tuple(layout.symbols.items()))
 
     def has(self, name: str) -> bool:
         """Whether the file has a symbol of this name."""
-        return name in self._symbols
+        return name in self._places
 
     def address(self, name: str) -> int:
         """Where a symbol of the file is. Raises ``BadObject`` if it has none of this name."""
-        if name not in self._symbols:
+        if name not in self._places:
             raise BadObject(f"the object file has no {name}")
-        return self._symbols[name]
+        return self._start + self._places[name]
+
+
+@lru_cache(256)
+def _by_name(places: tuple[tuple[str, int], ...]) -> dict[str, int]:
+    """Where symbols are, from the start. Most files have those of another one, so they share it."""
+    return dict(places)
 
 
 @cache

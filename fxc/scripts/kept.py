@@ -38,7 +38,8 @@ class KeptCompilations:
         try:
             keep_codes_on_disk()
             own = key_of_function(function, options)
-            self._entries = Entries(key_of_calls(own, kinds_of(args, kwargs)))
+            kinds = kinds_of(args, kwargs)
+            self._entries = Entries(key_of_calls(own, kinds), kinds)
         except Exception as error:
             ROOT.info("%s: the cache is not used: %r", function.__name__, error)
 
@@ -47,7 +48,7 @@ class KeptCompilations:
         if self._entries is None:
             return None
         try:
-            return self._entries.find(self._function, args, kwargs)
+            return self._entries.find(self._function, args, kwargs)[0]
         except Exception as error:
             ROOT.info("%s: the cache is not used: %r", self._function.__name__, error)
             return None

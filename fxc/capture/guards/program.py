@@ -248,7 +248,7 @@ class GuardProgram:
     def code(self, name: str) -> CodeType:
         """The code of ``check``, or of ``call`` once that was made."""
         if name == "check" and name not in self.codes:
-            self.codes[name] = _code(self.source, name)
+            self.codes[name] = _code(self.source, name, self.constants)
         return self.codes[name]
 
     def failure(self, args: tuple[object, ...], kwargs: dict[str, object]) -> Failure | None:
@@ -328,10 +328,11 @@ class GuardProgram:
         name: str,
         more: Mapping[str, object] = MappingProxyType({}),
     ) -> Callable[..., Any]:
+        constants = {**self.constants, **more}
         code = self.codes.get(name)
         if code is None:
-            code = self.codes[name] = _code(source(), name)
-        return function_of(code, {**self.namespace, **more})
+            code = self.codes[name] = _code(source(), name, constants)
+        return function_of(code, constants, _NAMESPACE)
 
     def __str__(self) -> str:
         return self.source
@@ -352,8 +353,8 @@ def is_serving(x: object) -> bool:
     return isinstance(x, FunctionType) and x.__code__.co_filename == "<fxc guards: serve>"
 
 
-def _code(source: str, name: str) -> CodeType:
-    return code_of(source, f"<fxc guards: {name}>")
+def _code(source: str, name: str, constants: Iterable[str]) -> CodeType:
+    return code_of(source, f"<fxc guards: {name}>", constants)
 
 
 _NAMESPACE: dict[str, Any] = {
