@@ -131,7 +131,7 @@ def _result_of(outside: Admission, result: object) -> _Result:
     try:
         epilogue = builder.build(result)
     except CaptureError as error:
-        error.is_of_result = True
+        error.is_of_result = not builder.is_located
         raise
     outside.guard_identities()
     return _Result(tuple(builder.leaves), LEAF, epilogue, builder.objects, builder.apart)

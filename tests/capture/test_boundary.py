@@ -84,7 +84,6 @@ FOREIGN: dict[str, tuple[Callable[[], Any], str]] = {
     "matrix": (lambda: np.matrix(matrix()), "x is a matrix, a subclass of arrays"),
     "masked": (lambda: np.ma.masked_array(matrix(), matrix() > 5), "x is a MaskedArray"),
     "subclass": (lambda: matrix().view(Marked), "x is a Marked, a subclass of arrays"),
-    "memmap": (mapped, "x is a memmap, a subclass of arrays.*pass np.asarray of it"),
     "recarray": (lambda: np.rec.fromarrays([matrix()], names="a"), "x is a recarray"),
     "not aligned": (
         lambda: bytes_of(np.append(matrix(), 0.0))[1:97].view("f8").reshape(4, 3),

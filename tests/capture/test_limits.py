@@ -229,6 +229,7 @@ ROWS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     "an element of an array of texts": (lambda x: x[1], (np.array(["a", "b"]),)),
     "whether an element of texts": (lambda x: np.nonzero(x), (np.array(["a", ""]),)),
     "a write to, or the flags of": (broadcast_written, (N,)),
+    "of an `np.memmap`": (lambda x, m: m.flush(), (N, np.ones(3).view(np.memmap))),
     "subclasses": (lambda x: np.ma.masked_less(x, 1).sum(), (N,)),
     "`x.flags.writeable = …`": (flagged_in_a_branch, (N,)),
     "`x.view` of floats": (windows_written, (N,)),

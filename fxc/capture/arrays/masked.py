@@ -14,6 +14,7 @@ import numpy as np
 
 from fxc.ir.error_kinds import COUNTED_SIZE, OVERLAPPING_WRITE
 from fxc.ir.graph import Literal, Operand, Value
+from fxc.ir.later import import_later
 from fxc.ir.records import frozen
 from fxc.ops.metas.layout import is_c_ordered
 from fxc.ops.metas.shapes import is_known_one
@@ -32,6 +33,9 @@ from .indexing import IndexArrays, Mask, check_masked_source
 from .reductions import Asked, reduce
 from .ufunc_options import quiet
 from .ufuncs import call_ufunc, give_operators, in_place, shortcut
+
+# See Note [Rooms with one door].
+as_picked = import_later("fxc.capture.session.classes", "as_picked")
 
 
 @frozen
@@ -81,6 +85,8 @@ class MaskedRead(TakesFunctions, Traced):
             current().aliases.rely_on(current().aliases.root(self.mask), self.at)
             if self._is_like_whole():
                 self._made = wrap(chosen(self.whole, self.mask, self._axis))
+                if current().classes:
+                    as_picked(current(), self.whole if self.origin is None else None, self._made)
             else:
                 assert self.origin is not None
                 self._made = call_ufunc(self.origin.ufunc, *map(settled, self.origin.inputs))

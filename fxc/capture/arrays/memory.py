@@ -15,6 +15,7 @@ import numpy as np
 
 from fxc.ir.error_kinds import ARRAY_MEMORY, EITHER_ARRAY
 from fxc.ir.graph import SliceSpec, Value
+from fxc.ir.later import import_later
 from fxc.ir.size_functions import hint
 from fxc.ir.size_guards import guard
 from fxc.ir.symbols import Dim, product
@@ -29,6 +30,9 @@ from ..session.refusing import refuse
 from ..session.session import current
 from ..session.warned_of import warn_again, warning_of
 from ..values.operands import TracedValue, array_value, kind_of, record
+
+# See Note [Rooms with one door].
+unwrap = import_later("fxc.capture.session.classes", "unwrap")
 
 
 def view(value: Value, dtype: Any = None, kind: Any = None) -> Any:
@@ -50,9 +54,13 @@ def view(value: Value, dtype: Any = None, kind: Any = None) -> Any:
             )
         return record("reinterpret", value, new)
     if new == old:
-        return record("slice", value, tuple(SliceSpec(0, dim, 1) for dim in value.type.shape))
-    same = new.itemsize == old.itemsize
-    return record("bitcast" if same else "regroup_bytes", value, new)
+        found = record("slice", value, tuple(SliceSpec(0, dim, 1) for dim in value.type.shape))
+    else:
+        same = new.itemsize == old.itemsize
+        found = record("bitcast" if same else "regroup_bytes", value, new)
+    if kind is np.ndarray and value in current().classes:
+        unwrap(current(), found._value, value, is_whole=new == old)
+    return found
 
 
 # ------------------------------------------------------------------ strides
@@ -148,6 +156,7 @@ def sliding_window_view(
 def in_shape(value: Value, shape: object) -> Value:
     """What an array of this memory shows after ``x.shape = shape``."""
     _check_outermost("shape")
+    current().check_ndarray(value, "setting x.shape")
     warn_again(_warning_of_shapes())
     kind = kind_of(value)
     wanted = resolve_shape(kind, dims_of(shape))
@@ -172,6 +181,7 @@ def resize(x: TracedValue, *new_shape: object, refcheck: bool = True) -> None:
     _check_outermost("size")
     session = current()
     value = x._value
+    session.check_ndarray(value, "x.resize")
     if refcheck:
         raise refuse(
             ARRAY_MEMORY,

@@ -110,6 +110,8 @@ def base_of(x: TracedValue) -> Any:
     value = _array(session, x)
     aliases, outside = session.aliases, session.door.outside
     root = aliases.root(value)
+    for each in (value, root):
+        session.check_ndarray(each, "x.base")
     real = aliases.input_arrays.get(root)
     view = value
     while view in aliases.bases:
@@ -148,6 +150,7 @@ def set_writeable(x: TracedValue, flag: object) -> None:
             ARRAY_MEMORY, "x.flags.writeable of one array or another cannot be set; use a copy"
         )
     wanted, original = bool(flag), x._object
+    session.check_ndarray(original, "setting x.flags.writeable")
     if wanted == kind_of(x._value).writeable:
         return
     before = session.flagged.get(original)

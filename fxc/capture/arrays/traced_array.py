@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
 
 from fxc.ir.error_kinds import ARRAY_MEMORY
 from fxc.ir.graph import Value
+from fxc.ir.later import import_later
 from fxc.ir.types import ArrayType
 
 from ..numbers.python_numbers import to_python
@@ -27,6 +29,10 @@ from .flat import TracedFlat
 from .indexing import IndexArrays, Place, apply_steps, assign, assign_element, locate
 from .sequences import source_of
 from .ufuncs import call_ufunc, give_operators, write_in_place
+
+# See Note [Rooms with one door].
+numpys_class = import_later("fxc.capture.session.classes", "numpys_class")
+as_picked = import_later("fxc.capture.session.classes", "as_picked")
 
 _REFUSED = {
     "tofile": "write files outside of the compiled function",
@@ -91,7 +97,8 @@ class TracedArray(ArrayFacts):
 
     @property
     def imag(self) -> Any:
-        return self._part("imag", shaping.imaginary_part(self))
+        part = self._part("imag", shaping.imaginary_part(self))
+        return _with_class(part, attrgetter("imag"), self)
 
     def _part(self, name: str, part: TracedArray) -> Any:
         if part is not self:
@@ -169,6 +176,24 @@ class TracedArray(ArrayFacts):
     def tolist(self) -> Any:
         return above().to_list(self)
 
+    def _class(self) -> type:
+        if not current().classes:
+            return np.ndarray
+        kind: type | None = numpys_class(current(), self._value)
+        if kind is None:
+            raise refuse(ARRAY_MEMORY, "the class of what may be a memmap cannot be captured")
+        return kind
+
+    def _is_instance(self, kinds: type | tuple[type, ...]) -> bool:
+        return issubclass(np.ndarray, kinds) or issubclass(self._class(), kinds)
+
+    def _check_no_attributes(self, name: str) -> None:
+        """Refuse to ask for an attribute that a memmap may have."""
+        session = current_or_none()
+        may_have = name == "_mmap" or not name.startswith("_")
+        if session is not None and session.classes and may_have and self._class() is np.memmap:
+            raise refuse(ARRAY_MEMORY, f"x.{name} of a memmap cannot be captured")
+
     def __getattr__(self, name: str) -> Any:
         if name == "_value":
             return self._read()
@@ -177,6 +202,7 @@ class TracedArray(ArrayFacts):
             raise refuse(ARRAY_MEMORY, f"x.{name} cannot be captured; {advice}")
         if not name.startswith("_") and hasattr(np.ndarray, name):
             raise refuse(ARRAY_MEMORY, f"x.{name} cannot be captured in this version of fxc")
+        self._check_no_attributes(name)
         raise AttributeError(f"'numpy.ndarray' object has no attribute {name!r}")
 
     def __setattr__(self, name: str, value: object) -> None:
@@ -191,6 +217,7 @@ class TracedArray(ArrayFacts):
                 shaping.assign_part(self, name, value)
             return
         if not hasattr(np.ndarray, name):
+            self._check_no_attributes(name)
             raise AttributeError(f"'numpy.ndarray' object has no attribute {name!r}")
         if name == "flat":
             self.flat[...] = value
@@ -213,12 +240,9 @@ class TracedArray(ArrayFacts):
         view = apply_steps(self._value, place.steps)
         if place.is_element:
             return record("item", view)
-        if isinstance(place.arrays, IndexArrays):
-            return wrap(advanced.read(view, place.arrays))
-        if place.arrays is not None:
-            return masked.read(view, place.arrays)
-        if place.is_copy:
-            return record("copy", view, order="K")
+        if place.arrays is not None or place.is_copy:
+            found = _picked(view, place)
+            return as_picked(current(), self._value, found) if current().classes else found
         found = wrap(view)
         found._place = (self._value, place)
         return found
@@ -258,7 +282,8 @@ class TracedArray(ArrayFacts):
     # -------------------------------------------------------- copies, shapes
 
     def copy(self, order: str = "C") -> Any:
-        return record("copy", self._value, order=order_of(order))
+        found = record("copy", self._value, order=order_of(order))
+        return _with_class(found, np.ndarray.copy, self, order)
 
     def astype(
         self,
@@ -271,7 +296,8 @@ class TracedArray(ArrayFacts):
         wanted, order = dtype_of(dtype), order_of(order, "K")
         if wanted == self._type.dtype and not copy and shaping.is_in_order(self._type, order):
             return self
-        return record("astype", self._value, wanted, casting=casting, order=order)
+        found = record("astype", self._value, wanted, casting=casting, order=order)
+        return _with_class(found, np.ndarray.astype, self, wanted, order, casting, subok)
 
     def reshape(self, *shape: object, order: str = "C", **options: Any) -> Any:
         if options:
@@ -283,7 +309,9 @@ class TracedArray(ArrayFacts):
         return memory.view(self._value, dtype, type)
 
     resize = memory.resize
-    flatten = shaping.flatten
+
+    def flatten(self, order: str = "C") -> Any:
+        return _with_class(shaping.flatten(self, order), np.ndarray.flatten, self, order)
 
     def transpose(self, *axes: object) -> Any:
         wanted = axes[0] if len(axes) == 1 else axes or None
@@ -318,6 +346,20 @@ class TracedArray(ArrayFacts):
 
     def partition(self, kth: object, axis: object = -1, *args: Any, **options: Any) -> None:
         sorting.partition_in_place(self, kth, axis, *args, **options)
+
+
+def _with_class(found: object, method: Callable[..., object], *args: object) -> Any:
+    """What a method has given, with its class: see Note [Classes of arrays]."""
+    return above().with_class(method, args, {}, found) if current().classes else found
+
+
+def _picked(view: Value, place: Place) -> Any:
+    """The elements of a view at places that arrays say, or a copy of it."""
+    if isinstance(place.arrays, IndexArrays):
+        return wrap(advanced.read(view, place.arrays))
+    if place.arrays is not None:
+        return masked.read(view, place.arrays)
+    return record("copy", view, order="K")
 
 
 # Methods that are NumPy's functions of the same names: the array is the first argument.

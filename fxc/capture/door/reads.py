@@ -367,6 +367,8 @@ def _bound(found: Any, owner: object, kind: type) -> Any:
 def _traced_attr(owner: Traced, name: str) -> Any:
     if type(owner) is Differing:
         return owner.attribute(name)
+    if name == "__class__":
+        return owner._class()
     try:
         return getattr(owner, name)
     except AttributeError:

@@ -18,7 +18,7 @@ import keyword
 
 import numpy as np
 
-from fxc.ir.graph import Operand
+from fxc.ir.graph import Operand, Value
 
 from ..outside.effects import Effect
 from ..outside.outside import Outside
@@ -46,7 +46,7 @@ class EpilogueBuilder(ExpressionBuilder):
         shown = self._shown(effects)
         effects = [*self._shapes(), *effects]
         for value in self._outside.session.discarded:
-            self._leaf(value)
+            self.leaf(value)
         if answer == "r0" and len(self.leaves) == 1 and not effects and not self._lines:
             return None
         lines = [f"def finish({', '.join(('leaves', *self.objects))}):"]
@@ -78,12 +78,12 @@ class EpilogueBuilder(ExpressionBuilder):
         seen = {each.value for each in self._outside.inputs}
         seen.update(leaf.value for leaf in self.leaves if isinstance(leaf, ArrayLeaf))
         shapes = [
-            _SET_SHAPE.format(self._leaf(array), self._items(array.shape))
+            _SET_SHAPE.format(self.leaf(array), self._items(array.shape))
             for value, array in session.reshaped.items()
             if value in seen
         ]
         flags = [
-            f"{self._leaf(array)}.flags.writeable = {flag}"
+            f"{self.leaf(array)}.flags.writeable = {flag}"
             for value, (array, _, flag) in session.flagged.items()
             if value in seen
         ]
@@ -97,7 +97,7 @@ class EpilogueBuilder(ExpressionBuilder):
     def _statement(self, effect: Effect) -> str:
         """The statement that makes a change; what makes its value stands before all changes."""
         key = effect.key
-        owner = self._reference(effect.owner.var) if effect.owner.var else ""
+        owner = self.reference(effect.owner.var) if effect.owner.var else ""
         text = f"  # {' '.join(effect.owner.text.split())}"  # names of attributes may have lines
         match effect.action:
             case "setattr" if str(key).isidentifier() and not keyword.iskeyword(str(key)):
@@ -148,7 +148,11 @@ class NoteBuilder(ExpressionBuilder):
         lines = [f"def n{number}({given}):", *(f"    {line}" for line in (*self._lines, call))]
         return "\n".join(lines)
 
-    def _leaf(self, x: object) -> str:
+    def array(self, value: Value) -> str:
+        self._outside.session.check_ndarray(value, "what a branch or a loop shows")
+        return super().array(value)
+
+    def leaf(self, x: object) -> str:
         if not isinstance(x, Traced):
             return self._constant(x)
         self.operands.append(operand(settled(x)))

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
+
+from fxc.ir.graph import Value
+from fxc.ir.later import import_later
 
 from ..outside.outside import Outside
 from ..session.session import RESULT
+from ..values.operands import wrap
 from .leaves import CapturedLeaf, output_leaf
+
+# See Note [Rooms with one door].
+classed = import_later("fxc.capture.epilogue.classed", "classed")
 
 
 class ExpressionParts:
@@ -16,14 +24,31 @@ class ExpressionParts:
         self._outside = outside
         self.leaves: list[CapturedLeaf] = []
         self.objects: dict[str, None] = {}  # variables of the guard program
+        self.is_located = False  # whether what is refused was made at a known place
         self._constants: dict[str, Any] = {}
+        self._lines: list[str] = []
+        self._made: dict[int, tuple[str, Any]] = {}
 
-    def _leaf(self, x: object) -> str:
+    def array(self, value: Value) -> str:
+        """The expression for an array that leaves the function."""
+        if value not in self._outside.session.classes:
+            return self.leaf(wrap(value))
+        return self.once(value, lambda: str(classed(self, value)))
+
+    def leaf(self, x: object) -> str:
         self._outside.session.spend(RESULT)
         self.leaves.append(output_leaf(self._outside, x))
         return f"r{len(self.leaves) - 1}"
 
-    def _reference(self, var: str) -> str:
+    def once(self, x: object, made: Callable[[], str]) -> str:
+        """The variable that holds what is made for ``x``."""
+        if id(x) not in self._made:
+            expression, name = made(), f"c{len(self._made)}"
+            self._lines.append(f"{name} = {expression}")
+            self._made[id(x)] = (name, x)
+        return self._made[id(x)][0]
+
+    def reference(self, var: str) -> str:
         """A variable of the guard program."""
         constants = self._outside.guards.constants
         if var in constants:

@@ -11,6 +11,7 @@ from typing import Any
 
 from fxc.ir.error_kinds import ITERATOR, KEYS_OF_DATA, NO_RESULT
 from fxc.ir.graph import Value
+from fxc.ir.later import import_later
 
 from ..arrays.array_facts import Flags
 from ..dicts.open_dicts import OpenDict
@@ -45,12 +46,15 @@ from ..values.objects import (
     slots_of,
     vars_of,
 )
-from ..values.operands import Traced, TracedValue, has_traced, wrap
+from ..values.operands import Traced, TracedValue, has_traced, settled, wrap
 from ..values.rows import ListArray, list_array_of, rows_in
 from ..values.shadows import class_of
 from ..values.snapshots import Held
 from .expression_parts import ExpressionParts
 from .listed import Lists
+
+# See Note [Rooms with one door].
+check_rows = import_later("fxc.capture.epilogue.classed", "check_rows")
 
 
 class ExpressionBuilder(ExpressionParts):
@@ -59,8 +63,6 @@ class ExpressionBuilder(ExpressionParts):
     def __init__(self, outside: Outside) -> None:
         super().__init__(outside)
         self.apart: set[tuple[int, int]] = set()  # leaves of which there is one
-        self._lines: list[str] = []
-        self._made: dict[int, tuple[str, Any]] = {}
         self._open: set[int] = set()
         self._dicts: list[Any] = []  # those that have keys by a condition
         self._sealed: list[tuple[Any, type]] = []  # objects that are joined, of those that leave
@@ -75,10 +77,13 @@ class ExpressionBuilder(ExpressionParts):
         if isinstance(x, TracedValue):
             return self._of_value(x)
         if id(x) in self._outside.given_texts:
-            return self._reference(self._outside.given_texts[id(x)][1])
+            return self.reference(self._outside.given_texts[id(x)][1])
         if isinstance(x, Text):
             return f"text_of({self._place(x.codes())})"
-        return self._leaf(x) if isinstance(x, Traced) else self._object(x)
+        if not isinstance(x, Traced):
+            return self._object(x)
+        found = settled(x)
+        return self._of_value(found) if isinstance(found, TracedValue) else self.leaf(x)
 
     def _differing(self, x: Differing) -> str:
         return self._either(*(partial(self._place, each) for each in (x.left, x.flag, x.right)))
@@ -89,13 +94,13 @@ class ExpressionBuilder(ExpressionParts):
         return f"({''.join(cases)}{self._place(last)})"
 
     def _mixed(self, x: Mixed) -> str:
-        number = self._leaf(x.given)
-        python = f"{number}.item()" if x.whole is None else self._leaf(x.whole)
-        return f"({number} if {self._leaf(x.flag)} else {python})"
+        number = self.leaf(x.given)
+        python = f"{number}.item()" if x.whole is None else self.leaf(x.whole)
+        return f"({number} if {self.leaf(x.flag)} else {python})"
 
     def _of_value(self, x: TracedValue) -> str:
         if (of_list := list_array_of(x)) is not None:
-            return self._once(x, lambda: self._list_array(of_list))
+            return self.once(x, lambda: self._list_array(of_list))
         return self._traced(x._object)
 
     def _object(self, x: object) -> str:
@@ -105,7 +110,7 @@ class ExpressionBuilder(ExpressionParts):
         door.places.check_returned(x, self._sealed)
         known = self._outside.shown.get(id(x))
         if known is not None and not known.is_fixed:
-            return self._reference(known.source.var)
+            return self.reference(known.source.var)
         if id(x) in self._made:
             return self._made[id(x)][0]
         if id(x) in self._open:
@@ -117,15 +122,7 @@ class ExpressionBuilder(ExpressionParts):
         else:
             expression = self._container(x, class_of(x))
         self._open.discard(id(x))
-        return self._leaf(x) if expression is None else self._once(x, lambda: expression)
-
-    def _once(self, x: object, made: Callable[[], str]) -> str:
-        """The variable that holds what is made for ``x``."""
-        if id(x) not in self._made:
-            expression, name = made(), f"c{len(self._made)}"
-            self._lines.append(f"{name} = {expression}")
-            self._made[id(x)] = (name, x)
-        return self._made[id(x)][0]
+        return self.leaf(x) if expression is None else self.once(x, lambda: expression)
 
     def _keyed(self, x: Keyed) -> str:
         """The expression for a dict or a set of the graph."""
@@ -139,13 +136,13 @@ class ExpressionBuilder(ExpressionParts):
         """The expression for a list of counted length, or one that Python knows."""
         if x.items is not None:
             return self._place(x.items)
-        return self._once(x, lambda: self._counted_list(x))
+        return self.once(x, lambda: self._counted_list(x))
 
     def _counted_list(self, x: Buffer) -> str:
         form, arrays, count = x.contents()
         end = self._place(count)
         first, begin = self._items(x.borrowed), len(x.borrowed)
-        names = iter([f"{self._leaf(wrap(array))}[{begin or ''}:{end}]" for array in arrays])
+        names = iter([f"{self.leaf(wrap(array))}[{begin or ''}:{end}]" for array in arrays])
         made = self._listed(form, names)
         made = f"[{first}*{made}]" if first else made
         self._outside.session.door.places.check_returned_list(classes_in(form), self._sealed)
@@ -154,11 +151,13 @@ class ExpressionBuilder(ExpressionParts):
 
     def _listed(self, form: Form, arrays: Iterator[str]) -> str:
         """The expression for the list of items of a form that stand in arrays of these names."""
+        if self._outside.session.classes:
+            check_rows(form)
         return Lists(self._constant, self._pool).of(form, arrays)
 
     def _rows(self, x: ListOfLists) -> str:
         """The expression for a list of lists of numbers that are all of one length."""
-        leaves = [self._leaf(wrap(each)) for each in x.arrays]
+        leaves = [self.leaf(wrap(each)) for each in x.arrays]
         made = self._listed(x.form, iter([f"{leaf}.ravel()" for leaf in leaves]))
         return f"rows_of({made}, *{leaves[0]}.shape)"
 
@@ -183,7 +182,7 @@ class ExpressionBuilder(ExpressionParts):
         form, arrays, count = table.contents()
         assert isinstance(form, Items)
         end = self._place(count)
-        names = iter([f"{self._leaf(wrap(array))}[:{end}]" for array in arrays])
+        names = iter([f"{self.leaf(wrap(array))}[:{end}]" for array in arrays])
         self._lines.append(f"{name} = {self._listed(pool.form_of_fields(form), names)}")
         self._outside.session.aliases.returned.append(table)
         for number, key, x in pool.of_callers():
@@ -215,18 +214,18 @@ class ExpressionBuilder(ExpressionParts):
             heads.make_room((), 0, None)
         _, (begins, counts, _), number = heads.contents()
         end = self._place(number)
-        of_lists = [f"{self._leaf(wrap(each))}[:{end}]" for each in (begins, counts)]
+        of_lists = [f"{self.leaf(wrap(each))}[:{end}]" for each in (begins, counts)]
         self._lines.append(f"{name} = [[] for _ in range({end})]")
         if arena.form is not None:
             self._lines.append(f"{name}i = arena_places({', '.join(of_lists)})")
-            names = iter([f"{self._leaf(wrap(each))}[{name}i]" for each in arena.room.arrays])
+            names = iter([f"{self.leaf(wrap(each))}[{name}i]" for each in arena.room.arrays])
             made = self._listed(arena.form, names)
             self._lines.append(f"share_out({name}, {of_lists[1]}, {made})")
         self._outside.session.aliases.returned += [heads, arena]
 
     def _list_array(self, of_list: ListArray) -> str:
         """The expression for the array of a list, which may be empty."""
-        array = self._leaf(wrap(of_list.array))
+        array = self.leaf(wrap(of_list.array))
         dtype = "" if of_list.asked is None else f", {self._constant(of_list.asked)}"
         return f"{array} if len({array}) else empty(0{dtype})"
 
@@ -236,11 +235,11 @@ class ExpressionBuilder(ExpressionParts):
         replaced = session.aliases.replaced.get(value)
         if replaced is not None:
             session.aliases.told.add(value)
-            new, before = self._leaf(wrap(value)), self._traced(replaced.right)
+            new, before = self.array(value), self._traced(replaced.right)
             return f"({new} if {self._place(wrap(replaced.test))} else {before})"
         found = session.alternatives.get(value)
         if found is None:
-            return self._leaf(wrap(value))
+            return self.array(value)
         return self._either(
             partial(self._traced, found.left),
             partial(self._place, wrap(found.test)),
@@ -266,7 +265,7 @@ class ExpressionBuilder(ExpressionParts):
             rows = rows_in(x)  # see Note [Lists that grow]
             if rows is None:
                 return f"[{self._items(x)}]"
-            return self._listed(plain_form(rows.kind), iter([self._leaf(wrap(rows.array))]))
+            return self._listed(plain_form(rows.kind), iter([self.leaf(wrap(rows.array))]))
         if is_namedtuple(kind):
             if vars_of(x):
                 raise refuse(
@@ -376,14 +375,14 @@ _EXPRESSIONS: dict[type, Callable[[Any, Any], str]] = {
     Several: ExpressionBuilder._several,
     Mixed: ExpressionBuilder._mixed,
     TracedList: ExpressionBuilder._buffer,
-    ListOfLists: lambda self, x: self._once(x, lambda: self._rows(x)),
+    ListOfLists: lambda self, x: self.once(x, lambda: self._rows(x)),
     ListRow: lambda self, x: f"{self._place(x.whole)}[{self._place(x.place)}]",
-    **dict.fromkeys((TracedDict, TracedSet), lambda self, x: self._once(x, lambda: self._keyed(x))),
+    **dict.fromkeys((TracedDict, TracedSet), lambda self, x: self.once(x, lambda: self._keyed(x))),
     Char: lambda self, x: f"chr({self._place(x.code)})",
     Record: lambda self, x: f"{self._pool(x.pool)}[{self._place(x.number)}]",
     PooledList: lambda self, x: f"{self._pool(x.pool)}[{self._place(x.number)}]",
-    TracedGenerator: lambda self, x: self._reference(x._var()),
-    TracedFile: lambda self, x: self._reference(x._source.var),
+    TracedGenerator: lambda self, x: self.reference(x._var()),
+    TracedFile: lambda self, x: self.reference(x._source.var),
     Flags: lambda self, x: f"{self._place(x._array)}.flags",
     Late: lambda self, x: self._called(x._function, x._args, x._kwargs),
     **dict.fromkeys((Counted, Bounded), _refuse_range),

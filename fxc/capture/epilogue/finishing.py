@@ -91,6 +91,9 @@ _ELSEWHERE = {
     "arena_places": f"{_ROOM}.epilogue.listed",
     "rows_of": f"{_ROOM}.epilogue.listed",
     "share_out": f"{_ROOM}.epilogue.listed",
+    "as_array": f"{_ROOM}.guards.facts",
+    "as_new_memmap": f"{_ROOM}.epilogue.classed",
+    "as_part_of": f"{_ROOM}.epilogue.classed",
     "show_notes": f"{_ROOM}.outside.effects",
 }
 _BY_NAME: tuple[Any, ...] = (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
+import os
 from array import array
 from collections.abc import Sequence
 from itertools import chain
@@ -62,6 +63,21 @@ def apart(x: np.ndarray, y: np.ndarray) -> bool:
 
 
 _MOST_WORK: Any = 100_000  # NumPy's stub wants 0 or -1
+
+
+def as_array(x: np.ndarray) -> np.ndarray:
+    """The memory of an array as an ``ndarray``, whatever its class is."""
+    return x.view(np.ndarray)
+
+
+def of_other_files(x: Any, y: Any) -> bool:
+    """Whether two memmaps are of one piece of memory, or of files that are certainly two."""
+    if x._mmap is y._mmap or x._mmap is None or y._mmap is None:
+        return True
+    try:
+        return not os.path.samefile(x.filename, y.filename)
+    except (OSError, TypeError):  # a file that is gone, or has no name
+        return False
 
 
 def has_aligned_fields(x: np.ndarray) -> bool:

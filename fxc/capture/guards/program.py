@@ -25,9 +25,11 @@ from fxc.ops.epochs import Epoch
 
 from .facts import (
     apart,
+    as_array,
     codes_of,
     distinct,
     has_aligned_fields,
+    of_other_files,
     overlaps_itself,
     same_items,
     same_keys,
@@ -369,6 +371,8 @@ _NAMESPACE: dict[str, Any] = {
     "ndarray": np.ndarray,
     "may_share": getattr(np.may_share_memory, "_implementation", np.may_share_memory),
     "apart": apart,
+    "as_array": as_array,
+    "of_other_files": of_other_files,
     "overlaps_itself": overlaps_itself,
     "has_aligned_fields": has_aligned_fields,
     "same_value": same_value,

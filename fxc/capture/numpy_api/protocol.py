@@ -14,6 +14,7 @@ import numpy as np
 
 from fxc.ir.error_kinds import NUMPY_CALL, OPERAND
 from fxc.ir.errors import CaptureError, FxcError
+from fxc.ir.later import import_later
 from fxc.ir.types import ArrayType
 from fxc.ops.foreign_results import Unlearnable
 from fxc.ops.operators import Tag
@@ -26,6 +27,8 @@ from ..numbers.dims import axis_number
 from ..numbers.traced_int import wrap_dim
 from ..outside.purity import only_computes
 from ..session.refusing import refuse
+from ..session.session import current
+from ..values.objects import Args, Kwargs
 from ..values.operands import array_value, has_boxed
 from ..values.protocols import check_call
 from . import (
@@ -45,6 +48,10 @@ from .foreign import attempt, call_foreign
 from .listed import listed
 from .numpy_source import SOURCES, has_source, run_source, run_unlisted
 
+# See Note [Rooms with one door].
+with_class = import_later("fxc.capture.numpy_api.sampled_classes", "with_class")
+classed = import_later("fxc.capture.numpy_api.sampled_classes", "classed")
+
 
 def array_function(function: Any, args: Any, kwargs: Any) -> Any:
     """Call the table's entry for ``function``; what there is no entry for is called as it is.
@@ -52,6 +59,11 @@ def array_function(function: Any, args: Any, kwargs: Any) -> Any:
     Raises ``CaptureError`` where it is not known what that gives.
     """
     check_call(function, args, kwargs)
+    found = _attempted(function, args, kwargs)
+    return with_class(function, args, kwargs, found) if current().classes else found
+
+
+def _attempted(function: Any, args: Args, kwargs: Kwargs) -> Any:
     try:
         return _handled(function, args, kwargs)
     except CaptureError as error:
@@ -77,7 +89,8 @@ def is_code_of_numpys(function: Any) -> bool:
 
 
 def handler_of(function: Any) -> Callable[..., Any]:
-    return FUNCTIONS[function]
+    handler = FUNCTIONS[function]
+    return classed(function, handler) if current().classes else handler
 
 
 def _handled(function: Any, args: Any, kwargs: Any) -> Any:

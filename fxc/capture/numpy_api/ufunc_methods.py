@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from fxc.ir.error_kinds import NUMPY_CALL, NUMPY_OPTION
+from fxc.ir.later import import_later
 from fxc.ops.foreign_results import Unlearnable
 from fxc.ops.foreign_ufuncs import runs_python
 
@@ -14,13 +15,23 @@ from ..arrays import reductions
 from ..arrays.ufunc_options import call_with_options, outer
 from ..arrays.ufuncs import adopted, operator_name
 from ..session.refusing import refuse
+from ..session.session import current
 from .foreign import call_foreign
 from .placing import at
+
+# See Note [Rooms with one door].
+of_ufunc = import_later("fxc.capture.numpy_api.sampled_classes", "of_ufunc")
 
 
 def array_ufunc(ufunc: np.ufunc, method: str, inputs: tuple[object, ...], kwargs: Any) -> Any:
     """``__array_ufunc__`` of all traced values."""
-    options = dict(kwargs)
+    found = _recorded(ufunc, method, inputs, dict(kwargs))
+    return of_ufunc(inputs, kwargs, found) if current().classes else found
+
+
+def _recorded(
+    ufunc: np.ufunc, method: str, inputs: tuple[object, ...], options: dict[str, Any]
+) -> Any:
     match method:
         case "reduce":
             return reductions.ufunc_reduce(ufunc, *inputs, **options)

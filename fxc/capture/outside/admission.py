@@ -73,6 +73,8 @@ class Admission(Outside):
         source = route.source
         if kind is np.ndarray:
             return self._array(value, route)
+        if kind is np.memmap and self.derives:
+            return self._memmap(value, route)
         if isinstance(value, np.ndarray):
             advice = "; pass np.asarray of it" if kind is np.memmap else ""
             raise refuse(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy as np
 from fxc.ir.boxed_dtypes import element_dtype
 from fxc.ir.error_kinds import ARGUMENT_KIND
 from fxc.ir.graph import Value
+from fxc.ir.later import import_later
 from fxc.ir.records import frozen
 from fxc.ir.symbols import Dim, symbol
 from fxc.ir.types import (
@@ -26,12 +28,14 @@ from ..arrays.traced_array import TracedArray
 from ..arrays.traced_scalar import TracedScalar
 from ..guards.builder import GuardBuilder, flags_of
 from ..guards.common_base import is_writeable
-from ..guards.facts import has_aligned_fields
+from ..guards.facts import as_array, has_aligned_fields
 from ..guards.program import Fetch, Source
 from ..numbers.traced_int import TracedInt
 from ..session.refusing import How, refuse
 from ..session.session import Session
 
+# See Note [Rooms with one door].
+class_of_memmap = import_later("fxc.capture.session.classes", "class_of_memmap")
 _C_CONTIGUOUS, _F_CONTIGUOUS, _ALIGNED, _WRITEABLE = 0x1, 0x2, 0x100, 0x400
 
 
@@ -221,6 +225,20 @@ class Inputs:
         value.type = self._array_type(array, source, value.name)
         self.arrays[value] = array
         return TracedArray(value)
+
+    def _memmap(self, array: Any, route: Route) -> Any:
+        """The memory of a memmap. See Note [Classes of arrays]."""
+        source, is_mapped = route.source, array._mmap is not None
+        kind = self.guards.constant(np.memmap)
+        whose = "is not None" if is_mapped else "is None"
+        self.guards.check(
+            f"type({source.var}) is {kind} and {source.var}._mmap {whose}",
+            f"{source.text} is a memmap{' of a file' if is_mapped else ''}",
+        )
+        memory = self.guards.fetch(f"as_array({source.var})", source.text)
+        made = self._array(as_array(array), replace(route, source=memory))
+        self.session.classes[made._value] = class_of_memmap(source, is_mapped)
+        return made
 
     def _array_type(self, array: np.ndarray, source: Source, name: str) -> ArrayType:
         flags, var, guards = array.flags, source.var, self.guards

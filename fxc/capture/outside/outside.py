@@ -95,9 +95,10 @@ class Outside(Inputs):
     def source_of(self, x: object) -> Source | None:
         """How a call gets at something from outside; None for what is not."""
         if isinstance(x, TracedArray):
+            classed = self.session.classes.get(x._value)
             for each, source in zip(self.inputs, self.input_sources, strict=True):
                 if x._value is each.value:
-                    return source
+                    return source if classed is None else classed.source
         known = self.shown.get(id(x))
         return None if known is None else known.source
 

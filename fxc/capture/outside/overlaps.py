@@ -9,6 +9,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 
@@ -21,7 +22,7 @@ from fxc.ir.types import ArrayType, array_type
 
 from ..guards.builder import flags_of
 from ..guards.common_base import Offsets, common_base
-from ..guards.facts import apart, overlaps_itself
+from ..guards.facts import apart, of_other_files, overlaps_itself
 from .outside import Outside
 
 # Note [Overlapping inputs]
@@ -85,6 +86,7 @@ def settle_overlaps(outside: Outside) -> Overlaps:
     for left, right in combinations(places, 2):
         if left not in written and right not in written:
             continue
+        _check_files(outside, left, right)
         if apart(_array(outside, left), _array(outside, right)):
             apart_pairs.append((left, right))
         elif groups[left] is not groups[right]:
@@ -119,6 +121,22 @@ def _check_distinct(outside: Outside, place: int) -> None:
         raise _refuse(outside, f"overlaps_itself({source.var})", f"{text}, and it is written")
     if _has_symbols(outside, place) and not (array.flags.c_contiguous or array.flags.f_contiguous):
         outside.guards.check(f"not overlaps_itself({source.var})", f"not {text}")
+
+
+def _check_files(outside: Outside, left: int, right: int) -> None:
+    """Rely on it that two memmaps are not of one file, whose content each has at an address of its
+    own.
+    """
+    values = [outside.inputs[place].value for place in (left, right)]
+    maps: list[Any] = [outside.session.classes.get(each) for each in values]
+    if None in maps:
+        return
+    x, y = (each.source for each in maps)
+    condition = f"of_other_files({x.var}, {y.var})"
+    text = f"{x.text} and {y.text} are memmaps of one file"
+    if not of_other_files(*(outside.arrays[each].base for each in values)):
+        raise _refuse(outside, f"not {condition}", f"{text}, and one of them is written")
+    outside.guards.check(condition, f"not {text}")
 
 
 def _check_apart(outside: Outside, left: int, right: int) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 from typing import Literal as OneOf
 
 from fxc.ir.builder import GraphBuilder
-from fxc.ir.error_kinds import MISFIT
+from fxc.ir.error_kinds import ARRAY_MEMORY, MISFIT
 from fxc.ir.graph import Value
 from fxc.ir.records import frozen
 
@@ -55,6 +55,8 @@ class Recorder:
         self.requests = Requests()  # of earlier attempts, see Note [Requests]
         self.made: dict[Value, Call] = {}  # by what recorded it, on the clock ``now``
         self.alternatives: dict[Value, Alternative] = {}  # see Note [Conditional aliases]
+        # Of arrays that are, or may be, no ``ndarray`` as always: see Note [Classes of arrays].
+        self.classes: dict[Value, Any] = {}
         self.region = 0
         self._region_count = 0
         self.regions: list[OpenRegion] = []  # from the outermost to the innermost
@@ -115,6 +117,11 @@ class Recorder:
                 "a value that was made inside a branch or a loop is used outside of it; return it "
                 "from the branch or carry it through the loop",
             )
+
+    def check_ndarray(self, value: Value, what: str) -> None:
+        """Refuse ``what`` of a memmap, or what may be one. See Note [Classes of arrays]."""
+        if value in self.classes:
+            raise refuse(ARRAY_MEMORY, f"{what} of a memmap cannot be captured")
 
     def wants(self, about: str, how: How = How.IN_GRAPH) -> bool:
         """Whether this capture is to have it so."""

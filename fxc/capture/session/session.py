@@ -21,6 +21,7 @@ from fxc.dispatch.trace import recording_into
 from fxc.ir.error_kinds import ELEMENT_NEEDED, NO_RESULT, OPERAND, TOO_LARGE
 from fxc.ir.errors import CaptureError, uncapturable
 from fxc.ir.graph import Literal, Operand, Value
+from fxc.ir.later import import_later
 from fxc.ir.location import Site
 from fxc.ir.records import mutable
 from fxc.ir.size_guards import Guard, assuming, recording
@@ -67,6 +68,10 @@ class Budget:
     @staticmethod
     def of(seconds: float, operations: int = 0) -> Budget:
         return Budget(time.thread_time() + seconds, operations)
+
+
+# See Note [Rooms with one door].
+note_classes = import_later("fxc.capture.session.classes", "note_classes")
 
 
 class Session(CountedSizes):
@@ -148,6 +153,8 @@ class Session(CountedSizes):
             raise ValueError(f"number of dimensions must be within [0, {MOST_AXES}]")
         if self.region and result is not None:
             self.made_here([result] if type(result) is Value else result)
+        if self.classes:
+            note_classes(self, name, operands, result)
         if type(result) is Value:
             if type(result.type) is ScalarType:
                 self._follow_origins(result, args)

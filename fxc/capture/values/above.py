@@ -28,6 +28,7 @@ class Above:
     array_ufunc: Callable[[np.ufunc, str, tuple[Any, ...], object], object]
     array_function: Callable[[object, object, object], object]
     handler_of: Callable[[Any], Callable[..., Any]]
+    with_class: Callable[[Any, Any, Any, Any], Any]  # see Note [Classes of arrays]
     called_as_is: Callable[[Any, tuple[Any, ...], dict[str, Any]], Any]  # in the graph
 
     chosen: Callable[[Any, object, Later, Later], Any]  # ``then() if test else orelse()``

@@ -1,0 +1,104 @@
+"""How an epilogue gives arrays that leave the function the classes that they have in NumPy.
+
+See Note [Classes of arrays].
+"""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+
+from fxc.ir.error_kinds import NO_RESULT
+from fxc.ir.errors import CaptureError
+from fxc.ir.graph import Value
+from fxc.ir.objects import address_of
+from fxc.ir.size_guards import guard
+from fxc.ir.types import ArrayType
+from fxc.ops.metas.layout import is_c_ordered, is_f_ordered
+
+from ..forms.form import Array, Form, Items, Union
+from ..guards.facts import as_array
+from ..session.classes import OfNoFile, PartOfFile, Unclear, Unwrapped
+from ..session.refusing import refuse
+from ..session.session import current
+from ..values.operands import kind_of, wrap
+
+
+class ArrayExpressions(Protocol):
+    """What writes the expressions of an epilogue, see ``ExpressionParts``."""
+
+    is_located: bool  # whether what is refused was made at a known place
+
+    def array(self, value: Value) -> str: ...
+    def leaf(self, x: object) -> str: ...
+    def reference(self, var: str) -> str: ...
+
+
+def classed(builder: ArrayExpressions, value: Value) -> str:
+    """The expression for an array that has a class."""
+    match current().classes[value]:
+        case PartOfFile(source) | OfNoFile(source) if value in current().aliases.input_arrays:
+            return builder.reference(source.var)
+        case PartOfFile(source):
+            if any(guard(dim, "==", 0) for dim in kind_of(value).shape):
+                raise _refused(builder, value, "an empty part of a memmap")
+            return f"as_part_of({builder.leaf(wrap(value))}, {builder.reference(source.var)})"
+        case Unwrapped(of):
+            return f"as_array({builder.array(of)})"
+        case Unclear.WRAPPED:
+            return f"{builder.leaf(wrap(value))}.view()"
+        case Unclear.MADE | Unclear.PART_OF_MADE as kind if _is_in_order(kind_of(value)):
+            shown = ".view()" if kind is Unclear.PART_OF_MADE else ""
+            return f"as_new_memmap({builder.leaf(wrap(value))}){shown}"
+        case _:
+            raise _refused(builder, value, "what is a memmap of no file, or may be one,")
+
+
+def _is_in_order(kind: ArrayType) -> bool:
+    return is_c_ordered(kind) or is_f_ordered(kind)
+
+
+def _refused(builder: ArrayExpressions, value: Value, what: str) -> CaptureError:
+    """The refusal of a result, where it was made."""
+    nodes = current().builder.nodes
+    place = next((node.loc for node in nodes if value in node.outputs), None)
+    builder.is_located = place is not None
+    return refuse(NO_RESULT, f"{what} cannot be captured as a result; use np.array", place)
+
+
+def check_rows(form: Form) -> None:
+    """Refuse a list of arrays, which stand in one, where they may be memmaps."""
+    match form:
+        case Array():
+            raise refuse(NO_RESULT, "a list of arrays beside a memmap cannot be captured here")
+        case Items(_, parts) | Union(parts):
+            for each in parts:
+                check_rows(each)
+
+
+def as_new_memmap(array: np.ndarray) -> np.memmap[Any, Any]:
+    """A memmap of no file that owns its memory, which nobody can give it: called by epilogues."""
+    order: Any = "C" if array.flags.c_contiguous else "F"
+    made: Any = np.ndarray.__new__(np.memmap, array.shape, array.dtype, order=order)
+    as_array(made)[...] = array
+    made.flags.writeable = array.flags.writeable
+    return made  # type: ignore[no-any-return]
+
+
+def as_part_of(part: np.ndarray, whole: Any) -> np.memmap[Any, Any]:
+    """An array that shows a part of a memmap's memory as a memmap of that; called by epilogues."""
+    memory: Any = whole
+    while type(memory.base) is np.memmap:
+        memory = memory.base
+    memory = memory if memory.flags.c_contiguous else memory.T
+    if memory.flags.c_contiguous:  # so that its base is what NumPy makes it
+        offset = address_of(part) - address_of(memory)
+        made: Any = np.ndarray.__new__(
+            np.memmap, part.shape, part.dtype, memory, offset, part.strides
+        )
+        made.flags.writeable = part.flags.writeable
+    else:
+        made = part.view(np.memmap)
+    made.__array_finalize__(whole)
+    return made  # type: ignore[no-any-return]

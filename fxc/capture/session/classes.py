@@ -1,0 +1,165 @@
+"""Of which class an array would be in NumPy where an argument is an ``np.memmap``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from enum import Enum
+from typing import Any
+
+import numpy as np
+
+from fxc.ir.graph import Region, Value
+from fxc.ir.records import frozen
+from fxc.ir.types import ArrayType
+from fxc.ops.operators import CONTROL, Operator
+from fxc.ops.table import TABLE
+
+from ..guards.program import Source
+from .recorder import Recorder
+
+# Note [Classes of arrays]
+# All arrays of a graph are plain. An ``np.memmap`` from outside comes in as an ``ndarray`` over the
+# same memory, which the guard program makes. Of which class an array would be in NumPy matters
+# where the program can see it: where the array leaves the function, and where the program asks for
+# its class or for an attribute. So each array that is not certainly an ``ndarray`` made as always
+# has a class in ``Session.classes``, from when it is recorded. The epilogue gives what leaves its
+# class back: a part of the file is a memmap with the attributes of the one it is a part of.
+# These rules follow ``np.memmap``, in the order in which they are tried:
+# 1. A basic index, a transpose or another shape of what is mapped is mapped, unless it is empty.
+# 2. What a ufunc gives is an ``ndarray``: ``__array_wrap__`` shows the result through a view.
+# 3. Of other functions of NumPy's, NumPy says it on small samples (numpy_api/sampled_classes.py).
+# 4. What else is recorded of such arrays is ``Unclear.CLASS``: it may be used inside of the graph.
+# Whatever cannot be told is refused where it was made, so that Python runs that statement.
+
+
+@frozen(eq=False)
+class PartOfFile:
+    """A memmap with a part of the file of the one that ``source`` gives; the very same if it is an
+    input.
+    """
+
+    source: Source
+
+
+@frozen(eq=False)
+class OfNoFile:
+    """The memmap that ``source`` gives, whose memory is no file's: ``np.zeros_like(m)``, say."""
+
+    source: Source
+
+
+@frozen(eq=False)
+class Unwrapped:
+    """``x.view(np.ndarray)`` of an array that has a class."""
+
+    of: Value
+
+
+class Unclear(Enum):
+    """What is no memmap of a file."""
+
+    WRAPPED = "an ndarray that is a view of one which nobody has"
+    MADE = "a new memmap, of no file"
+    PART_OF_MADE = "a view of one that nobody has"
+    CLASS = "a memmap or not"
+
+
+ArrayClass = PartOfFile | OfNoFile | Unwrapped | Unclear
+# Views that are no method or index of the array: the functions give plain arrays.
+_PLAIN_VIEWS = frozenset({"as_strided", "broadcast", "broadcast_to"})
+
+
+def class_of_memmap(source: Source, is_mapped: bool) -> ArrayClass:
+    """The class of a memmap from outside."""
+    return PartOfFile(source) if is_mapped else OfNoFile(source)
+
+
+def unwrap(session: Recorder, made: Value, of: Value, is_whole: bool = True) -> None:
+    """Note that an array is ``x.view(np.ndarray)`` of another one, or of a view of that."""
+    session.classes[made] = Unwrapped(of) if is_whole else Unclear.CLASS
+
+
+def as_picked(session: Recorder, whole: Value | None, found: object) -> object:
+    """What ``x[key]`` of a ``whole`` gives if that is no view: an ``ndarray``, of a memmap, too."""
+    made = getattr(found, "_value", None)
+    if made is not None and whole in session.classes:
+        session.classes[made] = Unclear.WRAPPED
+    elif made is not None:
+        session.classes.pop(made, None)
+    return found
+
+
+def note_classes(session: Recorder, name: str, args: Sequence[object], result: object) -> None:
+    """Note the class of what an operator gives if one of its operands has a class."""
+    op, found = TABLE[name], list(_values_in((result,)))
+    classes = session.classes
+    arrays = [each for each in _values_in(args) if type(each.type) is ArrayType]
+    given = [classes[each] for each in arrays if each in classes]
+    for place, each in enumerate(found):
+        if op.tag in CONTROL:
+            regions = [arg for arg in args if isinstance(arg, Region)]
+            kind = _class_behind(regions, place, len(found), given, classes)
+        else:
+            kind = _class_of(op, given, len(arrays)) if given else None
+        if kind is not None and type(each.type) is ArrayType:
+            classes[each] = kind
+
+
+def _class_of(op: Operator, given: list[ArrayClass], count: int) -> ArrayClass | None:
+    """The class of what an operator gives of so many arrays, some with these classes."""
+    first = given[0]
+    if op.schema.is_view:
+        if type(first) is PartOfFile and op.name not in _PLAIN_VIEWS:
+            return first
+        return None if _is_ndarray(first) else Unclear.CLASS
+    if isinstance(op.numpy, np.ufunc):
+        return class_by_ufunc(given, count)
+    return None if all(map(_is_ndarray, given)) else Unclear.CLASS
+
+
+def class_by_ufunc(given: Sequence[ArrayClass], count: int) -> ArrayClass | None:
+    """The class of what a ufunc gives of so many arrays, some with these classes: an ``ndarray``
+    among them comes before a memmap.
+    """
+    has_ndarray = len(given) < count or any(map(_is_ndarray, given))
+    return None if has_ndarray else Unclear.WRAPPED
+
+
+def _class_behind(
+    regions: Sequence[Region],
+    place: int,
+    count: int,
+    given: list[ArrayClass],
+    classes: Mapping[Value, ArrayClass],
+) -> ArrayClass | None:
+    """The class of a result of a branch or a loop; what a loop begins with has those ``given``."""
+    if given or any(len(each.results) != count for each in regions):
+        inside = [classes[x] for each in regions for x in _values_in(each.results) if x in classes]
+    else:
+        ends = [each.results[place] for each in regions]
+        inside = [classes[x] for x in ends if type(x) is Value and x in classes]
+    if not given and not inside:
+        return None
+    return Unclear.WRAPPED if all(map(_is_ndarray, (*given, *inside))) else Unclear.CLASS
+
+
+def _is_ndarray(kind: ArrayClass) -> bool:
+    return kind is Unclear.WRAPPED or type(kind) is Unwrapped
+
+
+def _values_in(args: Iterable[object]) -> Iterator[Value]:
+    """The values among arguments."""
+    for arg in args:
+        if type(arg) is Value:
+            yield arg
+        elif isinstance(arg, tuple | list):
+            yield from _values_in(arg)
+
+
+def numpys_class(session: Recorder, value: Value) -> type[np.ndarray[Any, Any]] | None:
+    """The class that an array has in NumPy; None if it is not known."""
+    kind = session.classes.get(value)
+    if kind is Unclear.CLASS or (session.region and kind is None):  # a parameter of the region?
+        return None
+    is_memmap = type(kind) in (PartOfFile, OfNoFile) or kind in (Unclear.MADE, Unclear.PART_OF_MADE)
+    return np.memmap if is_memmap else np.ndarray
