@@ -50,7 +50,9 @@ class Facts:
         """The range of an int or bool; None of anything else."""
         if isinstance(x, Literal):
             value = x.value
-            return (int(value), int(value)) if isinstance(value, int | np.integer) else None
+            if isinstance(value, np.timedelta64) or not isinstance(value, int | np.integer):
+                return None
+            return int(value), int(value)
         found = self.known.get(x)
         return of_dtype(x.type.dtype) if found is None and not x.type.rank else found
 

@@ -14,10 +14,11 @@ from numpy.lib import format as npy
 # and records of all of these. Their arrays are inputs, results, and what views are of; each
 # operator on them is NumPy's, called from between or from inside of native code, so that promotion,
 # elements, exceptions and warnings are NumPy's own. Nothing in fxc but views knows how they lie in
-# memory. Elements of texts, bytes and records are no scalars of a graph: Python has a ``str``, or
-# a view, for them. Not among these dtypes is what programs can tell from an equal one
-# (``longlong``, dtypes with metadata, records that are declared as aligned), and objects, whose
-# operators are functions of the program.
+# memory; but dates that have a unit are int64 to native code: Note [Dates as integers]. Elements of
+# texts, bytes and records are no scalars of a graph: Python has a ``str``, or a view, for them. Not
+# among these dtypes is what programs can tell from an equal one (``longlong``, dtypes with
+# metadata, records that are declared as aligned), and objects, whose operators are functions of the
+# program.
 
 _NUMBERS = frozenset("biufc")
 _MOST_BYTES = 256  # of an element: native code copies it in registers

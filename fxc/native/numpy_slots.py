@@ -69,10 +69,15 @@ def usual_handler() -> object:
     return ctypes.py_object.from_address(numpy_function(_USUAL_HANDLER)).value
 
 
-@cache
 def scalar_maker(kind: str) -> bytes:
     """What makes a NumPy scalar, and the dtype."""
-    return pointers(numpy_function(_SCALAR_MAKER), id(np.dtype(kind)))
+    return pointers(numpy_function(_SCALAR_MAKER), id(_kept_dtype(kind)))
+
+
+@cache
+def _kept_dtype(kind: str) -> np.dtype:
+    """One object for all of native code, which has its address: NumPy makes those of dates anew."""
+    return np.dtype(kind)
 
 
 @cache

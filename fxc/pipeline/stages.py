@@ -32,6 +32,7 @@ from fxc.ir.types import ArrayType
 from fxc.ops.kernels import Kernel
 from fxc.ops.metas import types_of
 from fxc.ops.table import TABLE
+from fxc.passes.dates import in_integers
 from fxc.passes.decompose import decompose
 from fxc.passes.fills import fills_apart
 from fxc.passes.functionalize import functionalize
@@ -147,6 +148,7 @@ def functional_of(
 def decomposed_graph(functional: Graph, index: BackendIndex[Any]) -> Graph:
     """The functional graph in operators that a backend has kernels for, simplified."""
     graph = verified(decompose(functional, index, default_dispatcher()), "decompose", functional)
+    graph = verified(in_integers(graph, default_dispatcher()), "dates", graph)
     graph = verified(without_high_bits(graph), "low bits", graph)
     graph = verified(prove_ranges(graph), "ranges", graph)
     return verified(simplify(graph), "simplify after decompose", graph)

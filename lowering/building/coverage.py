@@ -7,6 +7,7 @@ import numpy as np
 from fxc.ir.boxed_dtypes import field_of
 from fxc.ir.graph import Literal, Node, operands_of
 from fxc.ir.types import PART_DTYPES, Type
+from fxc.ops.dates import is_date
 from fxc.ops.operators import CONTROL, Tag
 from fxc.ops.table import TABLE
 
@@ -57,7 +58,14 @@ def moves(node: Node) -> bool:
             return all(dtype == node.output.type.dtype for dtype in kinds)
         case Tag.INDEX_PUT if op.name == "index_put":
             return kinds[0] == kinds[1]
+    if op.name == "reinterpret":
+        return _holds_integers(kinds[0]) and _holds_integers(node.output.type.dtype)
     return op.name in ("copy", "item") and kinds[0] == node.output.type.dtype
+
+
+def _holds_integers(dtype: np.dtype) -> bool:
+    """See Note [Dates as integers]."""
+    return is_date(dtype) or dtype == np.int64
 
 
 def has_halves(node: Node) -> bool:

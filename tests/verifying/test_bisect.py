@@ -106,6 +106,7 @@ BUGS = {
     "functionalize": in_graphs("functionalize"),
     "simplify": in_graphs("simplify"),
     "decompose": in_graphs("decompose"),
+    "dates": in_graphs("in_integers"),
     "low bits": in_graphs("without_high_bits"),
     "ranges": in_graphs("prove_ranges"),
     "fills": in_graphs("fills_apart"),
