@@ -16,11 +16,14 @@ from collections.abc import Iterator
 from functools import partial
 
 from fxc.dispatch.dispatcher import Dispatcher
+from fxc.ir.boxed_dtypes import is_date
 from fxc.ir.graph import Graph, Node, Value, operands_of, walk
+from fxc.ir.later import import_later
 from fxc.ir.size_guards import Guard, recording
-from fxc.ops.dates import is_date, rule_for
 
 from .expansion import Expansion
+
+rule_for = import_later("fxc.ops.dates", "rule_for")
 
 
 def in_integers(graph: Graph, dispatcher: Dispatcher) -> Graph:

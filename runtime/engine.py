@@ -59,7 +59,6 @@ def load_llvm() -> ModuleType:
 def converts_halves() -> bool:
     """Whether this processor converts between float16 and float32."""
     load_llvm()
-    assert _target is not None
     return has_f16c(_target[2]) or _target[0].triple.startswith(("aarch64", "arm64"))
 
 
@@ -67,7 +66,6 @@ def converts_halves() -> bool:
 def permutes() -> int:
     """See ``Target.permutes``."""
     load_llvm()
-    assert _target is not None
     return permuted_bytes(_target[2])
 
 

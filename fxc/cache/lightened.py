@@ -11,12 +11,10 @@ again from its bytes when somebody asks.
 from __future__ import annotations
 
 import pickle
-import weakref
 import zlib
-from collections import deque
 from functools import partial
 from types import FunctionType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from fxc.compilations.variants import Variant
 from fxc.ir.likened import Models
@@ -26,32 +24,7 @@ from fxc.runtime.plan import Plan
 from .plans import in_two_parts, loaded
 from .restored import Rest, RestoredGuards
 
-if TYPE_CHECKING:
-    from fxc.calling.running import Running
-
-_WHOLE = 32  # compilations
 _models = Models()
-# The last ones: what was compiled, what it goes by in the cache, and its bytes.
-_last: deque[tuple[weakref.ref[Running[Any, Any]], bytes, bytes]] = deque()
-
-
-def lighten_others(owner: Running[Any, Any], variant: Variant, text: bytes) -> None:
-    """Note that this compilation is the last one, of which the cache has this text; make light the
-    one that is too long ago. Requires: ``variant.kept``.
-    """
-    _last.append((weakref.ref(owner), variant.kept, text))
-    if len(_last) <= _WHOLE:
-        return
-    reference, kept, text = _last.popleft()
-    found = reference()
-    if found is None or not found._state.guard().acquire(blocking=False):
-        return  # another thread is about to use it
-    try:
-        for each in found._state.variants:
-            if each.kept == kept:
-                lighten(each, text, found.__fxc_original__)
-    finally:
-        found._state.guard().release()
 
 
 def lighten(variant: Variant, text: bytes, function: Any) -> None:

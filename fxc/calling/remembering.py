@@ -3,21 +3,30 @@
 from __future__ import annotations
 
 import types
+import weakref
+from collections import deque
 from typing import TYPE_CHECKING, Any
 
 from fxc.compilations import trials
 from fxc.compilations.decisions import Captures
 from fxc.ir.asynchronous import hand_on
 from fxc.ir.forking import compiling
+from fxc.ir.later import import_later
 from fxc.ir.logs import ROOT
 from fxc.ir.settings import cache_folder, config
 
-from .running import P, R
+from .running import P, R, Running
 from .splitting import Splitting
 
 if TYPE_CHECKING:
     from fxc.cache.entries import Entries
     from fxc.compilations.variants import Variant
+
+lighten = import_later("fxc.cache.lightened", "lighten")
+
+_WHOLE = 32  # compilations
+# The last ones: what was compiled, what it goes by in the cache, and its bytes.
+_last: deque[tuple[weakref.ref[Running[Any, Any]], bytes, bytes]] = deque()
 
 
 class Remembering(Splitting[P, R]):
@@ -38,8 +47,6 @@ class Remembering(Splitting[P, R]):
             return None
         with state.guard(), compiling():
             try:
-                from fxc.cache.lightened import lighten_others
-
                 entries = self._entries(key, function)
                 found, text = entries.find(function, args, kwargs)
             except Exception as error:  # of what is on disk, or of a function: it is captured then
@@ -48,7 +55,7 @@ class Remembering(Splitting[P, R]):
             if found is not None:
                 state.vary(found.captured.varying)
                 self._add(found)
-                lighten_others(self, found, text)
+                _lighten_others(self, found, text)
             return found
 
     def _remember(self, variant: Variant) -> None:
@@ -59,9 +66,7 @@ class Remembering(Splitting[P, R]):
                 try:
                     text = self._entries(variant.key, function).add(variant, function)
                     if text is not None:
-                        from fxc.cache.lightened import lighten_others
-
-                        lighten_others(self, variant, text)
+                        _lighten_others(self, variant, text)
                 except Exception as error:
                     self._log_unkept(error)
 
@@ -104,3 +109,22 @@ class Remembering(Splitting[P, R]):
             may_wait = trials.are_held() and not self._options.fullgraph
             found = self._state.captures.setdefault(key, Captures(may_wait))
         return found
+
+
+def _lighten_others(owner: Running[Any, Any], variant: Variant, text: bytes) -> None:
+    """Note that this compilation is the last one, of which the cache has this text; make light the
+    one that is too long ago. Requires: ``variant.kept``.
+    """
+    _last.append((weakref.ref(owner), variant.kept, text))
+    if len(_last) <= _WHOLE:
+        return
+    reference, kept, text = _last.popleft()
+    found = reference()
+    if found is None or not found._state.guard().acquire(blocking=False):
+        return  # another thread is about to use it
+    try:
+        for each in found._state.variants:
+            if each.kept == kept:
+                lighten(each, text, found.__fxc_original__)
+    finally:
+        found._state.guard().release()

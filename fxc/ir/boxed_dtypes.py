@@ -107,6 +107,11 @@ def is_without_unit(dtype: np.dtype) -> bool:
     return dtype.kind in "mM" and np.datetime_data(dtype)[0] == "generic"
 
 
+def is_date(dtype: np.dtype) -> bool:
+    """Whether elements are int64 to native code: dates and durations that have a unit."""
+    return dtype.kind in "mM" and dtype.isnative and not is_without_unit(dtype)
+
+
 def element_dtype(dtype: np.dtype) -> np.dtype | None:
     """Of what an element is that NumPy gives of an array; None if it is no scalar of a graph."""
     return None if dtype.kind in "SUVO" else dtype.newbyteorder("=")

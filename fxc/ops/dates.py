@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from fxc.ir.boxed_dtypes import is_without_unit
+from fxc.ir.boxed_dtypes import is_date
 from fxc.ir.graph import Literal
 from fxc.ir.records import frozen
 from fxc.ir.types import ArrayType, ScalarType, Type
@@ -38,11 +38,6 @@ _SECONDS = {
 }
 
 Rule = Callable[..., object]
-
-
-def is_date(dtype: np.dtype) -> bool:
-    """Whether elements are int64 to native code: dates and durations that have a unit."""
-    return dtype.kind in "mM" and dtype.isnative and not is_without_unit(dtype)
 
 
 def rule_for(name: str) -> Rule | None:

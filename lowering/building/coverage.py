@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from fxc.ir.boxed_dtypes import field_of
+from fxc.ir.boxed_dtypes import field_of, is_date
 from fxc.ir.graph import Literal, Node, operands_of
 from fxc.ir.types import PART_DTYPES, Type
-from fxc.ops.dates import is_date
 from fxc.ops.operators import CONTROL, Tag
 from fxc.ops.table import TABLE
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import fxc
-from fxc.cache import lightened
+from fxc.calling import remembering
 from fxc.calling.compiling import captures_begun
 from fxc.ir.graph import Graph
 from fxc.pipeline.report import STAGES
@@ -21,8 +21,8 @@ pytestmark = pytest.mark.usefixtures("cache")
 
 @pytest.fixture(autouse=True)
 def only_the_last_one_is_whole(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lightened, "_WHOLE", 1)
-    monkeypatch.setattr(lightened, "_last", type(lightened._last)())
+    monkeypatch.setattr(remembering, "_WHOLE", 1)
+    monkeypatch.setattr(remembering, "_last", type(remembering._last)())
     monkeypatch.setattr(engine, "codes", kept_codes.KeptCode(1 << 20))
 
 
