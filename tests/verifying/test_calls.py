@@ -233,8 +233,8 @@ def test_but_not_by_far(monkeypatch):
 
     real = vector_math.definitions
 
-    def wrong(names: Any) -> Any:
-        made = real(names)
+    def wrong(*args: Any) -> Any:
+        made = real(*args)
         text = made.text.replace("ret <8 x double> %", "ret <8 x double> splat (double 3.0) ;")
         text = text.replace("ret double %", "ret double 3.0 ;")
         return type(made)(**{**{k: getattr(made, k) for k in made.__slots__}, "text": text})
