@@ -116,10 +116,10 @@ def _rooms(program: Program, arena: Arena, segments: int) -> tuple[Dim, int]:
 def _constants(program: Program) -> Iterator[str]:
     for name, buffer in program.buffers.items():
         if buffer.data is not None:
-            data = "".join(f"\\{byte:02X}" for byte in buffer.data)
+            data = buffer.data and "\\" + buffer.data.hex("\\")
             yield (
                 f"@fxc.{name} = private unnamed_addr constant "
-                f'[{len(buffer.data)} x i8] c"{data}", align {ALIGNMENT}'
+                f'[{len(buffer.data)} x i8] c"{data or ""}", align {ALIGNMENT}'
             )
 
 
