@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from fxc.ir.graph import Graph
+from fxc.ir.later import import_later
 from fxc.ir.steps import done
 
 from .building.build import build_loops
@@ -23,12 +24,13 @@ from .scheduling.independent_steps import independent_steps
 from .scheduling.lanes import lanes
 from .scheduling.parallel import parallel
 from .scheduling.products_ahead import products_ahead
-from .scheduling.reassociate import reassociate
 from .scheduling.repeated_updates import repeated_updates
 from .scheduling.same_sizes import same_sizes
 from .scheduling.short_dots import short_dots
 from .scheduling.speculate import speculate
 from .scheduling.vectors_together import vectors_together
+
+reassociate = import_later("fxc.lowering.scheduling.reassociate", "reassociate")
 
 _SCHEDULING: tuple[Callable[[Program], Program], ...] = (
     vectors_together,

@@ -20,7 +20,6 @@ from fxc.ir.forking import LLVM, held_over_forks
 from fxc.ir.settings import features_taken
 
 from .builtins import new_builtin
-from .features import has_f16c, permuted_bytes
 from .freed_memory import keep_freed_memory
 from .kept_codes import KeptCode
 from .linking import LIBRARY_PREFIX, InMemory, Unlinked, library, link, support_in_memory
@@ -55,18 +54,10 @@ def load_llvm() -> ModuleType:
     return found
 
 
-@functools.cache
-def converts_halves() -> bool:
-    """Whether this processor converts between float16 and float32."""
+def processor() -> tuple[str, str]:
+    """The triple of this processor, and LLVM's flags: which instructions code may use."""
     load_llvm()
-    return has_f16c(_target[2]) or _target[0].triple.startswith(("aarch64", "arm64"))
-
-
-@functools.cache
-def permutes() -> int:
-    """See ``Target.permutes``."""
-    load_llvm()
-    return permuted_bytes(_target[2])
+    return _target[0].triple, _target[2]
 
 
 @functools.cache

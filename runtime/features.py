@@ -5,7 +5,10 @@ If ``FXC_CPU_FEATURES`` takes a feature, LLVM takes all that need it, too.
 
 from __future__ import annotations
 
+import functools
 from typing import Final
+
+from .engine import processor
 
 _AVX: Final = ("avx", "sse4.2", "sse4.1", "ssse3", "sse3", "sse2", "sse")
 _AVX2: Final = ("avx2", *_AVX)
@@ -27,3 +30,16 @@ def has_f16c(flags: str) -> bool:
 def permuted_bytes(flags: str) -> int:
     """How many bytes have registers whose elements instructions of x86 permute; 0 if none."""
     return 64 if _has(flags, _AVX512) else 32 if _has(flags, _AVX2) else 0
+
+
+@functools.cache
+def converts_halves() -> bool:
+    """Whether this processor converts between float16 and float32."""
+    triple, flags = processor()
+    return has_f16c(flags) or triple.startswith(("aarch64", "arm64"))
+
+
+@functools.cache
+def permutes() -> int:
+    """See ``Target.permutes``."""
+    return permuted_bytes(processor()[1])

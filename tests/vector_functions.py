@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fxc.lowering import vector_math
-from fxc.runtime.engine import optimise, permutes
+from fxc.runtime.engine import optimise
+from fxc.runtime.features import permutes
 
 Floats = NDArray[Any]
 Run = Callable[..., Floats]

@@ -17,8 +17,8 @@ from types import FunctionType
 from typing import Any
 
 from fxc.compilations.variants import Variant
-from fxc.ir.likened import Models
 from fxc.ir.made_functions import constants_of
+from fxc.runtime.kept_codes import Models
 from fxc.runtime.plan import Plan
 
 from .plans import in_two_parts, loaded

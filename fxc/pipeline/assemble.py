@@ -43,7 +43,8 @@ from fxc.ops.foreign_calls import gives_new
 from fxc.ops.kernels import compiled_kernel_of, kernel_of, writing_kernel_of
 from fxc.ops.operators import EFFECTS
 from fxc.ops.table import TABLE
-from fxc.runtime.engine import Engine, converts_halves, permutes
+from fxc.runtime.engine import Engine
+from fxc.runtime.features import converts_halves, permutes
 from fxc.runtime.left import Left
 from fxc.runtime.notice import Notice
 from fxc.runtime.plan import Plan, make_plan

@@ -12,6 +12,7 @@ from functools import partial
 import numpy as np
 
 from fxc.ir.graph import Node
+from fxc.ir.later import import_later
 from fxc.ir.types import PART_DTYPES, ArrayType, is_c_contiguous
 from fxc.ops.custom import definition_of
 from fxc.ops.foreign_ufuncs import is_foreign
@@ -21,13 +22,12 @@ from fxc.ops.table import TABLE
 from ..nests.buffers import F32, HALF
 from ..operators.python_rules import FAILING, SCALAR_RULES
 from ..operators.scalar_rules import ScalarRule
-from . import control, counting
+from . import counting
 from .build import visit
 from .complex_nodes import RULES as COMPLEX_RULES
 from .complex_rules import MadeRule
 from .computed import applied, attempted, inline, ordered, pointwise, wrap_index
 from .context import Context, NativeKernel
-from .contraction import contraction
 from .coverage import NATIVE_DTYPES, has_halves, moves, types_in
 from .indexed import has_index, update_dtypes
 from .masked import check_count
@@ -41,6 +41,12 @@ from .pointwise import (
 )
 from .reductions import REDUCERS, SCANS, has_nest, reduction, scan
 from .writes import join, scatter
+
+# See Note [Rooms with one door].
+cond = import_later("fxc.lowering.building.control", "cond")
+fori_loop = import_later("fxc.lowering.building.control", "fori_loop")
+while_loop = import_later("fxc.lowering.building.control", "while_loop")
+contraction = import_later("fxc.lowering.building.contraction", "contraction")
 
 
 def native_kernel(op: Operator) -> NativeKernel | None:
@@ -235,7 +241,7 @@ _BY_NAME = {
     "sum": NativeKernel(counting.total, has_nest),
     "bind_size": NativeKernel(counting.bind_size),
     "nonzero": NativeKernel(counting.places),
-    "cond": NativeKernel(partial(control.cond, visit=visit)),
-    "fori_loop": NativeKernel(partial(control.fori_loop, visit=visit)),
-    "while_loop": NativeKernel(partial(control.while_loop, visit=visit)),
+    "cond": NativeKernel(partial(cond, visit=visit)),
+    "fori_loop": NativeKernel(partial(fori_loop, visit=visit)),
+    "while_loop": NativeKernel(partial(while_loop, visit=visit)),
 }

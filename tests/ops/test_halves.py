@@ -11,7 +11,7 @@ import pytest
 
 import fxc
 from fxc.pipeline import assemble
-from fxc.runtime.engine import converts_halves
+from fxc.runtime.features import converts_halves
 from tests.compiling import check
 from tests.outcomes import agreement
 from tests.parallel_loops import compiled_for

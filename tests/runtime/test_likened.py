@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from fxc.ir.likened import Models
+from fxc.runtime.kept_codes import Models
 
 
 def texts(kind: int, count: int) -> list[bytes]:
