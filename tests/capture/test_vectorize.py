@@ -45,6 +45,14 @@ def grown(x):
     return found, seen
 
 
+def written_meanwhile(x, y):
+    def last_of(v, w):
+        x[-1] = y[...] = 5.0
+        return v + w
+
+    return np.vectorize(last_of, otypes=[float])(x, y), x, y
+
+
 PROGRAMS: dict[str, tuple[Any, list[tuple[Any, ...]]]] = {
     "of a module": (lambda x: CLIPPED(x) * 2.0, [(X,), (X[:1],), (X[:7],)]),
     "an option": (lambda x: CLIPPED(x, low=0.5) + CLIPPED(x, 0.25), [(X,), (X[3:],)]),
@@ -64,6 +72,7 @@ PROGRAMS: dict[str, tuple[Any, list[tuple[Any, ...]]]] = {
     "complex": (lambda x: np.vectorize(lambda v: v * 1j)(x), [(X,)]),
     "two results": (lambda x: np.vectorize(parts)(x, 0.5), [(X,), (X.reshape(2, 12),)]),
     "quotients": (lambda x: np.vectorize(lambda v: 1.0 / v)(x), [(X,), (X - X[3],)]),
+    "written meanwhile": (written_meanwhile, [(X, np.array(2.0)), (X[:5], np.array(1.0))]),
     "of nothing": (lambda x: CLIPPED(x), [(X[:0],), (X,)]),
     "calls are counted": (grown, [(X,), (X[:6],)]),
     "a list": (lambda x: CLIPPED([x[0], 0.5, 2]), [(X,)]),

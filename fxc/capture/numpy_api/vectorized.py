@@ -111,11 +111,13 @@ def _item_of(arrays: Sequence[TracedArray], shape: tuple[Dim, ...]) -> Item:
             NUMPY_OPTION, "np.vectorize of arrays that are not in C order cannot be captured"
         )
     sizes = shaping.wrap_dims(shape)
-    rows = [shaping.broadcast_to(x, sizes).reshape(-1) if x.ndim else None for x in arrays]
+    # The function may write to the arrays, of which NumPy has made objects before.
+    rows = [shaping.broadcast_to(x.copy(), sizes).reshape(-1) if x.ndim else None for x in arrays]
+    numbers = [x.item() if row is None else None for x, row in zip(arrays, rows, strict=True)]
 
     def item(k: object) -> tuple[object, ...]:
-        pairs = zip(arrays, rows, strict=True)
-        return tuple(x.item() if row is None else row[k].item() for x, row in pairs)
+        pairs = zip(numbers, rows, strict=True)
+        return tuple(x if row is None else row[k].item() for x, row in pairs)
 
     return item
 
