@@ -13,7 +13,7 @@ from typing import Final
 from .builder import Code, Value, at_most, fma, polynomial, where
 from .exponential import exp_of_sum
 from .logarithm import log
-from .power import normalised, precise_log
+from .power import precise_log
 from .special_coefficients import GAMMA, GAMMALN, STIRLING
 from .trigonometric import sin
 
@@ -69,7 +69,7 @@ def _gamma_of_positive(x: Value) -> Value:
     near = where(inside < 1.5, near / product, near * product)
     # exp((x - 1/2) log(x) - x + log(2 pi) / 2 and the series), as a sum of two numbers.
     far = at_most(where(large, x, _LARGE), _INFINITE_FROM)
-    log_high, log_low = normalised(*precise_log(far))
+    log_high, log_low = precise_log(far)
     factor = far - 0.5
     lead = log_high * factor
     low = fma(log_high, factor, -lead) + log_low * factor
