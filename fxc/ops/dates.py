@@ -82,10 +82,6 @@ def _operands(ops: OpsHandle, name: str, args: tuple[object, ...]) -> tuple[list
     return [_whole(ops, x, dtype) for x, dtype in zip(args, dtypes, strict=True)], result
 
 
-def _promotion_key(kind: Type) -> np.dtype | type:
-    return kind.in_loops
-
-
 def _whole(ops: OpsHandle, x: object, dtype: np.dtype) -> _Whole:
     if not is_date(dtype):
         return _Whole(_number(ops, x, dtype))
@@ -255,19 +251,22 @@ def _sign(ops: OpsHandle, kind: Type, x: object) -> object:
 def _where(ops: OpsHandle, kind: Type, condition: object, x: object, y: object) -> object:
     if ops.type_of(condition).dtype.kind in "mM":
         return NotImplemented
-    bits = [_bits(ops, each, kind.dtype) for each in (x, y)]
+    bits = [_cast_bits(ops, each, kind.dtype) for each in (x, y)]
     return ops.reinterpret(ops.where(condition, *bits), kind.dtype)
+
+
+def _cast_bits(ops: OpsHandle, x: object, dtype: np.dtype) -> object:
+    """The bits of an operand as NumPy casts it: between dates and durations units do not count."""
+    given = ops.type_of(x).dtype
+    crosses = is_date(given) and given.kind != dtype.kind
+    return _own_bits(ops, x) if crosses else _bits(ops, x, dtype)
 
 
 def _astype(
     ops: OpsHandle, kind: Type, x: object, dtype: np.dtype, casting: str, order: str
 ) -> object:
-    """Between dates and durations as the integers that they are, whatever their units."""
-    given = ops.type_of(x).dtype
     if is_date(dtype):
-        crosses = is_date(given) and given.kind != dtype.kind
-        bits = _own_bits(ops, x) if crosses else _bits(ops, x, dtype)
-        return ops.reinterpret(bits, dtype)
+        return ops.reinterpret(_cast_bits(ops, x, dtype), dtype)
     if dtype.kind not in "biufc" or dtype.char in "gG" or not dtype.isnative:
         return NotImplemented
     return ops.astype(_own_bits(ops, x), dtype, "unsafe", order)
@@ -286,7 +285,7 @@ def _copied(ops: OpsHandle, kind: Type, x: object) -> object:
 def _full(
     ops: OpsHandle, kind: Type, shape: object, value: object, dtype: np.dtype, layout: object
 ) -> object:
-    return ops.reinterpret(ops.full(shape, _bits(ops, value, dtype), _INT64, layout), dtype)
+    return ops.reinterpret(ops.full(shape, _cast_bits(ops, value, dtype), _INT64, layout), dtype)
 
 
 def _blank(

@@ -93,6 +93,16 @@ def filled(a):
     return first, made, np.arange(5).astype(a.dtype), a.astype(a.dtype)
 
 
+def crossed(a):
+    """Dates and durations in one another's place, of other units: NumPy takes the integers."""
+    other = np.dtype(f"{'m8' if a.dtype.kind == 'M' else 'M8'}[h]")
+    spans = a.view(f"m8[{np.datetime_data(a.dtype)[0]}]")
+    made = np.full(3, a[5], other), np.full_like(spans.astype("m8[W]"), spans[2])
+    written = spans.astype(other)
+    written[PICK] = a[5]
+    return made, np.where(PICK, spans, spans.astype("M8[h]")), written, a.astype(other)
+
+
 def gaps(a):
     steps, last = 0, a[0]
     for i in range(1, len(a)):
@@ -120,7 +130,7 @@ def test_dates(kinds):
 
 
 @pytest.mark.parametrize("unit", ["D", "ns", "s"])
-@pytest.mark.parametrize("program", [literals, as_numbers, filled, gaps])
+@pytest.mark.parametrize("program", [literals, as_numbers, filled, crossed, gaps])
 def test_one_array(program, unit):
     assert_same(program, f"M8[{unit}]")
 
@@ -146,6 +156,17 @@ def test_units(kind, units):
 )
 def test_what_stays_numpys(program, dtypes):
     assert_same(program, *dtypes, boxed=True)
+
+
+def test_a_scalar_of_a_calendars_unit_cannot_be_written():
+    def program(a, months):
+        a[a > np.timedelta64(1, "h")] = months[0]
+        return a
+
+    args = np.arange(4).astype("m8[h]"), np.arange(3, 5).astype("m8[M]")
+    with pytest.raises(TypeError, match=r"from metadata \[M\] to \[h\]"):
+        program(*args)
+    assert not difference(watch(program, args), watch(fxc.compile(program), args), 0.0)
 
 
 def test_a_quotient_warns_as_numpy_does():

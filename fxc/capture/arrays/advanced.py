@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from fxc.ir.error_kinds import OVERLAPPING_WRITE
+from fxc.ir.error_kinds import OPERAND, OVERLAPPING_WRITE
 from fxc.ir.graph import Literal, Operand, SliceSpec, Value
 from fxc.ir.symbols import Dim
 from fxc.ir.types import ArrayType, array_type
@@ -127,7 +127,15 @@ def in_dtype(source: Any, dtype: np.dtype) -> Operand:
     check_real(given, dtype)
     if given.type.dtype == dtype and not given.type.weak:
         return given
+    if not given.type.rank and _is_unsafe_date(given.type.dtype, dtype):
+        raise refuse(OPERAND, f"a {given.type.dtype} in an array of {dtype} cannot be captured")
     return current().value("astype", given, dtype, casting="unsafe")
+
+
+def _is_unsafe_date(given: np.dtype, dtype: np.dtype) -> bool:
+    """Whether NumPy raises when a date or duration is written there; it asks this of scalars."""
+    is_same = given.kind == dtype.kind and dtype.kind in "mM"
+    return is_same and not np.can_cast(given, dtype, "same_kind")
 
 
 def fitted(given: Operand, rank: int) -> Operand:

@@ -157,6 +157,8 @@ def _sample(session: Session, x: object, samples: dict[Value, Any]) -> Any:
         return 1
     if type(x) is tuple or type(x) is list:
         return type(x)(_sample(session, each, samples) for each in x)
+    if isinstance(x, np.ndarray):
+        return x.copy()  # the function may write to it
     if x is None or isinstance(x, _PLAIN) or x in (np.ndarray, np.memmap):
         return x
     if isinstance(x, type) and issubclass(x, _PLAIN):
@@ -164,7 +166,7 @@ def _sample(session: Session, x: object, samples: dict[Value, Any]) -> Any:
     raise _Unknown  # a function of the program's would run
 
 
-_PLAIN = (bool, int, float, complex, str, np.generic, np.dtype, np.ndarray, type(Ellipsis), slice)
+_PLAIN = (bool, int, float, complex, str, np.generic, np.dtype, type(Ellipsis), slice)
 
 
 def _sample_of_value(session: Session, value: Value, samples: dict[Value, Any]) -> Any:
