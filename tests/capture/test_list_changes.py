@@ -60,6 +60,23 @@ def parts(x):
     return out, rest
 
 
+def slices(x):
+    tour, rest = list(range(len(x))), list(x)
+    for i in range(1, len(x) - 1):
+        k = int(abs(x[i]) * 3)
+        if x[i] > 0:
+            tour[i:] = tour[i:][::-1]
+            rest[k : k + 2] = [x[i]]
+        elif k:
+            tour[k : k + 3] = reversed(tour[k : k + 3])
+            rest[-1:] = rest[:2]
+        if x[i] < -1:
+            tour[k:k] = tour[:2]
+            tour[:2] = []
+    tour[int(abs(x[0])) :] = (0.5, len(rest))
+    return tour, rest
+
+
 def removed(x):
     out, seen = list(range(len(x))), deque()
     for i in range(len(x)):
@@ -100,7 +117,7 @@ def another_name(x):
 
 
 PROGRAMS = [
-    *(inserted_in_order, path_from_its_end, anywhere, parts, removed),
+    *(inserted_in_order, path_from_its_end, anywhere, parts, slices, removed),
     *(of_arrays_and_tuples, another_name),
 ]
 
@@ -127,10 +144,12 @@ def not_there(x, k):
         del out[int(x[1])]
     elif k == 2:
         out.pop(int(x[1]) - 100)
+    elif k == 3:
+        out[:: int(x[1]) // 30] = [0, 0, 0]
     return out
 
 
-@pytest.mark.parametrize("k", range(3))
+@pytest.mark.parametrize("k", range(4))
 def test_what_is_not_there_raises(k: int) -> None:
     """Python's exception, and what was written before it."""
     compiled = fxc.compile(not_there)

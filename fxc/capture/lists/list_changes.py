@@ -1,4 +1,4 @@
-"""Changes of lists of the graph that move items: ``insert``, ``del``, ``pop(i)``, ``remove``.
+"""Changes of lists of the graph that move items: ``insert``, ``del``, slices, ``pop``, ``remove``.
 
 See Note [Lists of counted length].
 """
@@ -164,6 +164,24 @@ def deleted(items: ChangedList, start: Int, stop: Int) -> None:
     for k in range(count - stop):
         items.move(start + k, stop + k)
     items.shorten(count - stop + start)
+
+
+def spliced(items: ChangedList, start: Any, stop: Any, more: ChangedList) -> None:
+    count, added = len(items), len(more)
+    removed = stop - start
+    for _ in range(added - removed):
+        items.append(more.at(0))
+    for k in range(count - stop):
+        k = k if added < removed else count - stop - 1 - k
+        items.move(start + added + k, stop + k)
+    for k in range(added):
+        items.put_again(start + k, more.at(k))
+    if added < removed:
+        items.shorten(count + added - removed)
+
+
+def list_of(items: Iterable[object]) -> list[object]:
+    return [x for x in items]  # noqa: C416 - as captured
 
 
 def replaced(items: ChangedList, found: ChangedList) -> None:

@@ -28,7 +28,7 @@ from ..regions.structured import recorded
 from ..session.locations import user_location
 from ..session.refusing import How, Request, refuse
 from ..session.session import current
-from ..values.operands import Traced, TracedValue, kind_of, operand, record, wrap
+from ..values.operands import Traced, TracedValue, kind_of, record, wrap
 from .list_buffers import Buffer, any_number, any_of
 from .list_changes import ChangedList
 from .list_room import Room, new_arrays, new_number
@@ -209,27 +209,6 @@ class ListParts(Buffer):
         """The items as an array."""
         _, (array,), count = self.contents()
         return wrap(array)[:count]
-
-    def assign_part(self, key: slice, items: object) -> None:
-        """``self[key] = items`` of as many numbers as it replaces."""
-        form = self.room.form
-        if len(self.room.arrays) > 1:
-            raise self.unclear("an assignment to a slice")
-        found = wrap(self.room.arrays[0])[key]
-        if isinstance(items, ListParts) and items.items is None:
-            other, (given,) = items.arrays()
-            source, count, same = wrap(given), items.length(), other == form
-        elif isinstance(items, list | tuple):
-            source, count, same = items, len(items), takes(form, *items)
-        else:
-            same = False
-        if not same:
-            raise self.unclear("an assignment of other items to a slice")
-        equal = found.shape[0] == count
-        if equal is not True:
-            self.session.record("try_demand", operand(equal))
-        if count != 0:
-            found[...] = source
 
     def unclear(self, what: str) -> Exception:
         """What to raise for what needs the items."""

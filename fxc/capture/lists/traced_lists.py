@@ -14,9 +14,9 @@ from fxc.ir.graph import Literal
 from fxc.ir.size_guards import guard
 from fxc.ir.symbols import Dim
 
-from ..forms.form import types_of
+from ..forms.form import is_of_arrays, types_of
 from ..forms.items import arrays_in, takes, widened
-from ..forms.leaving import array_of_list, dtype_as_places
+from ..forms.leaving import array_of_list, dtype_as_places, may_change
 from ..forms.mixed import scalar_kinds
 from ..numbers.traced_int import wrap_dim
 from ..regions.structured import Statement
@@ -24,10 +24,10 @@ from ..values.above import above
 from ..values.operands import Traced, settled, wrap
 from ..values.precedence import goes_first
 from .list_buffers import any_number, any_of
-from .list_changes import ChangedList, is_list
+from .list_changes import ChangedList, is_list, list_of, spliced
 from .list_contents import SPARE, is_wide
 from .list_parts import ListParts
-from .list_room import Room, checked_place
+from .list_room import Room, checked_place, is_unknown
 
 _FEW = 16  # items that are compared one by one
 
@@ -72,10 +72,10 @@ class TracedList(ListParts, ChangedList):
         """Whether no statement has begun since the list was made."""
         return self.is_made_in(self.session.region)
 
-    def __setitem__(self, key: object, x: object) -> None:
+    def __setitem__(self, key: Any, x: object) -> None:
         x, room = settled(x), self._room
-        if self.is_exact and isinstance(key, slice):
-            self.assign_part(key, x)
+        if isinstance(key, slice) and not self._is_changed_here(key, x):
+            self.set_slice(key, x)
             return
         self._borrowed = self._borrowed and ()
         if room is not None and takes(room.form, x):
@@ -89,6 +89,37 @@ class TracedList(ListParts, ChangedList):
         else:
             self.make_room([x], SPARE, None)
             self.put(self.place_of(key), x)
+
+    def _is_changed_here(self, key: slice, more: object) -> bool:
+        """Whether Python puts these items in the place of a slice of what it knows."""
+        if self._room is not None or is_unknown(key) or is_in_arrays(more):
+            return False
+        return self.owner() is None
+
+    def set_slice(self, key: slice, more: Any) -> None:
+        """``self[key] = more``: at once where it is known to replace as many items."""
+        if not isinstance(more, list):
+            more = list(more) if type(more) is tuple else self.session.door.staged(list_of)(more)
+        samples = more.items if isinstance(more, TracedList) else more
+        if samples is None:
+            samples = [any_of(more.room.form)]
+        room = self._room
+        if (room is None or not takes(room.form, *samples)) and not self.takes_in(*samples):
+            return
+        form, other = self.room.form, self._counted_side(more, self)
+        if is_of_arrays(form) or may_change(form) or self.room.head is not None:
+            raise self.unclear("an assignment of such items to a slice")
+        columns = widened(form, *other.arrays())
+        size = wrap_dim(self.size_here())
+        places = [wrap(array)[:size][key] for array in self.room.arrays]
+        if places[0]._type.shape[0] == other.size_here():
+            for place, column in zip(places, columns, strict=True):
+                place[...] = column
+        elif key.step not in (None, 1):
+            raise self.unclear("an assignment to every other item")
+        elif self.begin_change(*samples):
+            given = self.copy() if other is self else other
+            self._staged(spliced, *self._bounds_of(key), given)
 
     def _replace(self, of: Callable[[object], Any]) -> None:
         if self._is_here:
@@ -216,11 +247,6 @@ class TracedList(ListParts, ChangedList):
             return TracedList(list(self._items))
         found: TracedList = above().room_for_numbers(item, any_number())
         return found
-
-    def place_of(self, key: Any) -> Any:
-        if isinstance(key, slice):
-            raise self.unclear("an assignment to a slice")
-        return super().place_of(key)
 
     def repeats(self) -> tuple[Literal, Dim] | None:
         """The number that all items are, and how many, if that is so where the list is made."""
