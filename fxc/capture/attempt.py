@@ -37,7 +37,7 @@ from .outside.overlaps import Overlaps, settle_overlaps
 from .session.constant_parts import check_constants
 from .session.exceptions import check_no_bug
 from .session.locations import location_of
-from .session.refusing import Requests, Respecialise, constants, refuse, refuse_known
+from .session.refusing import Requests, Respecialise, constants, refusal, refuse, refuse_known
 from .session.session import Session
 from .session.suspended import check_generators, close_generators
 from .values.shadows import real_class
@@ -194,14 +194,14 @@ def _run(
         _try_otherwise(session, error)
         raise
     except RecursionError:
-        raise refuse(TOO_LARGE, "a recursion this deep cannot be captured; use a loop") from None
+        raise refuse(TOO_LARGE, "a recursion this deep", "use a loop") from None
     except AttributeError as error:
         check_no_bug(error, session.door.raised)
         if session.error is None and outside.is_stand_in(error.obj):
             raise refuse(
                 OBJECT,
-                f"code that fxc does not see reads .{error.name} of a "
-                f"{type(error.obj).__name__} from outside, which cannot be captured",
+                f"code that fxc does not see reads .{error.name} of a {type(error.obj).__name__} "
+                "from outside, which",
             ) from None
         _try_otherwise(session, session.error)
         raise session.error or _raised_in(session, error) or error from None
@@ -220,7 +220,7 @@ def _raised_in(session: Session, error: Exception) -> CaptureError | None:
     """The refusal of an exception in what may not be run."""
     if not session.statements:
         return None
-    return refuse(
+    return refusal(
         EXCEPTION,
         f"{type(error).__name__} ({error}) in a branch or a loop that is captured as a whole "
         "cannot be captured; check before",
@@ -271,7 +271,7 @@ def _refuse_assignment(
     place = next((p for p, x in enumerate(outside.inputs) if x.value is assignment.root), None)
     if place in overlaps.parts:
         raise OverlapError(reason, outside.guards.program(()).check)
-    raise refuse(OVERLAPPING_WRITE, reason, assignment.node.loc)
+    raise refusal(OVERLAPPING_WRITE, reason, assignment.node.loc)
 
 
 # ------------------------------------------------------------------ arguments
@@ -281,7 +281,7 @@ def _check_kind(fn: object) -> None:
     """Refuse a function whose body does not run when it is called."""
     code = getattr(getattr(fn, "__func__", fn), "__code__", None)
     if code is not None and code.co_flags & (CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR):
-        raise refuse(
+        raise refusal(
             STATEMENT,
             f"{code.co_name} is a generator or a coroutine and cannot be captured",
             SourceLocation(code.co_filename, code.co_firstlineno, code.co_name),
@@ -356,7 +356,7 @@ def _keep_shapes(outside: Outside) -> None:
 
 
 def _without_effects(what: str) -> CaptureError:
-    return refuse(NO_RESULT, f"{what} cannot be captured without effects")
+    return refusal(NO_RESULT, f"{what} cannot be captured without effects")
 
 
 def _check_plain(outside: Outside, tree: object, seen: set[int]) -> None:
@@ -365,14 +365,14 @@ def _check_plain(outside: Outside, tree: object, seen: set[int]) -> None:
         raise _without_effects(f"a change to {effect.owner.text}")
     known = outside.shown.get(id(tree))
     if isinstance(tree, External) or (known is not None and known.is_object and not known.is_fixed):
-        raise refuse(
+        raise refusal(
             NO_RESULT,
             "a container or an object from outside of the function is returned, which cannot be "
             "captured here; return its elements",
         )
     if isinstance(tree, list | dict):
         if id(tree) in seen:
-            raise refuse(
+            raise refusal(
                 NO_RESULT, "a result that holds one list or dict twice cannot be captured here"
             )
         seen.add(id(tree))

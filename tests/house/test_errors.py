@@ -10,7 +10,7 @@ from tests.error_pages import LIST, kinds, page_list, pages, parts_of, shown_by
 from tests.sources import ROOT, SOURCE_FOLDERS, python_files, tree_of
 
 # What makes an error or a warning of a kind that is the first argument.
-_OF_KIND = {"refuse", "uncapturable", "UsageError", "UsageTypeError", "numbered"}
+_OF_KIND = {"refuse", "refusal", "uncapturable", "UsageError", "UsageTypeError", "numbered"}
 # Front modules raise no others of Python's, but what Python or NumPy would raise with that text.
 _PLAIN = {"ValueError", "TypeError"}
 _PYTHONS = {"__init__() should return None"}

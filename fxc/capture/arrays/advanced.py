@@ -128,7 +128,7 @@ def in_dtype(source: Any, dtype: np.dtype) -> Operand:
     if given.type.dtype == dtype and not given.type.weak:
         return given
     if not given.type.rank and _is_unsafe_date(given.type.dtype, dtype):
-        raise refuse(OPERAND, f"a {given.type.dtype} in an array of {dtype} cannot be captured")
+        raise refuse(OPERAND, f"a {given.type.dtype} in an array of {dtype}")
     return current().value("astype", given, dtype, casting="unsafe")
 
 
@@ -176,7 +176,8 @@ def _order(
         raise refuse(  # NumPy walks copies of them
             OVERLAPPING_WRITE,
             "a write by index arrays in which an array that is not in C order shares memory with "
-            "the target cannot be captured; use a copy of it",
+            "the target",
+            "use a copy of it",
         )
     return found
 

@@ -12,7 +12,7 @@ from fxc.ir.types import ArrayType
 from fxc.ops.metas.layout import is_c_ordered, is_f_ordered
 
 from ..numbers.traced_int import wrap_dim
-from ..session.refusing import refuse
+from ..session.refusing import refusal, refuse
 from ..session.session import current
 from ..values.operands import TracedValue, kind_of
 from ..values.rows import list_array_of
@@ -63,7 +63,7 @@ class Flags:
 
     def __setattr__(self, name: str, value: object) -> None:
         if name != "writeable":
-            raise refuse(ARRAY_MEMORY, f"an assignment to x.flags.{name} cannot be captured")
+            raise refuse(ARRAY_MEMORY, f"an assignment to x.flags.{name}")
         sharing.set_writeable(self._array, value)
 
     def __setitem__(self, name: str, value: object) -> None:
@@ -73,7 +73,7 @@ class Flags:
         return bool(getattr(self, _SHORT.get(name, name.lower())))
 
     def __repr__(self) -> str:
-        raise refuse(TEXT, "the text of x.flags cannot be captured")
+        raise refuse(TEXT, "the text of x.flags")
 
     def __getattr__(self, name: str) -> Any:
         if name == "owndata":
@@ -83,14 +83,11 @@ class Flags:
             kind = kind_of(self._array._value)
             root = kind_of(current().aliases.root(self._array._object))
             if name in _OF_PLACES and root.dtype.alignment < kind.dtype.alignment:
-                raise refuse(
-                    ARRAY_MEMORY,
-                    f"x.flags.{name} of a view with larger elements cannot be captured",
-                )
+                raise refuse(ARRAY_MEMORY, f"x.flags.{name} of a view with larger elements")
             return found(kind)
         if name.startswith("__"):  # Python asks of any object what it may have
             raise AttributeError(name)
-        raise refuse(ARRAY_MEMORY, f"x.flags.{name} cannot be captured")
+        raise refuse(ARRAY_MEMORY, f"x.flags.{name}")
 
 
 class ArrayFacts(TracedValue):
@@ -134,7 +131,7 @@ class ArrayFacts(TracedValue):
         return wrap_dim(self._type.size * self._type.dtype.itemsize)
 
     def _need(self, what: str) -> Any:
-        raise refuse(
+        raise refusal(
             ELEMENT_NEEDED,
             f"{what} needs the value of an array's element while the program is being captured; "
             "use fxc.cond, np.where or array operations, or compute it outside",
@@ -163,7 +160,7 @@ class ArrayFacts(TracedValue):
         return int(self._need("an index or a size"))
 
     def __array__(self, *args: object, **kwargs: object) -> np.ndarray:
-        raise refuse(
+        raise refusal(
             ELEMENT_NEEDED, "a function that NumPy does not dispatch needs the elements of an array"
         )
 

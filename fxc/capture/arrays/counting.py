@@ -45,9 +45,7 @@ def as_mask(x: object) -> Value:
     if value.type.dtype.kind in "mM":  # NaT counts
         return current().value("astype", value, np.dtype(bool), casting="unsafe")
     if is_boxed(value.type.dtype) and value.type.dtype.kind in "SUV":
-        raise refuse(
-            OPERAND, f"whether elements of dtype {value.type.dtype} are true cannot be captured"
-        )
+        raise refuse(OPERAND, f"whether elements of dtype {value.type.dtype} are true")
     found: Value = array_value(call_ufunc("not_equal", wrap(value), value.type.dtype.type(0)))
     return found
 

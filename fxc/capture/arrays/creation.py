@@ -50,9 +50,7 @@ def _with_options(function: Any, create: Callable[..., Any]) -> Callable[..., An
     def call(*args: Any, device: Any = None, like: object = None, **kwargs: object) -> Any:
         for name, value in (("device", device), ("like", like)):
             if value is not None and (name, value) != ("device", "cpu"):
-                raise refuse(
-                    NUMPY_OPTION, f"np.{function.__name__} with {name}= cannot be captured"
-                )
+                raise refuse(NUMPY_OPTION, f"np.{function.__name__} with {name}=")
         return create(*args, **kwargs)
 
     return call
@@ -82,9 +80,7 @@ def ndarray(shape: object, dtype: object = float, *view: object, **options: obje
     """As ``np.ndarray`` with memory of its own."""
     order = order_of(options.pop("order", None))
     if view or options:
-        raise refuse(
-            NUMPY_OPTION, "np.ndarray with buffer=, offset= or strides= cannot be captured"
-        )
+        raise refuse(NUMPY_OPTION, "np.ndarray with buffer=, offset= or strides=")
     return empty(shape, dtype, "F" if order == "F" else "C")
 
 
@@ -165,7 +161,7 @@ def arange(start: Any, stop: Any = None, step: Any = None, dtype: Any = None) ->
     """As ``np.arange``; the length must be known or follow from sizes and int arguments."""
     alone = stop is None and step is None
     if start is None:
-        raise refuse(NUMPY_OPTION, "np.arange without a bound cannot be captured")
+        raise refuse(NUMPY_OPTION, "np.arange without a bound")
     if stop is None:
         start, stop = 0, start
     if step is None:
@@ -184,9 +180,7 @@ def arange(start: Any, stop: Any = None, step: Any = None, dtype: Any = None) ->
             return _arranged(found, found[0], found[2], dim_of(length), dtype)
     start, stop, step = (known_number(x, "np.arange") for x in (start, stop, step))
     if any(isinstance(x, Traced) for x in (start, stop, step)):
-        raise refuse(
-            NUMPY_OPTION, "np.arange with bounds that depend on array data cannot be captured"
-        )
+        raise refuse(NUMPY_OPTION, "np.arange with bounds that depend on array data")
     sample: np.ndarray = np.arange(*(start, stop, step), dtype=dtype)
     return record("arange", operand(start), operand(step), length=len(sample), dtype=sample.dtype)
 
@@ -259,10 +253,10 @@ def linspace(
     NumPy's.
     """
     if axis != 0:
-        raise refuse(NUMPY_OPTION, "np.linspace with axis= cannot be captured")
+        raise refuse(NUMPY_OPTION, "np.linspace with axis=")
     low, high = (operand(_number(x)) for x in (start, stop))
     if low.type.rank or high.type.rank:
-        raise refuse(NUMPY_OPTION, "np.linspace between arrays cannot be captured")
+        raise refuse(NUMPY_OPTION, "np.linspace between arrays")
     count, closed = dim_of(_as_size(num)), bool(endpoint)
     if not isinstance(count, int) and guard(count, "<", 0):
         count = num.__index__()  # for NumPy's message
@@ -283,14 +277,14 @@ def _step(low: Operand, high: Operand, parts: Dim, dtype: np.dtype) -> Any:
     if not guard(parts, ">", 0):
         return np.nan
     if dtype != np.float64:
-        raise refuse(NUMPY_OPTION, f"np.linspace with retstep= for {dtype} cannot be captured")
+        raise refuse(NUMPY_OPTION, f"np.linspace with retstep= for {dtype}")
     ends = [operand(record("astype", x, dtype, casting="unsafe", order="K")) for x in (high, low)]
     return record("subtract", *ends) / wrap_dim(parts)
 
 
 def eye(N: object, M: object = None, k: Any = 0, dtype: object = float, order: str = "C") -> Any:
     if order_of(order) != "C":
-        raise refuse(NUMPY_OPTION, "np.eye with order= cannot be captured")
+        raise refuse(NUMPY_OPTION, "np.eye with order=")
     rows = dim_of(N)
     columns = rows if M is None else dim_of(M)
     return record("eye", rows, columns, k=k.__index__(), dtype=dtype_of(dtype))
@@ -308,7 +302,7 @@ def asarray(a: object, dtype: object = None, order: object = None, *, copy: obje
     order = order_of(order, "K")
     copy = _COPIES.get(copy, copy) if isinstance(copy, np._CopyMode) else copy
     if isinstance(a, np.flatiter):  # a view or a copy that is written back
-        raise refuse(NUMPY_OPTION, "np.asarray of x.flat cannot be captured; use x.ravel()")
+        raise refuse(NUMPY_OPTION, "np.asarray of x.flat", "use x.ravel()")
     if is_array(a):
         array = a
     else:
@@ -348,7 +342,7 @@ def array(
 ) -> Any:
     """As ``np.array``. There are so many parameters because they are NumPy's."""
     if ndmax:
-        raise refuse(NUMPY_OPTION, "np.array with ndmax= cannot be captured")
+        raise refuse(NUMPY_OPTION, "np.array with ndmax=")
     ndmin = operator.index(ndmin)
     result = asarray(object, dtype, order, copy=copy)
     missing = ndmin - result.ndim

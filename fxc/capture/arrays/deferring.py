@@ -31,14 +31,16 @@ def left_to(other: object, ufunc: str = "", *, in_place: bool = False) -> Any:
         raise refuse(
             OPERAND,
             f"== of an array and a {class_of(other).__name__}, which NumPy compares with each "
-            "element, cannot be captured; use is",
+            "element,",
+            "use is",
         )
     if not is_shadow(type(other)) or _is_first(other, _OF_ARRAYS, in_place):
         return NotImplemented
     raise refuse(
         OPERAND,
         f"an operator of an array and a {class_of(other).__name__}, with which NumPy calculates "
-        "element by element, cannot be captured; give the class __array_ufunc__ = None",
+        "element by element,",
+        "give the class __array_ufunc__ = None",
     )
 
 
@@ -50,13 +52,15 @@ def left_to_of_scalar(name: str, as_pythons: Callable[[], Any], other: object) -
         raise refuse(
             OPERAND,
             f"an operator of a number and a {class_of(other).__name__}, which NumPy takes for a "
-            "sequence, cannot be captured; give the class __array_ufunc__ = None",
+            "sequence,",
+            "give the class __array_ufunc__ = None",
         )
     if name in COMPARISONS and _gives_bools_alone():
         raise refuse(
             OPERAND,
-            f"a comparison of a number and a {class_of(other).__name__}, of which this NumPy makes "
-            "a bool, cannot be captured; compare the object with it",
+            f"a comparison of a number and a {class_of(other).__name__}, of which this NumPy "
+            "makes a bool,",
+            "compare the object with it",
         )
     return operator_of(name)(as_pythons(), other)
 
@@ -88,5 +92,5 @@ def _is_first(other: object, own: float, in_place: bool) -> bool:
     except AttributeError:
         return False
     if isinstance(priority, Traced):
-        raise refuse(OPERAND, "an __array_priority__ that is not known cannot be captured")
+        raise refuse(OPERAND, "an __array_priority__ that is not known")
     return isinstance(priority, int | float) and priority > own

@@ -69,22 +69,18 @@ class TracedFlat(Traced):
 
     def __next__(self) -> Any:
         if self._whole is not None and self._whole.used:
-            raise refuse(
-                ARRAY_MEMORY, "x.flat behind a loop over it cannot be captured; use x.flat anew"
-            )
+            raise refuse(ARRAY_MEMORY, "x.flat behind a loop over it", "use x.flat anew")
         if self._at >= len(self):
             raise StopIteration
         self._at += 1
         return self._array[self._place(self._at - 1)]
 
     def __array__(self, *args: object, **kwargs: object) -> np.ndarray:
-        raise refuse(
-            ARRAY_MEMORY, "an array made of x.flat cannot be captured; use x.ravel() or x.flatten()"
-        )
+        raise refuse(ARRAY_MEMORY, "an array made of x.flat", "use x.ravel() or x.flatten()")
 
     def __getattr__(self, name: str) -> Any:
         if hasattr(np.flatiter, name):
-            raise refuse(ARRAY_MEMORY, f"x.flat.{name} cannot be captured")
+            raise refuse(ARRAY_MEMORY, f"x.flat.{name}")
         raise AttributeError(f"'numpy.flatiter' object has no attribute {name!r}")
 
     # -------------------------------------------------------- reading
@@ -157,7 +153,7 @@ class TracedFlat(Traced):
         if same_memory and kind.dtype == self._array.dtype:
             raise refuse(
                 OVERLAPPING_WRITE,
-                "an assignment to x.flat from x itself, element by element, cannot be captured; "
+                "an assignment to x.flat from x itself, element by element,",
                 "copy the source first",
             )
         row, size = shaping.ravel(wrap(value)), wrap_dim(kind.size)
@@ -192,9 +188,7 @@ def _checked(key: object) -> Any:
         raise IndexError(_BAD_KEY)
     if isinstance(key, list) or (hasattr(key, "ndim") and key.ndim > 0):
         return key
-    raise refuse(
-        ARRAY_MEMORY, f"x.flat with an index that is a {type(key).__name__} cannot be captured"
-    )
+    raise refuse(ARRAY_MEMORY, f"x.flat with an index that is a {type(key).__name__}")
 
 
 for _name, _operator in COMPARISONS.items():

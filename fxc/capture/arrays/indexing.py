@@ -32,7 +32,7 @@ from ..numbers.dims import dim_of
 from ..numbers.traced_int import check_fits
 from ..numbers.varying import in_bounds_from_either_end, place_in_bounds
 from ..session.dropped_parts import warn_of_dropped_parts
-from ..session.refusing import refuse
+from ..session.refusing import refusal, refuse
 from ..session.session import MOST_AXES, current
 from ..values.operands import Traced, constant, has_traced, operand, wrap
 from .history import known_array
@@ -101,7 +101,7 @@ def _field(kind: ArrayType, name: str) -> ViewStep:
     if name not in (kind.dtype.names or ()):
         fail_in_numpy(np.zeros(1, kind.dtype).__getitem__, name)
     if field_of(kind.dtype, (name,))[0].subdtype is not None:
-        raise refuse(OPERAND, f"the field {name!r} has several elements, which cannot be captured")
+        raise refusal(OPERAND, f"the field {name!r} has several elements, which cannot be captured")
     return ViewStep("field", ((name,),))
 
 
@@ -205,8 +205,8 @@ class _Walk:
             if self.arrays or len(self.masks) > 1:
                 raise refuse(
                     NUMPY_OPTION,
-                    "a mask whose elements are not known beside another index array cannot be "
-                    "captured; use np.where",
+                    "a mask whose elements are not known beside another index array",
+                    "use np.where",
                 )
             ((mask, axis),) = self.masks
             return Place(tuple(steps), arrays=Mask(mask, axis, at, is_mask))

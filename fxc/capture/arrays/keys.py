@@ -62,10 +62,7 @@ def entries_of(key: object, kind: ArrayType) -> list[Entry]:
     Raises NumPy's IndexError for a bad one.
     """
     if kind.dtype.names is not None and _are_names(key):
-        raise refuse(
-            NUMPY_OPTION,
-            "an array of several fields of records cannot be captured; take one by one",
-        )
+        raise refuse(NUMPY_OPTION, "an array of several fields of records", "take one by one")
     given = key if isinstance(key, tuple) else (key,)
     return _with_all_axes(kind, [_parsed(each) for each in given])
 

@@ -21,7 +21,7 @@ from fxc.ops.metas.shapes import is_known_one
 from fxc.ops.operators import Tag
 from fxc.ops.table import TABLE
 
-from ..session.refusing import refuse
+from ..session.refusing import refusal, refuse
 from ..session.session import current
 from ..values.operands import Traced, TracedValue, dtype_of, kind_of, operand, record, settled, wrap
 from ..values.protocols import TakesFunctions
@@ -81,7 +81,7 @@ class MaskedRead(TakesFunctions, Traced):
         if self._made is None or self._is_gone():
             reason = self._why_not()
             if reason:
-                raise refuse(COUNTED_SIZE, reason)
+                raise refusal(COUNTED_SIZE, reason)
             current().aliases.rely_on(current().aliases.root(self.mask), self.at)
             if self._is_like_whole():
                 self._made = wrap(chosen(self.whole, self.mask, self._axis))
@@ -316,7 +316,7 @@ def write(view: Value, mask: Mask, source: object) -> None:
         _put(view, mask, given, given.type.shape[at])
         return
     if mask.place != mask.axis and given.type.rank:
-        raise refuse(
+        raise refusal(
             COUNTED_SIZE,
             "an array read by a mask has a size that depends on the data, and cannot be captured "
             "in this write; use np.where(mask, x, other), or arithmetic and a write by the same "
@@ -332,8 +332,8 @@ def check_apart(target: Value, *others: Any) -> None:
         if may_overlap(target, read):
             raise refuse(
                 OVERLAPPING_WRITE,
-                "a write by a mask to an array that shares memory with the mask or the source "
-                "cannot be captured; use a copy of them",
+                "a write by a mask to an array that shares memory with the mask or the source",
+                "use a copy of them",
             )
 
 

@@ -26,7 +26,7 @@ from fxc.ops.metas.reshaping import reshape_strides, resolve_shape
 from fxc.ops.metas.shapes import normalize_axis
 
 from ..numbers.dims import axis_number, dims_of
-from ..session.refusing import refuse
+from ..session.refusing import refusal, refuse
 from ..session.session import current
 from ..session.warned_of import warn_again, warning_of
 from ..values.operands import TracedValue, array_value, kind_of, record
@@ -40,18 +40,14 @@ def view(value: Value, dtype: Any = None, kind: Any = None) -> Any:
     if kind is None and isinstance(dtype, type) and issubclass(dtype, np.ndarray):
         dtype, kind = None, dtype
     if kind not in (None, np.ndarray):
-        raise refuse(
-            ARRAY_MEMORY, f"x.view of class {kind.__name__} cannot be captured; use plain arrays"
-        )
+        raise refuse(ARRAY_MEMORY, f"x.view of class {kind.__name__}", "use plain arrays")
     old = value.type.dtype
     new = old if dtype is None else np.dtype(dtype)
     if not is_known(new) or (new.kind == "b" and old.kind != "b"):
-        raise refuse(ARRAY_MEMORY, f"x.view({new}) of {old} cannot be captured; use x.astype")
+        raise refuse(ARRAY_MEMORY, f"x.view({new}) of {old}", "use x.astype")
     if not isinstance(value.type, ArrayType):
         if new.itemsize != old.itemsize:
-            raise refuse(
-                ARRAY_MEMORY, "x.view of a scalar with a dtype of another size cannot be captured"
-            )
+            raise refuse(ARRAY_MEMORY, "x.view of a scalar with a dtype of another size")
         return record("reinterpret", value, new)
     if new == old:
         found = record("slice", value, tuple(SliceSpec(0, dim, 1) for dim in value.type.shape))
@@ -84,8 +80,9 @@ def as_strided(
     if steps is None:
         raise refuse(
             ARRAY_MEMORY,
-            "as_strided beyond the elements of the array, or with strides that are no multiples of "
-            "its own, cannot be captured; use slices, or sliding_window_view",
+            "as_strided beyond the elements of the array, or with strides that are no multiples "
+            "of its own,",
+            "use slices, or sliding_window_view",
         )
     return record("as_strided", value, sizes, steps, writeable=bool(writeable))
 
@@ -166,7 +163,9 @@ def in_shape(value: Value, shape: object) -> Value:
             "the desired shape."
         )
     if value in current().alternatives:
-        raise refuse(EITHER_ARRAY, "the shape of one array or another cannot be set; use x.reshape")
+        raise refusal(
+            EITHER_ARRAY, "the shape of one array or another cannot be set; use x.reshape"
+        )
     return current().value("reshape", value, wanted)
 
 
@@ -183,10 +182,10 @@ def resize(x: TracedValue, *new_shape: object, refcheck: bool = True) -> None:
     value = x._value
     session.check_ndarray(value, "x.resize")
     if refcheck:
-        raise refuse(
+        raise refusal(
             ARRAY_MEMORY,
-            "x.resize asks how often Python refers to x and cannot be captured; use np.resize, or "
-            "refcheck=False",
+            "x.resize asks how often Python refers to x and cannot be captured; use np.resize, "
+            "or refcheck=False",
         )
     if (
         x._object is not value
@@ -196,16 +195,11 @@ def resize(x: TracedValue, *new_shape: object, refcheck: bool = True) -> None:
         or value in session.aliases.twins
     ):
         raise refuse(
-            ARRAY_MEMORY,
-            "x.resize of an argument, a view or an array with views cannot be captured; use "
-            "np.resize",
+            ARRAY_MEMORY, "x.resize of an argument, a view or an array with views", "use np.resize"
         )
     kind = kind_of(value)
     if not is_c_ordered(kind):
-        raise refuse(
-            ARRAY_MEMORY,
-            "x.resize of an array that is not in C order cannot be captured; use np.resize",
-        )
+        raise refuse(ARRAY_MEMORY, "x.resize of an array that is not in C order", "use np.resize")
     shape = dims_of(new_shape[0] if len(new_shape) == 1 else new_shape)
     old, new = kind.size, product(list(shape))
     flat = record("reshape_copy", value, (old,))._value
@@ -221,6 +215,6 @@ def _check_outermost(what: str) -> None:
     if current().region:
         raise refuse(
             ARRAY_MEMORY,
-            f"a change of the {what} of an array inside a branch or a loop cannot be captured; use "
-            "another name for another array",
+            f"a change of the {what} of an array inside a branch or a loop",
+            "use another name for another array",
         )

@@ -26,7 +26,7 @@ from fxc.ops.metas.shapes import hints, is_known_one, is_zero
 
 from ..numbers.dims import axis_number
 from ..numbers.traced_int import wrap_dim
-from ..session.refusing import Respecialise, constants, refuse
+from ..session.refusing import Respecialise, constants, refusal, refuse
 from ..session.session import current
 from ..values.operands import Traced, array_value, dtype_of, operand, record, wrap
 from .ufunc_options import single_out
@@ -105,13 +105,10 @@ def ufunc_reduceat(
     """As ``ufunc.reduceat``."""
     out = single_out(out)
     if out is not None:
-        raise refuse(
-            NUMPY_OPTION,
-            f"np.{ufunc.__name__}.reduceat with out= cannot be captured; assign the result",
-        )
+        raise refuse(NUMPY_OPTION, f"np.{ufunc.__name__}.reduceat with out=", "assign the result")
     value, places = array_value(array), array_value(indices)
     if not (isinstance(value.type, ArrayType) and is_c_ordered(value.type)):
-        raise refuse(
+        raise refusal(
             NUMPY_OPTION, f"np.{ufunc.__name__}.reduceat of an array that is not in C order"
         )
     options = {"ufunc": _name_of(ufunc), "axis": axis_number(axis), "dtype": _dtype(dtype)}
@@ -128,9 +125,7 @@ def _name_of(ufunc: np.ufunc) -> str:
 
 def _reduced_by_numpy(ufunc: np.ufunc, x: Operand, asked: Asked) -> Any:
     if asked.initial is None:
-        raise refuse(
-            NUMPY_OPTION, f"np.{ufunc.__name__}.reduce with initial=None cannot be captured"
-        )
+        raise refuse(NUMPY_OPTION, f"np.{ufunc.__name__}.reduce with initial=None")
     start = None if asked.initial is np._NoValue else operand(asked.initial)
     mask = None if asked.where is True or asked.where is np._NoValue else operand(asked.where)
     out = single_out(asked.out)
@@ -171,7 +166,7 @@ def _into(out: object, name: str, *operands: object, **options: object) -> Any:
 def reduce(name: str, x: object, asked: Asked) -> Any:
     """Record a reduction over an axis: None, an int or a tuple, as NumPy takes it."""
     if asked.mean is not np._NoValue:
-        raise refuse(NUMPY_OPTION, f"np.{name} with mean= cannot be captured")
+        raise refuse(NUMPY_OPTION, f"np.{name} with mean=")
     if asked.is_of_all and isinstance(x, Traced) and x._reduce is not None:
         return x._reduce(name, asked)
     value, out = reducible(x), single_out(asked.out)
@@ -192,8 +187,8 @@ def reduce(name: str, x: object, asked: Asked) -> Any:
     if name in _COMPOSED:
         raise refuse(
             NUMPY_OPTION,
-            f"np.{name} with where=, or an out= of another dtype, cannot be captured; use np.where "
-            "on the argument, and assign the result",
+            f"np.{name} with where=, or an out= of another dtype,",
+            "use np.where on the argument, and assign the result",
         )
     if name in ("any", "all"):
         asked = replace(asked, dtype=np.dtype(bool))
@@ -271,8 +266,8 @@ def _as_out_has_it(name: str, value: Operand, axis: tuple[int, ...] | None, out:
     if (len(kept) > 1 and not apart) or (backwards and _BEGINS_AT_THE_END and name in _OF_TWO):
         raise refuse(
             NUMPY_OPTION,
-            "a sum with out= of an array that is not in C order cannot be captured; assign the "
-            "result instead",
+            "a sum with out= of an array that is not in C order",
+            "assign the result instead",
         )
     if not (backwards and _BEGINS_AT_THE_END):
         return value
@@ -291,8 +286,8 @@ def _check_direction(value: Operand) -> None:
     if any(session.varies(dim) for dim in (*kind.shape, *kind.strides)):
         raise refuse(
             NUMPY_OPTION,
-            "a sum of a reversed array whose size differs between the iterations of a loop cannot "
-            "be captured; use a copy of it",
+            "a sum of a reversed array whose size differs between the iterations of a loop",
+            "use a copy of it",
         )
     if sizes := constants(session.labels_of(symbols)):
         raise Respecialise(*sizes)
@@ -323,7 +318,7 @@ def _flag(value: object) -> bool:
 def _whole(value: object, what: str) -> int:
     if isinstance(value, int | np.integer):
         return int(value)
-    raise refuse(NUMPY_OPTION, f"{what}{value!r}, which is no integer, cannot be captured")
+    raise refuse(NUMPY_OPTION, f"{what}{value!r}, which is no integer,")
 
 
 def reducible(x: object) -> Operand:
@@ -358,7 +353,7 @@ def scan(name: str, x: Any, axis: object = None, dtype: Any = None, out: Any = N
     if out is None or out.dtype == _result_dtype(name, value, options):
         is_other = out is not None and out.shape != value.type.shape
         if is_other and isinstance(value.type, ArrayType) and is_zero(value.type.size):
-            raise refuse(NUMPY_OPTION, f"np.{name} of nothing with out= cannot be captured")
+            raise refuse(NUMPY_OPTION, f"np.{name} of nothing with out=")
         return _into(out, name, value, **options)
     array = wrap(array_value(x))
     flat = array.reshape(-1) if place is None else array

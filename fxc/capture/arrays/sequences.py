@@ -92,8 +92,8 @@ def _item(x: object, dtype: np.dtype) -> Operand:
         if not is_stored(kind.dtype, dtype):
             raise refuse(
                 OPERAND,
-                f"a list that becomes an array of {dtype}, with a scalar of {kind.dtype} in it, "
-                "cannot be captured; use x.astype(dtype), or assign the elements",
+                f"a list that becomes an array of {dtype}, with a scalar of {kind.dtype} in it,",
+                "use x.astype(dtype), or assign the elements",
             )
         demand_cast(x, kind.dtype, dtype)
     result: Operand = record("astype", value, dtype, casting="unsafe")._operand()

@@ -21,7 +21,7 @@ from fxc.ops.metas.shapes import broadcast_shapes, is_one, normalize_axes_tuple,
 
 from ..numbers.dims import axis_number, dims_of
 from ..numbers.traced_int import wrap_dim
-from ..session.refusing import VIEWS_BY_SIZES, refuse
+from ..session.refusing import VIEWS_BY_SIZES, refusal
 from ..session.session import current
 from ..values.operands import Traced, TracedValue, array_value, kind_of, record, wrap
 from .dtypes import order_of
@@ -45,7 +45,7 @@ def _is_scalar(x: object) -> bool:
     """Whether ``x`` is a number of NumPy's, which has such a method itself."""
     if not isinstance(x, TracedValue):
         if isinstance(x, Traced):
-            raise refuse(
+            raise refusal(
                 SEVERAL_KINDS,
                 "the shape of a number of several types by conditions is not captured",
             )

@@ -16,7 +16,7 @@ from fxc.ir.types import ArrayType
 from fxc.ops.operators import Tag
 from fxc.ops.table import TABLE
 
-from ..session.refusing import refuse
+from ..session.refusing import refusal, refuse
 from ..session.session import Session, current
 from ..values.operands import TracedValue, constant, kind_of, settled, wrap
 from .history import view_of
@@ -49,7 +49,7 @@ def _asked(question: Callable[..., bool], a: object, b: object, max_work: object
     sources = [session.door.outside.source_of(wrap(root)) for root in roots]
     found = bool(question(inputs[roots[0]], inputs[roots[1]], max_work))
     if found and (left, right) != roots:
-        raise refuse(ARRAY_MEMORY, f"np.{question.__name__} of views of overlapping arguments")
+        raise refusal(ARRAY_MEMORY, f"np.{question.__name__} of views of overlapping arguments")
     asked = session.door.outside.guards.constant(question)
     given = f"{sources[0].var}, {sources[1].var}, {max_work!r}"
     session.door.outside.guards.check(
@@ -65,17 +65,14 @@ def _array(session: Session, x: object) -> Value:
     if isinstance(x, np.ndarray) and not isinstance(x, TracedValue):
         return constant(x)
     if not isinstance(x, TracedValue) or not isinstance(x._object.type, ArrayType):
-        raise refuse(
-            ARRAY_MEMORY, "a question about the memory of what is no array cannot be captured"
-        )
+        raise refuse(ARRAY_MEMORY, "a question about the memory of what is no array")
     value, aliases = x._object, session.aliases
     root = aliases.root(value)
     unclear = {*aliases.twins, *aliases.given, *aliases.lent, *session.alternatives}
     if not unclear.isdisjoint((value, root)):
         raise refuse(
             ARRAY_MEMORY,
-            "a question about the memory of an array that is one or another, or is in a list, "
-            "cannot be captured",
+            "a question about the memory of an array that is one or another, or is in a list,",
         )
     return value
 
@@ -95,7 +92,7 @@ def _memory(session: Session, root: Value) -> np.ndarray:
 def _known(x: object) -> Any:
     """A size or a place as a number, which is guarded."""
     if isinstance(x, Value):
-        raise refuse(ARRAY_MEMORY, "a question about the memory of a view at places that vary")
+        raise refusal(ARRAY_MEMORY, "a question about the memory of a view at places that vary")
     if isinstance(x, SymExpr):
         guard(x, "==", hint(x))
         return hint(x)
@@ -116,15 +113,13 @@ def base_of(x: TracedValue) -> Any:
     view = value
     while view in aliases.bases:
         if session.made[view].name in _OF_OBJECTS_BETWEEN:
-            raise refuse(ARRAY_MEMORY, "x.base of a view by strides cannot be captured")
+            raise refuse(ARRAY_MEMORY, "x.base of a view by strides")
         view = aliases.bases[view]
     if real is None:
         made = session.made.get(root)
         is_constant = made is not None and made.name == "constant"  # it may show other memory
         if made is None or is_constant or TABLE[made.name].tag not in _MADE_ANEW:
-            raise refuse(
-                ARRAY_MEMORY, "x.base of what this function of NumPy's has made cannot be captured"
-            )
+            raise refuse(ARRAY_MEMORY, "x.base of what this function of NumPy's has made")
         return None if value is root else wrap(root)
     source = outside.source_of(wrap(root))
     base, text = f"{source.var}.base", f"{source.text}.base"
@@ -132,7 +127,7 @@ def base_of(x: TracedValue) -> Any:
         outside.guards.check(f"{base} is None", f"{text} is None")
         return None if value is root else wrap(root)
     if type(real.base) is not np.ndarray:
-        raise refuse(
+        raise refusal(
             ARRAY_MEMORY, f"{text} is a {type(real.base).__name__}, which cannot be captured"
         )
     return session.door.read(real.base, base, text, text)
@@ -142,11 +137,9 @@ def set_writeable(x: TracedValue, flag: object) -> None:
     """As ``x.flags.writeable = flag``; the caller's object is told behind the call."""
     session = current()
     if session.region:
-        raise refuse(
-            ARRAY_MEMORY, "a change of x.flags.writeable in a branch or a loop cannot be captured"
-        )
+        raise refuse(ARRAY_MEMORY, "a change of x.flags.writeable in a branch or a loop")
     if x._object in session.alternatives:
-        raise refuse(
+        raise refusal(
             ARRAY_MEMORY, "x.flags.writeable of one array or another cannot be set; use a copy"
         )
     wanted, original = bool(flag), x._object
@@ -156,9 +149,7 @@ def set_writeable(x: TracedValue, flag: object) -> None:
     before = session.flagged.get(original)
     if wanted:
         if before is None:
-            raise refuse(
-                ARRAY_MEMORY, "setting x.flags.writeable of a read-only array cannot be captured"
-            )
+            raise refuse(ARRAY_MEMORY, "setting x.flags.writeable of a read-only array")
         x._value = before[1]
         session.flagged[original] = (x, x._value, True)
         return
@@ -170,7 +161,7 @@ def setflags(
     x: TracedValue, write: object = None, align: object = None, uic: object = None
 ) -> None:
     if align is not None or uic is not None:
-        raise refuse(ARRAY_MEMORY, "x.setflags but of write= cannot be captured")
+        raise refuse(ARRAY_MEMORY, "x.setflags but of write=")
     if write is not None:
         set_writeable(x, write)
 

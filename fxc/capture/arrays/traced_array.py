@@ -16,7 +16,7 @@ from fxc.ir.types import ArrayType
 from ..numbers.python_numbers import to_python
 from ..numbers.traced_int import wrap_dim
 from ..session.exceptions import noting
-from ..session.refusing import refuse
+from ..session.refusing import refusal, refuse
 from ..session.session import ITEM, current, current_or_none
 from ..values.above import above
 from ..values.late import bytes_of, late
@@ -167,10 +167,7 @@ class TracedArray(ArrayFacts):
     def tobytes(self, order: object = "C") -> Any:
         """The memory of a copy of the elements in C order."""
         if order not in ("C", None):
-            raise refuse(
-                ARRAY_MEMORY,
-                "x.tobytes in another order than C's cannot be captured; use x.T.tobytes()",
-            )
+            raise refuse(ARRAY_MEMORY, "x.tobytes in another order than C's", "use x.T.tobytes()")
         return late(bytes, bytes_of, self)
 
     def tolist(self) -> Any:
@@ -181,7 +178,7 @@ class TracedArray(ArrayFacts):
             return np.ndarray
         kind: type | None = numpys_class(current(), self._value)
         if kind is None:
-            raise refuse(ARRAY_MEMORY, "the class of what may be a memmap cannot be captured")
+            raise refuse(ARRAY_MEMORY, "the class of what may be a memmap")
         return kind
 
     def _is_instance(self, kinds: type | tuple[type, ...]) -> bool:
@@ -192,16 +189,16 @@ class TracedArray(ArrayFacts):
         session = current_or_none()
         may_have = name == "_mmap" or not name.startswith("_")
         if session is not None and session.classes and may_have and self._class() is np.memmap:
-            raise refuse(ARRAY_MEMORY, f"x.{name} of a memmap cannot be captured")
+            raise refuse(ARRAY_MEMORY, f"x.{name} of a memmap")
 
     def __getattr__(self, name: str) -> Any:
         if name == "_value":
             return self._read()
         advice = _REFUSED.get(name)
         if advice is not None:
-            raise refuse(ARRAY_MEMORY, f"x.{name} cannot be captured; {advice}")
+            raise refuse(ARRAY_MEMORY, f"x.{name}", f"{advice}")
         if not name.startswith("_") and hasattr(np.ndarray, name):
-            raise refuse(ARRAY_MEMORY, f"x.{name} cannot be captured in this version of fxc")
+            raise refusal(ARRAY_MEMORY, f"x.{name} cannot be captured in this version of fxc")
         self._check_no_attributes(name)
         raise AttributeError(f"'numpy.ndarray' object has no attribute {name!r}")
 
@@ -227,10 +224,7 @@ class TracedArray(ArrayFacts):
             current().reshaped[self._object] = self
             self._show(shown)
             return
-        raise refuse(
-            ARRAY_MEMORY,
-            f"an assignment to x.{name} cannot be captured; use x[...] = v, or x.reshape",
-        )
+        raise refuse(ARRAY_MEMORY, f"an assignment to x.{name}", "use x[...] = v, or x.reshape")
 
     # -------------------------------------------------------- elements
 
@@ -274,9 +268,7 @@ class TracedArray(ArrayFacts):
 
     def fill(self, value: object) -> None:
         if operand(value).type.rank:
-            raise refuse(
-                ARRAY_MEMORY, "x.fill with an array cannot be captured; use x[...] = value"
-            )
+            raise refuse(ARRAY_MEMORY, "x.fill with an array", "use x[...] = value")
         assign(self._value, value)
 
     # -------------------------------------------------------- copies, shapes

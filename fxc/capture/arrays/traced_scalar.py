@@ -283,9 +283,7 @@ def _square(x: TracedScalar) -> Any:
 def _compute(name: str, left: Any, right: Any) -> Any:
     if is_derived(left) and (right._type.weak or _is_float64(right)):
         if isinstance(left, float) and not right._type.weak:  # which is a float to it, too
-            raise refuse(
-                OPERAND, f"{name!r} of a {type(left).__name__} and an np.float64 cannot be captured"
-            )
+            raise refuse(OPERAND, f"{name!r} of a {type(left).__name__} and an np.float64")
         left = plain_number(left)
     elif is_derived(right) and left._type.weak:
         right = plain_number(right)
@@ -309,7 +307,7 @@ def _compute(name: str, left: Any, right: Any) -> Any:
         return _square(left)
     if _is_python_complex(left) and _is_float64(right):  # which is a float to Python
         if name not in ("add", "sub", "mul", "truediv"):
-            raise refuse(OPERAND, f"{name!r} of a complex and an np.float64 cannot be captured")
+            raise refuse(OPERAND, f"{name!r} of a complex and an np.float64")
         return arithmetic(name, left, right)
     if name == "mul" and _are_complex_scalars(left, right):
         parts = operand(left), operand(right)

@@ -16,7 +16,7 @@ from fxc.ops.metas.probing import fail_in_numpy
 from fxc.ops.metas.shapes import broadcast_shapes, broadcasts_to, show_shape
 from fxc.ops.table import TABLE
 
-from ..session.refusing import refuse
+from ..session.refusing import refusal, refuse
 from ..session.session import current
 from ..session.warned_of import warn_again, warning_of
 from ..values.operands import (
@@ -62,7 +62,7 @@ def call_with_options(
     recorded = current().record(name, *operands)
     results = recorded if isinstance(recorded, tuple) else (recorded,)
     if loop is not None and [x.type.dtype for x in results] != list(loop[ufunc.nin :]):
-        raise refuse(NUMPY_OPTION, f"np.{ufunc.__name__} with these dtypes cannot be captured")
+        raise refuse(NUMPY_OPTION, f"np.{ufunc.__name__} with these dtypes")
     given = tuple(
         _new_result(result, mask, order, operands)
         if out is None
@@ -114,7 +114,7 @@ def _signature(ufunc: np.ufunc, options: dict[str, object]) -> Any:
 
 def _unknown_option(ufunc: np.ufunc, key: str) -> Exception:
     if ufunc.signature is not None and key in ("axes", "axis", "keepdims"):
-        return refuse(NUMPY_OPTION, f"np.{ufunc.__name__} with {key}= cannot be captured")
+        return refuse(NUMPY_OPTION, f"np.{ufunc.__name__} with {key}=")
     return TypeError(f"{ufunc.__name__}() got an unexpected keyword argument '{key}'")
 
 
@@ -150,7 +150,7 @@ def _mask(name: str, operands: Sequence[Operand], where: object) -> Operand:
     if mask.type.dtype != _BOOL:
         fail_in_numpy(np.negative, 1.0, where=mask.type)
     if TABLE[name].raises and all(x.type.dtype.kind in "iub" for x in operands):
-        raise refuse(
+        raise refusal(
             NUMPY_OPTION,
             f"np.{name} of integers with where= cannot be captured: elements that are not chosen "
             "may raise",

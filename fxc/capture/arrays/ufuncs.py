@@ -21,7 +21,7 @@ from fxc.ops.table import TABLE
 from ..numbers.traced_int import TracedInt
 from ..numbers.varying import guard_range
 from ..session.exceptions import note, noting
-from ..session.refusing import refuse
+from ..session.refusing import refusal, refuse
 from ..session.session import current
 from ..values.operands import (
     Traced,
@@ -47,14 +47,10 @@ def operator_name(function: object) -> str | None:
 def adopted(ufunc: np.ufunc) -> str:
     """The operator of a ufunc that the table does not list, see Note [Foreign ufuncs]."""
     if ufunc.signature is not None:
-        raise refuse(
-            NUMPY_CALL, f"the ufunc {ufunc.__name__}, which has core dimensions, cannot be captured"
-        )
+        raise refuse(NUMPY_CALL, f"the ufunc {ufunc.__name__}, which has core dimensions,")
     if runs_python(ufunc):
         raise refuse(
-            NUMPY_CALL,
-            f"the ufunc {ufunc.__name__}, whose loops run Python code for each element, cannot be "
-            "captured",
+            NUMPY_CALL, f"the ufunc {ufunc.__name__}, whose loops run Python code for each element,"
         )
     return operator_of(ufunc).name
 
@@ -73,7 +69,7 @@ def call_ufunc(name: str, *inputs: object, out: object = None) -> Any:
         except Exception as error:
             if name in _EQUALITY and isinstance(error, TypeError) and has_boxed(inputs):
                 text = f"np.{name} of dates or texts and others is left to NumPy"
-                raise refuse(OPERAND, text) from error
+                raise refusal(OPERAND, text) from error
             note(error, TABLE[name].numpy, inputs, {})
             raise
     current().record(f"{name}.out", *operands, out=writable(out))
@@ -86,14 +82,11 @@ def writable(out: object) -> Value:
     if isinstance(out, TracedValue) and isinstance(out._value.type, ArrayType):
         return out._value
     if out is ...:
-        raise refuse(
-            NUMPY_OPTION,
-            "out=... cannot be captured; np.asarray of the result is the array it asks for",
-        )
+        raise refuse(NUMPY_OPTION, "out=...", "np.asarray of the result is the array it asks for")
     if isinstance(out, Traced):
         out._operand()  # says what it cannot be
     elif isinstance(out, np.ndarray):
-        raise refuse(
+        raise refusal(
             NUMPY_OPTION,
             "out= is an array that was not given to, or made by, the compiled function",
         )
@@ -132,7 +125,7 @@ def check_python_ints(name: str, inputs: Sequence[object], operands: Sequence[Op
     for x in inputs:
         if type(x) is TracedInt and not guard_range(x._dim, int(info.min), int(info.max)):
             if name in _COMPARISONS:
-                raise refuse(OPERAND, f"np.{name} of {dtype} and an int that it cannot hold")
+                raise refusal(OPERAND, f"np.{name} of {dtype} and an int that it cannot hold")
             raise OverflowError(f"Python integer {x._known()} out of bounds for {dtype}")
 
 
@@ -192,9 +185,7 @@ def _is_boxed(x: object) -> bool:
 def _beside_text(name: str, x: Any, other: str | bytes | None) -> Any:
     """An operator of an array of a boxed dtype and a text, which is one for all elements."""
     if other is None:
-        raise refuse(
-            OPERAND, f"an operator of an array of dtype {x.dtype} and None cannot be captured"
-        )
+        raise refuse(OPERAND, f"an operator of an array of dtype {x.dtype} and None")
     return call_ufunc(name, x, other)
 
 
@@ -246,7 +237,8 @@ def _by_number(x: Any, exponent: Any) -> tuple[str, Any] | tuple[str, Any, Any] 
             raise refuse(
                 NUMPY_OPTION,
                 "x ** y with an array y of rank 0, whose number decides in which dtype this NumPy "
-                "computes, cannot be captured; use np.power",
+                "computes,",
+                "use np.power",
             )
         return _by_unknown(x, exponent)
     if not issubclass(kind, int | float | np.integer | np.floating):

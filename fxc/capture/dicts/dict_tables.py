@@ -28,7 +28,7 @@ from ..lists.traced_lists import TracedList
 from ..numbers.python_numbers import to_int
 from ..numbers.traced_int import scalar_of_int, wrap_dim
 from ..regions.structured import Statement
-from ..session.refusing import How, Request, Respecialise, refuse
+from ..session.refusing import How, Request, Respecialise, refusal, refuse
 from ..session.session import current
 from ..values.operands import Traced, operand, settled, variable_of, wrap
 from .unknown_keys import is_int, is_text
@@ -82,9 +82,7 @@ class KeyedBuffer(Buffer):
     def takes_in(self, *more: object, spare: Dim | None = None, often: bool = False) -> bool:
         found = super().takes_in(*more, spare=spare, often=often)
         if found and self._room is None:
-            raise refuse(
-                KEYS_OF_DATA, "a dict of which nothing says what it holds cannot be captured"
-            )
+            raise refuse(KEYS_OF_DATA, "a dict of which nothing says what it holds")
         return found
 
     def is_readable(self) -> bool:
@@ -134,7 +132,7 @@ class KeyedBuffer(Buffer):
     def numbers(self, key: object) -> list[Any]:
         """The ints of a key."""
         if not is_key(key):
-            raise refuse(
+            raise refusal(
                 KEYS_OF_DATA,
                 "a key of a dict of the graph is an int, a character or a tuple of these; use them",
             )
@@ -168,9 +166,7 @@ class KeyedBuffer(Buffer):
         key = sure(key)
         numbers = self.numbers(key)
         if key_shape(self._key_form) != _shape_of(self.as_key(key)):
-            raise refuse(
-                KEYS_OF_DATA, "keys of several kinds in a dict of the graph cannot be captured"
-            )
+            raise refuse(KEYS_OF_DATA, "keys of several kinds in a dict of the graph")
         return self.looked_up(numbers)
 
     def looked_up(self, numbers: Sequence[object]) -> tuple[Any, Any]:

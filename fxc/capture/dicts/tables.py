@@ -34,7 +34,7 @@ from ..outside.containers import External
 from ..outside.dicts import ExternalDict
 from ..outside.lists import ExternalList
 from ..session.alternatives import one_of
-from ..session.refusing import ROWS_BY_PYTHON, How, Request, Respecialise, refuse
+from ..session.refusing import ROWS_BY_PYTHON, How, Request, Respecialise, refusal
 from ..session.session import current
 from ..values.limited import Limited
 from ..values.operands import Traced, array_of, operand, taken_for, variable_of, wrap
@@ -221,7 +221,7 @@ class _Row(Limited):
 
     def refused(self, what: str = "") -> BaseException:
         _ask_for_rows(self.owner)
-        error = refuse(
+        error = refusal(
             KEYS_OF_DATA,
             "a list among the items of a list, at a place that depends on data, can only be read; "
             "use an array of two axes",

@@ -106,10 +106,7 @@ class Keyed(WithLength, Limited):
     # -------------------------------------------------------- what is refused
 
     def refused(self, what: str) -> Exception:
-        return refuse(
-            KEYS_OF_DATA,
-            f"{what} of a {self.of.__name__} with keys that depend on data cannot be captured",
-        )
+        return refuse(KEYS_OF_DATA, f"{what} of a {self.of.__name__} with keys that depend on data")
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") or not hasattr(self.of, name):

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 from fxc.ir.error_kinds import KEYS_OF_DATA
 
-from ..session.refusing import refuse
+from ..session.refusing import refusal
 from ..values.operands import settled
 from .dict_tables import KeyedBuffer, sure
 from .traced_dicts import Keyed, any_order
@@ -79,7 +79,7 @@ class TracedSet(Keyed):
         return found
 
     def in_order(self, part: int | None) -> Any:
-        raise refuse(
+        raise refusal(
             KEYS_OF_DATA, "the order of a set with keys that depend on data is not captured"
         )
 

@@ -16,7 +16,7 @@ from fxc.ir.error_kinds import KEYS_OF_DATA
 
 from ..forms.truths import demand
 from ..lists.list_room import Int
-from ..session.refusing import refuse
+from ..session.refusing import refusal
 from ..session.session import current
 from ..values.above import above
 from ..values.limited import Limited
@@ -119,7 +119,7 @@ class OneOfItems(Limited):
     def refused(self, what: str = "") -> Exception:
         current().door.lists.ask_pool(*self._items)
         what = class_of(self._items[0]).__name__
-        return refuse(
+        return refusal(
             KEYS_OF_DATA,
             f"one of several objects ({what}), at a place that depends on data, can only be read; "
             "use arrays, or an if",

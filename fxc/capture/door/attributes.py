@@ -104,7 +104,8 @@ class Attributes(Reads):
             raise refuse(
                 KEYS_BY_CONDITION,
                 f"the attributes of a {name_of(owner)}, which come up in an order that depends on "
-                "conditions, cannot be captured; give them values before",
+                "conditions,",
+                "give them values before",
             )
         held = list(vars_of(real))
         if hasattr(real, "__dict__"):
@@ -114,7 +115,7 @@ class Attributes(Reads):
             if effect.owner.var == source.var and effect.action in ("setattr", "put"):
                 held += [effect.key] if effect.key not in held else []  # type: ignore[list-item]
             elif effect.owner.var == source.var and effect.action == "delattr":
-                raise refuse(OBJECT, f"a copy of a {name_of(owner)} after 'del' cannot be captured")
+                raise refuse(OBJECT, f"a copy of a {name_of(owner)} after 'del'")
         slots = dict.fromkeys(slot_names(type(real)))
         found: dict[str, Any] = {}
         for name in (*held, *slots):

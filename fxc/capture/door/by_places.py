@@ -9,7 +9,7 @@ from fxc.ir.error_kinds import CHANGE_IN_LOOP
 from ..lists.list_room import Int
 from ..lists.traced_lists import TracedList, is_in_arrays
 from ..outside.lists import ExternalList
-from ..session.refusing import refuse
+from ..session.refusing import refusal
 from .stores import Stores
 
 
@@ -17,7 +17,7 @@ def list_to_change(door: Stores, x: object) -> Any:
     """The list that is run over."""
     if type(x) in (list, ExternalList) or (type(x) is TracedList and x.of is list):
         return x
-    raise refuse(
+    raise refusal(
         CHANGE_IN_LOOP,
         "a change to something else than a list, while a loop runs over it, is not captured",
     )

@@ -54,7 +54,7 @@ class Catching(Attributes):
             return manager
         if objects.has_python_method(class_of(manager), "__enter__"):
             return Manager(self, manager, self.trying())
-        raise refuse(STATEMENT, f"a with statement over a {name_of(manager)} cannot be captured")
+        raise refuse(STATEMENT, f"a with statement over a {name_of(manager)}")
 
     def trying(self) -> int:
         """Before a try statement: how many branches and loops around it are being captured."""
@@ -83,7 +83,7 @@ class Catching(Attributes):
             error = self.call(error)
         if isinstance(error, BaseException) and not isinstance(error, Exception):
             # Nobody knows yet that the statement is come to: checks before it may be deferred.
-            raise refuse(STATEMENT, f"a raise of {type(error).__name__} cannot be captured")
+            raise refuse(STATEMENT, f"a raise of {type(error).__name__}")
         self.raised.append(error)
         return error
 
@@ -99,21 +99,22 @@ class Catching(Attributes):
             raise refuse(
                 EXCEPTION,
                 f"a handler for a {type(error).__name__} around a branch or loop that is captured "
-                "as a whole, and in which it is raised, cannot be captured; handle it inside",
+                "as a whole, and in which it is raised,",
+                "handle it inside",
             )
         own = any(error is each for each in self.raised)
         if own or is_from_program(error) or is_confirmed(error):
             return
         raise refuse(
             EXCEPTION,
-            f"a handler for a {type(error).__name__} of an operation that is being captured "
-            "cannot be captured; check before the operation",
+            f"a handler for a {type(error).__name__} of an operation that is being captured",
+            "check before the operation",
         )
 
     def importing(self, module: str) -> None:
         """``import module``: it must have been imported before."""
         if module not in sys.modules:
-            raise refuse(STATEMENT, f"an import of {module} cannot be captured; import it outside")
+            raise refuse(STATEMENT, f"an import of {module}", "import it outside")
 
     def imported(self, module: str, package: str, name: str) -> Any:
         module = importlib.util.resolve_name(module, package)
@@ -121,7 +122,7 @@ class Catching(Attributes):
         try:
             return self.attr(sys.modules[module], name)
         except AttributeError:
-            raise refuse(STATEMENT, f"an import of {module}.{name} cannot be captured") from None
+            raise refuse(STATEMENT, f"an import of {module}.{name}") from None
 
 
 class Manager:

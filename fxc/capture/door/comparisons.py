@@ -63,9 +63,7 @@ class Comparisons(ItemAccess):
         are_made = any(self.outside.real(x) is x for x in (a, b))
         if are_tuples and are_made and has_traced((a, b)):
             # Lists of counted length and loops hold what is in a tuple, not the tuple: so do parts.
-            error = refuse(
-                IDENTITY, "'is' of two tuples of numbers that are not known cannot be captured"
-            )
+            error = refuse(IDENTITY, "'is' of two tuples of numbers that are not known")
             error.is_of_whole = True
             raise error
         self.places.check_apart(a, b)
@@ -76,7 +74,7 @@ class Comparisons(ItemAccess):
         """``a == b``; the ``__eq__`` of a class of the user's goes through the door."""
         if self._has_own_equality(a) or self._has_own_equality(b):
             if type(a) is not type(b) or self._fields_for("eq", class_of(a)) is None:
-                raise refuse(OBJECT, f"a comparison with a {name_of(b)} cannot be captured")
+                raise refuse(OBJECT, f"a comparison with a {name_of(b)}")
             if a is b:
                 return True
             self.outside.guard_distinct(a, b)
@@ -121,8 +119,7 @@ class Comparisons(ItemAccess):
         """What two lists, of which the length of the first depends on data, are to each other."""
         if name not in ("eq", "ne"):
             raise refuse(
-                COUNTED_LIST,
-                "an order of lists whose length depends on data cannot be captured; compare arrays",
+                COUNTED_LIST, "an order of lists whose length depends on data", "compare arrays"
             )
         same = self.staged(are_equal)(one, other, self.is_same_item)
         return negated(self, same) if name == "ne" else same
@@ -181,9 +178,7 @@ class Comparisons(ItemAccess):
         """The key by which ``sorted`` orders objects of a class."""
         fields = self._fields_for("lt", kind)
         if fields is None:
-            raise refuse(
-                OBJECT, f"sorted() of objects of {kind.__name__} without a key cannot be captured"
-            )
+            raise refuse(OBJECT, f"sorted() of objects of {kind.__name__} without a key")
         return partial(self._fields_of, fields)
 
     def _fields_for(self, name: str, kind: type) -> tuple[str, ...] | None:

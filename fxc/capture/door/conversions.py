@@ -34,9 +34,7 @@ def of_number(name: str, convert: Callable[..., object]) -> Callable[..., Any]:
         if len(args) == 1 and not kwargs and has_method(args[0], name):
             found = door.special(args[0], name)
             if isinstance(found, Traced) and f"__{found.__class__.__name__}__" != name:
-                raise refuse(
-                    OPERAND, f"{name} that gives a {found.__class__.__name__} cannot be captured"
-                )
+                raise refuse(OPERAND, f"{name} that gives a {found.__class__.__name__}")
             return convert(door, found) if isinstance(found, Traced) else convert(door, *args)
         return convert(door, *args, **kwargs)
 
@@ -84,9 +82,7 @@ def complex_of(door: PlainCalls, *args: Any, **kwargs: Any) -> Any:
     if len(parts) == 1:
         return to_complex(numbers[0].real, numbers[0].imag)
     if len(parts) != 2 or any(operand(x).type.dtype.kind == "c" for x in parts):
-        raise refuse(
-            OPERAND, "complex() of a complex number and another cannot be captured; use x + y * 1j"
-        )
+        raise refuse(OPERAND, "complex() of a complex number and another", "use x + y * 1j")
     given = zip(parts, numbers, strict=True)
     return to_complex(*(part if number is None else number for part, number in given))
 

@@ -103,7 +103,7 @@ def _object(door: Stores, x: object, kind: type, part: _Copy, memo: dict[object,
     """A new object of a class of the user's with copies of the attributes."""
     plain = not isinstance(x, Traced | External) and is_python_class(kind)
     if not plain or not is_made_by_object(kind) or _says_how(kind):
-        raise refuse(OBJECT, f"a copy of a {kind.__name__} cannot be captured")
+        raise refuse(OBJECT, f"a copy of a {kind.__name__}")
     made: Any = object.__new__(shadow_of(kind))
     memo[Identity(x)] = made
     door.places.note_made(made)

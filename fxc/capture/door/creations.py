@@ -150,8 +150,8 @@ class Creations:
         if self._of(x).is_replaced:
             raise refuse(
                 COUNTED_LIST,
-                f"a {class_of(x).__name__} that stands in arrays, and is held besides since it was "
-                "made, cannot be captured",
+                f"a {class_of(x).__name__} that stands in arrays, and is held besides since it "
+                "was made,",
             )
 
     def check_returned(self, x: object, others: list[tuple[object, type]]) -> None:
@@ -183,8 +183,9 @@ class Creations:
             self.ask_record(x)
             raise refuse(
                 COUNTED_LIST,
-                "a dict, an object or a list that is no new one, in a list whose length depends on "
-                "data, cannot be captured; append a copy",
+                "a dict, an object or a list that is no new one, in a list whose length depends "
+                "on data,",
+                "append a copy",
             )
 
     def note_item(self, x: object) -> None:

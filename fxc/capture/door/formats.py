@@ -60,7 +60,7 @@ class Formats(Catching):
             if any(has_method(x, name) for name in ("__repr__", "__str__", "__format__")):
                 continue
             if self.outside.is_stand_in(x):
-                raise refuse(TEXT, f"the text of a {name_of(x)} from outside cannot be captured")
+                raise refuse(TEXT, f"the text of a {name_of(x)} from outside")
             if isinstance(x, tuple | list | dict | set | frozenset):
                 self.check_text(x)
             elif not isinstance(x, type) and type(x).__module__ != "builtins":
@@ -68,7 +68,7 @@ class Formats(Catching):
                     continue
                 texts = [class_attribute(class_of(x), name) for name in ("__repr__", "__str__")]
                 if texts[0] is object.__repr__ or any(isinstance(t, FunctionType) for t in texts):
-                    raise refuse(TEXT, f"the text of a {name_of(x)} cannot be captured")
+                    raise refuse(TEXT, f"the text of a {name_of(x)}")
 
     def parts_of(self, tree: object) -> tuple[tuple[Any, ...], list[Any]] | None:
         """Keys and children of a container of a pytree, read by the door; None for a leaf."""

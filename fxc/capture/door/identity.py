@@ -41,7 +41,7 @@ def identity(a: Any, b: Any) -> Any:
         if type(one) is Several and one.may_be_record:
             return one.is_one(other)
     if Several in kinds:
-        raise refuse(IDENTITY, "'is' of one of several things cannot be captured; use ==")
+        raise refuse(IDENTITY, "'is' of one of several things", "use ==")
     if isinstance(a, bool) and isinstance(b, bool):
         return bool(a) is bool(b)
     for one, other in both:
@@ -59,11 +59,9 @@ def identity(a: Any, b: Any) -> Any:
     if OneOfItems in kinds:
         for x in (a, b):
             current().door.lists.ask_pool(*(x._holds() if type(x) is OneOfItems else (x,)))
-        raise refuse(
-            IDENTITY, "'is' of one of several objects cannot be captured; compare the places"
-        )
+        raise refuse(IDENTITY, "'is' of one of several objects", "compare the places")
     if Mixed in kinds or (any(map(is_scalar, (a, b))) and a.__class__ is b.__class__):
-        raise refuse(IDENTITY, "'is' of two numbers that are not known cannot be captured; use ==")
+        raise refuse(IDENTITY, "'is' of two numbers that are not known", "use ==")
     return NotImplemented
 
 
@@ -71,14 +69,14 @@ def _are_one_int(left: object, right: object) -> bool:
     if type(left) is not type(right) or left != right:
         return False
     if left not in _ONE_OBJECT:
-        raise refuse(IDENTITY, "'is' of two equal ints cannot be captured; use ==")
+        raise refuse(IDENTITY, "'is' of two equal ints", "use ==")
     return True
 
 
 def hash_of(x: object) -> int:
     """``hash(x)``: a constant, guarded like what it is computed from."""
     if not _has_constant(x):
-        raise refuse(OBJECT, f"hash() of a {class_name(x)} cannot be captured")
+        raise refuse(OBJECT, f"hash() of a {class_name(x)}")
     return hash(x)
 
 

@@ -15,7 +15,7 @@ from ..arrays.traced_scalar import numpy_scalar
 from ..numbers.traced_int import known_ints
 from ..outside import purity
 from ..outside.generators import made_by
-from ..session.refusing import refuse
+from ..session.refusing import refusal
 from ..values.objects import (
     Args,
     Kwargs,
@@ -67,7 +67,7 @@ def _construct(door: PlainCalls, f: type, args: Args, kwargs: Kwargs) -> Any:
     if getattr(f, "__abstractmethods__", None):
         return f(*args, **kwargs)  # Python says what is missing
     if has_python_method(f, "__del__"):
-        raise refuse(OBJECT, f"{f.__name__} defines __del__, and its objects cannot be made here")
+        raise refusal(OBJECT, f"{f.__name__} defines __del__, and its objects cannot be made here")
     init = class_attribute(f, "__init__")
     made: Any = object.__new__(shadow_of(f))
     door.places.note_made(made)

@@ -59,10 +59,7 @@ class ItemAccess(Formats):
         if type(owner) is defaultdict and self.session.region:
             return _Items(self, owner)
         if not isinstance(owner, Traced | type) and self._is_closed(owner):
-            raise refuse(
-                ARGUMENT_KIND,
-                f"reading items of a {name_of(owner)} cannot be captured; read them outside",
-            )
+            raise refuse(ARGUMENT_KIND, f"reading items of a {name_of(owner)}", "read them outside")
         return owner
 
     def _is_closed(self, owner: object) -> bool:
@@ -84,8 +81,8 @@ class ItemAccess(Formats):
         if self.is_foreign(owner):
             raise refuse(
                 CHANGE_OUTSIDE,
-                f"a store into a {name_of(owner)} from outside of the compiled function "
-                "cannot be captured; return the new value instead",
+                f"a store into a {name_of(owner)} from outside of the compiled function",
+                "return the new value instead",
             )
         self.check_change(owner)
         return owner
@@ -139,8 +136,8 @@ class ItemAccess(Formats):
         if self._is_closed(x) and not callable(x):
             raise refuse(
                 ARGUMENT_KIND,
-                f"iterating over a {name_of(x)} from outside of the compiled function "
-                "cannot be captured; make it a list or a tuple",
+                f"iterating over a {name_of(x)} from outside of the compiled function",
+                "make it a list or a tuple",
             )
         return x
 

@@ -36,7 +36,7 @@ def show_log(door: Formats, f: FunctionType, args: Args, kwargs: Kwargs) -> None
     else:
         known = door.outside.shown.get(id(logger))
         if known is None or type(known.object) not in (logging.Logger, logging.RootLogger):
-            raise refuse(TEXT, "a logger of a class of its own cannot be captured")
+            raise refuse(TEXT, "a logger of a class of its own")
         var, real = known.source.var, known.object
         args = args[1:]
     level: Any = _LEVELS.get(f.__name__)
@@ -44,7 +44,7 @@ def show_log(door: Formats, f: FunctionType, args: Args, kwargs: Kwargs) -> None
         level, *rest = args
         args = tuple(rest)
     if type(level) is not int or not args or kwargs.keys() - {"extra"}:
-        raise refuse(TEXT, f"logging.{f.__name__} with these arguments cannot be captured")
+        raise refuse(TEXT, f"logging.{f.__name__} with these arguments")
     enabled = real.isEnabledFor(level)
     text = f"{real.name} logs level {level}: {enabled}"
     guards.check(f"{var}.isEnabledFor({level}) is {enabled}", text)

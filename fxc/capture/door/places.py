@@ -197,8 +197,8 @@ class Item(_Part):
             self.door.dicts.ask_open(self.owner)
         return refuse(
             KEYS_BY_CONDITION,
-            f"a key of a {class_of(self.owner).__name__} that is there by a condition cannot be "
-            "captured; give it a value in any case",
+            f"a key of a {class_of(self.owner).__name__} that is there by a condition",
+            "give it a value in any case",
         )
 
 

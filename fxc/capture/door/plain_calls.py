@@ -29,7 +29,7 @@ from ..outside import purity
 from ..outside.generators import read_clock
 from ..outside.inputs import Route
 from ..session.locations import is_of_program
-from ..session.refusing import refuse, run_now
+from ..session.refusing import refusal, refuse, run_now
 from ..session.session import label_of
 from ..values.constants import as_constants
 from ..values.objects import Args, Kwargs
@@ -77,8 +77,8 @@ class PlainCalls(Staged):
         if any(type(x) is GeneratorType for x in args):
             raise refuse(
                 ITERATOR,
-                f"np.{getattr(f, '__name__', f)} of a generator, which is one object to it, cannot "
-                "be captured; give it a list",
+                f"np.{getattr(f, '__name__', f)} of a generator, which is one object to it,",
+                "give it a list",
             )
         self._check_operands(args)
         if f in CREATION or f in _MAKING or has_traced(args) or has_traced(kwargs):
@@ -94,9 +94,7 @@ class PlainCalls(Staged):
                 self._check_operands(x)
             elif is_shadow(type(x)):
                 raise refuse(
-                    OPERAND,
-                    f"a function of NumPy's of a {name_of(x)} cannot be captured; pass the arrays "
-                    "it holds",
+                    OPERAND, f"a function of NumPy's of a {name_of(x)}", "pass the arrays it holds"
                 )
 
     def eager(self, f: Any, args: Args, kwargs: Kwargs) -> Any:
@@ -195,7 +193,7 @@ class PlainCalls(Staged):
         elif module and module != "builtins":
             name = f"{module}.{name}".replace("numpy.", "np.", 1)
         why = reason or "fxc does not know what it does besides returning a value"
-        return refuse(
+        return refusal(
             UNKNOWN_CALL,
             f"a call of {name} cannot be captured: {why}; call it outside of the compiled function",
         )

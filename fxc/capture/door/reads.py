@@ -31,7 +31,7 @@ from ..outside.containers import External
 from ..outside.inputs import Route
 from ..outside.outside import Known, Outside
 from ..session.locations import is_users
-from ..session.refusing import refuse
+from ..session.refusing import refusal, refuse
 from ..session.session import Session, label_of
 from ..values.maybe_set import check_sure, given
 from ..values.objects import (
@@ -183,8 +183,8 @@ class Reads:
         if any(each.may_give(owner) for each in self.session.statements):
             raise refuse(
                 KEYS_BY_CONDITION,
-                "the __dict__ of an object, in a branch or loop that gives it new attributes, "
-                "cannot be captured; give them values before",
+                "the __dict__ of an object, in a branch or loop that gives it new attributes,",
+                "give them values before",
             )
         self._opened.add(id(owner))
         self._owners[id(vars_of(owner))] = owner
@@ -220,7 +220,7 @@ class Reads:
         if isinstance(found, FunctionType | classmethod | staticmethod) or is_compiled(found):
             return _bound(found, instance, real_class(start))
         if hasattr(type(found), "__get__"):
-            raise refuse(OBJECT, f"super().{name} is computed by a {type(found).__name__}")
+            raise refusal(OBJECT, f"super().{name} is computed by a {type(found).__name__}")
         return self.attr(each, name)
 
     def _module_attr(self, module: ModuleType, name: str) -> Any:
@@ -254,7 +254,9 @@ class Reads:
         if isinstance(found, property) or name in vars(type):
             return getattr(owner, name)
         if _has_own_get(found) and not isinstance(found, _OF_ENUMS):
-            raise refuse(OBJECT, f"{owner.__name__}.{name} is computed by a {type(found).__name__}")
+            raise refusal(
+                OBJECT, f"{owner.__name__}.{name} is computed by a {type(found).__name__}"
+            )
         source = self.outside.root(owner, owner.__name__)
         return self._plain_attr(owner, name, source, getattr(owner, name))
 
@@ -300,7 +302,7 @@ class Reads:
             value = getattr(owner, name)
             if isinstance(value, _C_METHODS):  # a method of C: calls are checked
                 return value
-            raise refuse(OBJECT, f"{source.text}.{name} is computed by a {type(found).__name__}")
+            raise refusal(OBJECT, f"{source.text}.{name} is computed by a {type(found).__name__}")
         if hasattr(known.object, "__dict__") and not is_data_descriptor(found):
             self.outside.guards.check(
                 f"{name!r} not in {source.var}.__dict__", f"{source.text}.{name} is its class's"
@@ -373,9 +375,7 @@ def _traced_attr(owner: Traced, name: str) -> Any:
         return getattr(owner, name)
     except AttributeError:
         if hasattr(owner.__class__, name):  # what it stands for has it
-            raise refuse(
-                OBJECT, f"a {name} of a {owner.__class__.__name__} cannot be captured"
-            ) from None
+            raise refuse(OBJECT, f"a {name} of a {owner.__class__.__name__}") from None
         raise
 
 

@@ -22,7 +22,7 @@ from ..arrays.masked import MaskedRead
 from ..arrays.traced_array import TracedArray
 from ..numbers.traced_int import TracedInt
 from ..outside.containers import PLAIN
-from ..session.refusing import Respecialise, constants, refuse
+from ..session.refusing import Respecialise, constants, refusal
 from ..session.session import MOST_UNROLLED, Session
 from ..values.operands import TracedValue
 
@@ -66,14 +66,14 @@ class Recursion:
     def _called_again(self, begun: Sequence[_Begun], call: _Begun) -> None:
         session, outermost = self._session, begun[0]
         if call.operations - outermost.operations > MOST_UNROLLED:
-            raise refuse(
+            raise refusal(
                 TOO_LARGE,
                 f"a function that calls itself, and comes to more than {MOST_UNROLLED} operations "
                 "in all, is not captured; use a loop",
             )
         alike = sum(each.known == call.known for each in begun)
         if alike >= _MOST_ALIKE and call.branches > outermost.branches:
-            raise refuse(
+            raise refusal(
                 TOO_LARGE,
                 "a function that calls itself as deep as the elements of arrays say is not "
                 "captured; use a loop",

@@ -107,9 +107,7 @@ class Scope:
         return found
 
     def _delete_cell(self, name: str) -> None:
-        raise refuse(
-            STATEMENT, f"'del {name}', of a variable of an enclosing function, cannot be captured"
-        )
+        raise refuse(STATEMENT, f"'del {name}', of a variable of an enclosing function,")
 
 
 class Patterns:
@@ -124,7 +122,7 @@ class Patterns:
         if use == "parts" and found.__module__ != "builtins" and not is_namedtuple(found):
             raise refuse(
                 STATEMENT,
-                f"a pattern with the attributes of a {found.__name__} cannot be captured; use "
-                "isinstance and read the attributes",
+                f"a pattern with the attributes of a {found.__name__}",
+                "use isinstance and read the attributes",
             )
         return found

@@ -90,7 +90,7 @@ def show_print(door: Formats, *args: object, **kwargs: object) -> None:
     """``print``."""
     file = kwargs.get("file")
     if file is not None and not isinstance(file, TracedFile):
-        raise refuse(TEXT, "print to this kind of file cannot be captured")
+        raise refuse(TEXT, "print to this kind of file")
     door.check_text(args)
     show(door, "print", print, *map(door.as_text, args), **kwargs)
 
@@ -108,16 +108,14 @@ def show_warning(
 ) -> None:
     """``warnings.warn``."""
     if more or options or type(stacklevel) is not int:
-        raise refuse(TEXT, "warnings.warn with these arguments cannot be captured")
+        raise refuse(TEXT, "warnings.warn with these arguments")
     guards = door.outside.guards
     filters = f"{guards.constant(warnings)}.filters"
     if any(each[0] == "error" for each in warnings.filters):
-        raise refuse(WARNS, "warnings.warn where warnings are errors cannot be captured")
+        raise refuse(WARNS, "warnings.warn where warnings are errors")
     guards.check(f"not any(each[0] == 'error' for each in {filters})", "no warning is an error")
     if isinstance(message, Warning):
-        raise refuse(
-            TEXT, "warnings.warn of a warning that is made before cannot be captured; pass text"
-        )
+        raise refuse(TEXT, "warnings.warn of a warning that is made before", "pass text")
     door.check_text((message,))
     where = _place_of(door, max(stacklevel, 1))
     show(door, "warnings.warn", _warn, message, category or UserWarning, where)

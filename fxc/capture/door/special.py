@@ -29,7 +29,7 @@ from ..numbers.traced_int import int_dim, largest, smallest
 from ..outside.containers import External, plain_key
 from ..regions.counted import Bounded, Counted, range_of
 from ..session.locations import OURS, Ignoring
-from ..session.refusing import refuse
+from ..session.refusing import refusal, refuse
 from ..statements.choices import chosen
 from ..statements.comprehensions import itself
 from ..statements.iterators import (
@@ -123,7 +123,7 @@ class _Sized:
 
 def _type(door: PlainCalls, x: Any, *rest: object) -> Any:
     if rest:
-        raise refuse(OBJECT, "making a class with type() cannot be captured")
+        raise refuse(OBJECT, "making a class with type()")
     if isinstance(x, Traced):
         kind: Any = x._class()
     else:
@@ -132,9 +132,7 @@ def _type(door: PlainCalls, x: Any, *rest: object) -> Any:
         return BuiltinFunctionType
     ours = kind is GeneratorType and x.gi_code.co_filename.startswith(OURS)
     if ours or kind.__module__.startswith(_OWN):
-        raise refuse(
-            ITERATOR, "type() of a range or an iterator of unknown numbers cannot be captured"
-        )
+        raise refuse(ITERATOR, "type() of a range or an iterator of unknown numbers")
     return kind
 
 
@@ -143,7 +141,7 @@ _OWN = "fxc.capture."  # modules with classes of which no program may know
 
 def _vars(door: PlainCalls, *args: object) -> Any:
     if len(args) != 1 or isinstance(args[0], type | ModuleType | External):
-        raise refuse(OBJECT, "vars() of anything but an object cannot be captured")
+        raise refuse(OBJECT, "vars() of anything but an object")
     try:
         return door.attr(args[0], "__dict__")
     except AttributeError:
@@ -174,7 +172,7 @@ def _hasattr(door: PlainCalls, owner: object, name: str) -> Any:
 def _isinstance(door: PlainCalls, x: Any, kinds: Any) -> bool:
     for kind in kinds if isinstance(kinds, tuple) else (kinds,):
         if getattr(kind, "_is_protocol", False) or not _is_plain_check(type(kind)):
-            raise refuse(
+            raise refusal(
                 OBJECT, f"isinstance of {kind} runs code of its own and cannot be captured"
             )
     return x._is_instance(kinds) if isinstance(x, Traced | Bounded) else isinstance(x, kinds)
@@ -231,7 +229,7 @@ def _filter(door: PlainCalls, test: object, x: object) -> Any:
 
 def _errstate(door: PlainCalls, **options: Any) -> Any:
     if any(value != "ignore" for value in options.values()):
-        raise refuse(NUMPY_OPTION, "np.errstate with anything but 'ignore' cannot be captured")
+        raise refuse(NUMPY_OPTION, "np.errstate with anything but 'ignore'")
     np.errstate(**options)  # its own exception for other names
     kinds = ("divide", "over", "under", "invalid")
     return Ignoring(*(kind for kind in kinds if kind in options or "all" in options))

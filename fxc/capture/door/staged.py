@@ -19,7 +19,7 @@ from ..lists.traced_lists import plain_list
 from ..outside import purity
 from ..outside.containers import settle_all
 from ..outside.outside import Outside
-from ..session.refusing import refuse
+from ..session.refusing import refusal
 from ..session.session import Session
 from ..staging.continuations import asked
 from ..staging.nodes import DOOR
@@ -98,16 +98,16 @@ class Staged(Stores):
         self._root(f)
         for code in codes_in(f.__code__):
             if any(code.co_code[::2].count(number) for number in _STORES):
-                raise refuse(UNKNOWN_CALL, f"{why}, and it makes stores")
+                raise refusal(UNKNOWN_CALL, f"{why}, and it makes stores")
             for name in code.co_names:
                 value = f.__globals__.get(name, vars(builtins).get(name, MISSING))
                 if value is not MISSING:
                     self.read_global(f, name)
                 if name in purity.IMPURE_NAMES or not _is_harmless(value):
-                    raise refuse(UNKNOWN_CALL, f"{why}, and it uses {name}")
+                    raise refusal(UNKNOWN_CALL, f"{why}, and it uses {name}")
         for name, cell in zip(f.__code__.co_freevars, f.__closure__ or (), strict=True):
             if not _is_harmless(contents_of(cell)):
-                raise refuse(UNKNOWN_CALL, f"{why}, and it uses {name}")
+                raise refusal(UNKNOWN_CALL, f"{why}, and it uses {name}")
             self.read_cell(f, name)
 
     def check_methods(self, kind: type) -> None:
@@ -122,7 +122,7 @@ class Staged(Stores):
             for code in codes_in(method.__code__):
                 for used in code.co_names:
                     if isinstance(class_attribute(kind, used), FunctionType | property):
-                        raise refuse(UNKNOWN_CALL, f"{text}, and it uses {used}")
+                        raise refusal(UNKNOWN_CALL, f"{text}, and it uses {used}")
 
     def is_made_inside(self, f: object) -> bool:
         """Whether a function was made by the program, or is a method of such an object."""

@@ -110,13 +110,13 @@ class Stores(Comparisons):
             raise no_attribute(owner.original, name)
         foreign = self.is_foreign(owner)
         if isinstance(owner, tuple) and hasattr(owner, "__dict__"):
-            raise refuse(CHANGE_OUTSIDE, f"{text}, which has fields, cannot be captured")
+            raise refuse(CHANGE_OUTSIDE, f"{text}, which has fields,")
         if name == "__dict__" and value is owner and is_dict_class(class_of(owner)) and not foreign:
             self.check_change(owner)
             owner.__dict__ = owner  # the items are the attributes
             return
         if isinstance(owner, type) or name in _OF_PYTHON or (foreign and name.startswith("__")):
-            raise refuse(CHANGE_OUTSIDE, f"{text} cannot be captured; return the new value instead")
+            raise refuse(CHANGE_OUTSIDE, f"{text}", "return the new value instead")
         kind = class_of(owner)
         if sets_by_python(kind):
             self.special(owner, "__setattr__", name, value)
@@ -150,22 +150,20 @@ class Stores(Comparisons):
                 if self._is_unsure(owner, name) and self.names_behind(owner, name):
                     raise refuse(
                         CHANGE_OUTSIDE,
-                        f"{text}, which is there by a condition and would come up before others or "
-                        "behind them, cannot be captured; give it a value before",
+                        f"{text}, which is there by a condition and would come up before others "
+                        "or behind them,",
+                        "give it a value before",
                     )
             if is_watched(found):
-                raise refuse(
-                    CHANGE_OUTSIDE,
-                    f"{text}, which a {type(found).__name__} watches, cannot be captured",
-                )
+                raise refuse(CHANGE_OUTSIDE, f"{text}, which a {type(found).__name__} watches,")
             put_attribute(owner, name, value)
             return
         is_set = has_python_method(kind, "__setattr__") or has_c_method(kind, "__setattr__")
         if is_watched(found) or not is_set:
             raise refuse(
                 CHANGE_OUTSIDE,
-                f"{text} from outside of the compiled function, whose class watches assignments, "
-                "cannot be captured; return the new value instead",
+                f"{text} from outside of the compiled function, whose class watches assignments,",
+                "return the new value instead",
             )
         self._store_in_object(owner, name, value, known, found)
 
@@ -210,17 +208,12 @@ class Stores(Comparisons):
             found = Known(real, made, fetched, False)
             self.outside.remember(found)
         if type(found.seen) is not Namespace:
-            raise refuse(
-                CHANGE_OUTSIDE,
-                f"{source.text}.__dict__, which is an argument, too, cannot be captured",
-            )
+            raise refuse(CHANGE_OUTSIDE, f"{source.text}.__dict__, which is an argument, too,")
         return found.seen
 
     def _store_in_module(self, module: ModuleType, name: str, value: object) -> None:
         if module.__name__.partition(".")[0] in purity.TRUSTED_MODULES:
-            raise refuse(
-                CHANGE_OUTSIDE, f"an assignment to {module.__name__}.{name} cannot be captured"
-            )
+            raise refuse(CHANGE_OUTSIDE, f"an assignment to {module.__name__}.{name}")
         self.outside.stored(label_of(f"{module.__name__}.{name}"))
         self.store_outer(Outer(vars(module), name), value, module.__name__)
 
@@ -241,10 +234,7 @@ class Stores(Comparisons):
         known, kind = self.outside.object_of(owner), class_of(owner)
         found = class_attribute(kind, name)
         if known is None or not has_c_method(kind, "__delattr__") or is_watched(found):
-            raise refuse(
-                CHANGE_OUTSIDE,
-                f"'del' of .{name} of a {name_of(owner)} from outside cannot be captured",
-            )
+            raise refuse(CHANGE_OUTSIDE, f"'del' of .{name} of a {name_of(owner)} from outside")
         self.outside.effects.check_allowed(name_of(owner))
         own = name in vars_of(known.object) or is_slot(found)
         if not own and (id(owner), name) not in self._attributes:

@@ -20,7 +20,7 @@ from fxc.ops.metas.layout import is_c_ordered, is_f_ordered
 from ..forms.form import Array, Form, Items, Union
 from ..guards.facts import as_array
 from ..session.classes import OfNoFile, PartOfFile, Unclear, Unwrapped
-from ..session.refusing import refuse
+from ..session.refusing import refusal
 from ..session.session import current
 from ..values.operands import kind_of, wrap
 
@@ -64,14 +64,14 @@ def _refused(builder: ArrayExpressions, value: Value, what: str) -> CaptureError
     nodes = current().builder.nodes
     place = next((node.loc for node in nodes if value in node.outputs), None)
     builder.is_located = place is not None
-    return refuse(NO_RESULT, f"{what} cannot be captured as a result; use np.array", place)
+    return refusal(NO_RESULT, f"{what} cannot be captured as a result; use np.array", place)
 
 
 def check_rows(form: Form) -> None:
     """Refuse a list of arrays, which stand in one, where they may be memmaps."""
     match form:
         case Array():
-            raise refuse(NO_RESULT, "a list of arrays beside a memmap cannot be captured here")
+            raise refusal(NO_RESULT, "a list of arrays beside a memmap cannot be captured here")
         case Items(_, parts) | Union(parts):
             for each in parts:
                 check_rows(each)

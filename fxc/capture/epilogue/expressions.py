@@ -33,7 +33,7 @@ from ..outside.files import TracedFile
 from ..outside.generators import TracedGenerator
 from ..outside.outside import Outside
 from ..regions.counted import Bounded, Counted
-from ..session.refusing import refuse
+from ..session.refusing import refusal, refuse
 from ..values.late import Late
 from ..values.maybe_set import MaybeSet
 from ..values.objects import (
@@ -114,7 +114,7 @@ class ExpressionBuilder(ExpressionParts):
         if id(x) in self._made:
             return self._made[id(x)][0]
         if id(x) in self._open:
-            raise refuse(NO_RESULT, "a container that holds itself cannot be captured")
+            raise refuse(NO_RESULT, "a container that holds itself")
         self._open.add(id(x))
         owner = door.owner_of(x)
         if owner is not None and self._is_made_anew(owner):
@@ -268,9 +268,7 @@ class ExpressionBuilder(ExpressionParts):
             return self._listed(plain_form(rows.kind), iter([self.leaf(wrap(rows.array))]))
         if is_namedtuple(kind):
             if vars_of(x):
-                raise refuse(
-                    NO_RESULT, f"a {kind.__name__} with other attributes cannot be captured"
-                )
+                raise refuse(NO_RESULT, f"a {kind.__name__} with other attributes")
             return f"new_tuple({self._constant(kind)}, ({self._items(x)}))"
         if kind is dict:
             return self._dict(x)
@@ -283,9 +281,7 @@ class ExpressionBuilder(ExpressionParts):
         if kind is deque:
             return f"deque([{self._items(x)}], {x.maxlen})"
         if kind is set and any(map(has_traced, x)):
-            raise refuse(
-                KEYS_OF_DATA, "a set of numbers that vary cannot be captured; return a list"
-            )
+            raise refuse(KEYS_OF_DATA, "a set of numbers that vary", "return a list")
         if kind in (set, frozenset) and not is_plain(x):  # what stands for objects leaves as they
             return f"{kind.__name__}(({self._items(x)}))"
         if kind is set:
@@ -344,7 +340,7 @@ class ExpressionBuilder(ExpressionParts):
         if type(key) is Late:
             return repr(key._known())
         if isinstance(key, Traced):
-            raise refuse(
+            raise refusal(
                 KEYS_OF_DATA, "a number that varies cannot be captured as a key; use a constant"
             )
         return self._constant(key) if is_plain((key,)) else self._place(key)
@@ -367,7 +363,7 @@ class ExpressionBuilder(ExpressionParts):
 
 
 def _refuse_range(self: ExpressionBuilder, x: object) -> str:
-    raise refuse(ITERATOR, "a range or an iterator as a result cannot be captured; return a list")
+    raise refuse(ITERATOR, "a range or an iterator as a result", "return a list")
 
 
 _EXPRESSIONS: dict[type, Callable[[Any, Any], str]] = {

@@ -20,7 +20,7 @@ from ..forms.mixed import Mixed
 from ..forms.several import Several
 from ..numbers.traced_int import TracedInt
 from ..outside.outside import Outside
-from ..session.refusing import refuse
+from ..session.refusing import refusal, refuse
 from ..values.operands import Traced, TracedValue, constant, has_traced, settled
 from ..values.shadows import class_name
 
@@ -74,7 +74,7 @@ def output_leaf(outside: Outside, leaf: object) -> CapturedLeaf:
         value = leaf._object
         outside.session.check_alive(value)
         if value in outside.session.alternatives:
-            raise refuse(
+            raise refusal(
                 NO_RESULT,
                 "a result that is one array in one case and another in the other cannot be "
                 "captured here; return a copy",
@@ -88,10 +88,10 @@ def output_leaf(outside: Outside, leaf: object) -> CapturedLeaf:
                 outside.session.specialise(index, "the place of a view that is returned")
         return ArrayLeaf(value) if isinstance(value.type, ArrayType) else ScalarLeaf(value)
     if type(leaf) is Mixed or type(leaf) is Several:
-        raise refuse(NO_RESULT, "a result that is Python's number in one case, NumPy's in another")
+        raise refusal(NO_RESULT, "a result that is Python's number in one case, NumPy's in another")
     if isinstance(leaf, Traced):
         if type(leaf)._operand is Traced._operand:
-            raise refuse(
+            raise refusal(
                 NO_RESULT,
                 "a text, or another object that is no array and no number, which is not known "
                 "before the program runs, cannot be a result here; return what it is made of",
@@ -107,4 +107,4 @@ def output_leaf(outside: Outside, leaf: object) -> CapturedLeaf:
     is_given = isinstance(leaf, _IDENTIFIED) and not door.is_made_inside(leaf)
     if is_given if known is None else known.is_fixed:
         return ConstantLeaf(leaf)
-    raise refuse(NO_RESULT, f"a {class_name(leaf)} in the result cannot be captured; return arrays")
+    raise refuse(NO_RESULT, f"a {class_name(leaf)} in the result", "return arrays")

@@ -12,7 +12,7 @@ from fxc.ir.graph import Operand
 
 from ..arrays.ufuncs import call_ufunc
 from ..numbers.python_numbers import logical_not, to_bool
-from ..session.refusing import refuse
+from ..session.refusing import refusal
 from ..session.session import current
 from ..values.above import above
 from ..values.objects import class_attribute
@@ -58,7 +58,7 @@ class Differing(TakesFunctions, Traced):
         """The only thing but None that it may be; it is checked here that it is."""
 
         if self.left is not None and self.right is not None:
-            raise refuse(SEVERAL_KINDS, self.reason)
+            raise refusal(SEVERAL_KINDS, self.reason)
         demand(self.flag, self.right is None)
         found = self.left if self.right is None else self.right
         return found._plain() if isinstance(found, Traced) else found
@@ -157,7 +157,7 @@ class Differing(TakesFunctions, Traced):
     def __iter__(self) -> Iterator[Any]:
         found = each_way(_items_of, self)
         if type(found) is not tuple:
-            raise refuse(SEVERAL_KINDS, self.reason)
+            raise refusal(SEVERAL_KINDS, self.reason)
         return iter(found)
 
     def __bool__(self) -> bool:
@@ -170,7 +170,7 @@ class Differing(TakesFunctions, Traced):
         return each_way(lambda x: round(x, digits), self)
 
     def _refused(self) -> Any:
-        raise refuse(SEVERAL_KINDS, self.reason)
+        raise refusal(SEVERAL_KINDS, self.reason)
 
     __index__ = __len__ = __hash__ = __repr__ = _refused
 

@@ -11,7 +11,7 @@ from fxc.ir.error_kinds import NO_RESULT
 from fxc.ir.records import frozen
 from fxc.ir.types import PY_INT, ArrayType, ScalarType
 
-from ..session.refusing import refuse
+from ..session.refusing import refusal
 from .structures import Structure
 
 # Note [Forms]
@@ -210,7 +210,7 @@ def as_numbers(form: Form) -> Form:
             return number
         case Union(options):
             if sum(isinstance(each, Number | Items) for each in options) > 1:
-                raise refuse(
+                raise refusal(
                     NO_RESULT,
                     "an attribute that is one of several things, two of them objects or numbers, "
                     "cannot be captured as a result",

@@ -263,12 +263,12 @@ def _refused(x: object) -> Exception:
         return refuse(
             COUNTED_LIST,
             f"a list whose length depends on data, with a {what} among its items that changes "
-            "afterwards, is compared by identity, or is returned beside it, cannot be captured",
+            "afterwards, is compared by identity, or is returned beside it,",
         )
     if isinstance(x, TracedValue):
         what = str(operand(x).type)
     return refuse(
         COUNTED_LIST,
-        f"a list whose length depends on data, with {what} among its items, cannot be captured; "
+        f"a list whose length depends on data, with {what} among its items,",
         "append things of one kind: numbers, arrays, tuples, or new dicts and objects",
     )

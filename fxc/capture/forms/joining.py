@@ -196,8 +196,6 @@ def one_of_two(what: Key | None, flag: object, x: Any, y: Any, united: _Unite) -
             both = zip(items_of(x, structure), items_of(y, structure), strict=True)
             return structure.of(united([(flag, a), (holds_not(flag), b)]) for a, b in both)
         case None:
-            raise refuse(
-                EITHER_ARRAY, "a variable that is one array or another here cannot be captured"
-            )
+            raise refuse(EITHER_ARRAY, "a variable that is one array or another here")
         case _:
             assert_never(what)

@@ -120,7 +120,7 @@ def array_of_list(
 def _array_of_rows(items: Sequence[Form], arrays: Iterator[Value], dtype: object) -> Any:
     """The same of tuples or lists."""
     if any(isinstance(each, Items | Array) for each in items):
-        raise refuse(COUNTED_LIST, "an array of a list of tuples that hold more cannot be captured")
+        raise refuse(COUNTED_LIST, "an array of a list of tuples that hold more")
     columns = [
         as_array(each, [next(arrays) for _ in types_of(each)], dtype)._value for each in items
     ]
@@ -136,9 +136,7 @@ def _array_of_either(items: Sequence[Form], arrays: Iterator[Value], dtype: obje
     )
     if left.dtype != right.dtype or left.shape[1:] != right.shape[1:]:
         raise refuse(
-            COUNTED_LIST,
-            "an array of a list of things that differ in their dtypes or lengths cannot be "
-            "captured",
+            COUNTED_LIST, "an array of a list of things that differ in their dtypes or lengths"
         )
     flags = flag.reshape(-1, *(1,) * (left.ndim - 1))
     return record("where", flags._value, left._value, right._value)
@@ -186,9 +184,7 @@ def _cast(found: Any, kinds: Iterable[ScalarType | ArrayType], dtype: Any) -> An
     """An array of items of these types as the array that is asked for."""
     wanted, dtypes = found.dtype if dtype is None else dtype_of(dtype), {x.dtype for x in kinds}
     if not all(is_a_cast(each, wanted) or each.kind + wanted.kind == "if" for each in dtypes):
-        raise refuse(
-            COUNTED_LIST, f"a list of {found.dtype} as an array of {wanted} cannot be captured"
-        )
+        raise refuse(COUNTED_LIST, f"a list of {found.dtype} as an array of {wanted}")
     return found if found.dtype == wanted else found.astype(wanted)
 
 
@@ -203,8 +199,8 @@ def _check_floats(given: ScalarType, flags: Value) -> None:
 def _refused_dtypes() -> Exception:
     return refuse(
         COUNTED_LIST,
-        "an array of a list of numbers that are of several dtypes by conditions cannot be "
-        "captured; begin with floats, or use np.array(list, dtype=float)",
+        "an array of a list of numbers that are of several dtypes by conditions",
+        "begin with floats, or use np.array(list, dtype=float)",
     )
 
 
@@ -212,5 +208,5 @@ def _refused() -> Exception:
     return refuse(
         COUNTED_LIST,
         "an array of a list of other things than numbers, arrays and tuples, whose length depends "
-        "on data, cannot be captured",
+        "on data,",
     )

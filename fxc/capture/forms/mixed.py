@@ -326,8 +326,8 @@ def unclear(what: str) -> Exception:
     """What to raise where it matters which of the two it is."""
     return refuse(
         SEVERAL_KINDS,
-        f"{what} of a number that is Python's in one case and NumPy's in another cannot be "
-        "captured; begin with np.float64(…) or np.int64(…)",
+        f"{what} of a number that is Python's in one case and NumPy's in another",
+        "begin with np.float64(…) or np.int64(…)",
     )
 
 

@@ -18,7 +18,7 @@ from fxc.ir.graph import Operand
 from ..arrays.deferring import computes, left_to
 from ..arrays.ufuncs import call_ufunc
 from ..numbers.python_numbers import as_scalar, to_python
-from ..session.refusing import refuse
+from ..session.refusing import refusal, refuse
 from ..session.session import current
 from ..values.late import OF_TEXTS, Late, late
 from ..values.operands import Traced, array_of, operand, variable_of, wrap
@@ -91,7 +91,7 @@ class Several(TakesUfuncs, Traced):
         kept = [option for option in self.options if what(option[1])]
         if not kept:
             text = f"{self.text}, where it is used as something else, cannot be captured"
-            raise refuse(SEVERAL_KINDS, text)
+            raise refusal(SEVERAL_KINDS, text)
         if len(kept) < len(self.options):
             holds = one_holds([flag for flag, _ in kept])
             current().record("try_demand", operand(holds))
@@ -153,10 +153,10 @@ class Several(TakesUfuncs, Traced):
         return str if is_text else Several
 
     def _class(self) -> type:
-        raise refuse(SEVERAL_KINDS, "type() of one of several things cannot be captured")
+        raise refuse(SEVERAL_KINDS, "type() of one of several things")
 
     def _is_instance(self, kinds: object) -> bool:
-        raise refuse(SEVERAL_KINDS, "isinstance() of one of several things cannot be captured")
+        raise refuse(SEVERAL_KINDS, "isinstance() of one of several things")
 
     def _number(self) -> Any:
         return self.only(is_of_one_type)
@@ -169,8 +169,8 @@ class Several(TakesUfuncs, Traced):
         if type(found) is Several:
             raise refuse(
                 SEVERAL_KINDS,
-                "a number that is of several types by conditions, in this operation, cannot be "
-                "captured; make it one type, as by float(…)",
+                "a number that is of several types by conditions, in this operation,",
+                "make it one type, as by float(…)",
             )
         return found._plain() if isinstance(found, Traced) else found
 
@@ -181,7 +181,7 @@ class Several(TakesUfuncs, Traced):
         is_int = dtype == np.int64 and not any(is_weak_float(x) for _, x in found.options)
         if dtype not in (np.float32, np.float64) and not is_int:
             text = f"an assignment of a number of several types to {dtype} is not captured"
-            raise refuse(SEVERAL_KINDS, text)
+            raise refusal(SEVERAL_KINDS, text)
         return united([(flag, stored(flag, x, dtype)) for flag, x in found.options])
 
     def _beside(self, other: object) -> Any:
@@ -224,7 +224,7 @@ class Several(TakesUfuncs, Traced):
             except (IndexError, TypeError, ValueError):
                 current().record("try_demand", flag_operand(holds_not(flag)))
         if not found or any(key(x) is None for _, x in found):
-            raise refuse(SEVERAL_KINDS, f"an operation on {self.text} cannot be captured")
+            raise refuse(SEVERAL_KINDS, f"an operation on {self.text}")
         return united(found)
 
     def _method(self, name: str, *args: object, **kwargs: object) -> Any:
@@ -264,7 +264,7 @@ class Several(TakesUfuncs, Traced):
         raise self._unclear("the text")
 
     def _unclear(self, what: str) -> Exception:
-        return refuse(SEVERAL_KINDS, f"{what} of {self.text} cannot be captured")
+        return refuse(SEVERAL_KINDS, f"{what} of {self.text}")
 
 
 def is_of_several_types(x: object) -> bool:
@@ -336,7 +336,7 @@ def for_each(function: Callable[..., object], inputs: Sequence[object]) -> Any:
         except (ArithmeticError, TypeError, ValueError):
             current().record("try_demand", flag_operand(holds_not(flag)))
     if not results:
-        raise refuse(
+        raise refusal(
             EXCEPTION, "an operation that raises for each thing a variable may be is not captured"
         )
     return _flattened(results)
@@ -380,9 +380,7 @@ def _equality(name: str, left: Several, right: object) -> Any:
         for one, y in options_in(right):
             plain = not is_of_one_type(x) or not is_of_one_type(y)
             if plain and (type(x) is tuple or type(y) is tuple):
-                raise refuse(
-                    SEVERAL_KINDS, "== of what may be a tuple cannot be captured; compare its items"
-                )
+                raise refuse(SEVERAL_KINDS, "== of what may be a tuple", "compare its items")
             results.append((both_hold(flag, one), operator_of(name)(x, y)))
     return _flattened(results)
 

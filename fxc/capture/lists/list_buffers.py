@@ -49,9 +49,7 @@ class Buffer(Contents):
                 found: Statement = each
                 return found
         raise refuse(
-            CHANGE_IN_LOOP,
-            "a change to a list in a branch or loop that becomes one of the graph cannot be "
-            "captured",
+            CHANGE_IN_LOOP, "a change to a list in a branch or loop that becomes one of the graph"
         )
 
     def owner_of_change(self, *, turns: bool = False) -> Statement | None:
@@ -69,9 +67,7 @@ class Buffer(Contents):
         self.changes += 1
         over = (getattr(each, "over", None) for each in self.session.statements)
         if any(x is self for each in over for x in getattr(each, "of", ())):
-            raise refuse(
-                CHANGE_IN_LOOP, "a change to a list while a loop runs over it cannot be captured"
-            )
+            raise refuse(CHANGE_IN_LOOP, "a change to a list while a loop runs over it")
 
     def has_room(self, owner: Statement, *more: object) -> bool:
         """Whether this statement has made room for what it appends."""

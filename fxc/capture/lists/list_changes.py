@@ -131,8 +131,8 @@ class ChangedList(WithLength):
         if key.step not in (None, 1):
             raise refuse(
                 COUNTED_LIST,
-                "del of every other item of a list whose length depends on data cannot be "
-                "captured; use a comprehension",
+                "del of every other item of a list whose length depends on data",
+                "use a comprehension",
             )
         return bounds_among(key, self.length())
 

@@ -76,7 +76,7 @@ class ListParts(Buffer):
             raise refuse(
                 TEXT,
                 "the text of a list whose length depends on data, and whose items are dicts, "
-                "objects or lists that may change, cannot be captured",
+                "objects or lists that may change,",
             )
         found = cls.of_columns(form, [wrap(array)[:] for array in arrays], x.room.most)
         found.of = x.of
@@ -213,8 +213,7 @@ class ListParts(Buffer):
     def unclear(self, what: str) -> Exception:
         """What to raise for what needs the items."""
         return refuse(
-            COUNTED_LIST,
-            f"{what} of a list whose length depends on data cannot be captured; use np.array(list)",
+            COUNTED_LIST, f"{what} of a list whose length depends on data", "use np.array(list)"
         )
 
 

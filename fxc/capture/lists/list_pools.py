@@ -94,8 +94,8 @@ class ListPool:
         if self.given:
             raise refuse(
                 COUNTED_LIST,
-                f"{what} of a list in a list from outside, at a place that depends on data, cannot "
-                "be captured; use a copy",
+                f"{what} of a list in a list from outside, at a place that depends on data,",
+                "use a copy",
             )
 
     # -------------------------------------------------------- the arena
@@ -275,10 +275,7 @@ class PooledList(ChangedList, Pooled):
                     continue
                 same = self.is_(x)
                 if same is True or operand(same) is operand(x.is_(x)):
-                    raise refuse(
-                        CHANGE_IN_LOOP,
-                        "a change to a list while a loop runs over it cannot be captured",
-                    )
+                    raise refuse(CHANGE_IN_LOOP, "a change to a list while a loop runs over it")
                 demand(self.number != x.number)
 
     def begin_change(self, *more: object) -> bool:
@@ -349,7 +346,7 @@ class PooledList(ChangedList, Pooled):
     def refused(self, what: str) -> Exception:
         return refuse(
             COUNTED_LIST,
-            f"{what} of a list in another one, whose length depends on data, cannot be captured; "
+            f"{what} of a list in another one, whose length depends on data,",
             "use a loop over the items",
         )
 

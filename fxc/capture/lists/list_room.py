@@ -228,9 +228,7 @@ def checked_place(key: Any) -> Any:
     if not isinstance(key, int | np.integer | TracedInt):
         kind = operand(key).type
         if kind.rank or kind.dtype.kind not in "iu":
-            raise refuse(
-                COUNTED_LIST, f"a place in a list that is of {kind} cannot be captured; use an int"
-            )
+            raise refuse(COUNTED_LIST, f"a place in a list that is of {kind}", "use an int")
         key = to_int(key[()] if isinstance(kind, ArrayType) else key)
     return key
 

@@ -120,8 +120,8 @@ class Pool:
                     if place in self._written:
                         raise refuse(
                             COUNTED_LIST,
-                            "an attribute or item that is an array of the caller's in some objects "
-                            "and changes, in objects that stand in arrays, cannot be captured; "
+                            "an attribute or item that is an array of the caller's in some "
+                            "objects and changes, in objects that stand in arrays,",
                             "begin with a copy",
                         )
                     yield number, key, x
@@ -299,7 +299,8 @@ class Record(Pooled):
         return refuse(
             COUNTED_LIST,
             f"{what} of a {self.pool.label.kind.__name__} that stands in arrays, as one of a list "
-            "whose length depends on data, cannot be captured; use its fields",
+            "whose length depends on data,",
+            "use its fields",
         )
 
 

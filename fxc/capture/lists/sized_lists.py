@@ -73,8 +73,8 @@ def room_for_numbers(value: object, count: object) -> TracedList:
         current().door.places.ask_record(value)
         raise refuse(
             COUNTED_LIST,
-            "a list of items that are neither numbers nor arrays, as long as a size says, cannot "
-            "be captured; use an array",
+            "a list of items that are neither numbers nor arrays, as long as a size says,",
+            "use an array",
         )
     form = form_of_items([value], None)
     assert form is not None
@@ -101,7 +101,7 @@ def to_list(x: TracedArray) -> Any:
     kind = x._type
     wanted = {"b": "?", "i": "i8", "u": "i8", "f": "f8"}.get(kind.dtype.kind)
     if wanted is None or kind.dtype == np.uint64:
-        raise refuse(COUNTED_LIST, f"x.tolist() of {kind.dtype} cannot be captured; use list(x)")
+        raise refuse(COUNTED_LIST, f"x.tolist() of {kind.dtype}", "use list(x)")
     if kind.rank == 1 and _may_be_sized(kind.shape[0], from_array=True):
         return list_of_vector(x.astype(wanted))
     if kind.size == 0 and kind.rank == 1:
@@ -109,8 +109,8 @@ def to_list(x: TracedArray) -> Any:
     if not isinstance(kind.size, int) or kind.size > MOST_LISTED:
         raise refuse(
             TOO_LARGE,
-            f"x.tolist() of more than {MOST_LISTED} elements, or of several axes of unknown sizes, "
-            "cannot be captured; use the array",
+            f"x.tolist() of more than {MOST_LISTED} elements, or of several axes of unknown sizes,",
+            "use the array",
         )
     return _items(x)
 

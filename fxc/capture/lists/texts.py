@@ -64,7 +64,7 @@ def refused(what: str) -> Exception:
     outside = current().door.outside
     if wanted := outside.texts - outside.session.requests:
         raise Respecialise(*wanted)
-    return refuse(TEXT, f"{what} of a text that is known at run time only cannot be captured")
+    return refuse(TEXT, f"{what} of a text that is known at run time only")
 
 
 class UnknownText(WithLength):
@@ -308,7 +308,7 @@ def decoded(x: TracedArray) -> Any:
     """``x.tobytes().decode()`` of bytes that are characters of ASCII; others are Python's."""
     codes = x.reshape(-1)
     if codes.dtype.itemsize != 1:
-        raise refuse(TEXT, "the text in the bytes of an array of numbers cannot be captured")
+        raise refuse(TEXT, "the text in the bytes of an array of numbers")
     codes = codes.view(np.uint8)
     demand((codes < 128).all())
     return Text(codes.astype(np.int32))

@@ -86,9 +86,7 @@ def axis_number(axis: object) -> int:
 def no_int(kind: type, name: str) -> Exception:
     """What is raised where an int is wanted, but of what this is."""
     if issubclass(kind, np.bool_) and _bools_are_ints():
-        return refuse(
-            WARNS, "a bool of NumPy's as an int, of which NumPy warns, cannot be captured"
-        )
+        return refuse(WARNS, "a bool of NumPy's as an int, of which NumPy warns,")
     return TypeError(f"{name!r} object cannot be interpreted as an integer")
 
 

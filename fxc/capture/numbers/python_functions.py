@@ -10,7 +10,7 @@ from typing import Any
 from fxc.ir.error_kinds import WARNS
 from fxc.ops.python_numbers import PYTHON_OPERATORS
 
-from ..session.refusing import refuse
+from ..session.refusing import refusal
 from ..values.operands import Traced, TracedValue, array_of, operand, record
 from .derived import int_of
 from .python_numbers import arithmetic, scalar_of, to_int
@@ -84,7 +84,7 @@ def call_function(function: object, args: tuple[object, ...], kwargs: dict[str, 
     if kwargs:
         return NotImplemented
     if getattr(function, "__self__", None) is math and any(map(_is_complex, args)):
-        raise refuse(WARNS, "a real number from a complex one, of which NumPy warns; use z.real")
+        raise refusal(WARNS, "a real number from a complex one, of which NumPy warns; use z.real")
     found = _FUNCTIONS.get(function)
     if found is None or (found is _trunc and any(array_of(x) is not None for x in args)):
         return NotImplemented

@@ -18,7 +18,7 @@ from fxc.ir.size_guards import guard
 from fxc.ir.symbols import Dim, SymExpr, SymFunc, are_heavy, counted_in, symbols_of, terms_of
 from fxc.ir.types import PY_INT, ScalarType
 
-from ..session.refusing import refuse
+from ..session.refusing import refusal
 from ..session.session import current
 from ..values.above import above
 from ..values.operands import (
@@ -77,7 +77,7 @@ class TracedInt(TakesUfuncs, Traced):
     def _known(self) -> int:
         """The number; from here on the capture is good for this number only."""
         if counted_in(self._dim):
-            raise refuse(
+            raise refusal(
                 COUNTED_SIZE,
                 "the size of an array that depends on the data is needed as a number while the "
                 "program is being captured; use it in arithmetic, conditions and as a size",

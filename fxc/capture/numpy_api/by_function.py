@@ -45,7 +45,7 @@ def fromiter(iter: object, dtype: Any, count: Any = -1, *, like: object = None) 
     """As ``np.fromiter``, of numbers that are of the dtype or have a place there for sure."""
     door, items, to = current().door, settled(iter), np.dtype(dtype)
     if like is not None or to.kind not in "bifc":
-        raise refuse(NUMPY_OPTION, "np.fromiter with such options cannot be captured")
+        raise refuse(NUMPY_OPTION, "np.fromiter with such options")
     if type(items) is Filtered:
         made = door.call(np.array, list_of_items(door, items))
     elif creation.is_array(items) or type(items) in (list, tuple):
@@ -53,11 +53,11 @@ def fromiter(iter: object, dtype: Any, count: Any = -1, *, like: object = None) 
     elif counted(items) is not None:
         made = fold(door, np.array, False, Comprehension(items, list, itself))
     else:
-        raise refuse(ITERATOR, "np.fromiter of what Python runs over cannot be captured")
+        raise refuse(ITERATOR, "np.fromiter of what Python runs over")
     if made.ndim != 1 or not (np.can_cast(made.dtype, to) or made.dtype.kind == to.kind == "f"):
-        raise refuse(OPERAND, f"np.fromiter of {made.dtype} as {to} cannot be captured")
+        raise refuse(OPERAND, f"np.fromiter of {made.dtype} as {to}")
     if count != -1 and not guard(made._type.shape[0] - dim_of(count, "a count"), "==", 0):
-        raise refuse(NUMPY_OPTION, "np.fromiter of some of the items cannot be captured")
+        raise refuse(NUMPY_OPTION, "np.fromiter of some of the items")
     return made.astype(to)
 
 

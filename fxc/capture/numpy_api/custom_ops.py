@@ -18,7 +18,7 @@ from fxc.ops.foreign_results import Unlearnable
 from fxc.ops.table import TABLE
 
 from ..numbers.dims import dim_of, known_int
-from ..session.refusing import refuse
+from ..session.refusing import refusal
 from ..session.session import Session, current
 from ..values.objects import Args, Kwargs
 from ..values.operands import Traced, constant, dtype_of, operand, type_of, wrap, wrap_all
@@ -32,7 +32,7 @@ def call_custom(op: CustomOp, args: Args, kwargs: Kwargs) -> Any:
     guards.check(f"{guards.constant(epoch)}.holds is True", f"{op.__name__} is what it was")
     definition = definitions().get(op.schema.name)
     if definition is None or definition.owner is not op:
-        raise refuse(CUSTOM_OPERATOR, f"the operator {op.__name__} is not registered any more")
+        raise refusal(CUSTOM_OPERATOR, f"the operator {op.__name__} is not registered any more")
     row = TABLE[op.schema.name]
     given = bind(row, args, kwargs)
     taken = [_argument(op, p, x) for p, x in zip(op.schema.params, given, strict=True)]
@@ -45,7 +45,7 @@ def call_custom(op: CustomOp, args: Args, kwargs: Kwargs) -> Any:
         is_open = any(isinstance(dim, SymExpr) for kind in kinds for dim in kind.shape)
         raised = with_sizes_as_now(kinds) if is_open else error
         raise (
-            refuse(CUSTOM_OPERATOR, error.text) if isinstance(raised, Unlearnable) else raised
+            refusal(CUSTOM_OPERATOR, error.text) if isinstance(raised, Unlearnable) else raised
         ) from None
     if found is None or not op.schema.returns:
         return None
@@ -92,7 +92,7 @@ def _one(op: CustomOp, param: Param, x: Any) -> Any:
         x = current().specialise(found, f"{param.name} of {op.__name__}")
     wanted: type = bool if param.kind == "bool" else str
     if not isinstance(x, wanted):
-        raise refuse(CUSTOM_OPERATOR, f"{op.__name__}: {param.name} must be a {wanted.__name__}")
+        raise refusal(CUSTOM_OPERATOR, f"{op.__name__}: {param.name} must be a {wanted.__name__}")
     return x
 
 
@@ -100,14 +100,16 @@ def _operand(op: CustomOp, param: Param, x: Any) -> Operand:
     if isinstance(x, Traced):
         x = x._settled()
     if not isinstance(x, Traced | np.ndarray | np.generic | bool | int | float | complex):
-        raise refuse(
+        raise refusal(
             CUSTOM_OPERATOR,
             f"{op.__name__} of a {type(x).__name__} cannot be captured: {param.name} is an "
             "array or a number",
         )
     found = constant(x) if type(x) is np.ndarray else operand(x)
     if param.kind == "float" and not isinstance(type_of(found), ScalarType):
-        raise refuse(CUSTOM_OPERATOR, f"{op.__name__}: {param.name} must be a number, not an array")
+        raise refusal(
+            CUSTOM_OPERATOR, f"{op.__name__}: {param.name} must be a number, not an array"
+        )
     return found
 
 
@@ -116,14 +118,14 @@ def _check_written(session: Session, op: CustomOp, place: int, taken: list[Any])
     target, name = taken[place], op.schema.params[place].name
     kind = type_of(target)
     if not isinstance(target, Value) or not isinstance(kind, ArrayType):
-        raise refuse(CUSTOM_OPERATOR, f"{op.__name__} writes {name}, which is no array")
+        raise refusal(CUSTOM_OPERATOR, f"{op.__name__} writes {name}, which is no array")
     if not kind.writeable:
-        raise refuse(CUSTOM_OPERATOR, f"{op.__name__} writes {name}, which cannot be written")
+        raise refusal(CUSTOM_OPERATOR, f"{op.__name__} writes {name}, which cannot be written")
     for other in _operands([*taken[:place], *taken[place + 1 :]]):
         if not isinstance(other, Value) or not isinstance(other.type, ArrayType):
             continue
         if session.aliases.may_share_memory(target, other):
-            raise refuse(
+            raise refusal(
                 CUSTOM_OPERATOR,
                 f"{op.__name__} writes {name}, which shares memory with another argument; pass a "
                 "copy",

@@ -38,7 +38,7 @@ def clip(
 ) -> Any:
     for key, value in options.items():
         if value is not None and value is not np._NoValue:
-            raise refuse(NUMPY_OPTION, f"np.clip with {key}= cannot be captured")
+            raise refuse(NUMPY_OPTION, f"np.clip with {key}=")
     value = reducible(a)
     bounds: tuple[Any, ...] = (a_min if min is None else min, a_max if max is None else max)
     if value.type.dtype.kind in "iu":  # whether a Python int is in the dtype's range matters
@@ -60,19 +60,17 @@ def round_array(a: object, decimals: object = 0, out: Any = None) -> Any:
     value = reducible(a)
     kind = value.type.dtype.kind
     if kind == "b" or (kind == "c" and places) or (kind in "iu" and places < 0):
-        raise refuse(
-            NUMPY_OPTION, f"np.round of {value.type} with decimals={places} cannot be captured"
-        )
+        raise refuse(NUMPY_OPTION, f"np.round of {value.type} with decimals={places}")
     if kind in "iu":
         if out is not None:
-            raise refuse(NUMPY_OPTION, "np.round of integers with out= cannot be captured")
+            raise refuse(NUMPY_OPTION, "np.round of integers with out=")
         if isinstance(value.type, ArrayType) and value.type.rank:
             return wrap(value) if _LEAVES_INTS else wrap(value).copy("A")
         return call_ufunc("positive", a)
     if places == 0:
         return call_ufunc("rint", a, out=out)
     if out is not None and out.dtype != value.type.dtype:
-        raise refuse(NUMPY_OPTION, "np.round with an out= of another dtype cannot be captured")
+        raise refuse(NUMPY_OPTION, "np.round with an out= of another dtype")
     first, last = ("multiply", "divide") if places > 0 else ("divide", "multiply")
     scale = _power_of_ten(abs(places))
     result = call_ufunc(first, a, scale, out=out)
@@ -109,8 +107,8 @@ def copyto(dst: object, src: object, casting: Any = "same_kind", where: object =
     if may_overlap(target, operand(where)):
         raise refuse(
             OVERLAPPING_WRITE,
-            "np.copyto into an array that shares memory with the mask cannot be captured; use a "
-            "copy of the mask",
+            "np.copyto into an array that shares memory with the mask",
+            "use a copy of the mask",
         )
     if value.type.dtype != target.type.dtype:
         check_fits(src, target.type.dtype)

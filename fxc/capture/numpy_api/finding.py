@@ -68,7 +68,7 @@ def compress(condition: object, a: object, axis: object = None, out: object = No
     if known is not None:
         return take(a, known.nonzero()[0], axis, out)
     if out is not None:
-        raise refuse(NUMPY_OPTION, "np.compress with out= cannot be captured; assign the result")
+        raise refuse(NUMPY_OPTION, "np.compress with out=", "assign the result")
     array = _array(a)
     if axis is None or not array.ndim:
         array, place = shaping.ravel(array), 0
@@ -116,7 +116,7 @@ _INVERSE_IS_FLAT = np.unique(np.eye(2), return_inverse=True, axis=0)[1].ndim == 
 def _unique_along(x: Any, axis: int, asked: dict[str, bool]) -> Any:
     """The parts along an axis, each once."""
     if asked["inverse"] and not _INVERSE_IS_FLAT:
-        raise refuse(NUMPY_OPTION, "np.unique with axis= and return_inverse= cannot be captured")
+        raise refuse(NUMPY_OPTION, "np.unique with axis= and return_inverse=")
     value = np.moveaxis(x, axis, 0)._value
     first, *rest = _unique_by_numpy(value, {**asked, "rows": True})
     first = np.moveaxis(first, 0, axis)

@@ -88,9 +88,7 @@ def _joined_into(
         raise ValueError("Output array is the wrong shape")
     along = 0 if axis is None else normalize_axis(axis, len(shape))
     if axis is None and any(session.aliases.may_share_memory(x, target) for x in parts):
-        raise refuse(
-            NUMPY_OPTION, "np.concatenate of flattened parts of its out= cannot be captured"
-        )
+        raise refuse(NUMPY_OPTION, "np.concatenate of flattened parts of its out=")
     start: Dim = 0
     for part in parts:
         if axis is None:
@@ -137,7 +135,7 @@ def roll(a: object, shift: object, axis: object = None) -> Any:
     if axis is None:
         return roll(shaping.ravel(array), shift, 0).reshape(array.shape)
     if not array.ndim:
-        raise refuse(NUMPY_OPTION, "np.roll of an array without axes along one cannot be captured")
+        raise refuse(NUMPY_OPTION, "np.roll of an array without axes along one")
     given: Any = shift
     shifts = tuple(given) if isinstance(given, tuple | list) or np.ndim(given) else (given,)
     axes = axis if isinstance(axis, tuple | list) else (axis,)
@@ -211,9 +209,7 @@ def _repeat_each(array: Any, repeats: Any, along: int) -> Any:
         return np.take(array, np.repeat(np.arange(len(known)), repeats), axis=along)
     counts = wrap(array_value(repeats))
     if counts.ndim != 1 or counts.dtype.kind not in "bi":
-        raise refuse(
-            NUMPY_OPTION, "np.repeat by numbers that are no vector of ints cannot be captured"
-        )
+        raise refuse(NUMPY_OPTION, "np.repeat by numbers that are no vector of ints")
     if counts._value.type.shape == (1,):
         return repeat(array, counts[0], along)
     if array.shape[along] != counts.shape[0]:

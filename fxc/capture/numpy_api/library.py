@@ -25,7 +25,7 @@ from .joining import concatenate
 def _refuse_options(name: str, **options: object) -> None:
     for option, value in options.items():
         if value is not None and value is not False:
-            raise refuse(NUMPY_OPTION, f"np.{name} with {option}= cannot be captured")
+            raise refuse(NUMPY_OPTION, f"np.{name} with {option}=")
 
 
 def lexsort(keys: object, axis: object = -1) -> Any:
@@ -39,7 +39,7 @@ def bincount(x: object, /, weights: object = None, minlength: object = 0) -> Any
     """As ``np.bincount``: into ``minlength`` bins, or as many as it takes."""
     count, value = dim_of(minlength), array_value(x)
     if isinstance(x, tuple | list) and value.type.dtype.kind == "f":
-        raise refuse(NUMPY_OPTION, "np.bincount of a list with floats cannot be captured; use ints")
+        raise refuse(NUMPY_OPTION, "np.bincount of a list with floats", "use ints")
     given = None if weights is None else array_value(weights)
     if given is not None and counted_in(kind_of(value).size):
         demand_more(kind_of(value), None, 0)  # of nothing there are numbers, not sums
@@ -84,10 +84,7 @@ def einsum(
     _refuse_options("einsum", out=out, **options)
     subscripts, *xs = operands
     if not isinstance(subscripts, str) or "." in subscripts:
-        raise refuse(
-            NUMPY_OPTION,
-            "np.einsum without subscripts for each axis, in a text, cannot be captured",
-        )
+        raise refuse(NUMPY_OPTION, "np.einsum without subscripts for each axis, in a text,")
     text = subscripts.replace(" ", "")
     inputs, arrow, output = text.partition("->")
     if not arrow:
@@ -95,10 +92,7 @@ def einsum(
     if inputs.count(",") + 1 != len(xs) or not set(output) <= set(inputs) - {","}:
         raise ValueError("the subscripts of einsum do not fit its operands")
     if len(xs) == 1 and set(output) == set(inputs):
-        raise refuse(
-            NUMPY_OPTION,
-            "np.einsum that gives a view of its operand cannot be captured; use transpose",
-        )
+        raise refuse(NUMPY_OPTION, "np.einsum that gives a view of its operand", "use transpose")
     values = tuple(array_value(x) for x in xs)
     return record("einsum", values, subscripts=f"{inputs}->{output}", optimize=bool(optimize))
 

@@ -31,7 +31,7 @@ def listed(op: Operator) -> Callable[..., Any]:
         for name, value in given.items():
             is_left_out = value is parameters[name].default or value is None or value is False
             if name not in names and not is_left_out:
-                raise refuse(NUMPY_OPTION, f"{_text(function)} with {name}= cannot be captured")
+                raise refuse(NUMPY_OPTION, f"{_text(function)} with {name}=")
         taken = [
             _argument(function, param, given.get(name, parameters[name].default))
             for param, name in zip(params, names, strict=True)
@@ -54,7 +54,7 @@ def _argument(function: object, param: Param, x: object) -> object:
         case "int":
             if isinstance(x, tuple):
                 text = f"{_text(function)} over several axes"
-                raise refuse(NUMPY_OPTION, f"{text} cannot be captured; reshape before")
+                raise refuse(NUMPY_OPTION, f"{text}", "reshape before")
             return axis_number(x)
         case _:
             return x

@@ -78,7 +78,7 @@ def vdot(a: object, b: object) -> Any:
     left, right = (shaping.reshape(wrap(array_value(x)), -1) for x in (a, b))
     if left.dtype.kind == "c" and not shaping.is_in_order(left._type, "C"):
         # The conjugate is a copy without gaps.
-        raise refuse(NUMPY_OPTION, "np.vdot of complex numbers with gaps cannot be captured")
+        raise refuse(NUMPY_OPTION, "np.vdot of complex numbers with gaps")
     name = "dot" if "m" in (left.dtype.kind, right.dtype.kind) else "matmul"
     return record(name, operand(left.conj()), operand(right))
 
@@ -150,9 +150,7 @@ def svd(
     a: object, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False
 ) -> Any:
     if hermitian:
-        raise refuse(
-            NUMPY_OPTION, "np.linalg.svd with hermitian= cannot be captured; use np.linalg.eigh"
-        )
+        raise refuse(NUMPY_OPTION, "np.linalg.svd with hermitian=", "use np.linalg.eigh")
     if not compute_uv:
         return record("linalg_svdvals", array_value(a))
     return _svd(a, full_matrices)
@@ -162,9 +160,7 @@ def qr(a: object, mode: str = "reduced") -> Any:
     if mode == "r":
         return record("linalg_qr_r", array_value(a))
     if mode not in ("reduced", "complete"):
-        raise refuse(
-            NUMPY_OPTION, f"np.linalg.qr with mode={mode!r} cannot be captured; use 'reduced'"
-        )
+        raise refuse(NUMPY_OPTION, f"np.linalg.qr with mode={mode!r}", "use 'reduced'")
     return _qr(a, mode)
 
 

@@ -31,7 +31,7 @@ from ..forms.mixed import Mixed
 from ..numbers.python_functions import call_function
 from ..numbers.traced_int import TracedInt, known_ints
 from ..outside.purity import only_computes
-from ..session.refusing import refuse
+from ..session.refusing import refusal, refuse
 from ..session.session import current
 from ..values.constants import as_constants
 from ..values.objects import Args, Kwargs
@@ -98,7 +98,7 @@ def run_source(function: Any, args: Args, kwargs: Kwargs, name: str = "") -> Any
             warnings.simplefilter("always")
             result = _ours(getattr(function, "__wrapped__", function))(*given, **kwargs)
         if shown:
-            raise refuse(
+            raise refusal(
                 WARNS, f"{name} cannot be captured: it gives a {shown[0].category.__name__}"
             )
     except CaptureError as error:
@@ -122,11 +122,11 @@ def run_unlisted(function: Any, args: Args, kwargs: Kwargs) -> Any:
     try:
         found = run_source(function, args, kwargs)
     except (AttributeError, TypeError) as error:  # C code may not know what to do with ours
-        raise refuse(
+        raise refusal(
             NUMPY_CALL, f"np.{function.__name__} cannot be captured: it raises {error!r}"
         ) from None
     if len(session.assumed) > before:
-        raise refuse(
+        raise refusal(
             COUNTED_SIZE,
             f"np.{function.__name__} cannot be captured: it decides by a size that depends on data",
         )
@@ -149,7 +149,7 @@ class IndexTrick:
     def __getitem__(self, key: Any) -> Any:
         first = key[0] if type(key) is tuple and key else key
         if isinstance(key, str) or (isinstance(first, str) and first in ("r", "c")):
-            raise refuse(OPERAND, "an np.matrix cannot be captured; use an array")
+            raise refuse(OPERAND, "an np.matrix", "use an array")
         kind = type(self._owner)
         names = (f"np.{each}" for each in _TRICKS if type(getattr(np, each)) is kind)
         return run_source(kind.__getitem__, (self._owner, key), {}, next(names, kind.__name__))
@@ -273,7 +273,7 @@ class _Module:
 
     def __getattr__(self, name: str) -> Any:
         if self._module is warnings:
-            raise refuse(WARNS, "a warning that depends on the arrays cannot be captured")
+            raise refuse(WARNS, "a warning that depends on the arrays")
         found = getattr(self._module, name)
         if isinstance(found, np.ufunc):
             return _UFunc(found)

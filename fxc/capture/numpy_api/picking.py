@@ -87,7 +87,7 @@ def take(
     size = value.type.shape[place]
     checks = not any(map(is_known_zero, (*shape[:place], *index.type.shape)))
     if mode == "raise" and checks and any(map(is_known_zero, shape)):
-        raise refuse(NUMPY_OPTION, "np.take of parts without elements cannot be captured")
+        raise refuse(NUMPY_OPTION, "np.take of parts without elements")
     if any(map(is_known_zero, shape)):
         found = wrap(array_value(creation.empty(shaping.wrap_dims(shape), value.type.dtype)))
     elif is_known_zero(size):
@@ -127,7 +127,7 @@ def choose(a: object, choices: object, out: object = None, mode: str = "raise") 
     if out is not None or len(given) < len(choices) or len({x.dtype for x in given}) != 1:
         raise refuse(
             NUMPY_OPTION,
-            "np.choose with out=, or among anything but arrays of one dtype, cannot be captured; "
+            "np.choose with out=, or among anything but arrays of one dtype,",
             "use np.where",
         )
     shape = broadcast_shapes(*(x._type.shape for x in given), array_value(a).type.shape)
@@ -176,7 +176,7 @@ def _places(x: Any, name: str) -> Any:
         x = wrap(array_value(x))
     kind = operand(x).type
     if kind.dtype.kind not in "iu" or kind.dtype == np.uint64:
-        raise refuse(NUMPY_OPTION, f"np.{name} of {kind.dtype} cannot be captured; use ints")
+        raise refuse(NUMPY_OPTION, f"np.{name} of {kind.dtype}", "use ints")
     if isinstance(kind, ArrayType) and not kind.rank:
         x = x[()]
     found = record("astype", operand(x), np.dtype(np.intp), casting="unsafe")
@@ -189,7 +189,7 @@ def _sizes(shape: object, order: str, name: str) -> list[Any]:
         raise ValueError("only 'C' or 'F' order is permitted")
     sizes = [wrap_dim(dim) for dim in dims_of(shape)]
     if not sizes:
-        raise refuse(NUMPY_OPTION, f"np.{name} of an array without axes cannot be captured")
+        raise refuse(NUMPY_OPTION, f"np.{name} of an array without axes")
     return sizes[::-1] if order == "C" else sizes
 
 
@@ -219,9 +219,7 @@ def ravel_multi_index(
 ) -> Any:
     """As ``np.ravel_multi_index`` of places that are in the array."""
     if mode != "raise":
-        raise refuse(
-            NUMPY_OPTION, f"np.ravel_multi_index with mode={mode!r} cannot be captured; use np.clip"
-        )
+        raise refuse(NUMPY_OPTION, f"np.ravel_multi_index with mode={mode!r}", "use np.clip")
     sizes = _sizes(dims, order, "ravel_multi_index")
     given = [_places(x, "ravel_multi_index") for x in _in_order(multi_index, order)]
     if len(given) != len(sizes):

@@ -121,10 +121,7 @@ def place(arr: object, mask: object, vals: object) -> None:
     given = _flat(vals, target.type.dtype, np.place)
     size = given._type.shape[0]
     if is_zero(size):
-        raise refuse(
-            NUMPY_OPTION,
-            "np.place of no values cannot be captured; it raises if the mask has any True",
-        )
+        raise refuse(NUMPY_OPTION, "np.place of no values", "it raises if the mask has any True")
     if not counted_in(size) and is_one(size):
         _write_where(target, chosen, given.reshape(()))
         return
@@ -155,9 +152,7 @@ def put_along_axis(arr: object, indices: object, values: object, axis: object) -
     """As ``np.put_along_axis`` of one axis."""
     if axis is None:
         raise refuse(
-            NUMPY_OPTION,
-            "np.put_along_axis without an axis, which may write a copy, cannot be captured; use "
-            "np.put",
+            NUMPY_OPTION, "np.put_along_axis without an axis, which may write a copy,", "use np.put"
         )
     return run_source(np.put_along_axis, (arr, indices, values, axis), {})
 
@@ -186,8 +181,7 @@ def _fill_diagonal(target: Value, val: object, wraps: bool) -> None:
             step = step + product(kind.shape[:place])
     if isinstance(val, Traced) and current().aliases.may_share_memory(array_value(val), target):
         raise refuse(
-            OVERLAPPING_WRITE,
-            "np.fill_diagonal of an array with elements of its own cannot be captured; use a copy",
+            OVERLAPPING_WRITE, "np.fill_diagonal of an array with elements of its own", "use a copy"
         )
     values = _flat(val, kind.dtype)
     count = (end + step - 1) // step
@@ -206,17 +200,15 @@ def at(ufunc: np.ufunc, name: str, a: object, indices: object, *source: object) 
     """As ``np.add.at``: each place is updated as often as it occurs."""
     target = writable(a)
     if not kind_of(target).writeable:
-        raise refuse(
-            NUMPY_OPTION, f"np.{ufunc.__name__}.at of a read-only array cannot be captured"
-        )  # it writes
+        raise refuse(NUMPY_OPTION, f"np.{ufunc.__name__}.at of a read-only array")  # it writes
     if ufunc.nout != 1 or len(source) > 1:
-        raise refuse(NUMPY_CALL, f"np.{ufunc.__name__}.at cannot be captured")
+        raise refuse(NUMPY_CALL, f"np.{ufunc.__name__}.at")
     if ufunc.nin != len(source) + 1:
         raise ValueError("second operand needed for ufunc")
     given = [_strong(each) for each in source]
     operands = (target, *given)
     if TABLE[name].raises and all(x.type.dtype.kind in "biu" for x in operands):
-        raise refuse(NUMPY_OPTION, f"np.{ufunc.__name__}.at of integers cannot be captured")
+        raise refuse(NUMPY_OPTION, f"np.{ufunc.__name__}.at of integers")
     place = locate(kind_of(target), indices)
     view = apply_steps(target, place.steps)
     if isinstance(place.arrays, IndexArrays):

@@ -26,7 +26,7 @@ from ..arrays.reductions import deviating, find, reducing, scan
 from ..numbers.dims import axis_number
 from ..numbers.traced_int import wrap_dim
 from ..outside.purity import only_computes
-from ..session.refusing import refuse
+from ..session.refusing import refusal, refuse
 from ..session.session import current
 from ..values.objects import Args, Kwargs
 from ..values.operands import array_value, has_boxed
@@ -76,7 +76,7 @@ def _attempted(function: Any, args: Args, kwargs: Kwargs) -> Any:
         # What is done here in other terms than NumPy's is right for numbers alone.
         name = getattr(function, "__name__", repr(function))
         text = f"np.{name} of such a dtype cannot be captured: {error}"
-        raise refuse(OPERAND, text) from error
+        raise refusal(OPERAND, text) from error
 
 
 def is_listed(function: Any) -> bool:
@@ -106,7 +106,7 @@ def _handled(function: Any, args: Any, kwargs: Any) -> Any:
             return run_unlisted(function, args, kwargs)
     name = getattr(function, "__name__", repr(function))
     module = getattr(function, "__module__", "numpy") or "numpy"
-    raise refuse(NUMPY_CALL, f"{module.replace('numpy', 'np', 1)}.{name} cannot be captured")
+    raise refuse(NUMPY_CALL, f"{module.replace('numpy', 'np', 1)}.{name}")
 
 
 # ------------------------------------------------------------------ shapes

@@ -49,10 +49,7 @@ def histogram(
     """As ``np.histogram`` into a number of bins that is known, or between edges."""
     value, weight = array_value(a), None if weights is None else array_value(weights)
     if isinstance(bins, str):
-        raise refuse(
-            NUMPY_OPTION,
-            "np.histogram into bins that depend on the data cannot be captured; give edges",
-        )
+        raise refuse(NUMPY_OPTION, "np.histogram into bins that depend on the data", "give edges")
     if operand(bins).type.rank:
         edges = creation.asarray(bins)
         options = {"density": bool(density)}

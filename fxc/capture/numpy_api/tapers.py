@@ -23,9 +23,7 @@ def _taper(name: str, compute: Callable[..., object]) -> Callable[..., Any]:
 
     def call(M: Any, *more: object) -> Any:
         if type(M) not in (int, TracedInt):
-            raise refuse(
-                NUMPY_OPTION, f"np.{name} of a number that depends on data cannot be captured"
-            )
+            raise refuse(NUMPY_OPTION, f"np.{name} of a number that depends on data")
         if M < 1 and not more:
             return creation.zeros(0)
         if M == 1:

@@ -14,7 +14,7 @@ from fxc.ops.foreign_ufuncs import runs_python
 from ..arrays import reductions
 from ..arrays.ufunc_options import call_with_options, outer
 from ..arrays.ufuncs import adopted, operator_name
-from ..session.refusing import refuse
+from ..session.refusing import refusal, refuse
 from ..session.session import current
 from .foreign import call_foreign
 from .placing import at
@@ -51,7 +51,7 @@ def _recorded(
         case "at":
             return at(ufunc, name, *inputs, **options)
         case _:
-            raise refuse(NUMPY_CALL, f"np.{ufunc.__name__}.{method} cannot be captured")
+            raise refuse(NUMPY_CALL, f"np.{ufunc.__name__}.{method}")
 
 
 def _with_core_dimensions(
@@ -59,12 +59,10 @@ def _with_core_dimensions(
 ) -> Any:
     """A ufunc of matrices and the like, which is called as it is."""
     if runs_python(ufunc):
-        raise refuse(
-            NUMPY_CALL, f"the ufunc {ufunc.__name__}, which runs Python code, cannot be captured"
-        )
+        raise refuse(NUMPY_CALL, f"the ufunc {ufunc.__name__}, which runs Python code,")
     try:
         return call_foreign(ufunc, inputs, options)
     except Unlearnable as reason:
-        raise refuse(
+        raise refusal(
             NUMPY_OPTION, f"np.{ufunc.__name__} cannot be captured here: {reason}"
         ) from None

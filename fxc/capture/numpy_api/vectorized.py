@@ -58,10 +58,10 @@ def _over_all(door: StatementDoor, self: object, func: Each, args: Sequence[obje
     arrays = [creation.asarray(x) for x in args]
     given = door.attr(self, "otypes")
     if door.attr(self, "cache"):
-        raise refuse(NUMPY_OPTION, "np.vectorize(cache=True) cannot be captured")
+        raise refuse(NUMPY_OPTION, "np.vectorize(cache=True)")
     dtypes = _dtypes_of_first(func, arrays) if given is None else list(map(np.dtype, given))
     if not all(x.dtype.char in _KINDS for x in arrays) or not all(x.char in _KINDS for x in dtypes):
-        raise refuse(NUMPY_OPTION, "np.vectorize of anything but numbers cannot be captured")
+        raise refuse(NUMPY_OPTION, "np.vectorize of anything but numbers")
     shape = broadcast_shapes(*(x._type.shape for x in arrays))
     items = Counted(product(shape), _item_of(arrays, shape), once=True)
 
@@ -91,25 +91,21 @@ def _results(found: Any, count: int) -> list[Any]:
     """What a call gives for each of so many arrays."""
     results = list(found) if count > 1 and type(found) is tuple else [found]
     if len(results) != count:
-        raise refuse(NUMPY_OPTION, "results that are too many or too few cannot be captured")
+        raise refuse(NUMPY_OPTION, "results that are too many or too few")
     return results
 
 
 def _type_of(x: object) -> Type:
     kind = operand(x).type
     if kind.rank:
-        raise refuse(
-            NUMPY_OPTION, "np.vectorize of a function that gives arrays cannot be captured"
-        )
+        raise refuse(NUMPY_OPTION, "np.vectorize of a function that gives arrays")
     return kind
 
 
 def _item_of(arrays: Sequence[TracedArray], shape: tuple[Dim, ...]) -> Item:
     """What gives the elements at a place among all, in the order in which NumPy takes them."""
     if not all(x.ndim < 2 or is_c_ordered(x._type) for x in arrays):
-        raise refuse(
-            NUMPY_OPTION, "np.vectorize of arrays that are not in C order cannot be captured"
-        )
+        raise refuse(NUMPY_OPTION, "np.vectorize of arrays that are not in C order")
     sizes = shaping.wrap_dims(shape)
     # The function may write to the arrays, of which NumPy has made objects before.
     rows = [shaping.broadcast_to(x.copy(), sizes).reshape(-1) if x.ndim else None for x in arrays]
@@ -127,7 +123,7 @@ def _of_dtype(x: TracedArray, dtype: np.dtype[Any]) -> TracedArray:
     if x.dtype == dtype:
         return x
     if x.dtype.kind == "c" and dtype.kind in "iuf":
-        raise refuse(NUMPY_OPTION, "complex numbers as results that are real cannot be captured")
+        raise refuse(NUMPY_OPTION, "complex numbers as results that are real")
     found: TracedArray = x.astype(dtype)
     if dtype.kind in "iu":
         whole = np.trunc(x) if x.dtype.kind == "f" else x
@@ -150,7 +146,5 @@ def store(made: Sequence[Any], place: object, values: Sequence[object]) -> None:
     """Store the values at a place of arrays, each of which is of their dtype."""
     for array, value in zip(made, values, strict=True):
         if _type_of(value).dtype != array.dtype:
-            raise refuse(
-                SEVERAL_KINDS, "np.vectorize with results of different dtypes cannot be captured"
-            )
+            raise refuse(SEVERAL_KINDS, "np.vectorize with results of different dtypes")
         array[place] = value

@@ -17,7 +17,7 @@ from fxc.ir.errors import CaptureError
 
 from ..guards.facts import codes_of
 from ..guards.program import Source
-from ..session.refusing import constants, refuse
+from ..session.refusing import constants, refusal, refuse
 from ..values.above import above
 from ..values.objects import has_owner, is_by_identity, is_namedtuple, is_proxy, stand_in
 from ..values.operands import Traced
@@ -48,7 +48,7 @@ class Admission(Outside):
         if kind in PLAIN:
             return self._plain(value, route)
         if is_proxy(kind):  # all that follows would ask it what it is
-            raise refuse(
+            raise refusal(
                 ARGUMENT_KIND,
                 f"{source.text} is a {kind.__name__}, which stands for another object",
             )
@@ -77,7 +77,7 @@ class Admission(Outside):
             return self._memmap(value, route)
         if isinstance(value, np.ndarray):
             advice = "; pass np.asarray of it" if kind is np.memmap else ""
-            raise refuse(
+            raise refusal(
                 ARGUMENT_KIND,
                 f"{source.text} is a {kind.__name__}, a subclass of arrays, {EAGER}{advice}",
             )
@@ -155,7 +155,7 @@ class Admission(Outside):
     def _tuple(self, value: Any, kind: type, route: Route) -> Any:
         source, name, argument = route.source, route.name, route.argument
         if kind is not tuple and getattr(value, "__dict__", None):
-            raise refuse(
+            raise refusal(
                 ARGUMENT_KIND, f"{source.text} is a named tuple with other attributes, {EAGER}"
             )
         type_name, seen_kind = self.guards.constant(kind), tuple_class(kind)
@@ -188,7 +188,7 @@ class Admission(Outside):
     def _frozenset(self, value: frozenset[object], source: Source) -> Any:
         """A set of plain values, or of classes of C; the order counts, too."""
         if not all(is_plain((x,)) or _is_class_of_c(x) for x in value):
-            raise refuse(ARGUMENT_KIND, f"{source.text} holds objects, {EAGER}")
+            raise refusal(ARGUMENT_KIND, f"{source.text} holds objects, {EAGER}")
         items = self.guards.constant(tuple(value))
         self.guards.check(
             f"type({source.var}) is frozenset and same_items(tuple({source.var}), {items})",
@@ -290,8 +290,7 @@ class Admission(Outside):
                 if value is known.object:
                     raise refuse(
                         CHANGE_OUTSIDE,
-                        f"a store to {known.source.text}, which is the namespace of an object, "
-                        "cannot be captured",
+                        f"a store to {known.source.text}, which is the namespace of an object,",
                     )
                 self.guards.check(f"{space} is not {var}", f"{known.source.text} is no namespace")
 

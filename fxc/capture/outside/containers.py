@@ -20,7 +20,7 @@ from fxc.ir.records import frozen
 
 from ..guards.program import Source
 from ..numbers.traced_int import TracedInt
-from ..session.refusing import refuse
+from ..session.refusing import refusal, refuse
 from ..session.session import ITEM
 from ..values.maybe_set import MaybeSet, given
 from ..values.objects import MISSING, class_attribute
@@ -129,9 +129,7 @@ class External:
             raise AttributeError(text, name=name, obj=self.original)
         ours = (each for each in type(self).__mro__ if issubclass(each, External))
         if not any(name in vars(each) for each in ours):
-            raise refuse(
-                ARGUMENT_KIND, f"{name} of a {self.kind.__name__} from outside cannot be captured"
-            )
+            raise refuse(ARGUMENT_KIND, f"{name} of a {self.kind.__name__} from outside")
         return getattr(self, name)
 
     def length(self) -> Any:
@@ -273,7 +271,7 @@ def refuse_others(kind: type, what: str) -> None:
 
     def refusing(name: str) -> Callable[..., Any]:
         def run(self: Any, *args: object) -> Any:
-            raise refuse(ARGUMENT_KIND, f"{name} of {what}")
+            raise refusal(ARGUMENT_KIND, f"{name} of {what}")
 
         return run
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from fxc.ir.error_kinds import ARGUMENT_KIND, TEXT
 
-from ..session.refusing import refuse
+from ..session.refusing import refusal, refuse
 from ..values.precedence import goes_first
 from .containers import ExternalSequence, Held, give_reads, refuse_others
 
@@ -30,7 +30,7 @@ class ExternalDeque(ExternalSequence, deque[Any]):
             return
         held, size = self._held, len(self._held.real)
         if size > (_MOST if size == self.maxlen else _MOST_FILLING):
-            raise refuse(
+            raise refusal(
                 ARGUMENT_KIND,
                 f"{held.source.text}, a deque from outside of {size} items, is not captured; use "
                 "an array",
@@ -60,7 +60,7 @@ class ExternalDeque(ExternalSequence, deque[Any]):
         return deque([*self, *other], self.maxlen)
 
     def __repr__(self) -> str:
-        raise refuse(TEXT, "the text of a deque from outside cannot be captured; use its items")
+        raise refuse(TEXT, "the text of a deque from outside", "use its items")
 
     # -------------------------------------------------------- changes
 

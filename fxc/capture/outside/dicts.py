@@ -7,7 +7,7 @@ from typing import Any
 
 from fxc.ir.error_kinds import ARGUMENT_KIND, CHANGE_OUTSIDE, KEYS_BY_CONDITION
 
-from ..session.refusing import refuse
+from ..session.refusing import refusal, refuse
 from ..values.maybe_set import UNBOUND, MaybeSet, check_sure, given
 from ..values.objects import MISSING
 from .containers import (
@@ -64,13 +64,13 @@ class ExternalDict(ExternalMapping, dict[Any, Any]):
         if self._is_unordered:
             raise refuse(
                 KEYS_BY_CONDITION,
-                "the keys of a dict that come up in an order which depends on conditions cannot be "
-                "captured; give them values before",
+                "the keys of a dict that come up in an order which depends on conditions",
+                "give them values before",
             )
 
     def _check_key(self, key: object) -> None:
         if not is_key(key):
-            raise refuse(
+            raise refusal(
                 ARGUMENT_KIND,
                 f"{self._held.source.text} has a key of type {type(key).__name__}, which runs as "
                 "plain NumPy",
@@ -179,9 +179,7 @@ class ExternalDict(ExternalMapping, dict[Any, Any]):
 
     def popitem(self, *last: object) -> Any:
         if last or self.kind is OrderedDict:
-            raise refuse(
-                CHANGE_OUTSIDE, "popitem of an OrderedDict from outside cannot be captured; use pop"
-            )
+            raise refuse(CHANGE_OUTSIDE, "popitem of an OrderedDict from outside", "use pop")
         self.settle()
         if not dict.__len__(self):
             raise KeyError("popitem(): dictionary is empty")

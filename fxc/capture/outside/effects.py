@@ -58,8 +58,8 @@ class Effects:
         if self._session.region:
             raise refuse(
                 CHANGE_OUTSIDE,
-                f"a change to a {kind} in a branch or loop that becomes one of the graph cannot be "
-                "captured; use a variable, or return the new value",
+                f"a change to a {kind} in a branch or loop that becomes one of the graph",
+                "use a variable, or return the new value",
             )
 
     def add(

@@ -33,11 +33,11 @@ class TracedFile(Traced):
             return self._flush
         if name.startswith("__"):
             raise AttributeError(name)
-        raise refuse(TEXT, f"{name} of an open file cannot be captured")
+        raise refuse(TEXT, f"{name} of an open file")
 
     def _write(self, text: Any) -> Any:
         if not isinstance(text, str):
-            raise refuse(TEXT, "writing anything but a text to a file cannot be captured")
+            raise refuse(TEXT, "writing anything but a text to a file")
         self._door.show("write", _write, self, text)
         return late(int, len, text)
 

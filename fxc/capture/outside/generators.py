@@ -24,7 +24,7 @@ from fxc.ops.metas.shapes import broadcast_shapes
 
 from ..guards.program import Source
 from ..numbers.dims import dim_of, dims_of, known_int
-from ..session.refusing import refuse
+from ..session.refusing import refusal, refuse
 from ..values.objects import Args, Kwargs
 from ..values.operands import Traced, array_value, operand, record, settled, type_of
 from .containers import settle_all
@@ -67,7 +67,7 @@ class TracedGenerator(Traced):
         if self._kind == "Random" and name in _OF_SEQUENCES:
             return MethodType(method, self)  # Python code, which is staged
         if not callable(method) or name in _NO_DRAWS:
-            raise refuse(RANDOM, f"{name} of a random generator cannot be captured")
+            raise refuse(RANDOM, f"{name} of a random generator")
         return MethodType(_method(name), self)
 
     def _state(self) -> Value:
@@ -84,7 +84,7 @@ class TracedGenerator(Traced):
     def _var(self) -> str:
         """The variable of the guard program that has it."""
         if self._source is None:
-            raise refuse(RANDOM, "a random generator that is made here cannot leave the function")
+            raise refusal(RANDOM, "a random generator that is made here cannot leave the function")
         return self._source.var
 
     @property
@@ -117,7 +117,7 @@ def check_apart(generators: Iterable[TracedGenerator]) -> None:
         id(getattr(each._like, each._bits[1:]) if each._bits else each._like) for each in generators
     ]
     if len(set(states)) < len(states):
-        raise refuse(RANDOM, "random generators that share a bit generator cannot be captured")
+        raise refuse(RANDOM, "random generators that share a bit generator")
 
 
 def made_by(outside: Outside, f: object, args: Args, kwargs: Kwargs) -> Any:
@@ -204,7 +204,7 @@ def _into(
     target = settled(out)
     kind = type_of(operand(target))
     if not isinstance(kind, ArrayType) or sizes is not None or name == "permuted":
-        raise refuse(
+        raise refusal(
             RANDOM, f"a random {name} with out= cannot be captured here; assign what it gives"
         )
     call = f"g.{name}({', '.join([*parts, 'size=size'])})"
@@ -216,10 +216,10 @@ def _signature(generator: TracedGenerator, name: str) -> inspect.Signature:
     try:
         signature = inspect.signature(getattr(generator._like, name))
     except (TypeError, ValueError):
-        raise refuse(RANDOM, f"{name} of a random generator cannot be captured") from None
+        raise refuse(RANDOM, f"{name} of a random generator") from None
     kinds = {each.kind for each in signature.parameters.values()}
     if kinds & {inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD}:
-        raise refuse(RANDOM, f"{name} of a random generator cannot be captured")
+        raise refuse(RANDOM, f"{name} of a random generator")
     return signature
 
 
@@ -247,19 +247,17 @@ def _shape(
 ) -> Shape | None:
     """The shape of what a draw gives; None for a number."""
     if name not in _BY_SHAPE and any(type_of(x).dtype.kind == "c" for x in xs.values()):
-        raise refuse(WARNS, "a draw by complex numbers, of which NumPy warns, cannot be captured")
+        raise refuse(WARNS, "a draw by complex numbers, of which NumPy warns,")
     if name in _BY_SHAPE:
         first = next(iter(xs.values()))
         kind = type_of(first)
         if isinstance(kind, ArrayType) and kind.rank > 1 and not is_c_ordered(kind):
-            raise refuse(
-                RANDOM, f"a random {name} of an array in another order than C cannot be captured"
-            )
+            raise refuse(RANDOM, f"a random {name} of an array in another order than C")
         axis = given.get("axis", 0)
         if name in ("choice", "permutation") and isinstance(kind, ArrayType) and kind.rank > 1:
             one = name == "choice" and sizes is None and kind.rank == 2
             if known_int(axis, "an axis") % kind.rank and not one:
-                raise refuse(RANDOM, f"a random {name} along another axis than the first one")
+                raise refusal(RANDOM, f"a random {name} along another axis than the first one")
         dims = _BY_SHAPE[name](given, xs, sizes)
         return dims if dims or sizes is not None else None
     if sizes is not None:
@@ -315,7 +313,7 @@ def _of_sizes(name: str) -> Callable[..., Any]:
 def _shuffle(self: TracedGenerator, x: object, axis: object = 0) -> None:
     x = settled(x)
     if not isinstance(x, Traced) or not isinstance(type_of(operand(x)), ArrayType):
-        raise refuse(RANDOM, "a random shuffle of anything but an array cannot be captured")
+        raise refuse(RANDOM, "a random shuffle of anything but an array")
     value = operand(x)
     more = "" if axis == 0 else f", {known_int(axis, 'an axis')}"
     x[...] = self._drawn(f"shuffled(g, x0{more})", (value,), None, _dims(value))  # type: ignore[index]

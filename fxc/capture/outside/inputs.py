@@ -31,7 +31,7 @@ from ..guards.common_base import is_writeable
 from ..guards.facts import as_array, has_aligned_fields
 from ..guards.program import Fetch, Source
 from ..numbers.traced_int import TracedInt
-from ..session.refusing import How, refuse
+from ..session.refusing import How, refusal
 from ..session.session import Session
 
 # See Note [Rooms with one door].
@@ -144,7 +144,7 @@ class Inputs:
         all ints of the container are free if one of this is not positive any more.
         """
         if not -(2**63) <= value < 2**63:
-            raise refuse(
+            raise refusal(
                 ARGUMENT_KIND,
                 f"{source.text} = {value} does not fit in 64 bits and cannot be captured",
             )
@@ -179,7 +179,7 @@ class Inputs:
     def _numpy_scalar(self, value: np.generic, route: Route) -> Any:
         source, argument = route.source, route.argument
         if not is_known(value.dtype) or element_dtype(value.dtype) is None:
-            raise refuse(ARGUMENT_KIND, f"{source.text} is a {type(value).__name__}, {EAGER}")
+            raise refusal(ARGUMENT_KIND, f"{source.text} is a {type(value).__name__}, {EAGER}")
         label = self._label(route.name)
         varies = argument or route.varies or label in self.varying
         if not varies or self.is_constant(label):
@@ -217,9 +217,9 @@ class Inputs:
     def _array(self, array: np.ndarray, route: Route) -> Any:
         source = route.source
         if not is_known(array.dtype):
-            raise refuse(ARGUMENT_KIND, f"{source.text} has dtype {array.dtype}, {EAGER}")
+            raise refusal(ARGUMENT_KIND, f"{source.text} has dtype {array.dtype}, {EAGER}")
         if not array.flags.aligned:
-            raise refuse(ARGUMENT_KIND, f"{source.text} is not aligned in memory, {EAGER}")
+            raise refusal(ARGUMENT_KIND, f"{source.text} is not aligned in memory, {EAGER}")
         kind = array_type(array.dtype, ())
         value = self.add_input(kind, source, route.name, hidden=not route.argument)
         value.type = self._array_type(array, source, value.name)

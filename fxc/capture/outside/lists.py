@@ -217,8 +217,9 @@ class ExternalList(ExternalSequence, list[Any]):
             self._held.outside.session.retries |= {self._to(How.BY_PYTHON)}
             raise refuse(
                 CHANGE_OUTSIDE,
-                "a list from outside that a branch or loop appends to, and that is read or changed "
-                "otherwise, cannot be captured; use a list of the function",
+                "a list from outside that a branch or loop appends to, and that is read or "
+                "changed otherwise,",
+                "use a list of the function",
             )
 
     def _grow(self, value: object) -> None:

@@ -43,8 +43,8 @@ class Namespace(ExternalMapping, dict[str, Any]):
         if not plain or is_data_descriptor(found):
             raise refuse(
                 CHANGE_OUTSIDE,
-                f"the item {key!r} of {self._held.source.text}, which is no plain attribute, "
-                "cannot be captured; read and store attributes",
+                f"the item {key!r} of {self._held.source.text}, which is no plain attribute,",
+                "read and store attributes",
             )
         return str(key)
 
@@ -58,10 +58,7 @@ class Namespace(ExternalMapping, dict[str, Any]):
         self._store(self._checked(key), value)
 
     def __delitem__(self, key: object, /) -> None:
-        raise refuse(
-            CHANGE_OUTSIDE,
-            f"'del' of an item of {self._held.source.text} cannot be captured; use delattr",
-        )
+        raise refuse(CHANGE_OUTSIDE, f"'del' of an item of {self._held.source.text}", "use delattr")
 
 
 give_reads(Namespace, MAPPING_READS)

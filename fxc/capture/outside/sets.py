@@ -7,7 +7,7 @@ from typing import Any
 
 from fxc.ir.error_kinds import ARGUMENT_KIND, CHANGE_OUTSIDE
 
-from ..session.refusing import refuse
+from ..session.refusing import refusal, refuse
 from .containers import External, Held, give_reads, is_key, plain_key, refuse_others, settled
 
 
@@ -32,7 +32,7 @@ class ExternalSet(External, set[Any]):
         self._whole = True
         held = self._held
         if not all(map(is_key, held.real)):
-            raise refuse(
+            raise refusal(
                 ARGUMENT_KIND, f"{held.source.text} holds objects, which runs as plain NumPy"
             )
         items = held.constant(tuple(held.real))
@@ -53,7 +53,7 @@ class ExternalSet(External, set[Any]):
         if known is None:
             held = self._held
             if not is_key(value):
-                raise refuse(
+                raise refusal(
                     ARGUMENT_KIND, f"{held.source.text} holds objects, which runs as plain NumPy"
                 )
             known = self._seen[value] = value in held.real
@@ -65,10 +65,7 @@ class ExternalSet(External, set[Any]):
     def check_unchanged(self) -> None:
         """Refuse to read all of it where its order is not known any more."""
         if self._changed:
-            raise refuse(
-                CHANGE_OUTSIDE,
-                "reading all of a set after changing it cannot be captured; read it before",
-            )
+            raise refuse(CHANGE_OUTSIDE, "reading all of a set after changing it", "read it before")
 
     def __iter__(self) -> Iterator[Any]:
         self.check_unchanged()
@@ -80,9 +77,7 @@ class ExternalSet(External, set[Any]):
     def add(self, value: object, /) -> None:
         value = plain_key(value)
         if not is_key(value):
-            raise refuse(
-                CHANGE_OUTSIDE, "adding an object to a set from outside cannot be captured"
-            )
+            raise refuse(CHANGE_OUTSIDE, "adding an object to a set from outside")
         self._note("add", value, True)
 
     def discard(self, value: object, /) -> None:

@@ -70,9 +70,7 @@ class Cells:
         states = self._states()
         for text, (_, flag) in states.items():
             if flag is False and text not in self._new:
-                raise refuse(
-                    KEYS_BY_CONDITION, f"{text}, which a branch or loop deletes, cannot be captured"
-                )
+                raise refuse(KEYS_BY_CONDITION, f"{text}, which a branch or loop deletes,")
         if self._session.region == self._region:  # an iteration that is run before the loop
             self._before = states
         self._after = {f"{text}{_FLAG}": states[text][1] for text in self._new}
@@ -147,6 +145,6 @@ def unordered() -> Exception:
     """The refusal of places that come up in an order which is not known."""
     return refuse(
         KEYS_BY_CONDITION,
-        "attributes or keys that come up in an order which depends on conditions cannot be "
-        "captured; give them values before",
+        "attributes or keys that come up in an order which depends on conditions",
+        "give them values before",
     )

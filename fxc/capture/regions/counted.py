@@ -56,34 +56,25 @@ class _Items:
         for place in places:
             yield item(place)
             if [_changes(x) for x in self.of] != before:
-                raise refuse(
-                    CHANGE_IN_LOOP,
-                    "a change to a list while a loop runs over it cannot be captured",
-                )
+                raise refuse(CHANGE_IN_LOOP, "a change to a list while a loop runs over it")
 
     def _is_instance(self, kinds: type | tuple[type, ...]) -> bool:
         """``isinstance(self, kinds)`` in the program."""
         if self.once or not self._is_range:
-            raise refuse(
-                ITERATOR, "isinstance() of an iterator of unknown numbers cannot be captured"
-            )
+            raise refuse(ITERATOR, "isinstance() of an iterator of unknown numbers")
         return issubclass(range, kinds)
 
     def taken(self) -> Self:
         """This, to be run over now."""
         if self.used or (self.once and current().in_loop(self._home)):
-            raise refuse(
-                ITERATOR, "running over one iterator twice cannot be captured; make it a list"
-            )
+            raise refuse(ITERATOR, "running over one iterator twice", "make it a list")
         self.used = self.once
         return self
 
     def __next__(self) -> Any:
         if not self.once:
             raise TypeError("'range' object is not an iterator")
-        raise refuse(
-            ITERATOR, "next() of an iterator over arrays or ranges cannot be captured; use a loop"
-        )
+        raise refuse(ITERATOR, "next() of an iterator over arrays or ranges", "use a loop")
 
 
 class Counted(_Items, Traced):
@@ -120,8 +111,7 @@ class Counted(_Items, Traced):
     def _operand(self) -> Operand:
         if self.steps is None:
             raise refuse(
-                ITERATOR,
-                "an iterator among arrays cannot be captured; use an array, or a list of its items",
+                ITERATOR, "an iterator among arrays", "use an array, or a list of its items"
             )
         first, step = map(operand, self.steps)
         return current().value("arange", first, step, length=self.count, dtype=np.dtype(np.int64))
@@ -238,8 +228,8 @@ class Bounded(_Items):
     def _refusal(self) -> CaptureError:
         return refuse(
             ITERATOR,
-            "a range of numbers that are not known, in this operation, cannot be captured; run "
-            "over it, or work with its bounds",
+            "a range of numbers that are not known, in this operation,",
+            "run over it, or work with its bounds",
         )
 
 

@@ -115,16 +115,13 @@ def check_gift(session: Session, items: object, value: Value) -> None:
     ):
         raise refuse(
             COUNTED_LIST,
-            "an array that is no new one, in a list whose length depends on data, cannot be "
-            "captured; append a copy",
+            "an array that is no new one, in a list whose length depends on data,",
+            "append a copy",
         )
     kind = value.type
     assert isinstance(kind, ArrayType)
     if not kind.writeable:
-        raise refuse(
-            COUNTED_LIST,
-            "a read-only array in a list whose length depends on data cannot be captured",
-        )
+        raise refuse(COUNTED_LIST, "a read-only array in a list whose length depends on data")
     _check_layout(session, value)
 
 
@@ -135,12 +132,12 @@ def _check_layout(session: Session, value: Value) -> None:
         raise refuse(
             COUNTED_LIST,
             "an array that is not in C order, or has no axis, in a list whose length depends on "
-            "data, cannot be captured; append a copy",
+            "data,",
+            "append a copy",
         )
     if any(map(session.varies, kind.shape)):
         raise refuse(
-            COUNTED_LIST,
-            "arrays of sizes that vary, in a list whose length depends on data, cannot be captured",
+            COUNTED_LIST, "arrays of sizes that vary, in a list whose length depends on data,"
         )
 
 
@@ -159,9 +156,7 @@ def check_kept(session: Session, region: int, variables: Iterable[object]) -> No
 
 def refuse_twice() -> Exception:
     """The refusal to have one array at two places."""
-    return refuse(
-        COUNTED_LIST, "one array at two places of such lists cannot be captured; append a copy"
-    )
+    return refuse(COUNTED_LIST, "one array at two places of such lists", "append a copy")
 
 
 def refuse_kept() -> Exception:
@@ -169,5 +164,6 @@ def refuse_kept() -> Exception:
     return refuse(
         COUNTED_LIST,
         "an array that is in a list whose length depends on data, and is kept by a branch or a "
-        "loop, cannot be captured; append or keep a copy",
+        "loop,",
+        "append or keep a copy",
     )

@@ -13,7 +13,7 @@ from fxc.ir.size_functions import hint, substitute
 from fxc.ir.size_guards import Guard, guard, recording
 from fxc.ir.symbols import Dim, SymExpr, SymFunc, counted_in, symbols_of
 
-from ..session.refusing import refuse
+from ..session.refusing import refusal
 
 _ORDERS = ("<", "<=", ">", ">=")
 
@@ -44,7 +44,7 @@ def check_guards(
                 _hold(difference, str(name), low, high, relation, varies) for relation in relations
             )
         ):
-            raise refuse(
+            raise refusal(
                 LOOP_VARIABLE,
                 f"the body of a loop relies on '{each}', which does not hold for every "
                 f"{name}; use np.where for what differs between iterations",

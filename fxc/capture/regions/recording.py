@@ -16,7 +16,7 @@ from fxc.ops.operators import Tag
 from fxc.ops.table import TABLE
 
 from ..session.recorder import OpenRegion, RegionKind
-from ..session.refusing import refuse
+from ..session.refusing import refusal
 from ..session.session import Session, label_of
 
 _LITTLE = 16  # nodes
@@ -151,7 +151,7 @@ def empty_region(session: Session) -> Recording:
 
 def counted_inside() -> Exception:
     """The refusal of an array behind the branch or loop in which its size has been counted."""
-    return refuse(
+    return refusal(
         COUNTED_SIZE,
         "an array whose size is counted in a branch or a loop cannot be captured behind it; count "
         "the size before, or fill an array of the largest size",

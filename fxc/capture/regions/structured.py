@@ -14,7 +14,7 @@ from fxc.ir.symbols import Dim
 
 from ..arrays.masked import MaskedRead
 from ..forms.variables import described, kind_text
-from ..session.refusing import Requests, refuse
+from ..session.refusing import Requests, refusal
 from ..session.session import Session
 from ..staging.plans import BranchPlan, LoopPlan
 from ..values.maybe_set import UNBOUND
@@ -212,7 +212,7 @@ class Statement:
 
     def differs(self, name: str, left: object, right: object, where: str) -> Exception:
         """A variable that is one thing here, another there."""
-        return refuse(SEVERAL_KINDS, self.difference(name, left, right, where))
+        return refusal(SEVERAL_KINDS, self.difference(name, left, right, where))
 
     def difference(self, name: str, left: object, right: object, where: str) -> str:
         """How a variable is one thing here, another there; records may be captured: see Note

@@ -32,7 +32,7 @@ from fxc.ops.metas.layout import overlaps_itself
 from ..guards.facts import apart
 from .alternatives import options_of
 from .recorder import Alternative, Recorder
-from .refusing import VIEWS_BY_PYTHON, VIEWS_BY_SIZES, How, Request, Respecialise, refuse
+from .refusing import VIEWS_BY_PYTHON, VIEWS_BY_SIZES, How, Request, Respecialise, refusal, refuse
 
 _REPLACED = (
     "a write to an array that a loop or a branch may have replaced by another one, which is used "
@@ -118,14 +118,15 @@ class Aliases:
             if any(each in self.given or each in self.lent for each in (*memory, *twins)):
                 raise refuse(
                     COUNTED_LIST,
-                    "a write to an array that is in a list whose length depends on data cannot be "
-                    "captured; append a copy, or write to one",
+                    "a write to an array that is in a list whose length depends on data",
+                    "append a copy, or write to one",
                 )
             if root in self.with_gaps:
                 raise refuse(
                     OVERLAPPING_WRITE,
                     "a write to an array with gaps in memory, which a function that fxc does not "
-                    "know has given, cannot be captured; write to a copy",
+                    "know has given,",
+                    "write to a copy",
                 )
             self.written[root] = self._session.now
             self.changed.update(dict.fromkeys(memory, self._session.now))
@@ -179,14 +180,15 @@ class Aliases:
             if region.number <= home:
                 return  # regions inside are of higher numbers
             if region.kind == "test":
-                raise refuse(MISFIT, "a write in the test of fxc.while_loop cannot be captured")
+                raise refuse(MISFIT, "a write in the test of fxc.while_loop")
             if region.kind != "loop":
                 continue
             if any(at <= region.began <= later for at, later in self._relied_on.get(root, ())):
                 error = refuse(
                     OVERLAPPING_WRITE,
                     "a write, inside a loop, to an array from outside of it on whose elements the "
-                    "loop relies before cannot be captured; use a copy of it there",
+                    "loop relies before",
+                    "use a copy of it there",
                 )
                 if self.may_rely_on(root):
                     raise Respecialise(Request(root.name, How.WRITTEN), error=error)
@@ -220,23 +222,13 @@ class Aliases:
         given = set(leaves.values())
         for value in given:
             self.check_given_up(value)
-        lists = [self.given[root] for root in map(self.root, given) if root in self.given]
-        if any(x is borrower for x in lists for borrower in self.borrowers):
-            raise self.refuse_borrowed(
-                "an item of a list that holds an array of the caller's, or a part of another "
-                "array, as a result, cannot be captured; return a copy"
-            )
-        if len(set(map(id, [*lists, *self.returned]))) < len(lists) + len(self.returned):
-            raise refuse(
-                NO_RESULT,
-                "an array that is in a list whose length depends on data, beside the list or "
-                "another of its items, as results, cannot be captured; return a copy",
-            )
+        self._check_items(given)
         if not (self.wholes.keys() & given).issubset(self.told):
             raise refuse(
                 NO_RESULT,
                 "a result that is an array in one case, and a part of it in the other, by the "
-                "iterations of a loop, cannot be captured; return a copy",
+                "iterations of a loop,",
+                "return a copy",
             )
         views = frozenset[Value]().union(*(self.roots(x) for x in given if self.root(x) is not x))
         told = {(x, self.replaced[x].right) for x in self.told - views}
@@ -258,6 +250,22 @@ class Aliases:
                 "cannot be captured; return a copy",
             )
 
+    def _check_items(self, results: Iterable[Value]) -> None:
+        """Refuse results that are items of lists if the caller could see it."""
+        lists = [self.given[root] for root in map(self.root, results) if root in self.given]
+        if any(x is borrower for x in lists for borrower in self.borrowers):
+            raise self.refuse_borrowed(
+                "an item of a list that holds an array of the caller's, or a part of another "
+                "array, as a result, cannot be captured; return a copy"
+            )
+        if len(set(map(id, [*lists, *self.returned]))) < len(lists) + len(self.returned):
+            raise refuse(
+                NO_RESULT,
+                "an array that is in a list whose length depends on data, beside the list or "
+                "another of its items, as results,",
+                "return a copy",
+            )
+
     def may_be_view(self, copied: Value, value: Value) -> None:
         """Note that a copy may be a view, by counted sizes. See Note [Views or copies]."""
         self.has_doubtful_views = True
@@ -265,14 +273,14 @@ class Aliases:
 
     def _refuse_twins(self, kind: Kind, what: str) -> CaptureError | Respecialise:
         """The refusal of what shows whether arrays are one; views by sizes can be told."""
-        error = refuse(kind, what)
+        error = refusal(kind, what)
         if self.has_doubtful_views:
             return Respecialise(VIEWS_BY_SIZES, error=error)
         return error
 
     def refuse_borrowed(self, what: str) -> CaptureError | Respecialise:
         """The refusal of a result; of a list with views, which Python can make, if that is new."""
-        error = refuse(EITHER_ARRAY, what)
+        error = refusal(EITHER_ARRAY, what)
         if self.has_lent_views and VIEWS_BY_PYTHON not in self._session.requests:
             return Respecialise(VIEWS_BY_PYTHON, error=error)
         return error
@@ -313,8 +321,7 @@ class Aliases:
             kind = value.type
             if kind.dtype.kind != "b" and self.bases[value].type.dtype.kind == "b":
                 raise refuse(
-                    OVERLAPPING_WRITE,
-                    "a write to the bytes of an array of bools cannot be captured; write bools",
+                    OVERLAPPING_WRITE, "a write to the bytes of an array of bools", "write bools"
                 )
             if isinstance(kind, ArrayType) and self._session.made[value].name == "as_strided":
                 for dim in kind.shape:  # whether elements are apart depends on the sizes
@@ -322,8 +329,8 @@ class Aliases:
             if isinstance(kind, ArrayType) and kind.writeable and overlaps_itself(kind):
                 raise refuse(
                     OVERLAPPING_WRITE,
-                    "a write to an array in which several elements share memory cannot be "
-                    "captured; write to a copy of it",
+                    "a write to an array in which several elements share memory",
+                    "write to a copy of it",
                 )
             value = self.bases[value]
 
@@ -334,6 +341,7 @@ class Aliases:
                 raise refuse(
                     WARNS,
                     f"{what} of a view that np.broadcast_arrays or np.meshgrid made, of which "
-                    "NumPy warns, cannot be captured; use a copy",
+                    "NumPy warns,",
+                    "use a copy",
                 )
             value = self.bases[value]

@@ -165,8 +165,9 @@ def record_either(
     if dtypes[0] != dtypes[1]:
         raise refuse(
             EITHER_ARRAY,
-            f"{name} of an array that is one of two by the iterations of a loop, of {dtypes[0][0]} "
-            f"in one case and of {dtypes[1][0]} in the other, cannot be captured; use one dtype",
+            f"{name} of an array that is one of two by the iterations of a loop, of "
+            f"{dtypes[0][0]} in one case and of {dtypes[1][0]} in the other,",
+            "use one dtype",
         )
     made = session.record("cond", found.test, (), on_true=arms[0], on_false=arms[1])
     return None if results is None else made if type(results) is tuple else made[0]

@@ -20,7 +20,7 @@ from fxc.ops.kernels import kernel_of
 from fxc.ops.operators import COMPUTING, Tag
 from fxc.ops.table import TABLE
 
-from .refusing import refuse
+from .refusing import refusal
 
 _MODES = ("divide", "over", "invalid")
 _MOST = 4096  # elements of an array that is looked at
@@ -65,7 +65,7 @@ def _computed(node: Node, known: dict[Value, Any], state: dict[str, str]) -> Any
         with np.errstate(under="ignore", **modes):
             return kernel_of(node.op)(*(_argument(arg, known) for arg in node.args))
     except (FloatingPointError, RuntimeWarning) as error:
-        raise refuse(WARNS, f"NumPy says {error} of constants in each call", node.loc) from None
+        raise refusal(WARNS, f"NumPy says {error} of constants in each call", node.loc) from None
     except Exception:  # it has sizes that are not known, or raises in each call
         return None
 

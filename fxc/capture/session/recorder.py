@@ -11,7 +11,7 @@ from fxc.ir.error_kinds import ARRAY_MEMORY, MISFIT
 from fxc.ir.graph import Value
 from fxc.ir.records import frozen
 
-from .refusing import How, Requests, refuse
+from .refusing import How, Requests, refusal, refuse
 
 RegionKind = OneOf["arm", "loop", "test"]
 
@@ -112,7 +112,7 @@ class Recorder:
     def check_alive(self, value: Value) -> None:
         """Refuse a value that was made in a region which has ended."""
         if not self.is_alive(value):
-            raise refuse(
+            raise refusal(
                 MISFIT,
                 "a value that was made inside a branch or a loop is used outside of it; return it "
                 "from the branch or carry it through the loop",
@@ -121,7 +121,7 @@ class Recorder:
     def check_ndarray(self, value: Value, what: str) -> None:
         """Refuse ``what`` of a memmap, or what may be one. See Note [Classes of arrays]."""
         if value in self.classes:
-            raise refuse(ARRAY_MEMORY, f"{what} of a memmap cannot be captured")
+            raise refuse(ARRAY_MEMORY, f"{what} of a memmap")
 
     def wants(self, about: str, how: How = How.IN_GRAPH) -> bool:
         """Whether this capture is to have it so."""

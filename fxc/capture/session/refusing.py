@@ -119,8 +119,13 @@ class _RefusedAtTheEnd(CaptureError, GeneratorExit):
     """A refusal in a generator that is closed: of other exceptions Python tells the user there."""
 
 
-def refuse(kind: Kind, message: str, location: SourceLocation | None = None) -> CaptureError:
-    """A CaptureError at the user's line, to be raised.
+def refuse(kind: Kind, what: str, instead: str = "") -> CaptureError:
+    """A CaptureError at the user's line that says what cannot be captured, to be raised."""
+    return refusal(kind, f"{what} cannot be captured{instead and '; '}{instead}")
+
+
+def refusal(kind: Kind, message: str, location: SourceLocation | None = None) -> CaptureError:
+    """The same with a message that says it in other words.
 
     The session remembers the first, in case a handler in the user's program catches it.
     """
@@ -147,7 +152,7 @@ def run_now(f: Callable[..., Any], args: Iterable[Any], kwargs: dict[str, Any]) 
         found = f(*args, **kwargs)
     if warned:
         what = warned[0].message
-        raise refuse(
+        raise refusal(
             WARNS, f"an operation of which NumPy warns ({what}), on known values, is not captured"
         )
     return found
@@ -157,7 +162,4 @@ def refuse_known(kind: str, flag: int) -> None:
     """Refuse an operation on known numbers, which is done now: NumPy warns of it at each call."""
     place = user_location()
     if place is None or not any(kind.startswith(each) for each in place.quiet):
-        raise refuse(
-            WARNS,
-            f"an operation on known numbers, of which NumPy warns ({kind}), cannot be captured",
-        )
+        raise refuse(WARNS, f"an operation on known numbers, of which NumPy warns ({kind}),")

@@ -36,7 +36,7 @@ from .alternatives import first_of, record_either
 from .dropped_parts import CASTS, of_real_parts
 from .locations import outermost_line, user_location
 from .recorder import Call
-from .refusing import LeftToPython, Requests, Respecialise, constants, refuse, thread
+from .refusing import LeftToPython, Requests, Respecialise, constants, refusal, refuse, thread
 from .sizes import CountedSizes
 
 # Note [The budget]
@@ -142,13 +142,13 @@ class Session(CountedSizes):
             self.aliases.before_write(schema.index_of, schema.written_params, args, kwargs)
         for each in (*args, *kwargs.values()):
             if isinstance(each, np.dtype) and not is_known(each):
-                raise refuse(OPERAND, f"an array of dtype {each} cannot be captured")
+                raise refuse(OPERAND, f"an array of dtype {each}")
         try:
             result = self.dispatcher.call(name, *args, **kwargs)
         except CaptureError as error:
             if type(error) is not CaptureError or "location" in vars(error):
                 raise
-            raise refuse(error.kind, error.text) from None  # a meta's, which knows no lines
+            raise refusal(error.kind, error.text) from None  # a meta's, which knows no lines
         if type(result) is Value and result.type.rank > MOST_AXES:
             raise ValueError(f"number of dimensions must be within [0, {MOST_AXES}]")
         if self.region and result is not None:
@@ -204,7 +204,7 @@ class Session(CountedSizes):
                 )
 
     def _all_spent(self, text: str) -> CaptureError:
-        error = refuse(TOO_LARGE, text)
+        error = refusal(TOO_LARGE, text)
         error.work = dict(self.budget.lines)
         return error
 
@@ -283,7 +283,7 @@ class Session(CountedSizes):
                 if found is not None:
                     return found
             raise Respecialise(*constants(origins))
-        raise refuse(
+        raise refusal(
             ELEMENT_NEEDED,
             f"{what} needs the value of an array's element while the program is being captured; "
             "use fxc.cond, np.where or array operations, or compute it outside",

@@ -21,16 +21,16 @@ def check_generators(session: Session) -> None:
     if session.region:
         raise refuse(
             ITERATOR,
-            "a generator that is left inside of a branch or loop on elements, before its end, "
-            "cannot be captured; run it to its end",
+            "a generator that is left inside of a branch or loop on elements, before its end,",
+            "run it to its end",
         )
     for made in session.generators:
         generator = made()
         if generator is not None and _is_in_handler(generator):
             raise refuse(
                 ITERATOR,
-                "a generator that is left inside of try or with, before its end, cannot be "
-                "captured; run it to its end",
+                "a generator that is left inside of try or with, before its end,",
+                "run it to its end",
             )
 
 

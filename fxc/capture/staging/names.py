@@ -11,7 +11,7 @@ from fxc.ir.error_kinds import STATEMENT
 from fxc.ir.location import SourceLocation
 from fxc.ir.records import frozen
 
-from ..session.refusing import refuse
+from ..session.refusing import refusal
 from .liveness import Handed, assigned
 from .nodes import FUNCTIONS, at, children, door_part, later, names_of, placed, walk_statements
 
@@ -79,7 +79,7 @@ class Names(ast.NodeTransformer):
     def _refuse(self, node: Any, what: str) -> Exception:
         code = self._code
         location = SourceLocation(code.co_filename, node.lineno, code.co_name)
-        return refuse(STATEMENT, f"{what} cannot be captured", location)
+        return refusal(STATEMENT, f"{what} cannot be captured", location)
 
 
 def parameters(args: ast.arguments) -> list[str]:

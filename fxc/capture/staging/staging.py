@@ -28,7 +28,7 @@ from fxc.ir.error_kinds import STATEMENT
 from fxc.ir.location import SourceLocation
 from fxc.ir.records import frozen
 
-from ..session.refusing import refuse
+from ..session.refusing import refusal
 from .continuations import Asked, rewrite
 from .names import FunctionNode, given, parameters, spell_out
 from .nodes import DOOR, copied, walk
@@ -71,7 +71,7 @@ def stage(function: FunctionType, asked: Asked = frozenset()) -> StagedCode | No
     if known is not None and known.code.co_filename == code.co_filename:  # equal codes may differ
         return known
     if code.co_flags & _COROUTINE_FLAGS:
-        raise refuse(
+        raise refusal(
             STATEMENT,
             f"{code.co_name} is a coroutine and cannot be captured",
             SourceLocation(code.co_filename, code.co_firstlineno, code.co_name),

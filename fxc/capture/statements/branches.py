@@ -16,7 +16,7 @@ from ..regions.needed import StatementDoor
 from ..regions.recording import Recording
 from ..regions.structured import Statement, Variables
 from ..session.locations import is_outermost
-from ..session.refusing import Requests, Respecialise, constants, refuse
+from ..session.refusing import Requests, Respecialise, constants, refusal
 from ..session.session import Session
 from ..staging.continuations import WAYS, may_ask, request_for
 from ..staging.jumps import RESULT
@@ -167,7 +167,7 @@ class Branch(Statement):
         if differ:
             return None
         ask_one_pool(self.door, left, right)
-        raise refuse(SEVERAL_KINDS, self._reason)
+        raise refusal(SEVERAL_KINDS, self._reason)
 
     def _window(self, name: str, left: object, right: object) -> CarriedWindow | None:
         """What two windows of one array are that a loop carries on."""
@@ -195,4 +195,4 @@ class Branch(Statement):
                 if not isinstance(each, Branch):
                     break
                 if (request := request_for(each.line, how)) not in requests:
-                    raise Respecialise(request, error=refuse(SEVERAL_KINDS, self._reason))
+                    raise Respecialise(request, error=refusal(SEVERAL_KINDS, self._reason))

@@ -37,7 +37,7 @@ from ..regions.needed import StatementDoor
 from ..regions.recording import Recording
 from ..regions.structured import recorded, recorded_each
 from ..session.exceptions import check_no_bug
-from ..session.refusing import refuse
+from ..session.refusing import refusal, refuse
 from ..session.session import current
 from ..values.maybe_set import UNBOUND
 from ..values.operands import Traced, has_traced, is_scalar, operand, record, variable_of, wrap
@@ -204,8 +204,8 @@ def _recorded(door: StatementDoor, *functions: Later) -> list[tuple[Recording, A
         check_no_bug(error, door.raised)
         raise refuse(
             EXCEPTION,
-            "an exception in a part of an expression that is evaluated by a condition cannot "
-            "be captured; check before",
+            "an exception in a part of an expression that is evaluated by a condition",
+            "check before",
         ) from None
 
 
@@ -268,7 +268,7 @@ def _joined_arms(
             ask_one_pool(door, one, other)
             reasons.append(reason(one, other))
             if not may_differ(one, other, item):
-                raise refuse(SEVERAL_KINDS, reasons[-1])
+                raise refusal(SEVERAL_KINDS, reasons[-1])
         return found
 
     values: list[Either] = []
@@ -289,7 +289,7 @@ def one_way(door: StatementDoor, found: Differing, then: Later, orelse: Later) -
     both = (partial(_attempted, door, way) for _, way in ways)
     (first, left), (second, right) = recorded_each(door.session, *both)
     if left is UNBOUND and right is UNBOUND:
-        raise refuse(SEVERAL_KINDS, found.reason)
+        raise refusal(SEVERAL_KINDS, found.reason)
     return _joined_arms(
         door, found.flag, (first, second), left, right, lambda one, other: found.reason
     )

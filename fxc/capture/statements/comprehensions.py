@@ -70,7 +70,7 @@ class Filtered(Traced):
         return iter(self.made.over(self.made.items))
 
     def __next__(self) -> Any:
-        raise refuse(ITERATOR, "next() of a filter over arrays or ranges cannot be captured")
+        raise refuse(ITERATOR, "next() of a filter over arrays or ranges")
 
     def _holds(self) -> Iterable[Any]:
         return (self.made.items, self.made.test)
@@ -150,8 +150,8 @@ def listed(items: object) -> Any:
     if type(found) is Counted and type(found.count) is int and found.count > MOST_LISTED:
         raise refuse(
             TOO_LARGE,
-            f"a list of {found.count} items, each computed by itself, cannot be captured; use "
-            "operations on arrays, np.array([…]) at once, or a loop that stores the elements",
+            f"a list of {found.count} items, each computed by itself,",
+            "use operations on arrays, np.array([…]) at once, or a loop that stores the elements",
         )
     return items
 

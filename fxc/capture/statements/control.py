@@ -30,7 +30,7 @@ from ..regions.loop_guards import check_guards
 from ..regions.recording import Recording
 from ..session.locations import user_location
 from ..session.recorder import RegionKind
-from ..session.refusing import How, Request, Respecialise, refuse
+from ..session.refusing import How, Request, Respecialise, refusal
 from ..session.session import Session, current_or_none
 from ..values.operands import Traced, TracedValue, has_traced, operand, wrap
 
@@ -208,11 +208,11 @@ def _record_cond(
         arms.append((region.finished((), results), out_spec))
     (true_region, true_spec), (false_region, false_spec) = arms
     if true_spec != false_spec:
-        raise refuse(MISFIT, "fxc.cond: the two functions return results of different structure")
+        raise refusal(MISFIT, "fxc.cond: the two functions return results of different structure")
     pairs = zip(true_region.results, false_region.results, strict=True)
     for number, (left, right) in enumerate(pairs):
         if not _are_alike(left.type, right.type):
-            raise refuse(
+            raise refusal(
                 MISFIT,
                 f"fxc.cond: result {number} is {left.type} in one branch and {right.type} in the "
                 "other; convert one of them",
@@ -227,7 +227,7 @@ def _results(session: Session, tree: object, what: str) -> tuple[list[Operand], 
     results: list[Operand] = []
     for number, leaf in enumerate(leaves):
         if not isinstance(leaf, Traced | bool | int | float | complex | np.generic):
-            raise refuse(MISFIT, f"{what}: result {number} is a {type(leaf).__name__}")
+            raise refusal(MISFIT, f"{what}: result {number} is a {type(leaf).__name__}")
         results.append(_owned(session, operand(leaf), results))
     return results, spec
 
@@ -308,10 +308,10 @@ def _check_carried(
 ) -> None:
     """Refuse a body whose results are of other types than what it carries."""
     if not same_structure:
-        raise refuse(MISFIT, f"{what}: the body returns another structure than it is given")
+        raise refusal(MISFIT, f"{what}: the body returns another structure than it is given")
     for number, (value, kind) in enumerate(zip(results, types, strict=True)):
         if not _are_alike(value.type, kind):
-            raise refuse(
+            raise refusal(
                 MISFIT,
                 f"{what}: carried value {number} is {kind} before the body and {value.type} after "
                 "it; convert the initial value",
@@ -348,7 +348,7 @@ def _initial_leaf(session: Session, leaf: object) -> Any:
 def _carried(session: Session, leaf: object, what: str) -> Operand:
     """The initial value of a leaf; arrays are copied. See Note [Results of regions]."""
     if not isinstance(leaf, Traced | int | float | complex | np.generic):
-        raise refuse(
+        raise refusal(
             MISFIT,
             f"{what} is a {type(leaf).__name__}, which cannot be carried; use an array, or a NumPy "
             "scalar such as np.int64(0)",
@@ -389,7 +389,7 @@ def _record_while(
 def _flag(x: object, what: str) -> Operand:
     """Whether a scalar counts as true."""
     if not isinstance(x, Traced | bool | int | float | complex | np.generic):
-        raise refuse(MISFIT, f"{what}: the test returns a {type(x).__name__}")
+        raise refusal(MISFIT, f"{what}: the test returns a {type(x).__name__}")
     value = operand(x)
     if value.type.rank:
         raise ValueError(f"{what}: the test returns an array with dimensions")

@@ -25,7 +25,7 @@ from ..forms.truths import flag_of
 from ..numbers.traced_int import decide_in_loops, wrap_dim
 from ..regions.counted import Counted
 from ..regions.structured import recorded
-from ..session.refusing import How, Request, Respecialise, refuse
+from ..session.refusing import How, Request, Respecialise, refusal
 from ..session.session import current
 from ..values.operands import operand
 from .comprehensions import Each, Items, count_of, item_of
@@ -236,7 +236,7 @@ def alike(made: Any, value: object) -> Any:
 
 
 def _refuse_dtypes() -> BaseException:
-    error = refuse(
+    error = refusal(
         SEVERAL_KINDS, "a list of values of different dtypes or shapes cannot be captured as a loop"
     )
     return Respecialise(Request(current().folds[-1].label, How.ITEM_BY_ITEM), error=error)

@@ -215,8 +215,8 @@ def taking(function: object) -> Any:
     if (getattr(function, "__module__", None) or "").partition(".")[0] not in _TRUSTED:
         raise refuse(
             ITERATOR,
-            "a generator as the argument of a global function by the name of a builtin cannot be "
-            "captured; give it a list",
+            "a generator as the argument of a global function by the name of a builtin",
+            "give it a list",
         )
     return function
 

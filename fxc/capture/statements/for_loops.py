@@ -22,7 +22,7 @@ from ..regions.loop_guards import check_guards
 from ..regions.needed import StatementDoor
 from ..regions.recording import Recording
 from ..regions.structured import Variables
-from ..session.refusing import How, Requests, Respecialise, constants, refuse
+from ..session.refusing import How, Requests, Respecialise, constants, refusal
 from ..staging.plans import LoopPlan
 from ..values.maybe_set import UNBOUND
 from ..values.operands import operand, record, wrap
@@ -120,7 +120,7 @@ class ForLoop(CapturedLoop):
     @property
     def recording(self) -> Recording | None:
         if self._rounds and How.AS_A_WHOLE in self.session.asked(self._label):
-            raise refuse(
+            raise refusal(
                 CHANGE_IN_LOOP,
                 "a change to an object in the iterations of a loop that Python runs is not "
                 "captured",

@@ -103,7 +103,7 @@ def _kind_of_item(region: Recording, x: Any, *, anew: bool) -> Kind | None:
 def _room_for(session: Session, kind: Kind, count: int) -> Rows:
     """An array with room for the items of ``count`` iterations."""
     if count > MOST_ITEMS:
-        raise refuse(TOO_LARGE, f"a list of {count} items cannot be captured; store into an array")
+        raise refuse(TOO_LARGE, f"a list of {count} items", "store into an array")
     array: Value = session.record("empty", (count, *kind.shape), kind.dtype, layout=None)
     return Rows(array, kind, count)
 
@@ -175,8 +175,8 @@ class Growing:
         if any(each in self._given_away for x in variables for each in arrays_of(x)):
             raise refuse(
                 LOOP_VARIABLE,
-                "a loop that appends an array to a list and keeps it cannot be captured; append a "
-                "copy",
+                "a loop that appends an array to a list and keeps it",
+                "append a copy",
             )
         for name, kind in new.items():
             assert count is not None

@@ -127,6 +127,7 @@ def sharing(session: Session, region: int, after: Mapping[str, object]) -> set[t
         raise refuse(
             LOOP_VARIABLE,
             "a variable that is None or an array that another one holds, from one iteration to "
-            "the next, cannot be captured; keep a copy",
+            "the next,",
+            "keep a copy",
         )
     return pairs

@@ -18,7 +18,7 @@ from ..regions.cells import Cells, is_flag
 from ..regions.needed import StatementDoor
 from ..regions.recording import Recording
 from ..regions.structured import Statement, Variables, values_of
-from ..session.refusing import How, Request, Requests, Respecialise, refuse
+from ..session.refusing import How, Request, Requests, Respecialise, refusal
 from ..session.session import MOST_UNROLLED
 from ..staging.plans import LoopPlan
 from ..values.maybe_set import UNBOUND
@@ -161,7 +161,7 @@ class LoopVariables(Statement):
     def _check_unrolled(self) -> None:
         """Refuse a loop that Python runs instead, if its iterations come to too much."""
         if self.by_python and self.session.operations - self._operations > MOST_UNROLLED:
-            raise refuse(
+            raise refusal(
                 TOO_LARGE,
                 f"a loop that cannot be captured as a whole, and unrolled has more than "
                 f"{MOST_UNROLLED} operations, is not captured; use fxc.fori_loop",
@@ -197,7 +197,7 @@ class LoopVariables(Statement):
         """Make parameters; the region is entered."""
         self._passes += 1
         if self._passes > _MOST_PASSES:
-            raise refuse(
+            raise refusal(
                 LOOP_VARIABLE, "the variables of this loop change their types again and again"
             )
         self._region = region

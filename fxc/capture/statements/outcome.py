@@ -21,7 +21,7 @@ from ..regions.recording import Recording
 from ..regions.structured import Variables
 from ..session.alternatives import options_of
 from ..session.recorder import Alternative
-from ..session.refusing import refuse
+from ..session.refusing import refusal, refuse
 from ..staging.jumps import RESULT
 from ..values.maybe_set import UNBOUND
 from ..values.operands import array_of, kind_of, wrap
@@ -94,8 +94,8 @@ class Outcome:
         if way is None:
             raise refuse(
                 LOOP_VARIABLE,
-                f"{described(name)} is {kind_text(x)} after an iteration of this loop, which "
-                "cannot be captured; use an array or a number",
+                f"{described(name)} is {kind_text(x)} after an iteration of this loop, which",
+                "use an array or a number",
             )
         return way
 
@@ -139,7 +139,8 @@ class Outcome:
             raise refuse(
                 LOOP_VARIABLE,
                 f"{described(name)} is a part of another array after an iteration of this loop, "
-                "which cannot be captured; write to an array in place, or use .copy()",
+                "which",
+                "write to an array in place, or use .copy()",
             )
         start = self._taken_over(name, found)
         if start in way.flagged:
@@ -255,7 +256,7 @@ class Outcome:
         unset = self._starts[name] is UNBOUND and name in found and not loop.may_be_unbound(name)
         unset = unset or name.partition(".")[0] in loop.by_turns
         if unset and name in loop.behind and not loop.runs and not name.startswith(RESULT):
-            raise refuse(
+            raise refusal(
                 LOOP_VARIABLE,
                 f"{name} has a value behind this loop only if there is an iteration; give it "
                 "one before",

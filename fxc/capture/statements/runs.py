@@ -74,16 +74,16 @@ class _Keys:
             if changed or not aliases.may_rely_on(root):
                 raise refuse(
                     ITERATOR,
-                    "itertools.groupby of what changes while a loop runs over it cannot be "
-                    "captured; run over a copy",
+                    "itertools.groupby of what changes while a loop runs over it",
+                    "run over a copy",
                 )
             aliases.rely_on(root, self._began)
         inside = current().statements[self._depth :]
         if any(not self._read.isdisjoint(getattr(each, "names", ())) for each in inside):
             raise refuse(
                 ITERATOR,
-                "a key of itertools.groupby that depends on a variable which the loop changes "
-                "cannot be captured; give it a default",
+                "a key of itertools.groupby that depends on a variable which the loop changes",
+                "give it a default",
             )
 
     def at(self, place: Any) -> Any:
@@ -173,7 +173,8 @@ def _runs(items: Counted, keys: _Keys) -> Counted:
                 raise refuse(
                     ITERATOR,
                     "a group of itertools.groupby that is run over when the next one has been "
-                    "asked for cannot be captured; make it a list at once",
+                    "asked for",
+                    "make it a list at once",
                 )
             return items.item(k)
 

@@ -88,7 +88,7 @@ class Spread:
             raise refuse(
                 LOOP_VARIABLE,
                 f"{described(name)} is {structure.text} in one iteration of this loop, and "
-                "something else in another, which cannot be captured",
+                "something else in another, which",
             )
         for item, part in zip(names_of(name, structure), items_of(x, structure), strict=True):
             yield from self._open(item, part)

@@ -21,7 +21,7 @@ from ..regions.loop_guards import check_guards
 from ..regions.needed import StatementDoor
 from ..regions.recording import Recording, empty_region
 from ..regions.structured import Variables
-from ..session.refusing import How, Requests, constants, refuse
+from ..session.refusing import How, Requests, constants, refusal
 from ..staging.plans import LoopPlan
 from ..values.operands import operand, variable_of
 from .arms import Either
@@ -168,7 +168,7 @@ class WhileLoop(CapturedLoop):
         assert region is not None
         going = self._goes_on(found)
         if self._has_new_tuples and self._every > 1:
-            raise refuse(
+            raise refusal(
                 LOOP_VARIABLE,
                 "tuples beside arrays that change their names in a loop are not captured",
             )

@@ -7,7 +7,7 @@ from typing import Any
 from fxc.ir.error_kinds import IDENTITY
 from fxc.ir.graph import Operand
 
-from ..session.refusing import refuse
+from ..session.refusing import refusal
 from ..session.session import current
 from .operands import Traced, TracedValue
 
@@ -56,6 +56,6 @@ for _name in _NUMBERS.split():
 
 
 def _unknown() -> Exception:
-    return refuse(
+    return refusal(
         IDENTITY, "the number that id() gives cannot be captured, but to compare it with another"
     )

@@ -16,7 +16,7 @@ import numpy as np
 from fxc.ir.error_kinds import TEXT
 from fxc.ir.types import ArrayType
 
-from ..session.refusing import refuse, run_now
+from ..session.refusing import refusal, refuse, run_now
 from .above import above
 from .operands import Traced, TracedValue
 from .snapshots import Of, as_pythons, is_array, mapped, snapshot
@@ -264,9 +264,7 @@ def _text(x: object, kind: type) -> Any:
 def bytes_of(x: Any) -> bytes:
     """``x.tobytes()``."""
     if isinstance(x, Traced):
-        raise refuse(
-            TEXT, "bytes of an array that are looked at cannot be captured; use x.view(np.uint8)"
-        )
+        raise refuse(TEXT, "bytes of an array that are looked at", "use x.view(np.uint8)")
     return bytes(x.tobytes())
 
 
@@ -277,7 +275,7 @@ def _known(x: object) -> Any:
 
 def _known_part(x: object) -> object:
     if type(x) is not Late and isinstance(x, Traced) and isinstance(x, str):
-        raise refuse(
+        raise refusal(
             TEXT, "a text of parts that conditions choose cannot be looked at while capturing"
         )
     return of_this_call(x)

@@ -12,7 +12,7 @@ from typing import Any
 from fxc.ir.error_kinds import KEYS_BY_CONDITION
 from fxc.ir.graph import Operand
 
-from ..session.refusing import refuse
+from ..session.refusing import refusal
 from ..session.session import current
 from .operands import Traced, operand
 
@@ -62,7 +62,7 @@ class MaybeSet(Traced):
 
     def unclear(self) -> Exception:
         """What to raise where it matters whether there is something."""
-        return refuse(
+        return refusal(
             KEYS_BY_CONDITION,
             "what holds an attribute or a key by a condition cannot be captured here; give it a "
             "value in any case",

@@ -137,8 +137,8 @@ def is_by_identity(value: object) -> bool:
     if getattr(kind, "__hash__", None) is None or (holds and not isinstance(value, _UNCHANGING)):
         raise refuse(
             ARGUMENT_KIND,
-            f"a {kind.__name__} from outside cannot be captured; pass what it holds as arrays, "
-            "lists or dicts",
+            f"a {kind.__name__} from outside",
+            "pass what it holds as arrays, lists or dicts",
         )
     return True
 

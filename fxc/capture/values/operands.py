@@ -14,7 +14,7 @@ from fxc.ir.types import ArrayType, ScalarType, is_known
 from fxc.ops.metas.layout import is_c_ordered
 from fxc.ops.metas.probing import derived_decide
 
-from ..session.refusing import refuse
+from ..session.refusing import refusal, refuse
 from ..session.session import current
 from .protocols import TakesFunctions
 from .rows import ListArray, Row, row_of, rows_in
@@ -36,7 +36,7 @@ class Traced:
     _among: ClassVar[Callable[..., Any] | None] = None
 
     def __repr__(self) -> str:
-        raise refuse(TEXT, "the text of a value that is not known yet cannot be captured here")
+        raise refusal(TEXT, "the text of a value that is not known yet cannot be captured here")
 
     def __format__(self, spec: str) -> str:
         return format(repr(self), spec)
@@ -275,7 +275,7 @@ def operand(x: Any) -> Operand:
         return x._operand()
     if type(x) in _NUMBERS:
         if type(x) is int and x not in _INT64:
-            raise refuse(
+            raise refusal(
                 OPERAND, f"the Python integer {x} does not fit in 64 bits and cannot be captured"
             )
         return Literal(x)
@@ -284,14 +284,12 @@ def operand(x: Any) -> Operand:
     if isinstance(x, np.generic):
         if is_known(x.dtype) and element_dtype(x.dtype) is not None:
             return Literal(x)
-        raise refuse(OPERAND, f"a scalar of dtype {x.dtype} cannot be captured")
+        raise refuse(OPERAND, f"a scalar of dtype {x.dtype}")
     if isinstance(x, tuple | list | range):
         return array_value(x)
     if is_derived(x):
         return operand(plain_number(x))
-    raise refuse(
-        OPERAND, f"a {type(x).__name__} among arrays cannot be captured; use an array or a number"
-    )
+    raise refuse(OPERAND, f"a {type(x).__name__} among arrays", "use an array or a number")
 
 
 def is_derived(x: object) -> bool:
@@ -318,14 +316,14 @@ def dtype_of(dtype: Any) -> np.dtype:
     found: np.dtype = np.dtype(np.void if isinstance(dtype, list | tuple | dict) else dtype)
     if not is_known(found) or is_without_unit(found):
         named = "a structured dtype" if found == np.void else f"dtype {found}"
-        raise refuse(OPERAND, f"an array of {named} cannot be captured")
+        raise refuse(OPERAND, f"an array of {named}")
     return found
 
 
 def constant(array: np.ndarray) -> Value:
     """The node that makes, at each call, a fresh array with these elements."""
     if not is_known(array.dtype):
-        raise refuse(OPERAND, f"an array of dtype {array.dtype} cannot be captured")
+        raise refuse(OPERAND, f"an array of dtype {array.dtype}")
     return current().value("constant", ArrayConstant.of(array))
 
 
@@ -358,9 +356,7 @@ def array_value(x: object) -> Value:
 def joined(items: Sequence[object]) -> Value:
     """A new array from a nested list that holds traced values: ``np.array([[a, b], [c, d]])``."""
     if not items:
-        raise refuse(
-            OPERAND, "an empty list among arrays cannot be captured; use an array of its dtype"
-        )
+        raise refuse(OPERAND, "an empty list among arrays", "use an array of its dtype")
     grown = next((place for place, x in enumerate(items) if row_of(x)), None)
     rows = rows_in(items[grown:]) if grown is not None else None
     if rows is not None and grown == 0:

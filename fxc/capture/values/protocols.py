@@ -12,7 +12,7 @@ import numpy as np
 
 from fxc.ir.error_kinds import NUMPY_OPTION
 
-from ..session.refusing import refuse
+from ..session.refusing import refusal
 from .above import above
 
 
@@ -31,7 +31,7 @@ def check_call(function: Any, args: Sequence[object], kwargs: Mapping[str, objec
         if _is_python(function):
             raise
         reason = f"a call of np.{function.__name__} beside its signature cannot be captured"
-        raise refuse(NUMPY_OPTION, f"{reason} ({error})") from None
+        raise refusal(NUMPY_OPTION, f"{reason} ({error})") from None
 
 
 @lru_cache(maxsize=1024)

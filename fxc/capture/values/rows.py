@@ -11,7 +11,7 @@ from fxc.ir.graph import Operand, Value
 from fxc.ir.records import frozen
 from fxc.ir.types import ArrayType, ScalarType
 
-from ..session.refusing import refuse
+from ..session.refusing import refusal
 from ..session.session import current
 
 Kind = ArrayType | ScalarType
@@ -42,7 +42,7 @@ class Row:
             assert isinstance(number, Value)
             return number
         if session.region:
-            raise refuse(
+            raise refusal(
                 LOOP_VARIABLE,
                 "an array of a list that a loop has filled is used in another loop or a branch "
                 "first, which cannot be captured; use np.array(list)",

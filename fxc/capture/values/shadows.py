@@ -16,7 +16,7 @@ from typing import Any
 
 from fxc.ir.error_kinds import ARGUMENT_KIND
 
-from ..session.refusing import refuse
+from ..session.refusing import refusal, refuse
 from ..session.session import current
 from .operands import Traced
 
@@ -92,9 +92,7 @@ def tuple_class(kind: type) -> Any:
     shadow = shadow_of(kind)
     for name in _OF_ITEMS:
         if isinstance(getattr(shadow, name, None), FunctionType):
-            raise refuse(
-                ARGUMENT_KIND, f"{kind.__name__} defines {name}, and such tuples cannot be captured"
-            )
+            raise refuse(ARGUMENT_KIND, f"{kind.__name__} defines {name}, and such tuples")
     return shadow
 
 
@@ -144,7 +142,7 @@ def _shadow(kind: type, always: bool) -> type:
     try:
         return type(kind)(kind.__name__, (quiet, kind, *bases), space)
     except TypeError as error:
-        raise refuse(
+        raise refusal(
             ARGUMENT_KIND,
             f"objects of {kind.__name__}, whose special methods are Python code, cannot be "
             f"captured ({error})",
@@ -194,8 +192,8 @@ def _methods(kind: type) -> Iterator[str]:
         if name in _REFUSED and found is not None:
             raise refuse(
                 ARGUMENT_KIND,
-                f"{kind.__name__} defines {name}, and such objects cannot be captured; pass the "
-                "arrays they hold",
+                f"{kind.__name__} defines {name}, and such objects",
+                "pass the arrays they hold",
             )
         if isinstance(found, FunctionType):
             if not _only_reads_fields(found):

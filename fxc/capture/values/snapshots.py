@@ -36,7 +36,7 @@ def as_pythons(x: object) -> Any:
         return x
     external: Any = x
     if external.kind not in (list, dict, set):
-        raise refuse(TEXT, f"showing a {external.kind.__name__} from outside cannot be captured")
+        raise refuse(TEXT, f"showing a {external.kind.__name__} from outside")
     external.settle()
     return external.kind(external)
 
@@ -63,9 +63,7 @@ def _snapshot_of(x: Any) -> Any:
     if type(x) in (set, frozenset) and not any(isinstance(item, Traced) for item in x):
         return type(x)(x)
     if type(x).__dict__.get("__fxc_class__") is not None:
-        raise refuse(
-            TEXT, f"showing a {type(x).__name__} inside of something else cannot be captured"
-        )
+        raise refuse(TEXT, f"showing a {type(x).__name__} inside of something else")
     return x
 
 
