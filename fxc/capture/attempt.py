@@ -34,12 +34,12 @@ from .outside.containers import External
 from .outside.inputs import Route
 from .outside.outside import Outside
 from .outside.overlaps import Overlaps, settle_overlaps
-from .session.constant_parts import check_constants
 from .session.exceptions import check_no_bug
 from .session.locations import location_of
 from .session.refusing import Requests, Respecialise, constants, refusal, refuse, refuse_known
 from .session.session import Session
 from .session.suspended import check_generators, close_generators
+from .session.warned_of import check_constants
 from .values.shadows import real_class
 
 

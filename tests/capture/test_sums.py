@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import fxc
-from fxc.capture.statements.sums import corrected_total
+from fxc.capture.statements.folded import corrected_total
 from tests.outcomes import difference, run
 
 HARD = np.array([1e16, 1.0, -1e16] * 9 + [0.1] * 10)

@@ -24,7 +24,7 @@ _CAPTURE = ROOT / "fxc" / "capture"
 # What has a case for each form, or for most of them: what joins, carries, holds and leaves them.
 _BY_FORM = {
     *("forms/carrying.py", "forms/items.py", "forms/joining.py", "forms/leaving.py"),
-    *("epilogue/expressions.py", "epilogue/listed.py", "door/identity.py"),
+    *("epilogue/expressions.py", "epilogue/listed.py", "door/comparisons.py"),
 }
 _OF_ANY = {Traced, TracedValue, Limited, WithLength}  # what all, or very many, have in common
 

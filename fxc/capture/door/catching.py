@@ -33,7 +33,6 @@ _AS_THEY_ARE = (
     *(os.path.join(OURS, "capture", folder, "") for folder in ("door", "outside")),
     *(str(module.__file__) for module in (objects, traced_int)),
     os.path.join(OURS, "capture", "dicts", "tables.py"),
-    os.path.join(OURS, "capture", "statements", "unpacking.py"),
 )
 _PLAIN_ERRORS = (
     *(KeyError, IndexError, StopIteration, ZeroDivisionError, OverflowError, AssertionError),

@@ -9,7 +9,7 @@ from typing import Any
 from fxc.ir.records import frozen
 
 from ..guards.builder import GuardBuilder
-from ..guards.expressions import attribute_of
+from ..guards.words import attribute_of
 from ..values.shadows import real_class
 
 DELETED: Any = object()

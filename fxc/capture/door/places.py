@@ -12,7 +12,7 @@ from typing import Any
 from fxc.ir.error_kinds import KEYS_BY_CONDITION
 from fxc.ir.records import frozen
 
-from ..dicts.open_dicts import OpenDict
+from ..dicts.made_dicts import OpenDict
 from ..outside.dicts import ExternalDict
 from ..outside.lists import ExternalList
 from ..session.refusing import refuse

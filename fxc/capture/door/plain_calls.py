@@ -31,10 +31,10 @@ from ..outside.inputs import Route
 from ..session.locations import is_of_program
 from ..session.refusing import refusal, refuse, run_now
 from ..session.session import label_of
-from ..values.constants import as_constants
 from ..values.objects import Args, Kwargs
 from ..values.operands import TracedValue, has_traced
 from ..values.shadows import is_shadow
+from ..values.snapshots import as_constants
 from .reads import name_of
 from .shows import show, show_warning
 from .staged import Staged

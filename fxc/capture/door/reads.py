@@ -22,8 +22,8 @@ from fxc.ir.error_kinds import KEYS_BY_CONDITION, OBJECT
 
 from ..forms.differing import Differing
 from ..forms.options import record_of
-from ..guards.expressions import attribute_of
 from ..guards.program import Source
+from ..guards.words import attribute_of
 from ..lists.list_room import WithLength
 from ..lists.records import Record
 from ..outside import purity

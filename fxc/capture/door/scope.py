@@ -7,28 +7,77 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
-from fxc.ir.error_kinds import STATEMENT
+from fxc.ir.error_kinds import CHANGE_IN_LOOP, STATEMENT
 from fxc.ir.later import import_later
 
-from ..session.refusing import refuse
+from ..arrays.traced_array import TracedArray
+from ..lists.list_room import Int
+from ..lists.traced_lists import TracedList, is_in_arrays
+from ..outside.lists import ExternalList
+from ..session.refusing import refusal, refuse
 from ..values.maybe_set import UNBOUND
 from ..values.objects import is_namedtuple
-from .by_places import at_place, has_place, list_to_change
+from ..values.operands import settled
 from .outer import Outer
 from .stores import Names, Stores
+
+
+def list_to_change(door: Stores, x: object) -> Any:
+    """The list that is run over."""
+    if type(x) in (list, ExternalList) or (type(x) is TracedList and x.of is list):
+        return x
+    raise refusal(
+        CHANGE_IN_LOOP,
+        "a change to something else than a list, while a loop runs over it, is not captured",
+    )
+
+
+def has_place(door: Stores, items: object, place: object) -> Any:
+    return place < door.call(len, items)
+
+
+def at_place(door: Stores, items: Any, place: Int) -> Any:
+    if is_in_arrays(items):
+        return items.at(place)
+    return door.indexed(items)[place]
+
+
+def starred(door: Stores, x: Any, before: int, after: int) -> tuple[Any, ...]:
+    """``first, *rest, last = x``: so many first items, a list of those between, and so many last
+    ones. Raises ``ValueError`` as Python does.
+    """
+    found = settled(x)
+    is_array = isinstance(found, TracedArray) and found.ndim > 0
+    if is_array or is_in_arrays(found):
+        size = door.call(len, found)
+        if isinstance(size, int):
+            _check_length(size, before + after)
+            between = found[before : size - after]
+            between = door.call(list, between) if is_array else between
+            last = (found[k] for k in range(size - after, size))
+            return (*(found[k] for k in range(before)), between, *last)
+    items = [*x]
+    _check_length(len(items), before + after)
+    end = len(items) - after
+    return (*items[:before], items[before:end], *items[end:])
+
+
+def _check_length(count: int, least: int) -> None:
+    if count < least:
+        raise ValueError(f"not enough values to unpack (expected at least {least}, got {count})")
+
 
 # What staged code finds by name: functions that are given the door first (these), others
 # (``_PLAIN``), the methods of ``Scope``, and those of the door.
 # See Note [Rooms with one door].
 _FUNCTIONS: tuple[Callable[..., Any], ...] = (
-    *(list_to_change, has_place, at_place),
+    *(list_to_change, has_place, at_place, starred),
     import_later("fxc.capture.statements.folds", "fold"),
     import_later("fxc.capture.statements.nests", "nest"),
     import_later("fxc.capture.statements.nests", "nested"),
     import_later("fxc.capture.statements.comprehensions", "filtered"),
     import_later("fxc.capture.statements.comprehensions", "mapped"),
     import_later("fxc.capture.statements.folds", "row"),
-    import_later("fxc.capture.statements.unpacking", "starred"),
     import_later("fxc.capture.statements.loops", "bound"),
     import_later("fxc.capture.statements.branches", "raises"),
     import_later("fxc.capture.statements.choices", "both"),

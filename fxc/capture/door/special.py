@@ -52,6 +52,7 @@ from ..values.objects import MISSING
 from ..values.operands import Traced, is_scalar, settled
 from ..values.rows import list_array_of
 from ..values.shadows import class_of, has_method
+from .comparisons import frozen, hash_of
 from .containers import (
     counter_of,
     deque_of,
@@ -75,7 +76,6 @@ from .conversions import (
 )
 from .copies import deep, shallow
 from .extremes import extreme, of_items
-from .identity import frozen, hash_of
 from .plain_calls import PlainCalls
 from .shows import show_print, show_warning
 

@@ -15,7 +15,7 @@ from ..guards.program import Source
 from ..lists.records import Record
 from ..outside import purity
 from ..outside.containers import External, Held, is_number
-from ..outside.namespaces import Namespace
+from ..outside.dicts import Namespace
 from ..outside.outside import Known
 from ..session.refusing import refuse
 from ..session.session import label_of

@@ -14,7 +14,7 @@ from fxc.ir.graph import Value
 from fxc.ir.later import import_later
 
 from ..arrays.array_facts import Flags
-from ..dicts.open_dicts import OpenDict
+from ..dicts.made_dicts import OpenDict
 from ..dicts.traced_dicts import Keyed, TracedDict
 from ..dicts.traced_sets import TracedSet
 from ..forms.differing import Differing
@@ -50,8 +50,7 @@ from ..values.operands import Traced, TracedValue, has_traced, settled, wrap
 from ..values.rows import ListArray, list_array_of, rows_in
 from ..values.shadows import class_of
 from ..values.snapshots import Held
-from .expression_parts import ExpressionParts
-from .listed import Lists
+from .listed import ExpressionParts, Lists
 
 # See Note [Rooms with one door].
 check_rows = import_later("fxc.capture.epilogue.classed", "check_rows")

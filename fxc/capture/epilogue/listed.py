@@ -1,4 +1,4 @@
-"""The expressions by which an epilogue makes a list of the items that stand in arrays."""
+"""What expressions of an epilogue are made of: leaves, variables, constants, items of lists."""
 
 from __future__ import annotations
 
@@ -8,12 +8,70 @@ from typing import Any, assert_never
 
 import numpy as np
 
+from fxc.ir.graph import Value
+from fxc.ir.later import import_later
 from fxc.ir.types import ScalarType
 
 from ..forms.differing import Differing
 from ..forms.form import Array, Constant, Form, Items, MixedNumber, Number, Union, columns_of
 from ..forms.structures import Structure
+from ..outside.outside import Outside
+from ..session.session import RESULT
 from ..values.late import Late
+from ..values.operands import wrap
+from .leaves import CapturedLeaf, output_leaf
+
+# See Note [Rooms with one door].
+classed = import_later("fxc.capture.epilogue.classed", "classed")
+
+
+class ExpressionParts:
+    """Collects the leaves, variables and constants that expressions name."""
+
+    def __init__(self, outside: Outside) -> None:
+        self._outside = outside
+        self.leaves: list[CapturedLeaf] = []
+        self.objects: dict[str, None] = {}  # variables of the guard program
+        self.is_located = False  # whether what is refused was made at a known place
+        self._constants: dict[str, Any] = {}
+        self._lines: list[str] = []
+        self._made: dict[int, tuple[str, Any]] = {}
+
+    def array(self, value: Value) -> str:
+        """The expression for an array that leaves the function."""
+        if value not in self._outside.session.classes:
+            return self.leaf(wrap(value))
+        return self.once(value, lambda: str(classed(self, value)))
+
+    def leaf(self, x: object) -> str:
+        self._outside.session.spend(RESULT)
+        self.leaves.append(output_leaf(self._outside, x))
+        return f"r{len(self.leaves) - 1}"
+
+    def once(self, x: object, made: Callable[[], str]) -> str:
+        """The variable that holds what is made for ``x``."""
+        if id(x) not in self._made:
+            expression, name = made(), f"c{len(self._made)}"
+            self._lines.append(f"{name} = {expression}")
+            self._made[id(x)] = (name, x)
+        return self._made[id(x)][0]
+
+    def reference(self, var: str) -> str:
+        """A variable of the guard program."""
+        constants = self._outside.guards.constants
+        if var in constants:
+            self._constants[var] = constants[var]
+        else:
+            self.objects[var] = None
+        return var
+
+    def _constant(self, value: object) -> str:
+        name = f"k{len(self._constants)}"
+        self._constants[name] = value
+        return name
+
+
+# ------------------------------------------------------------------ items
 
 
 class Lists:

@@ -11,8 +11,8 @@ from fxc.ir.size_guards import Guard
 from fxc.ir.symbols import Dim
 from fxc.ir.types import ArrayType
 
-from .expressions import expression_of
 from .program import Check, Fetch, GuardProgram, Source, Step, relation_check
+from .words import expression_of
 
 
 class GuardBuilder:

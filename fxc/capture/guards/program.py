@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from fxc.ir.types import ArrayType
 
 # For programs that are made, and for those that do not hold. See Note [Rooms with one door].
-expression_of = import_later("fxc.capture.guards.expressions", "expression_of")
+expression_of = import_later("fxc.capture.guards.words", "expression_of")
 difference = import_later("fxc.capture.guards.words", "difference")
 
 Inputs = tuple[Any, ...]

@@ -14,7 +14,7 @@ from fxc.ir.graph import Operand
 from ..session.refusing import refuse
 from ..session.session import current
 from ..values.operands import Traced, operand, settled
-from ..values.precedence import goes_first
+from ..values.operator_methods import goes_first
 from .list_room import Int, WithLength, bounds_among, checked_place, is_unknown
 
 

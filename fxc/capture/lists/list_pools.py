@@ -19,7 +19,7 @@ from ..regions.counted import Bounded, Counted
 from ..session.refusing import How, Request, Requests, refuse
 from ..session.session import current
 from ..values.operands import operand, record, settled, taken_for, wrap
-from ..values.precedence import goes_first
+from ..values.operator_methods import goes_first
 from .list_buffers import Buffer
 from .list_changes import ChangedList
 from .list_room import Int, place_among

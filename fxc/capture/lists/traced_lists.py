@@ -22,7 +22,7 @@ from ..numbers.traced_int import wrap_dim
 from ..regions.structured import Statement
 from ..values.above import above
 from ..values.operands import Traced, settled, wrap
-from ..values.precedence import goes_first
+from ..values.operator_methods import goes_first
 from .list_buffers import any_number, any_of
 from .list_changes import ChangedList, is_list, list_of, spliced
 from .list_contents import SPARE, is_wide

@@ -28,9 +28,9 @@ from ..arrays.indexing import assign
 from ..numbers.traced_int import TracedInt, known_ints
 from ..session.refusing import Respecialise, constants
 from ..session.session import current
-from ..values.constants import as_constants
 from ..values.objects import Args, Kwargs
 from ..values.operands import Traced, TracedValue, constant, wrap
+from ..values.snapshots import as_constants
 
 _PLAIN = (type(None), bool, int, float, complex, str, bytes, type(Ellipsis))
 

@@ -20,7 +20,7 @@ from ..arrays.ufuncs import call_ufunc, writable
 from ..session.refusing import refuse
 from ..session.session import current
 from ..values.operands import array_value, operand, record, wrap
-from .listed import listed
+from .library import listed
 
 
 def dot(a: object, b: object, out: Any = None) -> Any:

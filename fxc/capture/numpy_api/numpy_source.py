@@ -33,9 +33,9 @@ from ..numbers.traced_int import TracedInt, known_ints
 from ..outside.purity import only_computes
 from ..session.refusing import refusal, refuse
 from ..session.session import current
-from ..values.constants import as_constants
 from ..values.objects import Args, Kwargs
 from ..values.operands import has_traced, operand
+from ..values.snapshots import as_constants
 
 # Functions that do nothing but compute their result, or write to the array they are given.
 _NAMES = """

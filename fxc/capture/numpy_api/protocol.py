@@ -38,14 +38,13 @@ from . import (
     joining,
     library,
     matrices,
-    medians,
     picking,
     placing,
     statistics,
     tapers,
 )
 from .foreign import attempt, call_foreign
-from .listed import listed
+from .library import listed
 from .numpy_source import SOURCES, has_source, run_source, run_unlisted
 
 # See Note [Rooms with one door].
@@ -134,7 +133,6 @@ FUNCTIONS: dict[Any, Callable[..., Any]] = {
     **sharing.FUNCTIONS,
     **library.FUNCTIONS,
     **matrices.FUNCTIONS,
-    **medians.FUNCTIONS,
     **statistics.FUNCTIONS,
     **tapers.FUNCTIONS,
     **picking.FUNCTIONS,

@@ -1,4 +1,4 @@
-"""Averages, histograms, and what leaves nans out, where NumPy's own code needs elements."""
+"""Medians, averages, histograms, and what leaves nans out."""
 
 from __future__ import annotations
 
@@ -8,14 +8,110 @@ from typing import Any
 import numpy as np
 
 from fxc.ir.error_kinds import NUMPY_OPTION
+from fxc.ir.graph import Value
+from fxc.ir.size_functions import hint
 from fxc.ir.size_guards import guard
+from fxc.ir.symbols import counted_in, product
+from fxc.ir.types import is_c_contiguous
+from fxc.ops.metas.shapes import normalize_axes_tuple
 
 from ..arrays import creation, shaping
+from ..arrays.reductions import demand_more
 from ..arrays.traced_scalar import numpy_scalar
-from ..numbers.dims import dim_of
+from ..arrays.ufuncs import call_ufunc
+from ..numbers.dims import axis_number, dim_of
+from ..numbers.traced_int import wrap_dim
 from ..session.refusing import refuse
-from ..values.operands import array_value, operand, record
+from ..session.session import current
+from ..values.operands import array_value, kind_of, operand, record, wrap
 from .numpy_source import run_source
+
+_SORTED = tuple(np.dtype(code) for code in "?bhilBHILfd")
+_SHORT = 2048  # elements that are sorted in less time than NumPy takes to find those in the middle
+
+
+def median(a: object, axis: object = None, *args: object, **kwargs: object) -> Any:
+    """As ``np.median``: of short vectors and rows by a sort, of other integers by NumPy's own code,
+    of other floats NumPy finds it.
+    """
+    value = array_value(a)
+    if args or kwargs:
+        return run_source(np.median, (a, axis, *args), kwargs)
+    axes = _places(axis, value.type.rank)
+    rows = _short_rows(value, axes)
+    if rows is not None:
+        return _middle(rows)
+    by_numpy = value.type.dtype.kind == "f" or counted_in(kind_of(value).size)
+    is_served = axis is None or (len(axes) == 1 and value.type.rank <= 2)
+    if not (by_numpy and is_served):
+        return run_source(np.median, (a, axis), {})
+    place = None if axis is None else axes[0]
+    demand_more(kind_of(value), None if place is None else axes, 0)
+    return record("median", value, axis=place)
+
+
+def _places(axis: object, rank: int) -> tuple[int, ...]:
+    if axis is None:
+        return tuple(range(rank))
+    given = axis if isinstance(axis, tuple | list) else (axis,)
+    return normalize_axes_tuple([axis_number(each) for each in given], rank)
+
+
+def _short_rows(value: Value, axes: tuple[int, ...]) -> Value | None:
+    """The numbers of each median along the last axis, in C order, if they are few: integers as the
+    floats that NumPy takes the mean of.
+
+    Where the medians have several axes, they are in C order, too, as NumPy's only are for some.
+    """
+    kind = kind_of(value)
+    if not axes or kind.dtype not in _SORTED or counted_in(kind.size) or not hint(kind.size):
+        return None
+    given: Any = wrap(value)
+    kept = kind.rank - len(axes)
+    in_order = kept < 2 or len(axes) > 1 or is_c_contiguous(kind)
+    if axes == (0,) and kept == 1:
+        given = given.T
+    elif axes != tuple(range(kept, kind.rank)) or not in_order:
+        return None
+    if hint(product([kind.shape[place] for place in axes])) > _SHORT:
+        return None
+    if kind.dtype.kind != "f":
+        given = given.astype(np.float64)
+    return array_value(given.reshape(*given.shape[:kept], -1).copy())
+
+
+def _middle(value: Value) -> Any:
+    """The mean of the one or two elements in the middle of a row; nan if there is one among them.
+
+    The mean begins to add at +0.0. Of nothing it warns: that is NumPy's.
+    """
+    ordered, size = wrap(record("sort", value, axis=-1, kind=None)._value), kind_of(value).shape[-1]
+    count: Any = size
+    if not isinstance(size, int):
+        count = record("int_value", size)
+        record("try_demand", operand(count > 0))
+    number = count if current().varies(size) else wrap_dim(size)  # where it varies, of the graph
+    places = (number - 1) // 2, number // 2, number - 1
+    is_vector = ordered.ndim == 1
+    one_of = _scalar_of if is_vector else _array_of
+    lower, upper, last = (ordered[place if is_vector else (..., place)] for place in places)
+    one, two = upper + 0.0, (lower + 0.0 + upper) / 2
+    if isinstance(size, int):
+        found = one if size % 2 else two
+    else:
+        found = one_of(count % 2 == 1, one, two)
+    return one_of(call_ufunc("isnan", last), last, found)
+
+
+def _array_of(test: object, left: object, right: object) -> Any:
+    return record("where", operand(test), operand(left), operand(right))
+
+
+def _scalar_of(test: object, left: object, right: object) -> Any:
+    return record("item", _array_of(test, left, right)._value)
+
+
+# ------------------------------------------------------------------ averages and histograms
 
 
 def average(
@@ -63,6 +159,7 @@ def histogram(
 
 FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.average: average,
+    np.median: median,
     np.nanstd: nanstd,
     np.histogram: histogram,
 }

@@ -23,7 +23,6 @@ from ..values.objects import has_owner, is_by_identity, is_namedtuple, is_proxy,
 from ..values.operands import Traced
 from ..values.shadows import tuple_class
 from .containers import PLAIN, External, Held, is_plain
-from .deques import ExternalDeque
 from .dicts import ExternalDict
 from .files import TracedFile
 from .functions import is_known_by_code, is_made_anew
@@ -31,7 +30,7 @@ from .generators import TracedGenerator, check_apart, source_kind
 from .inputs import EAGER, Route
 from .lists import ExternalList
 from .outside import Known, Outside
-from .sets import ExternalSet
+from .sets import ExternalDeque, ExternalSet
 
 _NUMBERS = frozenset({int, float, complex})
 

@@ -25,7 +25,7 @@ from ..session.session import ITEM
 from ..values.maybe_set import MaybeSet, given
 from ..values.objects import MISSING, class_attribute
 from ..values.operands import Traced
-from ..values.precedence import goes_first
+from ..values.operator_methods import goes_first
 from .inputs import Route
 from .outside import Outside
 

@@ -1,15 +1,17 @@
-"""Dicts from outside: the stand-ins of ``containers``."""
+"""Dicts from outside, and namespaces of objects: the stand-ins of ``containers``."""
 
 from __future__ import annotations
 
+import keyword
 from collections import OrderedDict, defaultdict
+from collections.abc import Callable
 from typing import Any
 
 from fxc.ir.error_kinds import ARGUMENT_KIND, CHANGE_OUTSIDE, KEYS_BY_CONDITION
 
 from ..session.refusing import refusal, refuse
 from ..values.maybe_set import UNBOUND, MaybeSet, check_sure, given
-from ..values.objects import MISSING
+from ..values.objects import MISSING, class_attribute, is_data_descriptor
 from .containers import (
     MAPPING_READS,
     ExternalMapping,
@@ -190,3 +192,56 @@ class ExternalDict(ExternalMapping, dict[Any, Any]):
 
 
 give_reads(ExternalDict, f"{MAPPING_READS} copy")
+
+# ------------------------------------------------------------------ namespaces
+
+
+class Namespace(ExternalMapping, dict[str, Any]):
+    """The dict of an object's attributes: its items are read and stored as those are, but for what
+    the class has to say.
+    """
+
+    def __init__(
+        self,
+        held: Held,
+        kind: type,
+        items: Callable[[], dict[str, object]],
+        find: Callable[[str], object],
+        store: Callable[[str, object], None],
+    ) -> None:
+        super().__init__()
+        self._held = held
+        self._kind = kind  # of the object
+        self._items = items
+        self._found = find  # by the name; it gives MISSING for none
+        self._store = store
+
+    def settle(self) -> None:
+        dict.update(self, self._items())
+
+    def _checked(self, key: object) -> str:
+        key = plain_key(key)
+        found = class_attribute(self._kind, key) if type(key) is str else None
+        plain = type(key) is str and key.isidentifier() and not keyword.iskeyword(key)
+        if not plain or is_data_descriptor(found):
+            raise refuse(
+                CHANGE_OUTSIDE,
+                f"the item {key!r} of {self._held.source.text}, which is no plain attribute,",
+                "read and store attributes",
+            )
+        return str(key)
+
+    def _find(self, key: object) -> Any:
+        return self._found(self._checked(key))
+
+    def copy(self) -> dict[str, Any]:
+        return self._items()
+
+    def __setitem__(self, key: object, value: object, /) -> None:
+        self._store(self._checked(key), value)
+
+    def __delitem__(self, key: object, /) -> None:
+        raise refuse(CHANGE_OUTSIDE, f"'del' of an item of {self._held.source.text}", "use delattr")
+
+
+give_reads(Namespace, MAPPING_READS)

@@ -14,7 +14,7 @@ from ..session.refusing import How, Request, Respecialise, refuse
 from ..values.above import above
 from ..values.objects import MISSING
 from ..values.operands import Traced
-from ..values.precedence import goes_first
+from ..values.operator_methods import goes_first
 from .containers import ExternalSequence, Held, give_reads, is_number, is_plain, settled
 
 # Note [Lists of numbers]

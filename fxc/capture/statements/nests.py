@@ -15,9 +15,8 @@ from ..regions.needed import StatementDoor
 from ..session.locations import user_location
 from ..session.refusing import How, Request, Respecialise
 from .comprehensions import Comprehension, Each
-from .folded import but_none
+from .folded import CORRECTS, but_none, corrected_plus, ended, plus
 from .folds import entry_of
-from .sums import CORRECTS, corrected_plus, ended, plus
 
 
 def nest(door: StatementDoor, function: object, made: Comprehension) -> Any:

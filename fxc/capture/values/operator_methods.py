@@ -1,10 +1,13 @@
-"""Python's operators as methods of a class, all of which one function computes."""
+"""Python's operators as methods of values, and which operand of one is asked first."""
 
 from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterable
 from typing import Any
+
+from .operands import Traced
+from .protocols import TakesFunctions
 
 # By the names of Python's methods the names of NumPy's ufuncs.
 BINARY = {
@@ -54,3 +57,14 @@ def operator_of(name: str) -> Callable[..., Any]:
     """Python's operator of that name."""
     found: Callable[..., Any] = getattr(operator, f"__{name}__")
     return found
+
+
+def goes_first(other: object, *, repeating: bool = False) -> bool:
+    """Whether NumPy's operator of ``other`` comes before the ``+``, or ``*``, of a list.
+
+    Python asks the operand on the right first where the one on the left is a sequence of C's: so
+    ``items += array`` makes an array. A number may be how often to repeat.
+    """
+    if not (isinstance(other, Traced) and isinstance(other, TakesFunctions)):
+        return False
+    return not (repeating and other._is_number)

@@ -1,4 +1,4 @@
-"""What parts of a text hold at the time: copies of arrays, and of containers.
+"""What parts of a text hold at the time: copies of arrays and containers; known arrays as values.
 
 See Note [Late effects].
 """
@@ -14,7 +14,7 @@ from fxc.ir.error_kinds import TEXT
 from fxc.ir.types import ArrayType
 
 from ..session.refusing import refuse
-from .operands import Traced, TracedValue, record, settled
+from .operands import Traced, TracedValue, constant, record, settled, wrap
 
 Of = Callable[[Any], object]
 
@@ -69,3 +69,17 @@ def _snapshot_of(x: Any) -> Any:
 
 def is_array(x: TracedValue) -> bool:
     return isinstance(x._object.type, ArrayType)
+
+
+def as_constants(result: Any) -> Any:
+    """A result with traced arrays in place of those that are known, one for each."""
+    made: dict[int, Any] = {}
+
+    def constant_of(x: Any) -> Any:
+        if type(x) is not np.ndarray:
+            return x
+        if id(x) not in made:
+            made[id(x)] = wrap(constant(x))
+        return made[id(x)]
+
+    return mapped(result, constant_of)
