@@ -20,7 +20,7 @@ from ..regions.counted import Bounded, Counted
 from ..session.refusing import refuse
 from ..session.session import current
 from ..values.above import above
-from ..values.limited import Limited
+from ..values.limited import Limited, refuse_methods
 from ..values.operands import settled
 from .dict_tables import KeyedBuffer, sure
 
@@ -113,21 +113,12 @@ class Keyed(WithLength, Limited):
             raise AttributeError(f"{self.of.__name__!r} object has no attribute {name!r}")
         raise self.refused(f".{name}()")
 
-    def __or__(self, other: object) -> Any:
-        raise self.refused("|")
-
-    def __and__(self, other: object) -> Any:
-        raise self.refused("&")
-
-    def __sub__(self, other: object) -> Any:
-        raise self.refused("-")
-
-    def __xor__(self, other: object) -> Any:
-        raise self.refused("^")
-
-    __ror__, __rand__, __rsub__ = __or__, __and__, __sub__
-    __rxor__ = __iand__ = __isub__ = __ixor__ = __xor__
     __hash__ = None  # type: ignore[assignment]
+
+
+for _name, _sign in (("or", "|"), ("and", "&"), ("sub", "-"), ("xor", "^")):
+    refuse_methods(Keyed, {f"__{_name}__": _sign, f"__r{_name}__": _sign})
+refuse_methods(Keyed, dict.fromkeys(("__iand__", "__isub__", "__ixor__"), "^"))
 
 
 class TracedDict(Keyed):

@@ -21,6 +21,7 @@ from ..numbers.python_numbers import as_scalar, to_python
 from ..session.refusing import refusal, refuse
 from ..session.session import current
 from ..values.late import OF_TEXTS, Late, late
+from ..values.limited import refuse_methods
 from ..values.operands import Traced, array_of, operand, variable_of, wrap
 from ..values.operator_methods import BINARY, COMPARISONS, UNARY, give_methods, operator_of
 from ..values.protocols import TakesUfuncs
@@ -202,7 +203,7 @@ class Several(TakesUfuncs, Traced):
     def __iter__(self) -> Iterator[Any]:
         found = self.only(lambda x: type(x) is tuple)
         if type(found) is Several:
-            raise self._unclear("the items, of tuples of several lengths,")
+            raise self.refused("the items, of tuples of several lengths,")
         return iter(found)
 
     def _counted(self) -> Any:
@@ -230,7 +231,7 @@ class Several(TakesUfuncs, Traced):
     def _method(self, name: str, *args: object, **kwargs: object) -> Any:
         """What a method of texts gives for known arguments."""
         if any(isinstance(x, Traced) for x in (*args, *kwargs.values())):
-            raise self._unclear(f"{name}()")
+            raise self.refused(f"{name}()")
         return self.of_each(lambda x: getattr(x, name)(*args, **kwargs))
 
     def __setitem__(self, key: object, value: object) -> None:
@@ -254,16 +255,7 @@ class Several(TakesUfuncs, Traced):
     def __round__(self, digits: int | None = None) -> Any:
         return for_each(lambda x: round(x, digits), (self,))
 
-    def __len__(self) -> int:
-        raise self._unclear("len()")
-
-    def __hash__(self) -> int:
-        raise self._unclear("a key, or hash(),")
-
-    def __repr__(self) -> str:
-        raise self._unclear("the text")
-
-    def _unclear(self, what: str) -> Exception:
+    def refused(self, what: str) -> Exception:
         return refuse(SEVERAL_KINDS, f"{what} of {self.text}")
 
 
@@ -388,3 +380,6 @@ def _equality(name: str, left: Several, right: object) -> Any:
 _EQUALITIES = ("eq", "ne")
 give_methods(Several, _compute, (BINARY | COMPARISONS | UNARY).keys() - {"matmul", *_EQUALITIES})
 give_methods(Several, _equality, _EQUALITIES)
+refuse_methods(
+    Several, {"__len__": "len()", "__hash__": "a key, or hash(),", "__repr__": "the text"}
+)

@@ -8,7 +8,6 @@ from typing import Any, NoReturn, Self
 import numpy as np
 
 from fxc.ir.error_kinds import TEXT
-from fxc.ir.graph import Operand
 
 from ..arrays.traced_array import TracedArray
 from ..forms.leaving import codes_of_items
@@ -18,6 +17,7 @@ from ..numbers.python_numbers import logical_not, to_bool, to_int, to_python
 from ..regions.counted import Bounded, Counted
 from ..session.refusing import Respecialise, refuse
 from ..session.session import current
+from ..values.limited import refuse_methods
 from ..values.operands import constant, operand, taken_for, wrap
 from ..values.operator_methods import COMPARISONS
 from .list_room import Int, WithLength
@@ -71,11 +71,8 @@ class UnknownText(WithLength):
     """What texts and characters have in common."""
 
     __slots__ = ()
-
+    refused = staticmethod(refused)
     __class__ = taken_for(str)
-
-    def _operand(self) -> Operand:
-        raise refused("an array")
 
     def _known(self, what: str = "a text") -> NoReturn:
         raise refused(what)
@@ -103,23 +100,19 @@ class UnknownText(WithLength):
     def __radd__(self, other: object) -> Any:
         return _joined(other, self)
 
-    def __hash__(self) -> int:
-        raise refused("a key, or hash(),")
-
-    def __repr__(self) -> str:
-        raise refused("the text")
-
-    def __format__(self, spec: str) -> str:
-        raise refused("format()")
-
     def __bool__(self) -> bool:
         return bool(self._is_filled())
 
-    def __mul__(self, other: object) -> Any:
-        raise refused("an operator")
 
-    __rmul__ = __mod__ = __rmod__ = __lt__ = __le__ = __gt__ = __ge__ = __mul__
-    __str__ = __repr__
+_REFUSED = {
+    "_operand": "an array",
+    "__hash__": "a key, or hash(),",
+    **dict.fromkeys(("__repr__", "__str__"), "the text"),
+    "__format__": "format()",
+    **dict.fromkeys(("__mul__", "__rmul__", "__mod__", "__rmod__"), "an operator"),
+    **dict.fromkeys(("__lt__", "__le__", "__gt__", "__ge__"), "an operator"),
+}
+refuse_methods(UnknownText, _REFUSED)
 
 
 def _comparison(name: str) -> Callable[[Any, Any], Any]:

@@ -26,6 +26,7 @@ from ..numbers.traced_int import TracedInt, exact, int_dim, wrap_dim
 from ..outside.lists import ExternalList
 from ..session.refusing import refuse
 from ..session.session import current
+from ..values.limited import refuse_methods
 from ..values.operands import Traced, TracedValue, operand, record, settled
 
 FEW = 4  # iterations that Python runs in any case
@@ -210,27 +211,24 @@ class Bounded(_Items):
             raise TypeError("'range_iterator' object is not subscriptable")
         if isinstance(key, slice) and (key.start, key.stop, key.step) == (None, None, -1):
             return self.backwards(once=False)
-        raise self._refusal()
+        raise self.refused()
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-        raise self._refusal()
-
-    def __len__(self) -> int:  # and so its truth
-        raise self._refusal()
-
-    def __eq__(self, other: object) -> bool:
-        raise self._refusal()
+        raise self.refused()
 
     __hash__ = object.__hash__
 
-    def _refusal(self) -> CaptureError:
+    def refused(self, what: str = "") -> CaptureError:
         return refuse(
             ITERATOR,
             "a range of numbers that are not known, in this operation,",
             "run over it, or work with its bounds",
         )
+
+
+refuse_methods(Bounded, dict.fromkeys(("__len__", "__eq__"), ""))  # and so its truth
 
 
 def _is_index(x: object) -> bool:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from fxc.ir.error_kinds import IDENTITY
-from fxc.ir.graph import Operand
 
 from ..session.refusing import refusal
 from ..session.session import current
-from .operands import Traced, TracedValue
+from .limited import Limited, refuse_methods
+from .operands import TracedValue
 
 
-class Identity(Traced):
+class Identity(Limited):
     """The identity of an object; the number is another one in each call."""
 
     __slots__ = ("of",)
@@ -20,12 +20,9 @@ class Identity(Traced):
     def __init__(self, of: object) -> None:
         self.of = of
 
-    def _operand(self) -> Operand:
-        raise _unknown()
-
     def __eq__(self, other: object) -> Any:
         if type(other) is not Identity:
-            raise _unknown()
+            raise self.refused()
         return current().door.same(self.of, other.of)
 
     def __ne__(self, other: object) -> Any:
@@ -40,22 +37,17 @@ class Identity(Traced):
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):  # Python asks of any object what it may have
             raise AttributeError(name)
-        raise _unknown()
+        raise self.refused()
 
-
-def _asks(self: Identity, *_: object) -> Any:
-    raise _unknown()
+    def refused(self, what: str = "") -> Exception:
+        return refusal(
+            IDENTITY,
+            "the number that id() gives cannot be captured, but to compare it with another",
+        )
 
 
 _NUMBERS = """
     add radd sub rsub mul rmul mod floordiv truediv and rand or ror xor rxor lshift rshift neg abs
-    lt le gt ge int float index str repr format
+    int float index str format
 """
-for _name in _NUMBERS.split():
-    setattr(Identity, f"__{_name}__", _asks)
-
-
-def _unknown() -> Exception:
-    return refusal(
-        IDENTITY, "the number that id() gives cannot be captured, but to compare it with another"
-    )
+refuse_methods(Identity, {f"__{name}__": "" for name in _NUMBERS.split()})

@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
-from fxc.ir.graph import Operand
+from collections.abc import Callable, Mapping
+from typing import Any, NoReturn
 
 from .operands import Traced
+
+
+def refuse_methods(kind: type, words: Mapping[str, str]) -> None:
+    """Give a class methods that raise its ``refused(what)``: by their names, what they would do."""
+
+    def refusing(what: str) -> Callable[..., NoReturn]:
+        def method(self: Any, *_: object) -> NoReturn:
+            raise self.refused(what)
+
+        return method
+
+    for name, what in words.items():
+        setattr(kind, name, refusing(what))
 
 
 class Limited(Traced):
@@ -16,28 +27,15 @@ class Limited(Traced):
     __slots__ = ()
     refused: Callable[[str], BaseException]  # what to raise for a use of it
 
-    def _operand(self) -> Operand:
-        raise self.refused("this operation")
 
-    def __setitem__(self, key: object, value: object) -> None:
-        raise self.refused("an assignment to an item")
-
-    def __delitem__(self, key: object) -> None:
-        raise self.refused("del")
-
-    def __eq__(self, other: object) -> Any:
-        raise self.refused("==")
-
-    def __ne__(self, other: object) -> Any:
-        raise self.refused("!=")
-
-    def _ordered(self, other: object) -> Any:
-        raise self.refused("an order")
-
-    __lt__ = __le__ = __gt__ = __ge__ = _ordered
-
-    def __hash__(self) -> int:
-        raise self.refused("hash()")
-
-    def __repr__(self) -> str:
-        raise self.refused("the text")
+_REFUSED = {
+    "_operand": "this operation",
+    "__setitem__": "an assignment to an item",
+    "__delitem__": "del",
+    "__eq__": "==",
+    "__ne__": "!=",
+    "__hash__": "hash()",
+    "__repr__": "the text",
+    **dict.fromkeys(("__lt__", "__le__", "__gt__", "__ge__"), "an order"),
+}
+refuse_methods(Limited, _REFUSED)
