@@ -1,17 +1,19 @@
-"""Branches that are written otherwise, where their variables cannot be joined.
+"""Branches that are written otherwise, where their variables cannot be joined, or too many stand
+inside of each other.
 
-See Note [What follows a branch].
+See Note [What follows a branch] and Note [Deep branches].
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import partial
 
 from ..session.refusing import How, Request, Requests
-from .leaving import leaves_loop
+from .leaving import is_plain, leaves_loop
 from .liveness import assigned
-from .nodes import copied, name_of, placed, walk
+from .nodes import FUNCTIONS, change_blocks, copied, name_of, placed, set_flag, walk
 
 # Note [What follows a branch]
 # A variable that is of one type or size behind one arm and of another behind the other is no value
@@ -84,3 +86,41 @@ def _looped(statements: list[ast.stmt], lines: set[int]) -> Iterable[ast.stmt]:
 def _loop(branch: ast.If, count: ast.expr, body: list[ast.stmt]) -> ast.stmt:
     over = ast.Call(name_of("range"), [count], [])
     return placed(branch, ast.For(name_of("__fxc_turn__", ast.Store()), over, body, []))
+
+
+# Note [Deep branches]
+# A branch is rewritten as a loop, and Python compiles twenty blocks inside of each other at most.
+# So many are soon there: each ``elif`` stands in the ``else`` of the one before, and so does what
+# follows ``if …: return`` once there are no jumps. What stands last in an arm, deeper than
+# ``_DEEPEST`` branches, is moved behind the outermost one, where a flag says whether it is to run.
+
+_DEEPEST = 12  # the others are for loops, handlers and what stands first in an arm
+
+
+def without_deep_branches(block: list[ast.stmt], flag: Callable[[], str]) -> list[ast.stmt]:
+    """A block without jumps, and without branches so deep; ``flag`` gives names of variables."""
+    made, todo = list[ast.stmt](), block[::-1]
+    while todo:
+        statement = todo.pop()
+        arm = _deep_arm(statement)
+        if arm is None:
+            if not isinstance(statement, FUNCTIONS):
+                change_blocks(statement, partial(without_deep_branches, flag=flag))
+            made.append(statement)
+            continue
+        moved, name = arm[:], flag()
+        arm[:] = [set_flag(moved[0], name, True)]
+        made.append(set_flag(statement, name, False))
+        todo += [placed(moved[0], ast.If(name_of(name), moved, [])), statement]
+    return made
+
+
+def _deep_arm(statement: ast.stmt) -> list[ast.stmt] | None:
+    """An arm that ends with a branch which is too deep in a statement."""
+    arms = [[statement]]
+    for _ in range(_DEEPEST + 1):
+        ends = [arm[-1] for arm in arms if arm]
+        branches = [each for each in ends if isinstance(each, ast.If) and not is_plain(each)]
+        arms = [arm for each in branches for arm in (each.body, each.orelse)]
+    deep = (arm for arm in arms if arm and isinstance(arm[-1], ast.If) and not is_plain(arm[-1]))
+    return next(deep, None)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable
+from functools import partial
 from typing import Any
 
 from .binding import give_flags
 from .changed_in_loops import by_places, mark_grown_texts, names_that_grow
 from .comprehensions import Comprehensions
+from .continuations import without_deep_branches
 from .expressions import note_held
 from .jumps import RESULT, without_jumps
 from .liveness import Handed, handed_on
@@ -31,7 +33,8 @@ class Rewriter(Comprehensions):
             mark_grown_texts(node.body)
             node.body = by_places(node.body)
             self._flagged.append(give_flags(node, parameters(node.args)))
-            node.body = without_jumps(node, "__fxc_")
+            body = without_jumps(node, "__fxc_")
+            node.body = without_deep_branches(body, partial(self._fresh, "due"))
         self._scopes.append(scope_of(node))
         if isinstance(node, ast.FunctionDef):
             self._note_taken(node.body)
