@@ -119,3 +119,10 @@ def compiling() -> Iterator[None]:
             if not forks.compiling[own]:
                 del forks.compiling[own]
                 forks.changed.notify_all()
+
+
+@contextmanager
+def one_at_a_time(lock: threading.RLock) -> Iterator[None]:
+    """Something that one thread does at a time, and that forks wait for."""
+    with compiling(), lock:
+        yield

@@ -6,15 +6,18 @@ import ast
 from collections import deque
 from collections.abc import Iterable, Sequence
 from types import FunctionType, ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fxc.capture.session.locations import is_of_program
+from fxc.capture.session.locations import OURS, is_of_program
 from fxc.capture.staging.nodes import walk
 
 from .function_plan import FunctionPlan
-from .statement_syntax import KEPT, METHOD, TAKEN, Names, Span, span_of
+from .statement_syntax import KEPT, METHOD, TAKEN, Names, Span, is_within, span_of
+
+if TYPE_CHECKING:
+    from fxc.capture.refusals import SourcePlace
 
 # Functions of these call what they are given many times, and neither keep nor compare it.
 TAKING_CALLBACKS = "scipy."
@@ -94,3 +97,21 @@ def calls_alike(body: Iterable[ast.stmt], place: Span) -> list[Span]:
     there = {ast.unparse(each.func) for each in calls if span_of(each) == place}
     alike = (each for each in calls if ast.unparse(each.func) in there)
     return [span for span in map(span_of, alike) if span != place]
+
+
+def own_places(
+    places: tuple[SourcePlace, ...],
+) -> tuple[list[SourcePlace], tuple[SourcePlace, ...]]:
+    """Those of the places that are a function's own, each in an expression of the one before, and
+    those in functions that it calls.
+    """
+    own, count = [*places[:1]], 1
+    for each in places[1:]:
+        outer = own[-1]
+        is_own = each.is_inner and each.function is outer.function and each.span is not None
+        if is_own and (outer.span is None or is_within(each.span or outer.span, outer.span)):
+            own.append(each)
+        elif not is_own and not each.location.file.startswith(OURS):
+            break
+        count += 1
+    return own, places[count:]

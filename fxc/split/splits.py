@@ -7,23 +7,25 @@ from __future__ import annotations
 
 import ast
 import re
+import threading
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from types import CellType, FunctionType
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
-from fxc.capture.session.locations import OURS, is_in_library
+from fxc.capture.session.locations import is_in_library
 from fxc.capture.staging.nodes import children, walk
 from fxc.capture.staging.staging import source_of
 from fxc.ir.error_kinds import UNKNOWN_CALL
 from fxc.ir.errors import CaptureError, uncapturable
+from fxc.ir.forking import one_at_a_time
 
 from .driver import Cuts, Driver, DriverWriter
 from .function_plan import FunctionPlan, Statement
 from .part_source import PartKey, PartSource
 from .pieces import Pieces
-from .program_calls import OF_PYTHON, calls_alike
-from .statement_syntax import TAKEN, Span, body_of, is_within, own_reads, span_of
+from .program_calls import OF_PYTHON, calls_alike, own_places
+from .statement_syntax import TAKEN, Span, body_of, own_reads, span_of
 from .taking_apart import use_of
 
 if TYPE_CHECKING:
@@ -48,6 +50,8 @@ class CompiledPart(Protocol):
 Helper = Literal["warns", "is silent"]
 # Functions that are called by functions which are split, and are compiled or split themselves.
 helpers: dict[FunctionType, Any] = {}
+# Threads whose parts are refused cut the function that they share, and others that it calls.
+_alone = one_at_a_time(threading.RLock())
 
 
 class Split:
@@ -99,10 +103,15 @@ class Split:
     @property
     def driver(self) -> Driver:
         """The driver of the function, with all cuts so far."""
+        return self._whole or self._write_whole()
+
+    @_alone
+    def _write_whole(self) -> Driver:
         if self._whole is None:
             self._whole = self._writer.whole()
         return self._whole
 
+    @_alone
     def driver_of(self, part: PartSource) -> Driver | None:
         """The driver of a part that is split itself; None if it would be the statements as they
         are, a handler may read what they have bound when one raises, or they call inner functions,
@@ -126,12 +135,12 @@ class Split:
     @property
     def compiled(self) -> list[Any]:
         """The parts that have been compiled."""
-        return [part for part in self.parts.values() if part.is_compiled]
+        return [part for part in list(self.parts.values()) if part.is_compiled]
 
     @property
     def called(self) -> list[Any]:
         """What it calls: its parts, and functions that are compiled or split themselves."""
-        return [*self.parts.values(), *(helpers[x] for x in self.calls if x in helpers)]
+        return [*self.parts.values(), *(helpers[x] for x in list(self.calls) if x in helpers)]
 
     @property
     def captures(self) -> list[Any]:
@@ -151,7 +160,7 @@ class Split:
     @property
     def is_waiting(self) -> bool:
         """Whether Python runs parts that may be compiled yet, so that nobody can say what pays."""
-        return any(part.is_waiting for part in self.parts.values())
+        return any(part.is_waiting for part in list(self.parts.values()))
 
     @property
     def is_entered_again(self) -> bool:
@@ -159,6 +168,7 @@ class Split:
         return bool(self._code.co_flags & _ENTERED_AGAIN)
 
     @property
+    @_alone
     def in_parts(self) -> tuple[int, int]:
         """How many statements are in parts of the driver, and how many there are."""
         inside = (each for part in self.driver.parts for each in part.source.statements)
@@ -186,12 +196,14 @@ class Split:
             found = self.parts[source.key] = self._make_part(self, source)
         return found
 
+    @_alone
     def leaves_parts(self, refusal: Refusal) -> bool:
         """Cut at a refusal; whether anything is left to compile, here or in what it calls."""
         self._cut(refusal, self.plan.body)
         self._changed()
         return self.has_parts or self._has_helpers
 
+    @_alone
     def give_up(self, part: PartSource) -> None:
         """Let Python run the statements of a part that does not pay: by a driver without it, once
         there is no trial of this one, for to write it takes a millisecond.
@@ -202,6 +214,7 @@ class Split:
         elif not self.is_tried:
             self._changed()
 
+    @_alone
     def without_given_up(self) -> bool:
         """Let the driver be one without what was given up; whether it is another one."""
         is_other = any(part.source.key in self._unpaid for part in self.driver.parts)
@@ -211,6 +224,7 @@ class Split:
 
     # -------------------------------------------------------- cuts
 
+    @_alone
     def refused(self, error: CaptureError, within: tuple[Statement, ...]) -> bool:
         """Cut where the capture of some statements was refused; whether that is worth a warning:
         a generator is split where it yields, and a function that is split itself says so itself.
@@ -240,6 +254,7 @@ class Split:
                     return each
         return None
 
+    @_alone
     def varied(self, names: Iterable[str], within: tuple[Statement, ...]) -> None:
         """Cut where values are read of which a capture makes constants, and which vary."""
         is_cut = False
@@ -252,6 +267,7 @@ class Split:
         if is_cut:
             self._changed()
 
+    @_alone
     def left(self, refusal: Refusal, within: tuple[Statement, ...]) -> None:
         """Cut at an operator that native code leaves to NumPy, see Note [Leaves]: first at the
         outermost loop around it, as most iterations may go on.
@@ -284,7 +300,7 @@ class Split:
         found = self._found(refusal.places, refusal.location, within)
         if found is None:
             return False
-        own, called = _own_places(refusal.places)
+        own, called = own_places(refusal.places)
         alike = list[Span]()
         if own and own[0].calls_itself and own[0].span is not None:
             alike = calls_alike((each.node for each in self.plan.body), own[0].span)
@@ -369,24 +385,6 @@ class Split:
             self.cuts.borders.add(within[len(within) // 2].span)
         else:
             self._add(within[0])
-
-
-def _own_places(
-    places: tuple[SourcePlace, ...],
-) -> tuple[list[SourcePlace], tuple[SourcePlace, ...]]:
-    """Those of the places that are a function's own, each in an expression of the one before, and
-    those in functions that it calls.
-    """
-    own, count = [*places[:1]], 1
-    for each in places[1:]:
-        outer = own[-1]
-        is_own = each.is_inner and each.function is outer.function and each.span is not None
-        if is_own and (outer.span is None or is_within(each.span or outer.span, outer.span)):
-            own.append(each)
-        elif not is_own and not each.location.file.startswith(OURS):
-            break
-        count += 1
-    return own, places[count:]
 
 
 _VARIABLE = re.compile(r"\w+")

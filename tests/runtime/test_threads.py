@@ -24,8 +24,10 @@ from fxc.compilations import native_calls
 from fxc.ir.evaluate import evaluate
 from fxc.native import draws
 from fxc.ops.kernels import kernel_of
+from fxc.split.pieces import Pieces
 from tests.forking import Forking
 from tests.outcomes import difference, run
+from tests.splitting import unknown
 
 WORKERS = 8
 
@@ -317,3 +319,30 @@ def test_code_whose_address_is_kept_is_made_once(
     found: list[int] = []
     in_threads(4, lambda _: found.append(ask()))
     assert found == [ask()] * 4
+
+
+def split_at_each_line(u):
+    v = u * 2 + unknown(1.0)
+    w = v * v + unknown(2.0)
+    return w - v + unknown(3.0)
+
+
+def test_threads_take_turns_to_cut_the_function_that_they_split(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    inside, most, take_apart = [0], [0], Pieces._take_apart
+
+    def slowly(*args: Any) -> bool:
+        inside[0] += 1
+        most[0] = max(most[0], inside[0])
+        time.sleep(0.01)  # another thread runs
+        try:
+            return take_apart(*args)
+        finally:
+            inside[0] -= 1
+
+    monkeypatch.setattr(Pieces, "_take_apart", slowly)
+    compiled, found = fxc.compile(split_at_each_line), list[float]()
+    in_threads(4, lambda k: found.append(compiled(np.full(3, k + 1.0))[0]))
+    assert most == [1]
+    assert sorted(found) == [11.0, 25.0, 47.0, 77.0]
