@@ -398,3 +398,20 @@ def test_lists_within_containers_and_of_counted_length_with_arrays():
     check(added_to_an_item, ({"a": [1, 2]}, np.array([3, 4])), eager=0)
     check(counted_with_arrays, (np.array([1.0, -1.0, 2.0]), np.array([3.0, 4.0])), eager=0)
     check(added_in_place, (deque([1.0, 2.0]), np.array([3.0, 4.0])), eager=0)
+
+
+def typed_by_lists(values):
+    made = [v + 1 for v in values]
+    return np.zeros(2, np.result_type(made)), values[0]
+
+
+def typed_by_a_list(values):
+    return np.fft.rfft(values), np.result_type(values)
+
+
+@pytest.mark.parametrize("fn", [typed_by_lists, typed_by_a_list])
+def test_the_result_type_takes_a_list_for_a_dtype_whose_items_are_no_fields(fn):
+    compiled = fxc.compile(fn)
+    for size in (3, 5, 7):
+        values = [0.5] * size
+        assert not difference(run(fn, (values,)), run(compiled, (values,)))

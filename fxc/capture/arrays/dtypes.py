@@ -6,9 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from fxc.ir.error_kinds import OPERAND
 from fxc.ir.graph import Operand
 from fxc.ir.types import ArrayType, ScalarType
 
+from ..session.refusing import refuse
 from ..values.operands import Traced, type_of
 
 
@@ -27,11 +29,14 @@ def order_of(order: object, default: str = "C") -> str:
 
 
 def result_type(*arrays_and_dtypes: Any) -> np.dtype:
-    given = (
-        promoting(x._operand().type) if isinstance(x, Traced) else x for x in arrays_and_dtypes
-    )
-    found: np.dtype = np.result_type(*given)
+    found: np.dtype = np.result_type(*map(_promoting, arrays_and_dtypes))
     return found
+
+
+def _promoting(x: Any) -> Any:
+    if isinstance(x, list) and type(x) is not list:  # by its items NumPy takes it for a record's
+        raise refuse(OPERAND, "np.result_type of such a list cannot be captured; use its array")
+    return promoting(x._operand().type) if isinstance(x, Traced) else x
 
 
 def promoting(kind: ArrayType | ScalarType) -> Any:

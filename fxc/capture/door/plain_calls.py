@@ -73,7 +73,8 @@ class PlainCalls(Staged):
                 return found
         if (found := joined_list(f, args, kwargs)) is not None:
             return found
-        args, kwargs = as_numpy(args, kwargs)
+        if f is not np.result_type:  # which takes a list for the description of a dtype
+            args, kwargs = as_numpy(args, kwargs)
         if any(type(x) is GeneratorType for x in args):
             raise refuse(
                 ITERATOR,
