@@ -11,8 +11,9 @@ import llvmlite.binding as llvm
 import numpy as np
 from numpy.typing import NDArray
 
+from fxc.ir.digesting import digest
 from fxc.lowering import vector_math
-from fxc.runtime.engine import optimise
+from fxc.runtime import engine
 from fxc.runtime.features import permutes
 
 Floats = NDArray[Any]
@@ -74,27 +75,42 @@ def _engine(name: str, processor: str, lanes: int) -> Any:
     """The code of one function: for this processor, as where it is compiled once for many calls, or
     for a lesser one, as where it is inlined. For so many lanes; 0 is one lane and a full vector.
     """
-    llvm.initialize_native_target()
-    llvm.initialize_native_asmprinter()
-    features = "" if processor else llvm.get_host_cpu_features().flatten()
-    # An engine owns its machine.
-    machine = llvm.Target.from_default_triple().create_target_machine(
-        cpu=_LESSER[processor] if processor else llvm.get_host_cpu_name(),
-        features=features,
-        opt=2,
-        jit=True,
-    )
     counts = {kind: (lanes,) if lanes else (1, LANES[kind]) for kind in LANES}
     wanted = {(name, kind, count): 1 for kind in LANES for count in counts[kind]}
     permuted = 32 if processor == "AVX2" else 0 if processor else permutes()
     built = vector_math.definitions(wanted, permuted)
     text = "\n".join(sorted(built.declares)) + built.text
-    module = llvm.parse_assembly(text + "".join(_kernel(*each) for each in wanted))
+    text += "".join(_kernel(*each) for each in wanted)
+    key = digest(f"{processor}\n{text}".encode())
+    code = engine.codes.get(key)
+    if code is None:
+        code = _object_code(text, processor)
+        engine.codes.keep(key, code)
+    # It has a module and a machine of its own: no code is made from them.
+    module = llvm.parse_assembly("")
+    loaded = llvm.create_mcjit_compiler(module, _machine(processor))
+    loaded.remove_module(module)
+    loaded.add_object_file(llvm.ObjectFileRef.from_data(code))
+    loaded.finalize_object()
+    return loaded
+
+
+def _object_code(text: str, processor: str) -> bytes:
+    machine, module = _machine(processor), llvm.parse_assembly(text)
     module.verify()
-    optimise(machine, module, "array" if processor else "scalar")
-    engine = llvm.create_mcjit_compiler(module, machine)
-    engine.finalize_object()
-    return engine
+    engine.optimise(machine, module, "array" if processor else "scalar")
+    return bytes(machine.emit_object(module))
+
+
+def _machine(processor: str) -> llvm.TargetMachine:
+    """A new one: an engine owns its machine."""
+    engine.load_llvm()
+    return llvm.Target.from_default_triple().create_target_machine(
+        cpu=_LESSER[processor] if processor else llvm.get_host_cpu_name(),
+        features="" if processor else llvm.get_host_cpu_features().flatten(),
+        opt=2,
+        jit=True,
+    )
 
 
 def runner(name: str, kind: str, lanes: int, processor: str = "") -> Run:
@@ -103,8 +119,8 @@ def runner(name: str, kind: str, lanes: int, processor: str = "") -> Run:
     """
     arity, parts = vector_math.FUNCTIONS[name], 2 if name in vector_math.PAIRS else 1
     signature = ctypes.CFUNCTYPE(None, ctypes.c_int64, *[ctypes.c_void_p] * (arity + parts))
-    engine = _engine(name, processor, 0 if lanes in (1, LANES[kind]) else lanes)
-    call = signature(engine.get_function_address(f"run.{name}.{kind}.{lanes}"))
+    code = _engine(name, processor, 0 if lanes in (1, LANES[kind]) else lanes)
+    call = signature(code.get_function_address(f"run.{name}.{kind}.{lanes}"))
 
     def run(*arguments: Floats) -> Floats:
         assert len(arguments[0]) % lanes == 0
