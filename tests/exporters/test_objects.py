@@ -20,6 +20,7 @@ from fxc.ir.errors import ExportError, UsageError, UsageTypeError
 from fxc.ir.tree import flatten
 from fxc.package import load
 from fxc.package.processors import NoCode, chosen, features, machine
+from tests.covering import in_turns
 
 from .corpus import EXAMPLES, Example, exported
 from .refused import OBJECTS
@@ -86,9 +87,14 @@ def package(function: Callable[..., Any], *args: object, folder: Path, **options
 
 
 @on_linux
-@pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.name)
-def test_programs_are_equal_or_refused_by_name(example: Example) -> None:
-    found = outcome(example)
+@pytest.mark.parametrize(
+    ("example", "level"),
+    in_turns(EXAMPLES, OWN or [""]),
+    ids=lambda case: getattr(case, "name", case),
+)
+def test_programs_are_equal_or_refused_by_name(example: Example, level: str) -> None:
+    """For one level each: levels differ in instructions, of which many programs have all."""
+    found = outcome(example, [level])
     assert found == "equal" or found.startswith(
         f"{exported(example).graph.name} cannot be exported"
     )
