@@ -15,9 +15,9 @@ from .emission.llvm_text import ModuleText
 from .emission.native_module import Module
 from .machine.target import SERIAL, Target
 from .nests.program import Program
+from .nests.statements import For, While, walk
 from .scheduling.allocations import with_allocations
 from .scheduling.block_columns import block_columns
-from .scheduling.fixed_numbers import fixed_numbers
 from .scheduling.fuse import fuse
 from .scheduling.growing_products import growing_products
 from .scheduling.independent_steps import independent_steps
@@ -31,6 +31,8 @@ from .scheduling.speculate import speculate
 from .scheduling.vectors_together import vectors_together
 
 reassociate = import_later("fxc.lowering.scheduling.reassociate", "reassociate")
+fixed_numbers = import_later("fxc.lowering.scheduling.fixed_numbers", "fixed_numbers")
+tabulated = import_later("fxc.lowering.scheduling.tabulated", "tabulated")
 
 _SCHEDULING: tuple[Callable[[Program], Program], ...] = (
     vectors_together,
@@ -39,6 +41,7 @@ _SCHEDULING: tuple[Callable[[Program], Program], ...] = (
     repeated_updates,
     fuse,
     fixed_numbers,
+    tabulated,
     short_dots,
     independent_steps,
     block_columns,
@@ -47,6 +50,12 @@ _SCHEDULING: tuple[Callable[[Program], Program], ...] = (
     parallel,
     lanes,
 )
+
+_IN_FRONT = (fixed_numbers, tabulated)  # of loops of the user's program
+
+
+def _has_loops(program: Program) -> bool:
+    return any(isinstance(stmt, For | While) for stmt in walk(program.body, into_loops=False))
 
 
 def lower(
@@ -75,7 +84,7 @@ def lower(
     program = same_sizes(program, graph.guards)
     done("same_sizes", program)
     for schedule in (reassociate, *_SCHEDULING) if fast else _SCHEDULING:
-        if careful and schedule is fixed_numbers:
+        if schedule in _IN_FRONT and (careful or not _has_loops(program)):
             continue  # what no iteration needs may set flags
         program = schedule(program)
         done(schedule.__name__, program)

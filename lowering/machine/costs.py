@@ -91,6 +91,9 @@ class Costs:
     # Numbers that stay the same in a loop: from what cost on they are made in front of it.
     fixed: int = 20
 
+    # Such numbers of which a loop needs few, again and again: how often, if a table of them pays.
+    table_often: int = 8
+
     # Values that are computed where they are read: operations that one expression may hold,
     # reshapes in it (each may multiply the length of indices), operations that are rather stored
     # than done again for each reader, and the cost of an element at a place that is computed.

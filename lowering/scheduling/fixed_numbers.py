@@ -75,7 +75,7 @@ def _without(stmt: Stmt, taken: Collection[int]) -> Stmt:
 def _early(program: Program, loop: For | While) -> list[_Number]:
     """What to make in front of a loop, in order."""
     fixed: dict[str, _Number] = {}
-    inside = _names(loop)
+    inside = names_inside(loop)
     _, written = loop.touched
     stored = {program.buffers[name].storage for name in written}
     for stmt in walk((loop,), into_loops=False):
@@ -93,7 +93,7 @@ def _early(program: Program, loop: For | While) -> list[_Number]:
     return [stmt for stmt in fixed.values() if stmt.name in needed]
 
 
-def _names(loop: For | While) -> set[str]:
+def names_inside(loop: For | While) -> set[str]:
     """The names of numbers and counters that mean something inside of a loop alone."""
     found: set[str] = set()
     for stmt in walk((loop,)):
@@ -114,10 +114,20 @@ def _is_fixed(stmt: _Number, inside: Collection[str]) -> bool:
             return not index
         case Index(value=value):
             return not any(name in inside for name in _mentioned(value))
-        case Compute(op=op, args=args):
-            if op in SETTLED | _PLACES or not (op == "item" or stmt.quiet >= OF_PYTHON):
-                return False
-            return all(isinstance(arg, Const) or arg not in inside for arg in args)
+        case Compute(args=args):
+            return is_made_anywhere(stmt) and all(
+                isinstance(arg, Const) or arg not in inside for arg in args
+            )
+
+
+def is_made_anywhere(stmt: Compute) -> bool:
+    """Whether a number can be made where nobody may need it: it sets no flags, and stands on no
+    check in front of it.
+    """
+    if stmt.op in SETTLED | _PLACES:
+        return False
+    is_cast = stmt.op == "astype" and stmt.arg_dtypes[0].kind != "f"
+    return stmt.op == "item" or is_cast or stmt.quiet >= OF_PYTHON
 
 
 def _mentioned(dim: Dim) -> set[str]:
