@@ -184,9 +184,24 @@ def test_operands_and_options_of_any_kind(program: Callable[..., Any]) -> None:
     assert compiled.cache_info().native_calls == 1
 
 
-def test_a_view_by_einsum_is_refused() -> None:
-    with pytest.raises(CaptureError, match="view"):
-        fxc.compile(lambda x: np.einsum("ij->ji", x), fullgraph=True)(X)
+def _paths(x):
+    y = np.einsum("ij->ji", x)
+    y[0] += 1  # a view
+    a = x[:, :4]
+    chain = [np.einsum("ij,kj,kl->il", a, a, x, optimize=path) for path in PATHS]
+    alone = [np.einsum("ij,ij->", x, x, optimize=path) for path in (False, True)]
+    return x, y, chain, alone, np.einsum("ij,kj", a, x[:, 2:6], optimize=["einsum_path", (0, 1)])
+
+
+PATHS = (True, "optimal", ("greedy", 10), ["einsum_path", (0, 1), (0, 1)], None)
+
+
+def test_einsum_by_a_path_of_contractions() -> None:
+    compiled = fxc.compile(_paths, fullgraph=True)
+    assert difference(run(_paths, (X.copy(),)), run(compiled, (X.copy(),))) == ""
+    assert compiled.cache_info().eager_calls == 0
+    with pytest.raises(CaptureError, match="einsum that gives a diagonal"):
+        fxc.compile(lambda x: np.einsum("ii->i", x), fullgraph=True)(X[:, : len(X)])
 
 
 def _nearest(points, labels, k):

@@ -13,7 +13,7 @@ from fxc.ir.symbols import counted_in
 from fxc.ops.operators import Operator
 
 from ..arrays.counting import bound_size
-from ..arrays.creation import arange
+from ..arrays.creation import arange, asarray
 from ..arrays.reductions import demand_more
 from ..numbers.dims import axis_number, dim_of
 from ..numbers.python_numbers import to_int
@@ -23,6 +23,7 @@ from ..session.sizes import CountedSize
 from ..values.operands import array_value, kind_of, operand, record, wrap
 from ..values.protocols import parameters_of
 from .joining import concatenate
+from .numpy_source import run_source
 
 
 def listed(op: Operator) -> Callable[..., Any]:
@@ -64,7 +65,7 @@ def _argument(function: object, param: Param, x: object) -> object:
         case "int":
             if isinstance(x, tuple):
                 text = f"{_text(function)} over several axes"
-                raise refuse(NUMPY_OPTION, f"{text}", "reshape before")
+                raise refuse(NUMPY_OPTION, text, "reshape before")
             return axis_number(x)
         case _:
             return x
@@ -136,6 +137,8 @@ def einsum(
     *operands: object, out: object = None, optimize: object = False, **options: object
 ) -> Any:
     """As ``np.einsum`` with subscripts in a text."""
+    if optimize is not False:  # NumPy's code finds the order of contractions
+        return run_source(np.einsum, operands, {"out": out, "optimize": optimize, **options})
     _refuse_options("einsum", out=out, **options)
     subscripts, *xs = operands
     if not isinstance(subscripts, str) or "." in subscripts:
@@ -146,10 +149,12 @@ def einsum(
         output = "".join(sorted(each for each in set(inputs) - {","} if inputs.count(each) == 1))
     if inputs.count(",") + 1 != len(xs) or not set(output) <= set(inputs) - {","}:
         raise ValueError("the subscripts of einsum do not fit its operands")
-    if len(xs) == 1 and set(output) == set(inputs):
-        raise refuse(NUMPY_OPTION, "np.einsum that gives a view of its operand", "use transpose")
     values = tuple(array_value(x) for x in xs)
-    return record("einsum", values, subscripts=f"{inputs}->{output}", optimize=bool(optimize))
+    if len(xs) == 1 and set(output) == set(inputs):
+        if len(inputs) > len(output):
+            raise refuse(NUMPY_OPTION, "np.einsum that gives a diagonal", "use np.diagonal")
+        return np.transpose(asarray(xs[0]), [inputs.index(label) for label in output])
+    return record("einsum", values, subscripts=f"{inputs}->{output}", optimize=False)
 
 
 FUNCTIONS: dict[Any, Callable[..., Any]] = {
