@@ -136,6 +136,68 @@ def test_a_field_of_a_field():
     assert not compiled.cache_info().fallbacks
 
 
+def interact(p):
+    total = 0.0
+    for i, a in enumerate(p):
+        for b in p:
+            if b["x"] != a["x"]:
+                a["v"] += 0.25 / (b["x"] - a["x"])
+        p[i]["x"] += 0.5 * a["v"]
+        x, v, _ = a
+        total += x * v + a[0]
+    return total, sum(q["x"] for q in p if q["n"] > 3), [float(q["v"]) for q in p]
+
+
+@pytest.mark.parametrize("how", ["", "strided", "reversed", "off"])
+def test_loops_over_records_are_native(how):
+    made = lambda: records(PLAIN, how=how)  # noqa: E731
+    compiled = assert_same(interact, made, fullgraph=True)
+    assert not compiled.cache_info().fallbacks
+
+
+def shows(p):
+    first, k = p[0], p["n"][1:].argmax()
+    p["x"] += 1
+    kept = p[2].copy()
+    p[2], p[3] = p[3], p[2]  # they show the same memory
+    p[4] = kept
+    p[1] = (3, 2.5, True)
+    p[k]["n"] -= 5
+    first["v"] = first["x"] + p[-1]["n"]
+    return first, first, p[k], kept, p[1].item(), len(first), type(first), p
+
+
+def test_a_record_shows_the_memory_of_its_array():
+    compiled = assert_same(shows, lambda: records(PLAIN), fullgraph=True)
+    assert compiled.cache_info().eager_calls == 0
+    p = records(PLAIN)
+    compiled(p)[0]["x"] = 77.0
+    assert p["x"][0] == 77.0
+
+
+def test_an_index_stays_that_of_then():
+    def program(p):
+        k = np.array(3)
+        q = p[k]
+        k += 1
+        p.shape = (5, 2)
+        q["x"] = 8.0
+        return q["n"], p
+
+    assert_same(program, lambda: records(PLAIN), fullgraph=True)
+
+
+def test_records_in_records():
+    def program(a):
+        for q in a:
+            q["p"]["x"] += q["m"]
+        a[1]["p"] = (5.0, 6.0)
+        return a[2]["p"], a[0].item(), a
+
+    dtype = np.dtype([("m", "f8"), ("p", [("x", "f8"), ("y", "f8")])])
+    assert_same(program, lambda: np.ones(6, dtype), fullgraph=True)
+
+
 def test_sizes_may_change():
     compiled = fxc.compile(moves)
     for size in (5, 6, 9, 1, 0, 33):
@@ -149,8 +211,9 @@ def test_sizes_may_change():
 
 @pytest.mark.parametrize(
     "program, error",
-    [(lambda p: p["nope"], ValueError), (lambda p: p + 1, TypeError), (lambda p: p["x", 0], IndexError)],
-    ids=["no such field", "no such operator", "no such key"],
+    [(lambda p: p["nope"], ValueError), (lambda p: p + 1, TypeError), (lambda p: p["x", 0], IndexError),
+     (lambda p: p[99]["x"], IndexError), (lambda p: p[0][3], IndexError), (lambda p: hash(p[0]), TypeError)],
+    ids=["no such field", "no such operator", "no such key", "no such record", "no such part", "no hash"],
 )  # fmt: skip
 def test_what_numpy_raises(program, error):
     with pytest.raises(error):
@@ -163,7 +226,10 @@ def test_what_numpy_raises(program, error):
     "program, says",
     [
         (lambda p: p[["x", "n"]], "several fields"),
-        (lambda p: p[0], "leave it in an array"),
+        (lambda p: p[0] == p[1], "leave it in an array"),
+        (lambda p: 1 if p[0] else 2, "leave it in an array"),
+        (lambda p: p[0].ndim, "ndim of a record"),
+        (lambda p: p[0][["x", "n"]], "several fields of a record"),
     ],
 )
 def test_what_is_refused(program, says):

@@ -25,8 +25,8 @@ from ..values.protocols import as_numpys
 from . import advanced, masked, memory, shaping, sharing, sorting
 from .array_facts import ArrayFacts, Flags
 from .dtypes import order_of
-from .flat import TracedFlat
-from .indexing import IndexArrays, Place, apply_steps, assign, assign_element, locate
+from .elements import TracedFlat, TracedVoid, element, write_element
+from .indexing import IndexArrays, Place, apply_steps, assign, locate
 from .sequences import source_of
 from .ufuncs import call_ufunc, give_operators, write_in_place
 
@@ -153,7 +153,7 @@ class TracedArray(ArrayFacts):
             found = self._at_flat_place(args[0], size)
         else:
             return self._need(".item()")
-        number = to_python(found)
+        number = found.item() if type(found) is TracedVoid else to_python(found)
         return self._need(".item() of a complex array") if number is None else number
 
     def _at_flat_place(self, place: int, size: int) -> Any:
@@ -231,9 +231,9 @@ class TracedArray(ArrayFacts):
     @noting
     def __getitem__(self, key: object) -> Any:
         place = locate(self._type, key)
-        view = apply_steps(self._value, place.steps)
         if place.is_element:
-            return record("item", view)
+            return element(wrap(self._value), place.steps)
+        view = apply_steps(self._value, place.steps)
         if place.arrays is not None or place.is_copy:
             found = _picked(view, place)
             return as_picked(current(), self._value, found) if current().classes else found
@@ -248,13 +248,14 @@ class TracedArray(ArrayFacts):
         is_own = type(source) is TracedArray and source._is_at(self._value, place)
         if is_own and self._type.writeable:
             return
+        if place.is_element:
+            write_element(wrap(self._value), place.steps, source)
+            return
         view = apply_steps(self._value, place.steps)
         if isinstance(place.arrays, IndexArrays):
             advanced.write(view, place.arrays, source)
         elif place.arrays is not None:
             masked.write(view, place.arrays, source)
-        elif place.is_element:
-            assign_element(view, source)
         else:
             is_list = isinstance(source, list | tuple)
             assign(view, source_of(source, kind_of(view)) if is_list else source)

@@ -14,6 +14,7 @@ from fxc.ir.graph import Value
 from fxc.ir.later import import_later
 
 from ..arrays.array_facts import Flags
+from ..arrays.elements import TracedVoid
 from ..dicts.made_dicts import OpenDict
 from ..dicts.traced_dicts import Keyed, TracedDict
 from ..dicts.traced_sets import TracedSet
@@ -379,6 +380,7 @@ _EXPRESSIONS: dict[type, Callable[[Any, Any], str]] = {
     TracedGenerator: lambda self, x: self.reference(x._var()),
     TracedFile: lambda self, x: self.reference(x._source.var),
     Flags: lambda self, x: f"{self._place(x._array)}.flags",
+    TracedVoid: lambda self, x: self.once(x, lambda: f"{self._place(x._cell)}[()]"),
     Late: lambda self, x: self._called(x._function, x._args, x._kwargs),
     **dict.fromkeys((Counted, Bounded), _refuse_range),
 }

@@ -1,12 +1,13 @@
-"""``x.flat``: the elements of a traced array in C order, one after the other."""
+"""Elements of a traced array: numbers, records (``p[i]``), and all in C order (``x.flat``)."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from fxc.ir.error_kinds import ARRAY_MEMORY, OVERLAPPING_WRITE
+from fxc.ir.error_kinds import ARRAY_MEMORY, OPERAND, OVERLAPPING_WRITE
 from fxc.ir.graph import Operand, Value
 from fxc.ir.types import ArrayType
 from fxc.ops.metas.layout import is_c_ordered
@@ -16,10 +17,104 @@ from ..numbers.traced_int import TracedInt, wrap_dim
 from ..session.refusing import refuse
 from ..session.session import current
 from ..values.above import above
-from ..values.operands import Traced, TracedValue, operand, taken_for, wrap
-from ..values.operator_methods import COMPARISONS
+from ..values.operands import Traced, TracedValue, kind_of, operand, record, taken_for, wrap
+from ..values.operator_methods import BINARY, COMPARISONS
 from . import shaping
+from .indexing import Steps, apply_steps, assign_element
 from .ufuncs import binary
+
+# ------------------------------------------------------------------ numbers and records
+
+
+def element(array: Any, steps: Steps) -> Any:
+    """The element of an array at a place: a number, or a record."""
+    view = apply_steps(array._value, steps)
+    is_number = kind_of(view).dtype.names is None
+    return record("item", view) if is_number else TracedVoid(array, steps, wrap(view))
+
+
+def write_element(array: Any, steps: Steps, source: Any) -> None:
+    """Write to it."""
+    view = apply_steps(array._value, steps)
+    names = kind_of(view).dtype.names
+    is_same = type(source) is TracedVoid and source.dtype == kind_of(view).dtype
+    if names is None or not (is_same or (type(source) is tuple and len(source) == len(names))):
+        assign_element(view, source)
+        return
+    for name, part in zip(names, source, strict=True):
+        write_element(array[name], steps, part)
+
+
+class TracedVoid(Traced):
+    """Stands for an ``np.void`` with fields: the element of ``array`` at a place, which ``cell``
+    shows as an array of rank 0. Native code finds a field of it in the field of all records.
+    """
+
+    __slots__ = ("_array", "_cell", "_steps")
+
+    def __init__(self, array: Any, steps: Steps, cell: Any) -> None:
+        self._array = array
+        self._steps = steps
+        self._cell = cell
+
+    __class__ = taken_for(np.void)
+
+    @property
+    def dtype(self) -> Any:
+        return self._cell.dtype
+
+    def _operand(self) -> Operand:
+        raise refuse(
+            OPERAND, "a record as an operand cannot be captured; leave it in an array: x[i : i + 1]"
+        )
+
+    def _refused(self, *args: object) -> Any:
+        return self._operand()
+
+    __array__ = __bool__ = __hash__ = _refused
+
+    def __getattr__(self, name: str) -> Any:
+        if hasattr(np.void, name):
+            raise refuse(OPERAND, f"{name} of a record cannot be captured; use its fields")
+        raise AttributeError(f"'numpy.void' object has no attribute {name!r}")
+
+    def _field(self, key: Any) -> Any:
+        names = self.dtype.names or ()
+        if isinstance(key, int | np.integer):
+            if not -len(names) <= key < len(names):
+                fail_in_numpy(np.zeros((), self.dtype)[()].__getitem__, int(key))
+            key = names[key]
+        if not isinstance(key, str):
+            raise refuse(OPERAND, "several fields of a record cannot be captured; read each")
+        return self._array[key]
+
+    def __getitem__(self, key: Any) -> Any:
+        return element(self._field(key), self._steps)
+
+    def __setitem__(self, key: Any, value: object) -> None:
+        write_element(self._field(key), self._steps, value)
+
+    def __len__(self) -> int:
+        return len(self.dtype.names or ())
+
+    def __iter__(self) -> Iterator[Any]:
+        return (self[place] for place in range(len(self)))
+
+    def item(self) -> Any:
+        return tuple([part.item() for part in self])
+
+    tolist = item
+
+    def copy(self) -> TracedVoid:
+        copied = self._cell.copy()
+        return TracedVoid(copied, (), copied)
+
+
+for _name in (*BINARY, *COMPARISONS):
+    setattr(TracedVoid, f"__{_name}__", TracedVoid._refused)
+
+
+# ------------------------------------------------------------------ x.flat
 
 _BAD_KEY = (
     "only integers, slices (`:`), ellipsis (`...`) and integer or boolean arrays are valid indices"
