@@ -16,6 +16,7 @@ SERVICES = Above(
     array_function=import_later("fxc.capture.numpy_api.protocol", "array_function"),
     handler_of=import_later("fxc.capture.numpy_api.protocol", "handler_of"),
     with_class=import_later("fxc.capture.numpy_api.sampled_classes", "with_class"),
+    relies_on_class=import_later("fxc.capture.numpy_api.subclasses", "relies_on_class"),
     called_as_is=import_later("fxc.capture.numpy_api.foreign", "call_foreign"),
     chosen=import_later("fxc.capture.statements.choices", "chosen"),
     one_way=import_later("fxc.capture.statements.choices", "one_way"),

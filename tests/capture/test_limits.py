@@ -109,6 +109,10 @@ def type_error_handled(x, y):
         return -1.0
 
 
+class Marked(np.ndarray):
+    """A subclass that does nothing of its own."""
+
+
 class Watched:
     limit = 1.0
 
@@ -230,6 +234,7 @@ ROWS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     "whether an element of texts": (lambda x: np.nonzero(x), (np.array(["a", ""]),)),
     "a write to, or the flags of": (broadcast_written, (N,)),
     "of an `np.memmap`": (lambda x, m: m.flush(), (N, np.ones(3).view(np.memmap))),
+    "of other subclasses": (lambda x, m: m.sum(), (N, np.ones(3).view(Marked))),
     "subclasses": (lambda x: np.ma.masked_less(x, 1).sum(), (N,)),
     "`x.flags.writeable = …`": (flagged_in_a_branch, (N,)),
     "`x.view` of floats": (windows_written, (N,)),

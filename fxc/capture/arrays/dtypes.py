@@ -35,7 +35,7 @@ def result_type(*arrays_and_dtypes: Any) -> np.dtype:
 
 def _promoting(x: Any) -> Any:
     if isinstance(x, list) and type(x) is not list:  # by its items NumPy takes it for a record's
-        raise refuse(OPERAND, "np.result_type of such a list cannot be captured; use its array")
+        raise refuse(OPERAND, "np.result_type of such a list", "use its array")
     return promoting(x._operand().type) if isinstance(x, Traced) else x
 
 

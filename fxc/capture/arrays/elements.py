@@ -64,9 +64,7 @@ class TracedVoid(Traced):
         return self._cell.dtype
 
     def _operand(self) -> Operand:
-        raise refuse(
-            OPERAND, "a record as an operand cannot be captured; leave it in an array: x[i : i + 1]"
-        )
+        raise refuse(OPERAND, "a record as an operand", "leave it in an array: x[i : i + 1]")
 
     def _refused(self, *args: object) -> Any:
         return self._operand()
@@ -75,7 +73,7 @@ class TracedVoid(Traced):
 
     def __getattr__(self, name: str) -> Any:
         if hasattr(np.void, name):
-            raise refuse(OPERAND, f"{name} of a record cannot be captured; use its fields")
+            raise refuse(OPERAND, f"{name} of a record", "use its fields")
         raise AttributeError(f"'numpy.void' object has no attribute {name!r}")
 
     def _field(self, key: Any) -> Any:
@@ -85,7 +83,7 @@ class TracedVoid(Traced):
                 fail_in_numpy(np.zeros((), self.dtype)[()].__getitem__, int(key))
             key = names[key]
         if not isinstance(key, str):
-            raise refuse(OPERAND, "several fields of a record cannot be captured; read each")
+            raise refuse(OPERAND, "several fields of a record", "read each")
         return self._array[key]
 
     def __getitem__(self, key: Any) -> Any:

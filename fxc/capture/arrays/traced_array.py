@@ -178,18 +178,21 @@ class TracedArray(ArrayFacts):
             return np.ndarray
         kind: type | None = numpys_class(current(), self._value)
         if kind is None:
-            raise refuse(ARRAY_MEMORY, "the class of what may be a memmap")
+            raise refuse(ARRAY_MEMORY, "the class of what may be of a subclass")
         return kind
 
     def _is_instance(self, kinds: type | tuple[type, ...]) -> bool:
         return issubclass(np.ndarray, kinds) or issubclass(self._class(), kinds)
 
     def _check_no_attributes(self, name: str) -> None:
-        """Refuse to ask for an attribute that a memmap may have."""
+        """Refuse to ask for an attribute that an array of a subclass may have."""
         session = current_or_none()
-        may_have = name == "_mmap" or not name.startswith("_")
-        if session is not None and session.classes and may_have and self._class() is np.memmap:
-            raise refuse(ARRAY_MEMORY, f"x.{name} of a memmap")
+        is_ours = name.startswith("__") or name in TracedArray.__slots__
+        may_have = name == "__dict__" or not is_ours
+        if session is None or not session.classes or not may_have:
+            return
+        if numpys_class(session, self._value) is not np.ndarray:
+            raise refuse(ARRAY_MEMORY, f"x.{name} of a subclass of arrays")
 
     def __getattr__(self, name: str) -> Any:
         if name == "_value":

@@ -19,7 +19,7 @@ from fxc.ops.metas.layout import is_c_ordered, is_f_ordered
 
 from ..forms.form import Array, Form, Items, Union
 from ..guards.facts import as_array
-from ..session.classes import OfNoFile, PartOfFile, Unclear, Unwrapped
+from ..session.classes import OfNoFile, OfSubclass, PartOfFile, Unclear, Unwrapped
 from ..session.refusing import refusal
 from ..session.session import current
 from ..values.operands import kind_of, wrap
@@ -38,7 +38,9 @@ class ArrayExpressions(Protocol):
 def classed(builder: ArrayExpressions, value: Value) -> str:
     """The expression for an array that has a class."""
     match current().classes[value]:
-        case PartOfFile(source) | OfNoFile(source) if value in current().aliases.input_arrays:
+        case PartOfFile(source) | OfNoFile(source) | OfSubclass(source, _) if (
+            value in current().aliases.input_arrays
+        ):
             return builder.reference(source.var)
         case PartOfFile(source):
             if any(guard(dim, "==", 0) for dim in kind_of(value).shape):
@@ -51,6 +53,8 @@ def classed(builder: ArrayExpressions, value: Value) -> str:
         case Unclear.MADE | Unclear.PART_OF_MADE as kind if _is_in_order(kind_of(value)):
             shown = ".view()" if kind is Unclear.PART_OF_MADE else ""
             return f"as_new_memmap({builder.leaf(wrap(value))}){shown}"
+        case Unclear.SUBCLASS:
+            raise _refused(builder, value, "an array of a subclass")
         case _:
             raise _refused(builder, value, "what is a memmap of no file, or may be one,")
 

@@ -15,17 +15,29 @@ import numpy as np
 from fxc.ir.graph import Value
 from fxc.ir.records import frozen
 from fxc.ir.size_functions import hint
-from fxc.ir.types import ArrayType
+from fxc.ir.types import ArrayType, ScalarType
 from fxc.ops.metas.layout import is_c_ordered, is_f_ordered
 
 from ..arrays.memory import view
 from ..numbers.traced_int import TracedInt
-from ..session.classes import ArrayClass, PartOfFile, Unclear, class_by_ufunc, numpys_class
+from ..session.classes import (
+    ArrayClass,
+    PartOfFile,
+    Unclear,
+    class_by_ufunc,
+    is_of_subclass,
+    numpys_class,
+    refused,
+)
 from ..session.session import Session, current
 from ..values.objects import Args, Kwargs
 from ..values.operands import TracedValue
 
 _MOST = 3  # elements along an axis of a sample
+
+
+class _Subclass(np.ndarray):
+    """In the place of the user's."""
 
 
 class _Unknown(Exception):
@@ -77,13 +89,22 @@ class _Call:
     given: set[Value]
     samples: dict[Value, Any]
 
+    @property
+    def _unclear(self) -> Unclear:
+        """The class of what nobody knows more of."""
+        kinds = map(self.session.classes.get, self.given)
+        return Unclear.SUBCLASS if any(map(is_of_subclass, kinds)) else Unclear.CLASS
+
     def settled(self, found: object, sampled: object, is_alone: bool = True) -> Any:
         """What was found, where it is an array with its class, by what NumPy gave of samples."""
         if isinstance(found, tuple | list):
             return self._parts(found, sampled)
+        is_number = isinstance(found, TracedValue) and isinstance(found._value.type, ScalarType)
+        if is_number and self._unclear is Unclear.SUBCLASS and not isinstance(sampled, np.generic):
+            raise refused("a number of an array")
         for x in _arrays_in(found):
             if x is not found:
-                self.session.classes[x._value] = Unclear.CLASS
+                self.session.classes[x._value] = self._unclear
             elif x._value not in self.given:
                 self._note(x._value, sampled, is_alone)
             elif type(sampled) is np.ndarray and sampled is not self.samples.get(x._value):
@@ -102,20 +123,22 @@ class _Call:
     def _note(self, value: Value, sampled: object, is_alone: bool) -> None:
         """Note the class of what a function has made, or of a view of what was given."""
         session, root = self.session, self.session.aliases.root(value)
-        kind: ArrayClass | None = Unclear.CLASS
+        kind: ArrayClass | None = self._unclear
         if any(session.aliases.root(each) is root for each in self.given):
             is_mapped = type(sampled) is np.memmap and vars(sampled)["_mmap"] is not None
             is_mapped |= sampled is None  # small arrays have no such shape
             kind = session.classes.get(value, kind) if is_mapped else kind
         elif sampled is not None and not any(map(partial(_share, sampled), self.samples.values())):
-            kind = _class_of_new(sampled, value is not root, is_alone)
+            kind = _class_of_new(sampled, value is not root, is_alone, self._unclear)
         if kind is None:
             session.classes.pop(value, None)
         else:
             session.classes[value] = kind
 
 
-def _class_of_new(sampled: Any, is_view: bool, is_alone: bool) -> ArrayClass | None:
+def _class_of_new(
+    sampled: Any, is_view: bool, is_alone: bool, unclear: ArrayClass
+) -> ArrayClass | None:
     """The class of an array that a function has made, by one that it has made of samples."""
     owns = sampled.base is None
     if type(sampled) is np.ndarray:
@@ -124,7 +147,7 @@ def _class_of_new(sampled: Any, is_view: bool, is_alone: bool) -> ArrayClass | N
         return Unclear.MADE
     wraps = type(sampled.base) is np.memmap and sampled.base.base is None
     is_part = type(sampled) is np.memmap and wraps and is_alone
-    return Unclear.PART_OF_MADE if is_part else Unclear.CLASS
+    return Unclear.PART_OF_MADE if is_part else unclear
 
 
 def _share(sampled: object, sample: np.ndarray) -> bool:
@@ -176,10 +199,13 @@ def _sample_of_value(session: Session, value: Value, samples: dict[Value, Any]) 
     if not isinstance(kind, ArrayType):
         one = np.ones((), kind.dtype)[()]
         return one.item() if kind.weak else one
+    made = _small_array(kind)
+    if is_of_subclass(session.classes.get(value)):
+        samples[value] = made.view(_Subclass)
+        return samples[value]
     known = numpys_class(session, value) if value in session.classes else np.ndarray
     if known is None:
         raise _Unknown
-    made = _small_array(kind)
     if known is np.memmap:
         made = made.view(np.memmap)
         is_mapped = type(session.classes[value]) is PartOfFile

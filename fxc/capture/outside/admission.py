@@ -75,6 +75,8 @@ class Admission(Outside):
         if kind is np.memmap and self.derives:
             return self._memmap(value, route)
         if isinstance(value, np.ndarray):
+            if self.derives and above().relies_on_class(self.guards, route.source, value):
+                return self._of_subclass(value, route)
             advice = "; pass np.asarray of it" if kind is np.memmap else ""
             raise refusal(
                 ARGUMENT_KIND,

@@ -1,4 +1,4 @@
-"""Of which class an array would be in NumPy where an argument is an ``np.memmap``."""
+"""Of which class an array would be in NumPy where an argument is of a subclass."""
 
 from __future__ import annotations
 
@@ -8,14 +8,17 @@ from typing import Any
 
 import numpy as np
 
+from fxc.ir.error_kinds import ARGUMENT_KIND
+from fxc.ir.errors import CaptureError
 from fxc.ir.graph import Region, Value
 from fxc.ir.records import frozen
-from fxc.ir.types import ArrayType
-from fxc.ops.operators import CONTROL, Operator
+from fxc.ir.types import ArrayType, ScalarType
+from fxc.ops.operators import CONTROL, Operator, Tag
 from fxc.ops.table import TABLE
 
 from ..guards.program import Source
 from .recorder import Recorder
+from .refusing import refuse
 
 # Note [Classes of arrays]
 # All arrays of a graph are plain. An ``np.memmap`` from outside comes in as an ``ndarray`` over the
@@ -30,6 +33,10 @@ from .recorder import Recorder
 # 3. Of other functions of NumPy's, NumPy says it on small samples (numpy_api/sampled_classes.py).
 # 4. What else is recorded of such arrays is ``Unclear.CLASS``: it may be used inside of the graph.
 # Whatever cannot be told is refused where it was made, so that Python runs that statement.
+# A subclass of the user's that computes as arrays do (outside/subclasses.py) comes in likewise.
+# What follows from its arrays is ``Unclear.SUBCLASS``: only its elements leave, and what is written
+# to arrays, for nobody knows its attributes. A number that is no element would be an array of rank
+# 0 of that class, and is refused.
 
 
 @frozen(eq=False)
@@ -49,6 +56,14 @@ class OfNoFile:
 
 
 @frozen(eq=False)
+class OfSubclass:
+    """The array of a subclass of the user's that ``source`` gives."""
+
+    source: Source
+    kind: type[np.ndarray[Any, Any]]
+
+
+@frozen(eq=False)
 class Unwrapped:
     """``x.view(np.ndarray)`` of an array that has a class."""
 
@@ -62,9 +77,10 @@ class Unclear(Enum):
     MADE = "a new memmap, of no file"
     PART_OF_MADE = "a view of one that nobody has"
     CLASS = "a memmap or not"
+    SUBCLASS = "an array of a subclass of the user's, or not"
 
 
-ArrayClass = PartOfFile | OfNoFile | Unwrapped | Unclear
+ArrayClass = PartOfFile | OfNoFile | OfSubclass | Unwrapped | Unclear
 # Views that are no method or index of the array: the functions give plain arrays.
 _PLAIN_VIEWS = frozenset({"as_strided", "broadcast", "broadcast_to"})
 
@@ -79,13 +95,27 @@ def unwrap(session: Recorder, made: Value, of: Value, is_whole: bool = True) -> 
     session.classes[made] = Unwrapped(of) if is_whole else Unclear.CLASS
 
 
+def is_of_subclass(kind: ArrayClass | None) -> bool:
+    """Whether an array may be of a subclass of the user's."""
+    return kind is Unclear.SUBCLASS or type(kind) is OfSubclass
+
+
+def class_of_subclass(source: Source, kind: type[np.ndarray[Any, Any]]) -> ArrayClass:
+    """The class of an array from outside of a subclass of the user's."""
+    return OfSubclass(source, kind)
+
+
 def as_picked(session: Recorder, whole: Value | None, found: object) -> object:
     """What ``x[key]`` of a ``whole`` gives if that is no view: an ``ndarray``, of a memmap, too."""
-    made = getattr(found, "_value", None)
-    if made is not None and whole in session.classes:
-        session.classes[made] = Unclear.WRAPPED
-    elif made is not None:
-        session.classes.pop(made, None)
+    made, classes = getattr(found, "_value", None), session.classes
+    if made is None:
+        return found
+    if any(is_of_subclass(classes[each]) for each in (made, whole) if each in classes):
+        classes[made] = Unclear.SUBCLASS
+    elif whole in classes:
+        classes[made] = Unclear.WRAPPED
+    else:
+        classes.pop(made, None)
     return found
 
 
@@ -95,19 +125,49 @@ def note_classes(session: Recorder, name: str, args: Sequence[object], result: o
     classes = session.classes
     arrays = [each for each in _values_in(args) if type(each.type) is ArrayType]
     given = [classes[each] for each in arrays if each in classes]
+    if any(map(is_of_subclass, given)):
+        _check_element(session, op, arrays, found)
     for place, each in enumerate(found):
         if op.tag in CONTROL:
             regions = [arg for arg in args if isinstance(arg, Region)]
             kind = _class_behind(regions, place, len(found), given, classes)
         else:
             kind = _class_of(op, given, len(arrays)) if given else None
+        if kind is Unclear.SUBCLASS and op.tag in CONTROL:
+            raise refused("what a branch or a loop replaces by an array")
         if kind is not None and type(each.type) is ArrayType:
             classes[each] = kind
+
+
+def _check_element(
+    session: Recorder, op: Operator, arrays: list[Value], found: list[Value]
+) -> None:
+    """Refuse a number that is no element of an array of a subclass, or what comes of one."""
+    if op.tag in CONTROL:
+        raise refused("what a loop carries, an array")
+    made = session.made.get(arrays[0])
+    is_element = op.name == "item" and made is not None and TABLE[made.name].schema.is_view
+    if is_element or op.tag in (Tag.WRITE, Tag.INDEX_PUT):
+        return
+    for each in found:
+        is_number = type(each.type) is ScalarType and not each.type.weak
+        is_computed = type(each.type) is ArrayType and not each.type.rank
+        if is_number or (is_computed and not op.schema.is_view):
+            raise refused("a number of an array")
+    if any(not each.type.rank for each in arrays):
+        raise refused("an array of rank 0")
+
+
+def refused(what: str) -> CaptureError:
+    """The refusal of what is, or may be, of a subclass of the user's."""
+    return refuse(ARGUMENT_KIND, f"{what} of a subclass of arrays")
 
 
 def _class_of(op: Operator, given: list[ArrayClass], count: int) -> ArrayClass | None:
     """The class of what an operator gives of so many arrays, some with these classes."""
     first = given[0]
+    if any(map(is_of_subclass, given)):
+        return Unclear.SUBCLASS
     if op.schema.is_view:
         if type(first) is PartOfFile and op.name not in _PLAIN_VIEWS:
             return first
@@ -121,6 +181,8 @@ def class_by_ufunc(given: Sequence[ArrayClass], count: int) -> ArrayClass | None
     """The class of what a ufunc gives of so many arrays, some with these classes: an ``ndarray``
     among them comes before a memmap.
     """
+    if any(map(is_of_subclass, given)):
+        return Unclear.SUBCLASS
     has_ndarray = len(given) < count or any(map(_is_ndarray, given))
     return None if has_ndarray else Unclear.WRAPPED
 
@@ -140,6 +202,8 @@ def _class_behind(
         inside = [classes[x] for x in ends if type(x) is Value and x in classes]
     if not given and not inside:
         return None
+    if any(map(is_of_subclass, (*given, *inside))):
+        return Unclear.SUBCLASS
     return Unclear.WRAPPED if all(map(_is_ndarray, (*given, *inside))) else Unclear.CLASS
 
 
@@ -159,7 +223,10 @@ def _values_in(args: Iterable[object]) -> Iterator[Value]:
 def numpys_class(session: Recorder, value: Value) -> type[np.ndarray[Any, Any]] | None:
     """The class that an array has in NumPy; None if it is not known."""
     kind = session.classes.get(value)
-    if kind is Unclear.CLASS or (session.region and kind is None):  # a parameter of the region?
+    if type(kind) is OfSubclass:
+        return kind.kind
+    is_parameter = session.region and kind is None  # of the region, perhaps
+    if is_parameter or kind in (Unclear.CLASS, Unclear.SUBCLASS):
         return None
     is_memmap = type(kind) in (PartOfFile, OfNoFile) or kind in (Unclear.MADE, Unclear.PART_OF_MADE)
     return np.memmap if is_memmap else np.ndarray

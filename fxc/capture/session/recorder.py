@@ -119,9 +119,9 @@ class Recorder:
             )
 
     def check_ndarray(self, value: Value, what: str) -> None:
-        """Refuse ``what`` of a memmap, or what may be one. See Note [Classes of arrays]."""
+        """Refuse ``what`` of what is, or may be, of a subclass. See Note [Classes of arrays]."""
         if value in self.classes:
-            raise refuse(ARRAY_MEMORY, f"{what} of a memmap")
+            raise refuse(ARRAY_MEMORY, f"{what} of a subclass of arrays")
 
     def wants(self, about: str, how: How = How.IN_GRAPH) -> bool:
         """Whether this capture is to have it so."""

@@ -1,0 +1,198 @@
+"""Arrays of subclasses of the user's: what computes as arrays do is compiled.
+
+See Note [Classes of arrays].
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import fxc
+
+
+class Measured(np.ndarray):
+    """Has a unit, as NumPy's documentation makes one."""
+
+    def __new__(cls, values: Any, unit: str = "m") -> Measured:
+        made = np.array(values, dtype=float).view(cls)
+        made.unit = unit
+        return made
+
+    def __array_finalize__(self, obj: Any) -> None:
+        if obj is None:
+            return
+        self.unit = getattr(obj, "unit", None)
+
+    def doubled(self) -> Any:
+        return self * 2
+
+
+class Longer(Measured):
+    def __array_finalize__(self, obj):
+        super().__array_finalize__(obj)
+        self.note: Any = "new" if isinstance(obj, np.ndarray) else None
+
+
+def measured() -> Measured:
+    return Measured(np.arange(24.0).reshape(6, 4) % 5 + 1, "kg")
+
+
+def seen(x: Any) -> Any:
+    if isinstance(x, tuple | list):
+        return [seen(each) for each in x]
+    if not isinstance(x, np.ndarray):
+        return type(x), repr(x)
+    return type(x), x.dtype, x.strides, np.asarray(x).tolist(), getattr(x, "__dict__", None)
+
+
+def assert_same(program: Callable[..., Any], make: Callable[[], Any], **options: Any) -> Any:
+    compiled = fxc.compile(program, **options)
+    for _ in range(3):
+        given = [make() for _ in range(2)]
+        expected, found = program(given[0]), compiled(given[1])
+        assert seen(found) == seen(expected)
+        assert seen(given[1]) == seen(given[0])
+        assert (found is given[1]) == (expected is given[0])
+    return compiled
+
+
+def relaxes(a):
+    a[1:-1] = 0.5 * (a[2:] + a[:-2])
+    a *= 2
+    for i in range(1, len(a)):
+        for j in range(a.shape[1]):
+            if a[i, j] > a[i - 1, j]:
+                a[i, j] -= 0.25 * a[i - 1, j]
+    return a
+
+
+def elements(a):
+    total = 0.0
+    for i in range(len(a)):
+        total += a[i, 0] * a[i, 1]
+    out = np.zeros(a.shape)
+    out += a * 2
+    out[0] = a[1]
+    kinds = type(a).__name__, isinstance(a, Measured), isinstance(a, np.ndarray)
+    return total, a[1, 2], (a * 2)[1, 1], float(a[0, 0]), out, a[0].tolist(), kinds
+
+
+def plain(a):
+    x = np.asarray(a)
+    x += 1
+    return x, x.sum(), x * 2, np.array(a), np.where(a > 2, a, 0.0), a.view(np.ndarray)
+
+
+@pytest.mark.parametrize("program", [relaxes, elements, plain])
+@pytest.mark.parametrize("kind", [Measured, Longer])
+def test_what_leaves_is_known(program, kind):
+    compiled = assert_same(program, lambda: measured().view(kind), fullgraph=True)
+    assert compiled.cache_info().eager_calls == 0
+
+
+PROGRAMS: dict[str, Callable[..., Any]] = {
+    "an array of a subclass": lambda a: a[1:] + 1,
+    "a number of an array": lambda a: (a.sum(), a.max() * 2),
+    "a number of an array.*subclass": lambda a: np.median(a) * 2,
+    "an array of rank 0": lambda a: a[0, 1, ...] * 2,
+    "x.unit of a subclass": lambda a: a.unit,
+    "x.doubled of a subclass": lambda a: a.doubled(),
+    "the class of what may be": lambda a: type(a[1:]),
+    "x.base of a subclass": lambda a: a.base is None,
+}
+
+
+@pytest.mark.filterwarnings("ignore::fxc.CaptureWarning")
+@pytest.mark.parametrize("says", PROGRAMS)
+def test_what_has_attributes_is_made_by_python(says):
+    assert_same(PROGRAMS[says], measured)
+    with pytest.raises(fxc.CaptureError, match=says):
+        fxc.compile(PROGRAMS[says], fullgraph=True)(measured())
+
+
+@pytest.mark.filterwarnings("ignore::fxc.CaptureWarning")
+def test_arrays_that_loops_replace():
+    def carried(a):
+        b = a
+        for _ in range(9):
+            b = b * 0.5
+        return b, b.sum()
+
+    def added(a):
+        total = np.zeros(4)
+        for row in a:
+            total = total + row
+        return total, total.max()
+
+    assert_same(carried, measured)
+    assert_same(added, measured)
+
+
+class Wrapping(np.ndarray):
+    def __array_wrap__(self, *args):
+        return super().__array_wrap__(*args)
+
+
+class Counting(np.ndarray):
+    def __array_finalize__(self, obj):
+        MADE.append(obj)
+
+
+class Summing(np.ndarray):
+    def sum(self, *args, **kwargs):
+        return 3.0
+
+
+class Raising(np.ndarray):
+    def __array_finalize__(self, obj):
+        self.unit = None if obj is None else obj.unit + 1
+
+
+class Setting(np.ndarray):
+    def __array_finalize__(self, obj):
+        self.unit = None
+
+    @property
+    def unit(self):
+        return None
+
+    @unit.setter
+    def unit(self, value):
+        MADE.append(value)
+
+
+class Lacking(np.ndarray):
+    def __array_finalize__(self, obj):
+        self.unit = self.missing if type(obj) is Lacking else None
+
+
+class Asking(np.ndarray):
+    def __array_finalize__(self, obj):
+        self.unit = None if obj is None else getattr(obj, "unit")  # noqa: B009
+
+
+MADE: list[Any] = []
+
+
+@pytest.mark.parametrize("kind", [Wrapping, Counting, Summing, Raising, Setting, Lacking, Asking])
+def test_classes_with_operations_of_their_own(kind):
+    a = np.ndarray.__new__(kind, 3)
+    with pytest.raises(fxc.CaptureError, match=f"x is a {kind.__name__}, a subclass of arrays"):
+        fxc.compile(lambda x: x[0] * 2, fullgraph=True)(a)
+
+
+def test_an_attribute_in_the_place_of_a_method():
+    def program(a):
+        a.sort()
+        return a[0] * 2
+
+    compiled = fxc.compile(program, fullgraph=True)
+    assert compiled(measured()[1]) == program(measured()[1])
+    a = measured()[1]
+    a.sort = lambda: MADE.append("sorted")  # type: ignore[method-assign]
+    with pytest.raises(fxc.CaptureError, match="a is a Measured"):
+        compiled(a)
