@@ -57,7 +57,7 @@ def stored(variant: Variant, function: FunctionType, since: float) -> bytes:
     if captured.epilogue is not None:
         constants |= captured.epilogue.constants
     functions = [each for each in constants.values() if isinstance(each, FunctionType)]
-    _check_operators(captured.graph)
+    _check_nodes(captured.graph)
     from .lasting import check_lasting, codes_of  # for who writes, and few who read
     from .outside import check_constants, nameless, outside
 
@@ -79,12 +79,20 @@ def stored(variant: Variant, function: FunctionType, since: float) -> bytes:
     return pickle.dumps((first, zlib.compress(early, 1), zlib.compress(late, 1), granted))
 
 
-def _check_operators(graph: Graph) -> None:
+_MOST_DATA = 1 << 22  # bytes of constants: more are made sooner than read
+
+
+def _check_nodes(graph: Graph) -> None:
+    from fxc.ir.graph import ArrayConstant
     from fxc.ops.table import TABLE
 
+    size = 0
     for node in walk(graph.body):
         if not TABLE.lists(node.op) or "::" in node.op:
             raise NotStored(f"{node.op} is an operator of this process")
+        size += sum(len(arg.data) for arg in node.args if isinstance(arg, ArrayConstant))
+    if size > _MOST_DATA:
+        raise NotStored(f"its constants take {size} bytes")
 
 
 def _pickled(

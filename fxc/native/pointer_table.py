@@ -20,10 +20,10 @@ class TableObjects:
     """The objects of one compilation that a table points to; they live as long as its code.
 
     ``functions`` are the places of NumPy's functions that each of the ``calls`` begins with, before
-    the objects that it mentions.
+    the objects that it mentions. ``data`` are the elements of its constants.
     """
 
-    __slots__ = ("_objects", "calls", "left", "notice")
+    __slots__ = ("_objects", "calls", "data", "left", "notice")
 
     def __init__(
         self,
@@ -34,6 +34,7 @@ class TableObjects:
     ) -> None:
         self.notice, self.left = notice, left
         self._objects = calls
+        self.data: list[bytes] = []
         self.calls = tuple(
             pointers(*map(numpy_function, functions), *map(id, objects)) for objects in calls
         )
@@ -68,6 +69,11 @@ def _pointers_of(entry: Entry, objects: TableObjects) -> bytes:
             return inner_loop(name, kind)
         case ("notice",):
             return pointers(id(objects.notice), id(ERRSTATE))
+        case ("constant", data):
+            from fxc.ir.objects import BYTES_DATA
+
+            objects.data.append(data)
+            return pointers(id(data) + BYTES_DATA, 0)
         case ("default",):
             return pointers(id(DEFAULT), 0)
         case ("left",):

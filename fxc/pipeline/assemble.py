@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -22,7 +22,7 @@ from fxc.lowering.building.context import KernelOf
 from fxc.lowering.emission.calls import CALL, NUMPY_FUNCTIONS
 from fxc.lowering.emission.draws import DRAW, STATES
 from fxc.lowering.emission.llvm_text import LEFT
-from fxc.lowering.emission.native_module import Module
+from fxc.lowering.emission.native_module import CONSTANT, Module
 from fxc.lowering.emission.objects import SCALAR
 from fxc.lowering.emission.parallel import PARALLEL
 from fxc.lowering.emission.sticky import NOTICE
@@ -127,11 +127,14 @@ def assembled(graph: Graph, module: Module) -> Assembled:
 
 def entries_of(module: Module) -> tuple[Entry, ...]:
     """What stands in the table of pointers of a module."""
-    return tuple(_entry_for(ufunc, kind) for ufunc, kind in module.inner_loops)
+    buffers = module.program.buffers
+    return tuple(_entry_for(ufunc, kind, buffers) for ufunc, kind in module.inner_loops)
 
 
-def _entry_for(ufunc: str, kind: str) -> Entry:
+def _entry_for(ufunc: str, kind: str, buffers: Mapping[str, Buffer]) -> Entry:
     """The entry of the table for an inner loop, or for what goes by such a name."""
+    if ufunc == CONSTANT:
+        return ("constant", buffers[kind].data)
     if ufunc == SCALAR:
         return ("scalar", kind)
     if ufunc == CALL:

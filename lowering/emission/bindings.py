@@ -21,7 +21,7 @@ from .emit import StatementEmitter
 from .emitter import Emitter
 from .frame import Slot, alias_marks, numbers
 from .llvm_text import scalar_type
-from .native_module import Segment, Whole
+from .native_module import CONSTANT, Segment, Whole, in_text
 from .objects import at_least, read_number
 from .scratch import prepare
 
@@ -137,11 +137,14 @@ def _bind_data(emitter: Emitter, block: Sequence[Stmt], whole: Whole) -> None:
     offsets, frame = whole.arena.offsets, whole.frame
     used = {a.storage: None for stmt in block for a in accesses(program, stmt)}
     shared = {storage: offsets[storage] for storage in offsets if storage in used}
+    written = in_text(program, emitter.module.plain)
     for storage in used:
         if storage in emitter.regs.data or storage in shared or storage in emitter.scratches:
             continue
-        if program.buffers[storage].role == "constant":
+        if storage in written:
             emitter.regs.data[storage] = f"@fxc.{storage}"
+        elif program.buffers[storage].role == "constant":
+            emitter.regs.data[storage], _ = emitter.inner_loop(CONSTANT, storage)
         elif storage in given.arrays:
             emitter.regs.data[storage] = whole.caller.data(f, given, storage)
     if shared and frame:

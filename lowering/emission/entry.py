@@ -25,7 +25,7 @@ from .llvm_text import FAILED, LEFT, FunctionText, ModuleText
 from .lock import enter
 from .merging import merged
 from .minor import minor_loops
-from .native_module import Given, Module, Segment, Whole, segments_of
+from .native_module import Given, Module, Segment, Whole, in_text, segments_of
 from .objects import is_object, returned_numbers
 from .registers import Undo
 from .scratch import free
@@ -36,7 +36,8 @@ from .undo import prepare as prepare_undo
 # A program is cut at its calls of NumPy, and where the caller has to know a size (``pieces``); each
 # piece is one native function with the calling convention of METH_FASTCALL,
 # ``PyObject *entry(PyObject *self, PyObject **args, n)``:
-#   self     a bytes object with a table of pointers: NumPy's inner loops and their data
+#   self     a bytes object with a table of pointers: NumPy's inner loops and their data, large
+#            constants
 #   args[0]  any object; it is the result if a check failed and the call has to go back to NumPy,
 #            or else what NumPy raised, see Note [Calls of NumPy]
 #   args[1]  a bytes object with scalar parameters, 8 bytes each
@@ -78,8 +79,8 @@ def emit_module(
         _emit_segment(module, whole, segment)
     math = definitions(module.math, program.target.permutes)
     declares = sorted({*module.declares, *math.declares})
-    parts = [*declares, *_constants(program), math.text, *merged(module.functions), *module.notes]
-    text = "\n".join(part for part in parts if part)
+    parts = [*_constants(program, module.plain), math.text, *merged(module.functions)]
+    text = "\n".join(part for part in (*declares, *parts, *module.notes) if part)
     loops = tuple(module.inner_loops)
     called = tuple(module.calls), tuple(module.support)
     results = tuple(returned)
@@ -113,14 +114,14 @@ def _rooms(program: Program, arena: Arena, segments: int) -> tuple[Dim, int]:
     return size, 0
 
 
-def _constants(program: Program) -> Iterator[str]:
-    for name, buffer in program.buffers.items():
-        if buffer.data is not None:
-            data = buffer.data and "\\" + buffer.data.hex("\\")
-            yield (
-                f"@fxc.{name} = private unnamed_addr constant "
-                f'[{len(buffer.data)} x i8] c"{data or ""}", align {ALIGNMENT}'
-            )
+def _constants(program: Program, plain: str) -> Iterator[str]:
+    for name in in_text(program, plain):
+        data = program.buffers[name].data or b""
+        text = data and "\\" + data.hex("\\")
+        yield (
+            f"@fxc.{name} = private unnamed_addr constant "
+            f'[{len(data)} x i8] c"{text or ""}", align {ALIGNMENT}'
+        )
 
 
 def _emit_segment(module: ModuleText, whole: Whole, segment: Segment) -> None:

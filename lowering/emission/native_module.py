@@ -21,6 +21,15 @@ from . import interrupts, sticky
 from .arena import Arena
 from .frame import LoopKind
 
+CONSTANT = "constant"  # among the functions of the pointer table: where the elements of one are
+
+
+def in_text(program: Program, plain: str) -> tuple[str, ...]:
+    """The constants whose elements are part of the LLVM text, not behind the table."""
+    most = program.target.costs.constant_bytes
+    data = {name: buffer.data for name, buffer in program.buffers.items()}
+    return tuple(n for n, x in data.items() if x is not None and (plain or len(x) < most))
+
 
 @frozen
 class Segment:

@@ -29,6 +29,9 @@ class Costs:
     least: int = 24_000_000
     multiple: int = 64
 
+    # Constants: bytes of one that does not stand in the LLVM text, which takes 50 ns for each.
+    constant_bytes: int = 1 << 13
+
     # Fusion: how many nests one may be moved over to be fused with an earlier one, iterations of an
     # inner loop that pay for running it apart from its neighbours, and statements in one nest.
     fused_over: int = 12

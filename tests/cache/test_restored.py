@@ -280,3 +280,26 @@ def test_a_bug_of_the_cache_costs_time_only(monkeypatch: pytest.MonkeyPatch, cap
     monkeypatch.setattr(entries, "_read", lambda *_: 1 / 0)
     assert fxc.compile(f)(2.0) == 1.0
     assert caplog.text.count("the cache is not used: ZeroDivisionError") == 3
+
+
+def below(x):
+    return np.tri(90, 120) * x
+
+
+def far_below(x):
+    return np.tri(700, 800) * x
+
+
+def test_tables_are_read_with_the_compilation() -> None:
+    x = np.ones((90, 120))
+    found = restored(below, x)
+    for _ in range(5):
+        assert np.array_equal(found(x), below(x))
+
+
+def test_what_has_very_large_tables_is_made_anew(cache: Path) -> None:
+    x, before = np.ones((700, 800)), captures_begun()
+    for _ in range(2):
+        assert np.array_equal(fxc.compile(far_below)(x), far_below(x))
+    assert captures_begun() == before + 2
+    assert sum(each.stat().st_size for each in cache.rglob("*") if each.is_file()) < 1 << 20

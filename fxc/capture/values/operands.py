@@ -10,6 +10,7 @@ import numpy as np
 from fxc.ir.boxed_dtypes import element_dtype, is_boxed, is_without_unit
 from fxc.ir.error_kinds import OPERAND, TEXT
 from fxc.ir.graph import ArrayConstant, Literal, Operand, Value
+from fxc.ir.later import import_later
 from fxc.ir.types import ArrayType, ScalarType, is_known
 from fxc.ops.metas.layout import is_c_ordered
 from fxc.ops.metas.probing import derived_decide
@@ -267,6 +268,8 @@ def _holds(x: object, is_it: Callable[[object], bool]) -> bool:
 
 _NUMBERS = frozenset({bool, int, float, complex})
 _INT64 = range(-(2**63), 2**63)
+_LARGE = 1 << 16  # bytes
+by_rule = import_later("fxc.ops.kernels.regular", "by_rule")
 
 
 def operand(x: Any) -> Operand:
@@ -324,7 +327,8 @@ def constant(array: np.ndarray) -> Value:
     """The node that makes, at each call, a fresh array with these elements."""
     if not is_known(array.dtype):
         raise refuse(OPERAND, f"an array of dtype {array.dtype}")
-    return current().value("constant", ArrayConstant.of(array))
+    found = by_rule(array, current().record) if array.nbytes >= _LARGE else None
+    return found or current().value("constant", ArrayConstant.of(array))
 
 
 def of_list(x: Any) -> Any:
