@@ -12,8 +12,14 @@ import os
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
-from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
-from importlib.util import MAGIC_NUMBER, cache_from_source, spec_from_file_location
+from importlib.machinery import (
+    BuiltinImporter,
+    FrozenImporter,
+    ModuleSpec,
+    PathFinder,
+    SourceFileLoader,
+)
+from importlib.util import MAGIC_NUMBER, cache_from_source
 from types import CodeType, ModuleType
 from typing import Any
 
@@ -25,6 +31,8 @@ from typing import Any
 # modules in Python's way writes the file anew when it ends, with those, too.
 
 _MANY = 16
+_PYTHON: set[Any] = {BuiltinImporter, FrozenImporter, PathFinder}  # finders: none has our modules
+_AHEAD = 1 << 17  # bytes that are read where one module is asked for behind another
 _WORD = 8  # bytes: Python's number of its bytecode is the first word, the length of a list the next
 _MAGIC = MAGIC_NUMBER.ljust(_WORD)
 
@@ -37,7 +45,8 @@ def import_from_one_file(package: str, folder: str) -> None:
     known = any(isinstance(finder, OneFile) for finder in sys.meta_path)
     if not known and PathFinder in sys.meta_path and sys.implementation.cache_tag is not None:
         file = OneFile(package, folder)
-        sys.meta_path.insert(sys.meta_path.index(PathFinder), file)
+        python = [*map(sys.meta_path.index, _PYTHON & set(sys.meta_path))]
+        sys.meta_path.insert(min(python), file)
         atexit.register(file.keep)
 
 
@@ -49,6 +58,9 @@ class OneFile:
         self.path = cache_from_source(os.path.join(folder, "modules.py")) + "s"
         self._begin = 0  # of the bytecode, behind the list of modules
         self._state: tuple[int, ...] = ()  # of the file when the list was read
+        self._read_ahead = 0, b""  # where that begins
+        self._end = 0  # of what was asked for last
+        self._asked: dict[str, None] = {}  # which modules, in the order in which they began
         self._entries = self._read() or {}
 
     def _read(self) -> dict[str, Entry] | None:
@@ -65,21 +77,31 @@ class OneFile:
     def _bytes(self, begin: int, end: int) -> bytes | None:
         """A part of the bytecode; None if the file is another one now.
 
-        The file is opened for each: a program may close what it has not opened, and what is mapped
+        The file is not kept open: a program may close what it has not opened, and what is mapped
         into memory ends the process if somebody cuts it off.
         """
+        first, known = self._read_ahead
+        if not first <= begin <= end <= first + len(known):
+            length = max(end - begin, _AHEAD if begin == self._end else 0)
+            first, known = begin, self._read_from(begin, length)
+            self._read_ahead = first, known
+        self._end = end
+        code = known[begin - first : end - first]
+        return code if len(code) == end - begin else None
+
+    def _read_from(self, begin: int, length: int) -> bytes:
+        """So many bytes of the bytecode, or as many as there are; none of another file."""
         try:
             place = os.open(self.path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
         except OSError:
-            return None
+            return b""
         try:
             if _state(place) != self._state:
-                return None
+                return b""
             os.lseek(place, self._begin + begin, os.SEEK_SET)
-            code = os.read(place, end - begin)
-            return code if len(code) == end - begin else None
+            return os.read(place, length)
         except OSError:
-            return None
+            return b""
         finally:
             os.close(place)
 
@@ -88,6 +110,8 @@ class OneFile:
     ) -> ModuleSpec | None:
         """As Python asks what is in ``sys.meta_path``."""
         entry = self._entries.get(name)
+        if self._is_own(name):
+            self._asked[name] = None
         if entry is None:
             return None
         inside, size, changed, *place = entry
@@ -95,13 +119,10 @@ class OneFile:
         code = self._bytes(*place) if _stamp(source) == (size, changed) else None
         if code is None:
             return None
-        loader = _Loader(name, source, code)
-        folders = [os.path.dirname(source)] if inside.endswith("__init__.py") else None
-        spec = spec_from_file_location(
-            name, source, loader=loader, submodule_search_locations=folders
-        )
-        if spec is not None:
-            spec.cached = self.path
+        spec = ModuleSpec(name, _Loader(name, source, code), origin=source)
+        spec.has_location, spec.cached = True, self.path
+        if inside.endswith("__init__.py"):
+            spec.submodule_search_locations = [os.path.dirname(source)]
         return spec
 
     def keep(self) -> None:
@@ -129,6 +150,7 @@ class OneFile:
             code = marshal.dumps(loader.get_code(name))
             codes[name] = (os.path.relpath(loader.path, self._folder), *stamp), code
         entries, length = dict[str, Entry](), 0
+        codes = {name: codes[name] for name in (*self._asked, *codes) if name in codes}
         for name, (told, each) in codes.items():
             entries[name] = (*told, length, length + len(each))
             length += len(each)

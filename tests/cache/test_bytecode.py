@@ -67,6 +67,29 @@ def test_modules_are_imported_from_the_file(folder: Path) -> None:
     assert said(folder) == (["one", "two"], [file.path] * 2)
 
 
+def test_the_file_is_read_in_the_order_of_imports(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file, reads = kept(folder), list[int]()
+    said(folder)
+    asked = list(file._asked)
+    (folder / "__pycache__").joinpath(Path(file.path).name).unlink()
+    sys.meta_path.remove(file)
+    sys.meta_path.insert(0, OneFile(NAME, str(folder)))
+    said(folder)
+    sys.meta_path[0].keep()  # type: ignore[attr-defined]
+    again = OneFile(NAME, str(folder))
+    sys.meta_path[0] = again
+    whole = again._read_from
+    monkeypatch.setattr(again, "_read_from", lambda *place: reads.append(place[0]) or whole(*place))
+    assert said(folder) == (["one", "two"], [again.path] * 2)
+    assert list(again._entries) == asked == [NAME, *(f"{NAME}.{x}" for x in _NAMES)]
+    assert len(reads) == 1
+
+
+_NAMES = ("one", "inner", "inner.two")
+
+
 def test_a_module_that_is_edited_is_imported_as_it_is(folder: Path) -> None:
     file = kept(folder)
     (folder / "one.py").write_text("def name(): return __name__\nSAID = 'another one'\n")
