@@ -51,3 +51,14 @@ def test_a_bool_is_a_constant():
     agree(
         lambda x, flag: x * 2 if flag else x, [(np.ones(3), np.bool_(k % 2)) for k in range(4)], 2
     )
+
+
+def test_large_polynomials_of_numbers():
+    """Beyond where no value of them could leave 64 bits, one compilation serves those that do not."""
+
+    def gain(x, n):
+        product = n * (n + 1) * (n + 2)
+        return x * (3.0 * n / product), product
+
+    numbers = (2, 3, 1_200_000, 1_200_001, 1_200_007, 1_500_003, 2_000_000)
+    agree(gain, [(np.ones(3), n) for n in numbers], 2)

@@ -36,7 +36,7 @@ from ..values.operator_methods import give_methods, operator_of
 from ..values.protocols import TakesUfuncs
 from .derived import int_of
 from .python_numbers import arithmetic, extremum
-from .varying import MOST, fits, guard_range
+from .varying import MOST, fits, fits_now, guard_range
 
 
 class TracedInt(TakesUfuncs, Traced):
@@ -57,10 +57,10 @@ class TracedInt(TakesUfuncs, Traced):
 
     def _operand(self) -> Operand:
         session = current()
-        if not fits(self._dim):
-            is_known = not session.varies(self._dim)
-            return operand(self._known() if is_known else _in_64_bits(self._dim))
-        return session.value("int_value", self._dim)
+        if fits(self._dim):
+            return session.value("int_value", self._dim)
+        is_large = not session.varies(self._dim) and not fits_now(self._dim)
+        return operand(self._known() if is_large else _in_64_bits(self._dim))
 
     def _is_same(self, other: TracedInt) -> bool:
         return bool(self._dim == other._dim)
@@ -204,7 +204,9 @@ def exact(x: object) -> Any:
     Native code computes dims in 64 bits. One with parts beyond them is an operand, computed by
     Python's arithmetic, if a loop changes it, and the number that it is in this call otherwise.
     """
-    return x if type(x) is not TracedInt or fits(x._dim) else scalar_of_int(x)
+    if type(x) is not TracedInt or fits(x._dim):
+        return x
+    return scalar_of_int(x) if current().varies(x._dim) else x._known()
 
 
 def scalar_of_int(x: object) -> Any:

@@ -154,6 +154,19 @@ def fits(dim: Dim) -> bool:
     return guard_magnitude(dim, MOST, partial(_lies_within, current()))
 
 
+def fits_now(dim: Dim) -> bool:
+    """Whether 64 bits hold each part of a dim as it is in this call."""
+    if isinstance(dim, int):
+        return abs(dim) <= MOST
+    total = 0
+    for monomial, factor in dim.terms:
+        for atom in monomial:
+            if isinstance(atom, SymFunc) and not (fits_now(atom.left) and fits_now(atom.right)):
+                return False
+        total += abs(hint(SymExpr(((monomial, factor),))) if monomial else factor)
+    return total <= MOST
+
+
 def _lies_within(session: Session, part: SymExpr, low: int, high: int) -> bool:
     """Whether a symbol is from ``low`` to ``high``: for what it stands for, or by guards."""
     (name,) = symbols_of(part)
