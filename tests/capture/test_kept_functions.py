@@ -51,3 +51,16 @@ def test_functions_are_kept_as_they_are(fn: Any) -> None:
         for y in (np.ones(3), np.ones(4)):
             assert repr(compiled(f, y)) == repr(fn(f, y))
     assert compiled.cache_info().variants
+
+
+class Filter:
+    def __init__(self, size):
+        self.gain = np.eye(size) * 2
+        self.inverse = np.linalg.inv
+
+
+def test_attributes_hold_functions_of_numpys() -> None:
+    kept = Filter(2)
+    fxc.compile(Filter.__init__, fullgraph=True)(kept, 3)
+    assert kept.inverse is np.linalg.inv
+    assert np.array_equal(kept.inverse(kept.gain), np.eye(3) / 2)

@@ -51,7 +51,7 @@ class ScalarLeaf:
 
 CapturedLeaf = ArrayLeaf | ScalarLeaf | DimLeaf | ConstantLeaf
 _CONSTANTS = (str, bytes, int, float, complex, range, np.generic, np.dtype, np.ufunc, type)
-_IDENTIFIED = (BuiltinFunctionType, ModuleType, FunctionType, Enum)
+_IDENTIFIED = (BuiltinFunctionType, ModuleType, FunctionType, Enum, type(np.sum))
 
 
 def _placed(outside: Outside, value: Value, view: CarriedView) -> Value:
