@@ -96,3 +96,22 @@ def test_a_key_whose_class_compares_in_its_own_way_is_pythons() -> None:
 
     with pytest.raises(fxc.CaptureError, match=r"Loose\.__eq__ is called by Python"):
         fxc.compile(rate, fullgraph=True)(_X, {1: 2.0})
+
+
+RANGES = {bool: (0, 1), np.float32: (-1, 1), np.float64: (-2, 2), np.dtype("f4"): (3, 4), "x": 0}
+
+
+def scaled(x: Any, seen: Any) -> Any:
+    low, high = RANGES[x.dtype.type]
+    seen[type(x)] = seen.get(x.dtype, 1) + len(RANGES)
+    seen[x.dtype] = x * high
+    return x * high - low + RANGES.get(x.dtype, (5,))[0], [*RANGES][3], int in {int, np.int64}
+
+
+def test_keys_are_classes_and_data_types() -> None:
+    compiled = fxc.compile(scaled, fullgraph=True)
+    for x in (_X, _X.astype("f4"), np.ones((2, 2))):
+        expected: dict[Any, Any] = {}
+        got: dict[Any, Any] = {}
+        assert difference(run(scaled, (x, expected)), run(compiled, (x, got))) == ""
+        assert list(map(repr, got.items())) == list(map(repr, expected.items()))

@@ -39,14 +39,14 @@ def is_plain(value: Any) -> bool:
 
 
 def is_key(value: Any) -> bool:
-    """Whether a value can be looked up by what it is: it is plain, or a member of an enum, whose
-    hash and ``==`` are those of enums.
+    """Whether a value can be looked up by what it is: it is plain or a data type, or it is a class
+    or a member of an enum, whose hash and ``==`` are Python's.
     """
     kind = type(value)
     if kind is tuple:
         return all(map(is_key, value))
-    if kind in PLAIN or not issubclass(kind, Enum):
-        return kind in PLAIN
+    if not issubclass(kind, Enum | type):
+        return kind in PLAIN or issubclass(kind, np.dtype)
     methods = (class_attribute(kind, name) for name in ("__eq__", "__hash__"))
     return all(getattr(each, "__module__", "enum") == "enum" for each in methods)
 
