@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import functools
 import operator
 import warnings
 from typing import Any, NamedTuple
@@ -177,3 +178,20 @@ def test_attributes_that_an_attrgetter_reads_are_guarded() -> None:
         label.size, label.inner.size = size, size + 1
         x = np.arange(3.0)
         assert repr(compiled(label, x)) == repr(reads_attributes(label, x))
+
+
+class FilledByC:
+    """A class as those of Cython are: no Python code fills its objects."""
+
+    __init__ = functools.partialmethod(setattr, "held")  # type: ignore[assignment]
+
+
+def filled(x):
+    return FilledByC(x * 2).held + 1
+
+
+def test_an_object_that_is_not_filled_by_python_code_is_made_by_python():
+    with pytest.raises(fxc.CaptureError, match="FilledByC cannot be captured"):
+        fxc.compile(filled, fullgraph=True)(np.ones(3))
+    with pytest.warns(fxc.CaptureWarning, match="FilledByC cannot be captured"):
+        assert fxc.compile(filled)(np.ones(3)).tolist() == [3.0] * 3

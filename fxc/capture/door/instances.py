@@ -69,6 +69,8 @@ def _construct(door: PlainCalls, f: type, args: Args, kwargs: Kwargs) -> Any:
     if has_python_method(f, "__del__"):
         raise refusal(OBJECT, f"{f.__name__} defines __del__, and its objects cannot be made here")
     init = class_attribute(f, "__init__")
+    if not is_python_function(init) and init is not vars(object)["__init__"]:  # Cython's
+        raise door.refuse_call(f)
     made: Any = object.__new__(shadow_of(f))
     door.places.note_made(made)
     if is_python_function(init):
