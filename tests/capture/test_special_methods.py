@@ -528,8 +528,13 @@ def test_another_method_is_another_capture():
 
 
 class AsArray:
+    k = 2.0
+
     def __array__(self, dtype=None, copy=None):
-        return np.ones(3)
+        return np.full(3, self.k)
+
+    def __radd__(self, other):
+        return other * self.k
 
 
 class Deleted:
@@ -543,7 +548,9 @@ class Deleted:
 REFUSED = {
     "an operator of an array and a Plain": (lambda o, x: x * o, lambda: (Plain(2.0), x8())),
     "a function of NumPy's of a Vec": (lambda o, x: np.add(o, x), lambda: (Vec(x8()), x8())),
-    "AsArray defines __array__": (lambda o, x: x + o, lambda: (AsArray(), x8())),
+    "AsArray, with which NumPy": (lambda o, x: x + o, lambda: (AsArray(), x8())),
+    "AsArray, which NumPy takes for": (lambda o, x: x[0] + o, lambda: (AsArray(), x8())),
+    "AsArray defines __array__": (lambda o, x: np.asarray(o) + x[:3], lambda: (AsArray(), x8())),
     "Deleted defines __del__": (lambda o, x: Deleted(x).x, lambda: (None, x8())),
 }
 
@@ -553,6 +560,18 @@ def test_refused(message):
     program, make = REFUSED[message]
     with pytest.raises(fxc.CaptureError, match=message):
         fxc.compile(program, fullgraph=True)(*make())
+
+
+def test_objects_that_numpy_may_take_for_arrays_are_objects():
+    def program(o, x):
+        o.k = 3.0 + o.k
+        return 2.0 + o, x * o.k, AsArray().k, np.isscalar(o)
+
+    for fullgraph in (True, False):
+        compiled, one, other = fxc.compile(program, fullgraph=fullgraph), AsArray(), AsArray()
+        for _ in range(2):
+            assert repr(compiled(one, x8())) == repr(program(other, x8()))
+            assert one.k == other.k
 
 
 def test_what_stands_for_an_object_is_not_deleted_as_one():

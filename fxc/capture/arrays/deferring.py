@@ -23,6 +23,7 @@ from ..values.operator_methods import COMPARISONS, operator_of
 from ..values.shadows import class_of, has_method, is_shadow
 
 _OF_ARRAYS, _OF_SCALARS = 0.0, -1e6  # NumPy's priorities
+_OF_ITEMS = ("__len__", "__getitem__", "__iter__", "__array__")
 
 
 def left_to(other: object, ufunc: str = "", *, in_place: bool = False) -> Any:
@@ -48,11 +49,11 @@ def left_to_of_scalar(name: str, as_pythons: Callable[[], Any], other: object) -
     """The same, of a scalar of NumPy's on the left, for which Python's number may stand."""
     if not is_shadow(type(other)) or _is_first(other, _OF_SCALARS, False):
         return NotImplemented
-    if any(has_method(other, each) for each in ("__len__", "__getitem__", "__iter__")):
+    if any(has_method(other, each) for each in _OF_ITEMS):
         raise refuse(
             OPERAND,
             f"an operator of a number and a {class_of(other).__name__}, which NumPy takes for a "
-            "sequence,",
+            "sequence or an array,",
             "give the class __array_ufunc__ = None",
         )
     if name in COMPARISONS and _gives_bools_alone():

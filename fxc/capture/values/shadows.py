@@ -14,6 +14,8 @@ from collections.abc import Callable, Iterable, Iterator
 from types import FunctionType
 from typing import Any
 
+import numpy as np
+
 from fxc.ir.error_kinds import ARGUMENT_KIND
 
 from ..session.refusing import refusal, refuse
@@ -137,6 +139,8 @@ def _shadow(kind: type, always: bool) -> type:
         space |= _OF_OBJECT
     elif "__hash__" not in space and "__hash__" in vars(kind):
         space["__hash__"] = vars(kind)["__hash__"]  # defining __eq__ alone would take it away
+    if "__array__" in names:
+        space["__array__"] = _as_array
     if "__del__" in names:
         space["__del__"] = _do_nothing  # what stands for an object from outside goes away unnoticed
     try:
@@ -189,17 +193,23 @@ def _methods(kind: type) -> Iterator[str]:
     for name, found in vars(kind).items():
         if not (name.startswith("__") and name.endswith("__")) or name in _BY_DOOR:
             continue
-        if name in _REFUSED and found is not None:
-            raise refuse(
-                ARGUMENT_KIND,
-                f"{kind.__name__} defines {name}, and such objects",
-                "pass the arrays they hold",
-            )
-        if isinstance(found, FunctionType):
-            if not _only_reads_fields(found):
-                yield name
-        elif is_compiled(found):
+        is_function = isinstance(found, FunctionType)
+        converts = name == "__array__" and (is_function or is_compiled(found))
+        if name in _REFUSED and found is not None and not converts:
+            raise _refused(kind, name, "such objects")
+        if converts or is_compiled(found) or (is_function and not _only_reads_fields(found)):
             yield name
+
+
+def _refused(kind: type, name: str, what: str) -> Exception:
+    return refuse(
+        ARGUMENT_KIND, f"{kind.__name__} defines {name}, and {what}", "pass the arrays they hold"
+    )
+
+
+def _as_array(self: object, *args: object, **kwargs: object) -> np.ndarray:
+    """What NumPy makes an array of an object by."""
+    raise _refused(type(self), "__array__", "such objects as arrays")
 
 
 def special_methods(kinds: Iterable[type]) -> dict[str, FunctionType]:
