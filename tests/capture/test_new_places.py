@@ -87,6 +87,16 @@ def in_two_loops(o, n, c):
     return 0
 
 
+def two_in_an_inner_loop(o, n, c):
+    p = Model()
+    for i in range(n):
+        for j in range(n):
+            p.low = o.u[j] + i
+            p.high = p.low * 2
+        o.u[0] += p.high
+    return p
+
+
 def by_turns(o, n, c):
     for i in range(n):
         if o.u[i] > c:
@@ -370,7 +380,7 @@ def by_a_helper(o, n, c):
 
 PROGRAMS: list[Callable[..., Any]] = [
     in_a_loop, read_behind, read_in_the_next_iteration, moved_on, counted_while, until_a_break,
-    in_two_loops, by_turns, until_an_error, in_a_branch, in_both_arms, read_by_chance, asked_for,
+    in_two_loops, two_in_an_inner_loop, by_turns, until_an_error, in_a_branch, in_both_arms, read_by_chance, asked_for,
     of_the_class_before, found_in_a_loop, one_name_more, a_text, again_later, and_deleted,
     by_two_conditions, in_any_order, made_here, in_slots, keys_in_a_branch, a_key_asked_for, keys_in_a_loop,
     keys_of_a_new_dict, in_a_new_dict, reasons_to_stop, after_an_early_return, one_or_the_other_key,

@@ -125,6 +125,8 @@ class Cells:
         owners = (self._cells[text].base for text in (one, other))
         if len({id(owner) for owner in owners}) > 1:
             return
+        if any(self._before[text][1] is True for text in (one, other)):
+            return  # that one comes up first
         swapped = self._order.index(one) > self._order.index(other)
         late = self._loop is not None and self._after.get(f"{one}{_FLAG}", True) is not True
         if swapped or late or self._before[other][1] is not False:
