@@ -121,6 +121,17 @@ def test_options() -> None:
     assert compiled.cache_info().variants <= 2
 
 
+@pytest.mark.parametrize("kind", [np.random.default_rng, np.random.RandomState])
+def test_numbers_below_a_size_that_varies_with_their_probabilities(kind: Any) -> None:
+    def draw(g: Any, x: Any) -> Any:
+        p = x / x.sum()
+        return g.choice(len(x), p=p), g.choice(len(x), 3, False, p)
+
+    calls = (seeded(np.arange(1.0, last), kind=kind) for last in (7.0, 9.0, 101.0))
+    compiled = check(draw, *calls)
+    assert compiled.cache_info().variants == 2
+
+
 def test_orders_of_arrays() -> None:
     def draw(g: Any, x: Any) -> Any:
         g.shuffle(x)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -71,15 +72,20 @@ def _key(x: Operand) -> _Key:
 @lru_cache(maxsize=1024)
 def _asked(call: str, source: str, keys: tuple[_Key, ...], size: tuple[int, ...] | None) -> Type:
     """The type of what a draw gives. The numbers that a distribution takes are not known: several
-    are tried.
+    are tried, and for ints also the sizes of arrays, as in ``g.choice(n, p=p)``.
     """
     made, error = caller(call, len(keys)), None
     for small in (True, False):
         asked = size
         if small and size is not None:
             asked = tuple(min(each, 2) for each in size)
-        for fill in _FILLS:
-            samples = [_sample(fill, place, key, small) for place, key in enumerate(keys)]
+        shapes = [_sample_shape(kind, small) for _, kind, _ in keys]
+        counts = dict.fromkeys(shape[-1] for shape in shapes if shape)
+        for number, fill in product((None, *counts), _FILLS):
+            samples = [
+                _sample(fill, place, key, shape, number)
+                for place, (key, shape) in enumerate(zip(keys, shapes, strict=True))
+            ]
             try:
                 found = quietly(made, fresh_source(source), asked, *samples)
             except (ValueError, ZeroDivisionError) as problem:
@@ -89,18 +95,25 @@ def _asked(call: str, source: str, keys: tuple[_Key, ...], size: tuple[int, ...]
     raise uncapturable(RANDOM, f"it is not known what a draw by {call} gives: {error}")
 
 
-def _sample(fill: Callable[[int, int], float], place: int, key: _Key, small: bool) -> Any:
+def _sample_shape(kind: tuple[int, ...] | str, small: bool) -> tuple[int, ...]:
+    shape = kind if isinstance(kind, tuple) else ()
+    return tuple(min(each, 2) for each in shape) if small and np.prod(shape) > _FEW else shape
+
+
+def _sample(
+    fill: Callable[[int, int], float],
+    place: int,
+    key: _Key,
+    shape: tuple[int, ...],
+    size: int | None,
+) -> Any:
+    """An operand of this kind; an int is the size, if there is one."""
     dtype, kind, value = key
     if kind == "literal":
         return value
-    count = kind[-1] if isinstance(kind, tuple) and kind else 1
-    shape = kind if isinstance(kind, tuple) else ()
-    if small and np.prod(shape) > _FEW:
-        shape = tuple(min(each, 2) for each in shape)
-        count = min(count, 2)
-    number = fill(place, max(count, 1))
+    number = fill(place, max(shape[-1] if shape else 1, 1))
     if dtype.kind in "iu":
-        number = max(1, int(number))
+        number = max(1, int(number)) if size is None or shape else size
     if kind == "weak":
         return ScalarType(dtype, weak=True).python_type(number)
     return dtype.type(number) if kind == "scalar" else np.full(shape, number, dtype)
