@@ -56,10 +56,7 @@ class ExternalDict(ExternalMapping, dict[Any, Any]):
         for key in keys:
             dict.__setitem__(self, key, self._original(key))
         for key, value in self._changes:
-            if value is MISSING:
-                dict.pop(self, key, None)
-            else:
-                dict.__setitem__(self, key, value)
+            self.see(key, value)
 
     def check_ordered(self) -> None:
         """Refuse what needs the order of the keys where that is not known."""

@@ -42,10 +42,8 @@ class ExternalSet(External, set[Any]):
             return
         self._whole = True
         held = self._held
-        if not all(map(is_key, held.real)):
-            raise refusal(
-                ARGUMENT_KIND, f"{held.source.text} holds objects, which runs as plain NumPy"
-            )
+        for value in held.real:
+            self._check_key(value)
         items = held.constant(tuple(held.real))
         held.outside.check_constant(
             f"same_items(tuple({held.source.var}), {items})",
@@ -56,6 +54,11 @@ class ExternalSet(External, set[Any]):
         for value, there in self._seen.items():
             (set.add if there else set.discard)(self, value)
 
+    def _check_key(self, value: object) -> None:
+        if not is_key(value):
+            text = self._held.source.text
+            raise refusal(ARGUMENT_KIND, f"{text} holds objects, which runs as plain NumPy")
+
     def __contains__(self, value: object) -> bool:
         value = plain_key(value)
         if self._whole:
@@ -63,10 +66,7 @@ class ExternalSet(External, set[Any]):
         known = self._seen.get(value)
         if known is None:
             held = self._held
-            if not is_key(value):
-                raise refusal(
-                    ARGUMENT_KIND, f"{held.source.text} holds objects, which runs as plain NumPy"
-                )
+            self._check_key(value)
             known = self._seen[value] = value in held.real
             word = "in" if known else "not in"
             is_so = f"{held.constant(value)} {word} {held.source.var}"
@@ -192,8 +192,6 @@ class ExternalDeque(ExternalSequence, deque[Any]):
 
     def __add__(self, other: object, /) -> Any:
         if goes_first(other):  # NumPy makes an array of the deque
-            return list(self) + other  # type: ignore[operator]
-        if goes_first(other):  # NumPy takes it for an array
             return list(self) + other  # type: ignore[operator]
         if not isinstance(other, deque):
             return NotImplemented
