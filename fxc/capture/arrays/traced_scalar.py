@@ -39,7 +39,7 @@ from ..values.operands import (
     record,
     wrap,
 )
-from ..values.operator_methods import BINARY, COMPARISONS, UNARY, give_methods
+from ..values.operator_methods import BINARY, COMPARISONS, UNARY, give_conversions, give_methods
 from ..values.protocols import as_numpys
 from . import memory
 from .deferring import left_to, left_to_of_scalar
@@ -93,29 +93,11 @@ class TracedScalar(TracedValue):
             return False
         return bool(self._known("a decision (if, while, and, or, not)"))
 
-    def __float__(self) -> float:
-        return float(self._known("float()"))
-
-    def __int__(self) -> int:
-        return int(self._known("int()"))
-
-    def __complex__(self) -> complex:
-        return complex(self._known("complex()"))
-
     def __index__(self) -> int:
         session = current()
         if not session.origins.get(self._value):  # the place of an item of a list, perhaps
             session.door.lists.note_index()
         return operator.index(self._known("an index or a size"))
-
-    def __hash__(self) -> int:
-        return hash(self._known("hash()"))
-
-    def __repr__(self) -> str:
-        return repr(self._known("printing a number"))
-
-    def __format__(self, spec: str) -> str:
-        return format(self._known("printing a number"), spec)
 
     def __round__(self, digits: int | None = None) -> Any:
         if digits is None:
@@ -370,6 +352,7 @@ def _compute_of_one(name: str, x: TracedScalar) -> Any:
 _NUMPYS = BINARY | COMPARISONS
 give_methods(TracedScalar, _compute, _NUMPYS.keys() - {"matmul"})
 give_methods(TracedScalar, _compute_of_one, UNARY)
+give_conversions(TracedScalar)
 
 TracedValue._wrappers[ScalarType] = TracedScalar
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -77,29 +78,17 @@ def _concatenate(items: Any, axis: int | None = 0) -> Any:
     return np.moveaxis(items, 0, place).reshape(joined).copy()
 
 
-def _vstack(items: TracedArray) -> Any:
-    return items if items.ndim == 2 else _concatenate(items)
-
-
-def _hstack(items: TracedArray) -> Any:
-    return _concatenate(items, 0 if items.ndim == 2 else 1)
-
-
-def _column_stack(items: TracedArray) -> Any:
-    return _stack(items, 1) if items.ndim == 2 else _concatenate(items, 1)
-
-
 def _dstack(items: TracedArray) -> Any:
     if items.ndim == 2:
         return _stack(items, 1)[None]
     return _stack(items, 2) if items.ndim == 3 else _concatenate(items, 2)
 
 
-_joins = {
+_joins: dict[Any, Callable[..., Any]] = {
     np.stack: _stack,
     np.concatenate: _concatenate,
-    np.vstack: _vstack,
-    np.hstack: _hstack,
-    np.column_stack: _column_stack,
+    np.vstack: lambda items: items if items.ndim == 2 else _concatenate(items),
+    np.hstack: lambda items: _concatenate(items, 0 if items.ndim == 2 else 1),
+    np.column_stack: lambda items: (_stack if items.ndim == 2 else _concatenate)(items, 1),
     np.dstack: _dstack,
 }

@@ -32,7 +32,7 @@ from ..values.operands import (
     variable_of,
     wrap,
 )
-from ..values.operator_methods import give_methods, operator_of
+from ..values.operator_methods import give_conversions, give_methods, operator_of
 from ..values.protocols import TakesUfuncs
 from .derived import int_of
 from .python_numbers import arithmetic, extremum
@@ -74,7 +74,7 @@ class TracedInt(TakesUfuncs, Traced):
     def _is_open(self) -> bool:
         return current().varies(self._dim)
 
-    def _known(self) -> int:
+    def _known(self, what: str = "") -> int:
         """The number; from here on the capture is good for this number only."""
         if counted_in(self._dim):
             raise refusal(
@@ -89,25 +89,7 @@ class TracedInt(TakesUfuncs, Traced):
     def __index__(self) -> int:
         return self._known()
 
-    def __int__(self) -> int:
-        return self._known()
-
-    __trunc__ = __floor__ = __ceil__ = __int__
-
-    def __float__(self) -> float:
-        return float(self._known())
-
-    def __complex__(self) -> complex:
-        return complex(self._known())
-
-    def __hash__(self) -> int:
-        return hash(self._known())
-
-    def __repr__(self) -> str:
-        return repr(self._known())
-
-    def __format__(self, spec: str) -> str:
-        return format(self._known(), spec)
+    __trunc__ = __floor__ = __ceil__ = __index__
 
     def __bool__(self) -> bool:
         return guard(self._dim, "!=", 0)
@@ -361,6 +343,7 @@ give_methods(TracedInt, _arithmetic, _EXACT)
 give_methods(TracedInt, _relation, _RELATIONS)
 give_methods(TracedInt, _bitwise, ("and", "or", "xor", "lshift", "rshift"))
 give_methods(TracedInt, _divided, ("truediv",))
+give_conversions(TracedInt)
 
 
 def smallest(ints: list[object]) -> Any:

@@ -34,6 +34,11 @@ COMPARISONS = {
     "ge": "greater_equal",
 }
 UNARY = {"neg": "negative", "pos": "positive", "abs": "absolute", "invert": "invert"}
+# By the names of Python's methods what they make of a number, and what a message calls that.
+CONVERSIONS: dict[str, tuple[Callable[..., Any], str]] = {
+    **{made.__name__: (made, f"{made.__name__}()") for made in (float, int, complex, hash)},
+    **{made.__name__: (made, "printing a number") for made in (repr, format)},
+}
 Compute = Callable[..., Any]  # of the name of an operator and of its operands, in their order
 
 
@@ -43,6 +48,16 @@ def give_methods(kind: type, compute: Compute, names: Iterable[str]) -> None:
         setattr(kind, f"__{name}__", _method(compute, name))
         if name in BINARY:
             setattr(kind, f"__r{name}__", _reflected(compute, name))
+
+
+def give_conversions(kind: type) -> None:
+    """Give a class what Python makes of the number that ``_known(what)`` says."""
+    for name, (convert, what) in CONVERSIONS.items():
+        setattr(kind, f"__{name}__", _conversion(convert, what))
+
+
+def _conversion(convert: Callable[..., Any], what: str) -> Callable[..., Any]:
+    return lambda self, *spec: convert(self._known(what), *spec)
 
 
 def _method(compute: Compute, name: str) -> Callable[..., Any]:
