@@ -142,7 +142,7 @@ def _computes_ints(name: str, operands: Sequence[Operand]) -> bool:
     return found[0].kind in "iub"
 
 
-_COMPARISONS = {"equal", "not_equal", "less", "less_equal", "greater", "greater_equal"}
+_COMPARISONS = frozenset(COMPARISONS.values())
 
 
 # ------------------------------------------------------------------ Python's operators

@@ -20,31 +20,10 @@ from fxc.ops.python_numbers import PYTHON_OPERATORS
 from ..session.session import current
 from ..session.warned_of import warning_of
 from ..values.operands import Traced, TracedValue, operand, record, variable_of
+from ..values.operator_methods import BINARY, COMPARISONS, UNARY
 from .derived import int_of
 
-_NAMES = {
-    "add": "add",
-    "sub": "subtract",
-    "mul": "multiply",
-    "truediv": "divide",
-    "floordiv": "floor_divide",
-    "mod": "remainder",
-    "pow": "power",
-    "and": "and",
-    "or": "or",
-    "xor": "xor",
-    "lshift": "left_shift",
-    "rshift": "right_shift",
-    "eq": "equal",
-    "ne": "not_equal",
-    "lt": "less",
-    "le": "less_equal",
-    "gt": "greater",
-    "ge": "greater_equal",
-    "neg": "negative",
-    "abs": "absolute",
-    "invert": "invert",
-}
+_NAMES = BINARY | COMPARISONS | UNARY | {name: name for name in ("and", "or", "xor")}
 _OVERFLOWING = frozenset({"add", "subtract", "multiply", "negative", "absolute"})
 _DIVISIONS = frozenset({"divide", "floor_divide", "remainder"})
 _FLAG = ScalarType(np.dtype(bool))
