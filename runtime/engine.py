@@ -88,13 +88,13 @@ def optimise(
     """Inline what says that it wants to be, fold constants, drop what is never reached.
 
     Lowering writes vectors, hoists what does not change and loads each element once; instruction
-    selection folds the rest. All of -O2 takes twenty times as long for code that runs no faster.
+    selection folds the rest. All of -O3 takes twenty times as long for code that runs no faster.
     It is for ``scalar`` loops of the user's program, unless they are so long that it takes seconds:
     its time grows faster than the code. What ``array`` ones carry gets registers.
     """
     llvm = load_llvm()
     tuning = llvm.create_pipeline_tuning_options()
-    tuning.speed_level = 2
+    tuning.speed_level = 3  # writes out a loop of 32 short iterations, -O2 half of it
     tuning.slp_vectorization = False
     builder = llvm.create_pass_builder(machine, tuning)
     is_long = loops == "scalar" and length > _VERY_LONG

@@ -30,7 +30,7 @@ from .llvm_text import FunctionText, ModuleText
 
 # Note [Scalar loops]
 # A program with loops of the user's program (``For``) that are scalar code goes through LLVM's own
-# -O2, others through next to nothing: where there are loops over arrays inside, those have been
+# -O3, others through next to nothing: where there are loops over arrays inside, those have been
 # written as they are to be. In scalar code an index, an element or a carried number should be in a
 # register from one iteration to the next; lowering does not place those. What LLVM has to know for
 # that is said here:

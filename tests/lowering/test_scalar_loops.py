@@ -487,6 +487,25 @@ def test_a_quotient_and_its_remainder_are_one_division() -> None:
     assert len(re.findall(r"\bidivq", compiled.inspect(*args).asm)) == 1
 
 
+def reversed_bits(x, y):
+    for i in range(len(x)):
+        bits, found = x[i], 0
+        for _ in range(32):
+            found = (found << 1) | (bits & 1)
+            bits >>= 1
+        y[i] = found
+
+
+@pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="reads machine code")
+def test_loops_of_few_short_iterations_are_written_out() -> None:
+    """There is no loop left over the bits, which the processor reverses all at once."""
+    args = RNG.integers(-(2**63), 2**63, 100), np.zeros(100, np.int64)
+    compiled = fxc.compile(reversed_bits, fullgraph=True)
+    there, here = (run(f, copy.deepcopy(args)) for f in (reversed_bits, compiled))
+    assert difference(there, here) == ""
+    assert "$-16, %" not in compiled.inspect(*args).asm  # what a counter of half of them would add
+
+
 def test_squares_have_roots() -> None:
     text = str(fxc.compile(lengths, fullgraph=True).inspect(RNG.random(5), RNG.random(5)).loops)
     assert text.count("sqrt fails") == 1
