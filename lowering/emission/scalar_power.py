@@ -11,13 +11,14 @@ from .llvm_text import Lanes, ModuleText, constant
 # Note [Powers by pow]
 # ``s ** 2`` of a scalar is ``pow(s, 2.0)``, which is not always the nearest number to the square.
 # By the comment above it, glibc's pow errs by up to 0.511 ulp, and 1.5 * 2**-15 times the logarithm
-# of the result: less than 0.516 if that is between 2**-128 and 2**128. So where a power, known to
-# twice as many bits, is within 0.483 ulp of a number, any other would be beyond 0.517 and pow gives
-# that one, too. It is within that if a little more than what is missing, added to it, is lost. The
-# rest, one in 30, is left to pow, as are results that are tiny, huge, infinite or nan.
+# of the result: less than 0.5131 if that is between 2**-64 and 2**64, less than 0.516 up to twice
+# as many powers of two. So where a power, known to twice as many bits, is within 0.4865 (0.483) ulp
+# of a number, any other would be beyond 0.5135 (0.517) and pow gives that one, too. It is within
+# that if a little more than what is missing, added to it, is lost. The rest, one in 37 (30), is
+# left to pow, as are results that are tiny, huge, infinite or nan.
 
-MORE = 0.5 / 0.483
-LEAST, MOST = (int.from_bytes(struct.pack(">d", 2.0**power)) for power in (-128, 128))
+_USUAL, _WIDE = 64, 128  # powers of two up to which results are looked at
+_MORE = {_USUAL: 0.5 / 0.4865, _WIDE: 0.5 / 0.483}
 _FMA = "call double @llvm.fma.f64(double"
 # For an exponent: how to come by the number and what is missing from it to the power of ``%x``.
 _PRODUCTS = f"""\
@@ -88,19 +89,19 @@ def _function(module: ModuleText, exponent: float) -> str:
 define internal double {name}(double %x) alwaysinline nounwind {{
 entry:
 {_WAYS[exponent]}\
-  %more = {_FMA} %rest, double {constant(MORE, F64)}, double %near)
-  %close = fcmp ueq double %more, %near
-  br i1 %close, label %sure, label %seldom, !prof {often}
-sure:
   %bits = bitcast double %near to i64
   %size = {"add i64 %bits, 0" if exponent in _POSITIVE else f"and i64 %bits, {2**63 - 1}"}
-  %past = sub i64 %size, {LEAST}
-  %moderate = icmp ult i64 %past, {MOST - LEAST}
-  br i1 %moderate, label %done, label %seldom, !prof {often}
+{_near("usual", _USUAL)}\
+  br i1 %usual.close, label %sure, label %seldom, !prof {often}
+sure:
+  br i1 %usual.moderate, label %done, label %seldom, !prof {often}
 seldom:
   call void @llvm.sideeffect()
   %zero = fcmp oeq double %x, {constant(0.0, F64)}
-  br i1 {"%zero" if exponent in _EVEN else "false"}, label %done, label %library
+{_near("wide", _WIDE)}\
+  %both = and i1 %wide.close, %wide.moderate
+  %known = or i1 %both, {"%zero" if exponent in _EVEN else "false"}
+  br i1 %known, label %done, label %library
 library:
   %found = call double {power}(double %x, double {constant(exponent, F64)})
   br label %done
@@ -110,3 +111,14 @@ done:
 }}
 """)
     return name
+
+
+def _near(name: str, most: int) -> str:
+    """Whether pow gives ``%near``, if that is between these powers of two; and whether it is."""
+    low, high = (int.from_bytes(struct.pack(">d", 2.0**power)) for power in (-most, most))
+    return f"""\
+  %{name}.more = {_FMA} %rest, double {constant(_MORE[most], F64)}, double %near)
+  %{name}.close = fcmp ueq double %{name}.more, %near
+  %{name}.past = sub i64 %size, {low}
+  %{name}.moderate = icmp ult i64 %{name}.past, {high - low}
+"""

@@ -12,6 +12,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -522,6 +523,23 @@ def test_powers_are_those_of_the_c_library(fn: Callable[..., Any]) -> None:
     there, here = (run(f, (x, np.zeros_like(x))) for f in (fn, compiled))
     assert difference(there, here) == ""
     assert compiled.cache_info().eager_calls == 0
+
+
+def test_squares_that_pow_decides() -> None:
+    """Where the square lies between two numbers, about as far as is known of pow, and beyond."""
+    x = RNG.random(20_000) * 2.0 ** RNG.integers(-60, 60, 20_000)
+    near = [float(each) for each in x * x]
+    exact = [Fraction(float(each)) ** 2 for each in x]
+    off = [
+        abs(float((e - Fraction(n)) / Fraction(math.ulp(n))))
+        for e, n in zip(exact, near, strict=True)
+    ]
+    x = x[np.abs(np.array(off) - 0.485) < 0.015]
+    compiled = fxc.compile(square, fullgraph=True)
+    there, here = (run(f, (x, np.zeros_like(x))) for f in (square, compiled))
+    assert difference(there, here) == ""
+    text = str(compiled.inspect(x, np.zeros_like(x)).llvm)
+    assert text.index("%usual.close") < text.index("%wide.close") < text.index("call double @libm")
 
 
 def test_loops_that_end_soon_do_not_look_for_signals() -> None:
