@@ -259,12 +259,13 @@ class Elements:
             return self._to_register(loaded, dtype, code), code.count
         return self._to_register(self.gathered(stmt, place, code), dtype, code), code.count
 
-    def prefetch(self, pointer: str, ahead: int, size: int) -> None:
+    def prefetch(self, pointer: str, ahead: int, size: int, *, write: bool = False) -> None:
         """Fetch the cache lines that so many bytes take, so far ahead."""
         self.module.declare("declare void @llvm.prefetch.p0(ptr, i32, i32, i32)")
         for start in range(0, size, self.program.target.line):
             there = self.function.op(f"getelementptr i8, ptr {pointer}, i64 {ahead + start}")
-            self.function.do(f"call void @llvm.prefetch.p0(ptr {there}, i32 0, i32 3, i32 1)")
+            what = f"ptr {there}, i32 {int(write)}, i32 3, i32 1"
+            self.function.do(f"call void @llvm.prefetch.p0({what})")
 
     def gathered(self, stmt: Load, place: InLanes, code: Lanes) -> str:
         """Elements that stand apart, one for each lane."""
@@ -323,6 +324,8 @@ class Elements:
                 offset = offset - (code.count - 1) * itemsize
             pointer = self.address(stmt.buffer, offset)
             kind = code.of(memory)
+            if stmt.ahead:
+                self.prefetch(pointer, stmt.ahead, code.count * itemsize, write=True)
             self.function.do(f"store {kind} {value}, ptr {pointer}, align {alignment}{mark}")
             return
         for lane, pointer in self.lane_pointers(stmt.buffer, place, code):

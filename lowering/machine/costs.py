@@ -15,11 +15,13 @@ class Costs:
 
     The times are rough, and need be no better: an estimate that is half of the truth makes chunks
     that take twice as long. An ``operation`` is one of the cost of an addition on eight bytes, in
-    lanes. A ``byte`` is one that is loaded or stored, in the caches.
+    lanes. A ``byte`` is one that is loaded or stored, in the caches; one of more than the nearest
+    cache holds takes as long as a ``far_byte`` in addition, if it is stored and loaded again.
     """
 
     operation: int = 40
     byte: int = 25
+    far_byte: int = 80
 
     # Threads. To take a chunk costs nothing beside what it takes: a thread does so in some ten
     # nanoseconds. In a loop that takes less than ``least`` there is nothing to gain from threads
@@ -46,6 +48,9 @@ class Costs:
     strips_behind: int = 16
     strips_rows: int = 1 << 12
     strips_ahead: int = 2048
+
+    # Rows of memory that a processor follows at once by itself.
+    streams: int = 6
 
     # Blocks of strips, for threads: how many for each, and how many times as many rows as are
     # computed once more.

@@ -344,10 +344,11 @@ class _Parser:
         if line.accept("["):
             buffer = line.buffer_in(self.buffers)(name)
             index: tuple[Dim, ...] = line.listed(self.names, "]")
+            ahead = line.integer() if line.accept("ahead") else 0
             line.expect("=")
             dtype = self.buffers[buffer].dtype
             value = line.only(self.names, dtype)
-            self.add(Store(buffer, index, value, dtype))
+            self.add(Store(buffer, index, value, dtype, ahead))
             return
         line.expect("=")
         self.names.wanted = name

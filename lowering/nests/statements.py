@@ -78,6 +78,7 @@ class Store:
     index: tuple[Dim, ...]
     value: Atom
     dtype: np.dtype
+    ahead: int = 0
 
 
 @frozen
@@ -303,10 +304,8 @@ def blocks_of(stmt: Stmt, *, into_loops: bool = True) -> tuple[tuple[Stmt, ...],
     if type(stmt) not in _WITH_BLOCKS:
         return ()
     match stmt:
-        case Loop(body=body):
-            return (body,) if into_loops else ()
-        case For(body=body):
-            return (body,)
+        case Loop(body=body) | For(body=body):
+            return (body,) if into_loops or isinstance(stmt, For) else ()
         case If(then=then, orelse=orelse):
             return (then, orelse)
         case While(test=test, body=body):

@@ -156,15 +156,15 @@ class _Printer:
         self.note(stmt)
         match stmt:
             case Load(name, _, buffer, index):
-                ahead = f" ahead {stmt.ahead}" if stmt.ahead else ""
-                self.define(pad, name, self.element(buffer, index, known) + ahead, known)
+                shown = self.element(buffer, index, known) + _ahead(stmt)
+                self.define(pad, name, shown, known)
             case Compute(name):
                 self.define(pad, name, self.computed(stmt, known), known)
             case Index(name, dtype, value):
                 kind = "" if dtype == I64 else f": {dtype}"
                 self.define(pad, name, f"({self.dim(value, known)}{kind})", known)
             case Store(buffer, index, value, dtype):
-                target = self.element(buffer, index, known)
+                target = self.element(buffer, index, known) + _ahead(stmt)
                 shown = self.atom(value, known, dtype)
                 self.subjects |= self.parts.get(str(value), frozenset())
                 self.settle(pad, known)
@@ -271,6 +271,10 @@ def how_it_runs(loop: Loop) -> str:
     words = ("moved", "packed", "in turn", "searched")
     said = (loop.moved, loop.packed, loop.in_turn, loop.searched)
     return step + "".join(f" {word}" for word, holds in zip(words, said, strict=True) if holds)
+
+
+def _ahead(stmt: Load | Store) -> str:
+    return f" ahead {stmt.ahead}" if stmt.ahead else ""
 
 
 def _head(loop: Loop) -> str:

@@ -8,7 +8,8 @@
           t[…] = f(u[i, j], u[i + 1, j])           t[…] = f(u[i, j], u[i + 1, j] ahead 2048)
 
 A processor follows a few streams by itself. Strips go through more of them, most of which are in
-the cache, in turns.
+the cache, in turns; so do other nests that read many rows at once. What is stored there looks
+ahead, too: a line of the cache is read before it is written.
 """
 
 from __future__ import annotations
@@ -16,11 +17,69 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence, Set
 from dataclasses import replace
 
+from fxc.ir.size_functions import hint, substitute
+from fxc.ir.symbols import computed_in, product, symbols_of
+
+from ..nests.accesses import Block
+from ..nests.addressing import byte_offset, is_unit_step, step_of
 from ..nests.buffers import Idx
-from ..nests.statements import Load, Stmt, blocks_of, walk, with_blocks
+from ..nests.program import Program
+from ..nests.statements import Load, Loop, Stmt, Store, blocks_of, walk, with_blocks
 from .row_blocks import Nest, rows_behind
 
 _First = tuple[str, Idx]
+
+
+def fetched_ahead(program: Program, block: Block) -> Block:
+    """The statements, in which large nests that follow many rows look ahead, but for strips."""
+    made: list[Stmt] = []
+    for stmt in block:
+        if isinstance(stmt, Loop):
+            if _follows_many(program, stmt) and _is_far(program, stmt):
+                places = _last_places(program, stmt)
+                stmt = _looking(stmt, places, program.target.costs.strips_ahead)
+            made.append(stmt)
+        else:
+            made.append(
+                with_blocks(stmt, tuple(fetched_ahead(program, b) for b in blocks_of(stmt)))
+            )
+    return tuple(made)
+
+
+def _follows_many(program: Program, nest: Loop) -> bool:
+    """Whether a body goes through more rows of memory at once than a processor follows."""
+    rows: dict[str, set[tuple[str, Idx]]] = {}
+    for loop in walk((nest,)):
+        if isinstance(loop, Loop):
+            if loop.ordered or any(isinstance(s, Loop) and len(loop.body) > 1 for s in loop.body):
+                return False
+            for stmt in loop.body:
+                if isinstance(stmt, Load | Store):
+                    at = tuple(dim for dim in stmt.index if loop.var not in symbols_of(dim))
+                    rows.setdefault(loop.var, set()).add((stmt.buffer, at))
+    return any(len(found) > program.target.costs.streams for found in rows.values())
+
+
+def _is_far(program: Program, nest: Loop) -> bool:
+    """Whether what a nest meets is more than the cache holds."""
+    buffers = [program.buffers[name] for name in set().union(*nest.touched)]
+    size = sum(hint(product(each.shape)) * each.dtype.itemsize for each in buffers)
+    return size > program.target.cache
+
+
+def _last_places(program: Program, nest: Loop) -> set[_First]:
+    """For each buffer along whose rows a nest goes, the place that lies behind all others."""
+    loops = [loop for loop in walk((nest,)) if isinstance(loop, Loop)]
+    counters = {loop.var: 0 for loop in loops}
+    found: dict[str, tuple[int, Idx]] = {}
+    for loop, stmt in [(each, stmt) for each in loops for stmt in each.body]:
+        if isinstance(stmt, Load | Store):
+            buffer = program.buffers[stmt.buffer]
+            offset = byte_offset(buffer, stmt.index)
+            if is_unit_step(buffer, step_of(offset, loop.var)) and not computed_in(offset):
+                here = (hint(substitute(offset, counters)), stmt.index)
+                found[stmt.buffer] = max(found.get(stmt.buffer, here), here, key=lambda x: x[0])
+    return {(name, index) for name, (_, index) in found.items()}
 
 
 def fetching_ahead(nests: Sequence[Nest], kept: Set[str], ahead: int) -> list[Nest]:
@@ -55,11 +114,11 @@ def _met(nests: Sequence[Nest], name: str) -> Iterator[tuple[int, int, Idx | Non
 
 
 def _looking(stmt: Stmt, firsts: set[_First], ahead: int) -> Stmt:
-    """The statement with the first load at each of these places looking ahead."""
-    if isinstance(stmt, Load) and (stmt.buffer, stmt.index) in firsts:
+    """The statement with the first access at each of these places looking ahead."""
+    if isinstance(stmt, Load | Store) and (stmt.buffer, stmt.index) in firsts:
         firsts.remove((stmt.buffer, stmt.index))
         return replace(stmt, ahead=ahead)
-    if not any(isinstance(s, Load) for s in walk((stmt,))):
+    if not any(isinstance(s, Load | Store) for s in walk((stmt,))):
         return stmt
     blocks = tuple(tuple(_looking(s, firsts, ahead) for s in b) for b in blocks_of(stmt))
     return with_blocks(stmt, blocks)

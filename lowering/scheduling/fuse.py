@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence, Set
 from dataclasses import replace
 
+from fxc.ir.later import import_later
 from fxc.ir.size_functions import hint
 from fxc.ir.symbols import Dim, SymExpr, symbol, symbols_of
 
@@ -32,6 +33,7 @@ from ..nests.statements import (
     with_blocks,
 )
 from .collapse import collapse
+from .fetch_ahead import fetched_ahead
 from .forward import forward
 from .interchange import interchange
 from .kept_once import kept_once
@@ -41,6 +43,8 @@ from .shrink import drop_dead, shrink
 from .strips import strips
 from .taps import taps
 from .wraps import split_wraps
+
+recompute = import_later("fxc.lowering.scheduling.recompute", "recompute")
 
 
 def fuse(program: Program) -> Program:
@@ -53,7 +57,10 @@ def fuse(program: Program) -> Program:
     program = replace(program, body=_Merging(program).block(program.body))
     program = replace(program, body=forward(program, program.body))
     program = drop_dead(kept_once(program))
+    if any(buffer.role == "temp" for buffer in program.buffers.values()):
+        program = drop_dead(recompute(program))
     program = strips(interchange(taps(split_quotients(split_wraps(shrink(program))))))
+    program = replace(program, body=fetched_ahead(program, program.body))
     return replace(program, body=tuple(collapse(program, stmt) for stmt in program.body))
 
 

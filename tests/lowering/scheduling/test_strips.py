@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -241,3 +242,21 @@ def test_random_chains_of_stencils(monkeypatch: pytest.MonkeyPatch) -> None:
             compiled = check(program, wide)
         in_strips += "ordered" in str(compiled.inspect(wide).loops)
     assert in_strips > len(seeds) // 2
+
+
+def test_other_nests_that_follow_many_rows_look_ahead_too() -> None:
+    """What is stored there as well; not where the cache holds all, nor for few rows."""
+    source = "\nfunctional f(%u: f64[20, 6])" + "".join(
+        f"\n  %{n}: f64[14, 6] = slice_copy(%u, [{n}:{n + 14}:1, 0:6:1])" for n in range(7)
+    )
+    for n in range(1, 7):
+        source += f"\n  %{n + 6}: f64[14, 6] = add(%{n + 5 if n > 1 else 0}, %{n})"
+    source += "\n  return %12"
+    target = replace(TINY, costs=replace(SMALL, strips_ahead=512))
+    found = body(after_building(fuse, source, U, target=target))
+    assert re.findall(r"\w+\[[^]]*\] ahead 512", found) == [
+        "b1[floordiv(i0, 6), mod(i0, 6)] ahead 512",
+        "u[floordiv(i0, 6) + 6, mod(i0, 6)] ahead 512",
+    ]
+    larger = replace(target, cache=1 << 20)
+    assert "ahead" not in body(after_building(fuse, source, U, target=larger))
