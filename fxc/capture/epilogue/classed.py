@@ -38,7 +38,7 @@ class ArrayExpressions(Protocol):
 def classed(builder: ArrayExpressions, value: Value) -> str:
     """The expression for an array that has a class."""
     match current().classes[value]:
-        case PartOfFile(source) | OfNoFile(source) | OfSubclass(source, _) if (
+        case PartOfFile(source) | OfNoFile(source) | OfSubclass(source) if (
             value in current().aliases.input_arrays
         ):
             return builder.reference(source.var)
@@ -46,6 +46,8 @@ def classed(builder: ArrayExpressions, value: Value) -> str:
             if any(guard(dim, "==", 0) for dim in kind_of(value).shape):
                 raise _refused(builder, value, "an empty part of a memmap")
             return f"as_part_of({builder.leaf(wrap(value))}, {builder.reference(source.var)})"
+        case OfSubclass(source) if current().aliases.root(value) is value:
+            return f"wrapped_as({builder.reference(source.var)}, {builder.leaf(wrap(value))})"
         case Unwrapped(of):
             return f"as_array({builder.array(of)})"
         case Unclear.WRAPPED:
@@ -53,7 +55,7 @@ def classed(builder: ArrayExpressions, value: Value) -> str:
         case Unclear.MADE | Unclear.PART_OF_MADE as kind if _is_in_order(kind_of(value)):
             shown = ".view()" if kind is Unclear.PART_OF_MADE else ""
             return f"as_new_memmap({builder.leaf(wrap(value))}){shown}"
-        case Unclear.SUBCLASS:
+        case Unclear.SUBCLASS | OfSubclass():
             raise _refused(builder, value, "an array of a subclass")
         case _:
             raise _refused(builder, value, "what is a memmap of no file, or may be one,")

@@ -104,4 +104,5 @@ _NAMESPACE: dict[str, Any] = {
     **{each.__name__: each for each in _BY_NAME},
     "new_tuple": tuple.__new__,
     "put": object.__setattr__,
+    "wrapped_as": np.ndarray.__array_wrap__,
 }

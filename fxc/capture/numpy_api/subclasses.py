@@ -18,6 +18,7 @@ import numpy as np
 
 from ..guards.builder import GuardBuilder
 from ..guards.program import Source
+from ..session.classes import ArrayClass, OfSubclass
 from ..staging.staging import source_of
 
 _MAKING = "__array_finalize__"
@@ -37,31 +38,44 @@ _NODES = (
 )
 # An attribute that is one of these runs no code of the program's.
 _OF_C = (GetSetDescriptorType, MemberDescriptorType, MethodDescriptorType)
-_known: WeakKeyDictionary[type, bool] = WeakKeyDictionary()
+# Whether arrays of a class compute as arrays do, and whether they keep attributes as they are.
+_known: WeakKeyDictionary[type, tuple[bool, bool]] = WeakKeyDictionary()
 
 
-def relies_on_class(guards: GuardBuilder, source: Source, array: np.ndarray) -> bool:
-    """Whether an array computes as arrays do. If so, guards say it again: in another process its
-    class may be another.
+def class_relied_on(guards: GuardBuilder, source: Source, array: np.ndarray) -> ArrayClass | None:
+    """The class of an array that computes as arrays do; None for others. Guards say it again: in
+    another process its class may be another.
     """
     if not computes_as_array(array):
-        return False
-    asked = guards.constant(computes_as_array)
+        return None
+    keeps = keeps_attributes(array)
+    asked = guards.constant(keeps_attributes if keeps else computes_as_array)
     guards.check(f"{asked}({source.var})", f"{type(array).__name__} computes as arrays do")
-    return True
+    return OfSubclass(source, type(array), keeps)
 
 
 def computes_as_array(array: np.ndarray) -> bool:
     """Whether the operations of an array are those of ``ndarray``, and making another one of its
     class has no effect but on that one's attributes; called by guards, too.
     """
-    kind = type(array)
+    return _facts(type(array))[0] and _NUMPYS.isdisjoint(getattr(array, "__dict__", ()))
+
+
+def keeps_attributes(array: np.ndarray) -> bool:
+    """Whether, besides, what is made of the array has the attributes of it, however often."""
+    return _facts(type(array))[1] and computes_as_array(array)
+
+
+def _facts(kind: type) -> tuple[bool, bool]:
     found = _known.get(kind)
     if found is None:
-        ours = kind.__mro__[: kind.__mro__.index(np.ndarray)]
-        found = type(kind) is type and all(_is_harmless(each, kind) for each in ours)
-        _known[kind] = found
-    return found and _NUMPYS.isdisjoint(getattr(array, "__dict__", ()))
+        is_array = issubclass(kind, np.ndarray)
+        ours = kind.__mro__[: kind.__mro__.index(np.ndarray)] if is_array else ()
+        computes = (
+            is_array and type(kind) is type and all(_is_harmless(each, kind) for each in ours)
+        )
+        found = _known[kind] = computes, computes and all(map(_keeps_attributes, ours))
+    return found
 
 
 def _is_harmless(kind: type, whole: type) -> bool:
@@ -72,6 +86,34 @@ def _is_harmless(kind: type, whole: type) -> bool:
         elif name not in _HARMLESS and (name in _NUMPYS or name.startswith("__")):
             return False
     return True
+
+
+def _keeps_attributes(kind: type) -> bool:
+    """Whether each line is as ``self.unit = getattr(obj, "unit", None)``."""
+    making = vars(kind).get(_MAKING)
+    node = source_of(making) if making else None
+    lines = node.body if isinstance(node, ast.FunctionDef) else []
+    return "__array_priority__" not in vars(kind) and all(map(_keeps_one, lines))
+
+
+def _keeps_one(statement: ast.stmt) -> bool:
+    match statement:
+        case ast.If(
+            ast.Compare(ast.Name(), [ast.Is()], [ast.Constant(None)]), [ast.Return(None)], []
+        ):
+            return True
+        case ast.Assign([ast.Attribute(_, name)], ast.Call(ast.Name("getattr"), args)):
+            pass
+        case ast.AnnAssign(ast.Attribute(_, name), value=ast.Call(ast.Name("getattr"), args)):
+            pass
+        case ast.Expr(ast.Constant() | ast.Call()) | ast.Pass():
+            return True
+        case _:
+            return False
+    match args:
+        case [ast.Name(), ast.Constant(read), ast.Constant()]:
+            return bool(read == name)
+    return False
 
 
 def _sets_attributes(function: FunctionType, kind: type) -> bool:

@@ -75,8 +75,9 @@ class Admission(Outside):
         if kind is np.memmap and self.derives:
             return self._memmap(value, route)
         if isinstance(value, np.ndarray):
-            if self.derives and above().relies_on_class(self.guards, route.source, value):
-                return self._of_subclass(value, route)
+            known = above().class_relied_on(self.guards, source, value) if self.derives else None
+            if known is not None:
+                return self._of_subclass(value, known, route)
             advice = "; pass np.asarray of it" if kind is np.memmap else ""
             raise refusal(
                 ARGUMENT_KIND,

@@ -36,7 +36,6 @@ from ..session.session import Session
 
 # See Note [Rooms with one door].
 class_of_memmap = import_later("fxc.capture.session.classes", "class_of_memmap")
-class_of_subclass = import_later("fxc.capture.session.classes", "class_of_subclass")
 _C_CONTIGUOUS, _F_CONTIGUOUS, _ALIGNED, _WRITEABLE = 0x1, 0x2, 0x100, 0x400
 
 
@@ -241,13 +240,13 @@ class Inputs:
         self.session.classes[made._value] = class_of_memmap(source, is_mapped)
         return made
 
-    def _of_subclass(self, array: np.ndarray, route: Route) -> Any:
+    def _of_subclass(self, array: np.ndarray, known: Any, route: Route) -> Any:
         """The memory of an array of a subclass. See Note [Classes of arrays]."""
-        source, kind = route.source, type(array)
-        self._check_type(source, kind)
+        source = route.source
+        self._check_type(source, type(array))
         memory = self.guards.fetch(f"as_array({source.var})", source.text)
         made = self._array(as_array(array), replace(route, source=memory))
-        self.session.classes[made._value] = class_of_subclass(source, kind)
+        self.session.classes[made._value] = known
         return made
 
     def _array_type(self, array: np.ndarray, source: Source, name: str) -> ArrayType:

@@ -34,9 +34,11 @@ from .refusing import refuse
 # 4. What else is recorded of such arrays is ``Unclear.CLASS``: it may be used inside of the graph.
 # Whatever cannot be told is refused where it was made, so that Python runs that statement.
 # A subclass of the user's that computes as arrays do (outside/subclasses.py) comes in likewise.
-# What follows from its arrays is ``Unclear.SUBCLASS``: only its elements leave, and what is written
-# to arrays, for nobody knows its attributes. A number that is no element would be an array of rank
-# 0 of that class, and is refused.
+# Parts of one of its arrays, and what ufuncs make of these and of plain ones, has that one's
+# attributes if its class just copies them. Parts stay inside, for their base would be another. What
+# else follows is ``Unclear.SUBCLASS``: only its elements leave, and what is written to arrays, for
+# nobody knows its attributes. A number that is no element would be an array of rank 0 of that
+# class, and is refused.
 
 
 @frozen(eq=False)
@@ -57,10 +59,13 @@ class OfNoFile:
 
 @frozen(eq=False)
 class OfSubclass:
-    """The array of a subclass of the user's that ``source`` gives."""
+    """The array of a subclass of the user's that ``source`` gives; if it ``keeps`` its attributes,
+    what ufuncs make of it, too.
+    """
 
     source: Source
     kind: type[np.ndarray[Any, Any]]
+    keeps: bool
 
 
 @frozen(eq=False)
@@ -98,11 +103,6 @@ def unwrap(session: Recorder, made: Value, of: Value, is_whole: bool = True) -> 
 def is_of_subclass(kind: ArrayClass | None) -> bool:
     """Whether an array may be of a subclass of the user's."""
     return kind is Unclear.SUBCLASS or type(kind) is OfSubclass
-
-
-def class_of_subclass(source: Source, kind: type[np.ndarray[Any, Any]]) -> ArrayClass:
-    """The class of an array from outside of a subclass of the user's."""
-    return OfSubclass(source, kind)
 
 
 def as_picked(session: Recorder, whole: Value | None, found: object) -> object:
@@ -166,13 +166,15 @@ def refused(what: str) -> CaptureError:
 def _class_of(op: Operator, given: list[ArrayClass], count: int) -> ArrayClass | None:
     """The class of what an operator gives of so many arrays, some with these classes."""
     first = given[0]
-    if any(map(is_of_subclass, given)):
-        return Unclear.SUBCLASS
+    is_ufunc = isinstance(op.numpy, np.ufunc)
+    if any(map(is_of_subclass, given)) and not is_ufunc:
+        is_view = op.schema.is_view and op.name not in _PLAIN_VIEWS
+        return class_by_ufunc(given, count) if is_view else Unclear.SUBCLASS
     if op.schema.is_view:
         if type(first) is PartOfFile and op.name not in _PLAIN_VIEWS:
             return first
         return None if _is_ndarray(first) else Unclear.CLASS
-    if isinstance(op.numpy, np.ufunc):
+    if is_ufunc:
         return class_by_ufunc(given, count)
     return None if all(map(_is_ndarray, given)) else Unclear.CLASS
 
@@ -182,7 +184,9 @@ def class_by_ufunc(given: Sequence[ArrayClass], count: int) -> ArrayClass | None
     among them comes before a memmap.
     """
     if any(map(is_of_subclass, given)):
-        return Unclear.SUBCLASS
+        first = given[0]
+        keeps = type(first) is OfSubclass and first.keeps and all(x is first for x in given)
+        return first if keeps else Unclear.SUBCLASS
     has_ndarray = len(given) < count or any(map(_is_ndarray, given))
     return None if has_ndarray else Unclear.WRAPPED
 

@@ -29,7 +29,7 @@ class Above:
     array_function: Callable[[object, object, object], object]
     handler_of: Callable[[Any], Callable[..., Any]]
     with_class: Callable[[Any, Any, Any, Any], Any]  # see Note [Classes of arrays]
-    relies_on_class: Callable[[Any, Any, Any], bool]  # of an array from outside
+    class_relied_on: Callable[[Any, Any, Any], Any]  # of an array from outside
     called_as_is: Callable[[Any, tuple[Any, ...], dict[str, Any]], Any]  # in the graph
 
     chosen: Callable[[Any, object, Later, Later], Any]  # ``then() if test else orelse()``
