@@ -31,6 +31,11 @@ PROGRAMS: dict[str, Any] = {
     "list of enumerate": lambda x: list(enumerate(map(bent, x))),
     "map of two": lambda x: list(map(lambda a, b: a * b, x, x[1:])),
     "array of list of map": lambda x: np.array(list(map(bent, x))),
+    "tuples": lambda x: (tuple(map(bent, x)), tuple(bent(v) for v in x), tuple(enumerate(x))),
+    "parts of tuples": lambda x: (tuple(map(bent, x))[::-2], sum(tuple(map(bent, x)))),
+    "indices": lambda x: (x[tuple(slice(n) for n in x.shape)], np.ones(tuple(n for n in x.shape))),
+    "tuples of others": lambda x: (tuple([] for _ in x[:3]), tuple(reversed(x)), tuple(range(40))),
+    "a tuple of the program's": lambda x: (lambda tuple: tuple(v for v in x))(sum),
     "sorted": lambda x: (sorted(map(abs, x)), sorted((abs(v) for v in x), reverse=True)),
     "extremes": lambda x: (max(map(bent, x)), min(filter(is_large, x)), max(filter(is_large, x))),
     "sums": lambda x: (sum(map(bent, x)), sum((bent(v) for v in x), 1.5), sum(filter(None, x))),
@@ -86,3 +91,16 @@ def test_a_long_list_of_a_map_is_a_loop() -> None:
     compiled = fxc.compile(lambda x: list(map(bent, x)), fullgraph=True)
     text = str(compiled.inspect(np.ones(5000)).captured)
     assert len(text.splitlines()) < 60
+
+
+def test_a_loop_computes_the_items_of_a_long_tuple() -> None:
+    def program(x: np.ndarray) -> tuple[float, ...]:
+        return tuple(map(bent, x))
+
+    def another(x: np.ndarray) -> tuple[float, ...]:
+        return tuple(bent(v) for v in x)
+
+    for function in (program, another):
+        graph = fxc.compile(function, fullgraph=True).inspect(X).captured
+        assert sum(bool(node.regions) for node in graph.nodes) <= 2  # not one for each item
+        assert len(graph.nodes) < 3 * len(X)

@@ -151,6 +151,12 @@ def list_of(door: PlainCalls, *args: object) -> Any:
     return list(*door.runnables(args)) if made is None else made
 
 
+def tuple_of(door: PlainCalls, *args: object) -> Any:
+    if len(args) == 1 and type(x := settled(args[0])) is Counted and is_long(x):
+        args = (list_of(door, x),)  # a loop computes what Python takes one by one then
+    return door.made(door.run_plain(tuple, args, {}))
+
+
 def deque_of(door: PlainCalls, *args: object, **kwargs: object) -> Any:
     made = None if kwargs else _list_of_graph(door, args)
     if type(made) is list:

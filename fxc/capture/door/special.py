@@ -61,6 +61,7 @@ from .containers import (
     list_of,
     run_over,
     sorted_of,
+    tuple_of,
 )
 from .conversions import (
     bool_of,
@@ -281,6 +282,7 @@ SPECIAL: dict[Any, Callable[..., Any]] = {
     itertools.groupby: _groupby,
     itertools.combinations: lambda door, x, r: door.made(pairs_of_two(door.runnables((x,))[0], r)),
     list: list_of,
+    tuple: tuple_of,
     ord: ord_of,
     chr: chr_of,
     deque: deque_of,

@@ -149,9 +149,9 @@ class Comprehensions(Expressions):
                 func=ast.Attribute(ast.Constant(str()), "join"), args=[ast.GeneratorExp() as made]
             ):
                 node.args = [at(made, ast.ListComp(made.elt, made.generators))]  # as Python does
-            case ast.Call(func=ast.Name("list" | "sorted"), args=[ast.GeneratorExp() as made]) if (
-                is_taken(node) and _is_single(made)
-            ):
+            case ast.Call(
+                func=ast.Name("list" | "sorted" | "tuple"), args=[ast.GeneratorExp() as made]
+            ) if is_taken(node) and _is_single(made):
                 # Of as many items as the data say: a list can be one of the graph.
                 listed: Any = at(made, ast.ListComp(made.elt, made.generators))
                 listed.is_taken = True
