@@ -9,6 +9,7 @@ from __future__ import annotations
 import ctypes
 import functools
 import re
+import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -280,7 +281,7 @@ class Engine:
         kept: Sequence[object],
     ) -> None:
         self._code, self.source, self._quick = code, source, False
-        self._kept, self.entries = (code, *kept), tuple(entries)
+        self._kept, self.entries = (code, *kept), tuple(map(sys.intern, entries))
         self.functions = tuple(self.function(name, table) for name in entries)
 
     def _source(self) -> _Source:
@@ -295,7 +296,8 @@ class Engine:
 
         It keeps the code, and what the table points to (``keeps``).
         """
-        return new_builtin(name, self.address(name), table, (*self._kept, *keeps), keywords)
+        kept = self._kept + keeps  # the tuple itself if there is no more
+        return new_builtin(name, self.address(name), table, kept, keywords)
 
     def optimised(self) -> str:
         """The module as LLVM has optimised it."""

@@ -34,7 +34,7 @@ class TableObjects:
     ) -> None:
         self.notice, self.left = notice, left
         self._objects = calls
-        self.data: list[bytes] = []
+        self.data: tuple[bytes, ...] = ()
         self.calls = tuple(
             pointers(*map(numpy_function, functions), *map(id, objects)) for objects in calls
         )
@@ -72,7 +72,7 @@ def _pointers_of(entry: Entry, objects: TableObjects) -> bytes:
         case ("constant", data):
             from fxc.ir.objects import BYTES_DATA
 
-            objects.data.append(data)
+            objects.data += (data,)
             return pointers(id(data) + BYTES_DATA, 0)
         case ("default",):
             return pointers(id(DEFAULT), 0)

@@ -170,6 +170,9 @@ def test_compilations_of_one_kind_share_what_they_can() -> None:
     assert each < 9_000
     calls = [compiled._state.variants[0].call for compiled in kept]
     assert len({id(call.__code__) for call in calls}) == 1
+    engines = [c._state.variants[0].compilation.assembled.engine for c in kept[:3]]
+    assert len({id(name) for engine in engines for name in engine.entries}) == 1
+    assert all(each.functions[0].__module__ is each._kept for each in engines)
     assert [float(compiled(np.ones(1))[0]) for compiled in kept[:3]] == [1.5, 2.5, 3.5]
 
 
