@@ -162,6 +162,32 @@ def _arguments(size: int) -> tuple[np.ndarray, np.ndarray]:
     return x, rng.integers(0, 7, (6, size))
 
 
+def _best(v):
+    return v.max() if v[0] > 0 else 0
+
+
+def _place_or_nan(v):
+    return np.nan if v[0] > 0 else int(v.argmax())
+
+
+def _signs_or_row(v):
+    return v > 0 if v[0] < 0 else v
+
+
+@pytest.mark.parametrize("of_row", [_best, _place_or_nan, _signs_or_row])
+def test_results_along_an_axis_are_cast_to_the_dtype_of_the_first(
+    of_row: Callable[..., Any],
+) -> None:
+    def program(x):
+        return np.apply_along_axis(of_row, 1, x)
+
+    compiled = fxc.compile(program)
+    for size in (3, 7):
+        x = np.linspace(-1.0, 1.5, 5 * size).reshape(size, 5)
+        for given in (x, x[::-1].copy()):
+            assert difference(run(program, (given,)), run(compiled, (given,)), exact) == ""
+
+
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_one_compilation_for_all_sizes(program: Callable[..., Any]) -> None:
     compiled = fxc.compile(program, fullgraph=True)

@@ -11,6 +11,8 @@ from fxc.ir.error_kinds import ITERATOR, NUMPY_OPTION, OPERAND
 from fxc.ir.size_guards import guard
 
 from ..arrays import creation, shaping
+from ..arrays.traced_array import TracedArray
+from ..forms.mixed import scalar_kinds
 from ..numbers.dims import axis_number, dim_of
 from ..regions.counted import counted
 from ..session.refusing import refuse
@@ -24,21 +26,47 @@ from .numpy_source import run_source
 def apply_along_axis(
     func1d: object, axis: object, arr: object, *args: object, **kwargs: object
 ) -> Any:
-    """As ``np.apply_along_axis``; of a matrix as a loop over its rows or columns."""
+    """As ``np.apply_along_axis``; of a matrix as a loop over its rows or columns.
+
+    The first row's result gives the dtype: all of them have to be of one.
+    """
     array, door = creation.asarray(arr), current().door
     if array.ndim != 2 or not guard(array._value.type.size, ">", 0):
         return run_source(np.apply_along_axis, (func1d, axis, arr, *args), kwargs)
     is_last = axis_number(axis) % 2 == 1
     rows = array if is_last else shaping.transpose(array)
+    dtypes: set[np.dtype | None] = set()
 
     def each(row: object) -> Any:
-        return door.call(func1d, row, *args, **kwargs)
+        result = door.call(func1d, row, *args, **kwargs)
+        dtypes.update(_dtypes_of(result))
+        return result
 
     def of_all(items: Any) -> list[Any]:
         return list(map(each, items))
 
     found = fold(door, np.array, False, Comprehension(rows, of_all, each))
+    if len(dtypes) > 1 or None in dtypes:
+        raise refuse(
+            NUMPY_OPTION,
+            "np.apply_along_axis with results of several dtypes, which are cast to that of the "
+            "first, cannot be captured; use np.array of a list",
+        )
     return found if is_last else np.moveaxis(found, 0, -1)
+
+
+def _dtypes_of(x: object) -> set[np.dtype | None]:
+    """The dtypes that an array of ``x`` may have; None for one that is not known."""
+    if isinstance(x, TracedArray | np.ndarray):
+        return {x.dtype}
+    if type(x) in (list, tuple):
+        dtypes = [_dtypes_of(item) for item in x]  # type: ignore[attr-defined]
+        if len(set().union(*dtypes)) == 1 or not all(len(each) == 1 for each in dtypes):
+            return set().union(*dtypes)
+        known = [dtype for (dtype,) in dtypes if dtype is not None]
+        return {np.result_type(*known) if len(known) == len(dtypes) > 0 else None}
+    kinds = scalar_kinds(x)
+    return {None} if kinds is None else {kind.dtype for kind in kinds}
 
 
 def fromiter(iter: object, dtype: Any, count: Any = -1, *, like: object = None) -> Any:
