@@ -50,7 +50,8 @@ def apply_along_axis(
         raise refuse(
             NUMPY_OPTION,
             "np.apply_along_axis with results of several dtypes, which are cast to that of the "
-            "first, cannot be captured; use np.array of a list",
+            "first,",
+            "use np.array of a list",
         )
     return found if is_last else np.moveaxis(found, 0, -1)
 
