@@ -60,8 +60,7 @@ def capture(
             attempts.change(varying=found)
         finally:
             budget.operations = session.operations
-            session.door.outside.forget()
-            session.error = None
+            _end(session)
     raise uncapturable(TOO_LARGE, "too many numbers had to become constants")
 
 
@@ -136,9 +135,17 @@ def _would_raise(
         error.__traceback__ = None  # it holds what the session does
         return True
     finally:
-        session.door.outside.forget()
-        session.error = None
+        _end(session)
     return False
+
+
+def _end(session: Session) -> None:
+    """Let go of what the caller has, and of the session's own: they lead back to the session, and
+    would else be there until the garbage collector comes round, which would have much to look at.
+    """
+    session.door.outside.forget()
+    vars(session.door).clear()
+    vars(session).clear()
 
 
 def _note_refusal(session: Session, error: CaptureError) -> None:

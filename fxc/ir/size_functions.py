@@ -214,8 +214,10 @@ def substitute(dim: Dim, values: Mapping[str, Dim]) -> Dim:
         if isinstance(atom, Symbol):
             return values.get(atom.name)
         if isinstance(atom, Computed):
-            return computed(atom.name, tuple(with_atoms(each, of) for each in atom.over))
-        return apply_function(atom.name, with_atoms(atom.left, of), with_atoms(atom.right, of))
+            return computed(atom.name, tuple(substitute(each, values) for each in atom.over))
+        return apply_function(
+            atom.name, substitute(atom.left, values), substitute(atom.right, values)
+        )
 
     return with_atoms(dim, of)
 
@@ -229,7 +231,8 @@ def rename_computed(dim: Dim, names: Mapping[str, str | int]) -> Dim:
                 found = names.get(name, name)
                 return found if isinstance(found, int) else computed(found, over)
             case SymFunc(name, left, right):
-                return apply_function(name, with_atoms(left, of), with_atoms(right, of))
+                over = rename_computed(left, names), rename_computed(right, names)
+                return apply_function(name, *over)
             case _:
                 return None
 

@@ -308,3 +308,28 @@ def test_huge_pages_are_there_if_the_system_says_so(tmp_path: Path) -> None:
     for text, found in (("always [madvise] never", True), ("always madvise [never]", False)):
         file.write_text(text)
         assert _has_huge_pages(tmp_path) is found
+
+
+def test_captures_leave_little_to_the_garbage_collector() -> None:
+    """It would look at all of it in the middle of some later call."""
+
+    def halved(x: np.ndarray, n: int) -> np.ndarray:
+        return np.sqrt(x[1:]) / n
+
+    def program(x: np.ndarray, n: int) -> float:
+        for k in range(n):
+            if x[k] > 1:
+                x[k] = halved(x, n).sum()
+        return float(halved(x, n).sum())
+
+    left = []
+    for _ in range(2):
+        compiled = fxc.compile(program, fullgraph=True)
+        gc.collect()
+        gc.disable()
+        try:
+            compiled(np.ones(9), 4)
+            left.append(gc.collect())
+        finally:
+            gc.enable()
+    assert left[1] < 350

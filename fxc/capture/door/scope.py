@@ -107,7 +107,10 @@ _PLAIN = {
 
 
 class Scope:
-    """What a staged function knows as ``__fxc__``: the door, and the function's own names."""
+    """What a staged function knows as ``__fxc__``: the door, and the function's own names.
+
+    Nothing in it leads back to it: the collector of garbage would have to come for it.
+    """
 
     def __init__(self, door: Stores, function: FunctionType) -> None:
         self._function = function
@@ -117,7 +120,9 @@ class Scope:
         vars(self).update(_PLAIN)
         self.made_list = door.lists.made
         self.growing = door.texts.made
-        self.patterns = Patterns(self)
+        self.outer = functools.partial(door.read_global, function)
+        self.free = functools.partial(door.read_cell, function)
+        self.patterns = Patterns(door, function)
         space = function.__globals__
         self.globals = Names(
             self.outer,
@@ -127,51 +132,46 @@ class Scope:
         self.cells = Names(
             self.free,
             lambda name, value: door.store_outer(Outer.free(function, name), value),
-            self._delete_cell,
+            _delete_cell,
         )
 
     def __getattr__(self, name: str) -> Any:
         found = vars(self)[name] = getattr(self._door, name)
         return found
 
-    def outer(self, name: str) -> Any:
-        """A global or builtin, as the function sees it."""
-        return self._door.read_global(self._function, name)
-
-    def free(self, name: str) -> Any:
-        """A variable of an enclosing function."""
-        return self._door.read_cell(self._function, name)
-
     def imported(self, module: str, level: int, name: str) -> Any:
         """``name`` in ``from module import name``."""
         package = self._function.__globals__.get("__package__") or ""
         return self._door.imported(f"{'.' * level}{module}", package, name)
 
-    def dotted(self, place: str, names: str) -> Any:
-        """What a dotted name means; ``place`` says where the first part is found."""
-        first, *rest = names.split(".")
-        found = self.free(first) if place == "free" else self.outer(first)
-        for name in rest:
-            found = self._door.attr(found, name)
-        return found
 
-    def _delete_cell(self, name: str) -> None:
-        raise refuse(STATEMENT, f"'del {name}', of a variable of an enclosing function,")
+def _delete_cell(name: str) -> None:
+    raise refuse(STATEMENT, f"'del {name}', of a variable of an enclosing function,")
 
 
 class Patterns:
     """Gives the names in ``match`` patterns: ``use:place:dotted.name``."""
 
-    def __init__(self, scope: Scope) -> None:
-        self._scope = scope
+    def __init__(self, door: Stores, function: FunctionType) -> None:
+        self._door = door
+        self._function = function
 
     def __getattr__(self, asked: str) -> Any:
         use, place, names = asked.split(":")
-        found = self._scope.dotted(place, names)
+        found = self._dotted(place, names)
         if use == "parts" and found.__module__ != "builtins" and not is_namedtuple(found):
             raise refuse(
                 STATEMENT,
                 f"a pattern with the attributes of a {found.__name__}",
                 "use isinstance and read the attributes",
             )
+        return found
+
+    def _dotted(self, place: str, names: str) -> Any:
+        """What a dotted name means; ``place`` says where the first part is found."""
+        first, *rest = names.split(".")
+        read = self._door.read_cell if place == "free" else self._door.read_global
+        found = read(self._function, first)
+        for name in rest:
+            found = self._door.attr(found, name)
         return found

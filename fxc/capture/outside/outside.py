@@ -67,7 +67,7 @@ class Outside(Inputs):
         self.given_texts: dict[int, tuple[Traced, str]] = {}  # and these, with variables of guards
 
     def forget(self) -> None:
-        """Let go of what the caller has, at the end: until the garbage collector comes round."""
+        """Let go of what the caller has, at the end."""
         for each in (self.known, self.shown, self.arrays, self.numbers):
             each.clear()
 
