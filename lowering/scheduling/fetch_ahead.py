@@ -76,7 +76,8 @@ def _last_places(program: Program, nest: Loop) -> set[_First]:
         if isinstance(stmt, Load | Store):
             buffer = program.buffers[stmt.buffer]
             offset = byte_offset(buffer, stmt.index)
-            if is_unit_step(buffer, step_of(offset, loop.var)) and not computed_in(offset):
+            is_along = is_unit_step(buffer, step_of(offset, loop.var)) and not buffer.parts
+            if is_along and not computed_in(offset):
                 here = (hint(substitute(offset, counters)), stmt.index)
                 found[stmt.buffer] = max(found.get(stmt.buffer, here), here, key=lambda x: x[0])
     return {(name, index) for name, (_, index) in found.items()}

@@ -55,7 +55,7 @@ def recompute(program: Program) -> Program:
     return replace(program, body=_block(program, program.body, _uses(program.body)))
 
 
-_NAMED = (Load, Compute, Index, Accumulate)
+_NAMED = Load | Compute | Index
 
 
 @frozen
@@ -96,7 +96,7 @@ def _block(program: Program, block: Block, uses: Mapping[str, int]) -> Block:
             for element in _elements(program, stmt):
                 only = _uses(made[: place + 1])[element.buffer] == 1
                 if only and element.buffer in own:
-                    behind = _made_there(program, stmt, element, behind)
+                    behind = _made_there(program, element, behind)
             made[place + 1 :] = behind
         inner = tuple(_block(program, each, uses) for each in blocks_of(stmt))
         made[place] = with_blocks(stmt, inner) if inner else stmt
@@ -112,18 +112,21 @@ def _named(block: Block) -> list[Load | Compute | Index]:
 
 
 def _elements(program: Program, nest: Loop) -> Iterator[_Element]:
-    """The elements of whole temporaries that a nest stores."""
+    """The elements of whole temporaries for which alone there are loops in a nest. What is stored
+    beside something else, as where rows are added up, is made there anyway, and at hand.
+    """
     written = stored(program, (nest,))
     for counters, body in _bodies(nest, {}):
-        made = {stmt.name for stmt in walk((nest,)) if isinstance(stmt, _NAMED)}
+        store = body[-1]
+        if not isinstance(store, Store) or not all(isinstance(s, _NAMED) for s in body[:-1]):
+            continue
+        made = {stmt.name for stmt in walk((nest,)) if isinstance(stmt, _NAMED | Accumulate)}
         made -= {stmt.name for stmt in _named(body)}
-        for store in body:
-            if isinstance(store, Store) and _fills(program, store, counters):
-                stmts = _needed(body, store)
-                if any(not made.isdisjoint(atoms_read(stmt)) for stmt in stmts):
-                    continue
-                if stmts and written.isdisjoint(storages(program, stmts)):
-                    yield _Element(store.buffer, store.index, counters, stmts)
+        stmts = _needed(body, store) if _fills(program, store, counters) else ()
+        if any(not made.isdisjoint(atoms_read(stmt)) for stmt in stmts):
+            continue
+        if stmts and written.isdisjoint(storages(program, stmts)):
+            yield _Element(store.buffer, store.index, counters, stmts)
 
 
 def _bodies(loop: Loop, around: Mapping[str, Dim]) -> Iterator[tuple[Mapping[str, Dim], Block]]:
@@ -166,9 +169,7 @@ def _needed(body: Block, store: Store) -> Block:
     return tuple(reversed(found))
 
 
-def _made_there(
-    program: Program, nest: Loop, element: _Element, behind: Sequence[Stmt]
-) -> Sequence[Stmt]:
+def _made_there(program: Program, element: _Element, behind: Sequence[Stmt]) -> Sequence[Stmt]:
     """What is behind a nest, with the element made where it is loaded, if that is right and takes
     less time.
     """
@@ -184,7 +185,7 @@ def _made_there(
     if not reads.isdisjoint(stored(program, between)) or any(isinstance(s, Bind) for s in between):
         return behind
     instead = {id(each): forward(program, (_with(each, element),))[0] for each in nests}
-    if not _pays(program, nest, element, (tuple(nests), tuple(instead.values()))):
+    if not _pays(program, element, (tuple(nests), tuple(instead.values()))):
         return behind
     return [instead.get(id(stmt), stmt) for stmt in behind]
 
@@ -239,22 +240,20 @@ def _with(stmt: Stmt, element: _Element) -> Stmt:
     return with_blocks(stmt, blocks) if blocks else stmt
 
 
-def _pays(program: Program, nest: Loop, element: _Element, nests: tuple[Block, Block]) -> bool:
+def _pays(program: Program, element: _Element, nests: tuple[Block, Block]) -> bool:
     """Whether nests with the element made in them take less time than those that load it, with the
     one that stores it, and its way through the caches. No division is done twice.
     """
     target, buffer = program.target, program.buffers[element.buffer]
-    is_alone = sum(isinstance(stmt, Store | Accumulate) for stmt in walk((nest,))) == 1
     places = {s.index for s in walk(nests[0]) if isinstance(s, Load) and s.buffer == buffer.name}
     operations = [SCALAR_RULES[s.op].cost for s in element.stmts if isinstance(s, Compute)]
-    if max(operations, default=0) > target.costs.stored_weight and len(places) + (not is_alone) > 1:
+    if max(operations, default=0) > target.costs.stored_weight and len(places) > 1:
         return False
-    found = [cost(target, each) for each in (*nests, (nest,))]
+    found = [cost(target, each) for each in (*nests, element.stmts)]
     before, after, own = (None if each is None else hint(each) for each in found)
     if before is None or after is None or own is None:
         return False
-    size = hint(product(tuple(element.counters.values()))) * buffer.dtype.itemsize
-    saved = own if is_alone else size * target.costs.byte
-    if size > target.nearest:
-        saved += size * target.costs.far_byte
-    return after <= before + saved
+    number, itemsize = hint(product(tuple(element.counters.values()))), buffer.dtype.itemsize
+    is_far = number * itemsize > target.nearest
+    saved = own + itemsize * (target.costs.byte + target.costs.far_byte * is_far)
+    return after <= before + number * saved

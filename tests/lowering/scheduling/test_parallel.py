@@ -87,8 +87,8 @@ loops f
 ROWS = """
 functional f(%x: f64[{n}, {m}])
 {symbols}  %0: f64[{n}, 1] = max(%x, axis=(1,), keepdims=True)
-  %1: f64[{n}, {m}] = subtract(%0, %x)
-  %2: f64[{n}, {m}] = floor_divide(%1, 2.0)
+  %1: f64[{n}, {m}] = subtract(%x, %0)
+  %2: f64[{n}, {m}] = square(%1)
   %3: f64[{n}, 1] = sum(%2, axis=(1,), keepdims=True, dtype=None)
   %4: f64[{n}, {m}] = divide(%2, %3)
   return %4"""
@@ -106,7 +106,7 @@ loops f
     for i1 in 0:20
       t2 = maximum x[i0, i1]  [any]
     for i3 in 0:20
-      t6 = floor_divide(subtract(t2, x[i0, i3]), 2.0)
+      t6 = square(subtract(x[i0, i3], t2))
       b2[i3] = t6
       t8 = add t6  [pairwise]
     for i7 in 0:20
@@ -125,7 +125,7 @@ def test_rows_of_more_axes() -> None:
 def test_symbolic_sizes_are_asked_at_run_time() -> None:
     source = ROWS.format(n="n", m="m", symbols="  symbols n = 6 (>= 2), m = 20 (>= 2)\n")
     made = made_parallel(block_columns(fuse(built_from(source))), Target(threads=2))
-    assert "for i0 in 0:n parallel floordiv(12000000, 2120*m + 1) + 1" in text(made)
+    assert "for i0 in 0:n parallel floordiv(12000000, 1360*m + 1) + 1" in text(made)
     after_building(fused_and_marked, source, WIDE)
 
 

@@ -171,10 +171,12 @@ def test_a_strip_of_columns_that_get_fewer() -> None:
 loop iv in 0:(2)
   b4.some1 = matmul(b4.vectors1, b4.matrix1) of up to 64 vectors, 8 x 16 at once, each 1 fewer
   loop i in (64*iv):(min(64*iv + 64, 90))
-    for b4.some1.column in 0:-i + 90 lanes 8 overlapping
-      cov[b4.some1.column + i, i] = b4.some1[i - 64*iv, 0, b4.some1.column + i - 64*iv]
+    for b4.some1.column in 0:-i + 90 lanes 8 overlapping aligned to b4
+      b4.some1.now = b4.some1[i - 64*iv, 0, b4.some1.column + i - 64*iv]
+      b4[b4.some1.column] = b4.some1.now
+      cov[b4.some1.column + i, i] = b4.some1.now
     for i7 in 0:-i + 90 moved
-      cov[i, i + i7] = b4.some1[i - 64*iv, 0, i + i7 - 64*iv]""",
+      cov[i, i + i7] = b4[i7]""",
     )
 
 
