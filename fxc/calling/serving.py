@@ -262,7 +262,10 @@ class Serving(Remembering[P, R]):
         if isinstance(error, OverlapError):
             state.overlaps += (error,)
             return functools.partial(self._eager, why=error)
-        known = self._captures(key).refusals()
+        captures = self._captures(key)
+        if isinstance(error, CaptureError) and error.may_pass and captures.count == 1:
+            return functools.partial(self._eager, why=error)
+        known = captures.refusals()
         if isinstance(error, TooManyVariants):
             known.add(None)
             self._cut_varied(self._other_values(state.variants, args, kwargs))

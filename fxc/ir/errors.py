@@ -41,7 +41,8 @@ class CaptureError(NumberedError):
     in Python. ``refusal`` says where the program was, if it had begun; see
     ``fxc.capture.refusals.Refusal``. With ``is_of_whole`` Python runs all of the function: no part
     of it gives what the others need. ``is_of_result`` says that the program had ended; ``work``,
-    where it is too large, how much of it each line of the function made.
+    where it is too large, how much of it each line of the function made; ``may_pass``, that the
+    call itself may bring what was missing: a module that it imports.
     """
 
     __module__ = "fxc"  # where users find it
@@ -50,6 +51,7 @@ class CaptureError(NumberedError):
     refusal: Any = None
     is_of_whole = False
     is_of_result = False
+    may_pass = False
     work: Mapping[int, int] = MappingProxyType({})
 
 
