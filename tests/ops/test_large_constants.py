@@ -115,3 +115,14 @@ def test_tables_are_not_in_the_text() -> None:
     for _ in range(5):  # the last calls are native
         assert np.array_equal(compiled(x), below(x))
     assert len(str(compiled.inspect(x).llvm)) < 10_000
+
+
+def test_one_number_again_and_again_is_compiled() -> None:
+    def both(x: np.ndarray) -> Any:
+        return np.array([-0.0] * 9000) * x, np.stack([np.tri(2, 9000, 9000), np.tri(2, 9000, 1)])
+
+    compiled, x = fxc.compile(both, fullgraph=True), np.ones(9000)
+    for _ in range(3):
+        for expected, found in zip(both(x), compiled(x), strict=True):
+            assert found.tobytes() == expected.tobytes()
+            found[...] = 7  # it is the caller's

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from fxc.ir.graph import ArrayConstant, Literal, Operand, Value
+from fxc.ir.graph import ArrayConstant, Literal, Value
 
 from . import kernel_of
 
@@ -40,12 +40,15 @@ def _repeated(array: np.ndarray, record: Callable[..., Any]) -> Value | None:
     rest = array
     for axis in range(array.ndim):
         rest = _without_repeats(rest, axis)
+    if rest.size == 1:
+        number = Literal(rest.reshape(-1)[0])
+        return record("full", array.shape, number, array.dtype, layout=None)  # type: ignore[no-any-return]
     row: Any = _row(rest, record)
     if row is None and rest.size > array.size // _FEW:
         return None
     if row is None:
         row = record("constant", ArrayConstant.of(rest))
-    elif isinstance(row, Value) and rest.shape != row.type.shape:
+    elif rest.shape != row.type.shape:
         row = record("reshape", row, rest.shape)
     if row.type.shape != array.shape:
         row = record("copy", record("broadcast_to", row, array.shape), order="C")
@@ -60,10 +63,8 @@ def _without_repeats(array: np.ndarray, axis: int) -> np.ndarray:
     return first
 
 
-def _row(rest: np.ndarray, record: Callable[..., Any]) -> Operand | None:
-    """Elements that are one number, or as far apart as the first two."""
-    if rest.size == 1:
-        return Literal(rest.reshape(-1)[0])
+def _row(rest: np.ndarray, record: Callable[..., Any]) -> Value | None:
+    """Elements that are as far apart as the first two."""
     if rest.size != max(rest.shape) or rest.dtype.kind not in "iuf":
         return None
     numbers, dtype = rest.reshape(-1), rest.dtype
