@@ -31,7 +31,7 @@ from typing import Any
 # modules in Python's way writes the file anew when it ends, with those, too.
 
 _MANY = 16
-_PYTHON: set[Any] = {BuiltinImporter, FrozenImporter, PathFinder}  # finders: none has our modules
+_PYTHON = (BuiltinImporter, FrozenImporter, PathFinder)  # finders: none has our modules
 _AHEAD = 1 << 17  # bytes that are read where one module is asked for behind another
 _WORD = 8  # bytes: Python's number of its bytecode is the first word, the length of a list the next
 _MAGIC = MAGIC_NUMBER.ljust(_WORD)
@@ -45,8 +45,8 @@ def import_from_one_file(package: str, folder: str) -> None:
     known = any(isinstance(finder, OneFile) for finder in sys.meta_path)
     if not known and PathFinder in sys.meta_path and sys.implementation.cache_tag is not None:
         file = OneFile(package, folder)
-        python = [*map(sys.meta_path.index, _PYTHON & set(sys.meta_path))]
-        sys.meta_path.insert(min(python), file)
+        python = (place for place, finder in enumerate(sys.meta_path) if finder in _PYTHON)
+        sys.meta_path.insert(next(python), file)
         atexit.register(file.keep)
 
 

@@ -4,6 +4,7 @@ import importlib
 import os
 import sys
 from collections.abc import Iterator
+from importlib.machinery import BuiltinImporter, PathFinder
 from pathlib import Path
 from typing import Any
 
@@ -88,6 +89,22 @@ def test_the_file_is_read_in_the_order_of_imports(
 
 
 _NAMES = ("one", "inner", "inner.two")
+
+
+def test_finders_that_have_no_hash_do_no_harm(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Alike:
+        """Finds nothing, and is as any other of its class."""
+
+        def __eq__(self, other: object) -> bool:
+            return isinstance(other, Alike)
+
+    monkeypatch.setattr("atexit.register", lambda f: None)
+    sys.meta_path[:] = [Alike(), BuiltinImporter, Alike(), PathFinder]
+    bytecode.import_from_one_file(NAME, str(folder))
+    assert isinstance(sys.meta_path.pop(1), OneFile)
+    assert sys.meta_path == [Alike(), BuiltinImporter, Alike(), PathFinder]
 
 
 def test_a_module_that_is_edited_is_imported_as_it_is(folder: Path) -> None:
