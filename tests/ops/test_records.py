@@ -230,6 +230,7 @@ def test_what_numpy_raises(program, error):
         (lambda p: 1 if p[0] else 2, "leave it in an array"),
         (lambda p: p[0].ndim, "ndim of a record"),
         (lambda p: p[0][["x", "n"]], "several fields of a record"),
+        (lambda p: p[0][True], "several fields of a record"),
     ],
 )
 def test_what_is_refused(program, says):

@@ -78,7 +78,7 @@ class TracedVoid(Traced):
 
     def _field(self, key: Any) -> Any:
         names = self.dtype.names or ()
-        if isinstance(key, int | np.integer):
+        if isinstance(key, int | np.integer) and not isinstance(key, bool):
             if not -len(names) <= key < len(names):
                 fail_in_numpy(np.zeros((), self.dtype)[()].__getitem__, int(key))
             key = names[key]
