@@ -245,3 +245,36 @@ def test_an_attribute_in_the_place_of_a_method():
     a.sort = lambda: MADE.append("sorted")  # type: ignore[method-assign]
     with pytest.raises(fxc.CaptureError, match="a is a Measured"):
         compiled(a)
+
+
+class Private(np.ndarray):
+    """Attributes with names that stand-ins have, too."""
+
+    _place: Any = "here"
+
+    def __array_finalize__(self, obj):
+        self._type = getattr(obj, "_type", "kind")
+
+    @property
+    def _object(self):
+        return "object"
+
+
+def puts(a):
+    a._place = a._value = 4
+    return a * 1
+
+
+_READS: list[Callable[[Any], Any]] = [
+    lambda a: a._type,
+    lambda a: (a * 2)._type,
+    lambda a: a._object,
+    lambda a: (hasattr(a, "_value"), getattr(np.asarray(a), "_type", 5)),
+    puts,
+]
+
+
+@pytest.mark.filterwarnings("ignore::fxc.CaptureWarning")
+@pytest.mark.parametrize("program", _READS)
+def test_attributes_with_names_that_stand_ins_have(program):
+    assert_same(program, lambda: measured().view(Private))

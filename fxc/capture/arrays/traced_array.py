@@ -184,15 +184,13 @@ class TracedArray(ArrayFacts):
     def _is_instance(self, kinds: type | tuple[type, ...]) -> bool:
         return issubclass(np.ndarray, kinds) or issubclass(self._class(), kinds)
 
-    def _check_no_attributes(self, name: str) -> None:
-        """Refuse to ask for an attribute that an array of a subclass may have."""
-        session = current_or_none()
-        is_ours = name.startswith("__") or name in TracedArray.__slots__
-        may_have = name == "__dict__" or not is_ours
-        if session is None or not session.classes or not may_have:
-            return
-        if numpys_class(session, self._value) is not np.ndarray:
+    def _missing(self, name: str) -> AttributeError:
+        """NumPy's error for an attribute that is not there; an array of a subclass may have it."""
+        session, may_have = current_or_none(), name == "__dict__" or not name.startswith("__")
+        has_classes = session is not None and session.classes and may_have
+        if has_classes and numpys_class(session, self._value) is not np.ndarray:
             raise refuse(ARRAY_MEMORY, f"x.{name} of a subclass of arrays")
+        return AttributeError(f"'numpy.ndarray' object has no attribute {name!r}")
 
     def __getattr__(self, name: str) -> Any:
         if name == "_value":
@@ -202,8 +200,7 @@ class TracedArray(ArrayFacts):
             raise refuse(ARRAY_MEMORY, f"x.{name}", f"{advice}")
         if not name.startswith("_") and hasattr(np.ndarray, name):
             raise refusal(ARRAY_MEMORY, f"x.{name} cannot be captured in this version of fxc")
-        self._check_no_attributes(name)
-        raise AttributeError(f"'numpy.ndarray' object has no attribute {name!r}")
+        raise AttributeError(name) if name in TracedArray.__slots__ else self._missing(name)
 
     def __setattr__(self, name: str, value: object) -> None:
         if name in ("_value", "_later", "_place", "_original"):
@@ -217,8 +214,7 @@ class TracedArray(ArrayFacts):
                 shaping.assign_part(self, name, value)
             return
         if not hasattr(np.ndarray, name):
-            self._check_no_attributes(name)
-            raise AttributeError(f"'numpy.ndarray' object has no attribute {name!r}")
+            raise self._missing(name)
         if name == "flat":
             self.flat[...] = value
             return

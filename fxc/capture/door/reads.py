@@ -371,12 +371,20 @@ def _traced_attr(owner: Traced, name: str) -> Any:
         return owner.attribute(name)
     if name == "__class__":
         return owner._class()
+    check_not_ours(owner, name)
     try:
         return getattr(owner, name)
     except AttributeError:
         if hasattr(owner.__class__, name):  # what it stands for has it
             raise refuse(OBJECT, f"a {name} of a {owner.__class__.__name__}") from None
         raise
+
+
+def check_not_ours(owner: Traced, name: str) -> None:
+    """Raise for what a stand-in has for itself alone: it begins with one underscore."""
+    is_private = name.startswith("_") and not name.startswith("__")
+    if is_private and hasattr(type(owner), name) and not hasattr(owner.__class__, name):
+        raise owner._missing(name)
 
 
 def name_of(owner: Any) -> str:

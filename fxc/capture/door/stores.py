@@ -38,7 +38,7 @@ from ..values.shadows import class_of
 from .comparisons import Comparisons
 from .outer import DELETED, Outer
 from .places import Attribute, OuterPlace
-from .reads import name_of, no_attribute
+from .reads import check_not_ours, name_of, no_attribute
 
 _OF_PYTHON = ("__class__", "__dict__", "__code__", "__defaults__", "__kwdefaults__")
 
@@ -90,9 +90,8 @@ class Stores(Comparisons):
     def owned(self, owner: object) -> Any:
         """``owner`` in ``owner.name = value``."""
         owner = record_of(owner)
-        plain = isinstance(owner, Traced) and type(owner) is not Record
         parts = (self.attr, self.store_attr, self.delete_attr)
-        return owner if plain else Names(*(partial(part, owner) for part in parts))
+        return Names(*(partial(part, owner) for part in parts))
 
     def store_attr(self, owner: Any, name: str, value: Any) -> None:
         """``owner.name = value``."""
@@ -100,6 +99,7 @@ class Stores(Comparisons):
             owner.store(self, name, value)
             return
         if isinstance(owner, Traced):
+            check_not_ours(owner, name)
             setattr(owner, name, value)
             return
         text = f"an assignment to .{name} of a {name_of(owner)}"
@@ -221,6 +221,10 @@ class Stores(Comparisons):
         """``del owner.name``."""
         if type(owner) is Record:
             raise owner.refused("del")
+        if isinstance(owner, Traced):
+            check_not_ours(owner, name)
+            delattr(owner, name)
+            return
         self.places.check_apart(owner)
         seen = self._seen(owner, name)
         if type(seen) is MaybeSet and seen.by_class:

@@ -46,6 +46,10 @@ class Traced:
         """The operand that stands for this value in a node."""
         raise NotImplementedError
 
+    def _missing(self, name: str) -> AttributeError:
+        """Python's error for an attribute that is not there."""
+        return AttributeError(f"{self.__class__.__name__!r} object has no attribute {name!r}")
+
     def _settled(self) -> Any:
         """What this is once it is known that no other form of it will do."""
         return self
