@@ -224,12 +224,24 @@ class Asking(np.ndarray):
         self.unit = None if obj is None else getattr(obj, "unit")  # noqa: B009
 
 
+class Clearing(np.ndarray):
+    def __array_finalize__(self, obj):
+        self.real = 0
+
+
+class Hiding(np.ndarray):
+    def __array_finalize__(self, obj):
+        self.sort = getattr(obj, "sort", None)
+
+
 MADE: list[Any] = []
+_OWN = [Wrapping, Counting, Summing, Raising, Setting, Lacking, Asking, Clearing, Hiding]
 
 
-@pytest.mark.parametrize("kind", [Wrapping, Counting, Summing, Raising, Setting, Lacking, Asking])
+@pytest.mark.parametrize("kind", _OWN)
 def test_classes_with_operations_of_their_own(kind):
     a = np.ndarray.__new__(kind, 3)
+    vars(a).clear()
     with pytest.raises(fxc.CaptureError, match=f"x is a {kind.__name__}, a subclass of arrays"):
         fxc.compile(lambda x: x[0] * 2, fullgraph=True)(a)
 
@@ -278,3 +290,33 @@ _READS: list[Callable[[Any], Any]] = [
 @pytest.mark.parametrize("program", _READS)
 def test_attributes_with_names_that_stand_ins_have(program):
     assert_same(program, lambda: measured().view(Private))
+
+
+class First(np.ndarray):
+    __array_priority__ = 10.0
+
+
+@pytest.mark.filterwarnings("ignore::fxc.CaptureWarning")
+@pytest.mark.parametrize("kind", [Measured, First, Behind])
+def test_classes_that_numpy_chooses_by_priority(kind):
+    def program(a):
+        return np.concatenate([a, a]), np.stack([np.ones(4), a[0]]), np.block([[a, a]])
+
+    assert_same(program, lambda: measured().view(kind))
+
+
+@pytest.mark.filterwarnings("ignore::fxc.CaptureWarning")
+def test_what_vectorize_gives_is_of_the_class():
+    assert_same(lambda a: np.vectorize(lambda x: x + 1)(a), measured)
+
+
+def test_a_class_that_is_changed():
+    class Changed(np.ndarray):
+        pass
+
+    compiled = fxc.compile(lambda a: (a[0, 0], a * 2), fullgraph=True)
+    a = measured().view(Changed)
+    assert seen(compiled(a)) == seen((a[0, 0], a * 2))
+    Changed.__array_finalize__ = lambda self, obj: MADE.append(obj)  # type: ignore[method-assign]
+    with pytest.raises(fxc.CaptureError, match="a is a Changed"):
+        compiled(a)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -22,6 +22,7 @@ from ..arrays.memory import view
 from ..numbers.traced_int import TracedInt
 from ..session.classes import (
     ArrayClass,
+    OfSubclass,
     PartOfFile,
     Unclear,
     class_by_ufunc,
@@ -30,14 +31,16 @@ from ..session.classes import (
     refused,
 )
 from ..session.session import Session, current
-from ..values.objects import Args, Kwargs
+from ..values.objects import Args, Kwargs, class_attribute
 from ..values.operands import TracedValue
 
 _MOST = 3  # elements along an axis of a sample
 
 
-class _Subclass(np.ndarray):
-    """In the place of the user's."""
+@cache
+def _subclass(priority: float) -> type[np.ndarray]:
+    """A class in the place of the user's."""
+    return type("Subclass", (np.ndarray,), {"__array_priority__": priority})
 
 
 class _Unknown(Exception):
@@ -201,7 +204,7 @@ def _sample_of_value(session: Session, value: Value, samples: dict[Value, Any]) 
         return one.item() if kind.weak else one
     made = _small_array(kind)
     if is_of_subclass(session.classes.get(value)):
-        samples[value] = made.view(_Subclass)
+        samples[value] = made.view(_subclass(_priority(session)))
         return samples[value]
     known = numpys_class(session, value) if value in session.classes else np.ndarray
     if known is None:
@@ -212,6 +215,16 @@ def _sample_of_value(session: Session, value: Value, samples: dict[Value, Any]) 
         vars(made)["_mmap"] = made.base if is_mapped else None
     samples[value] = made
     return made
+
+
+def _priority(session: Session) -> float:
+    """The priority of the arrays of subclasses, by which NumPy chooses a class."""
+    kinds = {each.kind for each in session.classes.values() if type(each) is OfSubclass}
+    given = [class_attribute(kind, "__array_priority__") for kind in kinds]
+    found = {float(each) if isinstance(each, float | int) else 0.0 for each in given}
+    if len(found) > 1:
+        raise _Unknown
+    return found.pop()
 
 
 def _small_array(kind: ArrayType) -> np.ndarray:

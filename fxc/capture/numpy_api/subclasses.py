@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+from itertools import chain
 from types import (
     FunctionType,
     GetSetDescriptorType,
@@ -27,7 +28,7 @@ _NUMPYS = frozenset(dir(np.ndarray))
 _HARMLESS = {
     *("__module__", "__doc__", "__dict__", "__weakref__", "__annotations__", "__qualname__"),
     *("__slots__", "__new__", "__init__", "__init_subclass__", "__repr__", "__str__"),
-    *("__reduce__", "__reduce_ex__", "__setstate__", "__array_priority__"),
+    *("__reduce__", "__reduce_ex__", "__setstate__"),
     *("__firstlineno__", "__static_attributes__"),
 }
 _ASKING = {"getattr": 3, "hasattr": 2, "isinstance": 2, "type": 1}  # with so many arguments
@@ -38,8 +39,9 @@ _NODES = (
 )
 # An attribute that is one of these runs no code of the program's.
 _OF_C = (GetSetDescriptorType, MemberDescriptorType, MethodDescriptorType)
-# Whether arrays of a class compute as arrays do, and whether they keep attributes as they are.
-_known: WeakKeyDictionary[type, tuple[bool, bool]] = WeakKeyDictionary()
+# Whether arrays of a class compute as arrays do, and whether they keep attributes as they are, with
+# what the class was made of then.
+_known: WeakKeyDictionary[type, tuple[list[int], tuple[bool, bool]]] = WeakKeyDictionary()
 
 
 def class_relied_on(guards: GuardBuilder, source: Source, array: np.ndarray) -> ArrayClass | None:
@@ -58,30 +60,38 @@ def computes_as_array(array: np.ndarray) -> bool:
     """Whether the operations of an array are those of ``ndarray``, and making another one of its
     class has no effect but on that one's attributes; called by guards, too.
     """
-    return _facts(type(array))[0] and _NUMPYS.isdisjoint(getattr(array, "__dict__", ()))
+    return _facts(type(array))[0] and _has_operations_of_its_class(array)
 
 
 def keeps_attributes(array: np.ndarray) -> bool:
     """Whether, besides, what is made of the array has the attributes of it, however often."""
-    return _facts(type(array))[1] and computes_as_array(array)
+    return _facts(type(array))[1] and _has_operations_of_its_class(array)
+
+
+def _has_operations_of_its_class(array: np.ndarray) -> bool:
+    return _NUMPYS.isdisjoint(getattr(array, "__dict__", ()))
 
 
 def _facts(kind: type) -> tuple[bool, bool]:
-    found = _known.get(kind)
-    if found is None:
-        is_array = issubclass(kind, np.ndarray)
-        ours = kind.__mro__[: kind.__mro__.index(np.ndarray)] if is_array else ()
+    is_array = issubclass(kind, np.ndarray)
+    ours = kind.__mro__[: kind.__mro__.index(np.ndarray)] if is_array else ()
+    held = [*map(id, chain.from_iterable([vars(each).values() for each in ours]))]
+    known = _known.get(kind)
+    if known is None or known[0] != held:  # or it has been changed
         computes = (
             is_array and type(kind) is type and all(_is_harmless(each, kind) for each in ours)
         )
-        found = _known[kind] = computes, computes and all(map(_keeps_attributes, ours))
-    return found
+        known = _known[kind] = held, (computes, computes and all(map(_keeps_attributes, ours)))
+    return known[1]
 
 
 def _is_harmless(kind: type, whole: type) -> bool:
     for name, value in vars(kind).items():
         if name == _MAKING:
             if type(value) is not FunctionType or not _sets_attributes(value, whole):
+                return False
+        elif name == "__array_priority__":
+            if type(value) not in (float, int):
                 return False
         elif name not in _HARMLESS and (name in _NUMPYS or name.startswith("__")):
             return False
@@ -143,8 +153,8 @@ def _is_allowed(node: ast.AST, own: str, kind: type, space: dict[str, Any]) -> b
             return isinstance(space.get(name), ModuleType)
         case ast.Attribute(ast.Call(ast.Name("super"), []), "__array_finalize__"):
             return True
-        case ast.Attribute(ast.Name(name), _, ast.Store()):
-            return name == own
+        case ast.Attribute(ast.Name(name), put, ast.Store()):
+            return name == own and put not in _NUMPYS
         case ast.Attribute():
             return False
         case ast.Call(ast.Name("super")):

@@ -25,6 +25,7 @@ from ..forms.truths import demand
 from ..regions.counted import Counted, Item
 from ..regions.needed import StatementDoor
 from ..regions.structured import recorded
+from ..session.classes import is_of_subclass, refused
 from ..session.refusing import refuse
 from ..session.session import current
 from ..statements.comprehensions import Each
@@ -55,6 +56,9 @@ def _over_all(door: StatementDoor, self: object, func: Each, args: Sequence[obje
     """What ``np.vectorize._vectorize_call`` does without a signature."""
     if not args:
         return func()
+    classes = current().classes
+    if any(is_of_subclass(classes.get(x._value)) for x in args if type(x) is TracedArray):
+        raise refused("what np.vectorize makes of an array")
     arrays = [creation.asarray(x) for x in args]
     given = door.attr(self, "otypes")
     if door.attr(self, "cache"):
