@@ -14,6 +14,7 @@ import sys
 import sysconfig
 import threading  # here: the thread that imports it first is the main one to it
 import time
+from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from types import CodeType, FrameType
 from typing import TYPE_CHECKING, Any
@@ -169,9 +170,8 @@ class _Watch:
         """Take up functions that are hot, and compile for those that ask."""
         for each in self.all_hot():
             if each.unkept and each.stage in ("live", "over"):
-                began = time.thread_time()
-                each.keep()
-                self.spent += time.thread_time() - began
+                with self.spending():
+                    each.keep()
         looks = self.looks
         if looks.count < _SAMPLES or not self.may_spend():
             return
@@ -197,12 +197,11 @@ class _Watch:
 
     def take_up(self, code: CodeType, names: dict[str, Any]) -> list[HotFunction]:
         """The functions of a code, which ask from now on."""
-        began = time.thread_time()
-        from fxc.scripts.swapping import asking, functions_of
+        if not _uses_numpy(names):
+            return []
+        with self.spending():
+            from fxc.scripts.swapping import asking, functions_of
 
-        try:
-            if not _uses_numpy(names):
-                return []
             functions = functions_of(code, names)
             found = asking(code) if 0 < len(functions) <= 8 else None
             if found is None:
@@ -210,8 +209,6 @@ class _Watch:
             from fxc.scripts.hot import HotFunction
 
             return [HotFunction(function, found, self.is_shared) for function in functions]
-        finally:
-            self.spent += time.thread_time() - began
 
     def is_shared(self) -> bool:
         """Whether several threads run functions of the program."""
@@ -235,18 +232,28 @@ class _Watch:
         """Compile a function, in which the program spends a share of its time, for what it has
         asked for; put it back if that cannot be done.
         """
-        began = time.thread_time()
         from fxc.ir.errors import PutOff
+
+        with self.spending():
+            try:
+                with self.tracing():
+                    hot.compile(max(0.2, 0.5 * share * self.elapsed()), share)
+            except PutOff as error:
+                hot.wait(error.seconds / (0.5 * share))
+            except Exception as error:  # refused, put off, or the program's own error
+                hot.put_back(str(error).partition("\n")[0] or type(error).__name__)
+
+    @contextlib.contextmanager
+    def spending(self) -> Iterator[None]:
+        """In the block, count the time of this thread, and keep its warnings apart."""
+        began = time.thread_time()
         from fxc.scripts.warnings_apart import warnings_apart
 
         try:
-            with warnings_apart(), self.tracing():
-                hot.compile(max(0.2, 0.5 * share * self.elapsed()), share)
-        except PutOff as error:
-            hot.wait(error.seconds / (0.5 * share))
-        except Exception as error:  # refused, put off, or the program's own error
-            hot.put_back(str(error).partition("\n")[0] or type(error).__name__)
-        self.spent += time.thread_time() - began
+            with warnings_apart():
+                yield
+        finally:
+            self.spent += time.thread_time() - began
 
     def tracing(self) -> AbstractContextManager[None]:
         if not self.report:

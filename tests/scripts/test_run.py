@@ -496,6 +496,20 @@ def test_warnings_of_the_thread_are_apart() -> None:
     assert warnings.catch_warnings.__module__ == "warnings"
 
 
+def test_python_still_knows_which_warnings_it_has_shown() -> None:
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("default")
+        watch = _Watch()
+        for _ in range(2):
+            warnings.warn("once", stacklevel=1)
+            for one in watch.take_up(scaled.__code__, scaled.__globals__):
+                one.asked = (np.ones(3),), {}
+                watch.compile(one, 1.0)
+                one.put_back("")
+    assert watch.spent > 0
+    assert [str(each.message) for each in heard] == ["once"]
+
+
 # ---------------------------------------------------------------- what is compiled first
 
 

@@ -18,11 +18,11 @@ import copy
 import linecache
 import opcode
 import re
+import warnings
 import weakref
 from collections.abc import Iterable, Iterator
 from types import CodeType, FunctionType
 from typing import Any
-from warnings import catch_warnings
 
 from fxc.ir.error_kinds import STATEMENT
 from fxc.ir.location import SourceLocation
@@ -184,7 +184,7 @@ def _last_line(code: CodeType) -> int:
 
 def _parsed(text: str, offset: int) -> ast.Module:
     try:
-        with catch_warnings(action="ignore"):  # Python has warned of this source
+        with warnings.catch_warnings(action="ignore"):  # Python has warned of this source
             tree = ast.parse("\n" * offset + text)  # in a fraction of the time to change each line
     except SyntaxError:
         raise _NoSource from None
@@ -287,7 +287,7 @@ def _from_factory(
         factory.type_params = []
     module = ast.Module(body=[factory], type_ignores=[])
     flags = code.co_flags & _FUTURES
-    with catch_warnings(action="ignore"):  # as above
+    with warnings.catch_warnings(action="ignore"):  # as above
         compiled = compile(module, code.co_filename, "exec", flags=flags, dont_inherit=True)
     for found in codes_in(compiled):
         if found.co_name == name and given(found) == names:
