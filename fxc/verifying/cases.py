@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -26,8 +27,9 @@ from fxc.ops.table import TABLE
 
 from .bisect import NATIVE, StepRun, Verdict, first_wrong, step_runs
 from .nearness import Nearness
-from .seen import Seen, arrays_in, difference, seen
+from .seen import Seen, arrays_in, seen
 from .stage_runs import Run
+from .undefined import difference, in_filled_memory
 
 
 class _Enough(FxcError):
@@ -47,7 +49,8 @@ class Case:
     def verdict(self, last: str = "") -> Verdict | None:
         """Which step is wrong, if one is; ``last`` is one behind which none is looked at."""
         verify(self.graph, table=TABLE.schema_of, meta=types_of)
-        expected = self._seen(_by_numpy(self.graph))
+        by_numpy = _by_numpy(self.graph)
+        expected = self._seen(by_numpy)
         accepts = Nearness(self._moved)
         made: list[Any] = []
 
@@ -61,7 +64,11 @@ class Case:
         def differs(run: Run) -> str:
             approximates = made and (made[0].module.approximates or self.math == "fast")
             near = accepts if approximates else lambda *_: False
-            return difference(expected, self._seen(run), near)
+            return difference(expected, self._seen(run), near, runs)
+
+        @cache
+        def runs() -> list[Seen]:
+            return [*in_filled_memory(lambda: self._seen(by_numpy))]
 
         steps: list[StepRun] = list(step_runs(compile_it))
         native = made[0].plan.run if made and last in ("", NATIVE) else None

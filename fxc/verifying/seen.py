@@ -164,7 +164,7 @@ def difference(
         y = found.parts.get(where)
         if y is None:
             return f"{where}: is not there; with NumPy it is {_shown(x)}"
-        text = _part_difference(where, x, y, accepts)
+        text = part_difference(where, x, y, accepts)
         if text:
             return f"{where}: {text}"
     for where, y in found.parts.items():
@@ -186,7 +186,8 @@ def _without_aliases(given: Seen) -> Seen:
     return Seen(parts, {}, given.error)
 
 
-def _part_difference(where: str, x: SeenPart, y: SeenPart, accepts: Accepts) -> str:
+def part_difference(where: str, x: SeenPart, y: SeenPart, accepts: Accepts) -> str:
+    """How ``y`` is otherwise than ``x``, which is NumPy's, or ''."""
     if x.kind is not y.kind:
         return f"is {_shown(y)}; with NumPy {_shown(x)}"
     if x.same_as != y.same_as:

@@ -43,6 +43,7 @@ MAY_IMPORT = {
         "cache",
         "compilations",
         "pipeline",
+        "native",
         "capture",
         "lowering",
         "runtime",

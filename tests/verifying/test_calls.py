@@ -17,8 +17,11 @@ import pytest
 import fxc
 from fxc.ir.errors import WrongResult
 from fxc.ir.evaluate import evaluate
+from fxc.native.filled_memory import new_memory_of
 from fxc.ops.kernels import kernel_of
 from fxc.verifying.counts import COMPARED, COUNTS, LEFT
+from fxc.verifying.seen import seen
+from fxc.verifying.undefined import difference
 from tests import planted
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -243,6 +246,19 @@ def test_but_not_by_far(monkeypatch):
     assert "np.float64(3.0)" in text_of(fxc.compile(lambda x: np.exp(x) + 0), np.linspace(0, 1, 9))
 
 
+def _stores(x):
+    global _stored
+    _stored = np.exp(x) - np.exp(x * (1 + 1e-9))
+    return _stored.sum()
+
+
+def test_what_is_stored_stays_when_more_runs_decide(monkeypatch):
+    monkeypatch.setitem(_stores.__globals__, "_stored", None)
+    fxc.compile(_stores)(np.linspace(0, 5, 2001))
+    assert _stored.shape == (2001,)
+    assert COUNTS == {COMPARED: 1}
+
+
 def test_a_clock_is_not_compared():
     import time
 
@@ -266,6 +282,77 @@ def test_parts_of_a_split_function_are_compared():
             assert program(np.arange(50.0)).tobytes() == f(np.arange(50.0)).tobytes()
     assert program.cache_info().parts
     assert COUNTS[COMPARED] >= 2
+
+
+# ---------------------------------------------------------------- undefined elements
+
+
+def _of_empty(x):
+    out = np.empty(6)
+    out[:3] = x
+    return out + 1
+
+
+def _of_empty_where(x):
+    out = np.empty_like(x, shape=6)
+    return np.add(np.resize(x, 6), 1, out=out, where=np.arange(6) < 3) + 0
+
+
+@pytest.mark.parametrize("function", [_of_empty, _of_empty_where])
+def test_undefined_elements_alone_may_differ(function):
+    def other(results):
+        results[0][3:] = 1e5, np.nan, -2
+
+    def wrong(results):
+        other(results)
+        results[0][2] += 1
+
+    x = np.arange(3.0)
+    assert fxc.compile(function, backend=changed(other))(x).tolist()[:4] == [1, 2, 3, 1e5]
+    assert COUNTS == {COMPARED: 1}
+    text = text_of(fxc.compile(function, backend=changed(wrong)), x)
+    assert "result: is np.float64(4.0) at [2]; with NumPy np.float64(3.0)" in text
+    assert "1 of 6 elements differ" in text
+
+
+def test_what_is_computed_of_undefined_elements_may_be_anything():
+    def program(x):
+        out = np.empty(3, np.int64)
+        return [out.max() > x.size, bool(out[0]), out[1].item(), x[out % 2 == 0], x.sum()]
+
+    def other(results):
+        results[:3] = [np.bool(not results[0]), not results[1], results[2] ^ 1]
+        results[3] = np.arange(1.0)
+
+    def wrong(results):
+        other(results)
+        results[4] += 1
+
+    x = np.arange(3.0)
+    assert fxc.compile(program, backend=changed(other))(x)[4] == 3
+    assert "result[4]: np.float64(4.0)" in text_of(fxc.compile(program, backend=changed(wrong)), x)
+
+
+def test_an_exception_by_an_undefined_element_is_none():
+    fails, goes_on = seen([("result", None)], IndexError()), seen([("result", 5)])
+    for runs, says in (([fails, goes_on], ""), ([fails, fails], "raises nothing")):
+        assert says in difference(fails, goes_on, lambda *_: False, lambda runs=runs: runs)
+        assert bool(says) == bool(
+            difference(goes_on, fails, lambda *_: False, lambda runs=runs: runs)
+        )
+
+
+def test_arrays_in_filled_memory_live_on():
+    """They grow, shrink, and are freed when NumPy has its own handler again."""
+    with new_memory_of(0x7F):
+        small, large, zeros = np.empty(3), np.empty(2**20), np.zeros(3)
+        objects = np.empty(2, object)
+        small.resize(100)
+    assert (small[:3] == large[0]).all()
+    assert not np.concatenate([small[3:], zeros]).any()
+    assert objects.tolist() == [None, None]
+    large.resize(2**12)
+    assert large.min() > 1e300
 
 
 # ---------------------------------------------------------------- pytest --fxc-verify
