@@ -287,6 +287,14 @@ def test_programs(body: str, args: tuple[Any, ...]) -> None:
     check(source, args, args, args)
 
 
+@pytest.mark.parametrize("given", ["a, b", "a, b, None", "a, b, out=None", "a, b, out=(None,)"])
+def test_a_mask_without_an_output(given: str) -> None:
+    """NumPy warns of that from 2.4 on, unless the program says that there is none."""
+    check(
+        f"def f(a, b):\n    c = np.add({given}, where=b > 1)\n    return c[b > 1]\n", *[(A, B)] * 3
+    )
+
+
 SILENT: list[tuple[str, tuple[Any, ...]]] = [
     ("return a < b, a >= 0, (a > b) & (b > 1)", (np.resize([1, NAN, 3], 40), np.ones(40))),
     ("return np.where(a > 0, a, b), np.nansum(a)", (np.resize([1, NAN, 3], 40), np.ones(40))),

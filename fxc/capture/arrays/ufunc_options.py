@@ -39,8 +39,10 @@ def call_with_options(
     """A call with all that NumPy takes: outputs, a mask, and what decides the loop."""
     if not options and len(inputs) == ufunc.nin:
         return call_ufunc(name, *inputs)
-    inputs, outs = _split_outputs(ufunc, inputs, options.pop("out", None))
     where, order = options.pop("where", True), options.pop("order", "K")
+    if where is not True and "out" not in options and all(x is None for x in inputs[ufunc.nin :]):
+        warn_again(_warning_of_undefined())
+    inputs, outs = _split_outputs(ufunc, inputs, options.pop("out", None))
     options.pop("subok", None)  # there are no subclasses
     operands = [numpys_operand(x) for x in inputs]
     check_python_ints(name, inputs, operands)
@@ -77,6 +79,12 @@ def _warning_of_places(ufunc: np.ufunc) -> Warning | None:
     """What NumPy warns of where outputs are given by place: of maximum and minimum, from 2.5 on."""
     kinds = ufunc.types[0].replace("->", "")
     return warning_of(lambda: ufunc(*(np.ones(1, kind) for kind in kinds)))
+
+
+@cache
+def _warning_of_undefined() -> Warning | None:
+    """What NumPy warns of where a mask leaves elements of a new array undefined, from 2.4 on."""
+    return warning_of(lambda: np.negative(np.ones(1), where=np.ones(1, _BOOL)))
 
 
 def _split_outputs(
