@@ -119,13 +119,16 @@ class _Tables:
                     yield stmt, inside
 
     def pays(self, number: Compute, keys: Sequence[_Key], counters: Mapping[str, Range]) -> bool:
-        """Whether the loop needs each number of the table often."""
+        """Whether the loop needs each number of the table often. The next call may change sizes:
+        a table of which two axes grow with them could outgrow the memory.
+        """
         ranges = ranges_within(counters)
         lengths = [hint(bounds(last - first, ranges)[1]) for first, last in counters.values()]
         count = math.prod(max(hint(key.count), 1) for key in keys)
         return (
             math.prod(lengths) >= self.target.costs.table_often * count
             and min(lengths) > 0
+            and sum(not isinstance(key.count, int) for key in keys) <= 1
             and count * number.dtype.itemsize <= self.target.cache
         )
 

@@ -119,3 +119,17 @@ def test_not_where_each_is_needed_once() -> None:
         return total
 
     assert ".table" not in loops_of(fxc.compile(once, fullgraph=True), 30)
+
+
+def test_no_table_grows_with_two_sizes() -> None:
+    def repeated(times: int, n: int) -> float:
+        total = 0.0
+        for k in range(times):
+            for i in range(n):
+                for j in range(n):
+                    total += k * math.cos(i * j)
+        return total
+
+    compiled = fxc.compile(repeated, fullgraph=True)
+    assert compiled(20, 30) == repeated(20, 30)
+    assert ".table" not in loops_of(compiled, 20, 30)
