@@ -229,6 +229,78 @@ def in_slots(o, n, c):
     return 0
 
 
+# ------------------------------------------------------------------ several by one condition
+
+
+def all_at_once(o, n, c):
+    for i in range(n):
+        o.u = o.u * 0.9
+        if o.u[n] < c:
+            o.zz = True
+            o.aa = i
+            o.best = o.u.max()
+            break
+    return getattr(o, "aa", -1) + hasattr(o, "best")
+
+
+def all_at_once_in_a_new_object(o, n, c):
+    p = Model()
+    for i in range(n):
+        if o.u[i] > c:
+            p.zz, p.last = o.u[i], i
+            if o.u[i] > c + 2:
+                p.aa = i
+                continue
+            p.last = -i
+    return p
+
+
+def all_at_once_in_two_loops(o, n, c):
+    p = Model()
+    for i in range(n):
+        for j in range(5):
+            if o.u[i] + j > c:
+                p.zz, p.aa = i, j
+                break
+        if o.u[i] > c + 3:
+            p.zz, p.aa = -1, o.u[i]
+    p.last = hasattr(p, "aa")
+    return p
+
+
+def with_more_in_one_arm(o, n, c):
+    for i in range(n):
+        if o.u[i] > c + 5:
+            o.zz, o.aa = i, 1.5
+        elif o.u[i] > c:
+            o.zz = i
+    return hasattr(o, "aa")
+
+
+def again_in_a_while(o, n, c):
+    for i in range(n):
+        if o.u[i] > c:
+            o.d["zz"], o.d["aa"] = i, o.u[i]
+            break
+    t = 0
+    while t < n:
+        t += 1
+        if o.u[t] > 2 * c:
+            o.d["zz"], o.d["aa"] = t, -1
+            return o.d["aa"]
+    return 0.5
+
+
+def all_keys_at_once(o, n, c):
+    found: dict[str, Any] = {"n": n}
+    for i in range(n):
+        if o.u[i] > c:
+            found["zz"] = True
+            found["aa"] = o.u * i
+            break
+    return found, len(found), found.get("zz", False)
+
+
 # ------------------------------------------------------------------ keys
 
 
@@ -382,7 +454,9 @@ PROGRAMS: list[Callable[..., Any]] = [
     in_a_loop, read_behind, read_in_the_next_iteration, moved_on, counted_while, until_a_break,
     in_two_loops, two_in_an_inner_loop, by_turns, until_an_error, in_a_branch, in_both_arms, read_by_chance, asked_for,
     of_the_class_before, found_in_a_loop, one_name_more, a_text, again_later, and_deleted,
-    by_two_conditions, in_any_order, made_here, in_slots, keys_in_a_branch, a_key_asked_for, keys_in_a_loop,
+    by_two_conditions, in_any_order, made_here, in_slots, all_at_once, all_at_once_in_a_new_object,
+    all_at_once_in_two_loops, with_more_in_one_arm, again_in_a_while, all_keys_at_once,
+    keys_in_a_branch, a_key_asked_for, keys_in_a_loop,
     keys_of_a_new_dict, in_a_new_dict, reasons_to_stop, after_an_early_return, one_or_the_other_key,
     until_a_break_in_a_new_dict, a_key_read_by_chance, known_while_they_come_up, with_a_default, with_a_handler, once, by_a_helper,
 ]  # fmt: skip
@@ -429,6 +503,15 @@ def test_as_python(program: Callable[..., Any]) -> None:
         assert compiled.cache_info().eager_calls == 0
     assert compiled.cache_info().parts == 0
     assert raised == 0 or program in RAISING
+
+
+@pytest.mark.parametrize("program", [all_at_once, with_more_in_one_arm, again_in_a_while])
+def test_a_second_call_with_the_same_object(program: Callable[..., Any]) -> None:
+    compiled = fxc.compile(program, fullgraph=True)
+    for first in CALLS:
+        one, other = Model(), Model()
+        for args in (first, (39, 2.5), first):
+            assert seen(compiled, one, *args) == seen(program, other, *args), (first, args)
 
 
 def test_an_attribute_of_the_object_or_of_its_class() -> None:
@@ -589,6 +672,46 @@ def test_what_is_refused() -> None:
         p.aa = 3
         return p
 
+    def behind_another_one(o, n, c):
+        p = Model()
+        for i in range(n):
+            if o.u[i] > c:
+                p.aa, p.bb = i, 2
+        p.bb = 3
+        for i in range(n):
+            if o.u[i] > c - 1:
+                p.aa = i
+        return p
+
+    def by_turns_in_a_loop(o, n, c):
+        p = Model()
+        for i in range(n):
+            if o.u[i] > c:
+                p.aa, p.bb = i, 2
+            elif o.u[i] > c - 1:
+                p.bb = i
+        return p
+
+    def by_turns_in_an_arm(o, n, c):
+        if o.u[40] > c:
+            for i in range(n):
+                if o.u[i] > c:
+                    o.zz = 1
+                o.aa = 2
+        return 0
+
+    def deleted_between(o, n, c):
+        p = Model()
+        p.aa = 1
+        if o.u[1] > c:
+            p.bb = 2
+        del p.aa
+        if o.u[2] > c + 30:
+            p.aa = 3
+        if o.u[40] > c:
+            p.aa, p.bb = 4, 5
+        return p
+
     def again_in_an_arm(o, n, c):
         if o.u[5] > c:
             if o.u[1] > c:
@@ -608,6 +731,7 @@ def test_what_is_refused() -> None:
         *(in_another_order, all_names, all_keys, in_a_namespace),
         *(new_keys_in_another_order, compared, run_over),
         *(first_or_last, before_or_behind, again_in_an_arm, gone),
+        *(behind_another_one, by_turns_in_a_loop, by_turns_in_an_arm, deleted_between),
     )
     for program in programs:
         with pytest.raises(fxc.CaptureError):

@@ -32,6 +32,8 @@ class Places(Creations):
         self._wanted: set[Request] = set()  # places that this attempt has found
         # New places, with the ids of their owners, in the order in which they are assigned.
         self.begun: list[tuple[str, int]] = []
+        # By a new place: those of its owner that were there for sure each time it was assigned.
+        self._ahead: dict[str, set[str]] = {}
 
     # -------------------------------------------------------- what is made
 
@@ -137,7 +139,10 @@ class Places(Creations):
         put something here. If they may, in another attempt, this one goes on as if they did.
         """
         session, text, home = self._session, place.text, place.home
-        if home is None or text is None or self.is_plain(place) or session.expressions:
+        if home is None or text is None:
+            return False
+        if self.is_plain(place) or session.expressions:
+            self._ahead.get(text, set()).clear()  # it comes up here, unless it is there
             return False
         carrying = {
             each.recording.number
@@ -147,9 +152,7 @@ class Places(Creations):
         if carrying >= self._inside(home):
             self._note(place.base).is_assigned = True
             if place.flag is not True:
-                if type(place.flag) is not bool:
-                    self._check_order(place, text)
-                self.begun.append((text, id(place.base)))
+                self._begin(place, text)
             return True
         request = Request(text, How.CARRIED)
         if request in session.requests or not _may_be_carried(place):
@@ -157,6 +160,23 @@ class Places(Creations):
         self._wanted.add(request)
         self._note(place.base).is_assigned = True
         return True
+
+    def _begin(self, place: Place, text: str) -> None:
+        """Note that a place comes up here, unless it is there."""
+        if type(place.flag) is not bool:
+            self._check_order(place, text)
+        flags = self._session.statements[-1].cells.of(place.base)
+        there = {each for each, flag in flags.items() if flag is True}
+        self._ahead[text] = self._ahead.get(text, there) & there
+        if place.flag is False:  # it may have been deleted, and come up behind the others now
+            for each in flags.keys() & self._ahead:
+                if flags[each] is not False:
+                    self._ahead[each].discard(text)
+        self.begun.append((text, id(place.base)))
+
+    def is_ahead(self, one: str, other: str) -> bool:
+        """Whether one new place is there, and came up first, wherever another one is there."""
+        return one in self._ahead.get(other, ())
 
     def _check_order(self, place: Place, text: str) -> None:
         """Refuse to assign a place that may be there already, if others of its owner have come up
@@ -167,7 +187,11 @@ class Places(Creations):
         found = [k for k in known if self.begun[k][0] == text]
         if not found or any(each.knows(found[-1]) for each in cells):
             return
-        others = (owner for each, owner in self.begun[found[-1] + 1 :] if each != text)
+        others = (
+            owner
+            for each, owner in self.begun[found[-1] + 1 :]
+            if each != text and not (self.is_ahead(text, each) or self.is_ahead(each, text))
+        )
         if id(place.base) in others:
             raise unordered()
 

@@ -41,7 +41,9 @@ from .outer import Outer
 # is from outside is made if it holds. A dict of the program's is an ``OpenDict`` then, from the
 # line on where it is made. What a class has under the name is what is read before.
 # The order in which attributes and keys come up is the one of the statements in the body or arm;
-# where it would depend on the condition, or on the iteration, the program is refused.
+# where it would depend on the condition, or on the iteration, the program is refused. It does not
+# where one is *ahead* of another: it is there for sure wherever the other one is assigned, as
+# ``self.converged = True`` before ``self.count = i`` in one arm (``Places.is_ahead``).
 
 _KEYS = (str, int)
 

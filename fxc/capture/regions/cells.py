@@ -52,6 +52,10 @@ class Cells:
         """Whether this is a place, or an item of one, that has a flag."""
         return any(name == text or name.startswith(f"{text}.") for text in self._new)
 
+    def of(self, owner: object) -> dict[str, Any]:
+        """The flags of the places of an owner, as they are now."""
+        return {text: each.flag for text, each in self._cells.items() if each.base is owner}
+
     def knows(self, number: int) -> bool:
         """Whether an earlier pass through the body has found the new place of this number."""
         return self._loop is not None and self.first_mark <= number < self._mark
@@ -72,7 +76,8 @@ class Cells:
             if flag is False and text not in self._new:
                 raise refuse(KEYS_BY_CONDITION, f"{text}, which a branch or loop deletes,")
         if self._session.region == self._region:  # an iteration that is run before the loop
-            self._before = states
+            self._before, self._order = states, []
+            self._mark = self.first_mark = len(self._places.begun)
         self._after = {f"{text}{_FLAG}": states[text][1] for text in self._new}
         return {**env, **{text: value for text, (value, _) in states.items()}, **self._after}
 
@@ -129,7 +134,8 @@ class Cells:
             return  # that one comes up first
         swapped = self._order.index(one) > self._order.index(other)
         late = self._loop is not None and self._after.get(f"{one}{_FLAG}", True) is not True
-        if swapped or late or self._before[other][1] is not False:
+        doubtful = late or self._before[other][1] is not False
+        if swapped or (doubtful and not self._places.is_ahead(one, other)):
             if late:
                 self._loop.needs_first()
             raise unordered()
@@ -137,9 +143,12 @@ class Cells:
     def _check_last(self, text: str, found: Sequence[str]) -> None:
         """Refuse a place that may have been there before others of its owner, or after them."""
         place = self._cells[text]
-        here = {self._cells[each].part for each in found if self._cells[each].base is place.base}
-        since = place.names_behind()
-        if not here.issuperset(since):
+        known = {
+            each.part
+            for other, each in self._cells.items()
+            if each.base is place.base and (other in found or self._places.is_ahead(text, other))
+        }
+        if not known.issuperset(place.names_behind()):
             raise unordered()
 
 
