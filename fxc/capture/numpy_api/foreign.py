@@ -18,6 +18,7 @@ from fxc.ir.size_functions import hint
 from fxc.ir.symbols import symbols_of
 from fxc.ir.types import ArrayType, Type, array_type, is_known
 from fxc.ops.foreign_calls import ForeignCall, Hole
+from fxc.ops.foreign_checks import check_of
 from fxc.ops.foreign_learning import groups_of, learnt, operator_of
 from fxc.ops.foreign_results import Unlearnable
 from fxc.ops.foreign_samples import without_draws
@@ -71,6 +72,18 @@ def call_update(function: Callable[..., object], args: Args, kwargs: Kwargs) -> 
             raise Unlearnable("what it writes shares memory with another argument")
     for target, part in zip(targets, _recorded(op, call, operands, "writes"), strict=True):
         assign(target, wrap(part), "same_kind")
+
+
+def call_check(function: Callable[..., object], args: Args, kwargs: Kwargs) -> None:
+    """Record a call of a function that may raise, and does nothing else.
+
+    Raises ``Unlearnable`` if it is not known to be one.
+    """
+    operands = list[Value]()
+    given = tuple(_template(_as_operand(x), operands) for x in args)
+    options = {name: _template(_as_operand(x), operands) for name, x in kwargs.items()}
+    op, call = check_of(function, given, options, [value.type for value in operands])
+    _recorded(op, call, operands, "gives")
 
 
 def _recorded(op: Operator, call: ForeignCall, operands: list[Value], does: str) -> Sequence[Value]:

@@ -112,6 +112,7 @@ _BUT = (
     *("numpy.random", "numpy.testing", "numpy.f2py", "numpy.rec", "numpy.ma", "numpy.ctypeslib"),
     *("scipy.io", "scipy.datasets"),
 )
+_CHECKING = "numpy.testing"
 
 
 def only_computes(f: object) -> bool:
@@ -123,6 +124,12 @@ def only_computes(f: object) -> bool:
     found = getattr(_public(_home_of(f)), name, None)
     is_named = found is f is not None and not name.startswith("_")
     return is_named and f not in NUMPY_WITH_EFFECTS
+
+
+def only_checks(f: object) -> bool:
+    """Whether a function is one of NumPy's that raise an exception, or give None."""
+    name = getattr(f, "__name__", "")
+    return name.startswith("assert_") and getattr(sys.modules.get(_CHECKING), name, None) is f
 
 
 def only_writes_arguments(f: Any) -> bool:
