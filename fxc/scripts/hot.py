@@ -123,6 +123,13 @@ class HotFunction:
         """As far as is known: it was running when it was taken up, and was not called since."""
         return self.stage == "counting" and self.calls == 0
 
+    @property
+    def verdict(self) -> str | None:
+        """Why it has gained nothing; '' if it has; None if that is not known."""
+        if self.is_called_once:
+            return "it was called once"
+        return {"live": "", "over": self.reason}.get(self.stage)
+
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """A result, or ``NO_ANSWER`` where the function is to run its statements."""
         if self.stage in ("trial", "live"):

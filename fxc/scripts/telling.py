@@ -21,12 +21,15 @@ Hot = Mapping[Place, Sequence["HotFunction"]]
 Slow = Mapping[tuple[Place, int], int]
 
 
-def summary(hot: Hot, slow: Slow) -> str:
-    """One line; ``slow`` has how often each line of the program's was seen running."""
+def summary(hot: Hot, slow: Slow, verdicts: Mapping[Place, str]) -> str:
+    """One line; ``slow`` has how often each line of the program's was seen running, ``verdicts``
+    why earlier runs have put functions back.
+    """
     functions = [each for some in hot.values() for each in some]
     gained = [each for each in functions if each.gained > 0]
     if not gained:
-        return f"nothing was gained{_why(hot, slow)}"
+        earlier = {place: why for place, why in verdicts.items() if why and place not in hot}
+        return f"nothing was gained{_why(hot, slow)}{_earlier(earlier)}"
     parts = []
     for each in sorted(gained, key=lambda one: -one.gained)[:_MOST]:
         times = each.times[0] / max(each.times[1], 1e-9)
@@ -63,3 +66,8 @@ def _reasons(hot: Hot) -> str:
         if each.reason
     }
     return "".join(f"; {each}" for each in sorted(found)[:_MOST])
+
+
+def _earlier(verdicts: Mapping[Place, str]) -> str:
+    told = (f"; {name} was left: {why} in an earlier run" for (*_, name), why in verdicts.items())
+    return "".join(sorted(told)[:_MOST])

@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 #   without it.
 # - The next calls run beside NumPy (Note [Calls beside NumPy]) and are timed. What is wrong, or
 #   not faster, is put back as it was.
+# - What was put back, or not called again, is left as it is by the next runs for some seconds: a
+#   compilation costs little of what takes long. So they need not import the compiler for it.
 # - Nothing is imported until there is a function to compile, and NumPy is there. What the thread
 #   spends is kept to a share of the time that the script has taken.
 
@@ -49,6 +51,7 @@ _OF_PACKAGES = frozenset({"site-packages", "dist-packages"})  # wherever they ar
 _DEEPEST = 50  # frames that are looked at
 _BEGIN = 0.4  # seconds that a script runs as it is: a short one has nothing to gain
 _FIRST, _SPENT = 0.1, 0.04  # seconds that may be spent before compiling, and of the time so far
+_AGAIN = 10.0  # seconds of a script in which what earlier runs have put back is left as it is
 _LAST, _PATIENCE = 0.3, 20.0  # seconds to wait at the end; and at a fork, for a compilation
 _HOPE = 0.5  # of what is saved if the script runs as long again: so much more may be spent
 
@@ -86,6 +89,7 @@ class _Watch:
         self.codes: dict[Place, tuple[CodeType, dict[str, Any]]] = {}
         self.slow: dict[tuple[Place, int], int] = {}  # lines, by looks in which they were running
         self.hot: dict[Place, list[HotFunction]] = {}  # those that were taken up
+        self.verdicts: dict[Place, str] = {}  # of earlier runs; '' if there is none
         self.others = _folders()
         self.looks_shared = False  # several threads have been seen in the program
         self.process, self.thread = os.getpid(), 0
@@ -181,7 +185,9 @@ class _Watch:
         hot = [each for each in looks.there if looks.share(each) >= _SHARE]
         for place in hot:
             found = self.codes.get(place)
-            if found is not None and place not in self.hot and looks.there[place] >= _SAMPLES:
+            if found is None or place in self.hot or looks.there[place] < _SAMPLES:
+                continue
+            if not self.verdict(place) or self.elapsed() > _AGAIN:
                 self.hot[place] = self.take_up(*found)
         asked = [
             (looks.innermost.get(place, 0), looks.share(place), each)
@@ -209,6 +215,30 @@ class _Watch:
             from fxc.scripts.hot import HotFunction
 
             return [HotFunction(function, found, self.is_shared) for function in functions]
+
+    def verdict(self, place: Place) -> str:
+        """Why earlier runs have put a function back, or ''; a report shows it anew."""
+        if place not in self.verdicts:
+            code, names = self.codes[place]
+            if self.report or not _uses_numpy(names):
+                return ""
+            with self.spending():
+                from fxc.scripts.verdicts import verdict
+
+                self.verdicts[place] = verdict(code)
+        return self.verdicts[place]
+
+    def keep_verdicts(self) -> None:
+        """Let later runs know which functions have gained nothing."""
+        from fxc.scripts.verdicts import keep_verdict
+
+        for place, before in self.verdicts.items():
+            found = self.hot.get(place, ())
+            reasons = [each.verdict for each in found]
+            if found and None not in reasons:
+                now = "" if "" in reasons else str(reasons[0])
+                if now != before:
+                    keep_verdict(self.codes[place][0], now)
 
     def is_shared(self) -> bool:
         """Whether several threads run functions of the program."""
@@ -272,7 +302,11 @@ class _Watch:
         """
         self.is_over = True
         if os.getpid() == self.process and self.working.acquire(timeout=_LAST):
-            self.working.release()
+            try:
+                if self.hot:
+                    self.keep_verdicts()
+            finally:
+                self.working.release()
 
     def before_fork(self) -> None:
         """Wait for what is being imported or compiled: a child would wait for it for ever."""
@@ -293,7 +327,7 @@ class _Watch:
             return
         from fxc.scripts.telling import summary
 
-        told.insert(0, summary(self.hot, self.slow))
+        told.insert(0, summary(self.hot, self.slow, self.verdicts))
         stream: Any = sys.__stderr__
         with contextlib.suppress(OSError, ValueError):
             stream.write("".join(f"fxc run: {each}\n" for each in told))

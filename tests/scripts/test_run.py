@@ -12,6 +12,7 @@ import subprocess
 import sys
 import textwrap
 import threading
+import time
 import traceback
 import warnings
 import weakref
@@ -521,6 +522,51 @@ def inner(x: Any) -> Any:
     return sys._getframe()
 
 
+_TWO = ("twice_timed", "timed")
+
+
+def twice_timed(x: Any) -> Any:
+    return timed(x)
+
+
+def test_what_an_earlier_run_has_put_back_is_left_for_some_seconds(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(fxc.config, "cache", True)
+    monkeypatch.setattr(fxc.config, "cache_dir", str(tmp_path))
+    seconds = 2.0
+    monkeypatch.setattr(_Watch, "elapsed", lambda _: seconds)
+    frame = twice_timed(0)
+
+    def run(stage: str, reason: str = "") -> set[str]:
+        """What is taken up in a run in which ``timed`` ends so, and ``twice_timed`` is not called."""
+        watch = _Watch()
+        watch.looks.count = 20
+        for _ in range(20):
+            watch.looks.note(watch.places(frame))
+        watch.work()
+        taken = {name for (*_, name) in watch.hot if name in _TWO}
+        for (*_, name), some in watch.hot.items():
+            for each in some:
+                each.put_back(reason)
+                each.stage = stage if name == "timed" else "counting"
+        watch.end()
+        for each in watch.all_hot():
+            each.put_back("")
+        return taken
+
+    assert run("asked") == set(_TWO)
+    assert run("over", "it is slow") == {"timed"}  # what was not decided is tried again
+    assert run("over") == set()
+    seconds = 11.0
+    assert run("live") == set(_TWO)
+    seconds = 2.0
+    assert run("live") == {"timed"}
+    day = time.time() + 90_000
+    monkeypatch.setattr(time, "time", lambda: day)
+    assert run("live") == set(_TWO)
+
+
 def test_the_innermost_function_is_compiled_first(monkeypatch: pytest.MonkeyPatch) -> None:
     frame = timed(0)
     watch = _Watch()
@@ -620,16 +666,19 @@ def test_the_line_says_what_was_gained_or_why_nothing() -> None:
     place = ("/a/heat.py", 3, "main")
     top = ("/a/heat.py", 1, "<module>")
     gained = seen(gained=3.0)
-    assert summary({place: [gained]}, {}) == "about 3.0 s saved: added 2.0 times as fast"
+    assert summary({place: [gained]}, {}, {}) == "about 3.0 s saved: added 2.0 times as fast"
     refused = {place: [seen(reason="1.1 times as fast")]}
     told = "nothing was gained; added was put back: 1.1 times as fast"
-    assert summary(refused, {(place, 5): 90}) == told
+    assert summary(refused, {(place, 5): 90}, {}) == told
     told = "nothing was gained: most of the time was spent at the top level, at heat.py:9; "
     slow = {(top, 8): 20, (top, 9): 50, (place, 5): 30}
-    assert summary({}, slow) == f"{told}functions are compiled"
+    assert summary({}, slow, {}) == f"{told}functions are compiled"
     told = "nothing was gained: most of the time was spent in one call of main, at heat.py:5; "
     once = {place: [seen(is_called_once=True)]}
-    assert summary(once, {(place, 5): 90}) == f"{told}functions that are called again are compiled"
+    told += "functions that are called again are compiled"
+    assert summary(once, {(place, 5): 90}, {}) == told
+    told = "nothing was gained; main was left: it was called once in an earlier run"
+    assert summary({}, {}, {place: "it was called once", top: ""}) == told
 
 
 def test_a_page_tells_of_what_was_compiled(tmp_path: Path) -> None:

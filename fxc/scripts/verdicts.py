@@ -1,0 +1,41 @@
+"""Functions of which earlier runs of a script know that compiling them gains nothing, and why.
+
+See Note [Unchanged scripts].
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from types import CodeType
+
+from ..cache import folder
+from ..ir.digesting import digest
+from ..ir.version import __version__
+
+_LASTS = 86400.0  # seconds: it may have been a busy machine, or other data
+
+
+def verdict(code: CodeType) -> str:
+    """Why a function was put back of late, or ''."""
+    found = folder.read(_key(code)) if folder.is_on() else None
+    if found is None:
+        return ""
+    seconds, _, reason = found.decode().partition(" ")
+    return reason if 0 <= time.time() - float(seconds) < _LASTS else ""
+
+
+def keep_verdict(code: CodeType, reason: str) -> None:
+    """Keep why a function was put back; '' forgets that it was."""
+    if not folder.is_on():
+        return
+    if reason:
+        folder.write(_key(code), f"{time.time()} {reason}".encode(errors="replace"))
+    else:
+        folder.remove(_key(code))
+
+
+def _key(code: CodeType) -> bytes:
+    """Of a function as it is written now."""
+    place = os.path.abspath(code.co_filename), code.co_firstlineno, code.co_qualname
+    return digest(repr(("verdict", __version__, place, code.co_code, code.co_names)).encode())
