@@ -33,8 +33,8 @@ from .refusing import refuse
 # 3. Of other functions of NumPy's, NumPy says it on small samples (numpy_api/sampled_classes.py).
 # 4. What else is recorded of such arrays is ``Unclear.CLASS``: it may be used inside of the graph.
 # Whatever cannot be told is refused where it was made, so that Python runs that statement.
-# A subclass of the user's that computes as arrays do (outside/subclasses.py) comes in likewise.
-# Parts of one of its arrays, and what ufuncs make of these and of plain ones, has that one's
+# A subclass of the user's that computes as arrays do (numpy_api/subclasses.py) comes in likewise.
+# Parts of one of its arrays, and what ufuncs make of these and of plain ones, have that one's
 # attributes if its class just copies them. Parts stay inside, for their base would be another. What
 # else follows is ``Unclear.SUBCLASS``: only its elements leave, and what is written to arrays, for
 # nobody knows its attributes. A number that is no element would be an array of rank 0 of that
