@@ -70,9 +70,33 @@ def made_or_given(x):
     return x * 3, x, 5
 
 
+def by_number(x):
+    r = x / 12
+    for i in range(8):
+        new = 0.85 * r[::-1] + 0.15
+        err = np.abs(new - r).sum()
+        r = new
+        if err < 0.5:
+            return {0: r[0], 1: i, "rank": r}
+    return {0: r[1], 1: -1, "rank": r}
+
+
+def in_another_order(x):
+    if x[3] > 1:
+        return {0: x * 2, 1: x}
+    return {1: x, 0: 3}
+
+
+def changed_by_the_caller(x):
+    found = by_number(x)
+    found[1] += 1
+    found[7] = found.pop(0)
+    return found, 0 in found, [*found]
+
+
 CASES = [
     *(pair_or_other_pair, found_or_none, view_or_whole, tuples, array_and_number, three_kinds),
-    *(else_of_a_loop, made_or_given),
+    *(else_of_a_loop, made_or_given, by_number, in_another_order, changed_by_the_caller),
 ]
 
 
@@ -89,6 +113,14 @@ def sized(x):
     return None
 
 
+def true_or_one(x):
+    if x[2] > 0:
+        return {True: x * 2}
+    return {1: x * 3}
+
+
 def test_refused() -> None:
+    with pytest.raises(fxc.CaptureError, match="else another dict"):
+        fxc.compile(true_or_one, fullgraph=True)(np.arange(12.0) / 3)
     with pytest.raises(fxc.CaptureError, match=r"f64\[count\] if the condition holds"):
         fxc.compile(sized, fullgraph=True)(np.arange(12.0) / 3)

@@ -124,8 +124,11 @@ def _tuple_structure(x: tuple[object, ...], kind: type) -> Structure | None:
 
 
 def _dict_structure(x: dict[object, object], joined: bool = False) -> Structure | None:
-    """The structure of a dict whose keys are texts; None for another."""
-    return Structure(dict, tuple(x), joined) if all(type(key) is str for key in x) else None
+    """The structure of a dict whose keys are texts, or ints as well if it is only returned; None
+    for another.
+    """
+    kinds = (str,) if joined else (str, int)
+    return Structure(dict, tuple(x), joined) if all(type(key) in kinds for key in x) else None
 
 
 def _of_keys(x: Traced, keys: tuple[object, ...] | None) -> Structure | None:
