@@ -240,6 +240,27 @@ def test_a_value_of_a_branch_does_not_leave_it(use):
         capture(f, (X,), {})
 
 
+def _dict_of_numbers(keys, x):
+    made = {}
+    for key in keys:
+        made[key] = key * x
+    return made
+
+
+def _set_of_numbers(keys, x):
+    made = set()
+    for key in keys:
+        made.add(key)
+    return x * 2, made
+
+
+@pytest.mark.parametrize("program", [_dict_of_numbers, _set_of_numbers])
+def test_keys_that_vary_are_refused_where_their_dict_is_made(program):
+    with pytest.raises(CaptureError, match="that var") as caught:
+        fxc.compile(program, fullgraph=True)([1.0, 2, 3], np.ones(2))
+    assert caught.value.__notes__[0].endswith(("made = {}", "made = set()"))
+
+
 def test_containers_are_not_changed_in_branches():
     def f(x):
         kept = []

@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from fxc.ir.location import SourceLocation
+
 from ..numbers.python_numbers import to_bool, to_int
 from ..outside.dicts import ExternalDict
 from ..session.locations import user_location
@@ -112,7 +114,7 @@ class MadeDicts:
     """The dicts and sets that the program of a capture makes, by the line where it does."""
 
     def __init__(self) -> None:
-        self._labels: dict[int, tuple[str, Any]] = {}
+        self._made: dict[int, tuple[SourceLocation | None, Any]] = {}
         self._words: dict[str, int] = {}
 
     def number_of_text(self, text: str) -> int:
@@ -123,26 +125,38 @@ class MadeDicts:
         """A dict or a set that the program makes here."""
         if type(items) not in (dict, set, OrderedDict) and not _counts(items):
             return items
-        label, session = f"dict at {user_location()}", current()
+        place, session = user_location(), current()
+        label = _label(place)
         if type(items) is dict and How.OPEN in session.asked(label):
             return OpenDict(items)
         if session.wants(label) and _may_be(items):
             session.retries |= {Request(label, How.BY_PYTHON)}
             return (TracedSet if type(items) is set else TracedDict)(items, label)
-        self._labels[id(items)] = label, items
+        self._made[id(items)] = place, items
         return items
+
+    def place_of(self, items: object) -> SourceLocation | None:
+        """The line where a dict or a set was made; None if that is not known."""
+        return self._made.get(id(items), (None, None))[0]
 
     def ask(self, items: object) -> None:
         """Begin again with a dict or set of the graph in place of this one, if it may be one."""
-        label, _ = self._labels.get(id(items), (None, None))
-        if label is not None and How.IN_GRAPH not in current().asked(label) and _may_be(items):
+        label = _label(self.place_of(items))
+        if (
+            id(items) in self._made
+            and How.IN_GRAPH not in current().asked(label)
+            and _may_be(items)
+        ):
             raise Respecialise(Request(label, How.IN_GRAPH))
 
     def ask_open(self, items: object) -> None:
         """Begin again with an ``OpenDict`` in place of a dict that gets a key by a condition."""
-        label, _ = self._labels.get(id(items), (None, None))
-        if label is not None and type(items) is dict:
-            raise Respecialise(Request(label, How.OPEN))
+        if id(items) in self._made and type(items) is dict:
+            raise Respecialise(Request(_label(self.place_of(items)), How.OPEN))
+
+
+def _label(place: SourceLocation | None) -> str:
+    return f"dict at {place}"
 
 
 def _counts(items: object) -> bool:

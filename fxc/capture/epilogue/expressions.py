@@ -10,6 +10,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from fxc.ir.error_kinds import ITERATOR, KEYS_OF_DATA, NO_RESULT
+from fxc.ir.errors import CaptureError
 from fxc.ir.graph import Value
 from fxc.ir.later import import_later
 
@@ -281,7 +282,7 @@ class ExpressionBuilder(ExpressionParts):
         if kind is deque:
             return f"deque([{self._items(x)}], {x.maxlen})"
         if kind is set and any(map(has_traced, x)):
-            raise refuse(KEYS_OF_DATA, "a set of numbers that vary", "return a list")
+            raise self._refused(x, "a set of numbers that vary cannot be captured; return a list")
         if kind in (set, frozenset) and not is_plain(x):  # what stands for objects leaves as they
             return f"{kind.__name__}(({self._items(x)}))"
         if kind is set:
@@ -318,7 +319,7 @@ class ExpressionBuilder(ExpressionParts):
     def _dict(self, items: dict[Any, Any]) -> str:
         if any(type(value) is MaybeSet for value in items.values()):
             return self._dict_if(items)
-        parts = [f"{self._key(key)}: {self._place(value)}" for key, value in items.items()]
+        parts = [f"{self._key(key, items)}: {self._place(x)}" for key, x in items.items()]
         return f"{{{', '.join(parts)}}}"
 
     def _dict_if(self, items: dict[object, object]) -> str:
@@ -328,22 +329,26 @@ class ExpressionBuilder(ExpressionParts):
         lines = [f"{name} = {{}}"]
         for key, x in items.items():
             found = x if type(x) is MaybeSet else MaybeSet(None, x)
-            stored = f"{name}[{self._key(key)}] = {self._place(found.value)}"
+            stored = f"{name}[{self._key(key, items)}] = {self._place(found.value)}"
             test = "" if found.flag is None else f"if {self._place(found.flag)}: "
             lines.append(f"{test}{stored}")
         self._lines += lines
         return name
 
-    def _key(self, key: object) -> str:
+    def _key(self, key: object, items: object) -> str:
         if type(key) is str:
             return repr(key)
         if type(key) is Late:
             return repr(key._known())
         if isinstance(key, Traced):
-            raise refusal(
-                KEYS_OF_DATA, "a number that varies cannot be captured as a key; use a constant"
+            raise self._refused(
+                items, "a number that varies cannot be captured as a key; use a constant"
             )
         return self._constant(key) if is_plain((key,)) else self._place(key)
+
+    def _refused(self, items: object, message: str) -> CaptureError:
+        """The refusal of a dict or a set, where it was made."""
+        return refusal(KEYS_OF_DATA, message, self._outside.session.door.dicts.place_of(items))
 
     def _called(self, function: object, args: Args, kwargs: Kwargs) -> str:
         parts = [self._part(x) for x in args]
