@@ -33,6 +33,7 @@ from .table import TABLE
 # are afterwards as they were, no result shares memory with an operand or with another result, both
 # generators of global random numbers stand where they stood, and the same gives the same again, in
 # another array: what it gives is then the graph's, without a copy.
+# One that raises or gives None (``numpy.testing.assert_equal``) gives True; it sees no samples.
 # An operand that is given twice is one: functions ask ``y is x``. A method of an object that SciPy
 # defines (``scipy.stats.norm.cdf``) is such a function, too.
 
