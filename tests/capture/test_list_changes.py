@@ -77,6 +77,19 @@ def slices(x):
     return tour, rest
 
 
+def merged(x):
+    spans = sorted((v, v + abs(w)) for v, w in zip(x, x[::-1], strict=True))
+    steps, i = sorted([4, 2, 3], reverse=True), 0
+    while i < len(spans) - 1:
+        (begin, end), (other, last) = spans[i], spans[i + 1]
+        if other <= end:
+            spans[i : i + 2] = [(begin, max(end, last))]
+            steps.append(i)
+        else:
+            i += 1
+    return spans, steps
+
+
 def removed(x):
     out, seen = list(range(len(x))), deque()
     for i in range(len(x)):
@@ -117,7 +130,7 @@ def another_name(x):
 
 
 PROGRAMS = [
-    *(inserted_in_order, path_from_its_end, anywhere, parts, slices, removed),
+    *(inserted_in_order, path_from_its_end, anywhere, parts, slices, merged, removed),
     *(of_arrays_and_tuples, another_name),
 ]
 

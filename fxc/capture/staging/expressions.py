@@ -204,8 +204,10 @@ class Expressions(Names):
                 self._lists |= {each} - self._parts  # type: ignore[arg-type]
 
     def _is_list(self, node: ast.AST) -> bool:
-        """Whether a node is ``list(x)``, ``deque(x)`` or ``[0] * n``."""
+        """Whether a node is ``list(x)``, ``sorted(x)``, ``deque(x)`` or ``[0] * n``."""
         match node:
+            case ast.Call(ast.Name("sorted"), _, _):
+                return self._place_of("sorted") == "outer"
             case ast.Call(ast.Name("list" | "deque" as name), _, []):
                 return self._place_of(name) == "outer"
             case ast.Call(ast.Attribute(ast.Name("collections"), "deque"), _, []):
