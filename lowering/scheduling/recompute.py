@@ -26,7 +26,7 @@ from fxc.ir.symbols import Dim, computed_in, product
 from ..nests.accesses import Block, rename, renamed, storages, stored
 from ..nests.addressing import byte_offset, step_of
 from ..nests.buffers import Idx
-from ..nests.program import Program
+from ..nests.program import Program, is_cut
 from ..nests.statements import (
     Accumulate,
     Bind,
@@ -72,6 +72,12 @@ class _Element:
     @property
     def reads(self) -> set[str]:
         return {stmt.buffer for stmt in self.stmts if isinstance(stmt, Load)}
+
+    @property
+    def has_given(self) -> bool:
+        """Whether it is made of numbers that are computed in front of the loops."""
+        read = {atom for stmt in self.stmts for atom in atoms_read(stmt) if isinstance(atom, str)}
+        return not read <= {stmt.name for stmt in _named(self.stmts)}
 
     def of(self, load: Load) -> Block:
         """The statements that make what is loaded, of the same name."""
@@ -181,6 +187,8 @@ def _made_there(program: Program, element: _Element, behind: Sequence[Stmt]) -> 
         return behind
     last = max(place for place, stmt in enumerate(behind) if stmt in using)
     between = behind[: last + 1]
+    if element.has_given and any(map(is_cut, between)):  # the next piece has no registers of this
+        return behind
     reads = storages(program, element.stmts)
     if not reads.isdisjoint(stored(program, between)) or any(isinstance(s, Bind) for s in between):
         return behind

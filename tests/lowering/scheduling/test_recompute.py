@@ -138,3 +138,15 @@ def test_a_row_of_a_matrix_is_not_made_for_each_of_its_readers() -> None:
 
     u, v = np.ones((50, 31)), np.arange(32.0)
     assert "temp" in str(check(f, (u, v)).inspect(u, v).loops)
+
+
+def test_what_is_made_of_a_number_is_stored_where_native_code_ends_behind_it() -> None:
+    """NumPy makes the texts: the code behind them begins with no registers."""
+
+    def lowered(a, b):
+        np.power(a[0, ...], 0, out=a[2, ...])
+        low = np.take_along_axis(a, a.argmin(axis=0, keepdims=True), 0)
+        np.subtract(a, low.reshape((1,)), out=a)
+        return np.where(np.ones(4, "f2") > 2, np.ones(4, "f2"), low + (b[...] - np.float16(-0.25)))
+
+    check(lowered, (np.array([4, 2, 5], "i4"), np.array(3.5)))
