@@ -534,6 +534,7 @@ def test_what_an_earlier_run_has_put_back_is_left_for_some_seconds(
 ) -> None:
     monkeypatch.setattr(fxc.config, "cache", True)
     monkeypatch.setattr(fxc.config, "cache_dir", str(tmp_path))
+    monkeypatch.setattr("fxc.cache.folder._failures", 0)  # of tests before
     seconds = 2.0
     monkeypatch.setattr(_Watch, "elapsed", lambda _: seconds)
     frame = twice_timed(0)
