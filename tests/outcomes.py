@@ -15,7 +15,7 @@ import random
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, is_dataclass
-from types import SimpleNamespace
+from types import FunctionType, SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -155,6 +155,8 @@ def leaves(tree: Any, where: str) -> Iterator[Leaf]:
         yield f"{where}.state", repr(tree.get_state(legacy=False))
     elif isinstance(tree, random.Random):
         yield f"{where}.state", repr(tree.getstate())
+    elif isinstance(tree, FunctionType):  # each run makes one of its own
+        yield f"{where}.__code__", tree.__code__
     else:
         yield where, tree
 
