@@ -117,7 +117,7 @@ def _bits(ops: OpsHandle, x: object, dtype: np.dtype) -> object:
         if value.dtype.kind not in "biumM":
             raise TypeError(f"{value.dtype} is no {dtype}")
         return value.astype(dtype).view(_INT64)[()]
-    if kind.dtype.kind in "biu":
+    if kind.dtype.kind in "biu" and _sums_wrap_around():
         return _number(ops, x, _INT64)
     bits = _own_bits(ops, x)
     same = np.datetime_data(kind.dtype) == np.datetime_data(dtype)
@@ -141,6 +141,18 @@ def _wraps_around() -> bool:
     days = np.array([2**60], "m8[D]")
     try:
         return bool(days.astype("m8[s]").view(_INT64)[0] == np.array([2**60]) * 86400)
+    except OverflowError:
+        return False
+
+
+@cache
+def _sums_wrap_around() -> bool:
+    """Whether NumPy computes sums and products as those of integers, silently: from 2.5 on it
+    raises for what overflows, and warns of bare integers among durations.
+    """
+    most = np.array([_MOST], "m8[s]")
+    try:
+        return bool((most + most).view(_INT64)[0] == -2)
     except OverflowError:
         return False
 
@@ -187,7 +199,9 @@ def _comparison(ops: OpsHandle, kind: Type, x: object, y: object, *, name: str) 
 
 
 def _arithmetic(ops: OpsHandle, kind: Type, *args: object, name: str) -> object:
-    """NaT of NaT; sums, differences and products wrap around."""
+    """NaT of NaT; sums, differences and products wrap around, if they do so in NumPy."""
+    if len(args) > 1 and not _sums_wrap_around():
+        return NotImplemented
     operands, dtype = _operands(ops, name, args)
     numbers = [each.number for each in operands]
     if isinstance(kind, ScalarType):
