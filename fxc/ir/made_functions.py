@@ -6,6 +6,7 @@ that have one text share one code, and one dict of global variables.
 
 from __future__ import annotations
 
+import builtins
 from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 from types import CodeType, FunctionType
@@ -46,6 +47,7 @@ def function_of(
     >>> function_of(code, {"a": 3}, {"b": 4})(1)
     8
     """
+    names.setdefault("__builtins__", builtins)  # code of C that is called may import something
     taken = code.co_varnames[: code.co_argcount]
     defaults = tuple(constants[name] for name in taken if name in constants)
     return FunctionType(code, names, code.co_name, defaults)

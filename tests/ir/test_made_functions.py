@@ -1,5 +1,8 @@
 """Functions that are made of source."""
 
+import ctypes
+import math
+
 from fxc.ir.made_functions import code_of, constants_of, function_of
 
 
@@ -20,3 +23,13 @@ def test_constants_are_seen_by_functions_within() -> None:
 def test_constants_are_known_from_the_function() -> None:
     made = function_of(code_of("def f(x, y): return x", "<f>", "abc"), {"c": 3, "a": 1, "b": 2})
     assert constants_of(made, ["c", "b", "d"]) == {"c": 3, "b": 2}
+
+
+def test_code_of_c_may_import_where_it_is_called() -> None:
+    """Python looks for ``__builtins__`` among the variables of the function that calls it."""
+    load = ctypes.pythonapi.PyImport_ImportModule
+    load.restype, load.argtypes = ctypes.py_object, (ctypes.c_char_p,)
+    for names in ({}, {"load": load}):
+        made = function_of(code_of("def f(load): return load(b'math')", "<f>"), {}, names)
+        assert made(load) is math
+    assert function_of(code_of("def f(load): return load(b'math')", "<f>"), {})(load) is math
