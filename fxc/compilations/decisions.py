@@ -45,7 +45,7 @@ MOST_REFUSALS = 4  # of one combination of argument types, before all are taken 
 # Else Python runs the call, and after many such calls in a row that is how it stays. What has
 # another value than in all variants, where they have a constant or a certain object, is cut out of
 # the function: Python does what is done with it, and with what comes of that. Where captures are
-# dear, that is so after two.
+# expensive, that is so after two.
 # What would take seconds to compile is put off until Python has spent a tenth of that on such
 # calls. A recursion that comes to thousands of operators, and takes a millisecond in Python, would
 # be compiled for nothing if it is called a few times. It is captured again then; and after it was
@@ -126,7 +126,7 @@ class Captures:
     count: int = 0
     seconds: float = 0.0  # of processor time
     misses: int = 0  # calls in a row for which one would not have paid
-    dear: float = 0.0  # seconds of which Python has to spend a share before each
+    cost: float = 0.0  # seconds of which Python has to spend a share before each
     left: float = 0.0  # seconds that Python has to spend before the next one
     is_put_off: bool = False  # the next one, which is estimated to take long
     refused: Refused | None = None
@@ -142,14 +142,14 @@ class Captures:
     def one_more(self) -> Iterator[None]:
         """Count a capture and its time, whatever comes of it; one that is put off comes again."""
         self.count, self.misses = self.count + 1, 0
-        self.left = self.dear * SHARE
+        self.left = self.cost * SHARE
         share = _LATER if self.count >= _AT_ONCE else 0.0
         started = time.thread_time()
         try:
             yield
         except PutOff as found:
             self.count, self.is_put_off = self.count - 1, True
-            self.dear, self.left = found.seconds, found.seconds * SHARE
+            self.cost, self.left = found.seconds, found.seconds * SHARE
             raise
         except CaptureError:
             share = max(share, AFTER_REFUSAL)
@@ -162,8 +162,8 @@ class Captures:
 
     def wait_for(self, together: float) -> None:
         """Let Python spend some time first if all captures of a split function have taken long."""
-        if self.may_wait and not self.dear and together > _TOGETHER:
-            self.dear, self.left = together, together * SHARE
+        if self.may_wait and not self.cost and together > _TOGETHER:
+            self.cost, self.left = together, together * SHARE
 
     @property
     def are_dear(self) -> bool:
@@ -172,7 +172,7 @@ class Captures:
 
     def must_wait(self, variants: Sequence[Variant]) -> bool:
         """Whether Python has to spend more before the next one, as those so far do not pay."""
-        return self.left > 0 and (self.dear > 0 or not self.pay(variants))
+        return self.left > 0 and (self.cost > 0 or not self.pay(variants))
 
     def pay(self, variants: Sequence[Variant]) -> bool:
         """Whether one more may be worth its time, after those that the variants come from."""

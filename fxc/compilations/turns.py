@@ -213,7 +213,7 @@ class Tried:
             if trial.pays is not None:
                 self._end(trial)
                 return
-        if work[0] == before[0]:  # no capture, which are as dear as they are few
+        if work[0] == before[0]:  # no capture, which are few and expensive
             self._rest(self._pace.rest(seconds))
 
     def _rest(self, calls: int) -> None:

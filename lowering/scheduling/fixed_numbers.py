@@ -1,4 +1,4 @@
-"""Dear numbers that stay the same in a loop of the user's program are made in front of it.
+"""Expensive numbers that stay the same in a loop of the user's program are made in front of it.
 
 ::
 

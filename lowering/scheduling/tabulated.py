@@ -1,4 +1,4 @@
-"""Dear numbers of which loops of the user's program need few, again and again, come from a table.
+"""Expensive numbers of which loops of the program need few, again and again, come from a table.
 
 ::
 
@@ -91,7 +91,7 @@ class _Tables:
         reads: dict[str, Load] = {}
         made: list[Stmt] = []
         defined = names_inside(loop)
-        for number, inside in self.dear(loop, _Inside({}, {})):
+        for number, inside in self.expensive(loop, _Inside({}, {})):
             tree = _tree(number, inside.numbers, defined)
             keys = () if tree is None else _keys(tree, inside.counters)
             if tree is not None and keys and self.pays(number, keys, inside.counters):
@@ -102,15 +102,15 @@ class _Tables:
         loop = _with_reads(loop, reads)
         return [*made, replace(loop, body=outermost_first(loop.body, self.change))]
 
-    def dear(self, loop: For, around: _Inside) -> Iterator[tuple[Compute, _Inside]]:
-        """The dear numbers of each iteration, and what is around them."""
+    def expensive(self, loop: For, around: _Inside) -> Iterator[tuple[Compute, _Inside]]:
+        """The expensive numbers of each iteration, and what is around them."""
         if loop.leave is not None or loop.var not in self.counters:
             return
         numbers = dict(around.numbers)
         inside = _Inside(numbers, {**around.counters, loop.var: self.counters[loop.var]})
         for stmt in loop.body:
             if isinstance(stmt, For):
-                yield from self.dear(stmt, inside)
+                yield from self.expensive(stmt, inside)
             elif isinstance(stmt, Index):
                 numbers[stmt.name] = stmt
             elif isinstance(stmt, Compute) and is_made_anywhere(stmt):

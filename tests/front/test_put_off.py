@@ -37,19 +37,19 @@ def compiled_calls(compiled, args) -> int:
 
 
 @pytest.fixture
-def dear(as_users: None, monkeypatch: pytest.MonkeyPatch) -> None:
+def expensive(as_users: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every compilation is one that takes long."""
     monkeypatch.setattr(fxc.calling.serving, "LONGEST", 0.0)
     monkeypatch.setattr(fxc.compilations.decisions, "SHARE", 1.0)
 
 
-@pytest.mark.usefixtures("dear")
+@pytest.mark.usefixtures("expensive")
 @pytest.mark.parametrize("program", [settle, settle_and_count])
 def test_it_waits_until_python_has_spent_as_much(program) -> None:
     assert compiled_calls(fxc.compile(program), (np.linspace(0.5, 3.0, 7),)) > 1
 
 
-@pytest.mark.usefixtures("dear")
+@pytest.mark.usefixtures("expensive")
 def test_the_next_one_waits_without_a_capture() -> None:
     compiled, x = fxc.compile(settle), np.linspace(0.5, 3.0, 7)
     compiled_calls(compiled, (x, "mean"))
@@ -59,7 +59,7 @@ def test_the_next_one_waits_without_a_capture() -> None:
     assert compiled.cache_info().eager_calls == seen.eager_calls + 1
 
 
-@pytest.mark.usefixtures("dear")
+@pytest.mark.usefixtures("expensive")
 def test_nobody_looks_for_what_varies_meanwhile(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fxc.compilations.decisions, "_DEAR", 0.0)
     compiled, x = fxc.compile(settle), np.linspace(0.5, 3.0, 7)
@@ -74,7 +74,7 @@ def test_nobody_looks_for_what_varies_meanwhile(monkeypatch: pytest.MonkeyPatch)
     assert looked == []
 
 
-@pytest.mark.usefixtures("dear")
+@pytest.mark.usefixtures("expensive")
 def test_fullgraph_does_not_wait() -> None:
     compiled = fxc.compile(settle, fullgraph=True)
     assert compiled_calls(compiled, (np.linspace(0.5, 3.0, 7),)) == 0

@@ -1,4 +1,4 @@
-"""Dear numbers that stay the same in a loop are made in front of it: loops → shorter loops."""
+"""Expensive numbers that stay the same in a loop are made in front of it: loops → shorter loops."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Dear numbers that a loop needs again and again come from a table: loops → loops, and a table."""
+"""Expensive numbers that a loop needs again and again come from a table: loops → loops, and a table."""
 
 from __future__ import annotations
 
