@@ -153,3 +153,53 @@ def test_arrays_of_the_caller_are_themselves() -> None:
     )
     with pytest.raises(fxc.CaptureError, match="array of the caller's in some objects and changes"):
         fxc.compile(bodies_that_change, fullgraph=True)(x)
+
+
+def keys_from_the_first_hit_on(x):
+    best = {"gain": -np.inf}
+    for i in range(len(x)):
+        for j in range(i):
+            if x[i] * x[j] > best["gain"]:
+                best = {"pair": {"i": i, "j": j}, "gain": x[i] * x[j]}
+    return best, "pair" in best, best.get("pair", 0)
+
+
+def nothing_at_first(x):
+    best, alias = {}, {"a": 1.0}
+    other = alias
+    for i in range(len(x)):
+        if not best or x[i] > best["gain"]:
+            best = {"gain": x[i], "row": x[:2] * i}
+        if x[i] < -50:
+            other = {"b": x[i]}
+    alias["a"] = 5.0
+    return best, other, alias
+
+
+def an_array_of_another(x):
+    buffer, held = np.zeros(2), None
+    for i in range(len(x)):
+        if x[i] > 40:
+            held = {"v": buffer}
+    if held:
+        held["v"][0] = 9.0
+    return held, buffer
+
+
+@pytest.mark.parametrize("fn", [keys_from_the_first_hit_on, nothing_at_first])
+def test_loops_carry_dicts_of_several_keys(fn: Callable[..., Any]) -> None:
+    compiled = fxc.compile(fn, fullgraph=True, dynamic=True)
+    for n in (150, 151, 190):  # too many to be unrolled
+        x = np.arange(float(n)) - 70
+        assert not difference(run(fn, (x.copy(),)), run(compiled, (x.copy(),)))
+    assert compiled.cache_info().variants == 1
+
+
+@pytest.mark.filterwarnings("ignore::fxc.CaptureWarning")
+def test_a_write_to_an_array_that_a_carried_dict_holds() -> None:
+    x = np.arange(150.0) - 70
+    for sign in (1, -1):
+        expected = run(an_array_of_another, (x * sign,))
+        assert not difference(expected, run(fxc.compile(an_array_of_another), (x * sign,)))
+    with pytest.raises(fxc.CaptureError, match="a write to an array that a loop"):
+        fxc.compile(an_array_of_another, fullgraph=True)(x)

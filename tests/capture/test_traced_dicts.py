@@ -280,10 +280,23 @@ def new_keys_in_branches(x):
     return log, list(numbers.items())[:3], numbers, seen, "big" in seen, log["n"]
 
 
+def closed_by_known_places(x):
+    near, closed, queue = x.reshape(4, 4) > 0.2, set(), [(0, 0)]
+    while queue:
+        place = queue.pop()
+        if place in closed:
+            continue
+        closed.add(place)
+        for other in ((place[0] + 1, place[1]), (place[0], place[1] + 1)):
+            if max(other) < 4 and near[other]:
+                queue.append(other)
+    return len(closed), (3, 3) in closed
+
+
 @pytest.mark.parametrize(
     "fn",
     [
-        *(known_texts, new_keys_in_branches),
+        *(known_texts, new_keys_in_branches, closed_by_known_places),
         *(
             read_before_they_are_stored,
             lists_of_places,

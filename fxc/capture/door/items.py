@@ -112,7 +112,7 @@ class ItemAccess(Formats):
         """Refuse changes to Python objects in regions, but for objects that were made there."""
         self.places.check_apart(owner)
         if (self.places.home_of(owner) or 0) != self.session.region:
-            if isinstance(owner, dict) and not isinstance(owner, Traced):
+            if isinstance(owner, dict | set) and not isinstance(owner, Traced):
                 self.dicts.ask(owner)
             self.outside.effects.check_allowed(name_of(owner))
 

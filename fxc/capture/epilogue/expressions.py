@@ -251,10 +251,12 @@ class ExpressionBuilder(ExpressionParts):
         self, left: Callable[[], str], test: Callable[[], str], right: Callable[[], str]
     ) -> str:
         """The expression for one thing or another: nobody gets both."""
-        begin = len(self.leaves)
+        begin, sealed = len(self.leaves), len(self._sealed)
         one = left()
-        middle = len(self.leaves)
+        middle, of_left = len(self.leaves), self._sealed[sealed:]
+        del self._sealed[sealed:]
         other = right()
+        self._sealed += of_left
         self.apart.update(product(range(begin, middle), range(middle, len(self.leaves))))
         return f"({one} if {test()} else {other})"
 

@@ -14,9 +14,20 @@ from fxc.ir.types import PY_INT
 from ..session.alternatives import content_of
 from ..session.session import current
 from ..values.operands import operand, variable_of
-from .form import Array, Constant, Form, Items, MixedNumber, Number, Union, key_of, types_of
+from .form import (
+    Array,
+    Constant,
+    Form,
+    Items,
+    MixedNumber,
+    Number,
+    Union,
+    differs,
+    key_of,
+    types_of,
+)
 from .mixed import Mixed, fitting, is_weak
-from .options import Option, arrays_of, flag_operand, options_in
+from .options import Option, flag_operand, options_in
 from .several import Several, options_by_key, united
 from .structures import items_of
 from .variables import one_by_flags, placeholder
@@ -125,6 +136,6 @@ def _one_of(forms: tuple[Form, ...], operands: list[Operand]) -> Any:
         return options[0][1]
     if known:
         return united(options)
-    if not any(map(arrays_of, (x for _, x in options))):
+    if not any(map(differs, forms)):
         return Several(options)
     return one_by_flags(options)

@@ -12,6 +12,7 @@ from fxc.ir.records import frozen
 from fxc.ir.types import PY_INT, ArrayType, ScalarType
 
 from ..session.refusing import refusal
+from ..values.operands import Traced
 from .structures import Structure
 
 # Note [Forms]
@@ -99,13 +100,13 @@ class Arrays:
 
 
 @frozen
-class Length:
-    """Tuples of as many items."""
+class Alike:
+    """Tuples of as many items, dicts of the same keys, objects of one class."""
 
-    items: int
+    structure: Structure
 
 
-Key = Number | Constant | Items | Arrays | Length
+Key = Number | Constant | Items | Arrays | Alike
 
 
 def plain_form(kind: ScalarType | ArrayType) -> Form:
@@ -155,8 +156,8 @@ def key_of(form: Form) -> Key:
     match form:
         case Array(kind):
             return Arrays(kind.dtype.str, kind.rank)
-        case Items(structure, items) if not structure.is_traced:
-            return Length(len(items))
+        case Items(structure, _) if not structure.is_traced:
+            return Alike(structure)
         case Number() | Constant() | Items():
             return form
         case MixedNumber() | Union():
@@ -223,6 +224,14 @@ def as_numbers(form: Form) -> Form:
 def is_of_arrays(form: Form) -> bool:
     """Whether an operand that stands for it is an array."""
     return any(isinstance(kind, ArrayType) for kind in types_of(form))
+
+
+def differs(form: Form) -> bool:
+    """Whether what may be of this form or another is one that differs: arrays, and what a program
+    may change. See Note [Things that differ].
+    """
+    is_object = isinstance(form, Items) and not issubclass(form.structure.kind, tuple | Traced)
+    return is_object or is_of_arrays(form)
 
 
 def columns_of(form: Form) -> tuple[Form, ...]:

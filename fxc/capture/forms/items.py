@@ -217,13 +217,13 @@ def _form_of_numbers(items: Sequence[object], before: Form | None) -> Form:
     return found
 
 
-def _tuples_in(items: Iterable[object], before: Form | None) -> dict[int, Items] | None:
-    """The forms of the tuples of numbers among items, or before, by their length; None if tuples of
-    one length differ, or hold other things.
+def _tuples_in(items: Iterable[object], before: Form | None) -> dict[Structure, Items] | None:
+    """The forms of the tuples of numbers among items, or before, by their structure; None if tuples
+    of one length differ, or hold other things.
     """
     known = before.options if isinstance(before, Union) else (before,)
     found = {
-        len(each.items): each
+        each.structure: each
         for each in known
         if isinstance(each, Items) and each.structure.kind is tuple
     }
@@ -231,7 +231,7 @@ def _tuples_in(items: Iterable[object], before: Form | None) -> dict[int, Items]
         forms = [form_of(each) if is_number(each) else None for each in x]
         plain = [each for each in forms if each is not None]
         form = of_tuple(plain)
-        if len(plain) < len(forms) or found.setdefault(len(x), form) != form:
+        if len(plain) < len(forms) or found.setdefault(form.structure, form) != form:
             return None
     return found
 

@@ -16,20 +16,19 @@ from ..session.alternatives import either
 from ..session.refusing import refuse
 from ..session.session import current
 from ..values.late import Late
-from ..values.operands import array_of, kind_of, operand, wrap
+from ..values.operands import Traced, array_of, kind_of, operand, wrap
 from .form import (
+    Alike,
     Array,
     Arrays,
     Constant,
     Form,
     Items,
     Key,
-    Length,
     Number,
     Union,
     is_of_arrays,
     key_of,
-    of_tuple,
     plain_form,
 )
 from .mixed import mixed_form
@@ -42,7 +41,7 @@ from .options import (
     is_record,
     things_in,
 )
-from .structures import Structure, items_of
+from .structures import DEEPEST, Structure, fields_of, item_structure, items_of
 
 _MOST = 6  # things that a variable may be
 _MOST_IN_LISTS = 12  # that an item of a list may be
@@ -114,18 +113,39 @@ def _option(what: Key | None, alike: list[Any], joint: _Join, arrays: bool) -> F
         case Arrays():
             kinds = [each._value.type for each in alike]
             return Array(kinds[0]) if arrays and _may_be_carried(kinds) else None
-        case Length():
-            forms = [joint(one, other) for one, other in zip(alike[0], alike[-1], strict=True)]
-            items = tuple(each for each in forms if each is not None)
-            plain = arrays or not any(map(is_of_arrays, items))
-            return of_tuple(items) if len(items) == len(forms) and plain else None
+        case Alike(structure):
+            if not (arrays or structure.kind is tuple):
+                return None
+            found = _of_alike(structure, alike, joint)
+            return None if found is None or (is_of_arrays(found) and not arrays) else found
         case _:
             assert_never(what)
 
 
-def union_of(keys: Iterable[Key | None], tuples: Mapping[int, Items] | None = None) -> Union | None:
+def _of_alike(
+    structure: Structure, alike: Sequence[Any], joint: _Join, depth: int = 0
+) -> Items | None:
+    """The form of things of one structure, that ``joint`` gives of their items."""
+    if depth > DEEPEST:
+        return None
+
+    def form_of_column(column: Sequence[Any]) -> Form | None:
+        what, *others = set(map(key, column))
+        if isinstance(what, Alike) and not others:
+            return _of_alike(what.structure, column, joint, depth + 1)
+        return what if isinstance(what, Constant) and not others else joint(column[0], column[-1])
+
+    columns = zip(*(fields_of(x, structure) for x in alike), strict=True)
+    forms = [form_of_column(column) for column in columns]
+    items = tuple(each for each in forms if each is not None)
+    return Items(structure, items) if len(items) == len(forms) else None
+
+
+def union_of(
+    keys: Iterable[Key | None], tuples: Mapping[Structure, Items] | None = None
+) -> Union | None:
     """The form of what is one of these numbers, constants, records, texts and ``tuples`` by their
-    lengths, as an item of a list; None if that cannot be.
+    structures, as an item of a list; None if that cannot be.
     """
     found: list[Form] = []
     known = tuples or {}
@@ -133,17 +153,16 @@ def union_of(keys: Iterable[Key | None], tuples: Mapping[int, Items] | None = No
         match each:
             case Number() | Constant() | Items():
                 found.append(each)
-            case Length(length) if length in known:
-                found.append(known[length])
+            case Alike(structure) if structure in known:
+                found.append(known[structure])
             case _:
                 return None
     return Union(tuple(found)) if len(found) <= _MOST_IN_LISTS else None
 
 
-def structure_of_option(x: Any) -> Structure:
-    """The structure of a tuple, a record or a text."""
-    keys = range(len(x)) if type(x) is tuple else x._structure_keys()
-    return Structure(type(x), tuple(keys))
+def _of_traced(x: Any) -> Structure:
+    """The structure of a record or a text."""
+    return Structure(type(x), tuple(x._structure_keys()))
 
 
 def _may_be_carried(kinds: Iterable[ArrayType]) -> bool:
@@ -168,12 +187,14 @@ def key(x: object) -> Key | None:
     if (value := array_of(x)) is not None:
         return key_of(Array(kind_of(value)))
     if is_record(x):
-        return Items(structure_of_option(x), (Number(PY_INT),))
+        return Items(_of_traced(x), (Number(PY_INT),))
     if type(x) is Late and x.has_template:
         forms = tuple(map(form_of, x.template.parts_of(x)))
         known = tuple(each for each in forms if each is not None and not is_of_arrays(each))
-        return Items(structure_of_option(x), known) if len(known) == len(forms) else None
-    return Length(len(x)) if type(x) is tuple and x else None
+        return Items(_of_traced(x), known) if len(known) == len(forms) else None
+    is_other = isinstance(x, Traced | list) or (type(x) is tuple and not x)
+    structure = None if is_other else item_structure(x)
+    return None if structure is None else Alike(structure)
 
 
 def keys_in(x: object) -> set[Key | None]:
@@ -191,8 +212,7 @@ def one_of_two(what: Key | None, flag: object, x: Any, y: Any, united: _Unite) -
             return x
         case Arrays():
             return wrap(either(current(), flag_operand(flag), x._value, y._value))
-        case Items() | Length():
-            structure = structure_of_option(x)
+        case Items(structure) | Alike(structure):
             both = zip(items_of(x, structure), items_of(y, structure), strict=True)
             return structure.of(united([(flag, a), (holds_not(flag), b)]) for a, b in both)
         case None:

@@ -13,6 +13,7 @@ from fxc.ir.types import PY_INT, ArrayType, ScalarType
 from ..arrays.traced_scalar import TracedScalar
 from ..numbers.traced_int import TracedInt
 from ..values.operands import Traced, array_of, operand, record
+from .structures import DEEPEST, fields_of, item_structure
 
 _NUMBERS = (bool, int, float, TracedInt, TracedScalar)
 
@@ -65,13 +66,15 @@ def graph_type(x: object) -> ArrayType | ScalarType | None:
     return operand(x).type if is_number else None
 
 
-def arrays_of(x: Any) -> list[Value]:
-    """The arrays that a variable holds, or may hold."""
-    if type(x) is tuple:
-        return [value for each in x for value in arrays_of(each)]
-    return [value for each in sides_of(x) for value in arrays_of(each)] or (
-        [x._value] if array_of(x) is not None else []
-    )
+def arrays_of(x: Any, depth: int = 0) -> list[Value]:
+    """The arrays that a variable holds, or may hold, in tuples, dicts and objects, too."""
+    if array_of(x) is not None:
+        return [x._value]
+    held: Sequence[Any] = sides_of(x)
+    if not isinstance(x, Traced | list) and depth <= DEEPEST:
+        structure = item_structure(x)
+        held = () if structure is None else fields_of(x, structure)
+    return [value for each in held for value in arrays_of(each, depth + 1)]
 
 
 def sides_of(x: object) -> tuple[Any, ...]:

@@ -108,7 +108,7 @@ def _structure_of(x: Any, name: str = "") -> Structure | None:
     if not (frozen_one and places.is_made(x)) and not (
         name.startswith(RESULT) and places.is_new(x, name)
     ):
-        deep = name.startswith(RESULT) or name.count(".") > _DEEPEST
+        deep = name.startswith(RESULT) or name.count(".") > DEEPEST
         # What is returned may be stored at a place, too.
         is_apart = deep or not (name.isidentifier() or places.is_alone(x, name))
         return None if is_apart else _joined_structure(x, kind)
@@ -159,7 +159,7 @@ def joint_structure(
 
 
 _LONGEST = 32  # items of a list that is joined, or an item
-_DEEPEST = 4  # objects in objects; what holds itself has no end
+DEEPEST = 4  # objects in objects; what holds itself has no end
 
 
 def _list_structure(x: object, name: str) -> Structure | None:
@@ -168,7 +168,7 @@ def _list_structure(x: object, name: str) -> Structure | None:
         return None
     if current().door.places.is_assigned(x):
         return None
-    if len(x) > _LONGEST or name.count(".") > _DEEPEST:
+    if len(x) > _LONGEST or name.count(".") > DEEPEST:
         return None
     is_ours = current().door.places.is_ours(x, name)
     return Structure.of_row(list, x, joined=not is_ours)

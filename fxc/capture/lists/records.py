@@ -238,22 +238,26 @@ class Record(Pooled):
 
     # -------------------------------------------------------- items
 
-    def _place(self, key: object) -> int:
+    def _place(self, key: object) -> int | None:
+        """The place of an item among those of a dict; None for a key that is not there."""
         if self.pool.label.kind is not dict or type(key) is not str:
             raise self.refused("an item, at a place that is not known,")
-        if key not in self.pool.label.keys:
-            raise self.refused(f"a key that is not there ({key!r})")
-        return self.pool.label.keys.index(key)
+        keys = self.pool.label.keys
+        return keys.index(key) if key in keys else None
 
     def keys(self) -> Iterator[str]:
         """As ``dict.keys``, for ``dict(self)``."""
         return iter(self)
 
     def __getitem__(self, key: object) -> Any:
-        return self.pool.read(self.number, self._place(key))
+        if (place := self._place(key)) is None:
+            raise KeyError(key)
+        return self.pool.read(self.number, place)
 
     def __setitem__(self, key: object, value: object) -> None:
-        self.pool.write(self.number, self._place(key), value)
+        if (place := self._place(key)) is None:
+            raise self.refused(f"a new key ({key!r})")
+        self.pool.write(self.number, place, value)
 
     def __contains__(self, key: object) -> bool:
         if isinstance(key, Traced):

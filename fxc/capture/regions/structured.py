@@ -13,6 +13,7 @@ from fxc.ir.errors import InternalError
 from fxc.ir.symbols import Dim
 
 from ..arrays.masked import MaskedRead
+from ..forms.joining import carried_form
 from ..forms.variables import described, kind_text
 from ..session.refusing import Requests, refusal
 from ..session.session import Session
@@ -218,7 +219,8 @@ class Statement:
         """How a variable is one thing here, another there; records may be captured: see Note
         [Records].
         """
-        self.door.places.ask_records(left, right)
+        if carried_form(left, right) is None:
+            self.door.places.ask_records(left, right)
         one, other = kind_text(left), kind_text(right)
         other = f"another {right.__class__.__name__}" if one == other else other
         return (

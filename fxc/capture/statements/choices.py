@@ -21,7 +21,7 @@ from fxc.ir.types import ArrayType, ScalarType
 
 from ..arrays.creation import asarray
 from ..dicts.unknown_keys import is_text, is_unknown_key, keys_of, place_of_key
-from ..forms.differing import Differing, demand
+from ..forms.differing import Differing, demand, each_way
 from ..forms.form import Form
 from ..forms.joining import joint_form
 from ..forms.options import graph_type, record_of
@@ -84,6 +84,8 @@ def contained(door: StatementDoor, x: object, items: Any) -> Any:
     if has_method(items, "__contains__"):
         test = truth(door.special(items, "__contains__", x))
         return test if type(test) is bool else to_bool(test)
+    if type(items) is Differing:
+        return each_way(partial(contained, door, x), items)
     is_there = items._has(x) if isinstance(items, Traced) else NotImplemented
     if is_there is not NotImplemented:
         return is_there
