@@ -8,7 +8,19 @@ from typing import Any
 
 from .expressions import Expressions, flag, is_taken, note_item
 from .names import Scope
-from .nodes import at, copied, door_part, function_of, is_sober, name_of, names_in, placed, walk
+from .nodes import (
+    all_names_in,
+    at,
+    copied,
+    door_part,
+    function_of,
+    function_of_target,
+    is_sober,
+    name_of,
+    names_in,
+    placed,
+    walk,
+)
 
 _ITEMS = "__fxc_items__"
 _OF_LEVELS = ("__fxc_way__", "__fxc_so_far__")  # see ``nests.Way``
@@ -20,13 +32,8 @@ class Comprehensions(Expressions):
     def _comprehension(self, node: Any) -> Any:
         first = node.generators[0]
         first.iter = self._door("iterable", first.iter, self.visit(first.iter))
-        names = {
-            name.id
-            for generator in node.generators
-            for name in walk(generator.target)
-            if isinstance(name, ast.Name)
-        }
-        self._scopes.append(Scope(frozenset(names)))
+        targets = (generator.target for generator in node.generators)
+        self._scopes.append(Scope(frozenset[str]().union(*map(all_names_in, targets))))
         for place, generator in enumerate(node.generators):
             if place:
                 generator.iter = self._door("iterable", generator.iter, self.visit(generator.iter))
@@ -113,7 +120,8 @@ class Comprehensions(Expressions):
         iterable = made.generators[0].iter
         items = self._door("iterable", iterable, self.visit(copied(iterable)))
         level = [self.visit(part) for part in _level(made, 0)]
-        return self._door("comprehension", over, items, self._over_items(over), *level)
+        is_lazy = flag(over, isinstance(over, ast.GeneratorExp))
+        return self._door("comprehension", over, items, self._over_items(over), *level, is_lazy)
 
     def _over_items(self, node: ast.ListComp | ast.GeneratorExp) -> ast.expr:
         """A comprehension as a function of what it runs over."""
@@ -128,17 +136,17 @@ class Comprehensions(Expressions):
         whether that is a tuple, and whether it is a generator.
         """
         (generator,) = node.generators
-        names = names_in(generator.target)
+        target = generator.target
         note_item(node.elt)
         items = self._door("iterable", generator.iter, self.visit(generator.iter))
-        each = self.visit(function_of(names, copied(node.elt)))
+        each = self.visit(function_of_target(target, copied(node.elt)))
         test: ast.expr = at(node, ast.Constant(None))
         if generator.ifs:
             tests = [copied(test) for test in generator.ifs]
             holds: Any = tests[0] if len(tests) == 1 else placed(node, ast.BoolOp(ast.And(), tests))
             holds.is_test = True
-            test = self.visit(function_of(names, holds))
-        unpacks = flag(node, isinstance(generator.target, ast.Tuple))
+            test = self.visit(function_of_target(target, holds))
+        unpacks = flag(node, isinstance(target, ast.Tuple))
         is_lazy = flag(node, isinstance(node, ast.GeneratorExp))
         over = self._over_items(node)
         return self._door("comprehension", node, items, over, each, test, unpacks, is_lazy)
@@ -151,7 +159,7 @@ class Comprehensions(Expressions):
                 node.args = [at(made, ast.ListComp(made.elt, made.generators))]  # as Python does
             case ast.Call(
                 func=ast.Name("list" | "sorted" | "tuple"), args=[ast.GeneratorExp() as made]
-            ) if is_taken(node) and _is_single(made):
+            ) if is_taken(node) and (_is_single(made) or _is_nested(made)):
                 # Of as many items as the data say: a list can be one of the graph.
                 listed: Any = at(made, ast.ListComp(made.elt, made.generators))
                 listed.is_taken = True
@@ -168,7 +176,7 @@ def _level(made: ast.ListComp | ast.GeneratorExp, depth: int) -> tuple[ast.expr,
     whether it is a tuple. See ``nests.nest``.
     """
     generator, (way, so_far) = made.generators[depth], map(name_of, _OF_LEVELS)
-    names, is_last = names_in(generator.target), depth + 1 == len(made.generators)
+    target, is_last = generator.target, depth + 1 == len(made.generators)
     part = ast.Subscript(way, ast.Constant(int(is_last)), ast.Load())
     if is_last:
         taken = ast.Call(part, [so_far, made.elt], [])
@@ -180,9 +188,9 @@ def _level(made: ast.ListComp | ast.GeneratorExp, depth: int) -> tuple[ast.expr,
         several = len(generator.ifs) > 1
         test = ast.BoolOp(ast.And(), generator.ifs) if several else generator.ifs[0]
         test.is_test = True  # type: ignore[attr-defined]
-        test = function_of(names, placed(made, test))
-    level = function_of((*_OF_LEVELS, *names), placed(made, taken))
-    unpacks = ast.Constant(isinstance(generator.target, ast.Tuple))
+        test = function_of_target(target, placed(made, test))
+    level = function_of_target(target, placed(made, taken), *_OF_LEVELS)
+    unpacks = ast.Constant(isinstance(target, ast.Tuple))
     return level, placed(made, test), placed(made, unpacks)
 
 
@@ -242,7 +250,7 @@ def _is_repeated(made: ast.ListComp) -> bool:
     """Whether each item of a comprehension over one iterable is the same constant, or a new list
     with the same items.
     """
-    names, elt = names_in(made.generators[0].target), made.elt
+    names, elt = all_names_in(made.generators[0].target), made.elt
     makes_list = isinstance(elt, ast.ListComp | ast.Constant) or (
         isinstance(elt, ast.BinOp)
         and isinstance(elt.op, ast.Mult)

@@ -244,11 +244,48 @@ def function_of(names: tuple[str, ...], value: ast.expr) -> ast.expr:
     return placed(value, ast.copy_location(ast.Lambda(args, value), value))
 
 
+def function_of_target(target: ast.expr, value: ast.expr, *first: str) -> ast.expr:
+    """``lambda *first, *names: value`` for the variables of a target, of which a part that is a
+    tuple itself is taken apart inside.
+    """
+    parts = zip(names_in(target), _parts_of(target), strict=True)
+    for name, part in reversed(list(parts)):
+        if isinstance(part, ast.Tuple):
+            given = ast.Starred(ast.Name(name, ast.Load()), ast.Load())
+            call = ast.Call(function_of_target(part, value), [given], [])
+            value = placed(value, ast.copy_location(call, value))
+    return function_of((*first, *names_in(target)), value)
+
+
 def names_in(target: ast.expr) -> tuple[str, ...]:
-    """The variables of a target that is one, or a tuple of some; none for another target."""
-    parts = target.elts if isinstance(target, ast.Tuple) else [target]
-    names = tuple(part.id for part in parts if isinstance(part, ast.Name))
-    return names if len(names) == len(parts) and len(set(names)) == len(names) else ()
+    """What the parts of a target are called, which is a variable, or a tuple of some and of such
+    tuples; none for another target.
+    """
+    parts = _parts_of(target)
+    names = [_name_of_part(place, part, parts[place + 1 :]) for place, part in enumerate(parts)]
+    return tuple(name for name in names if name) if all(names) else ()
+
+
+def _parts_of(target: ast.expr) -> list[ast.expr]:
+    return target.elts if isinstance(target, ast.Tuple) else [target]
+
+
+def _name_of_part(place: int, part: ast.expr, later: list[ast.expr]) -> str | None:
+    """What a part of a target is called; None for what is no such part. Of a name that stands there
+    again the last one counts.
+    """
+    of_later = {name for each in later for name in all_names_in(each)}
+    match part:
+        case ast.Name(name):
+            return f"__fxc_unread_{place}__" if name in of_later else name
+        case ast.Tuple() if names_in(part) and not of_later & all_names_in(part):
+            return f"__fxc_part_{place}__"
+    return None
+
+
+def all_names_in(node: ast.expr) -> set[str]:
+    """The names that an expression has anywhere."""
+    return {each.id for each in walk(node) if isinstance(each, ast.Name)}
 
 
 def is_sober(made: ast.expr) -> bool:

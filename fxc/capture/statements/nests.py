@@ -11,10 +11,12 @@ from typing import Any
 
 from fxc.ir.errors import CaptureError
 
+from ..regions.counted import counted
 from ..regions.needed import StatementDoor
 from ..session.locations import user_location
 from ..session.refusing import How, Request, Respecialise
-from .comprehensions import Comprehension, Each
+from ..values.operands import has_traced
+from .comprehensions import MOST_KNOWN, Comprehension, Each, is_long
 from .folded import CORRECTS, but_none, corrected_plus, ended, plus
 from .folds import entry_of
 
@@ -25,6 +27,8 @@ def nest(door: StatementDoor, function: object, made: Comprehension) -> Any:
     """
     by_item = Request(f"comprehension {user_location()}", How.ITEM_BY_ITEM)
     found = entry_of(_NESTS, function)
+    if found is None and not made.is_lazy:
+        return door.call(function, nested(door, made))
     if found is None or by_item in door.session.requests:
         return door.call(function, made.over(made.items))
     way = door.staged(found[0]), door.staged(found[1])
@@ -38,16 +42,21 @@ def nest(door: StatementDoor, function: object, made: Comprehension) -> Any:
 
 
 def nested(door: StatementDoor, made: Comprehension) -> Any:
-    """The list of a comprehension with several ``for``: Python makes it, else loops."""
+    """The list of a comprehension with several ``for``: a short one Python makes, and one of what
+    it knows; else loops.
+    """
     label, requests = f"comprehension {user_location()}", door.session.requests
     by_item, as_loops = Request(label, How.ITEM_BY_ITEM), Request(label, How.AS_LOOPS)
     if by_item in requests:
         return made.over(made.items)
-    if as_loops not in requests:
+    if as_loops not in requests and not is_long(counted(made.items)):
         try:
-            return made.over(made.items)
+            found = made.over(made.items)
         except CaptureError as error:
             raise Respecialise(as_loops, error=error) from None
+        if len(found) <= MOST_KNOWN or not has_traced(found):
+            return found
+        raise Respecialise(as_loops)
     try:
         way = door.staged(_total), door.staged(_appended)
         return door.staged(_gathered)(way, *_parts(made))
