@@ -150,6 +150,20 @@ def test_sizes_of_other_dtypes(dtype: str) -> None:
     assert compiled.cache_info().eager_calls == 0
 
 
+def test_sizes_in_one_arm_that_follow_from_arguments_by_a_ufunc() -> None:
+    def program(up, down):
+        k = np.gcd(up, down)
+        up, down = up // k, down // k
+        if up == down == 1:
+            return np.zeros(3)
+        return np.zeros(2 * max(up, down) + 1)
+
+    compiled = fxc.compile(program, fullgraph=True)
+    for args in ((3, 2), (4, 2), (5, 5), (9, 7), (12, 8)):
+        assert difference(run(program, args), run(compiled, args)) == "", args
+    assert compiled.cache_info().eager_calls == 0
+
+
 def test_an_exported_program_of_a_measured_size() -> None:
     def program(a):
         return np.ones(a[0]) * a[1]

@@ -19,8 +19,9 @@ from fxc.ops.python_numbers import stem
 
 from ..session.refusing import Request, Respecialise, constants
 from ..session.session import Session, current
-from ..values.operands import kind_of, wrap
+from ..values.operands import kind_of, operand, wrap
 from .python_numbers import to_int
+from .traced_int import int_dim
 from .varying import fits
 
 # Note [Measured sizes]
@@ -145,8 +146,11 @@ def _measured(session: Session, number: Value) -> Dim:
     few = frozenset[Request]().union(*(each.few(counters) for each in session.statements))
     if few and _first(session, number) in (0, 1):
         raise Respecialise(*few, *constants(labels))
-    value = to_int(wrap(number))._value
-    fits = session.record("try_fit", value, Literal(0), Literal(MOST_MEASURED))
+    whole = to_int(wrap(number))
+    known = int_dim(whole)
+    if known is not None:  # what the guard program computes
+        return known
+    fits = session.record("try_fit", operand(whole), Literal(0), Literal(MOST_MEASURED))
     return session.bind_size(fits, MOST_MEASURED, number=number)
 
 
