@@ -7,6 +7,7 @@ room for the largest.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import reduce
 
 from fxc.ir.bounds import decide
 from fxc.ir.errors import InternalError
@@ -88,7 +89,8 @@ def room_of(shape: Sequence[Dim], ranges: Mapping[str, Range]) -> tuple[Dim, ...
 
 def most_elements(shape: Sequence[Dim], ranges: Mapping[str, Range]) -> Dim:
     """A number that the elements of an array of this shape do not exceed."""
-    if not any(isinstance(atom, SymFunc) for dim in shape for atom in atoms(dim)):
+    functions = (atom for dim in shape for atom in atoms(dim) if isinstance(atom, SymFunc))
+    if all(function.name != "floordiv" for function in functions):
         return product(room_of(shape, ranges))
     return bounds(_without_quotients(product(list(shape))), ranges)[1]
 
@@ -126,7 +128,11 @@ def _without_quotient(monomial: tuple[Atom, ...]) -> Dim | None:
 def bounds(dim: Dim, ranges: Mapping[str, Range]) -> Range:
     """The least and the largest value of a dim.
 
-    Symbols that are no counters are taken to be sizes: not negative where they are factors.
+    >>> i, n = symbol("i"), symbol("n", lower=1)
+    >>> bounds(i * minimum(i, -3), {"i": (-4, 1)})
+    (-4, 16)
+    >>> print(*bounds(i * n - i, {"i": (0, n - 1)}))
+    -n + 1 n*n - n
     """
     if isinstance(dim, int):
         return dim, dim
@@ -136,12 +142,19 @@ def bounds(dim: Dim, ranges: Mapping[str, Range]) -> Range:
         least: Dim = 1
         most: Dim = 1
         for atom in monomial:
-            below, above = _bounds_of_atom(atom, ranges)
-            least, most = least * below, most * above
+            least, most = _times((least, most), _bounds_of_atom(atom, ranges))
         if coefficient < 0:
             least, most = most, least
         low, high = low + least * coefficient, high + most * coefficient
     return low, high
+
+
+def _times(left: Range, right: Range) -> Range:
+    """The least and the largest product of two numbers between these bounds."""
+    if all(decide(low, ">=", 0) for low, _ in (left, right)):
+        return left[0] * right[0], left[1] * right[1]
+    products = [x * y for x in left for y in right]
+    return reduce(minimum, products), reduce(maximum, products)
 
 
 def trips(between: Range, ranges: Mapping[str, Range]) -> Dim:
