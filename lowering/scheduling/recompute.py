@@ -24,7 +24,7 @@ from fxc.ir.size_functions import hint
 from fxc.ir.symbols import Dim, computed_in, product
 
 from ..nests.accesses import Block, rename, renamed, storages, stored
-from ..nests.addressing import byte_offset, step_of
+from ..nests.addressing import byte_offset, split, step_of
 from ..nests.buffers import Idx
 from ..nests.program import Program, is_cut
 from ..nests.statements import (
@@ -219,7 +219,9 @@ def _loads(loop: Loop, name: str) -> Iterator[tuple[Loop, Load]]:
 
 
 def _moves_as_evenly(program: Program, element: _Element, loop: Loop, load: Load) -> bool:
-    """Whether what makes an element reads memory in steps that are no longer than the load's."""
+    """Whether what makes an element moves by a fixed step from one iteration to the next, and reads
+    memory in steps that are no longer than the load's.
+    """
     if any(map(computed_in, load.index)):
         return False
     for at, there in zip(element.index, load.index, strict=True):
@@ -233,6 +235,8 @@ def _moves_as_evenly(program: Program, element: _Element, loop: Loop, load: Load
                 return False
             if abs(hint(step)) > max(abs(hint(whole)), stmt.dtype.itemsize):
                 return False
+        elif isinstance(stmt, Index) and step_of(split(stmt.value)[0], loop.var) is None:
+            return False
     return True
 
 

@@ -150,3 +150,10 @@ def test_what_is_made_of_a_number_is_stored_where_native_code_ends_behind_it() -
         return np.where(np.ones(4, "f2") > 2, np.ones(4, "f2"), low + (b[...] - np.float16(-0.25)))
 
     check(lowered, (np.array([4, 2, 5], "i4"), np.array(3.5)))
+
+
+def test_what_is_made_of_two_counters_is_stored_for_a_sum_over_all_elements() -> None:
+    def f(u: Any) -> Any:
+        return (2.0 ** -np.add.outer(np.arange(4), np.arange(4)) * u).sum()
+
+    check(f, (np.arange(16.0).reshape(4, 4),))
