@@ -40,6 +40,15 @@ def weighed(x, s, t):
     return total
 
 
+def searched(x, s, t):
+    places = np.array([["ACGT".index(each), "AACX".find(each)] for each in s])
+    return places, sum("".find(each) + "ATACA".count(each) for each in t)
+
+
+def searched_otherwise(x, s, t):
+    return sum("ACGT".startswith(each) + "ACATA".rfind(each) + "ACA".find(each, 1) for each in s)
+
+
 def chosen(x, s, t):
     best, kept = "-", []
     for i in range(len(s)):
@@ -116,7 +125,19 @@ def shifted(x, s, t):
 
 
 PROGRAMS: list[Callable[..., Any]] = [
-    *(counted, distance, weighed, chosen, cut, named, of_numbers, added, at_both_ends),
+    *(
+        counted,
+        distance,
+        weighed,
+        searched,
+        searched_otherwise,
+        chosen,
+        cut,
+        named,
+        of_numbers,
+        added,
+        at_both_ends,
+    ),
     *(kept_meanwhile, grown_from_two, turned, shifted),
 ]
 TEXTS = [("ACGT" * 9)[k : k + n] for k, n in ((0, 20), (1, 6), (2, 21), (1, 1))]

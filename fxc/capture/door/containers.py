@@ -15,7 +15,7 @@ from ..dicts.traced_dicts import Keyed, any_order
 from ..dicts.unknown_keys import is_unknown_key
 from ..lists.list_changes import is_list
 from ..lists.sized_lists import in_order, of_elements, of_ints
-from ..lists.texts import Text, joined
+from ..lists.texts import Text, UnknownText, is_char, joined, refused
 from ..lists.traced_lists import is_in_arrays, is_in_graph, plain_list
 from ..numbers.traced_int import known_ints
 from ..outside import purity
@@ -56,6 +56,8 @@ def call_method(door: PlainCalls, f: BuiltinFunctionType, args: Args, kwargs: Kw
     found = NotImplemented if special is None else special(door, owner, *args, **kwargs)
     if found is not NotImplemented:
         return found
+    if type(owner) is str and any(isinstance(arg, UnknownText) for arg in args):
+        raise refused(f"{name}()")
     door.lists.note_change(owner)
     if writes and type(owner) not in purity.PURE_OWNERS:
         door.check_change(owner)
@@ -105,6 +107,15 @@ def _searched(name: str) -> Callable[..., Any]:
     return searched
 
 
+def _searched_text(name: str) -> Callable[..., Any]:
+    def searched(door: PlainCalls, text: str, *args: object, **kwargs: object) -> Any:
+        if len(args) == 1 and isinstance(args[0], UnknownText) and is_char(args[0]):
+            return choices.searched_text(door, text, name, *args)
+        return NotImplemented
+
+    return searched
+
+
 def _get(door: PlainCalls, owner: dict[object, object], *args: object, **kwargs: object) -> Any:
     return NotImplemented if kwargs else KeyedTable(owner).get(*args)
 
@@ -136,6 +147,7 @@ def _update(door: PlainCalls, owner: dict[object, object], *args: object, **kwar
 _SPECIAL: dict[tuple[type, str], Callable[..., Any]] = {
     (str, "join"): _join,
     (str, "format"): _format,
+    **{(str, each): _searched_text(each) for each in ("index", "find", "count")},
     **{(kind, each): _searched(each) for kind in (list, tuple) for each in ("index", "count")},
     (dict, "get"): _get,
     (dict, "update"): _update,

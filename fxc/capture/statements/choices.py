@@ -28,7 +28,7 @@ from ..forms.options import graph_type, record_of
 from ..forms.several import Several
 from ..forms.truths import flag_of, truth
 from ..forms.variables import is_same, kind_text
-from ..lists.texts import Char
+from ..lists.texts import Char, code_of
 from ..lists.traced_lists import plain_list
 from ..numbers.python_numbers import logical_not, to_bool, to_int, to_python
 from ..outside.containers import PLAIN, External
@@ -40,7 +40,16 @@ from ..session.exceptions import check_no_bug
 from ..session.refusing import refusal, refuse
 from ..session.session import current
 from ..values.maybe_set import UNBOUND
-from ..values.operands import Traced, has_traced, is_scalar, operand, record, variable_of, wrap
+from ..values.operands import (
+    Traced,
+    constant,
+    has_traced,
+    is_scalar,
+    operand,
+    record,
+    variable_of,
+    wrap,
+)
 from ..values.shadows import has_method
 from .arms import Arms, Either, ask_one_pool, may_differ, paired, record_cond
 
@@ -156,6 +165,21 @@ def searched(door: StatementDoor, items: Sequence[object], name: str, x: object)
         return to_python(same.sum())
     door.session.record("try_demand", flag_of(to_bool(same.any())))  # else it raises ValueError
     return to_python(same.argmax())
+
+
+def searched_text(door: StatementDoor, text: str, name: str, char: object) -> Any:
+    """``text.index(char)``, ``find`` or ``count``, by ``name``, of a character."""
+    codes = np.array([ord(each) for each in text], "i4")
+    if not text:
+        return NotImplemented
+    same: Any = wrap(constant(codes)) == code_of(char)
+    if name == "count":
+        return to_python(same.sum())
+    found = same.any()
+    if name == "index":
+        door.session.record("try_demand", flag_of(to_bool(found)))  # else it raises ValueError
+        return to_python(same.argmax())
+    return to_python(same.argmax() - ~found)  # -1 where it is not found
 
 
 def _in_range(number: Any, items: range) -> Any:
