@@ -265,6 +265,8 @@ class Serving(Remembering[P, R]):
         captures = self._captures(key)
         if isinstance(error, CaptureError) and error.may_pass and captures.count == 1:
             return functools.partial(self._eager, why=error)
+        if isinstance(error, CaptureError) and error.is_raised and not self._is_part:
+            return functools.partial(self._raised_or_cut, error, captures)
         known = captures.refusals()
         if isinstance(error, TooManyVariants):
             known.add(None)

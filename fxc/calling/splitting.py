@@ -6,7 +6,7 @@ import types
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from fxc.compilations.decisions import Refused
+from fxc.compilations.decisions import Captures, Refused
 from fxc.compilations.variants import Variant
 from fxc.ir.errors import CaptureError, TooManyVariants, notes_of
 from fxc.ir.tracebacks import unseen
@@ -35,6 +35,18 @@ class Splitting(TakingTurns[P, R]):
             self._warn_eager(error)
         elif split.refused(error, split.plan.body):
             self._warn_split(split, error)
+
+    @unseen
+    def _raised_or_cut(
+        self, error: CaptureError, captures: Captures, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Any:
+        """Run a call in Python whose capture raised in a branch or a loop: if it comes to that, the
+        exception is the program's. Else that is cut out, for the calls after it.
+        """
+        result = self._eager(args, kwargs, error)
+        captures.refusals().add(error.refusal)
+        self._split(error)
+        return result
 
     def _give_up(self, error: TooManyVariants) -> None:
         """Leave calls that no compilation fits to Python."""

@@ -220,12 +220,14 @@ def _raised_in(session: Session, error: Exception) -> CaptureError | None:
     """The refusal of an exception in what may not be run."""
     if not session.statements:
         return None
-    return refusal(
+    refused = refusal(
         EXCEPTION,
         f"{type(error).__name__} ({error}) in a branch or a loop that is captured as a whole "
         "cannot be captured; check before",
         location_of(error),
     )
+    refused.is_raised = True
+    return refused
 
 
 def _need_not_raise(session: Session, body: Region) -> bool:

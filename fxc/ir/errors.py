@@ -42,7 +42,8 @@ class CaptureError(NumberedError):
     ``fxc.capture.refusals.Refusal``. With ``is_of_whole`` Python runs all of the function: no part
     of it gives what the others need. ``is_of_result`` says that the program had ended; ``work``,
     where it is too large, how much of it each line of the function made; ``may_pass``, that the
-    call itself may bring what was missing: a module that it imports.
+    call itself may bring what was missing: a module that it imports; ``is_raised``, that the
+    program raises an exception if it comes to this.
     """
 
     __module__ = "fxc"  # where users find it
@@ -52,6 +53,7 @@ class CaptureError(NumberedError):
     is_of_whole = False
     is_of_result = False
     may_pass = False
+    is_raised = False
     work: Mapping[int, int] = MappingProxyType({})
 
 

@@ -1090,3 +1090,26 @@ def test_what_does_not_bind_stays_unbound():
     assert (holder.partial(X) == X * 2).all()
     assert (holder.ufunc(X) == np.sin(X)).all()
     assert (holder.model(X) == array() + X).all()
+
+
+def test_what_raises_in_a_branch_is_the_programs_if_it_comes_to_that() -> None:
+    """Nothing is warned of, and nothing cut, before a call that goes another way."""
+
+    def program(x, k):
+        y = x * x + x * 2.0
+        for i in range(len(k)):
+            if k[i] > 0:
+                x[i] = x @ np.ones(3) + y[i]
+        return y * 2.0 + x
+
+    compiled = fxc.compile(program)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", fxc.CaptureWarning)
+        with pytest.raises(ValueError, match="mismatch in its core dimension"):
+            compiled(np.ones(4), np.ones(4))
+    assert compiled.cache_info().parts == 0
+    with pytest.warns(fxc.CaptureWarning, match="FXC0023"):
+        found = compiled(np.ones(4), np.zeros(4))
+    assert found.tolist() == [7.0] * 4
+    compiled(np.ones(4), np.zeros(4))
+    assert compiled.cache_info().part_calls > 0
