@@ -298,6 +298,16 @@ VALUES = (
 NAN = (np.array([0.5, np.nan, 2.25, np.nan, 1.75, 1]),)
 
 
+def stored_as_complex(x):
+    out = np.zeros(len(x), complex)
+    for i, v in enumerate(x):
+        total = 0
+        if v > 1:
+            total += v * 1j
+        out[i] = total
+    return out
+
+
 def of_several_lengths(x):
     total = 0.0
     for i, v in enumerate(x):
@@ -314,7 +324,7 @@ OF_ALL = [
     *(position_in_matrix, longest_gap, mean_or_none, mean_or_zero, three_types, branches_within),
     *(carried_with_three_types, smallest_place, states, answer_of_three, results_of_all_kinds),
     *(compared_with_none, listed_with_best, singles, as_a_key, texts, truth_of_one_element),
-    *(known_numbers_of_two_types, of_several_lengths),
+    *(known_numbers_of_two_types, stored_as_complex, of_several_lengths),
 ]
 PROGRAMS: list[tuple[Callable[..., Any], Any]] = [
     *((fn, VALUES + NAN) for fn in OF_ALL),

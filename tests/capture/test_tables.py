@@ -9,6 +9,7 @@ import pytest
 import fxc
 from tests.outcomes import difference, run
 
+KEYS = ["12A", "45B", "78C", "*0D"]
 STEPS = ((0, 1), (1, 0), (0, -1), (-1, 0))
 ROWS = [[1, 2.5], [2, 3.5], [3, 4.5]]
 WEIGHTS = [0.25, 0.5, 0.25]
@@ -23,6 +24,13 @@ def walked(x, n):
         row += STEPS[d][0]
         column += STEPS[d - 1][1]
     return row, column
+
+
+def keys_of_a_pad(x, n):
+    pressed = ""
+    for k in range(n):
+        pressed += KEYS[int(x[k] * 4)][k % 3 - 1]
+    return KEYS[x[:4].argmax()][x[:3].argmin()], pressed
 
 
 def weighted(x, n):
@@ -90,6 +98,7 @@ def of_lists_of_arrays(x, n):
 
 PROGRAMS: list[Callable[..., Any]] = [
     walked,
+    keys_of_a_pad,
     weighted,
     rows_of_lists,
     of_elements,

@@ -15,7 +15,7 @@ from ..dicts.traced_dicts import Keyed, any_order
 from ..dicts.unknown_keys import is_unknown_key
 from ..lists.list_changes import is_list
 from ..lists.sized_lists import in_order, of_elements, of_ints
-from ..lists.texts import Text, UnknownText, is_char, joined, refused
+from ..lists.texts import Text, is_char, is_unknown_text, joined, refused
 from ..lists.traced_lists import is_in_arrays, is_in_graph, plain_list
 from ..numbers.traced_int import known_ints
 from ..outside import purity
@@ -56,7 +56,7 @@ def call_method(door: PlainCalls, f: BuiltinFunctionType, args: Args, kwargs: Kw
     found = NotImplemented if special is None else special(door, owner, *args, **kwargs)
     if found is not NotImplemented:
         return found
-    if type(owner) is str and any(isinstance(arg, UnknownText) for arg in args):
+    if type(owner) is str and any(map(is_unknown_text, args)):
         raise refused(f"{name}()")
     door.lists.note_change(owner)
     if writes and type(owner) not in purity.PURE_OWNERS:
@@ -109,7 +109,7 @@ def _searched(name: str) -> Callable[..., Any]:
 
 def _searched_text(name: str) -> Callable[..., Any]:
     def searched(door: PlainCalls, text: str, *args: object, **kwargs: object) -> Any:
-        if len(args) == 1 and isinstance(args[0], UnknownText) and is_char(args[0]):
+        if len(args) == 1 and is_unknown_text(args[0]) and is_char(args[0]):
             return choices.searched_text(door, text, name, *args)
         return NotImplemented
 

@@ -180,7 +180,7 @@ class Several(TakesUfuncs, Traced):
         if type(found) is not Several:
             return found._stored_as(dtype) if isinstance(found, Traced) else found
         is_int = dtype == np.int64 and not any(is_weak_float(x) for _, x in found.options)
-        if dtype not in (np.float32, np.float64) and not is_int:
+        if dtype not in (np.float32, np.float64, np.complex128) and not is_int:
             text = f"an assignment of a number of several types to {dtype} is not captured"
             raise refusal(SEVERAL_KINDS, text)
         return united([(flag, stored(flag, x, dtype)) for flag, x in found.options])
@@ -213,6 +213,9 @@ class Several(TakesUfuncs, Traced):
     def __getitem__(self, key: object) -> Any:
         if self.is_text and not isinstance(key, Traced):
             return self.of_each(lambda x: x[key])
+        if self.is_text and len({len(x) for _, x in self.options}) == 1:
+            indexed = current().door.indexed
+            return _flattened([(flag, indexed(x)[key]) for flag, x in self.options])
         found = self.only(lambda x: type(x) is tuple or is_record(x))
         return found.of_each(lambda x: x[key]) if type(found) is Several else found[key]
 

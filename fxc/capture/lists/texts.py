@@ -104,6 +104,11 @@ class UnknownText(WithLength):
         return bool(self._is_filled())
 
 
+def is_unknown_text(x: object) -> bool:
+    """Whether this is a text, or a character, that is known at run time only."""
+    return isinstance(x, UnknownText)
+
+
 _REFUSED = {
     "_operand": "an array",
     "__hash__": "a key, or hash(),",
