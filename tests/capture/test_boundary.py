@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 import itertools
 import tempfile
@@ -16,6 +17,11 @@ from numpy.lib.stride_tricks import as_strided
 import fxc
 import fxc.pipeline.assemble
 import fxc.pipeline.stages
+from fxc.capture.numbers.traced_int import TracedInt
+from fxc.capture.session.exceptions import check_no_bug
+from fxc.capture.session.locations import OURS
+from fxc.ir.errors import InternalError
+from fxc.ir.symbols import symbol
 from fxc.ops.kernels import kernel_of
 from tests.bodies import check_body
 from tests.outcomes import Outcome, difference, leaves, run
@@ -444,3 +450,13 @@ def test_warnings_are_said_once_and_point_to_the_call(monkeypatch):
     (warning,) = caught
     assert "fxc failed where NumPy did not: OSError('no such code')" in str(warning.message)
     assert (warning.filename, warning.lineno) == (__file__, line)
+
+
+@pytest.mark.parametrize("where", [f"{OURS}/made.py", "<of the user>"])
+def test_private_attributes_that_fxc_itself_reads_in_vain_are_bugs(where: str) -> None:
+    read = compile("n._value", where, "eval")
+    with pytest.raises(AttributeError) as caught:
+        eval(read, {"n": TracedInt(symbol("n"))})
+    found = pytest.raises(InternalError) if where.startswith(OURS) else contextlib.nullcontext()
+    with found:
+        check_no_bug(caught.value)

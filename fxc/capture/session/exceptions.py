@@ -66,11 +66,13 @@ def check_no_bug(error: BaseException, raised: Iterable[BaseException] = ()) -> 
 
 def _is_bug(error: BaseException) -> bool:
     """Whether code of fxc failed an ``assert``, or read a name or private attribute in vain."""
-    at = error.__traceback__
+    around, at = None, error.__traceback__
     while at is not None and at.tb_next is not None:
-        at = at.tb_next
-    if at is None or not at.tb_frame.f_code.co_filename.startswith(OURS):
+        around, at = at, at.tb_next
+    if at is None or not _is_ours(at):
         return False
+    if around is not None and _is_ours(around) and at.tb_frame.f_code.co_name == "__getattr__":
+        at = around  # which has asked for the attribute
     match error:
         case AssertionError():
             return True
@@ -80,6 +82,10 @@ def _is_bug(error: BaseException) -> bool:
             return name.startswith("_") and _operation(at) in _LOADS
         case _:
             return False
+
+
+def _is_ours(at: TracebackType) -> bool:
+    return at.tb_frame.f_code.co_filename.startswith(OURS)
 
 
 def _operation(at: TracebackType) -> int:
