@@ -12,6 +12,7 @@ from fxc.ir.symbols import Dim, SymExpr, symbols_of
 from fxc.ir.types import ArrayType
 
 from ..nests.accesses import accesses, allocated, storages, stored
+from ..nests.buffers import Buffer
 from ..nests.program import Program
 from ..nests.statements import Bind, Boxed, Loop, Stmt, walk
 from .arena import ALIGNMENT
@@ -20,7 +21,7 @@ from .calls import dims_in
 from .emit import StatementEmitter
 from .emitter import Emitter
 from .frame import Slot, alias_marks, numbers
-from .llvm_text import scalar_type
+from .llvm_text import FunctionText, scalar_type
 from .native_module import CONSTANT, Segment, Whole, in_text
 from .objects import at_least, read_number
 from .scratch import prepare
@@ -45,7 +46,7 @@ def bind(
     for dim in dims:
         emitter.compute_functions(dim)
     for name in whole.returned:
-        emitter.regs.data[name] = f.stack("i8", program.buffers[name].dtype.itemsize)
+        emitter.regs.data[name] = _room(f, program.buffers[name])
     emitter.scratches = prepare(f, allocated(block))
     _bind_data(emitter, block, whole)
     if whole.loops == "none":
@@ -172,6 +173,11 @@ def _bind_shared(emitter: Emitter, offsets: Mapping[str, Dim], arena: str) -> No
         emitter.regs.data[storage] = pointer
 
 
+def _room(f: FunctionText, buffer: Buffer) -> str:
+    """A place in the stack frame for the one element of a buffer."""
+    return f.stack("i8", buffer.dtype.itemsize, max(8, buffer.alignment))
+
+
 def _bind_numbers(emitter: Emitter, block: Sequence[Stmt], whole: Whole) -> list[Slot]:
     """Keep single numbers in the stack frame; those to be written back at the end."""
     f, data, program = emitter.function, emitter.regs.data, whole.program
@@ -182,7 +188,7 @@ def _bind_numbers(emitter: Emitter, block: Sequence[Stmt], whole: Whole) -> list
     for storage, size in numbers(program, block).items():
         if storage in whole.returned:
             continue
-        slot = Slot(f.stack("i8", size), data[storage], size)
+        slot = Slot(_room(f, program.buffers[storage]), data[storage], size)
         data[storage] = slot.register
         role = program.buffers[storage].role
         if role == "input" or storage in outside:

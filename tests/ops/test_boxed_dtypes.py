@@ -123,6 +123,31 @@ def test_numbers_are_numpys(program, dtype):
     assert_same(program, dtype, dtype)
 
 
+def elements(a, b):
+    ones = [a[k] for k in range(5)], (b[0], b[3], b[6])
+    return ones, a[1].item(), b.tolist(), a.reshape(2, -1).tolist(), [x.item() for x in b[:3]]
+
+
+@pytest.mark.skipif(not LONG, reason="long doubles have the bits of doubles")
+@pytest.mark.parametrize("dtype", ["g", "G"])
+def test_elements_of_long_doubles_keep_their_bits(dtype):
+    """Python has no number of so many: ``x.item()`` is NumPy's. They lie at multiples of 16."""
+    third = np.array([1, 2, 5], dtype)[np.arange(SIZE) % 3] / 3
+    compiled = fxc.compile(elements, fullgraph=True)
+    for _ in range(2):
+        found, expected = (f(third.copy(), third[::-1].copy()) for f in (compiled, elements))
+        assert found == expected
+        assert {type(x) for x in found[2]} == {np.dtype(dtype).type}
+
+
+@pytest.mark.parametrize("decimals", [0, 1, -1])
+def test_rounded_numbers_keep_their_byte_order(decimals):
+    def program(a, b):
+        return np.round(a, decimals), b.round(decimals), np.round(a.reshape(2, -1).T, decimals)
+
+    assert_same(program, ">f8", ">f4")
+
+
 @pytest.mark.parametrize("program", [loops, branches])
 def test_durations_are_numpys(program):
     assert_same(program, "m8[s]", "m8[s]")

@@ -154,7 +154,7 @@ class TracedArray(ArrayFacts):
         else:
             return self._need(".item()")
         number = found.item() if type(found) is TracedVoid else to_python(found)
-        return self._need(".item() of a complex array") if number is None else number
+        return self._need(".item() of what is no number") if number is None else number
 
     def _at_flat_place(self, place: int, size: int) -> Any:
         """The element at a place in C order."""

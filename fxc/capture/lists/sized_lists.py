@@ -99,11 +99,12 @@ def of_elements(x: TracedArray) -> Any:
 def to_list(x: TracedArray) -> Any:
     """``x.tolist()``: of a vector."""
     kind = x._type
-    wanted = {"b": "?", "i": "i8", "u": "i8", "f": "f8"}.get(kind.dtype.kind)
-    if wanted is None or kind.dtype == np.uint64:
+    wanted = {"b": "?", "i": "i8", "u": "i8", "f": "f8", "c": "c16"}.get(kind.dtype.kind)
+    is_sized = kind.rank == 1 and _may_be_sized(kind.shape[0], from_array=True)
+    if wanted is None or (is_sized and kind.dtype == np.uint64):
         raise refuse(COUNTED_LIST, f"x.tolist() of {kind.dtype}", "use list(x)")
-    if kind.rank == 1 and _may_be_sized(kind.shape[0], from_array=True):
-        return list_of_vector(x.astype(wanted))
+    if is_sized:
+        return of_elements(x) if kind.dtype.char in "gG" else list_of_vector(x.astype(wanted))
     if kind.size == 0 and kind.rank == 1:
         return []
     if not isinstance(kind.size, int) or kind.size > MOST_LISTED:

@@ -170,10 +170,14 @@ def flag(x: Operand) -> Operand:
     return _value(record("not_equal", x, Literal(0)))
 
 
-def to_python(x: TracedValue) -> Any:
-    """``x.item()`` of a traced scalar of NumPy's; None for one that is complex."""
-    kind = x._value.type
-    made = {"b": to_bool, "i": to_int, "u": to_int, "f": to_float}.get(kind.dtype.kind)
+def to_python(x: Any) -> Any:
+    """``x.item()`` of a traced scalar of NumPy's; None for what is no number."""
+    dtype = x._value.type.dtype
+    if dtype.char in "gG":  # Python has none of so many bits
+        return x
+    if dtype.kind == "c":
+        return x if x._value.type.weak else to_complex(x.real, x.imag)
+    made = {"b": to_bool, "i": to_int, "u": to_int, "f": to_float}.get(dtype.kind)
     return made(x) if made is not None else None
 
 

@@ -75,9 +75,9 @@ def round_array(a: object, decimals: object = 0, out: Any = None) -> Any:
     scale = _power_of_ten(abs(places))
     result = call_ufunc(first, a, scale, out=out)
     result = call_ufunc(last, call_ufunc("rint", result, out=out), scale, out=out)
-    if out is None and isinstance(value.type, ArrayType) and value.type.rank > 1:
-        wanted = "F" if is_f_ordered(value.type) else "C"
-        return creation.asarray(result, order=wanted)
+    if out is None and isinstance(value.type, ArrayType) and value.type.rank:
+        wanted = "F" if is_f_ordered(value.type) else "C"  # and in the byte order of the array
+        return creation.asarray(result, value.type.dtype, order=wanted)
     return result
 
 
