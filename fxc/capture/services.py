@@ -14,7 +14,7 @@ from .values.above import Above
 SERVICES = Above(
     array_ufunc=import_later("fxc.capture.numpy_api.ufunc_methods", "array_ufunc"),
     array_function=import_later("fxc.capture.numpy_api.protocol", "array_function"),
-    handler_of=import_later("fxc.capture.numpy_api.protocol", "handler_of"),
+    as_function=import_later("fxc.capture.numpy_api.protocol", "as_function"),
     with_class=import_later("fxc.capture.numpy_api.sampled_classes", "with_class"),
     class_relied_on=import_later("fxc.capture.numpy_api.subclasses", "class_relied_on"),
     called_as_is=import_later("fxc.capture.numpy_api.foreign", "call_foreign"),

@@ -352,8 +352,84 @@ def test_refused(program: Callable[..., Any], text: str) -> None:
         fxc.compile(program, fullgraph=True)(np.eye(3))
 
 
+# ---------------------------------------------------------------- options
+
+
+def _of_some_as_methods(x, i):
+    y, large = x.copy(), x > 0
+    y[0] = 1.0
+    large[0] = True
+    return (
+        y.mean(axis=0, where=large),
+        y.std(0, where=large, keepdims=True),
+        np.var(y, where=large, ddof=1),
+        np.mean(i, where=large, dtype=np.float32),
+        np.var(y, axis=1, mean=y.mean(axis=1, keepdims=True), correction=1),
+    )
+
+
+def _methods_as_functions(x, i):
+    z = x * 1j
+    return z.round(1), i.round(-1), (x > 0).round(), np.round(z, 1)
+
+
+def _into_arrays(x, i):
+    row, whole, spectrum = np.zeros(len(x)), np.zeros(x.shape), np.zeros(x.shape, complex)
+    square = np.eye(len(x)) + 0.5
+    matrix = np.zeros(square.shape)
+    given = (
+        np.einsum("ij,kj->ik", square, square, out=matrix),
+        np.vecdot(x, x, out=row),
+        np.fft.fft(x, axis=0, out=spectrum),
+        np.add.reduceat(i, np.arange(len(i)), 0, None, np.zeros(i.shape, i.dtype)),
+        np.compress([True, False, True], x, axis=0, out=whole[:2]),
+    )
+    low = np.zeros(len(x))
+    return given, np.percentile(x, 30, axis=1, out=low) is low, low, row, whole, spectrum
+
+
+@pytest.mark.parametrize("program", [_of_some_as_methods, _methods_as_functions, _into_arrays])
+def test_options_that_numpy_serves(program: Callable[..., Any]) -> None:
+    """By calls of NumPy in the graph, or its own code; methods as functions of their names."""
+    rng = np.random.default_rng(8)
+    args = rng.normal(size=(5, 7)), rng.integers(-99, 99, (5, 7))
+    compiled = fxc.compile(program, fullgraph=True)
+    for _ in range(2):
+        expected = run(program, copy.deepcopy(args))
+        assert expected.error is None
+        assert difference(expected, run(compiled, copy.deepcopy(args)), exact) == ""
+    assert compiled.cache_info().eager_calls == 0
+
+
+def test_a_mean_of_nothing_warns() -> None:
+    def program(x, m):
+        return x.mean(axis=1, where=m), np.std(x, where=m)
+
+    compiled = fxc.compile(program)
+    x = np.arange(12.0).reshape(3, 4)
+    for m in (x > 4, x > -1):
+        assert difference(run(program, (x, m)), run(compiled, (x, m)), exact) == ""
+
+
+@pytest.mark.filterwarnings("ignore:.*runs as plain NumPy")
+def test_an_array_to_write_that_is_read_too_is_left_to_numpy() -> None:
+    def program(x):
+        np.einsum("ij,jk->ik", x, x, out=x)
+        return x
+
+    def in_other_order(x):
+        out = np.zeros(x.shape).T
+        np.einsum("ij,jk->ik", x, x, out=out)
+        return out
+
+    for each in (program, in_other_order):
+        x = np.random.default_rng(4).normal(size=(9, 9))
+        assert difference(run(each, [x.copy()]), run(fxc.compile(each), [x.copy()]), exact) == ""
+
+
 # What NumPy's functions do, or raise, where their arguments are unusual.
 UNUSUAL = {
+    "a method without this option of the function": lambda x: x.var(correction=1),
     "nanmedian of a number": lambda x: np.nanmedian(x[0] + 0.0),
     "bins of floats in a list": lambda x: np.bincount([1.0, 2.0]),
     "a range without bounds": lambda x: np.arange(None),

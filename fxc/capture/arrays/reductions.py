@@ -6,7 +6,7 @@ decides how NumPy adds up) is one of ``ufunc_reduce`` and ``ufunc_accumulate``, 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -100,12 +100,8 @@ def ufunc_reduceat(
     indices: object,
     axis: object = 0,
     dtype: object = None,
-    out: object = None,
 ) -> Any:
-    """As ``ufunc.reduceat``."""
-    out = single_out(out)
-    if out is not None:
-        raise refuse(NUMPY_OPTION, f"np.{ufunc.__name__}.reduceat with out=", "assign the result")
+    """As ``ufunc.reduceat`` without ``out``."""
     value, places = array_value(array), array_value(indices)
     if not (isinstance(value.type, ArrayType) and is_c_ordered(value.type)):
         raise refusal(
@@ -219,18 +215,25 @@ def deviating(name: str) -> Callable[..., Any]:
     """``np.var`` or ``np.std``, which call ``ddof`` by another name, too."""
 
     def call(a: object, *args: object, **options: Any) -> Any:
-        given = {**dict(zip(_OF_VARIANCES, args, strict=False)), **options}
-        correction = given.pop("correction", np._NoValue)
-        if correction is not np._NoValue:
-            if given.get("ddof", 0) != 0:
-                raise ValueError("ddof and correction can't be provided simultaneously.")
-            given["ddof"] = correction
-        return reduce(name, a, Asked(**given))
+        return reduce(name, a, Asked(**named(name, args, options)))
 
     return call
 
 
+_OF_MEANS = ("axis", "dtype", "out", "keepdims")
 _OF_VARIANCES = ("axis", "dtype", "out", "ddof", "keepdims")
+
+
+def named(name: str, args: Sequence[object], options: Mapping[str, Any]) -> dict[str, Any]:
+    """What is given to ``np.mean``, ``np.var`` or ``np.std`` behind the array, by names."""
+    names = _OF_MEANS if name == "mean" else _OF_VARIANCES
+    given = {**dict(zip(names, args, strict=False)), **options}
+    correction = given.pop("correction", np._NoValue)
+    if correction is not np._NoValue:
+        if given.get("ddof", 0) != 0:
+            raise ValueError("ddof and correction can't be provided simultaneously.")
+        given["ddof"] = correction
+    return given
 
 
 def demand_more(kind: ArrayType, axis: tuple[int, ...] | None, least: int) -> None:

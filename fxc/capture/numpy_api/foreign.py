@@ -16,7 +16,7 @@ from fxc.ir.errors import CaptureError
 from fxc.ir.graph import Literal, Operand, Value
 from fxc.ir.size_functions import hint
 from fxc.ir.symbols import symbols_of
-from fxc.ir.types import ArrayType, Type, array_type, is_known
+from fxc.ir.types import ArrayType, Type, array_type, is_known, stride_order
 from fxc.ops.foreign_calls import ForeignCall, Hole
 from fxc.ops.foreign_checks import check_of
 from fxc.ops.foreign_learning import groups_of, learnt, operator_of
@@ -26,6 +26,9 @@ from fxc.ops.foreign_updates import update_of
 from fxc.ops.operators import Operator
 
 from ..arrays.indexing import assign
+from ..arrays.ufunc_options import single_out
+from ..arrays.ufuncs import writable
+from ..forms.items import arrays_in
 from ..numbers.traced_int import TracedInt, known_ints
 from ..session.refusing import Respecialise, constants
 from ..session.session import current
@@ -207,3 +210,28 @@ def attempt(function: Callable[..., Any], args: Args, kwargs: Kwargs, error: Cap
     if session.error is error:
         session.error = None
     return found
+
+
+def into(
+    args: Args, kwargs: Kwargs, call: Callable[[dict[str, Any]], Any], error: CaptureError
+) -> Any:
+    """The array ``out=`` with what the call gives without it.
+
+    Raises ``error`` where NumPy's steps may be others: what is given is of another type or order,
+    or ``out`` shares memory with another argument. Halves, which NumPy may round once more, too.
+    """
+    session, out = current(), single_out(kwargs["out"])
+    target = writable(out)
+    rest = {name: x for name, x in kwargs.items() if name != "out"}
+    found = call(rest)
+    kind, wanted = found._value.type if isinstance(found, TracedValue) else None, target.type
+    if kind is None or (kind.dtype, kind.shape) != (wanted.dtype, wanted.shape):
+        raise error
+    orders = {stride_order(each) for each in (kind, wanted) if isinstance(each, ArrayType)}
+    is_shared = any(session.aliases.may_share_memory(target, x) for x in arrays_in((args, rest)))
+    if is_shared or len(orders) > 1 or kind.dtype == np.float16:
+        raise error
+    if session.error is error:
+        session.error = None
+    assign(target, found)
+    return out

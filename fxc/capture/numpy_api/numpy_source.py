@@ -56,8 +56,8 @@ _NAMES = """
 """
 # Those whose decisions by elements are for what they raise, or warn of.
 _CAREFUL_NAMES = """
-    average corrcoef cov geomspace linalg.cond nanargmax nanargmin nanmax nanmean nanmin nanvar
-    polyfit
+    _core._methods._mean _core._methods._std _core._methods._var average corrcoef cov geomspace
+    linalg.cond nanargmax nanargmin nanmax nanmean nanmin nanvar polyfit
 """
 
 

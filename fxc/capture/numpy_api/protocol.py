@@ -43,13 +43,12 @@ from . import (
     statistics,
     tapers,
 )
-from .foreign import attempt, call_foreign
+from .foreign import attempt, call_foreign, into
 from .library import listed
 from .numpy_source import SOURCES, has_source, run_source, run_unlisted
 
 # See Note [Rooms with one door].
 with_class = import_later("fxc.capture.numpy_api.sampled_classes", "with_class")
-classed = import_later("fxc.capture.numpy_api.sampled_classes", "classed")
 
 
 def array_function(function: Any, args: Any, kwargs: Any) -> Any:
@@ -58,6 +57,11 @@ def array_function(function: Any, args: Any, kwargs: Any) -> Any:
     Raises ``CaptureError`` where it is not known what that gives.
     """
     check_call(function, args, kwargs)
+    return as_function(function, args, kwargs)
+
+
+def as_function(function: Any, args: Any, kwargs: Any) -> Any:
+    """The same for arguments that are known to be right in kind and number."""
     found = _attempted(function, args, kwargs)
     return with_class(function, args, kwargs, found) if current().classes else found
 
@@ -68,7 +72,9 @@ def _attempted(function: Any, args: Args, kwargs: Kwargs) -> Any:
     except CaptureError as error:
         if type(error) is not CaptureError or not only_computes(function):
             raise
-        return attempt(function, args, kwargs, error)
+        if kwargs.get("out") is None:
+            return attempt(function, args, kwargs, error)
+        return into(args, kwargs, partial(_attempted, function, args), error)
     except (TypeError, ValueError) as error:
         if isinstance(error, FxcError) or not has_boxed((args, kwargs)):
             raise
@@ -85,11 +91,6 @@ def is_listed(function: Any) -> bool:
 def is_code_of_numpys(function: Any) -> bool:
     """Whether a function of NumPy's that is not in the table is run by its own source."""
     return function in SOURCES or has_source(function)
-
-
-def handler_of(function: Any) -> Callable[..., Any]:
-    handler = FUNCTIONS[function]
-    return classed(function, handler) if current().classes else handler
 
 
 def _handled(function: Any, args: Any, kwargs: Any) -> Any:
@@ -137,13 +138,11 @@ FUNCTIONS: dict[Any, Callable[..., Any]] = {
     **tapers.FUNCTIONS,
     **picking.FUNCTIONS,
     **by_function.FUNCTIONS,
-    **{
-        getattr(np, name): reducing(name)
-        for name in ("sum", "prod", "min", "max", "any", "all", "mean")
-    },
+    **{getattr(np, name): reducing(name) for name in ("sum", "prod", "min", "max", "any", "all")},
     **{getattr(np, alias): reducing(name) for alias, name in (("amin", "min"), ("amax", "max"))},
-    np.var: deviating("var"),
-    np.std: deviating("std"),
+    np.mean: statistics.averaging("mean", reducing("mean")),
+    np.var: statistics.averaging("var", deviating("var")),
+    np.std: statistics.averaging("std", deviating("std")),
     np.argmin: partial(find, "argmin"),
     np.argmax: partial(find, "argmax"),
     np.cumsum: partial(scan, "cumsum"),

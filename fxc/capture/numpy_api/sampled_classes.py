@@ -237,12 +237,3 @@ def _small_array(kind: ArrayType) -> np.ndarray:
     for place in range(min(shape, default=0)):
         made[(..., place, place) if len(shape) > 1 else place] = 1
     return made
-
-
-def classed(function: Callable[..., object], handler: Callable[..., Any]) -> Callable[..., Any]:
-    """A function that NumPy's is captured by, with classes of what it gives."""
-
-    def call(*args: Any, **kwargs: Any) -> Any:
-        return with_class(function, args, kwargs, handler(*args, **kwargs))
-
-    return call

@@ -16,7 +16,7 @@ from fxc.ir.types import is_c_contiguous
 from fxc.ops.metas.shapes import normalize_axes_tuple
 
 from ..arrays import creation, shaping
-from ..arrays.reductions import demand_more
+from ..arrays.reductions import demand_more, named
 from ..arrays.traced_scalar import numpy_scalar
 from ..arrays.ufuncs import call_ufunc
 from ..numbers.dims import axis_number, dim_of
@@ -28,6 +28,28 @@ from .numpy_source import run_source
 
 _SORTED = tuple(np.dtype(code) for code in "?bhilBHILfd")
 _SHORT = 2048  # elements that are sorted in less time than NumPy takes to find those in the middle
+
+
+def averaging(name: str, whole: Callable[..., Any]) -> Callable[..., Any]:
+    """``np.mean``, ``np.var`` or ``np.std``: ``whole`` does it for all elements; for some, or about
+    a mean that is given, NumPy's own code does.
+    """
+    code = getattr(np._core._methods, f"_{name}")  # type: ignore[attr-defined]
+
+    def call(a: object, *args: object, **options: Any) -> Any:
+        where = options.get("where", True)
+        if options.get("mean") is None and (where is True or where is np._NoValue):
+            return whole(a, *args, **options)
+        given = {k: x for k, x in named(name, args, options).items() if x is not np._NoValue}
+        array = creation.asarray(a)
+        is_number = given.get("axis") is None and not given.get("keepdims")
+        if not is_number or given.get("out") is not None or array.dtype == np.float16:
+            return run_source(code, (array,), given, f"np.{name}")
+        # The code makes numbers by ``np.float64(x)``, which asks for a float of Python's.
+        found = run_source(code, (array,), {**given, "keepdims": True}, f"np.{name}")
+        return found[(0,) * array.ndim]
+
+    return call
 
 
 def median(a: object, axis: object = None, *args: object, **kwargs: object) -> Any:

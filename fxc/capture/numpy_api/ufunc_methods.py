@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,7 +18,7 @@ from ..arrays.ufunc_options import call_with_options, outer
 from ..arrays.ufuncs import adopted, operator_name
 from ..session.refusing import refusal, refuse
 from ..session.session import current
-from .foreign import call_foreign
+from .foreign import call_foreign, into
 from .placing import at
 
 # See Note [Rooms with one door].
@@ -38,7 +40,9 @@ def _recorded(
         case "accumulate":
             return reductions.ufunc_accumulate(ufunc, *inputs, **options)
         case "reduceat":
-            return reductions.ufunc_reduceat(ufunc, *inputs, **options)
+            options |= zip(("axis", "dtype", "out"), inputs[2:], strict=False)
+            call = partial(reductions.ufunc_reduceat, ufunc)
+            return _into_out(ufunc, call, inputs[:2], options)
     name = operator_name(ufunc)
     if name is None and ufunc.signature is not None and method == "__call__":
         return _with_core_dimensions(ufunc, inputs, options)
@@ -60,9 +64,22 @@ def _with_core_dimensions(
     """A ufunc of matrices and the like, which is called as it is."""
     if runs_python(ufunc):
         raise refuse(NUMPY_CALL, f"the ufunc {ufunc.__name__}, which runs Python code,")
-    try:
-        return call_foreign(ufunc, inputs, options)
-    except Unlearnable as reason:
-        raise refusal(
-            NUMPY_OPTION, f"np.{ufunc.__name__} cannot be captured here: {reason}"
-        ) from None
+
+    def call(*given: object, **chosen: object) -> Any:
+        try:
+            return call_foreign(ufunc, given, chosen)
+        except Unlearnable as reason:
+            raise refusal(
+                NUMPY_OPTION, f"np.{ufunc.__name__} cannot be captured here: {reason}"
+            ) from None
+
+    return _into_out(ufunc, call, inputs, options)
+
+
+def _into_out(
+    ufunc: np.ufunc, call: Callable[..., Any], inputs: tuple[object, ...], options: dict[str, Any]
+) -> Any:
+    if options.get("out") is None:
+        return call(*inputs, **options)
+    error = refusal(NUMPY_OPTION, f"np.{ufunc.__name__} with such an out= cannot be captured")
+    return into(inputs, options, lambda rest: call(*inputs, **rest), error)

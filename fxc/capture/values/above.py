@@ -27,7 +27,7 @@ class Above:
     # NumPy's protocols, and its functions by what they are captured as.
     array_ufunc: Callable[[np.ufunc, str, tuple[Any, ...], object], object]
     array_function: Callable[[object, object, object], object]
-    handler_of: Callable[[Any], Callable[..., Any]]
+    as_function: Callable[[Any, Any, Any], Any]  # of a method
     with_class: Callable[[Any, Any, Any, Any], Any]  # see Note [Classes of arrays]
     class_relied_on: Callable[[Any, Any, Any], Any]  # of an array from outside
     called_as_is: Callable[[Any, tuple[Any, ...], dict[str, Any]], Any]  # in the graph

@@ -95,10 +95,12 @@ class TakesFunctions(TakesUfuncs):
 def as_numpys(name: str) -> Callable[..., Any]:
     """The method that does what NumPy's function of that name does with the array."""
     function = getattr(np, name)
+    code = getattr(np._core._methods, f"_{name}", function)  # type: ignore[attr-defined]
+    checked = code if name in ("var", "std") else function  # only the functions take ``correction``
 
     def method(self: object, *args: object, **kwargs: object) -> Any:
-        check_call(function, (self, *args), kwargs)
-        return above().handler_of(function)(self, *args, **kwargs)
+        check_call(checked, (self, *args), kwargs)
+        return above().as_function(function, (self, *args), kwargs)
 
     method.__name__ = name  # by which failures are looked at again
     return method
