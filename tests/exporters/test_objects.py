@@ -152,6 +152,22 @@ def test_containers_layouts_and_views(tmp_path: Path) -> None:
     assert seen(loaded, args()) == seen(program, args())
 
 
+def methods_of_ufuncs(x, chosen):
+    x += np.maximum.accumulate(x, axis=1)
+    parts = np.add.reduceat(x, [0, 10, 20], axis=1), np.bitwise_or.reduce(x > 0, axis=None)
+    return x.sum(where=chosen), x.sum(1, where=chosen, initial=2.0), parts, x.max(initial=0.5)
+
+
+@on_linux
+def test_methods_of_ufuncs_are_called(tmp_path: Path) -> None:
+    def args() -> tuple[Any, ...]:
+        x = np.random.default_rng(1).normal(size=(5, 30))
+        return x, x > -0.5
+
+    loaded, program = package(methods_of_ufuncs, *args(), folder=tmp_path / "p")
+    assert seen(loaded, args()) == seen(program, args())
+
+
 @on_linux
 @pytest.mark.parametrize("kind", ["?", *"bhilBHILfdFD"])
 def test_numbers_of_each_kind(kind: str, tmp_path: Path) -> None:

@@ -508,3 +508,60 @@ def test_an_order_is_checked_when_it_is_made():
         ReductionOrder((0,), (0, 1))
     with pytest.raises(ValueError, match="nothing to cut"):
         ReductionOrder((0,), (), 8192)
+
+
+# --- Of elements that are chosen, and with a number in front ---
+
+
+def _of_some(x, m, i):
+    rows = x.sum(axis=0, where=m), x.prod(axis=0, where=m[0]), x.mean(axis=0, where=m)
+    ints = i.sum(where=m), i.prod(axis=1, where=m, initial=3), (i > 0).sum(axis=0, initial=2)
+    least = x.min(axis=1, where=m, initial=2.5), i.max(where=m, initial=i[0, 0])
+    truths = np.any(x > 1, axis=0, where=m), np.all(i, axis=1, where=m[0], keepdims=True)
+    return rows, ints, least, truths
+
+
+def _from_a_number(x, m, i):
+    return x.sum(axis=1, initial=0.3), x.sum(initial=-2), np.add.reduce(x, axis=1, initial=1e300)
+
+
+@since_2_3
+@pytest.mark.parametrize("dynamic", [False, True])
+@pytest.mark.parametrize("program", [_of_some, _from_a_number])
+def test_chosen_elements_are_reduced_natively(program, dynamic):
+    rng = np.random.default_rng(3)
+    compiled = fxc.compile(program, fullgraph=True, dynamic=dynamic)
+    for shape in ((6, 7), (40, 300)):
+        x, m = rng.normal(size=shape), rng.random(shape) > 0.4
+        m[0] = True
+        args = x, m, rng.integers(-5, 5, shape)
+        assert repr(compiled(*args)) == repr(program(*args))
+        assert all(
+            found.tobytes() == expected.tobytes()
+            for found, expected in zip(_flat(compiled(*args)), _flat(program(*args)), strict=True)
+        )
+    assert not compiled.cache_info().fallbacks
+
+
+def _of_rows(x, m):
+    return x.sum(axis=1, where=m), x.T.sum(axis=0, where=m.T), x[:, :1].sum(axis=0, where=m[:, :1])
+
+
+def _in_front(x, m):
+    zeros = np.zeros(x.shape) * -1
+    return x.sum(axis=0, initial=0.3), x.prod(initial=0.3), zeros.sum(axis=1, initial=-0.0)
+
+
+@pytest.mark.parametrize("program", [_of_rows, _in_front])
+def test_where_the_order_shows_numpy_adds(program):
+    """NumPy adds up each run of elements that are chosen by itself."""
+    x = np.random.default_rng(3).normal(size=(60, 70))
+    compiled = fxc.compile(program, fullgraph=True)
+    for m in (x > 0, x > -1):
+        for found, expected in zip(compiled(x, m), program(x, m), strict=True):
+            assert found.tobytes() == expected.tobytes()
+    assert "ufunc_reduce" in compiled.cache_info().fallbacks
+
+
+def _flat(x):
+    return [each for item in x for each in _flat(item)] if isinstance(x, tuple) else [x]

@@ -42,7 +42,9 @@ def averaging(name: str, whole: Callable[..., Any]) -> Callable[..., Any]:
             return whole(a, *args, **options)
         given = {k: x for k, x in named(name, args, options).items() if x is not np._NoValue}
         array = creation.asarray(a)
-        is_number = given.get("axis") is None and not given.get("keepdims")
+        axis = given.get("axis")
+        gone = array.ndim if axis is None else len(axis) if isinstance(axis, tuple) else 1
+        is_number = gone == array.ndim and not given.get("keepdims")
         if not is_number or given.get("out") is not None or array.dtype == np.float16:
             return run_source(code, (array,), given, f"np.{name}")
         # The code makes numbers by ``np.float64(x)``, which asks for a float of Python's.

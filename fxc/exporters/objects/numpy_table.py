@@ -18,6 +18,7 @@ from fxc.ops.foreign_calls import ForeignCall, Hole
 from fxc.ops.kernels import called_by, writing_kernel_of
 from fxc.ops.library import plain
 from fxc.ops.table import TABLE
+from fxc.ops.ufunc_methods import KERNELS as METHODS
 from fxc.package.values import Shown
 
 from .showing import name_of, show_value
@@ -84,6 +85,8 @@ class _Call:
             if function.container is not None or function.width != 1:
                 raise ExportError(f"object code has no call of {function.__name__}")
             return _numpys(function.function), args, options
+        if op in METHODS:
+            return self.method(op.removeprefix("ufunc_"), given)
         _, names = called_by(op)
         if function is None or not _is_plain(op):
             raise ExportError(f"object code has no call of {op}")
@@ -91,6 +94,18 @@ class _Call:
         args = [self.argument(each) for each in given[:first]]
         pairs = zip(names, given[first:], strict=True)
         return _numpys(function), args, {name: self.argument(x) for name, x in pairs}
+
+    def method(self, method: str, given: list[Any]) -> tuple[str, list[Any], dict[str, Any]]:
+        """A method of a ufunc."""
+        params = TABLE[self.stmt.op].schema.params
+        options = dict(zip([param.name for param in params], given, strict=True))
+        ufunc, result = options.pop("ufunc"), options.pop("result", None)
+        if result is not None or not isinstance(getattr(np, ufunc, None), np.ufunc):
+            raise ExportError(f"object code has no such call of {ufunc}.{method}")
+        first = [options.pop(name) for name in ("x", "indices") if name in options]
+        left_out = [name for name in ("initial", "where") if options.get(name) is None]
+        shown = {name: self.argument(x) for name, x in options.items() if name not in left_out}
+        return f"numpy:{ufunc}.{method}", [self.argument(x) for x in first], shown
 
     def filled(self, shown: object, given: Sequence[Any]) -> Shown:
         """An argument of a function with operands in its holes."""
