@@ -35,6 +35,16 @@ from ..values.operands import TracedValue, array_value, kind_of, record
 unwrap = import_later("fxc.capture.session.classes", "unwrap")
 
 
+def plain_key(key: object) -> object:
+    """A key with plain index arrays: of which class they are makes no difference."""
+    if isinstance(key, tuple):
+        return tuple(map(plain_key, key))
+    is_array = isinstance(key, TracedValue) and isinstance(key._value.type, ArrayType)
+    if is_array and key._value in current().classes:  # type: ignore[attr-defined]
+        return view(key._value, np.ndarray)  # type: ignore[attr-defined]
+    return key
+
+
 def view(value: Value, dtype: Any = None, kind: Any = None) -> Any:
     """As ``ndarray.view``, of an array or a NumPy scalar."""
     if kind is None and isinstance(dtype, type) and issubclass(dtype, np.ndarray):

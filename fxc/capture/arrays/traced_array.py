@@ -229,7 +229,7 @@ class TracedArray(ArrayFacts):
 
     @noting
     def __getitem__(self, key: object) -> Any:
-        place = locate(self._type, key)
+        place = locate(self._type, memory.plain_key(key) if current().classes else key)
         if place.is_element:
             return element(wrap(self._value), place.steps)
         view = apply_steps(self._value, place.steps)
@@ -242,7 +242,7 @@ class TracedArray(ArrayFacts):
 
     @noting
     def __setitem__(self, key: object, source: object) -> None:
-        place = locate(self._type, key)
+        place = locate(self._type, memory.plain_key(key) if current().classes else key)
         # ``x[i] += v`` ends with ``x[i] = view``, where view is x[i]: nothing is left to do.
         is_own = type(source) is TracedArray and source._is_at(self._value, place)
         if is_own and self._type.writeable:

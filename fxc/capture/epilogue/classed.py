@@ -19,7 +19,14 @@ from fxc.ops.metas.layout import is_c_ordered, is_f_ordered
 
 from ..forms.form import Array, Form, Items, Union
 from ..guards.facts import as_array
-from ..session.classes import OfNoFile, OfSubclass, PartOfFile, Unclear, Unwrapped
+from ..session.classes import (
+    NewOfSubclass,
+    OfNoFile,
+    OfSubclass,
+    PartOfFile,
+    Unclear,
+    Unwrapped,
+)
 from ..session.refusing import refusal
 from ..session.session import current
 from ..values.operands import kind_of, wrap
@@ -48,6 +55,10 @@ def classed(builder: ArrayExpressions, value: Value) -> str:
             return f"as_part_of({builder.leaf(wrap(value))}, {builder.reference(source.var)})"
         case OfSubclass(source) if current().aliases.root(value) is value:
             return f"wrapped_as({builder.reference(source.var)}, {builder.leaf(wrap(value))})"
+        case OfSubclass(source) as kind if _is_part(value, kind):
+            return f"as_part_of({builder.leaf(wrap(value))}, {builder.reference(source.var)})"
+        case NewOfSubclass(OfSubclass(source)) if _is_in_order(kind_of(value)):
+            return f"as_new_like({builder.leaf(wrap(value))}, {builder.reference(source.var)})"
         case Unwrapped(of):
             return f"as_array({builder.array(of)})"
         case Unclear.WRAPPED:
@@ -55,10 +66,19 @@ def classed(builder: ArrayExpressions, value: Value) -> str:
         case Unclear.MADE | Unclear.PART_OF_MADE as kind if _is_in_order(kind_of(value)):
             shown = ".view()" if kind is Unclear.PART_OF_MADE else ""
             return f"as_new_memmap({builder.leaf(wrap(value))}){shown}"
-        case Unclear.SUBCLASS | OfSubclass():
+        case Unclear.SUBCLASS | OfSubclass() | NewOfSubclass():
             raise _refused(builder, value, "an array of a subclass")
         case _:
             raise _refused(builder, value, "what is a memmap of no file, or may be one,")
+
+
+def _is_part(value: Value, kind: OfSubclass) -> bool:
+    """Whether a view is one of the very array whose attributes it has, of a part that is there."""
+    session = current()
+    root = session.aliases.root(value)
+    is_of_it = root in session.aliases.input_arrays and session.classes.get(root) is kind
+    is_empty = any(guard(dim, "==", 0) for dim in kind_of(value).shape)
+    return is_of_it and kind.keeps and _is_in_order(kind_of(root)) and not is_empty
 
 
 def _is_in_order(kind: ArrayType) -> bool:
@@ -92,19 +112,31 @@ def as_new_memmap(array: np.ndarray) -> np.memmap[Any, Any]:
     return made  # type: ignore[no-any-return]
 
 
-def as_part_of(part: np.ndarray, whole: Any) -> np.memmap[Any, Any]:
-    """An array that shows a part of a memmap's memory as a memmap of that; called by epilogues."""
+def as_new_like(array: np.ndarray, other: Any) -> Any:
+    """An array of the class and with the attributes of another one that owns its memory."""
+    order: Any = "C" if array.flags.c_contiguous else "F"
+    made: Any = np.ndarray.__new__(type(other), array.shape, array.dtype, order=order)
+    as_array(made)[...] = array
+    made.__array_finalize__(other)
+    made.flags.writeable = array.flags.writeable
+    return made
+
+
+def as_part_of(part: np.ndarray, whole: Any) -> Any:
+    """An array that shows a part of the memory of one of a subclass, a memmap, say, as one of that
+    class; called by epilogues.
+    """
     memory: Any = whole
-    while type(memory.base) is np.memmap:
+    while type(memory.base) is type(whole):
         memory = memory.base
     memory = memory if memory.flags.c_contiguous else memory.T
     if memory.flags.c_contiguous:  # so that its base is what NumPy makes it
         offset = address_of(part) - address_of(memory)
         made: Any = np.ndarray.__new__(
-            np.memmap, part.shape, part.dtype, memory, offset, part.strides
+            type(whole), part.shape, part.dtype, memory, offset, part.strides
         )
         made.flags.writeable = part.flags.writeable
     else:
-        made = part.view(np.memmap)
+        made = part.view(type(whole))
     made.__array_finalize__(whole)
-    return made  # type: ignore[no-any-return]
+    return made

@@ -93,6 +93,7 @@ _ELSEWHERE = {
     "share_out": f"{_ROOM}.epilogue.listed",
     "as_array": f"{_ROOM}.guards.facts",
     "as_new_memmap": f"{_ROOM}.epilogue.classed",
+    "as_new_like": f"{_ROOM}.epilogue.classed",
     "as_part_of": f"{_ROOM}.epilogue.classed",
     "show_notes": f"{_ROOM}.outside.effects",
 }

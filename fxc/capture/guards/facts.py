@@ -71,8 +71,11 @@ def as_array(x: np.ndarray) -> np.ndarray:
 
 
 def of_other_files(x: Any, y: Any) -> bool:
-    """Whether two memmaps are of one piece of memory, or of files that are certainly two."""
-    if x._mmap is y._mmap or x._mmap is None or y._mmap is None:
+    """Whether two arrays are no memmaps, or of one piece of memory, or of files that are certainly
+    two.
+    """
+    ours, theirs = getattr(x, "_mmap", None), getattr(y, "_mmap", None)
+    if ours is theirs or ours is None or theirs is None:
         return True
     try:
         return not os.path.samefile(x.filename, y.filename)

@@ -22,11 +22,13 @@ from ..arrays.memory import view
 from ..numbers.traced_int import TracedInt
 from ..session.classes import (
     ArrayClass,
+    NewOfSubclass,
     OfSubclass,
     PartOfFile,
     Unclear,
     class_by_ufunc,
     is_of_subclass,
+    kept,
     numpys_class,
     refused,
 )
@@ -34,13 +36,18 @@ from ..session.session import Session, current
 from ..values.objects import Args, Kwargs, class_attribute
 from ..values.operands import TracedValue
 
+_MAKING = "__array_finalize__"
 _MOST = 3  # elements along an axis of a sample
 
 
 @cache
 def _subclass(priority: float) -> type[np.ndarray]:
-    """A class in the place of the user's."""
-    return type("Subclass", (np.ndarray,), {"__array_priority__": priority})
+    """A class in the place of the user's: ``like`` is which array an array is made as."""
+
+    def made(self: Any, other: object) -> None:
+        self.like = getattr(other, "like", None)
+
+    return type("Subclass", (np.ndarray,), {"__array_priority__": priority, _MAKING: made})
 
 
 class _Unknown(Exception):
@@ -144,6 +151,8 @@ def _class_of_new(
 ) -> ArrayClass | None:
     """The class of an array that a function has made, by one that it has made of samples."""
     owns = sampled.base is None
+    if not is_view and (like := _class_like(sampled)) is not None:
+        return like
     if type(sampled) is np.ndarray:
         return None if owns or is_view else Unclear.WRAPPED
     if type(sampled) is np.memmap and owns:
@@ -151,6 +160,19 @@ def _class_of_new(
     wraps = type(sampled.base) is np.memmap and sampled.base.base is None
     is_part = type(sampled) is np.memmap and wraps and is_alone
     return Unclear.PART_OF_MADE if is_part else unclear
+
+
+def _class_like(sampled: Any) -> ArrayClass | None:
+    """The class of a new array that has the attributes of one of a subclass; None if it has not."""
+    like = getattr(sampled, "like", None)
+    if like is None or not isinstance(sampled, np.ndarray):
+        return None
+    if sampled.base is None:
+        return NewOfSubclass(like)
+    base, shown = sampled.base, (sampled.shape, sampled.strides)
+    is_wrapped = type(base) is np.ndarray and base.base is None
+    is_whole = is_wrapped and shown == (base.shape, base.strides)
+    return like if is_whole else None
 
 
 def _share(sampled: object, sample: np.ndarray) -> bool:
@@ -204,8 +226,9 @@ def _sample_of_value(session: Session, value: Value, samples: dict[Value, Any]) 
         return one.item() if kind.weak else one
     made = _small_array(kind)
     if is_of_subclass(session.classes.get(value)):
-        samples[value] = made.view(_subclass(_priority(session)))
-        return samples[value]
+        samples[value] = like = made.view(_subclass(_priority(session)))
+        like.like = kept(session.classes[value])  # type: ignore[attr-defined]
+        return like
     known = numpys_class(session, value) if value in session.classes else np.ndarray
     if known is None:
         raise _Unknown

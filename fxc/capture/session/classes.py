@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from enum import Enum
 from typing import Any
 
@@ -35,10 +35,11 @@ from .refusing import refuse
 # Whatever cannot be told is refused where it was made, so that Python runs that statement.
 # A subclass of the user's that computes as arrays do (numpy_api/subclasses.py) comes in likewise.
 # Parts of one of its arrays, and what ufuncs make of these and of plain ones, have that one's
-# attributes if its class just copies them. Parts stay inside, for their base would be another. What
-# else follows is ``Unclear.SUBCLASS``: only its elements leave, and what is written to arrays, for
-# nobody knows its attributes. A number that is no element would be an array of rank 0 of that
-# class, and is refused.
+# attributes if its class just copies them: of the first, if there are several of one class. So have
+# copies and what else samples show to have them. Parts of what is made stay inside, for their base
+# would be another. What else follows is ``Unclear.SUBCLASS``: only its elements leave, and what is
+# written to arrays, for nobody knows its attributes. A number that is no element is an array of
+# rank 0 of that class, with which nothing is computed here.
 
 
 @frozen(eq=False)
@@ -69,6 +70,13 @@ class OfSubclass:
 
 
 @frozen(eq=False)
+class NewOfSubclass:
+    """One of that class, with the attributes, that owns its memory: ``x.copy()``."""
+
+    of: OfSubclass
+
+
+@frozen(eq=False)
 class Unwrapped:
     """``x.view(np.ndarray)`` of an array that has a class."""
 
@@ -85,7 +93,7 @@ class Unclear(Enum):
     SUBCLASS = "an array of a subclass of the user's, or not"
 
 
-ArrayClass = PartOfFile | OfNoFile | OfSubclass | Unwrapped | Unclear
+ArrayClass = PartOfFile | OfNoFile | OfSubclass | NewOfSubclass | Unwrapped | Unclear
 # Views that are no method or index of the array: the functions give plain arrays.
 _PLAIN_VIEWS = frozenset({"as_strided", "broadcast", "broadcast_to"})
 
@@ -102,7 +110,13 @@ def unwrap(session: Recorder, made: Value, of: Value, is_whole: bool = True) -> 
 
 def is_of_subclass(kind: ArrayClass | None) -> bool:
     """Whether an array may be of a subclass of the user's."""
-    return kind is Unclear.SUBCLASS or type(kind) is OfSubclass
+    return kind is Unclear.SUBCLASS or type(kind) in (OfSubclass, NewOfSubclass)
+
+
+def kept(kind: ArrayClass | None) -> OfSubclass | None:
+    """The array of a subclass whose attributes are also those of what is made of it."""
+    found = kind.of if type(kind) is NewOfSubclass else kind
+    return found if type(found) is OfSubclass and found.keeps else None
 
 
 def as_picked(session: Recorder, whole: Value | None, found: object) -> object:
@@ -110,9 +124,9 @@ def as_picked(session: Recorder, whole: Value | None, found: object) -> object:
     made, classes = getattr(found, "_value", None), session.classes
     if made is None:
         return found
-    if any(is_of_subclass(classes[each]) for each in (made, whole) if each in classes):
-        classes[made] = Unclear.SUBCLASS
-    elif whole in classes:
+    if whole in classes and is_of_subclass(classes[whole]):
+        classes[made] = kept(classes[whole]) or Unclear.SUBCLASS
+    elif whole in classes and not _is_ndarray(classes[whole]):
         classes[made] = Unclear.WRAPPED
     else:
         classes.pop(made, None)
@@ -130,7 +144,7 @@ def note_classes(session: Recorder, name: str, args: Sequence[object], result: o
     for place, each in enumerate(found):
         if op.tag in CONTROL:
             regions = [arg for arg in args if isinstance(arg, Region)]
-            kind = _class_behind(regions, place, len(found), given, classes)
+            kind = _class_behind(session, regions, place, len(found), given)
         else:
             kind = _class_of(op, given, len(arrays)) if given else None
         if kind is Unclear.SUBCLASS and op.tag in CONTROL:
@@ -184,31 +198,43 @@ def class_by_ufunc(given: Sequence[ArrayClass], count: int) -> ArrayClass | None
     among them comes before a memmap.
     """
     if any(map(is_of_subclass, given)):
-        first = given[0]
-        keeps = type(first) is OfSubclass and first.keeps and all(x is first for x in given)
-        return first if keeps else Unclear.SUBCLASS
+        arrays = list(map(kept, given))
+        kinds = {None if each is None else each.kind for each in arrays}
+        return arrays[0] if len(kinds) == 1 and arrays[0] else Unclear.SUBCLASS
     has_ndarray = len(given) < count or any(map(_is_ndarray, given))
     return None if has_ndarray else Unclear.WRAPPED
 
 
 def _class_behind(
-    regions: Sequence[Region],
-    place: int,
-    count: int,
-    given: list[ArrayClass],
-    classes: Mapping[Value, ArrayClass],
+    session: Recorder, regions: Sequence[Region], place: int, count: int, given: list[ArrayClass]
 ) -> ArrayClass | None:
     """The class of a result of a branch or a loop; what a loop begins with has those ``given``."""
+    classes = session.classes
     if given or any(len(each.results) != count for each in regions):
         inside = [classes[x] for each in regions for x in _values_in(each.results) if x in classes]
     else:
         ends = [each.results[place] for each in regions]
+        if (made := _made_in_each(session, ends)) is not None:
+            return made
         inside = [classes[x] for x in ends if type(x) is Value and x in classes]
     if not given and not inside:
         return None
     if any(map(is_of_subclass, (*given, *inside))):
         return Unclear.SUBCLASS
     return Unclear.WRAPPED if all(map(_is_ndarray, (*given, *inside))) else Unclear.CLASS
+
+
+def _made_in_each(session: Any, ends: Sequence[object]) -> OfSubclass | None:
+    """The class of what all arms of a branch have made by ufuncs with the same attributes."""
+    found: OfSubclass | None = None
+    for each in ends:
+        kind = session.classes.get(each) if type(each) is Value else None
+        if type(kind) is not OfSubclass or kept(kind) is None or found not in (None, kind):
+            return None
+        if session.aliases.root(each) is not each or each in session.aliases.input_arrays:
+            return None
+        found = kind
+    return found
 
 
 def _is_ndarray(kind: ArrayClass) -> bool:
@@ -227,6 +253,8 @@ def _values_in(args: Iterable[object]) -> Iterator[Value]:
 def numpys_class(session: Recorder, value: Value) -> type[np.ndarray[Any, Any]] | None:
     """The class that an array has in NumPy; None if it is not known."""
     kind = session.classes.get(value)
+    if type(kind) is NewOfSubclass:
+        return kind.of.kind
     if type(kind) is OfSubclass:
         return kind.kind
     is_parameter = session.region and kind is None  # of the region, perhaps
