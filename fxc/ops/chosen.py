@@ -43,7 +43,9 @@ def ufunc_reduce(
     """
     kind = ops.type_of(x)
     wanted = ops.meta("ufunc_reduce", x, initial, where, ufunc, axis, keepdims, dtype, result).dtype
-    if ufunc not in _OPERATORS or not isinstance(kind, ArrayType) or result not in (None, wanted):
+    if ufunc not in _OPERATORS or not isinstance(kind, ArrayType) or not kind.rank:
+        return NotImplemented
+    if result not in (None, wanted):
         return NotImplemented
     name, neutral = _OPERATORS[ufunc]
     sums = name in ("sum", "prod")

@@ -73,6 +73,8 @@ def _has_halves_nest(node: Node) -> bool:
     reducer = REDUCERS[node.op]
     if result != HALF:
         return not reducer.position
+    if not _is_exact(reducer.combine, HALF):  # of float32 the same one is the largest
+        return _order(node) is not None
     order = _order(node) if operand.dtype == HALF and _is_exact(reducer.combine, HALF) else None
     if order is None or (order.outer and (order.inner or len(order.outer) > 1)):
         return False

@@ -112,6 +112,18 @@ def test_reductions_of_matrices(shape):
     assert not difference(watch(program, (x,)), watch(fxc.compile(program), (x,)), 0.0)
 
 
+def test_the_largest_and_the_smallest():
+    def program(x):
+        views = x, x.T, x[::-1], x[..., ::3], x * 2
+        return [y.max(axis=axis) - y.min(axis=axis) for y in views for axis in (None, 0, (0, 1))]
+
+    x = FINITE.reshape(2, 31, -1)
+    infinite = np.where(x > 60_000, np.float16(np.inf), x)
+    for given in (x, infinite, -infinite, np.where(x > 9, np.float16(np.nan), x)):
+        assert_bits(lambda x: x.max(axis=1), given)
+        assert not difference(watch(program, (given,)), watch(fxc.compile(program), (given,)), 0.0)
+
+
 def together(x, y, k):
     d = (x - y) * k + 0.1
     m = d > 0

@@ -388,7 +388,14 @@ def _into_arrays(x, i):
     return given, np.percentile(x, 30, axis=1, out=low) is low, low, row, whole, spectrum
 
 
-@pytest.mark.parametrize("program", [_of_some_as_methods, _methods_as_functions, _into_arrays])
+def _facts_of_arrays(x, i):
+    facts = x.device, x[0, 0].device, np.min_scalar_type(x), np.min_scalar_type(x.astype("f2"))
+    return facts, np.asarray_chkfinite(x, np.float32, "F"), np.eye(3, 4, order="F"), np.eye(2)
+
+
+@pytest.mark.parametrize(
+    "program", [_of_some_as_methods, _methods_as_functions, _into_arrays, _facts_of_arrays]
+)
 def test_options_that_numpy_serves(program: Callable[..., Any]) -> None:
     """By calls of NumPy in the graph, or its own code; methods as functions of their names."""
     rng = np.random.default_rng(8)
@@ -399,6 +406,15 @@ def test_options_that_numpy_serves(program: Callable[..., Any]) -> None:
         assert expected.error is None
         assert difference(expected, run(compiled, copy.deepcopy(args)), exact) == ""
     assert compiled.cache_info().eager_calls == 0
+
+
+def test_what_is_not_finite_raises() -> None:
+    def program(x):
+        return np.asarray_chkfinite(x) * 2
+
+    compiled = fxc.compile(program)
+    for x in (np.ones(3), np.array([1, np.nan]), np.array([2.0])):
+        assert difference(run(program, (x,)), run(compiled, (x,)), exact) == ""
 
 
 def test_a_mean_of_nothing_warns() -> None:

@@ -123,6 +123,10 @@ class ArrayFacts(TracedValue):
         return self._type.dtype
 
     @property
+    def device(self) -> str:
+        return "cpu"
+
+    @property
     def itemsize(self) -> int:
         return self._type.dtype.itemsize
 

@@ -283,11 +283,10 @@ def _step(low: Operand, high: Operand, parts: Dim, dtype: np.dtype) -> Any:
 
 
 def eye(N: object, M: object = None, k: Any = 0, dtype: object = float, order: str = "C") -> Any:
-    if order_of(order) != "C":
-        raise refuse(NUMPY_OPTION, "np.eye with order=")
     rows = dim_of(N)
     columns = rows if M is None else dim_of(M)
-    return record("eye", rows, columns, k=k.__index__(), dtype=dtype_of(dtype))
+    made = record("eye", rows, columns, k=k.__index__(), dtype=dtype_of(dtype))
+    return made.copy("F") if order_of(order) == "F" else made
 
 
 def identity(n: object, dtype: object = None) -> Any:

@@ -33,6 +33,15 @@ def result_type(*arrays_and_dtypes: Any) -> np.dtype:
     return found
 
 
+def min_scalar_type(a: Any) -> np.dtype:
+    """As ``np.min_scalar_type``: of an array with axes its dtype."""
+    kind = a._operand().type if isinstance(a, Traced) else None
+    if kind is not None and not kind.rank:
+        raise refuse(OPERAND, "np.min_scalar_type of a number, which decides the dtype,")
+    found: np.dtype = np.min_scalar_type(a) if kind is None else kind.dtype
+    return found
+
+
 def _promoting(x: Any) -> Any:
     if isinstance(x, list) and type(x) is not list:  # by its items NumPy takes it for a record's
         raise refuse(OPERAND, "np.result_type of such a list", "use its array")

@@ -216,6 +216,7 @@ _NUMPY_ATTRIBUTES: dict[str, Callable[[TracedScalar], Any]] = {
     "strides": lambda x: (),
     "ndim": lambda x: 0,
     "size": lambda x: 1,
+    "device": lambda x: "cpu",
     "dtype": lambda x: x._type.dtype,
     "itemsize": lambda x: x._type.dtype.itemsize,
     "nbytes": lambda x: x._type.dtype.itemsize,

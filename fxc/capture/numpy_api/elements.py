@@ -50,6 +50,14 @@ def clip(
     return record("clip", value, low, high)
 
 
+def asarray_chkfinite(a: object, dtype: object = None, order: Any = None) -> Any:
+    """As ``np.asarray_chkfinite``; where that raises, NumPy runs the call."""
+    array = creation.asarray(a, dtype, order=order)
+    if array.dtype.kind in "fc":
+        current().record("try_demand", operand(np.isfinite(array).all()))
+    return array
+
+
 _INTS = np.arange(2)
 _LEAVES_INTS = np.round(_INTS) is _INTS  # before NumPy 2.4
 

@@ -21,7 +21,7 @@ from fxc.ops.operators import Tag
 from fxc.ops.table import TABLE
 
 from ..arrays import creation, memory, shaping, sharing, sorting
-from ..arrays.dtypes import result_type
+from ..arrays.dtypes import min_scalar_type, result_type
 from ..arrays.reductions import deviating, find, reducing, scan
 from ..numbers.dims import axis_number
 from ..numbers.traced_int import wrap_dim
@@ -149,6 +149,7 @@ FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.cumprod: partial(scan, "cumprod"),
     np.where: finding.where,
     np.clip: elements.clip,
+    np.asarray_chkfinite: elements.asarray_chkfinite,
     np.round: elements.round_array,
     np.around: elements.round_array,
     np.copyto: elements.copyto,
@@ -180,6 +181,7 @@ FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.lib.stride_tricks.as_strided: memory.as_strided,
     np.lib.stride_tricks.sliding_window_view: memory.sliding_window_view,
     np.result_type: result_type,
+    np.min_scalar_type: min_scalar_type,
     np.shape: shape_of,
     np.ndim: lambda a: array_value(a).type.rank,
     np.size: size_of,
