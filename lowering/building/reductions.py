@@ -71,10 +71,10 @@ def _has_halves_nest(node: Node) -> bool:
     if node.op not in REDUCERS or not isinstance(operand, ArrayType):
         return False
     reducer = REDUCERS[node.op]
+    if reducer.position or not _is_exact(reducer.combine, result):
+        return _order(node) is not None  # of float32 the same one is the largest
     if result != HALF:
-        return not reducer.position
-    if not _is_exact(reducer.combine, HALF):  # of float32 the same one is the largest
-        return _order(node) is not None
+        return True
     order = _order(node) if operand.dtype == HALF and _is_exact(reducer.combine, HALF) else None
     if order is None or (order.outer and (order.inner or len(order.outer) > 1)):
         return False
@@ -256,7 +256,7 @@ def _nest(
         stmts = (Loop(str(var), size, stmts, chunk=cut, loc=node.loc),)
     total = element_of([stmt.name for stmt in accumulates])
     rounding = Body(context)
-    if is_half:
+    if is_half and not reducer.position:
         total = rounding.cast(total, F32, HALF)
     return tuple(index), total, (*stmts, *rounding.stmts)
 

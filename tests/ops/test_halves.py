@@ -115,12 +115,14 @@ def test_reductions_of_matrices(shape):
 def test_the_largest_and_the_smallest():
     def program(x):
         views = x, x.T, x[::-1], x[..., ::3], x * 2
-        return [y.max(axis=axis) - y.min(axis=axis) for y in views for axis in (None, 0, (0, 1))]
+        found = [y.max(axis=axis) - y.min(axis=axis) for y in views for axis in (None, 0, (0, 1))]
+        return found, [(y.argmax(axis), y.argmin(axis)) for y in views for axis in (None, 0, -1)]
 
     x = FINITE.reshape(2, 31, -1)
     infinite = np.where(x > 60_000, np.float16(np.inf), x)
     for given in (x, infinite, -infinite, np.where(x > 9, np.float16(np.nan), x)):
         assert_bits(lambda x: x.max(axis=1), given)
+        assert_bits(lambda x: np.argmin(x, axis=1), given)
         assert not difference(watch(program, (given,)), watch(fxc.compile(program), (given,)), 0.0)
 
 
