@@ -60,7 +60,7 @@ class Asked:
     initial: Any = np._NoValue
     where: Any = True
     ddof: Any = 0
-    mean: Any = np._NoValue
+    mean: object = None  # one that is given is NumPy's code's: ``statistics.averaging``
 
     @property
     def is_of_all(self) -> bool:
@@ -161,8 +161,6 @@ def _into(out: object, name: str, *operands: object, **options: object) -> Any:
 
 def reduce(name: str, x: object, asked: Asked) -> Any:
     """Record a reduction over an axis: None, an int or a tuple, as NumPy takes it."""
-    if asked.mean is not np._NoValue:
-        raise refuse(NUMPY_OPTION, f"np.{name} with mean=")
     if asked.is_of_all and isinstance(x, Traced) and x._reduce is not None:
         return x._reduce(name, asked)
     value, out = reducible(x), single_out(asked.out)
@@ -183,8 +181,8 @@ def reduce(name: str, x: object, asked: Asked) -> Any:
     if name in _COMPOSED:
         raise refuse(
             NUMPY_OPTION,
-            f"np.{name} with where=, or an out= of another dtype,",
-            "use np.where on the argument, and assign the result",
+            f"np.{name} with an out= of another dtype,",
+            "assign the result",
         )
     if name in ("any", "all"):
         asked = replace(asked, dtype=np.dtype(bool))
