@@ -45,7 +45,7 @@ def ufunc_reduce(
     wanted = ops.meta("ufunc_reduce", x, initial, where, ufunc, axis, keepdims, dtype, result).dtype
     if ufunc not in _OPERATORS or not isinstance(kind, ArrayType) or not kind.rank:
         return NotImplemented
-    if result not in (None, wanted):
+    if result is not None:  # into an array, of another dtype perhaps
         return NotImplemented
     name, neutral = _OPERATORS[ufunc]
     sums = name in ("sum", "prod")
