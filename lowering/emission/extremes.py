@@ -13,7 +13,8 @@ is none, nor is one that a branch leaves out.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from fxc.ir.symbols import computed_in
 from fxc.ops.python_numbers import stem
@@ -25,10 +26,9 @@ from .emitter import Emitter
 from .llvm_text import Lanes
 
 STEEP = 2**20  # places that an index may move by
+_FACTOR = 2**19  # the largest number that a counter may be multiplied by
 FAR = 2**40  # iterations
 _SIGNS = {"add": (1, 1), "subtract": (1, -1), "int": (1,), "astype": (1,), "item": (1,)}
-
-Made = Mapping[str, Load | Compute | Index]
 
 
 def looks(stmt: For, most: int) -> dict[Atom, Compute]:
@@ -39,37 +39,82 @@ def looks(stmt: For, most: int) -> dict[Atom, Compute]:
     body = tuple(walk(stmt.body))
     if len(body) > most or any(isinstance(each, Loop | For | While | Bind) for each in body):
         return {}
-    made = {each.name: each for each in body if isinstance(each, Load | Compute | Index)}
+    moves = _Moves(stmt)
     found: dict[Atom, Compute] = {}
     for check in body:
         failed = check.failed if isinstance(check, Check) else None
-        test = made.get(failed) if isinstance(failed, str) else None
+        test = moves.made.get(failed) if isinstance(failed, str) else None
         if isinstance(test, Compute) and test.op == "out_of_bounds":
-            index, size = (_step(x, stmt.var, made) for x in test.args)
-            if size == 0 and index is not None and abs(index) <= STEEP:
+            index, size = map(moves.step, test.args)
+            if size == _NONE and index is not None and index.most <= STEEP:
                 found[test.name] = test
     return found
 
 
-def _step(x: Atom, var: str, made: Made) -> int | None:
-    """What an int64 moves by from iteration to iteration, if that is always the same."""
-    if isinstance(x, Const) or x not in made:
-        return 0  # nothing that the loop makes
-    match made[x]:
-        case Index(value=value):
-            step = None if computed_in(value) else step_of(value, var)
-            return step if isinstance(step, int) else None
-        case Compute(op=op, args=args, arg_dtypes=dtypes) if all(each == I64 for each in dtypes):
-            name = stem(op)
-            steps = [_step(each, var, made) for each in args]
-            if name == "multiply" and steps[0] is not None and isinstance(args[1], Const):
-                return steps[0] * int(args[1].value)
-            signs = _SIGNS.get(name)
-            if signs is None or any(step is None for step in steps):
+class _Step(NamedTuple):
+    """What an int64 moves by from iteration to iteration, always the same: a known number, and one
+    of which only the size is known if no factor is larger than ``_FACTOR``.
+    """
+
+    known: int
+    factors: int = 0
+
+    @property
+    def most(self) -> int:
+        return abs(self.known) + self.factors
+
+
+_NONE = _Step(0)
+
+
+class _Moves:
+    """How the ints of a loop's body move, and the ``factors`` of its own that the counter has."""
+
+    def __init__(self, stmt: For) -> None:
+        body = walk(stmt.body)
+        self.var = stmt.var
+        self.made = {s.name: s for s in body if isinstance(s, Load | Compute | Index)}
+        self.factors: dict[Atom, None] = {}
+        self._found: dict[Atom, _Step | None] = {}
+
+    def step(self, x: Atom) -> _Step | None:
+        """None if it is not always the same."""
+        if isinstance(x, Const) or x not in self.made:
+            return _NONE  # nothing that the loop makes
+        if x not in self._found:
+            self._found[x] = self._of_made(self.made[x])
+        return self._found[x]
+
+    def _of_made(self, stmt: Load | Compute | Index) -> _Step | None:
+        match stmt:
+            case Index(value=value):
+                moves = None if computed_in(value) else step_of(value, self.var)
+                return _Step(moves) if isinstance(moves, int) else None
+            case Compute(op=op, args=args, arg_dtypes=dtypes) if all(t == I64 for t in dtypes):
+                steps = [step for each in args if (step := self.step(each)) is not None]
+                return self._of_result(stem(op), args, steps) if len(steps) == len(args) else None
+            case _:
                 return None
-            return sum(sign * (step or 0) for sign, step in zip(signs, steps, strict=True))
-        case _:
+
+    def _of_result(self, name: str, args: Sequence[Atom], steps: list[_Step]) -> _Step | None:
+        if name == "multiply" and _NONE in steps:
+            one, other = (1, 0) if steps[0] == _NONE else (0, 1)
+            return self._times(steps[one], args[other])
+        signs = _SIGNS.get(name)
+        if signs is None:
             return None
+        known = sum(sign * step.known for sign, step in zip(signs, steps, strict=True))
+        return _Step(known, sum(step.factors for step in steps))
+
+    def _times(self, step: _Step, factor: Atom) -> _Step:
+        """The step of a product with what does not move."""
+        if isinstance(factor, Const):
+            by = int(factor.value)
+            return _Step(step.known * by, step.factors * abs(by))
+        if step == _NONE:
+            return _NONE
+        self.factors[factor] = None
+        return _Step(0, step.most * _FACTOR)
 
 
 def are_in_bounds(emitter: Emitter, stmt: For, lo: str, hi: str) -> str:
@@ -80,15 +125,21 @@ def are_in_bounds(emitter: Emitter, stmt: For, lo: str, hi: str) -> str:
     f = emitter.function
     last = f.op(f"sub i64 {hi}, 1")
     whole = f.op(f"icmp ult i64 {f.op(f'sub i64 {last}, {lo}')}, {FAR}")
-    made = {s.name: s for s in walk(stmt.body) if isinstance(s, Compute | Index)}
+    moves, tests = _Moves(stmt), looks(stmt, emitter.costs.twice).values()
+    made = {s.name: s for s in moves.made.values() if not isinstance(s, Load)}
     outer = emitter.regs
     for counter in (lo, last):
         emitter.regs = outer.copy()
         emitter.regs.dims[stmt.var] = counter
-        for test in looks(stmt, emitter.costs.twice).values():
+        for test in tests:
             index, size = (_register(emitter, x, made) for x in test.args)
             inside = f.op(f"icmp ult i64 {index}, {size}")
             whole = f.op(f"and i1 {whole}, {inside}")
+    for test in tests:
+        moves.step(test.args[0])
+    for factor in moves.factors:
+        above = f.op(f"add i64 {_register(emitter, factor, made)}, {_FACTOR}")
+        whole = f.op(f"and i1 {whole}, {f.op(f'icmp ule i64 {above}, {2 * _FACTOR}')}")
     emitter.regs = outer
     return whole
 
@@ -96,7 +147,7 @@ def are_in_bounds(emitter: Emitter, stmt: For, lo: str, hi: str) -> str:
 def _register(emitter: Emitter, x: Atom, made: Mapping[str, Compute | Index]) -> str:
     """An int64 of the iteration that ``emitter.regs`` are about."""
     code = Lanes(emitter.function, 1)
-    if not isinstance(x, Const) and x in made:
+    if not isinstance(x, Const) and x in made and x not in emitter.regs.atoms:
         for each in _operands(made[x]):
             _register(emitter, each, made)
         emitter.straight(made[x], code)

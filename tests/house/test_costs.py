@@ -18,7 +18,7 @@ RIGHT: dict[str, set[str]] = {
     "emission/draw_code.py": {"(_PARTS, _SIZES, _BYTES)", "_CACHE", "_LEGACY_SIZE", "_MOST"},
     "emission/draws.py": {"ROOM"},
     "emission/emit.py": {"ELEMENT"},
-    "emission/extremes.py": {"STEEP", "FAR"},
+    "emission/extremes.py": {"STEEP", "_FACTOR", "FAR"},
     "emission/frame.py": {"WORD"},
     "emission/lock.py": {"_NANOSECONDS"},
     "emission/parallel.py": {"_ANY"},

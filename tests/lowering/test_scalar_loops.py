@@ -20,6 +20,7 @@ import numpy as np
 import pytest
 
 import fxc
+from fxc.lowering.emission.extremes import FAR
 from tests.covering import in_turns
 from tests.outcomes import difference, run
 
@@ -236,6 +237,14 @@ def from_to(x: Any, lo: int, hi: int, k: Any) -> Any:
     return total
 
 
+def every(x: Any, steps: Any, lo: int, n: int) -> Any:
+    total = 0.0
+    for step in steps:
+        for i in range(n):
+            total = total * 0.5 + x[i * step + lo - i]
+    return total
+
+
 def neighbours(x: Any) -> Any:
     """The inner loop is short."""
     n, m = x.shape
@@ -394,6 +403,18 @@ CASES: tuple[tuple[Callable[..., Any], tuple[tuple[Any, ...], ...]], ...] = (
     (same_place, ((RNG.random(7), np.array([0, -7, 6])), (RNG.random(7), np.array([1, 7])))),
     (from_to, ((RNG.random(20), 1, 5, np.array([2])), (RNG.random(20), -3, 5, np.array([0])))),
     (from_to, ((RNG.random(20), 5, 1, np.array([99])), (RNG.random(20), 2, 9, np.array([-7])))),
+    (
+        every,
+        ((RNG.random(20), np.array([4, 1, 0, -2]), 9, 4), (RNG.random(20), np.ones(3, int), 20, 2)),
+    ),
+    (
+        every,
+        ((RNG.random(20), np.array([2**62 + 1, 5]), 3, 5), (RNG.random(20), np.array([5]), 3, 0)),
+    ),
+    (
+        every,
+        ((RNG.random(20), np.array([2, 4]), 0, 8), (RNG.random(20), np.array([-(2**63)]), 1, 2)),
+    ),
     (neighbours, ((RNG.random((5, 6)),), (1000 * RNG.random((5, 6)),))),
     (neighbours, ((np.array([[np.inf, 1.0], [0.5, -np.inf]]),), (np.array([[np.nan, 1.0]]),))),
     (weighted_bytes, ((RNG.integers(0, 256, (5, 6)).astype(np.uint8),),)),
@@ -442,6 +463,19 @@ def test_nothing_is_checked_that_cannot_fail(fn: Callable[..., Any], args: Any, 
 def test_bounds_that_the_program_looks_at_are_not_looked_at_again() -> None:
     text = str(fxc.compile(cells, fullgraph=True).inspect(RNG.random(5), RNG.random(5), 4).loops)
     assert "out_of_bounds" not in text
+
+
+@pytest.mark.parametrize(
+    ("fn", "args"),
+    [
+        (from_to, (RNG.random(9), 0, 3, np.array([0]))),
+        (every, (RNG.random(9), np.array([2, 3]), 1, 3)),
+    ],
+)
+def test_indices_that_move_with_a_counter_are_looked_at_once(
+    fn: Callable[..., Any], args: Any
+) -> None:
+    assert f", {FAR}\n" in fxc.compile(fn, fullgraph=True).inspect(*args).llvm
 
 
 @pytest.mark.parametrize(
