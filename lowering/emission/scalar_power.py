@@ -5,7 +5,8 @@ from __future__ import annotations
 import struct
 from collections.abc import Sequence
 
-from ..nests.buffers import F64
+from ..nests.buffers import BOOL, F64, I64
+from ..operators.scalar_rules import NEARLY_EXACT
 from .llvm_text import Lanes, ModuleText, constant
 
 # Note [Powers by pow]
@@ -19,47 +20,46 @@ from .llvm_text import Lanes, ModuleText, constant
 
 _USUAL, _WIDE = 64, 128  # powers of two up to which results are looked at
 _MORE = {_USUAL: 0.5 / 0.4865, _WIDE: 0.5 / 0.483}
-_FMA = "call double @llvm.fma.f64(double"
 # For an exponent: how to come by the number and what is missing from it to the power of ``%x``.
-_PRODUCTS = f"""\
-  %p = fmul double %x, %x
-  %minus.p = fneg double %p
-  %e = {_FMA} %x, double %x, double %minus.p)
+_PRODUCTS = """\
+  %p = fmul {float} %x, %x
+  %minus.p = fneg {float} %p
+  %e = {fma} %x, {float} %x, {float} %minus.p)
 """
 _SUM = """\
-  %near = fadd double %q, %t
-  %gone = fsub double %near, %q
-  %rest = fsub double %t, %gone
+  %near = fadd {float} %q, %t
+  %gone = fsub {float} %near, %q
+  %rest = fsub {float} %t, %gone
 """
 _WAYS = {
     2.0: _PRODUCTS.replace("%p", "%near").replace("%minus.near", "%minus").replace("%e", "%rest"),
     3.0: f"""\
 {_PRODUCTS}\
-  %q = fmul double %p, %x
-  %minus.q = fneg double %q
-  %f = {_FMA} %p, double %x, double %minus.q)
-  %t = {_FMA} %e, double %x, double %f)
+  %q = fmul {{float}} %p, %x
+  %minus.q = fneg {{float}} %q
+  %f = {{fma}} %p, {{float}} %x, {{float}} %minus.q)
+  %t = {{fma}} %e, {{float}} %x, {{float}} %f)
 {_SUM}""",
     4.0: f"""\
 {_PRODUCTS}\
-  %q = fmul double %p, %p
-  %minus.q = fneg double %q
-  %f = {_FMA} %p, double %p, double %minus.q)
-  %twice = fadd double %p, %p
-  %t = {_FMA} %twice, double %e, double %f)
+  %q = fmul {{float}} %p, %p
+  %minus.q = fneg {{float}} %q
+  %f = {{fma}} %p, {{float}} %p, {{float}} %minus.q)
+  %twice = fadd {{float}} %p, %p
+  %t = {{fma}} %twice, {{float}} %e, {{float}} %f)
 {_SUM}""",
-    0.5: f"""\
-  %near = call double @llvm.sqrt.f64(double %x)
-  %minus = fneg double %near
-  %lost = {_FMA} %minus, double %near, double %x)
-  %twice = fadd double %near, %near
-  %rest = fdiv double %lost, %twice
+    0.5: """\
+  %near = {sqrt} %x)
+  %minus = fneg {float} %near
+  %lost = {fma} %minus, {float} %near, {float} %x)
+  %twice = fadd {float} %near, %near
+  %rest = fdiv {float} %lost, %twice
 """,
-    -1.0: f"""\
-  %near = fdiv double {constant(1.0, F64)}, %x
-  %minus = fneg double %near
-  %lost = {_FMA} %minus, double %x, double {constant(1.0, F64)})
-  %rest = fmul double %lost, %near
+    -1.0: """\
+  %near = fdiv {float} {one}, %x
+  %minus = fneg {float} %near
+  %lost = {fma} %minus, {float} %x, {float} {one})
+  %rest = fmul {float} %lost, %near
 """,
 }
 _EVEN = (2.0, 4.0)  # of either zero they are 0.0
@@ -69,56 +69,147 @@ _POSITIVE = (*_EVEN, 0.5)  # results without a sign, but for nan
 def power_of_scalars(code: Lanes, args: Sequence[str]) -> str:
     """The power of two scalars of float64."""
     x, y = args
-    exponent = next((each for each in _WAYS if y == code.const(each, F64)), None)
-    if code.count > 1 or exponent is None:
+    exponent = next((each for each in NEARLY_EXACT if y == code.const(each, F64)), None)
+    if exponent is None:
         return code.library("pow", args)
-    return code.op(f"call double {_function(code.function.module, exponent)}(double {x})")
+    kind, name = code.type(F64), f'@"fxc.power.{exponent}x{code.count}"'
+    module = code.function.module
+    if not any(name in text for text in module.functions):
+        write = _of_one if code.count == 1 else _of_lanes
+        module.functions.append(write(code, exponent, name))
+    return code.op(f"call {kind} {name}({kind} {x})")
 
 
-def _function(module: ModuleText, exponent: float) -> str:
-    """The name of the function for an exponent, which the module then has."""
-    name = f'@"fxc.power.{exponent}"'
-    if any(name in text for text in module.functions):
-        return name
-    module.declare("declare double @llvm.fma.f64(double, double, double)")
-    module.declare("declare double @llvm.sqrt.f64(double)")
+def _of_one(code: Lanes, exponent: float, name: str) -> str:
+    """The function for an exponent."""
+    module = code.function.module
     module.declare("declare void @llvm.sideeffect()")
-    power = module.library("pow", 2)
     often = module.metadata('!{!"branch_weights", i32 29, i32 1}')
-    module.functions.append(f"""\
+    return f"""\
 define internal double {name}(double %x) alwaysinline nounwind {{
 entry:
-{_WAYS[exponent]}\
-  %bits = bitcast double %near to i64
-  %size = {"add i64 %bits, 0" if exponent in _POSITIVE else f"and i64 %bits, {2**63 - 1}"}
-{_near("usual", _USUAL)}\
+{_usual(code, exponent)}\
   br i1 %usual.close, label %sure, label %seldom, !prof {often}
 sure:
   br i1 %usual.moderate, label %done, label %seldom, !prof {often}
 seldom:
   call void @llvm.sideeffect()
-  %zero = fcmp oeq double %x, {constant(0.0, F64)}
-{_near("wide", _WIDE)}\
-  %both = and i1 %wide.close, %wide.moderate
-  %known = or i1 %both, {"%zero" if exponent in _EVEN else "false"}
+{_known(code, exponent)}\
   br i1 %known, label %done, label %library
 library:
-  %found = call double {power}(double %x, double {constant(exponent, F64)})
+  %found = {_library(module, exponent, "%x")}
   br label %done
 done:
   %result = phi double [ %near, %sure ], [ %near, %seldom ], [ %found, %library ]
   ret double %result
 }}
-""")
-    return name
+"""
 
 
-def _near(name: str, most: int) -> str:
+def _of_lanes(code: Lanes, exponent: float, name: str) -> str:
+    """The function for an exponent, and one that asks pow for the lanes that are left to it."""
+    module, count, kind, mask = code.function.module, code.count, code.type(F64), code.of("i1")
+    every, rest = f"@llvm.vector.reduce.and.v{count}i1", name.replace("power", "powers")
+    module.declare(f"declare i1 {every}({mask})")
+    often = module.metadata('!{!"branch_weights", i32 4, i32 1}')
+    return f"""\
+define internal {kind} {name}({kind} %x) alwaysinline nounwind {{
+entry:
+{_usual(code, exponent)}\
+  %usual = and {mask} %usual.close, %usual.moderate
+  %all = call i1 {every}({mask} %usual)
+  br i1 %all, label %done, label %seldom, !prof {often}
+seldom:
+{_known(code, exponent)}\
+  %sure = or {mask} %usual, %known
+  %left = xor {mask} %sure, splat (i1 true)
+  %number = bitcast {mask} %left to i{count}
+  %places = zext i{count} %number to i64
+  %found = call {kind} {rest}({kind} %x, {kind} %near, i64 %places)
+  br label %done
+done:
+  %result = phi {kind} [ %near, %entry ], [ %found, %seldom ]
+  ret {kind} %result
+}}
+{_lane_by_lane(module, exponent, rest, kind)}"""
+
+
+def _lane_by_lane(module: ModuleText, exponent: float, name: str, kind: str) -> str:
+    """The function that puts powers by pow in the place of others, at the ``%places`` of 1s."""
+    module.declare("declare i64 @llvm.cttz.i64(i64, i1)")
+    return f"""\
+define internal {kind} {name}({kind} %x, {kind} %near, i64 %places) noinline cold nounwind {{
+entry:
+  %bases = alloca {kind}, align 64
+  %results = alloca {kind}, align 64
+  store {kind} %x, ptr %bases, align 64
+  store {kind} %near, ptr %results, align 64
+  br label %test
+test:
+  %left = phi i64 [ %places, %entry ], [ %others, %lane ]
+  %some = icmp ne i64 %left, 0
+  br i1 %some, label %lane, label %done
+lane:
+  %place = call i64 @llvm.cttz.i64(i64 %left, i1 true)
+  %before = sub i64 %left, 1
+  %others = and i64 %left, %before
+  %base = getelementptr double, ptr %bases, i64 %place
+  %result = getelementptr double, ptr %results, i64 %place
+  %one = load double, ptr %base, align 8
+  %found = {_library(module, exponent, "%one")}
+  store double %found, ptr %result, align 8
+  br label %test
+done:
+  %all = load {kind}, ptr %results, align 64
+  ret {kind} %all
+}}
+"""
+
+
+def _library(module: ModuleText, exponent: float, base: str) -> str:
+    power = module.library("pow", 2)
+    return f"call double {power}(double {base}, double {constant(exponent, F64)})"
+
+
+def _usual(code: Lanes, exponent: float) -> str:
+    """``%near``, and whether pow gives that, if it is of moderate size."""
+    kind, bits, one = code.type(F64), code.of("i64"), code.const(1.0, F64)
+    fma, sqrt = _call(code, "fma", 3), _call(code, "sqrt", 1)
+    size = -1 if exponent in _POSITIVE else 2**63 - 1
+    return f"""\
+{_WAYS[exponent].format(float=kind, fma=fma, sqrt=sqrt, one=one)}\
+  %bits = bitcast {kind} %near to {bits}
+  %size = and {bits} %bits, {code.const(size, I64)}
+{_near(code, "usual", _USUAL)}"""
+
+
+def _call(code: Lanes, name: str, count: int) -> str:
+    """How the call of an intrinsic on so many floats begins."""
+    kind, suffix = code.type(F64), "f64" if code.count == 1 else f"v{code.count}f64"
+    code.function.module.declare(
+        f"declare {kind} @llvm.{name}.{suffix}({', '.join([kind] * count)})"
+    )
+    return f"call {kind} @llvm.{name}.{suffix}({kind}"
+
+
+def _known(code: Lanes, exponent: float) -> str:
+    """Whether pow gives ``%near``, if that may be small or large."""
+    kind, mask = code.type(F64), code.of("i1")
+    return f"""\
+  %zero = fcmp oeq {kind} %x, {code.const(0.0, F64)}
+{_near(code, "wide", _WIDE)}\
+  %both = and {mask} %wide.close, %wide.moderate
+  %known = or {mask} %both, {"%zero" if exponent in _EVEN else code.const(False, BOOL)}
+"""
+
+
+def _near(code: Lanes, name: str, most: int) -> str:
     """Whether pow gives ``%near``, if that is between these powers of two; and whether it is."""
     low, high = (int.from_bytes(struct.pack(">d", 2.0**power)) for power in (-most, most))
+    kind, bits, more = code.type(F64), code.of("i64"), code.const(_MORE[most], F64)
     return f"""\
-  %{name}.more = {_FMA} %rest, double {constant(_MORE[most], F64)}, double %near)
-  %{name}.close = fcmp ueq double %{name}.more, %near
-  %{name}.past = sub i64 %size, {low}
-  %{name}.moderate = icmp ult i64 %{name}.past, {high - low}
+  %{name}.more = {_call(code, "fma", 3)} %rest, {kind} {more}, {kind} %near)
+  %{name}.close = fcmp ueq {kind} %{name}.more, %near
+  %{name}.past = sub {bits} %size, {code.const(low, I64)}
+  %{name}.moderate = icmp ult {bits} %{name}.past, {code.const(high - low, I64)}
 """

@@ -63,6 +63,10 @@ class Costs:
     parts_steps: int = 4
     parts_iterations: int = 1 << 12
 
+    # Loops of the user's program over elements: iterations of an innermost one below which LLVM may
+    # write them out.
+    steps_short: int = 16
+
     # Taps: how many may run inside of the loops over the elements that they add to.
     taps: int = 64
 

@@ -6,12 +6,13 @@ The code itself is in ``emission/python_code.py`` and ``emission/python_failures
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 
-from ..nests.buffers import F64, I64
-from .scalar_rules import NUMPY_RULES, DTypes, ScalarRule, cast_types
+from ..nests.buffers import F64, I64, Atom, Const
+from .scalar_rules import NEARLY_EXACT, NUMPY_RULES, DTypes, ScalarRule, cast_types
 
 
 def _as_result(dtypes: DTypes, result: np.dtype) -> tuple[DTypes, np.dtype]:
@@ -107,3 +108,14 @@ FAILING = frozenset(
 SCALAR_RULES: dict[str, ScalarRule] = (
     NUMPY_RULES | PYTHON_RULES | {f"{name} fails": ScalarRule(2) for name in sorted(FAILING)}
 )
+
+
+def asks_library(op: str, args: Sequence[Atom]) -> bool:
+    """Whether the C library computes an operator for each number of its own."""
+    if op in _POWERS:
+        return not (isinstance(args[1], Const) and args[1].value in NEARLY_EXACT)
+    return op in _IN_LIBRARY
+
+
+_POWERS = frozenset({"power_of_scalars", "py_power"})
+_IN_LIBRARY = frozenset({"hypot_of_parts", *(f"math_{name}" for name in LIBRARY)})

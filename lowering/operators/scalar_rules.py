@@ -114,6 +114,10 @@ SPECIAL_COSTS = {
     **dict.fromkeys(("gamma", "gammaln", "log_ndtr", "j0", "j1"), 100),
 }
 
+# Powers of scalars that are nearly always the number nearest to the result, which is asked of pow
+# where it may not be. See Note [Powers by pow].
+NEARLY_EXACT = (2.0, 3.0, 4.0, 0.5, -1.0)
+
 NUMPY_RULES: dict[str, ScalarRule] = {
     **{name: ScalarRule() for name in _USUAL},
     **{name: _bounded(cost) for name, cost in MATH_COSTS.items()},

@@ -1,20 +1,29 @@
-"""Loops of the user's program over columns become nests, so that lanes go from column to column.
+"""Loops of the user's program over columns, or over elements, become nests.
 
 ::
 
-    loop j in 0:n                            for j in 0:n
+    loop j in 0:n                            for j in 0:n lanes 8
       for i1 in 0:m                    →       for i1 in 0:m
         A[i1, j] = f(A[i1, j])                   A[i1, j] = f(A[i1, j])
 
-The iterations have nothing to do with each other, as those of a parallel loop. A column alone has
-each of its elements in another cache line.
+    loop i in 0:m                            for i in 0:m parallel 16
+      loop j in 1:n                    →       for j in 0:n - 1 lanes 8
+        t1 = item(u[i, j - 1])                   t1 = item(u[i, j])
+        v[i, j] = power(t1, 2.0)                 v[i, j + 1] = power(t1, 2.0)
+
+The iterations have nothing to do with each other, as those of a parallel loop, and always do the
+same. A column alone has each of its elements in another cache line, so lanes go from column to
+column. Loops over elements have lanes and threads as those over arrays have, and functions that
+LLVM has no vectors for.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import cast
 
+from fxc.ir.size_functions import hint
 from fxc.ir.symbols import Dim, computed_in, symbol, symbols_of
 
 from ..nests.accesses import Block, rename
@@ -23,7 +32,9 @@ from ..nests.bounds import Range, counter_bounds, ranges_within, trips
 from ..nests.independence import why_dependent
 from ..nests.program import Program
 from ..nests.rewriting import outermost_first
-from ..nests.statements import For, Load, Loop, Store
+from ..nests.statements import Compute, For, Index, Load, Loop, Stmt, Store
+from ..operators.python_rules import asks_library
+from .survey import why_no_lanes
 
 Counters = tuple[dict[str, Range], dict[str, Range]]  # their bounds, and the values that they take
 
@@ -37,28 +48,59 @@ def independent_steps(program: Program) -> Program:
     known = counters, ranges_within(counters)
 
     def change(steps: For) -> Block | None:
-        nest = _nest(program, known, steps)
+        nest = _nest(program, known, steps) or _of_elements(program, known, steps)
         return None if nest is None else (nest,)
 
     return replace(program, body=outermost_first(program.body, change))
 
 
 def _nest(program: Program, counters: Counters, steps: For) -> Loop | None:
-    """The nest that a loop is; None if that is not right or brings nothing."""
+    """The nest that a loop over columns is; None if that is not right or brings nothing."""
+    if not any(isinstance(stmt, Loop) for stmt in steps.body):
+        return None
+    nest = _as_loop(counters, steps, steps.body)
+    if nest is None or not _is_across(program, nest) or why_dependent(program, nest):
+        return None
+    return nest
+
+
+def _as_loop(counters: Counters, steps: For, body: Block) -> Loop | None:
+    """The loop that runs what an iteration of another one does, from its first number on."""
     known, ranges = counters
     if steps.leave is not None or steps.var not in known:
         return None
-    inner = [stmt for stmt in steps.body if isinstance(stmt, Loop)]
-    if not inner or any(_varies(stmt.size, steps.var) for stmt in inner):
+    if any(_varies(stmt.size, steps.var) for stmt in body if isinstance(stmt, Loop)):
         return None
     first, last = known[steps.var]
     moved: dict[str, Dim] = {steps.var: symbol(steps.var, hint=0) + first}
-    body = steps.body if first == 0 else tuple(rename(stmt, moved) for stmt in steps.body)
-    count = trips((first, last), ranges)
-    nest = Loop(steps.var, count, body, loc=steps.loc)
-    if not _is_across(program, nest) or why_dependent(program, nest):
+    body = body if first == 0 else tuple(rename(stmt, moved) for stmt in body)
+    return Loop(steps.var, trips((first, last), ranges), body, loc=steps.loc)
+
+
+def _of_elements(program: Program, counters: Counters, steps: For) -> Loop | None:
+    """The nest that a loop over elements is, or one over such loops; None if that is not right or
+    brings nothing.
+    """
+    body = tuple(_of_elements_inside(program, counters, stmt) for stmt in steps.body)
+    nest = None if None in body else _as_loop(counters, steps, cast(Block, body))
+    if nest is None or why_dependent(program, nest):
         return None
-    return nest
+    if any(isinstance(stmt, Loop) for stmt in nest.body):
+        return nest
+    is_short = hint(nest.size) < program.target.costs.steps_short
+    return None if is_short or why_no_lanes(program, nest) else nest
+
+
+def _of_elements_inside(program: Program, counters: Counters, stmt: Stmt) -> Stmt | None:
+    match stmt:
+        case For():
+            return _of_elements(program, counters, stmt)
+        case Compute(op=op, args=args):
+            return None if asks_library(op, args) else stmt
+        case Load() | Index() | Store():
+            return stmt
+        case _:
+            return None
 
 
 def _varies(size: Dim, var: str) -> bool:

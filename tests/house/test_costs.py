@@ -35,6 +35,7 @@ RIGHT: dict[str, set[str]] = {
     "operators/dot_order.py": {"LONGEST", "_LENGTHS"},
     "operators/matrix_order.py": {"LEAST", "MOST", "_SHORT", "_LONG", "_LARGE", "_PRIME"},
     "operators/python_rules.py": {"_LIBRARY_COST"},
+    "operators/scalar_rules.py": {"NEARLY_EXACT"},
     "operators/reduction_order.py": {"PAIRWISE_GROUPS", "BUFFER_SIZE"},
     "scheduling/growing_products.py": {"ACCUMULATORS", "MULTIPLE"},
     "scheduling/vectors_together.py": {"_LEAST_VECTOR"},

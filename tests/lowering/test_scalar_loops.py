@@ -546,20 +546,38 @@ def test_squares_have_roots() -> None:
     assert text.count("sqrt fails") == 1
 
 
-@pytest.mark.parametrize("fn", [square, cube, fourth, root, inverse])
-def test_powers_are_those_of_the_c_library(fn: Callable[..., Any]) -> None:
-    """Of numbers near 1, of all sizes, and beside powers of two."""
+def one_by_one(x, out):
+    for i in range(len(x)):
+        if out[i] == 0:
+            out[i] = x[i] ** 2
+        elif out[i] == 1:
+            out[i] = x[i] ** 3
+        elif out[i] == 2:
+            out[i] = x[i] ** 4.0
+        elif out[i] == 3:
+            out[i] = x[i] ** 0.5
+        else:
+            out[i] = x[i] ** -1.0
+
+
+@pytest.mark.parametrize(
+    ("fn", "ways"), [*((fn, 1) for fn in (square, cube, fourth, root, inverse)), (one_by_one, 5)]
+)
+def test_powers_are_those_of_the_c_library(fn: Callable[..., Any], ways: int) -> None:
+    """Of numbers near 1, of all sizes, and beside powers of two; in lanes and one by one."""
     size = 2.0 ** np.arange(-1074, 1024)
     x = np.concatenate([RNG.random(2000) + 0.5, np.exp(RNG.uniform(-90, 90, 2000)), size,
                         np.nextafter(size, 0), [0.0, -0.0, np.inf, np.nan]])  # fmt: skip
     x = np.concatenate([x, -x])
     compiled = fxc.compile(fn, fullgraph=True)
-    there, here = (run(f, (x, np.zeros_like(x))) for f in (fn, compiled))
-    assert difference(there, here) == ""
+    for way in range(ways):
+        there, here = (run(f, (x, np.full_like(x, way))) for f in (fn, compiled))
+        assert difference(there, here) == ""
     assert compiled.cache_info().eager_calls == 0
 
 
-def test_squares_that_pow_decides() -> None:
+@pytest.mark.parametrize("fn", [square, one_by_one])
+def test_squares_that_pow_decides(fn: Callable[..., Any]) -> None:
     """Where the square lies between two numbers, about as far as is known of pow, and beyond."""
     x = RNG.random(20_000) * 2.0 ** RNG.integers(-60, 60, 20_000)
     near = [float(each) for each in x * x]
@@ -569,8 +587,8 @@ def test_squares_that_pow_decides() -> None:
         for e, n in zip(exact, near, strict=True)
     ]
     x = x[np.abs(np.array(off) - 0.485) < 0.015]
-    compiled = fxc.compile(square, fullgraph=True)
-    there, here = (run(f, (x, np.zeros_like(x))) for f in (square, compiled))
+    compiled = fxc.compile(fn, fullgraph=True)
+    there, here = (run(f, (x, np.zeros_like(x))) for f in (fn, compiled))
     assert difference(there, here) == ""
     text = str(compiled.inspect(x, np.zeros_like(x)).llvm)
     assert text.index("%usual.close") < text.index("%wide.close") < text.index("call double @libm")
@@ -1009,16 +1027,19 @@ def test_what_an_iteration_stores_for_the_next_one(fn: Callable[..., Any], dynam
 
 def beside_others(x, y, n):
     for i in range(len(x)):
-        x[i] = i
+        if x[i] < 0.5:
+            x[i] = i
     for i in range(len(x)):
         for j in range(len(x)):
-            y[j] = max(y[j], x[i] * x[j])
+            if y[j] < x[i] * x[j]:
+                y[j] = x[i] * x[j]
     return y
 
 
 def alone(x, y, n):
     for i in range(len(x)):
-        x[i] = i
+        if x[i] < 0.5:
+            x[i] = i
     return x
 
 

@@ -1,4 +1,4 @@
-"""Loops of the user's program over columns: lanes from column to column."""
+"""Loops of the user's program over columns and over elements: lanes from one to the next."""
 
 from __future__ import annotations
 
@@ -84,6 +84,14 @@ for i in 0:27 lanes 16
         "for j in range(8):\n    A[:, j] = y[j]\n    A[:, j + 1] = v[j]",
         "for j in range(8):\n    A[:, j] *= y[3]\n    y[j] = j",
         "for j in range(8):\n    A[:, 0] += A[:, j]",
+        # The next element is read, or the one before, or what all write.
+        "for j in range(30):\n    w[j] = w[j + 1]",
+        "for j in range(1, 30):\n    w[j] = w[j - 1] + 1",
+        "for j in range(30):\n    w[3] = w[j]",
+        # A total; so few that LLVM writes them out; what the C library computes.
+        "for j in range(11):\n    for i in range(30):\n        y[j] += w[i]",
+        "for j in range(12):\n    y[j] += v[j]",
+        "for j in range(30):\n    w[j] = z[j] ** v[3]",
         # Rows lie side by side as they are.
         "for j in range(8):\n    A[j] *= y[j]",
         # It ends early, or has another length each time.
@@ -93,4 +101,68 @@ for i in 0:27 lanes 16
     ],
 )
 def test_what_stays(lines: str) -> None:
-    assert "  loop " in loops_of_lines(lines, v=12, y=12, A=(12, 12))
+    assert "  loop " in loops_of_lines(lines, v=12, y=12, w=40, z=40, A=(12, 12))
+
+
+def edges(u: Any, v: Any) -> None:
+    n, m = u.shape
+    for i in range(1, n - 1):
+        for j in range(m - 2):
+            across = u[i, j + 2] - u[i, j]
+            down = u[i + 1, j + 1] - u[i - 1, j + 1]
+            v[i, j + 1] = (across**2 + down**2) ** 0.5
+
+
+def relaxed(u: Any, v: Any) -> None:
+    for _ in range(3):
+        for i in range(1, len(u) - 1):
+            for j in range(1, len(u[0]) - 1):
+                v[i, j] = (u[i - 1, j] + u[i + 1, j] + u[i, j - 1] + u[i, j + 1]) / 4
+        for i in range(1, len(u) - 1):
+            for j in range(1, len(u[0]) - 1):
+                u[i, j] = v[i, j] ** 3
+
+
+def upper(u: Any, v: Any) -> None:
+    for i in range(len(u)):
+        for j in range(i, len(u[0])):
+            v[i, j] = u[i, j] * np.sqrt(abs(v[i, j])) + i * j
+
+
+@pytest.mark.bits
+@pytest.mark.parametrize("program", [edges, relaxed, upper])
+@pytest.mark.parametrize("threads", [1, 8])
+def test_elements(program: Any, threads: int) -> None:
+    """Also of arrays that overlap, and of few elements and none."""
+    rng = np.random.default_rng(3)
+    before = fxc.get_num_threads()
+    fxc.set_num_threads(threads)
+    try:
+        for dynamic in (False, True):
+            compiled = fxc.compile(program, fullgraph=True, dynamic=dynamic)
+            for n, m in ((40, 40), (3, 70), (2, 2), (300, 201)):
+                u, v = rng.standard_normal((n, m)), rng.standard_normal((n, m))
+                assert same(program, compiled, (u, v))
+                assert same(program, compiled, (u, u[::-1]))
+    finally:
+        fxc.set_num_threads(before)
+
+
+def test_loops_over_elements() -> None:
+    args = np.ones((40, 40)), np.ones((40, 40))
+    assert_expected_inline(
+        body(fxc.compile(edges).inspect(*args).loops),
+        """\
+for i in 0:38
+  for i_1 in 0:38 lanes 16 overlapping
+    t15 = add(power_of_scalars(subtract(item(u[i + 1, i_1 + 2]), item(u[i + 1, i_1])), 2.0), power_of_scalars(subtract(item(u[i + 2, i_1 + 1]), item(u[i, i_1 + 1])), 2.0))
+    v[i + 1, i_1 + 1] = power_of_scalars(t15, 0.5)""",
+    )
+    assert_expected_inline(
+        body(fxc.compile(upper).inspect(*args).loops),
+        """\
+loop i in 0:40
+  t1 = (-i + 40)
+  for i_1 in 0:-i + 40 lanes 8 end first
+    v[i, i + i_1] = add(multiply(item(u[i, i + i_1]), sqrt(absolute(item(v[i, i + i_1])))), astype:float64((i*i + i*i_1)))""",
+    )

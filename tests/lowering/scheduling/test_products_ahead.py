@@ -108,7 +108,7 @@ def test_a_loop_of_columns() -> None:
         """\
 loop i in 0:9
   b4.ahead1 = matmul(v2.ahead1x, v3.ahead1y)
-  loop i_1 in 0:20
+  for i_1 in 0:20 lanes 8 ends first
     B[i, i_1] = add(item(B[i, i_1]), b4.ahead1[i_1, 0, 0])""",
     )
 
