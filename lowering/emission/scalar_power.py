@@ -11,15 +11,18 @@ from .llvm_text import Lanes, ModuleText, constant
 
 # Note [Powers by pow]
 # ``s ** 2`` of a scalar is ``pow(s, 2.0)``, which is not always the nearest number to the square.
-# By the comment above it, glibc's pow errs by up to 0.511 ulp, and 1.5 * 2**-15 times the logarithm
-# of the result: less than 0.5131 if that is between 2**-64 and 2**64, less than 0.516 up to twice
-# as many powers of two. So where a power, known to twice as many bits, is within 0.4865 (0.483) ulp
-# of a number, any other would be beyond 0.5135 (0.517) and pow gives that one, too. It is within
-# that if a little more than what is missing, added to it, is lost. The rest, one in 37 (30), is
-# left to pow, as are results that are tiny, huge, infinite or nan.
+# By the comments above it, glibc's pow errs by up to 0.511 ulp, and 1.5 * 2**-15 times the
+# logarithm of the result: less than 0.5131 if that is between 2**-64 and 2**64, less than 0.5152 up
+# to twice as many powers of two. What is beyond one half comes before the last rounding and is a
+# part of the result, so that it is half as much just above a power of two as just below one: less
+# than 0.00655 (0.0076) times the result over its power of two. Where a power, known to twice as
+# many bits, is further than that (we take 0.0068 and 0.0080) from the middle between two numbers,
+# pow gives the nearer one, too: the other one would be further off than pow may err. It is if what
+# is missing, with that much more, is lost in a sum. The rest, one in 51 (43), is left to pow, as
+# are results that are tiny, huge, infinite or nan.
 
 _USUAL, _WIDE = 64, 128  # powers of two up to which results are looked at
-_MORE = {_USUAL: 0.5 / 0.4865, _WIDE: 0.5 / 0.483}
+_MORE = {_USUAL: 0.0068 * 2.0**-52, _WIDE: 0.0080 * 2.0**-52}  # of the result
 # For an exponent: how to come by the number and what is missing from it to the power of ``%x``.
 _PRODUCTS = """\
   %p = fmul {float} %x, %x
@@ -208,7 +211,9 @@ def _near(code: Lanes, name: str, most: int) -> str:
     low, high = (int.from_bytes(struct.pack(">d", 2.0**power)) for power in (-most, most))
     kind, bits, more = code.type(F64), code.of("i64"), code.const(_MORE[most], F64)
     return f"""\
-  %{name}.more = {_call(code, "fma", 3)} %rest, {kind} {more}, {kind} %near)
+  %{name}.away = {_call(code, "copysign", 2)} %near, {kind} %rest)
+  %{name}.lost = {_call(code, "fma", 3)} %{name}.away, {kind} {more}, {kind} %rest)
+  %{name}.more = fadd {kind} %near, %{name}.lost
   %{name}.close = fcmp ueq {kind} %{name}.more, %near
   %{name}.past = sub {bits} %size, {code.const(low, I64)}
   %{name}.moderate = icmp ult {bits} %{name}.past, {code.const(high - low, I64)}
