@@ -39,15 +39,20 @@ def read_number(emitter: Emitter, param: Param, given: str, least: int | None) -
     f = emitter.function
     name, kind = _READ[param.dtype.str[1:]]
     emitter.module.declare(f"declare {kind} @{name}(ptr)")
-    return f.op(f"call {kind} @{name}(ptr {given}){at_least(emitter, least)}")
+    mark = "" if least is None else _range(emitter, least)
+    return f.op(f"call noundef {kind} @{name}(ptr {given}){mark}")
 
 
 def at_least(emitter: Emitter, least: int | None) -> str:
-    """What is written behind an instruction that gives an int of at least this, if that is known:
-    of ``0 <= i < n`` LLVM then makes one comparison.
+    """What is written behind a load of an int of at least this, if that is known: of
+    ``0 <= i < n`` LLVM then makes one comparison, also where ``and`` would not have looked at n.
     """
     if least is None:
         return ""
+    return f"{_range(emitter, least)}, !noundef {emitter.module.metadata('!{}')}"
+
+
+def _range(emitter: Emitter, least: int) -> str:
     return f", !range {emitter.module.metadata(f'!{{i64 {least}, i64 {-(2**63)}}}')}"
 
 

@@ -465,6 +465,12 @@ def test_bounds_that_the_program_looks_at_are_not_looked_at_again() -> None:
     assert "out_of_bounds" not in text
 
 
+@pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="reads machine code")
+def test_both_bounds_of_an_index_are_one_comparison() -> None:
+    args = RNG.random(5), RNG.random(5), 4
+    assert not re.findall(r"\bsetn?s\b", fxc.compile(cells, fullgraph=True).inspect(*args).asm)
+
+
 @pytest.mark.parametrize(
     ("fn", "args"),
     [
