@@ -632,6 +632,47 @@ MATCHED = (1, 2, 3, Color.RED, Color.BLUE, {"a": 3.0, "b": X}, Pair(X, 1), Pair(
 MATCHED += ([0.5], "text", 2.5, True, None, Model())
 
 
+def rebinds(x, k):
+    """Names that patterns and handlers bind, with another value."""
+    match k:
+        case int(n):
+            n += 1
+        case [first, *rest]:
+            first, rest = first * 2, len(rest)
+            n = first + rest
+        case {"a": n, **rest}:
+            rest = len(rest)
+            n *= rest
+    try:
+        if len(x) > 2:
+            raise ValueError("long")
+    except ValueError as error:
+        error = str(error)
+        return x * n, len(error)
+    return x + n
+
+
+def takes_arrays(x, m):
+    """Patterns of sequences, which take arrays from NumPy 2.5 on."""
+    found = []
+    for part in (x, m, m[:1], x[:0], x[0], m.sum()):
+        match part:
+            case []:
+                found.append(0)
+            case [[a, *_]]:
+                found.append(a)
+            case [[a, *_], [*_, b]]:
+                found.append(a * 10 + b)
+            case [a, *rest, b]:
+                found.append((a - b, len(rest)))
+            case _:
+                found.append(part)
+    match m:
+        case [row, other]:
+            row += other
+    return found, m
+
+
 def tries(x, table, k):
     out = []
     try:
@@ -777,6 +818,8 @@ STATEMENTS: list[tuple[Any, list[tuple[Any, ...]]]] = [
     (walrus, [(X,)]),
     (formats, [(X, 7, "a"), (X, 8, "b")]),
     (matches, [(X, k, {}) for k in MATCHED]),
+    (rebinds, [(X, 3), (X, [4, X]), (X, {"a": 2.0, "b": 1}, {})]),
+    (takes_arrays, [(X, np.arange(6.0).reshape(2, 3))]),
     (tries, [(X, {"a": 2.0}, 2), (X, {"b": 1}, 3), (X, {}, 5)]),
     (deletes, [(X,)]),
     (comprehensions, [(X,)]),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABCMeta
 from collections.abc import Callable, Iterator
 from operator import attrgetter
 from typing import Any
@@ -362,4 +363,8 @@ _AS_FUNCTIONS = (
 for _name in _AS_FUNCTIONS.split():
     setattr(TracedArray, _name, as_numpys(_name))
 give_operators(TracedArray, write_in_place)
+
+# ``case [a, b]:`` takes arrays from NumPy 2.5 on, by a flag of their class, Py_TPFLAGS_SEQUENCE: a
+# class in Python gets it where an abstract one that has it is told of it.
+ABCMeta("_Matched", (), {"__abc_tpflags__": np.ndarray.__flags__ & 1 << 5}).register(TracedArray)
 TracedValue._wrappers[ArrayType] = TracedArray

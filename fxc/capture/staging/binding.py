@@ -97,9 +97,12 @@ def _bound_otherwise(function: ast.FunctionDef) -> frozenset[str]:
         match node:
             case ast.With(items=items) | ast.AsyncWith(items=items):
                 found.update(*(stored(x.optional_vars) for x in items if x.optional_vars))
-            case ast.Import() | ast.ImportFrom() | ast.ExceptHandler() | ast.match_case():
-                body = getattr(node, "body", ())
-                found |= assigned([node]) - assigned(body)
+            case ast.Import() | ast.ImportFrom():
+                found |= assigned([node])
+            case ast.ExceptHandler(name=str(name)):
+                found.add(name)
+            case ast.match_case(pattern):
+                found |= assigned([pattern])
             case ast.AsyncFor(target=target):
                 found |= stored(target)
             case ast.Global(names) | ast.Nonlocal(names):
