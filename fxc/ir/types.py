@@ -193,6 +193,8 @@ Type = ArrayType | ScalarType
 def filled(shape: tuple[int, ...], dtype: np.dtype, number: int) -> np.ndarray:
     """An array of one number; of dates without a unit, which have none, of NaT."""
     is_unset = dtype.kind == "M" and is_without_unit(dtype)
+    if dtype.kind == "m":  # NumPy 2.5 warns where one of Python's becomes a duration without a unit
+        return np.full(shape, number, np.int64).astype(dtype)
     return np.full(shape, "NaT" if is_unset else number, dtype)
 
 

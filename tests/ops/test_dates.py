@@ -10,6 +10,7 @@ import pytest
 
 import fxc
 from fxc.ops.dates import _sums_wrap_around
+from tests.outcomes import warnings_of
 from tests.wild.seen import difference, watch
 
 MOST = np.iinfo(np.int64).max
@@ -197,3 +198,28 @@ def test_a_condition_on_durations_is_no_range_of_ints():
         return count
 
     assert_same(program, "M8[D]")
+
+
+def beside_ints(t, d, k):
+    later = d + 1
+    t[:2] -= k
+    np.add(t, 3, out=t, where=t > 0)
+    for i in range(3):
+        later[i] = later[i] + i
+    return later, 5 - t, t == k, np.maximum(t, 2), t * 2
+
+
+def without_a_unit(t, d, k):
+    e = d.copy()
+    e[0] = np.datetime64("NaT")
+    return d == np.datetime64("NaT"), t + np.timedelta64(k > 0), e
+
+
+@pytest.mark.parametrize("program", [beside_ints, without_a_unit])
+def test_durations_without_a_unit_of_which_newer_versions_of_numpy_warn(program):
+    make = lambda: (np.arange(5).astype("m8[s]"), np.arange(5).astype("M8[D]"), 4)  # noqa: E731
+    compiled = fxc.compile(program, fullgraph=True)
+    for _ in range(2):
+        assert warnings_of(compiled, *make()) == warnings_of(program, *make())
+        assert not difference(watch(program, make()), watch(compiled, make()), 0.0)
+    assert compiled.cache_info().eager_calls == 0

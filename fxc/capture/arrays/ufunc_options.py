@@ -23,12 +23,11 @@ from ..values.operands import (
     array_value,
     dtype_of,
     has_traced,
-    numpys_operand,
     operand,
     record,
     wrap,
 )
-from .ufuncs import call_ufunc, check_python_ints, writable
+from .ufuncs import call_ufunc, cast, operands_of, writable
 
 _BOOL: np.dtype = np.dtype(bool)
 
@@ -44,8 +43,7 @@ def call_with_options(
         warn_again(_warning_of_undefined())
     inputs, outs = _split_outputs(ufunc, inputs, options.pop("out", None))
     options.pop("subok", None)  # there are no subclasses
-    operands = [numpys_operand(x) for x in inputs]
-    check_python_ints(name, inputs, operands)
+    operands: Sequence[Operand] = operands_of(name, inputs)
     casting = options.pop("casting", "same_kind")
     signature = _signature(ufunc, options)
     for key in options:
@@ -53,7 +51,7 @@ def call_with_options(
     loop = None
     if signature is not None or casting != "same_kind":
         loop = _loop_dtypes(ufunc, operands, outs, signature, casting)
-        operands = [_cast(x, dtype, casting) for x, dtype in zip(operands, loop, strict=False)]
+        operands = [cast(x, dtype, casting) for x, dtype in zip(operands, loop, strict=False)]
     plain = where is True and casting == "same_kind" and loop is None
     if plain and ufunc.nout == 1 and outs[0] is not None:
         current().record(f"{name}.out", *operands, out=writable(outs[0]))
@@ -141,15 +139,6 @@ def _loop_dtypes(
     )
     found: tuple[np.dtype, ...] = ufunc.resolve_dtypes((*given, *wanted), **options)
     return found
-
-
-def _cast(x: Operand, dtype: np.dtype, casting: str) -> Operand:
-    """The operand as the loop takes it; a Python scalar is no longer weak."""
-    if isinstance(x, Literal):
-        return Literal(dtype.type(np.asarray(x.value).astype(dtype, casting="unsafe")))
-    if x.type.dtype == dtype and not x.type.weak:
-        return x
-    return current().value("astype", x, dtype, casting="unsafe" if x.type.weak else casting)
 
 
 def _mask(name: str, operands: Sequence[Operand], where: object) -> Operand:

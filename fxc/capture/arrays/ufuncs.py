@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import cache
 from types import NoneType
 from typing import Any
@@ -23,6 +24,7 @@ from ..numbers.varying import guard_range
 from ..session.exceptions import note, noting
 from ..session.refusing import refusal, refuse
 from ..session.session import current
+from ..session.warned_of import warn_again, warning_of
 from ..values.operands import (
     Traced,
     TracedValue,
@@ -61,8 +63,7 @@ def call_ufunc(name: str, *inputs: object, out: object = None) -> Any:
         for x in inputs:
             if isinstance(x, Traced) and x._run is not None:
                 return x._run(name, inputs)
-    operands = [numpys_operand(x) for x in inputs]
-    check_python_ints(name, inputs, operands)
+    operands = operands_of(name, inputs)
     if out is None:
         try:
             return wrap_all(current().record(name, *operands))
@@ -96,13 +97,12 @@ def writable(out: object) -> Value:
 def in_place(name: str, target: TracedValue, other: object) -> Any:
     """``target op= other`` for a traced array."""
     other = other._beside(target) if isinstance(other, Traced) else other
-    value = numpys_operand(other)
+    value = operands_of(name, (target, other))[1]
     if name == "matmul" and (target._value.type.rank < 1 or value.type.rank < 2):
         raise ValueError(
             "inplace matrix multiplication requires the first operand to have at least one and the "
             "second at least two dimensions."
         )
-    check_python_ints(name, (target, other), (target._value, value))
     inplace = f"{name}_"
     if inplace in TABLE:
         current().record(inplace, target._value, value)
@@ -111,7 +111,42 @@ def in_place(name: str, target: TracedValue, other: object) -> Any:
     return target
 
 
-def check_python_ints(name: str, inputs: Sequence[object], operands: Sequence[Operand]) -> None:
+def operands_of(name: str, inputs: Sequence[object]) -> list[Operand]:
+    """The operands of a ufunc, of which NumPy warns in each call if it warns of their types: of
+    Python's ints among durations, from 2.5 on, which become durations here.
+    """
+    operands = [numpys_operand(x) for x in inputs]
+    _check_python_ints(name, inputs, operands)
+    kinds = tuple(x.type.in_loops for x in operands)
+    if int not in kinds or not any(np.dtype(kind).kind in "mM" for kind in kinds):
+        return operands
+    ufunc: Any = TABLE[name].numpy
+    warning = _warning_of(ufunc, kinds)
+    if warning is None:
+        return operands
+    warn_again(warning)
+    loop = ufunc.resolve_dtypes((*kinds, None))
+    return [cast(x, dtype, "unsafe") for x, dtype in zip(operands, loop, strict=False)]
+
+
+@cache
+def _warning_of(ufunc: np.ufunc, kinds: Sequence[Any]) -> Warning | None:
+    samples = [1 if kind is int else np.ones((), kind) for kind in kinds]
+    with suppress(TypeError):  # which the operator raises
+        return warning_of(lambda: ufunc(*samples))
+    return None
+
+
+def cast(x: Operand, dtype: np.dtype, casting: str) -> Operand:
+    """The operand as the loop takes it; a Python scalar is no longer weak."""
+    if isinstance(x, Literal):
+        return numpys_operand(np.asarray(x.value).astype(dtype, casting="unsafe")[()])
+    if x.type.dtype == dtype and not x.type.weak:
+        return x
+    return current().value("astype", x, dtype, casting="unsafe" if x.type.weak else casting)
+
+
+def _check_python_ints(name: str, inputs: Sequence[object], operands: Sequence[Operand]) -> None:
     """Guard that traced Python ints fit into the dtype that they are weak against."""
     if not any(type(x) is TracedInt for x in inputs):
         return

@@ -20,7 +20,8 @@ from ..forms.truths import flag_of, going_on
 from ..lists.texts import char_of, code_of, is_char
 from ..numbers.python_numbers import scalar_of, to_bool, to_complex, to_float, to_int
 from ..numbers.traced_int import scalar_of_int
-from ..session.refusing import refuse, run_now
+from ..session.refusing import refuse
+from ..session.warned_of import run_now
 from ..values.late import Late, is_unknown, late
 from ..values.operands import Traced, operand, record
 from ..values.shadows import has_method

@@ -16,6 +16,7 @@ from ..numbers.traced_int import known_ints
 from ..outside import purity
 from ..outside.generators import made_by
 from ..session.refusing import refusal
+from ..session.warned_of import run_now
 from ..values.objects import (
     Args,
     Kwargs,
@@ -35,7 +36,7 @@ def made_of(door: PlainCalls, f: type, args: Args, kwargs: Kwargs) -> Any:
     """``f(*args, **kwargs)`` of a class that means here what it means anywhere."""
     if issubclass(f, np.generic):
         if not has_traced((args, kwargs)):
-            return f(*args, **kwargs)
+            return run_now(f, args, kwargs)
         if len(args) == 1 and not kwargs:
             return numpy_scalar(f, *args)
         raise door.refuse_call(f)

@@ -29,8 +29,9 @@ from ..outside import purity
 from ..outside.generators import read_clock
 from ..outside.inputs import Route
 from ..session.locations import is_of_program
-from ..session.refusing import refusal, refuse, run_now
+from ..session.refusing import refusal, refuse
 from ..session.session import label_of
+from ..session.warned_of import run_now
 from ..values.objects import Args, Kwargs
 from ..values.operands import TracedValue, has_traced
 from ..values.shadows import is_shadow

@@ -22,6 +22,7 @@ from ..numbers.python_numbers import to_int
 from ..numbers.traced_int import known_ints, wrap_dim
 from ..session.refusing import refuse
 from ..session.session import current
+from ..session.warned_of import run_now
 from ..values.operands import (
     TracedValue,
     array_value,
@@ -155,7 +156,7 @@ def indices_from(function: Callable[..., Any]) -> Callable[..., Any]:
     def made(arr: object, *args: object, **kwargs: object) -> tuple[Any, ...]:
         kind = kind_of(array_value(arr))
         model = np.broadcast_to(np.zeros(()), known_ints(shaping.wrap_dims(kind.shape)))
-        found = function(model, *known_ints(args), **known_ints(kwargs))
+        found = run_now(function, (model, *known_ints(args)), known_ints(kwargs))
         return tuple(wrap(constant(each)) for each in found)
 
     return made

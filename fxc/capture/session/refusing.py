@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import sys
 import threading
-import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from enum import Enum
 from typing import Any
 
@@ -141,21 +140,6 @@ def refusal(kind: Kind, message: str, location: SourceLocation | None = None) ->
     if session is not None and session.error is None:
         session.error = error
     return error
-
-
-def run_now(f: Callable[..., Any], args: Iterable[Any], kwargs: dict[str, Any]) -> Any:
-    """What a pure function gives of values that are known; refused if it warns, as each call would
-    have to.
-    """
-    with warnings.catch_warnings(record=True) as warned:  # no errors: other threads warn, too
-        warnings.simplefilter("always")
-        found = f(*args, **kwargs)
-    if warned:
-        what = warned[0].message
-        raise refusal(
-            WARNS, f"an operation of which NumPy warns ({what}), on known values, is not captured"
-        )
-    return found
 
 
 def refuse_known(kind: str, flag: int) -> None:

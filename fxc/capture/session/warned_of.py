@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Container
+from collections.abc import Callable, Container, Iterable
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,7 @@ from fxc.ops.kernels import kernel_of
 from fxc.ops.operators import COMPUTING, Tag
 from fxc.ops.table import TABLE
 
+from .locations import OURS
 from .refusing import refusal
 from .session import current
 
@@ -39,6 +40,22 @@ def warn_again(warning: Warning | None) -> None:
     session = current()
     if warning is not None and session.door.outside.derives:
         session.door.warn(str(warning), type(warning))
+
+
+def run_now(f: Callable[..., Any], args: Iterable[Any], kwargs: dict[str, Any]) -> Any:
+    """What a pure function gives of values that are known. Each call warns again of what code of C
+    warns of, unless that may depend on how NumPy is set; then, and of Python code, it is refused.
+    """
+    with warnings.catch_warnings(record=True) as warned:  # no errors: other threads warn, too
+        warnings.simplefilter("always")
+        found = f(*args, **kwargs)
+    for each in warned:
+        if issubclass(each.category, RuntimeWarning) or not each.filename.startswith(OURS):
+            what = f"an operation of which NumPy warns ({each.message}), on known values,"
+            raise refusal(WARNS, f"{what} is not captured")
+        assert isinstance(each.message, Warning)
+        warn_again(each.message)
+    return found
 
 
 # ------------------------------------------------------------------ of constants

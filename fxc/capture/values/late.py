@@ -16,7 +16,8 @@ import numpy as np
 from fxc.ir.error_kinds import TEXT
 from fxc.ir.types import ArrayType
 
-from ..session.refusing import refusal, refuse, run_now
+from ..session.refusing import refusal, refuse
+from ..session.warned_of import run_now
 from .above import above
 from .operands import Traced, TracedValue
 from .snapshots import Of, as_pythons, is_array, mapped, snapshot
