@@ -83,6 +83,52 @@ def test_outputs_by_place_of_which_newer_versions_of_numpy_warn(ufunc):
         assert not difference(run(program, [A[0]]), run(compiled, [A[0]]))
 
 
+def sorted_downwards(x):
+    y = x.copy()
+    y.sort(axis=0, descending=True)
+    return y, np.sort(x, descending=True), x.argsort(descending=True) + 1
+
+
+def sorted_upwards(x):
+    y = x.copy()
+    y.sort(descending=False)
+    return y, np.argsort(x, stable=True, descending=False)
+
+
+def cast_by_value(x):
+    return x.astype(np.int8, casting="same_value") + 1, x[0, 1].astype("f4", casting="same_value")
+
+
+def averaged_by_methods(x):
+    return x.mean(where=x > 0), x.var(mean=1.0), x.var(ddof=0.5)
+
+
+def windows_within(x):
+    return np.lib.stride_tricks.as_strided(x, (2, 2), (24, 8), check_bounds=True) * 2
+
+
+OF_NEWER_VERSIONS = [sorted_downwards, sorted_upwards, cast_by_value, windows_within]
+
+
+@pytest.mark.parametrize("program", [*OF_NEWER_VERSIONS, averaged_by_methods])
+def test_parameters_that_only_numpy_knows(program):
+    compiled = fxc.compile(program)
+    for x in (A, A[::-1] * 3, A * 100, A):
+        assert not difference(run(program, [x.copy()]), run(compiled, [x.copy()]))
+    raised = sum(run(program, [x]).error is not None for x in (A, A, A, A * 100))
+    assert compiled.cache_info().eager_calls == raised
+
+
+def test_known_values_of_which_newer_versions_of_numpy_warn():
+    def program(x):
+        return x[np.triu_indices_from(x, 1.0)], np.tri(2, k=1.0) * x[0, 0]
+
+    compiled = fxc.compile(program, fullgraph=True)
+    for _ in range(2):
+        assert warnings_of(compiled, A) == warnings_of(program, A)
+    assert not difference(run(program, [A]), run(compiled, [A]))
+
+
 def test_fields_can_be_written():
     def program(n):
         table = np.zeros(n, dtype=FIELDS)

@@ -13,6 +13,8 @@ from fxc.ir.types import ArrayType, ScalarType
 from ..session.refusing import refuse
 from ..values.operands import Traced, type_of
 
+CASTINGS = frozenset({"no", "equiv", "safe", "same_kind", "unsafe"})  # which dtypes decide on
+
 
 def order_of(order: object, default: str = "C") -> str:
     """An order as NumPy reads it: of either case, or none.

@@ -73,7 +73,13 @@ def view(value: Value, dtype: Any = None, kind: Any = None) -> Any:
 
 
 def as_strided(
-    x: object, shape: Any = None, strides: Any = None, subok: bool = False, writeable: bool = True
+    x: object,
+    shape: Any = None,
+    strides: Any = None,
+    subok: bool = False,
+    writeable: bool = True,
+    *,
+    check_bounds: object = None,
 ) -> Any:
     """As ``np.lib.stride_tricks.as_strided``, within the elements of ``x``."""
     value = array_value(x)

@@ -9,7 +9,8 @@ import numpy as np
 
 from ..numbers.dims import axis_number
 from ..session.session import current
-from ..values.operands import record
+from ..values.above import above
+from ..values.operands import operand, record
 from .reductions import reducible
 from .ufuncs import writable
 
@@ -52,9 +53,15 @@ def sort_in_place(
     order: object = None,
     *,
     stable: object = None,
+    **newer: object,
 ) -> None:
-    """As ``ndarray.sort``."""
+    """As ``ndarray.sort``; what newer versions of NumPy take besides is ``np.sort``'s."""
     target = writable(x)
+    if newer:
+        given = (x, axis, kind, order), {"stable": stable, **newer}
+        found = operand(above().array_function(np.sort, *given))
+        current().record("copy_", target, found, casting="unsafe")
+        return
     options = {"axis": axis_number(axis), "kind": _kind(kind, order, stable)}
     current().record("sort.out", target, **options, out=target)
 

@@ -25,7 +25,7 @@ from ..values.operands import TracedValue, dtype_of, kind_of, operand, record, t
 from ..values.protocols import as_numpys
 from . import advanced, masked, memory, shaping, sharing, sorting
 from .array_facts import ArrayFacts, Flags
-from .dtypes import order_of
+from .dtypes import CASTINGS, order_of
 from .elements import TracedFlat, TracedVoid, element, write_element
 from .indexing import IndexArrays, Place, apply_steps, assign, locate
 from .sequences import source_of
@@ -289,6 +289,8 @@ class TracedArray(ArrayFacts):
         wanted, order = dtype_of(dtype), order_of(order, "K")
         if wanted == self._type.dtype and not copy and shaping.is_in_order(self._type, order):
             return self
+        if casting not in CASTINGS:
+            return above().called_as_is(np.ndarray.astype, (self, wanted, order, casting), {})
         found = record("astype", self._value, wanted, casting=casting, order=order)
         return _with_class(found, np.ndarray.astype, self, wanted, order, casting, subok)
 

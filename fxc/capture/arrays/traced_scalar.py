@@ -43,7 +43,7 @@ from ..values.operator_methods import BINARY, COMPARISONS, UNARY, give_conversio
 from ..values.protocols import as_numpys
 from . import memory
 from .deferring import left_to, left_to_of_scalar
-from .dtypes import check_real, promoting
+from .dtypes import CASTINGS, check_real, promoting
 from .ufuncs import call_ufunc, taken
 
 # Note [Python scalars]
@@ -187,6 +187,8 @@ def astype(
     wanted = dtype_of(dtype)
     if wanted == x._type.dtype and not x._type.weak:
         return x
+    if casting not in CASTINGS:
+        return above().called_as_is(x._type.dtype.type.astype, (x, wanted, order, casting), {})
     return record("astype", x._value, wanted, casting=casting)
 
 

@@ -6,13 +6,14 @@ not in the table is refused by its name.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from fxc.ir.error_kinds import NUMPY_CALL, OPERAND
+from fxc.ir.error_kinds import NUMPY_CALL, NUMPY_OPTION, OPERAND
 from fxc.ir.errors import CaptureError, FxcError
 from fxc.ir.later import import_later
 from fxc.ir.types import ArrayType
@@ -96,7 +97,13 @@ def is_code_of_numpys(function: Any) -> bool:
 def _handled(function: Any, args: Any, kwargs: Any) -> Any:
     handler = FUNCTIONS.get(function)
     if handler is not None:
-        return handler(*args, **kwargs)
+        try:
+            return handler(*args, **kwargs)
+        except TypeError as error:
+            if isinstance(error, FxcError) or _has_parameters_for(handler, args, kwargs):
+                raise
+            text = f"np.{function.__name__} with a parameter of this version of NumPy"
+            raise refuse(NUMPY_OPTION, text) from error
     if function in SOURCES:
         return run_source(function, args, kwargs)
     if has_source(function):
@@ -107,6 +114,14 @@ def _handled(function: Any, args: Any, kwargs: Any) -> Any:
     name = getattr(function, "__name__", repr(function))
     module = getattr(function, "__module__", "numpy") or "numpy"
     raise refuse(NUMPY_CALL, f"{module.replace('numpy', 'np', 1)}.{name}")
+
+
+def _has_parameters_for(handler: Callable[..., Any], args: Args, kwargs: Kwargs) -> bool:
+    try:
+        inspect.signature(handler).bind(*args, **kwargs)
+    except TypeError:
+        return False
+    return True
 
 
 # ------------------------------------------------------------------ shapes

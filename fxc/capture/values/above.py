@@ -24,7 +24,7 @@ Later = Callable[[], Any]
 class Above:
     """The functions."""
 
-    # NumPy's protocols, and its functions by what they are captured as.
+    # NumPy's protocols.
     array_ufunc: Callable[[np.ufunc, str, tuple[Any, ...], object], object]
     array_function: Callable[[object, object, object], object]
     as_function: Callable[[Any, Any, Any], Any]  # of a method
