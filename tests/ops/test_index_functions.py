@@ -16,6 +16,7 @@ from fxc.ir.errors import CaptureError
 from tests.capturing import array
 from tests.covering import in_turns
 from tests.ops.test_advanced_indexing import agree, fresh
+from tests.outcomes import difference, run, warnings_of
 
 X, F = array(3, 4), array(3, 4, order="F")
 I = np.array([2, 0, -1, 2])  # noqa: E741
@@ -57,7 +58,7 @@ READS: list[Case] = [
     (lambda x, i: np.take(x, i, axis=1, mode="clip"), (X, np.array([7, -9, 2]))),
     (lambda x, i: np.take(x, i, axis=1), (X[:0], np.array([9]))),  # of nothing: no check
     (_taken_into, (X, I, array(3, 4))),
-    (_taken_into, (X, I, array(3, 4, dtype=np.int64, order="F"))),
+    (_taken_into, (X, I, array(3, 4, dtype=np.float32, order="F"))),
     (lambda x, i: np.take_along_axis(x, i, 1), (X, K)),
     (lambda x, i: np.take_along_axis(x, i, axis=0), (F[:, :2], K % 3)),
     (lambda x, i: np.take_along_axis(x, i, None), (F, I)),
@@ -225,3 +226,21 @@ def test_refused(number: int) -> None:
     with pytest.raises(CaptureError) as caught:
         fxc.compile(program, fullgraph=True)(*args)
     assert caught.value.text.startswith(message)
+
+
+@pytest.mark.filterwarnings("ignore::fxc.CaptureWarning")
+@pytest.mark.parametrize("mode", ["raise", "clip"])
+@pytest.mark.parametrize("kinds", ["f8 i8", "i8 u1", "i8 f8", "c16 f8", "f8 f4", "u1 i8", "? i8"])
+def test_an_output_of_another_kind_of_which_some_versions_of_numpy_warn(kinds, mode):
+    kind, other = kinds.split()
+
+    def program(x, out):
+        return np.take(x, [4, 0, 1], out=out, mode=mode) is out, out
+
+    args = SIX.astype(kind), np.zeros(3, other)
+    compiled = fxc.compile(program)
+    for _ in range(2):
+        expected, found = run(program, fresh(args)), run(compiled, fresh(args))
+        assert not difference(expected, found)
+        if expected.error is None:
+            assert warnings_of(compiled, *fresh(args)) == warnings_of(program, *fresh(args))

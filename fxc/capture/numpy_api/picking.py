@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
-from fxc.ir.error_kinds import NUMPY_OPTION
+from fxc.ir.error_kinds import NUMPY_OPTION, WARNS
 from fxc.ir.graph import Value
 from fxc.ir.symbols import Dim
 from fxc.ir.types import ArrayType, ScalarType
@@ -22,7 +23,7 @@ from ..numbers.python_numbers import to_int
 from ..numbers.traced_int import known_ints, wrap_dim
 from ..session.refusing import refuse
 from ..session.session import current
-from ..session.warned_of import run_now
+from ..session.warned_of import run_now, warning_of
 from ..values.operands import (
     TracedValue,
     array_value,
@@ -70,10 +71,6 @@ def bounded(index: Value, size: Dim, axis: int, mode: str) -> Value:
     return array_value(found)
 
 
-# Before NumPy 2.5, which works on a copy of ``out``, of the other dtype.
-_COPIES_OUT = np.lib.NumpyVersion(np.__version__) < "2.5.0"
-
-
 def take(
     a: object, indices: object, axis: object = None, out: object = None, mode: str = "raise"
 ) -> Any:
@@ -101,13 +98,19 @@ def take(
     target = writable(out)
     if not same_shape(target.type.shape, shape):
         raise ValueError("output array does not match result of ndarray.take")
-    kept, wanted = target.type.dtype, value.type.dtype
-    if _COPIES_OUT and not np.can_cast(kept, wanted, "safe"):
-        raise TypeError(
-            f"Cannot cast array data from {kept!r} to {wanted!r} according to the rule 'safe'"
-        )
+    if _warning_of_cast(value.type.dtype, target.type.dtype, mode) is not None:
+        raise refuse(WARNS, "np.take into numbers of another kind, of which NumPy warns,")
     assign(target, found)
     return out
+
+
+@lru_cache
+def _warning_of_cast(dtype: np.dtype, kept: np.dtype, mode: Any) -> Warning | None:
+    """What NumPy warns of where ``np.take`` casts what it gives; raises what it raises: before 2.5
+    the cast back, of the array that is given, has to be safe.
+    """
+    of, out = np.ones(1, dtype), np.ones(1, kept)
+    return warning_of(lambda: np.take(of, [0], out=out, mode=mode))
 
 
 def take_along_axis(arr: object, indices: object, axis: object = -1) -> Any:
