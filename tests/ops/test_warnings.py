@@ -680,3 +680,17 @@ def test_numpy_code_that_warns_while_it_is_captured() -> None:
                 np.testing.assert_array_equal(function(x, half), smooth(x, half))
             shown.append([w.category for w in caught if w.category is not fxc.CaptureWarning])
         assert shown[0] == shown[1]
+
+
+def test_numpy_code_that_asks_how_errors_are_handled() -> None:
+    """From NumPy 2.3 on it warns, or raises, of a tolerance that is no number."""
+
+    def close(x: np.ndarray, rtol: float) -> Any:
+        return np.isclose(x, 1.0, rtol=rtol), np.allclose(x, 1.0, atol=np.inf)
+
+    compiled, x = fxc.compile(close), np.linspace(0.0, 2.0, 5)
+    for rtol, mode in (np.nan, "warn"), (0.5, "warn"), (np.nan, "raise"), (np.nan, "warn"):
+        with np.errstate(invalid=mode):
+            told, *others = outcome(compiled, (x, rtol))
+            told = [warning for warning in told if warning[0] is not fxc.CaptureWarning]
+            assert (told, *others) == outcome(close, (x, rtol))

@@ -206,6 +206,11 @@ def _makearray(a: object) -> tuple[Any, Callable[[Any], Any]]:
     return creation.asarray(a), creation.asarray
 
 
+def _modes() -> Any:
+    """``np.geterr``, which is asked for before a warning."""
+    raise refuse(WARNS, "a warning that depends on how NumPy handles errors")
+
+
 def _equal_to(number: float) -> Callable[[Any], Any]:
     """``np.isposinf`` or ``np.isneginf``, which take more steps to say so."""
     return lambda x: np.equal(x, x.dtype.type(number))
@@ -235,6 +240,8 @@ def _seen(value: object) -> Any:
     if isinstance(value, ModuleType):
         is_seen = _is_numpys(value.__name__) or value in (warnings, *_OF_NUMBERS)
         return _Module(value) if is_seen else value
+    if value is np.geterr:
+        return _modes
     if isinstance(value, FunctionType) and value not in CREATION:
         return _helper(value) if _is_numpys(value.__module__) else value
     if isinstance(value, BuiltinFunctionType):

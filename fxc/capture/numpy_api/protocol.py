@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from fxc.ir.error_kinds import NUMPY_CALL, NUMPY_OPTION, OPERAND
+from fxc.ir.error_kinds import NUMPY_CALL, NUMPY_OPTION, OPERAND, WARNS
 from fxc.ir.errors import CaptureError, FxcError
 from fxc.ir.later import import_later
 from fxc.ir.types import ArrayType
@@ -71,7 +71,8 @@ def _attempted(function: Any, args: Args, kwargs: Kwargs) -> Any:
     try:
         return _handled(function, args, kwargs)
     except CaptureError as error:
-        if type(error) is not CaptureError or not only_computes(function):
+        may_warn = error.kind is WARNS  # from another line than the program's
+        if type(error) is not CaptureError or may_warn or not only_computes(function):
             raise
         if kwargs.get("out") is None:
             return attempt(function, args, kwargs, error)
