@@ -160,6 +160,11 @@ def perceptron(x: Any, w1: Any, b1: Any, w2: Any, b2: Any) -> Any:
     return powers / np.sum(powers, axis=-1, keepdims=True)
 
 
+def predicted(f: Any, p: Any, q: Any) -> Any:
+    """The covariances of many Kalman filters, a step later."""
+    return f @ p @ f.T + q
+
+
 def batched(a: Any, b: Any) -> Any:
     return np.einsum("bij,bjk->bik", a, b)
 
@@ -299,6 +304,14 @@ PROGRAMS = (
         64 * 512,
         2 * 64 * 512 * 794,
         4 * (64 * 784 + 784 * 512),
+    ),
+    Program(
+        "covariances of 2000 Kalman filters, 4 x 4",
+        predicted,
+        randoms((4, 4), (2000, 4, 4), (4, 4)),
+        2000 * 16,
+        2000 * 272,
+        8 * 2000 * 32,
     ),
     Program(
         "einsum of 64 products, 32 x 32",

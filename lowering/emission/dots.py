@@ -12,6 +12,7 @@ from zlib import crc32
 import numpy as np
 
 from ..operators.dot_order import Adjacent, Apart, Fold
+from ..operators.matrix_order import Step
 from .llvm_text import FunctionText, Lanes, ModuleText, kind_name, scalar_type
 
 IN_VECTORS = "; in vectors\n"  # see runtime/engine.py
@@ -118,6 +119,23 @@ class SumWriter:
         if fused:
             return code.intrinsic("fma", self.dtype, (x, y, total))
         return code.binary("fadd", self.dtype, total, self.multiply(x, y, lanes))
+
+    def plus_step(
+        self, step: Step, total: str, xs: Sequence[str], ys: Sequence[str], lanes: int
+    ) -> str:
+        """The total behind a step, which takes these pairs."""
+        if step.is_onto:
+            return self.plus_product(total, xs[0], ys[0], fused=True, lanes=lanes)
+        code, sums = Lanes(self.f, lanes), []
+        for head, *others in step.chains:
+            chain = self.multiply(xs[head], ys[head], lanes)
+            for each in others:
+                chain = self.plus_product(chain, xs[each], ys[each], fused=step.fused, lanes=lanes)
+            sums.append(chain)
+        found, *rest = sums
+        for other in rest:
+            found = code.binary("fadd", self.dtype, found, other)
+        return code.binary("fadd", self.dtype, total, found)
 
     def as_f64(self, value: str, lanes: int = 1) -> str:
         if self.dtype == _F64:

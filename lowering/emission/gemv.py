@@ -195,8 +195,7 @@ class _Block:
         self.writer, self.rows, self.matrix, self.lanes = writer, rows, matrix, lanes
         self.bytes = lanes * writer.dtype.itemsize
         self.parts = range(width // lanes)
-        self.code = Lanes(writer.f, lanes)
-        self.kind = self.code.type(writer.dtype)
+        self.kind = Lanes(writer.f, lanes).type(writer.dtype)
         self.totals = [[self.new() for _ in self.parts] for _ in rows]
 
     def new(self) -> str:
@@ -214,26 +213,9 @@ class _Block:
             vector = [writer.spread(writer.load(row, each), self.lanes) for each in offsets]
             for column, total in zip(matrix, totals, strict=True):
                 before = writer.get(self.kind, total)
-                writer.put(self.kind, total, self.sum(step, before, vector, column))
+                added = writer.plus_step(step, before, vector, column, self.lanes)
+                writer.put(self.kind, total, added)
 
     def element(self, start: str, part: int) -> str:
         at = self.writer.f.op(f"add nsw i64 {start}, {part * self.bytes}")
         return self.writer.load(self.matrix, at, self.lanes)
-
-    def sum(self, step: Step, total: str, vector: list[str], column: list[str]) -> str:
-        """The total behind a step."""
-        writer, lanes = self.writer, self.lanes
-        if step.is_onto:
-            return writer.plus_product(total, vector[0], column[0], fused=True, lanes=lanes)
-        sums = []
-        for head, *others in step.chains:
-            chain = writer.multiply(vector[head], column[head], lanes)
-            for each in others:
-                chain = writer.plus_product(
-                    chain, vector[each], column[each], fused=step.fused, lanes=lanes
-                )
-            sums.append(chain)
-        found, *rest = sums
-        for other in rest:
-            found = self.code.binary("fadd", writer.dtype, found, other)
-        return self.code.binary("fadd", writer.dtype, total, found)

@@ -6,7 +6,7 @@ nothing in the code depends on where NumPy lies in memory.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -47,6 +47,16 @@ def leading(
 
 
 @frozen
+class ProductLayout:
+    """What is the same for all products of a batch: sizes and strides."""
+
+    sizes: tuple[Dim, Dim, Dim]
+    x_steps: tuple[Dim, Dim]
+    y_steps: tuple[Dim, Dim]
+    out_steps: tuple[Dim, Dim]
+
+
+@frozen
 class Product:
     """One product of two matrices: what NumPy's inner loop is given."""
 
@@ -54,28 +64,55 @@ class Product:
     sizes: tuple[Dim, Dim, Dim]
     x_steps: tuple[Dim, Dim]
     y_steps: tuple[Dim, Dim]
-    out_steps: tuple[Dim, ...]
+    out_steps: tuple[Dim, Dim]
     dtype: np.dtype
+
+
+def layout_of(buffers: Mapping[str, Buffer], stmt: Matmul) -> ProductLayout:
+    out, x, y = buffers[stmt.out], buffers[stmt.x], buffers[stmt.y]
+    (rows, inner), x_steps = matrix(x, as_row=True)
+    (_, columns), y_steps = matrix(y, as_row=False)
+    core = out.strides[_lead(buffers, stmt) :]
+    return ProductLayout(
+        (rows, inner, columns),
+        x_steps,
+        y_steps,
+        (
+            core[0] if len(x.shape) > 1 and rows != 1 else 0,
+            core[-1] if len(y.shape) > 1 and columns != 1 else 0,
+        ),
+    )
+
+
+def offsets_at(
+    buffers: Mapping[str, Buffer], stmt: Matmul, counters: Sequence[Dim]
+) -> tuple[Dim, Dim, Dim]:
+    """The byte offsets of both operands and of the result at the position in a batch."""
+    out, lead = buffers[stmt.out], _lead(buffers, stmt)
+    x, y = (
+        leading(each, counters, min(2, len(each.shape)), out.shape[:lead])
+        for each in (buffers[stmt.x], buffers[stmt.y])
+    )
+    return x, y, leading(out, counters, len(out.shape) - lead, out.shape[:lead])
+
+
+def _lead(buffers: Mapping[str, Buffer], stmt: Matmul) -> int:
+    """The number of the leading dims of the result."""
+    vectors = sum(len(buffers[name].shape) > 1 for name in (stmt.x, stmt.y))
+    return len(buffers[stmt.out].shape) - vectors
 
 
 def product_at(emitter: Emitter, stmt: Matmul, counters: Sequence[Dim]) -> Product:
     buffers = emitter.program.buffers
-    out, x, y = buffers[stmt.out], buffers[stmt.x], buffers[stmt.y]
-    (rows, inner), x_steps = matrix(x, as_row=True)
-    (_, columns), y_steps = matrix(y, as_row=False)
-    lead = len(out.shape) - sum(len(b.shape) > 1 for b in (x, y))
-    core = out.strides[lead:]
-    out_strides = (core[0] if len(x.shape) > 1 else 0, core[-1] if len(y.shape) > 1 else 0)
-    fixed = [
-        0 if size == 1 else stride
-        for size, stride in zip((rows, columns), out_strides, strict=True)
-    ]
-    pointers = []
-    for buffer, name in ((x, stmt.x), (y, stmt.y), (out, stmt.out)):
-        cores = len(core) if buffer is out else min(2, len(buffer.shape))
-        pointers.append(emitter.address(name, leading(buffer, counters, cores, out.shape[:lead])))
-    sizes = (rows, inner, columns)
-    return Product((*pointers,), sizes, x_steps, y_steps, (*fixed,), out.dtype)
+    offsets = offsets_at(buffers, stmt, counters)
+    pointers = tuple(
+        emitter.address(name, offset)
+        for name, offset in zip((stmt.x, stmt.y, stmt.out), offsets, strict=True)
+    )
+    lies = layout_of(buffers, stmt)
+    return Product(
+        pointers, lies.sizes, lies.x_steps, lies.y_steps, lies.out_steps, buffers[stmt.out].dtype
+    )
 
 
 def call_inner_loop(emitter: Emitter, product: Product) -> None:

@@ -21,6 +21,7 @@ from .emitter import Counting, Emitter
 from .llvm_text import kind_name, scalar_type
 from .one_product import Product, call_inner_loop, leading, matrix, product_at
 from .side_by_side import declare_dots
+from .small_products import emit_small
 from .together import emit_together
 
 
@@ -47,10 +48,13 @@ def _batch(
     emitter: Emitter, stmt: Matmul, loops: list[tuple[str, Dim]], counters: Sequence[Dim]
 ) -> None:
     if not loops:
-        _call(emitter, stmt, counters)
+        if counters or not emit_small(emitter, stmt, (), "1"):
+            _call(emitter, stmt, counters)
         return
     (var, size), *rest = loops
     stop = emitter.dim(size)
+    if not rest and emit_small(emitter, stmt, counters, stop):
+        return
 
     def one_by_one() -> None:
         emitter.counted(Counting(var, "0", stop), (), lambda: _batch(emitter, stmt, rest, counters))

@@ -91,6 +91,11 @@ class Costs:
     together_strip: int = 64
     together_bytes: int = 1 << 18
 
+    # Products of small matrices: of numbers in one that native code makes itself, and additions of
+    # vectors that are written down.
+    small_products: int = 1 << 15
+    small_whole: int = 128
+
     # Rows that a loop updates again and again: bytes of one (of a longer one each step would meet a
     # page of its own), and times that an element is read where a copy that lies otherwise pays.
     updates_row: int = 1 << 15

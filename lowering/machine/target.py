@@ -31,5 +31,12 @@ class Target:
     permutes: int = 0
     costs: Costs = Costs()
 
+    @property
+    def fuses(self) -> bool:
+        """Whether an instruction multiplies and adds with one rounding. Of the least of processors,
+        which have no more than vectors of 16 bytes, it is a function.
+        """
+        return self.vector > 16
+
 
 SERIAL = Target()

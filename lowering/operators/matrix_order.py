@@ -81,7 +81,7 @@ _ALTERNATING = Step(((0, 2), (1, 3)), fused=True)
 _SECOND_FIRST = Step(((1, 0, 2, 3),), fused=True)
 _IN_TURN = Step(((0, 1, 2, 3),), fused=False)
 
-_STEPS: tuple[Steps, ...] = (
+STEPS: tuple[Steps, ...] = (
     (_ALTERNATING, _PAIR, _ONE),
     (_ALTERNATING, _ONE),
     (_SECOND_FIRST, _PAIR_FUSED, _ONE),
@@ -115,7 +115,7 @@ _PRIME = 1009  # numbers, which are repeated
 def _found(dtype: np.dtype, asked: Asked) -> MatrixOrder | None:
     """The order that gives the numbers of ``asked``."""
     found = [
-        next((each for each in _STEPS if _is(each, dtype, asked, step)), None) for step in (1, 3)
+        next((each for each in STEPS if _is(each, dtype, asked, step)), None) for step in (1, 3)
     ]
     adjacent, apart = found
     if adjacent is None or apart is None:
@@ -132,8 +132,9 @@ def _is(steps: Steps, dtype: np.dtype, asked: Asked, step: int) -> bool:
     shapes = (*((n, 71) for n in _SHORT), *((n, 23) for n in _LONG))
     made = (_Products(dtype, *shape) for shape in shapes)
     return all(
-        np.array_equal(_summed(steps, each), each.asked(asked, step)[: -(each.columns & 3)])
+        np.array_equal(summed(steps, each)[:-last], each.asked(asked, step)[:-last])
         for each in made
+        for last in (each.columns & 3,)
     )
 
 
@@ -151,7 +152,7 @@ def _is_of_last(order: MatrixOrder, dtype: np.dtype, asked: Asked) -> bool:
 
 def _is_of_large(dtype: np.dtype, asked: Asked) -> bool:
     """Whether the columns of large matrices are added up as those of their parts are."""
-    numbers = _numbers(dtype, _PRIME).astype(dtype)
+    numbers = numbers_of(dtype, _PRIME).astype(dtype)
     for n, columns in _LARGE:
         vector, block = np.resize(numbers, n), np.resize(numbers[::-1], (n, LEAST))
         matrix = np.tile(block, -(-columns // LEAST))[:, :columns]
@@ -162,38 +163,50 @@ def _is_of_large(dtype: np.dtype, asked: Asked) -> bool:
     return True
 
 
-class _Products:
-    """A vector and a matrix, and their exact products."""
+class Exact:
+    """Exact products: a row for each that a total takes, in turn, and a column for each total."""
 
-    def __init__(self, dtype: np.dtype, length: int, columns: int) -> None:
-        self.dtype, self.columns = dtype, columns
-        self.exactly = np.dtype(np.float64 if dtype.itemsize == 4 else np.longdouble)
-        numbers = _numbers(dtype, length * (columns + 1))
-        self.vector, self.matrix = numbers[:length], numbers[length:].reshape(length, columns)
-        self.exact = self.vector.astype(self.exactly)[:, None] * self.matrix
-
-    def asked(self, asked: Asked, step: int) -> np.ndarray:
-        """The sums, of a vector with this step and a matrix that is a window of a larger one."""
-        vector = np.zeros(len(self.vector) * step, self.dtype)[::step]
-        matrix = np.zeros((len(vector), self.columns + 9), self.dtype)[:, 5:-4]
-        vector[:], matrix[:] = self.vector, self.matrix
-        return asked(vector, matrix)
+    def __init__(self, dtype: np.dtype, exact: np.ndarray) -> None:
+        self.dtype, self.exact = dtype, exact
+        self.length, self.columns = exact.shape
 
     def plus(self, total: np.ndarray, other: np.ndarray) -> np.ndarray:
         """The sum, rounded once."""
-        exact: np.ndarray = total.astype(self.exactly) + other
+        exact: np.ndarray = total.astype(self.exact.dtype) + other
         return exact.astype(self.dtype)
 
 
-def _numbers(dtype: np.dtype, count: int) -> np.ndarray:
+def exactly(dtype: np.dtype) -> np.dtype:
+    """The dtype that holds products of the numbers of ``numbers_of``."""
+    return np.dtype(np.float64 if dtype.itemsize == 4 else np.longdouble)
+
+
+class _Products(Exact):
+    """A vector and a matrix, and their exact products."""
+
+    def __init__(self, dtype: np.dtype, length: int, columns: int) -> None:
+        numbers = numbers_of(dtype, length * (columns + 1))
+        self.vector, self.matrix = numbers[:length], numbers[length:].reshape(length, columns)
+        super().__init__(dtype, self.vector.astype(exactly(dtype))[:, None] * self.matrix)
+
+    def asked(self, asked: Asked, step: int) -> np.ndarray:
+        """The sums, of a vector with this step and a matrix that is a window of a larger one."""
+        vector = np.zeros(self.length * step, self.dtype)[::step]
+        matrix = np.zeros((self.length, self.columns + 9), self.dtype)[:, 5:-4]
+        vector[:], matrix[:] = self.vector, self.matrix
+        return asked(vector, matrix)
+
+
+def numbers_of(dtype: np.dtype, count: int) -> np.ndarray:
+    """Numbers with so few bits that each sum of products is exact, up to its rounding."""
     one = 1 << BITS[dtype.itemsize]
     return mixed(2 * one, (count,)) / one - 1
 
 
-def _summed(steps: Steps, given: _Products) -> np.ndarray:
-    """The sums of all but the last columns."""
+def summed(steps: Steps, given: Exact) -> np.ndarray:
+    """The totals."""
     totals = np.zeros(given.columns, given.dtype)
-    place, end = 0, len(given.vector)
+    place, end = 0, given.length
     for step in steps:
         stop = end - (end - place) % step.size
         if step.is_onto:
@@ -203,10 +216,10 @@ def _summed(steps: Steps, given: _Products) -> np.ndarray:
             sums = _sums(step, given, slice(place, stop))
             totals = np.add.accumulate(np.concatenate((totals[None], sums)))[-1]
         place = stop
-    return totals[: -(given.columns & 3)]
+    return totals
 
 
-def _sums(step: Step, given: _Products, places: slice) -> np.ndarray:
+def _sums(step: Step, given: Exact, places: slice) -> np.ndarray:
     """Those of all steps at these places."""
     exact = given.exact[places].reshape(-1, step.size, given.columns)
     rounded = exact.astype(given.dtype)
@@ -217,6 +230,6 @@ def _sums(step: Step, given: _Products, places: slice) -> np.ndarray:
             chain = given.plus(chain, (exact if step.fused else rounded)[:, each])
         sums.append(chain)
     found: np.ndarray = sums[0]
-    for each in sums[1:]:
-        found = given.plus(found, each)
+    for other in sums[1:]:
+        found = given.plus(found, other)
     return found

@@ -37,8 +37,6 @@ from ..nests.statements import For, Index, Load, Loop, Matmul, Stmt, Store
 from ..nests.together import Together
 from ..operators.matrix_order import matrix_order
 
-_LEAST_VECTOR = 16  # bytes
-
 
 def vectors_together(program: Program) -> Program:
     """The program with such products made for some vectors at once.
@@ -101,11 +99,9 @@ class _Strips:
         return found if self.is_there(loop, found) else None
 
     def is_known(self, dtype: np.dtype) -> bool:
-        """Whether BLAS's order is, and the machine can do it: for the least of processors, which
-        have no more than vectors of 16 bytes, a function multiplies and adds with one rounding.
-        """
+        """Whether BLAS's order is, and the machine has instructions for it."""
         order = matrix_order(dtype)
-        return order is not None and not (order.is_fused and self.target.vector <= _LEAST_VECTOR)
+        return order is not None and (self.target.fuses or not order.is_fused)
 
     def fewer(self, loop: For, vector: Buffer, matrix: Buffer) -> int | None:
         """By how many first columns the matrix gets narrower with each iteration, if that is all

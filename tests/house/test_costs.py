@@ -37,8 +37,8 @@ RIGHT: dict[str, set[str]] = {
     "operators/python_rules.py": {"_LIBRARY_COST"},
     "operators/scalar_rules.py": {"NEARLY_EXACT"},
     "operators/reduction_order.py": {"PAIRWISE_GROUPS", "BUFFER_SIZE"},
+    "operators/small_order.py": {"_ROOM", "_TOTALS"},
     "scheduling/growing_products.py": {"ACCUMULATORS", "MULTIPLE"},
-    "scheduling/vectors_together.py": {"_LEAST_VECTOR"},
 }
 
 

@@ -26,17 +26,15 @@ def with_order(order: MatrixOrder) -> Any:
         if matrix.size > MOST // 2 or matrix.shape[1] == LEAST:  # these are compared
             return in_turn(vector, matrix)
         steps = order.steps(is_adjacent=vector.strides == (vector.itemsize,))
-        given = matrix_order._Products.__new__(matrix_order._Products)
-        given.dtype, given.columns = vector.dtype, matrix.shape[1]
-        given.exactly = F64 if vector.dtype == F32 else np.dtype(np.longdouble)
-        given.vector, given.matrix = vector, matrix
-        given.exact = vector.astype(given.exactly)[:, None] * matrix
+        exactly = matrix_order.exactly(vector.dtype)
+        exact = vector.astype(exactly)[:, None] * matrix
+        given = matrix_order.Exact(vector.dtype, exact)
         totals = np.zeros(matrix.shape[1], vector.dtype)
-        for exact in given.exact:
-            product = exact if order.fused_last else exact.astype(vector.dtype)
+        for each in given.exact:
+            product = each if order.fused_last else each.astype(vector.dtype)
             totals = given.plus(totals, product)
         some = matrix.shape[1] & -LEAST
-        totals[:some] = matrix_order._summed(steps, given)[:some]
+        totals[:some] = matrix_order.summed(steps, given)[:some]
         return totals
 
     return asked
@@ -44,7 +42,7 @@ def with_order(order: MatrixOrder) -> Any:
 
 @BOTH
 def test_each_order_is_told_from_all_others(dtype: np.dtype) -> None:
-    steps = matrix_order._STEPS
+    steps = matrix_order.STEPS
     for number, adjacent in enumerate(steps):
         apart = steps[-1 - number]
         for fused_last in (False, True):
@@ -56,7 +54,7 @@ def test_each_order_is_told_from_all_others(dtype: np.dtype) -> None:
 @pytest.mark.parametrize("place", [(0, 0), (70, 1022)])
 def test_other_numbers_are_no_order(dtype: np.dtype, place: tuple[int, int]) -> None:
     """What BLAS gives for one column of one length is another number."""
-    known = with_order(MatrixOrder(*matrix_order._STEPS[:2], False))
+    known = with_order(MatrixOrder(*matrix_order.STEPS[:2], False))
 
     def asked(vector: np.ndarray, matrix: np.ndarray) -> np.ndarray:
         found = known(vector, matrix)
@@ -71,7 +69,7 @@ def test_other_numbers_are_no_order(dtype: np.dtype, place: tuple[int, int]) -> 
 @BOTH
 def test_large_matrices_that_are_added_up_otherwise_are_no_order(dtype: np.dtype) -> None:
     """As by two threads: each has last columns of its own."""
-    known = with_order(MatrixOrder(*matrix_order._STEPS[:2], False))
+    known = with_order(MatrixOrder(*matrix_order.STEPS[:2], False))
 
     def asked(vector: np.ndarray, matrix: np.ndarray) -> np.ndarray:
         if matrix.size < MOST // 2:
