@@ -66,7 +66,9 @@ class Survey:
     """What running the iterations of a loop in lanes would mean.
 
     ``along`` counts accesses that move by one element from lane to lane, ``across`` those that
-    are gathered or scattered, ``work`` the operations that gain.
+    are gathered or scattered, ``better_inside`` those that move by one element from iteration to
+    iteration of a loop inside; ``once`` are those along that stay the same in all loops inside.
+    ``work`` are the operations that gain.
     """
 
     def __init__(self, program: Program, loop: Loop) -> None:
@@ -76,7 +78,7 @@ class Survey:
         self.direct = {id(s) for s in loop.body}
         self.single = set(_single_parts(program, loop.body))
         self.widest = 1
-        self.along = self.across = self.better_inside = self.work = self.totals = 0
+        self.along = self.across = self.better_inside = self.once = self.work = self.totals = 0
         self.scattered: set[str] = set()  # storages met at places that are computed
         self.waits: dict[str, int] = {}  # the work that a scalar waits for, with its own
         self.possible = all(self.visit(stmt) for stmt in walk(loop.body)) and not self.collides
@@ -91,9 +93,17 @@ class Survey:
     @property
     def pays(self) -> bool:
         """Whether lanes of this loop are better than those of a loop inside, or none."""
-        if self.inner and not self.all_short and self.better_inside >= self.along:
+        if self.inner and not self.all_short and self.better_inside >= self.along_inside:
             return False
         return self.across <= 2 * self.along or self.work >= 8 * self.across
+
+    @property
+    def along_inside(self) -> int:
+        """The accesses along that count beside those that are better inside. Loops inside that add
+        up nothing have lanes as good, and what they all load from one place is loaded before them.
+        """
+        adds_up = any(isinstance(s, Accumulate) for each in self.inner for s in each.body)
+        return self.along if adds_up or not self.better_inside else self.along - self.once
 
     @property
     def is_chain(self) -> bool:
@@ -157,7 +167,9 @@ class Survey:
         is_along = is_unit_step(buffer, step) and id(stmt) not in self.single
         self.along += is_along
         self.across += not is_along and step != 0
-        self.better_inside += any(is_unit_step(buffer, step_of(offset, i.var)) for i in self.inner)
+        inside = [step_of(offset, each.var) for each in self.inner]
+        self.once += is_along and not any(inside)
+        self.better_inside += any(is_unit_step(buffer, each) for each in inside)
         return step is not None and not (step == 0 and isinstance(stmt, Store))
 
     def accumulate(self, stmt: Accumulate) -> bool:

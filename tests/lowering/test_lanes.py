@@ -61,3 +61,16 @@ def test_short_axes_are_numpys(size: int, dtype: str) -> None:
     compiled = fxc.compile(_several)
     assert not difference(run(_several, [x]), run(compiled, [x]))
     assert not difference(run(_several, [x.T]), run(fxc.compile(_several), [x.T]))
+
+
+def _standardized(x: Any, mean: Any, width: Any, gain: Any, bias: Any) -> Any:
+    """Five arrays, four of which stay the same along the last axis."""
+    rows = [each[:, None] for each in (mean, width, gain, bias)]
+    return rows[2] * (x - rows[0]) / rows[1] + rows[3]
+
+
+def test_lanes_go_along_what_a_loop_inside_loads_not_what_stays_the_same_there() -> None:
+    args = RNG.random((16, 500)), *(RNG.random(16) for _ in range(4))
+    loops = fxc.compile(_standardized).inspect(*args).loops
+    outer, inner = (line.split("#")[0] for line in str(loops).splitlines() if "for " in line)
+    assert ("lanes" in outer, "lanes" in inner) == (False, True)
