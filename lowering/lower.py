@@ -32,6 +32,7 @@ from .scheduling.vectors_together import vectors_together
 
 reassociate = import_later("fxc.lowering.scheduling.reassociate", "reassociate")
 fixed_numbers = import_later("fxc.lowering.scheduling.fixed_numbers", "fixed_numbers")
+known_places = import_later("fxc.lowering.scheduling.known_places", "known_places")
 tabulated = import_later("fxc.lowering.scheduling.tabulated", "tabulated")
 
 _SCHEDULING: tuple[Callable[[Program], Program], ...] = (
@@ -46,6 +47,7 @@ _SCHEDULING: tuple[Callable[[Program], Program], ...] = (
     independent_steps,
     block_columns,
     speculate,
+    known_places,
     with_allocations,
     parallel,
     lanes,

@@ -303,7 +303,7 @@ def _computed(op: str, dtype: np.dtype, args: list[Any]) -> Any:
     """What an operation on scalars gives; 0 where an operator raises that a check stands behind."""
     if op in ("astype", "copy", "item"):
         return dtype.type(args[0])
-    if op in ("wrap_index", "out_of_bounds"):
+    if op in ("wrap_index", "count_from_front", "out_of_bounds"):
         place, size = (int(arg) for arg in args)
         place += size if place < 0 else 0
         is_outside = not 0 <= place < size

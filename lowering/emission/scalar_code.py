@@ -324,10 +324,6 @@ def _wrap_index(code: Lanes, args: Sequence[str], dtypes: DTypes, result: np.dty
     return code.select(outside, I64, code.const(0, I64), place)
 
 
-def _out_of_bounds(code: Lanes, args: Sequence[str], dtypes: DTypes, result: np.dtype) -> str:
-    return _counted_from_front(code, args)[1]
-
-
 # By the names of ``operators.scalar_rules.NUMPY_RULES``.
 NUMPY_CODE: dict[str, Emit] = {
     "add": _arithmetic("fadd", "add", "or"),
@@ -392,8 +388,9 @@ NUMPY_CODE: dict[str, Emit] = {
     "left_shift": _shift("shl", "shl"),
     "right_shift": _shift("ashr", "lshr"),
     "where": _where,
+    "count_from_front": lambda code, args, *_: _counted_from_front(code, args)[0],
     "wrap_index": _wrap_index,
-    "out_of_bounds": _out_of_bounds,
+    "out_of_bounds": lambda code, args, *_: _counted_from_front(code, args)[1],
     **{name: _math(name) for name in MATH_COSTS},
     **{f"special_{name}": _math(name) for name in SPECIAL_COSTS},
     **{name: _complex_math(*what) for name, what in COMPLEX_MATH.items()},

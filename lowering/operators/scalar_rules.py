@@ -158,5 +158,6 @@ NUMPY_RULES: dict[str, ScalarRule] = {
     "left_shift": ScalarRule(3, _no_bools),
     "right_shift": ScalarRule(3, _no_bools),
     "where": ScalarRule(typed=where_types),
+    "count_from_front": ScalarRule(3, typed=_index_types),
     "wrap_index": ScalarRule(4, typed=_index_types),  # 0 if out of bounds
 }

@@ -78,7 +78,7 @@ loops f
     t3 = logical_or out_of_bounds(y[i0], 1000)  [any]
   raise if t3
   for i1 in 0:11 lanes 8 overlapping
-    x[wrap_index(y[i1], 1000)] = 1.0
+    x[count_from_front(y[i1], 1000)] = 1.0
   bytes moved 264; copies 0""",
         )
 
@@ -102,7 +102,7 @@ loops f
     b3[i0] = add(x[wrap_index(t1, 10)], z[i0])
   raise if t3
   for i3 in 0:11 lanes 8 overlapping
-    x[wrap_index(y[i3], 10)] = b3[i3]
+    x[count_from_front(y[i3], 10)] = b3[i3]
   copy: read before it is overwritten in x
   bytes moved 600; copies 1""",
         )
@@ -119,7 +119,7 @@ loops f
     t3 = logical_or out_of_bounds(y[i0], 10)  [any]
   raise if t3
   for i1 in 0:11
-    t6 = wrap_index(y[i1], 10)
+    t6 = count_from_front(y[i1], 10)
     x[t6] = add(x[t6], z[i1])
   bytes moved 424; copies 0""",
         )
@@ -137,7 +137,7 @@ loops f
   raise if t3
   for i1 in 0:11
     for i2 in 0:40 lanes 8 ends first
-      b2[i1, i2] = x[wrap_index(y[i1], 10), i2]
+      b2[i1, i2] = x[count_from_front(y[i1], 10), i2]
   bytes moved 6896; copies 0""",
         )
 
@@ -177,7 +177,7 @@ loops f
     t3 = logical_or out_of_bounds(y[i0], 6)  [any]
   raise if t3
   for i1 in 0:2
-    x[wrap_index(y[i1], 6) + 2] = 1.0
+    x[count_from_front(y[i1], 6) + 2] = 1.0
   bytes moved 48; copies 0""",
         )
 
@@ -202,7 +202,7 @@ loops f
   for i1 in 0:10 lanes 8 ends first
     x[i1] = add(x[i1], 1.0)
   for i2 in 0:11 lanes 8 overlapping
-    b2[i2] = x[wrap_index(y[i2], 10)]
+    b2[i2] = x[count_from_front(y[i2], 10)]
   bytes moved 504; copies 0""",
         )
 
@@ -250,7 +250,7 @@ loops f
   for i1 in 0:10 moved
     b2[i1] = x[i1]
   for i2 in 0:11 lanes 8 overlapping
-    b2[wrap_index(y[i2], 10)] = 1.0
+    b2[count_from_front(y[i2], 10)] = 1.0
   copy: %x is read again after it
   bytes moved 416; copies 1""",
         )
