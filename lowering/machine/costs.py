@@ -49,8 +49,10 @@ class Costs:
     strips_rows: int = 1 << 12
     strips_ahead: int = 2048
 
-    # Rows of memory that a processor follows at once by itself.
+    # Rows of memory that a processor follows at once by itself, and the work of an iteration from
+    # which on it does not reach the next lines of any in time.
     streams: int = 6
+    ahead_work: int = 20
 
     # Blocks of strips, for threads: how many for each, and how many times as many rows as are
     # computed once more.

@@ -8,8 +8,8 @@
           t[…] = f(u[i, j], u[i + 1, j])           t[…] = f(u[i, j], u[i + 1, j] ahead 2048)
 
 A processor follows a few streams by itself. Strips go through more of them, most of which are in
-the cache, in turns; so do other nests that read many rows at once. What is stored there looks
-ahead, too: a line of the cache is read before it is written.
+the cache, in turns; so do other nests that read many rows at once. Nor does it see far where a body
+takes long. What is stored there looks ahead, too: a line of the cache is read before it is written.
 """
 
 from __future__ import annotations
@@ -24,18 +24,32 @@ from ..nests.accesses import Block
 from ..nests.addressing import byte_offset, is_unit_step, step_of
 from ..nests.buffers import Idx
 from ..nests.program import Program
-from ..nests.statements import Load, Loop, Stmt, Store, blocks_of, walk, with_blocks
+from ..nests.statements import (
+    Accumulate,
+    Compute,
+    Load,
+    Loop,
+    Stmt,
+    Store,
+    blocks_of,
+    walk,
+    with_blocks,
+)
+from ..operators.python_rules import SCALAR_RULES
 from .row_blocks import Nest, rows_behind
 
 _First = tuple[str, Idx]
 
 
 def fetched_ahead(program: Program, block: Block) -> Block:
-    """The statements, in which large nests that follow many rows look ahead, but for strips."""
+    """The statements, in which large nests that follow many rows, or take long, look ahead, but for
+    strips.
+    """
     made: list[Stmt] = []
     for stmt in block:
         if isinstance(stmt, Loop):
-            if _follows_many(program, stmt) and _is_far(program, stmt):
+            far = _follows_many(program, stmt) or _takes_long(program, stmt)
+            if far and _is_far(program, stmt):
                 places = _last_places(program, stmt)
                 stmt = _looking(stmt, places, program.target.costs.strips_ahead)
             made.append(stmt)
@@ -58,6 +72,22 @@ def _follows_many(program: Program, nest: Loop) -> bool:
                     at = tuple(dim for dim in stmt.index if loop.var not in symbols_of(dim))
                     rows.setdefault(loop.var, set()).add((stmt.buffer, at))
     return any(len(found) > program.target.costs.streams for found in rows.values())
+
+
+def _takes_long(program: Program, nest: Loop) -> bool:
+    """Whether the body of a nest takes so long that a processor, which looks some hundred
+    instructions ahead, does not ask for the next lines of the cache in time, or adds up: then its
+    instructions wait for each other. What several loops in a row do meets most in the cache.
+    """
+    body: Sequence[Stmt] = (nest,)
+    while len(body) == 1 and isinstance(body[0], Loop) and not body[0].ordered:
+        body = body[0].body
+    if any(isinstance(stmt, Loop) for stmt in body):
+        return False
+    if any(isinstance(stmt, Accumulate) for stmt in body):
+        return True
+    costs = (SCALAR_RULES[stmt.op].cost for stmt in body if isinstance(stmt, Compute))
+    return sum(costs) >= program.target.costs.ahead_work
 
 
 def _is_far(program: Program, nest: Loop) -> bool:

@@ -260,3 +260,33 @@ def test_other_nests_that_follow_many_rows_look_ahead_too() -> None:
     ]
     larger = replace(target, cache=1 << 20)
     assert "ahead" not in body(after_building(fuse, source, U, target=larger))
+
+
+def test_a_large_nest_that_takes_long_looks_ahead() -> None:
+    """Not one that does little, nor one that the cache holds."""
+    target = replace(TINY, cache=100, costs=replace(SMALL, strips_ahead=512))
+    source = """
+functional f(%u: f64[{size}])
+  %0: f64[{size}] = {op}(%u)
+  return %0"""
+
+    def made(op: str, size: int) -> str:
+        text = source.format(op=op, size=size)
+        return body(after_building(fuse, text, np.linspace(1.0, 2.0, size), target=target))
+
+    assert_expected_inline(
+        made("exp", 40),
+        """\
+for i0 in 0:40
+  b1[i0] ahead 512 = exp(u[i0] ahead 512)""",
+    )
+    assert "ahead" not in made("exp", 4)
+    assert "ahead" not in made("negative", 40)
+    total = source.replace(
+        "f64[{size}] = {op}(%u)", "f64 = sum(%u, axis=None, keepdims=False, dtype=None)"
+    )
+    for size in (40, 4):
+        text = body(
+            after_building(fuse, total.format(size=size), np.arange(size / 1.0), target=target)
+        )
+        assert ("ahead 512" in text) == (size == 40)
