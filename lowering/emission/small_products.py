@@ -84,9 +84,11 @@ def _form_for(
     rows of the result for columns.
     """
     target, question = emitter.program.target, _question(emitter, stmt)
-    if question is None or np.prod(question.sizes) > target.costs.small_products:
+    if question is None:
         return None
     size = question.dtype.itemsize
+    if np.prod(question.sizes) * F64.itemsize > target.costs.small_products * size:
+        return None
     turned = question.out_steps[1] != size
     if turned and question.out_steps[0] != size:
         return None

@@ -93,7 +93,8 @@ class Costs:
     together_strip: int = 64
     together_bytes: int = 1 << 18
 
-    # Products of small matrices: of numbers in one that native code makes itself, and additions of
+    # Products of small matrices: multiplications in one of float64 that native code makes itself
+    # (of float32, of which BLAS makes twice as many at once, half as many), and additions of
     # vectors that are written down.
     small_products: int = 1 << 15
     small_whole: int = 128
