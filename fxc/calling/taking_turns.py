@@ -7,12 +7,20 @@ from __future__ import annotations
 
 import math
 import types
+from _thread import get_ident
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from fxc.compilations import trials
 from fxc.compilations.decisions import SHARE
-from fxc.compilations.trials import BY_LITTLE, HANDING_ON, LONG_DRIVER, Trial, noted
+from fxc.compilations.trials import (
+    BY_LITTLE,
+    HANDING_ON,
+    LONG_DRIVER,
+    Trial,
+    noted,
+    threads_of_python,
+)
 from fxc.compilations.turns import FOR_EVER, MORE, Handed, Key, Tried, Turn, Ways, key_of
 from fxc.compilations.variants import OFTEN, Variant
 from fxc.ir.asynchronous import hand_on
@@ -50,7 +58,9 @@ class TakingTurns(Running[P, R]):
         """Run the function; the result is NumPy's."""
         turns, result = self._state.turns, MISSED
         try:
-            if turns:
+            if threads_of_python and get_ident() in threads_of_python:
+                result = self.__fxc_original__(*args, **kwargs)
+            elif turns:
                 turn = turns.get(key_of(args, kwargs))
                 if turn is not None and turn.is_over:
                     result = self._take_behind(turn, args, kwargs)

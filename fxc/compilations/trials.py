@@ -7,6 +7,9 @@ from __future__ import annotations
 
 import os
 import time
+from _thread import get_ident
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from fxc.ir.records import mutable
 from fxc.ir.settings import config
@@ -57,6 +60,21 @@ HANDING_ON = 1e-7  # seconds that a call takes longer which native code hands on
 def are_held() -> bool:
     """Whether calls are timed at all: not those that NumPy runs, too, to be compared."""
     return ENABLED and not config.verify
+
+
+threads_of_python: set[int] = set()
+"""Threads in which all calls are Python's."""
+
+
+@contextmanager
+def all_by_python() -> Iterator[None]:
+    """Let Python run the compiled functions that the block calls, too."""
+    own = {get_ident()} - threads_of_python
+    threads_of_python.update(own)
+    try:
+        yield
+    finally:
+        threads_of_python.difference_update(own)
 
 
 def now() -> tuple[float, float]:

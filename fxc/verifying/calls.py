@@ -17,6 +17,7 @@ import numpy as np
 
 from fxc.cache.bugs import keep_bug
 from fxc.compilations.state import Options
+from fxc.compilations.trials import all_by_python
 from fxc.compilations.variants import Variant
 from fxc.ir.asynchronous import hand_on
 from fxc.ir.errors import MISSED, PLEASE_REPORT, CaptureWarning, RunFailed, WrongResult
@@ -53,6 +54,7 @@ if TYPE_CHECKING:
 #   and what shows is left out in both. A call that reads a clock is not compared.
 # - Where compiled code leaves a call to NumPy, nothing may have changed: that is looked at.
 # - Of a function that is split, the compiled parts are compared.
+# - Compiled functions that NumPy's call calls run as they are, too: they are part of the oracle.
 # - All is done by one thread at a time: warnings are caught for the process.
 # - A call ``of_effects`` is beside a program that does not know of it: what is kept and compared
 #   are the result and what the capture says that it changes. That is as much as the call itself
@@ -262,7 +264,7 @@ class VerifiedCall:
             with np.errstate(all="ignore"):
                 yield []
             return
-        with warnings.catch_warnings(record=True) as told, np.errstate(**_quiet()):
+        with warnings.catch_warnings(record=True) as told, np.errstate(**_quiet()), all_by_python():
             yield told
 
     def by(self, run: Run) -> Seen:

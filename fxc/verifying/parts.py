@@ -57,11 +57,12 @@ def has_attributes(x: object) -> bool:
 
 
 def slots_of(kind: type) -> Iterator[tuple[str, MemberDescriptorType]]:
-    """The slots of a class, by name."""
+    """The slots of a class, by name: not what code in C has of its own, which may be read-only."""
     for each in kind.__mro__:
-        for name, found in vars(each).items():
-            if isinstance(found, MemberDescriptorType) and each.__flags__ & HEAP_TYPE:
-                yield name, found
+        if "__slots__" in vars(each) and each.__flags__ & HEAP_TYPE:
+            for name, found in vars(each).items():
+                if isinstance(found, MemberDescriptorType):
+                    yield name, found
 
 
 def entries(x: Any) -> dict[object, object]:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.lib.array_utils import byte_bounds
 
+from fxc.capture.guards.common_base import is_writeable
 from fxc.ir.records import frozen
 
 from .bits import agreement, same_bits, ulps_apart
@@ -85,7 +86,7 @@ def seen(roots: Roots, error: BaseException | None = None) -> Seen:
 def _part(x: object, names: tuple[str, ...]) -> SeenPart:
     kind = type(x)
     if isinstance(x, np.ndarray):
-        layout = (x.dtype, x.shape, _strides(x), x.flags.writeable)
+        layout = (x.dtype, x.shape, _strides(x), is_writeable(x))
         return SeenPart(kind, np.array(x, copy=True, subok=False), layout)
     if isinstance(x, np.generic):
         return SeenPart(kind, np.array(x), (x.dtype,))

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from fxc.capture.guards.common_base import is_writeable
 from fxc.ir.records import frozen
 from fxc.runtime.generators import checkpoint
 
@@ -91,18 +92,19 @@ def _kept(x: object, alone: bool) -> list[KeptObject]:
 
 
 def _array(x: np.ndarray, alone: bool) -> list[KeptObject]:
-    shape, strides, writeable = x.shape, x.strides, x.flags.writeable
+    shape, strides, writeable = x.shape, x.strides, is_writeable(x)
 
     def is_reshaped() -> bool:
-        return (x.shape, x.strides, x.flags.writeable) != (shape, strides, writeable)
+        return (x.shape, x.strides, is_writeable(x)) != (shape, strides, writeable)
 
     def reshape() -> None:
         if (x.shape, x.strides) != (shape, strides):
             x.shape = shape
-        x.flags.writeable = writeable
+        if is_writeable(x) != writeable:
+            x.flags.writeable = writeable
 
     kept = [KeptObject(x, is_reshaped, reshape)]
-    in_base = isinstance(x.base, np.ndarray) and x.base.flags.writeable and not alone
+    in_base = isinstance(x.base, np.ndarray) and is_writeable(x.base) and not alone
     if not writeable or in_base:
         return kept  # it is not written, or its base has all of it
     saved = np.array(x, copy=True, subok=False)

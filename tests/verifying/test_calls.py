@@ -19,6 +19,7 @@ from fxc.ir.errors import WrongResult
 from fxc.ir.evaluate import evaluate
 from fxc.native.filled_memory import new_memory_of
 from fxc.ops.kernels import kernel_of
+from fxc.verifying.calls import VerifiedCall
 from fxc.verifying.counts import COMPARED, COUNTS, LEFT
 from fxc.verifying.seen import seen
 from fxc.verifying.undefined import difference
@@ -202,6 +203,28 @@ def test_warnings_are_those_of_numpy():
             program(np.array([-1.0, 1.0]))
         assert [str(each.message) for each in told] == ["invalid value encountered in log"]
     assert COUNTS[LEFT] >= 1
+
+
+def test_what_numpy_calls_is_not_compared_inside(monkeypatch):
+    runs, usual = [], VerifiedCall.expected
+    monkeypatch.setattr(VerifiedCall, "expected", lambda call: runs.append(1) or usual(call))
+    inner = fxc.compile(lambda x: x * 2)
+    middle = fxc.compile(lambda x: inner(x) + inner(x + 1))
+    outer = fxc.compile(lambda x: middle(x) - middle(x + 1))
+    assert outer(np.ones(3)).tolist() == [-4.0] * 3
+    assert (len(runs), inner.cache_info().variants, middle.cache_info().variants) == (1, 0, 0)
+    middle(np.ones(3))
+    assert (len(runs), middle.cache_info().variants) == (2, 1)
+
+
+def test_nothing_is_said_of_arrays_that_have_been_broadcast(recwarn):
+    x, _ = np.broadcast_arrays(np.arange(3.0), np.ones((2, 3)))
+    program = fxc.compile(lambda x: (x + 1, x[0]))
+    for _ in range(3):
+        assert program(x)[0].tolist() == (x + 1).tolist()
+    assert not recwarn.list
+    with pytest.warns(FutureWarning, match="broadcast"):
+        assert x.flags.writeable  # NumPy still warns the program
 
 
 def test_overlaps_are_kept():
