@@ -293,6 +293,22 @@ def test_seeds_inside() -> None:
         assert not difference(run(draw, (seed, np.zeros(3))), run(compiled, (seed, np.zeros(3))))
 
 
+def test_seeds_by_name() -> None:
+    def draw(n: Any, x: Any) -> Any:
+        np.random.seed(seed=n)
+        random.seed(a=3)
+        return x + np.random.random(x.size), random.random()
+
+    def by_first_version(x: Any) -> Any:
+        random.seed(5, version=1)
+        return x + random.random()
+
+    compiled = fxc.compile(draw, fullgraph=True)
+    assert not difference(run(draw, (7, np.zeros(3))), run(compiled, (7, np.zeros(3))))
+    with pytest.raises(fxc.CaptureError, match="a random seed with other arguments"):
+        fxc.compile(by_first_version, fullgraph=True)(np.zeros(2))
+
+
 def test_generators_made_inside() -> None:
     def draw(n: Any, x: Any) -> Any:
         g, h, r = np.random.default_rng(n), np.random.RandomState(n), random.Random(n)

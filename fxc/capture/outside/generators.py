@@ -319,11 +319,14 @@ def _shuffle(self: TracedGenerator, x: object, axis: object = 0) -> None:
     x[...] = self._drawn(f"shuffled(g, x0{more})", (value,), None, _dims(value))  # type: ignore[index]
 
 
-def _seed(self: TracedGenerator, *seed: object) -> None:
-    if all(each is None for each in seed):
+def _seed(self: TracedGenerator, *args: object, **named: object) -> None:
+    seed, *others = (*args, *named.values()) or (None,)
+    if others or not named.keys() <= {"a" if self._kind == "Random" else "seed"}:
+        raise refusal(RANDOM, "a random seed with other arguments cannot be captured")
+    if seed is None:
         self._drawn("seeded(g)", ())
     else:
-        self._drawn("seeded(g, x0)", (_operand(seed[0]),))
+        self._drawn("seeded(g, x0)", (_operand(seed),))
 
 
 def _below(self: TracedGenerator, n: object) -> Any:
