@@ -1,5 +1,6 @@
 """When a capture may be used again: hits and misses of its guards, constants, relations."""
 
+import warnings
 from collections import defaultdict
 
 import numpy as np
@@ -483,3 +484,42 @@ def test_attributes_whose_names_are_no_identifiers(name):
     for _ in range(3):
         assert np.array_equal(compiled(array(4), held), scaled(array(4), expected))
     assert getattr(getattr(held, name), name) == getattr(getattr(expected, name), name)
+
+
+def _total(x, xs):
+    for each in xs:
+        x = x + each
+    return x
+
+
+def _total_held(x, held):
+    return _total(x, held["xs"])
+
+
+def _chosen(x, table):
+    return x + table["k"] if "k" in table else x
+
+
+def _chosen_held(x, held):
+    return _chosen(x, held["xs"])
+
+
+@pytest.mark.parametrize("program", [_total, _total_held])
+def test_looking_for_what_has_changed_uses_up_no_iterator(program):
+    compiled = fxc.compile(program)
+    given = [{1, 2}, (k for k in (3, 4)), {1, 2, 3}, iter([1, 2]), map(float, [1, 2])]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", fxc.CaptureWarning)
+        held = [{"xs": each} for each in given] if program is _total_held else given
+        assert [compiled(np.zeros(1), each)[0] for each in held] == [3, 7, 6, 3, 3]
+
+
+@pytest.mark.parametrize("program", [_chosen, _chosen_held])
+def test_looking_for_what_has_changed_gives_no_dict_a_key(program):
+    compiled, found = fxc.compile(program), defaultdict(float)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", fxc.CaptureWarning)
+        for table in ({"k": 1}, found, {"k": 3.0}, found, {"k": 2}):
+            given = {"xs": table} if program is _chosen_held else table
+            assert compiled(np.zeros(1), given)[0] == (table["k"] if table is not found else 0)
+    assert not found

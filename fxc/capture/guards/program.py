@@ -88,7 +88,13 @@ class Check:
 
 
 _VARIABLE = r"\bv\d+\b"
+_KIND = re.compile(rf"type\(({_VARIABLE})\) is \w+")
 Step = Fetch | Check
+
+
+def _part(step: Check) -> str:
+    """What is looked at of a check of what has a label or a certain value; '' for others."""
+    return (step.part or step.condition) if step.label or step.value_of else ""
 
 
 @frozen
@@ -132,14 +138,20 @@ class GuardProgram:
         return GuardProgram(steps, self.constants, ()) if steps else None
 
     def _needed(self, part: Callable[[Check], str]) -> list[Step]:
-        """The checks of which there is a ``part`` to look at, and what is fetched for these."""
+        """The checks of which there is a ``part`` to look at, what is fetched for these, and of
+        which kind that is: a look at another kind may change it, as an iterator is used up.
+        """
         wanted: set[str] = set()
         steps: list[Step] = []
         for step in reversed(self.steps):
             if isinstance(step, Check):
-                if not part(step):
+                kind = _KIND.match(step.condition)
+                if part(step):
+                    wanted.update(re.findall(_VARIABLE, part(step)))
+                elif kind is not None and kind[1] in wanted:
+                    step = Check(kind[0], step.text)
+                else:
                     continue
-                wanted.update(re.findall(_VARIABLE, part(step)))
             elif wanted.isdisjoint(re.findall(_VARIABLE, step.var)):
                 continue
             else:
@@ -301,27 +313,33 @@ class GuardProgram:
     def _failing(self, args: tuple[object, ...], kwargs: dict[str, object]) -> Iterator[Check]:
         """The checks that do not hold for these arguments, or whose ``part`` does not."""
         namespace = {**self.namespace, "args": args, "kwargs": kwargs}
-        for step, code in self._facts:
-            with suppress(Exception):  # other parts may be of another kind
+        others: set[str] = set()  # variables of another kind, and what would be fetched from them
+        for step, code, names in self._facts:
+            if not others.isdisjoint(names):
+                others.update(re.findall(_VARIABLE, step.var) if isinstance(step, Fetch) else ())
+                continue
+            with suppress(Exception):  # other parts may be missing
                 if isinstance(step, Fetch):
                     exec(code, namespace)
                 elif not eval(code, namespace):
-                    yield step
+                    if _part(step):
+                        yield step
+                    else:
+                        others.update(names)
 
     @cached_property
-    def _facts(self) -> list[tuple[Step, CodeType]]:
-        """The checks of what has a label or a certain value, and what is fetched for these."""
-
-        def part(step: Check) -> str:
-            return (step.part or step.condition) if step.label or step.value_of else ""
-
-        found: list[tuple[Step, CodeType]] = []
-        for step in self._needed(part):
+    def _facts(self) -> list[tuple[Step, CodeType, list[str]]]:
+        """The checks of what has a label or a certain value, what is fetched for these, and of
+        which kind that is, each with the variables it names.
+        """
+        found: list[tuple[Step, CodeType, list[str]]] = []
+        for step in self._needed(_part):
             if isinstance(step, Fetch):
                 source, mode = f"{step.var} = {step.expression}", "exec"
             else:
-                source, mode = part(step), "eval"
-            found.append((step, compile(source, "<fxc guard>", mode)))
+                source, mode = _part(step) or step.condition, "eval"
+            names = re.findall(_VARIABLE, source)
+            found.append((step, compile(source, "<fxc guard>", mode), names))
         return found
 
     def _compiled(
