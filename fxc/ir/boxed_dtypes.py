@@ -114,4 +114,6 @@ def is_date(dtype: np.dtype) -> bool:
 
 def element_dtype(dtype: np.dtype) -> np.dtype | None:
     """Of what an element is that NumPy gives of an array; None if it is no scalar of a graph."""
-    return None if dtype.kind in "SUVO" else dtype.newbyteorder("=")
+    if dtype.kind in "SUVO":
+        return None
+    return dtype if dtype.isnative else dtype.newbyteorder("=")  # which makes a new one

@@ -4,7 +4,9 @@ what NumPy refuses is refused.
 
 from __future__ import annotations
 
+import pickle
 import warnings
+from typing import Any
 
 import numpy as np
 import pytest
@@ -364,3 +366,24 @@ def test_arrays_without_values_are_made_by_their_class(make):
 @pytest.mark.filterwarnings("ignore::fxc.CaptureWarning")
 def test_views_made_by_their_class_are_numpys(make):
     both(lambda x: make(x) * 2, A)
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        lambda x: x @ x,
+        lambda x: np.dot(x, x[0]),
+        lambda x: np.linalg.inv(x + 2 * np.eye(3)),
+        lambda x: x.copy(),
+        lambda x: x[[0, 1]],
+        lambda x: np.zeros_like(x),
+    ],
+)
+def test_dtypes_of_results_are_numpys_objects(program: Any) -> None:
+    x, compiled = np.arange(9.0).reshape(3, 3), fxc.compile(program, fullgraph=True)
+    unpickled = pickle.loads(pickle.dumps(x))
+    assert unpickled.dtype is not x.dtype
+    for given in (unpickled, x):
+        found = compiled(given)
+        assert found.dtype is np.dtype(float)
+        assert np.asarray(found, float) is found

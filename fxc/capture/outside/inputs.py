@@ -21,6 +21,7 @@ from fxc.ir.types import (
     c_strides,
     dtype_name,
     is_known,
+    known_dtype,
     scalar_type_of,
 )
 
@@ -256,7 +257,8 @@ class Inputs:
             mask, wanted = mask | _C_CONTIGUOUS, wanted | _C_CONTIGUOUS
         elif flags.f_contiguous:
             mask, wanted = mask | _F_CONTIGUOUS, wanted | _F_CONTIGUOUS
-        dtype = guards.constant(array.dtype)
+        kind = known_dtype(array.dtype)  # an unpickled array has an object of its own
+        dtype = guards.constant(kind)
         checks = [
             f"type({var}) is ndarray",
             f"({var}.dtype is {dtype} or same_value({var}.dtype, {dtype}))",
@@ -289,7 +291,7 @@ class Inputs:
             guards.check(f"{var}.size == 0", f"{source.text} has no elements", is_of_value=True)
         shape = self._dims(array, source, name) if dynamic else array.shape
         strides = self._strides(array, shape, source, name, dynamic)
-        made = array_type(array.dtype, shape, strides)
+        made = array_type(kind, shape, strides)
         return ArrayType(made.dtype, made.shape, made.strides, is_writeable(array), aligned)
 
     def _dims(self, array: np.ndarray, source: Source, name: str) -> tuple[Dim, ...]:
