@@ -31,7 +31,7 @@ from fxc.pipeline.stages import result_leaves
 
 from .counts import COMPARED, COUNTS, LEFT, WRONG
 from .nearness import Nearness
-from .parts import entries, is_globals
+from .parts import entries, is_globals, is_still
 from .seen import Accepts, Seen, arrays_in, seen
 from .stage_runs import Run, captured_run
 from .state import Snapshot
@@ -330,7 +330,9 @@ class VerifiedCall:
         for where, x, before in self.holders:
             now = entries(x)
             found = (
-                (name, item) for name, item in now.items() if item is not before.get(name, now)
+                (name, item)
+                for name, item in now.items()
+                if not is_still(item, before.get(name, now))
             )
             stored += (
                 (f"{where} {name if isinstance(name, str) else repr(name)}", item)

@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from fxc.capture.guards.facts import same_value
+
 MOST_OBJECTS = 20_000
 """How many are looked at: a program may hand over all it has, by one reference."""
 
@@ -80,6 +82,12 @@ def entries(x: Any) -> dict[object, object]:
         with contextlib.suppress(AttributeError):
             found[name] = slot.__get__(x)
     return found
+
+
+def is_still(item: object, before: object) -> bool:
+    """Whether a name stands for what it did: an equal text or number may be another object."""
+    is_plain = isinstance(item, str | bytes | int | float | complex)
+    return item is before or (is_plain and same_value(item, before))
 
 
 def _items(x: Any) -> Iterator[tuple[str, object]]:

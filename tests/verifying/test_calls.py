@@ -28,6 +28,9 @@ from tests import planted
 ROOT = Path(__file__).resolve().parents[2]
 
 
+mode, level = "off", 0.5
+
+
 @pytest.fixture(autouse=True)
 def _verifying() -> Iterator[None]:
     COUNTS.clear()
@@ -193,6 +196,17 @@ def test_globals_closures_and_attributes_change_once():
     assert [program(np.ones(2))[0] for _ in range(3)] == [1, 2, 3]
     assert (count, made["a"].tolist(), f.calls) == (3, [3, 3], 3)
     assert COUNTS[COMPARED] == 3
+
+
+def test_a_global_may_be_set_to_an_equal_text():
+    def f(x):
+        global mode, level
+        mode, level = x.lower(), len(x) / 2
+
+    program = fxc.compile(f)
+    for text in ("Raise", "Raise", "OFF", "Raise"):
+        program(text)
+        assert (mode, level) == (text.lower(), len(text) / 2)
 
 
 def test_warnings_are_those_of_numpy():
