@@ -112,6 +112,20 @@ def test_a_decorated_function_is_captured_as_it_is_given():
     assert ops(f, array(3)) == ["multiply", "add"]
 
 
+def test_what_wraps_an_object_is_left_to_python():
+    class Held:
+        def __init__(self, f):
+            self.f = f
+            functools.update_wrapper(self, f)
+
+    made = fxc.compile(Held)
+    with pytest.warns(fxc.CaptureWarning, match="update_wrapper"):
+        assert vars(made(scaled)).keys() == vars(Held(scaled)).keys()
+    with pytest.raises(CaptureError, match="update_wrapper"):
+        fxc.compile(lambda: functools.update_wrapper(scaled, Held), fullgraph=True)()
+    assert scaled.__name__ == "scaled"
+
+
 def test_a_compiled_function_is_inlined():
     inner = fxc.compile(scaled)
 

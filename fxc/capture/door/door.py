@@ -180,6 +180,8 @@ class Door(PlainCalls):
         if f.__code__.co_filename.startswith(OURS):
             return f(*args, **kwargs)
         if f in purity.OF_OWN_FUNCTIONS:
+            if f is functools.update_wrapper and not self._is_made_here(args):
+                raise self.refuse_call(f)
             return f(*args, **kwargs)
         if f in purity.WITH_MEMORY:
             raise self.refuse_call(f)
@@ -194,6 +196,11 @@ class Door(PlainCalls):
             if not isinstance(found, Unlearnable):
                 return found
         return self._run(self.staged(f), f.__code__, args, kwargs)
+
+    def _is_made_here(self, args: Args) -> bool:
+        """Whether the first argument is a function that the program has made."""
+        first = args[0] if args else None
+        return type(first) is FunctionType and first.__code__ in self._inner_codes
 
     def _run(self, f: Callable[..., object], code: CodeType, args: Args, kwargs: Kwargs) -> Any:
         """Run a function of the program; one that calls itself, as long as that is not too much."""

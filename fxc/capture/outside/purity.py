@@ -61,7 +61,7 @@ PURE_CLASSES: frozenset[type] = frozenset(
         np.iinfo,
     }
 )
-# What wraps functions changes the wrapper alone, which the program has made.
+# What wraps functions changes the wrapper alone, if that is a function that the program has made.
 OF_OWN_FUNCTIONS: frozenset[Any] = frozenset({functools.wraps, functools.update_wrapper})
 # These make functions that remember.
 WITH_MEMORY: frozenset[Any] = frozenset({functools.cache, functools.lru_cache})
