@@ -257,6 +257,18 @@ def test_an_array_of_full_size_is_itself():
     assert compiled.cache_info().eager_calls == (0 if is_itself else 2)
 
 
+@pytest.mark.parametrize("kind", [np.float64, np.float32, np.int64, np.bool_])
+def test_an_array_as_a_scalar_of_its_dtype_is_itself(kind):
+    def program(x):
+        y = kind(x)
+        y[0] = 1
+        return y, y is x
+
+    for x in (np.zeros(3), np.zeros((2, 2)).T, np.zeros(6)[::2], np.zeros(3, np.bool_)):
+        text = difference(run(program, [x.copy()]), run(fxc.compile(program), [x.copy()]))
+        assert not text, text
+
+
 @pytest.mark.parametrize("program", [views_written, grids_written])
 def test_a_write_of_which_numpy_warns(program):
     outcomes = []

@@ -361,13 +361,15 @@ TracedValue._wrappers[ScalarType] = TracedScalar
 
 
 def numpy_scalar(dtype: type[np.generic], x: object) -> Any:
-    """``np.float32(x)`` of a traced scalar or rank-0 array."""
+    """``np.float32(x)`` of a traced scalar or an array: of one of that dtype it is the array."""
     value = operand(x._stored_as(dtype_of(dtype)) if isinstance(x, Traced) else x)
     if isinstance(value, Literal):
         return dtype(value.value)
     check_real(value, dtype_of(dtype))
     if isinstance(value.type, ArrayType):
         if value.type.rank:
+            if isinstance(x, TracedValue) and value.type.dtype == dtype_of(dtype):
+                return x
             return record("astype", value, dtype_of(dtype), casting="unsafe")
         return astype(record("item", value), dtype)
     return astype(wrap(value), dtype)
