@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import sys
 import types
 from collections import Counter
@@ -26,6 +27,12 @@ if TYPE_CHECKING:
     from .pipeline.report import CacheInfo, SplitStages, Stages
     from .split.splits import Split
 
+
+def _of_function(name: str) -> Any:
+    """An attribute of the function, for those who look into one; missing if it has none."""
+    return property(operator.attrgetter(f"__fxc_original__.{name}"))
+
+
 Q = ParamSpec("Q")
 T = TypeVar("T")
 
@@ -44,6 +51,10 @@ class Compiled(Serving[P, R]):
     """
 
     __slots__ = ()
+    __code__, __globals__, __closure__ = map(
+        _of_function, ("__code__", "__globals__", "__closure__")
+    )
+    __defaults__, __kwdefaults__ = map(_of_function, ("__defaults__", "__kwdefaults__"))
 
     def _new_split(self, function: types.FunctionType) -> Split | None:
         from .calling.called_functions import (

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+import functools
 import gc
 import inspect
 import pickle
+import types
 import warnings
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -53,6 +55,16 @@ def test_what_functools_wraps_keeps():
     assert not isinstance(module_level.__wrapped__, fxc.Compiled)
     assert list(inspect.signature(module_level).parameters) == ["x", "scale"]
     assert repr(module_level) == "<fxc.Compiled module_level>"
+
+
+def test_the_parts_of_a_function_are_there():
+    """pytest looks into ``setup_module``, and others copy functions."""
+    function = module_level.__wrapped__
+    for name in ("__code__", "__globals__", "__closure__", "__defaults__", "__kwdefaults__"):
+        assert getattr(module_level, name) is getattr(function, name)
+    copied = types.FunctionType(module_level.__code__, module_level.__globals__)
+    assert copied(np.ones(1), 4.0).tolist() == [4.0]
+    assert not hasattr(fxc.compile(functools.partial(function)), "__code__")
 
 
 def test_a_module_level_function_is_pickled_by_name():
