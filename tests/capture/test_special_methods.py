@@ -3,6 +3,7 @@
 import dataclasses
 import enum
 import functools
+from decimal import Decimal
 from typing import Any, ClassVar
 
 import numpy as np
@@ -763,3 +764,12 @@ def test_an_object_is_asked_for_nothing_of_ours():
     Asked.names.clear()
     np.testing.assert_array_equal(compiled(Asked(), x8())[0], x8()[1:])
     assert Asked.names == []
+
+
+@pytest.mark.parametrize(
+    "program", [lambda x, n: (1 + n) ** x, lambda x, n: x * n, lambda x, n: x < n]
+)
+def test_numbers_that_no_graph_knows_are_left_to_numpy(program):
+    x, n = np.arange(3), Decimal("0.5")
+    with pytest.warns(fxc.CaptureWarning, match="an operator of an array and a Decimal"):
+        assert fxc.compile(program)(x, n).tolist() == program(x, n).tolist()

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
+from numbers import Number
 from typing import Any
 
 import numpy as np
@@ -35,7 +36,8 @@ def left_to(other: object, ufunc: str = "", *, in_place: bool = False) -> Any:
             "element,",
             "use is",
         )
-    if not is_shadow(type(other)) or _is_first(other, _OF_ARRAYS, in_place):
+    is_left = not is_shadow(type(other)) or _is_first(other, _OF_ARRAYS, in_place)
+    if is_left and not _is_other_number(other):
         return NotImplemented
     raise refuse(
         OPERAND,
@@ -43,6 +45,11 @@ def left_to(other: object, ufunc: str = "", *, in_place: bool = False) -> Any:
         "element by element,",
         "give the class __array_ufunc__ = None",
     )
+
+
+def _is_other_number(other: object) -> bool:
+    """Whether it is a number of a class of C's or Python's that no graph knows, as a Decimal is."""
+    return isinstance(other, Number) and not (isinstance(other, Traced) or is_shadow(type(other)))
 
 
 def left_to_of_scalar(name: str, as_pythons: Callable[[], Any], other: object) -> Any:
