@@ -15,6 +15,7 @@ from types import CodeType, DynamicClassAttribute, FunctionType
 from typing import Any
 
 from fxc.ir.digesting import new_digest
+from fxc.ir.made_functions import code_as_written
 
 _Tell = Callable[[object], None]
 _PLAIN = (type(None), bool, int, float, complex, str, bytes, type(Ellipsis))
@@ -56,6 +57,7 @@ def _is_told(kind: type) -> bool:
 
 
 def _tell_code(code: CodeType, tell: _Tell) -> None:
+    code = code_as_written(code)
     counts = (code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount, code.co_flags)
     names = (code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars)
     tell((code.co_qualname, counts, names))

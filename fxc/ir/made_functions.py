@@ -66,3 +66,15 @@ def names_in(code: CodeType) -> set[str]:
     """The names that code mentions, and the code within it."""
     inner = (each for each in code.co_consts if isinstance(each, CodeType))
     return set(code.co_names).union(*map(names_in, inner))
+
+
+def code_as_written(code: CodeType) -> CodeType:
+    """The code itself, or that of which it is a copy which first asks for a faster way: one of its
+    constants says so then, by ``__fxc_asked__``.
+    """
+    for each in code.co_consts:
+        asked = getattr(type(each), "__fxc_asked__", None)
+        if asked is not None:
+            own: CodeType = asked(each)
+            return own
+    return code

@@ -5,7 +5,6 @@ See Note [Unchanged scripts].
 
 from __future__ import annotations
 
-import ast
 import time
 from collections.abc import Callable
 from types import CodeType, FunctionType
@@ -14,12 +13,12 @@ from typing import Any
 import numpy as np
 
 from fxc.calling.compiling import Worth, new_variant
-from fxc.capture.staging.staging import keep_source, source_of
 from fxc.compilations.native_calls import NativeCall, chain
 from fxc.compilations.state import Options, State
 from fxc.compilations.variants import Variant
 from fxc.ir.asynchronous import hand_on
 from fxc.ir.errors import MISSED, RunFailed, WrongResult
+from fxc.ir.records import frozen
 from fxc.ir.tracebacks import hide_all
 
 from ..verifying.calls import VerifiedCall
@@ -29,8 +28,23 @@ from .swapping import NO_ANSWER, answering, pickled_place
 _TRIALS, _LONG_ENOUGH = 3, 0.1  # calls that are compared, or seconds of them
 _FASTER = 1.4  # times: what gains less is put back
 _MOST_VARIANTS, _MOST_MISSES, _MOST_FAILURES = 4, 3, 20
+_SELDOM = 8  # calls that are served for each miss: then those of other types are few
 _MOST_STRANGE = 100  # calls that code on trial is not for
 _OPTIONS = Options(fullgraph=True, math="exact")
+
+
+@frozen(eq=False)
+class _Live:
+    """Compiled code that has passed its trial, with the seconds of a call, by NumPy and by it."""
+
+    variant: Variant
+    numpy: float
+    compiled: float
+
+    @property
+    def gained(self) -> float:
+        """Seconds, by all its calls."""
+        return (self.numpy - self.compiled) * self.variant.all_calls
 
 
 class HotFunction:
@@ -38,7 +52,8 @@ class HotFunction:
 
     Its ``stage``: ``counting`` calls; ``asked`` for compiled code, for arguments of a call;
     ``waiting``, as that takes too long for now; on ``trial``, in which calls are compared and
-    timed; ``live``; or ``over``: as it was.
+    timed; ``live``; or ``over``: as it was. What is live serves calls while code for others is
+    asked for, and on trial.
     """
 
     def __init__(
@@ -56,18 +71,17 @@ class HotFunction:
         self.calls = 0
         self.asked: tuple[tuple[Any, ...], dict[str, Any]] | None = None
         self.share = 0.0  # of the program's time that it took before
-        self.times = (0.0, 0.0)  # of a call by NumPy, and by compiled code
+        self.since = 0.0  # seconds of the script after which it was taken up
         self._state = State()
+        self._live: list[_Live] = []
         self._trials: list[tuple[float, float]] = []
         self.unkept: list[tuple[KeptCompilations, Variant]] = []  # what was made in this run
-        self._misses = self._failures = 0
+        self._misses = self._failures = self._served = 0
+        self._is_full = False  # there is to be no more compiled code for it
         self._is_comparing = False
         self._plain = self._copy()
         self.answer: Callable[..., Any] = self
-        code, source = answering(asking, self), source_of(self._plain)
-        if isinstance(source, ast.FunctionDef):
-            keep_source(code, source)  # for captures of what calls it
-        self._asking_code = function.__code__ = code
+        self._asking_code = function.__code__ = answering(asking, self)
 
     def _copy(self) -> FunctionType:
         """The function as it was: for captures, and for NumPy."""
@@ -83,10 +97,15 @@ class HotFunction:
         """Of the code of a function."""
         return pickled_place()
 
+    def __fxc_asked__(self) -> CodeType:
+        """The code that was there before, for digests of it."""
+        return self.own_code
+
     def put_back(self, reason: str) -> None:
         """Let the function be as it was, unless the program has given it other code."""
         self.stage, self.asked, self.reason = "over", None, reason
         self.answer = _no_answer
+        self._live.clear()
         if self.function.__code__ is self._asking_code:
             self.function.__code__ = self.own_code
 
@@ -97,7 +116,18 @@ class HotFunction:
 
     def wait(self, until: float) -> None:
         """Ask for compiled code again when the script has run so long."""
-        self.stage, self.asked, self.until = "waiting", None, until
+        if self._live:
+            self.refuse("")
+        else:
+            self.stage, self.asked, self.until = "waiting", None, until
+
+    def refuse(self, reason: str) -> None:
+        """Go on with the compiled code that serves other calls, or as it was if there is none."""
+        if not self._live:
+            self.put_back(reason)
+            return
+        self.stage, self.asked, self._is_full = "live", None, True
+        self._state.variants[:] = [each.variant for each in self._live]
 
     def let_go(self) -> None:
         """Put it back, and hold nothing of the program: what knows the code may hold this."""
@@ -107,16 +137,21 @@ class HotFunction:
         del self.function, self._plain
 
     @property
+    def times(self) -> tuple[float, float]:
+        """Of a call by NumPy, and by the compiled code that has gained most."""
+        most = max(self._live, key=lambda each: each.gained, default=None)
+        return (0.0, 0.0) if most is None else (most.numpy, most.compiled)
+
+    @property
     def gained(self) -> float:
         """Seconds."""
-        numpy, compiled = self.times
-        return (numpy - compiled) * self.served if self.stage != "over" else 0.0
+        return sum(each.gained for each in self._live)
 
     @property
     def rate(self) -> float:
         """Of the time that the program took before, what it gains."""
         numpy, compiled = self.times
-        return self.share * (1 - compiled / numpy) if self.stage == "live" else 0.0
+        return self.share * (1 - compiled / numpy) if numpy else 0.0
 
     @property
     def is_called_once(self) -> bool:
@@ -128,27 +163,29 @@ class HotFunction:
         """Why it has gained nothing; '' if it has; None if that is not known."""
         if self.is_called_once:
             return "it was called once"
+        if self._live:
+            return ""
         return {"live": "", "over": self.reason}.get(self.stage)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """A result, or ``NO_ANSWER`` where the function is to run its statements."""
-        if self.stage in ("trial", "live"):
-            take = self._tried if self.stage == "trial" else self._missed
-            try:
-                result = take(args, kwargs)
-            except BaseException as error:  # of a signal: Ctrl-C, say
-                hide_all(error)
-                raise
-            return NO_ANSWER if result is MISSED else result
         if self.stage == "counting":
             self.calls += 1
             if self.calls >= 2:
                 self.asked, self.stage = (args, kwargs), "asked"
-        return NO_ANSWER
+            return NO_ANSWER
+        try:
+            result = self._tried(args, kwargs) if self.stage == "trial" else MISSED
+            if result is MISSED and self._live:
+                result = self._missed(args, kwargs)
+        except BaseException as error:  # of a signal: Ctrl-C, say
+            hide_all(error)
+            raise
+        return NO_ANSWER if result is MISSED else result
 
     def _missed(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """A call that native code has not taken."""
-        for variant in self._state.variants:
+        for variant in [each.variant for each in self._live]:
             if variant.native is not None:
                 if variant.captured.guards.check(args, kwargs) is not None:
                     return self._failed()
@@ -160,12 +197,17 @@ class HotFunction:
                 return self._failed()
             if result is not MISSED:
                 return result
+        if self.stage == "live" and not self._is_full:
+            self._note_miss(args, kwargs)
+        return MISSED
+
+    def _note_miss(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        """Ask for code for such calls, if there are some of them in a row, or among few others."""
+        if self.served - self._served > _SELDOM * self._misses:
+            self._misses, self._served = 0, self.served
         self._misses += 1
         if self._misses >= _MOST_MISSES:
-            if len(self._state.variants) >= _MOST_VARIANTS:
-                return MISSED
-            self._misses, self.stage, self.asked = 0, "asked", (args, kwargs)
-        return MISSED
+            self.stage, self.asked = "asked", (args, kwargs)
 
     def _failed(self) -> Any:
         """A call that NumPy has to run, as it raises or warns there."""
@@ -192,8 +234,7 @@ class HotFunction:
         variant.native = kept.native(variant)
         state.variants.append(variant)
         self._trials.clear()
-        self.stage = "trial"
-        self.answer = self
+        self._misses, self.stage = 0, "trial"
 
     def keep(self) -> None:
         """Keep on disk what was made and has been tried, also if it is no faster: that is found
@@ -211,13 +252,13 @@ class HotFunction:
         if variant.captured.guards.check(args, kwargs) is None:
             self._misses += 1
             if self._misses > _MOST_STRANGE:
-                self.put_back("its arguments change from call to call")
+                self.refuse("its arguments change from call to call")
             return MISSED
         self._is_comparing = True
         try:
             call = VerifiedCall(self._plain, variant, _OPTIONS, args, kwargs, of_effects=True)
             if call.has_effects and (self.is_shared() or any(map(_is_foreign, call.inputs))):
-                self.put_back("it changes what others may use at the same time")
+                self.refuse("it changes what others may use at the same time")
                 return MISSED
             return self._compared(call, variant)
         except WrongResult:
@@ -227,7 +268,7 @@ class HotFunction:
         except RunFailed:
             return self._failed()
         except MemoryError:
-            self.put_back("there is too little memory to compare it")
+            self.refuse("there is too little memory to compare it")
             return MISSED
         finally:
             self._is_comparing = False
@@ -253,11 +294,13 @@ class HotFunction:
     def _decide(self) -> None:
         numpy, compiled = (min(each) for each in zip(*self._trials, strict=True))
         if numpy < _FASTER * compiled:
-            self.put_back(f"{numpy / max(compiled, 1e-9):.1f} times as fast")
+            self.refuse(f"{numpy / max(compiled, 1e-9):.1f} times as fast")
             return
-        self.times = numpy, compiled
-        natives = [each.native for each in self._state.variants if each.native is not None]
-        self.stage, self._misses = "live", 0
+        variants = self._state.variants
+        self._live.append(_Live(variants[-1], numpy, compiled))
+        natives = [each.native for each in variants if each.native is not None]
+        self._misses, self._served, self.stage = 0, self.served, "live"
+        self._is_full = len(variants) >= _MOST_VARIANTS
         self.answer = chain((), natives, self) if natives else self
 
 

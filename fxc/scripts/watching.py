@@ -214,7 +214,10 @@ class _Watch:
                 return []
             from fxc.scripts.hot import HotFunction
 
-            return [HotFunction(function, found, self.is_shared) for function in functions]
+            taken = [HotFunction(function, found, self.is_shared) for function in functions]
+            for each in taken:
+                each.since = self.elapsed()
+            return taken
 
     def verdict(self, place: Place) -> str:
         """Why earlier runs have put a function back, or ''; a report shows it anew."""
@@ -230,15 +233,10 @@ class _Watch:
 
     def keep_verdicts(self) -> None:
         """Let later runs know which functions have gained nothing."""
-        from fxc.scripts.verdicts import keep_verdict
+        from fxc.scripts.verdicts import verdict_now
 
         for place, before in self.verdicts.items():
-            found = self.hot.get(place, ())
-            reasons = [each.verdict for each in found]
-            if found and None not in reasons:
-                now = "" if "" in reasons else str(reasons[0])
-                if now != before:
-                    keep_verdict(self.codes[place][0], now)
+            verdict_now(self.codes[place][0], before, self.hot.get(place, ()), self.elapsed())
 
     def is_shared(self) -> bool:
         """Whether several threads run functions of the program."""
@@ -271,7 +269,7 @@ class _Watch:
             except PutOff as error:
                 hot.wait(error.seconds / (0.5 * share))
             except Exception as error:  # refused, put off, or the program's own error
-                hot.put_back(str(error).partition("\n")[0] or type(error).__name__)
+                hot.refuse(str(error).partition("\n")[0] or type(error).__name__)
 
     @contextlib.contextmanager
     def spending(self) -> Iterator[None]:

@@ -25,6 +25,7 @@ import pytest
 
 import fxc
 from benchmarks.scripts.compared import difference, ran
+from fxc.cache.digests import digest_of
 from fxc.compilations.state import Options
 from fxc.ir.errors import PutOff
 from fxc.scripts.hot import HotFunction
@@ -270,6 +271,81 @@ def test_what_an_earlier_run_has_compiled_is_used(
                 one.keep()
         finally:
             one.let_go()
+
+
+class Scaled:
+    def __init__(self, by: float) -> None:
+        self.by = by
+
+    def total(self, x: Any) -> Any:
+        return (x * self.by).sum()
+
+
+def test_the_cache_knows_a_class_whose_methods_are_taken_up() -> None:
+    known = digest_of(Scaled), digest_of(Scaled.total)
+    one = hot(Scaled.total)
+    try:
+        assert (digest_of(Scaled), digest_of(Scaled.total)) == known
+    finally:
+        one.put_back("")
+
+
+def compiled(one: HotFunction, *args: Any) -> None:
+    """Compile for such calls, and let them pass the trial."""
+    for _ in range(3):
+        one.function(*args)
+    one.compile(10.0)
+    for _ in range(3):
+        one.function(*args)
+
+
+def test_compiled_code_serves_while_code_for_other_calls_is_made_and_tried(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    x, ints = np.linspace(0, 1, 5000), np.arange(5000)
+    one = hot(walked)
+    try:
+        compiled(one, x)
+        for _ in range(3):
+            walked(ints)
+        for stage in ("asked", "trial"):
+            assert one.stage == stage
+            served = one.served
+            assert walked(x) == one._plain(x)
+            assert one.served == served + 1
+            if stage == "asked":
+                one.compile(10.0)
+        monkeypatch.setattr("fxc.scripts.hot._FASTER", 1e9)
+        for _ in range(3):
+            walked(ints)
+        assert one.stage == "live"  # with the code for floats alone
+        assert len(one._state.variants) == 1
+        served = one.served
+        for _ in range(9):
+            walked(ints)
+            walked(x)
+        assert (one.stage, one.served) == ("live", served + 9)
+    finally:
+        one.put_back("")
+
+
+def test_few_calls_of_other_types_do_not_ask_for_code() -> None:
+    x, ints = np.linspace(0, 1, 500), np.arange(500)
+    one = hot(walked)
+    try:
+        compiled(one, x)
+        for _ in range(5):
+            walked(ints)
+            for _ in range(20):
+                walked(x)
+        assert one.stage == "live"
+        for _ in range(3):
+            walked(ints)
+        assert one.stage == "asked"  # now there are none but them
+        one.refuse("it cannot be captured")
+        assert one.stage == "live"
+    finally:
+        one.put_back("")
 
 
 def test_a_thread_that_captures_the_program_does_not_share_it() -> None:
@@ -539,9 +615,10 @@ def test_what_an_earlier_run_has_put_back_is_left_for_some_seconds(
     monkeypatch.setattr(_Watch, "elapsed", lambda _: seconds)
     frame = twice_timed(0)
 
-    def run(stage: str, reason: str = "") -> set[str]:
+    def run(stage: str, reason: str = "", lasts: float = 5.0) -> set[str]:
         """What is taken up in a run in which ``timed`` ends so, and ``twice_timed`` is not called."""
-        watch = _Watch()
+        nonlocal seconds
+        began, watch = seconds, _Watch()
         watch.looks.count = 20
         for _ in range(20):
             watch.looks.note(watch.places(frame))
@@ -551,12 +628,15 @@ def test_what_an_earlier_run_has_put_back_is_left_for_some_seconds(
             for each in some:
                 each.put_back(reason)
                 each.stage = stage if name == "timed" else "counting"
+        seconds = lasts * began
         watch.end()
+        seconds = began
         for each in watch.all_hot():
             each.put_back("")
         return taken
 
-    assert run("asked") == set(_TWO)
+    assert run("asked", lasts=1.5) == set(_TWO)
+    assert run("asked") == set(_TWO)  # as nothing was known after so short a time
     assert run("over", "it is slow") == {"timed"}  # what was not decided is tried again
     assert run("over") == set()
     seconds = 11.0

@@ -26,6 +26,7 @@ from typing import Any
 
 from fxc.ir.error_kinds import STATEMENT
 from fxc.ir.location import SourceLocation
+from fxc.ir.made_functions import code_as_written
 from fxc.ir.records import frozen
 
 from ..session.refusing import refusal
@@ -102,7 +103,7 @@ def codes_in(code: CodeType) -> Iterator[CodeType]:
 
 
 def _source_node(function: FunctionType) -> FunctionNode:
-    code = function.__code__
+    code = code_as_written(function.__code__)
     kept = _kept.get(code)
     if kept is not None:
         return copied(kept)
