@@ -21,19 +21,14 @@ from fxc.compilations.trials import all_by_python
 from fxc.compilations.variants import Variant
 from fxc.ir.asynchronous import hand_on
 from fxc.ir.errors import MISSED, PLEASE_REPORT, CaptureWarning, RunFailed, WrongResult
-from fxc.ir.graph import walk
 from fxc.ir.handles import object_at
+from fxc.ir.later import import_later
 from fxc.ir.records import frozen
 from fxc.ir.tracebacks import unseen
-from fxc.ops.operators import Tag
-from fxc.ops.table import TABLE
-from fxc.pipeline.stages import result_leaves
 
 from .counts import COMPARED, COUNTS, LEFT, WRONG
-from .nearness import Nearness
 from .parts import entries, is_globals, is_still
 from .seen import Accepts, Seen, arrays_in, seen
-from .stage_runs import Run, captured_run
 from .state import Snapshot
 from .undefined import difference, in_filled_memory
 
@@ -41,6 +36,8 @@ if TYPE_CHECKING:
     from fxc.capture.captured import Captured
     from fxc.capture.epilogue.finishing import Epilogue
     from fxc.ir.evaluate import KernelOf
+
+    from .stage_runs import Run
 
 # Note [Calls beside NumPy]
 # A call of a compilation is made twice: first by the function as it is, then, with all that could
@@ -63,6 +60,11 @@ if TYPE_CHECKING:
 
 
 T = TypeVar("T")
+
+# Most calls of `fxc run` need none of these, nor the passes and operators behind them.
+_captured_run = import_later("fxc.verifying.stage_runs", "captured_run")
+_nearness = import_later("fxc.verifying.nearness", "Nearness")
+_result_leaves = import_later("fxc.pipeline.stages", "result_leaves")
 
 _one_at_a_time = threading.RLock()
 
@@ -98,6 +100,10 @@ def beside_numpy(variant: Variant, function: Callable[..., Any], options: Option
 
 
 def _reads_clock(captured: Captured) -> bool:
+    from fxc.ir.graph import walk
+    from fxc.ops.operators import Tag
+    from fxc.ops.table import TABLE
+
     groups = (TABLE[node.op].group for node in walk(captured.graph.body))
     return any(TABLE[group].tag is Tag.CLOCK for group in groups)
 
@@ -240,7 +246,7 @@ class VerifiedCall:
         """What NumPy gives, and what it warns of; all is as before then."""
         if self.shows:
             leaves = _result_leaves(self.captured)
-            return self.by(captured_run(self.captured.graph, leaves)), []
+            return self.by(_captured_run(self.captured.graph, leaves)), []
         error: Exception | None = None
         result: Any = None
         with self._catching() as told:
@@ -320,10 +326,13 @@ class VerifiedCall:
         leaves = _result_leaves(self.captured)
 
         def moved(kernels: KernelOf) -> dict[str, Any] | None:
-            there = self._aside(lambda: self.by(captured_run(self.captured.graph, leaves, kernels)))
+            there = self._aside(
+                lambda: self.by(_captured_run(self.captured.graph, leaves, kernels))
+            )
             return None if there.error is not None else arrays_in(there)
 
-        return Nearness(moved)
+        found: Accepts = _nearness(moved)
+        return found
 
     def _seen(self, result: object, error: BaseException | None = None) -> Seen:
         stored: list[tuple[str, object]] = []
@@ -365,11 +374,6 @@ class VerifiedCall:
         )
         keep_bug(self.function, (self.variant,), wrong, self.options.shown())
         raise wrong
-
-
-def _result_leaves(captured: Captured) -> Any:
-
-    return result_leaves(captured)
 
 
 def _named(args: Sequence[object], kwargs: dict[str, object]) -> list[tuple[str, object]]:
