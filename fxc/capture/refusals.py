@@ -68,10 +68,16 @@ def note_refusal(
     # What is said of a result is said at the caller's line.
     location = None if error.is_of_result else vars(error).get("location")
     if error.refusal is None:
-        for place in reversed([x for x in places[:-1] if not x.is_inner]):
+        for place in reversed([x for x in places[:-1] if not _is_around(x, places[-1])]):
             error.add_note(f"  called at {line_text(place.location).lstrip()}")
     error.refusal = Refusal(places, location, argument, guards.deciding(), is_of_data, error.work)
     error.__traceback__ = error.__context__ = error.__cause__ = None
+
+
+def _is_around(place: SourcePlace, inner: SourcePlace) -> bool:
+    """Whether a place is an expression, or the line of it that another place is in."""
+    is_same = place.function is inner.function and place.line == inner.line
+    return place.is_inner or (is_same and inner.is_inner and not place.calls_itself)
 
 
 def _defined_in(function: FunctionType, staged: CodeType) -> FunctionType:

@@ -14,6 +14,7 @@ from pathlib import Path
 from fxc.cache.bugs import kept_bugs
 from fxc.ir.settings import SETTINGS, config
 
+from ..scripts.as_main import NOT_PASSED
 from . import doctor
 
 _HELP = """\
@@ -86,7 +87,7 @@ def _compilations(what: str | None, arguments: list[str]) -> str:
     if what.endswith(".py"):
         return _of_script(what, arguments)
     if arguments:
-        raise _NoBundle(f"{what} is no script: nothing can be passed to it")
+        raise _NoBundle(f"{what} is no script: {NOT_PASSED}")
     if not os.path.exists(what):
         raise _NoBundle(f"there is no {what}: give a script, a folder with traces, or a trace")
     return _of_traces(Path(what))

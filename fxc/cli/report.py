@@ -10,7 +10,7 @@ from pathlib import Path
 
 from fxc.ir.settings import SETTINGS, config
 
-from ..scripts.as_main import NoScript, print_error, script
+from ..scripts.as_main import NOT_PASSED, NoScript, print_error, script
 
 _HELP = """\
 Write one page of HTML about each compilation: the program beside every stage that became of it,
@@ -49,7 +49,7 @@ def run(options: argparse.Namespace) -> int:
     try:
         if not options.what.endswith(".py"):
             if options.arguments:
-                raise _NoTrace(f"{options.what} is no script: nothing can be passed to it")
+                raise _NoTrace(f"{options.what} is no script: {NOT_PASSED}")
             return _write(Path(options.what), options.out, Path(options.what).resolve().name)
         return _of_script(options)
     except (_NoTrace, NoScript, OSError) as error:

@@ -14,6 +14,8 @@ from types import CodeType, ModuleType
 
 from fxc.ir.records import frozen
 
+NOT_PASSED = "nothing can be passed to it; options of fxc's stand before it"
+
 
 class NoScript(Exception):
     """There is no such script, or it is not written in Python."""

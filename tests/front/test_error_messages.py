@@ -81,6 +81,17 @@ def test_carets_are_below_the_expression(fn: Callable[..., Any], marked: str) ->
     assert carets == " " * start + "^" * len(marked)
 
 
+def in_an_arm(x):
+    y = gc.get_count() if x.max() > 1 else x
+    return sorted([1, 2], key=lambda v: v) and y
+
+
+def test_an_arm_is_of_the_function_it_stands_in() -> None:
+    place, *rest = notes_of(in_an_arm)
+    assert " in in_an_arm: " in place  # no lambda
+    assert rest == ["  more: python -m fxc help FXC0001"]
+
+
 def test_no_carets_below_a_whole_line() -> None:
     assert "\n" not in notes_of(all_of_the_line)[0]
 

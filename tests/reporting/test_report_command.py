@@ -86,7 +86,7 @@ def test_what_is_not_there_is_said(tmp_path, capsys):
         (["nowhere"], "there is no nowhere"),
         (["nowhere.py"], "nowhere.py cannot be read: No such file"),
         ([str(tmp_path / "empty")], "has no trace: FXC_TRACE="),
-        ([str(tmp_path / "empty"), "more"], "is no script"),
+        ([str(tmp_path / "empty"), "-o", "b"], "options of fxc's stand before it"),
         ([str(tmp_path / "plain.py")], "plain.py has compiled nothing"),
     ):
         assert main(["report", "-o", str(out), *what]) == 2

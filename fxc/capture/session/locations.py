@@ -85,8 +85,20 @@ def user_location() -> SourceLocation | None:
     frame = user_frame()
     if frame is None:
         return None
-    code = frame.f_code
-    return SourceLocation(code.co_filename, frame.f_lineno, code.co_name, _ignored.kinds)
+    file = frame.f_code.co_filename
+    return SourceLocation(file, frame.f_lineno, _name_of(frame), _ignored.kinds)
+
+
+def _name_of(frame: FrameType) -> str:
+    """Of the function; for a lambda, of the one in whose line it runs: it may be ours, an arm."""
+    code, around = frame.f_code, frame.f_back
+    if code.co_name != "<lambda>":
+        return code.co_name
+    while around is not None and not is_users(around):
+        around = around.f_back
+    if around is None or around.f_code.co_filename != code.co_filename:
+        return code.co_name
+    return around.f_code.co_name if around.f_lineno == frame.f_lineno else code.co_name
 
 
 class _Ignored(threading.local):
@@ -116,8 +128,8 @@ def location_of(error: BaseException) -> SourceLocation | None:
     found, at = None, error.__traceback__
     while at is not None:
         if is_users(at.tb_frame):
-            code = at.tb_frame.f_code
-            found = SourceLocation(code.co_filename, at.tb_lineno, code.co_name)
+            file = at.tb_frame.f_code.co_filename
+            found = SourceLocation(file, at.tb_lineno, _name_of(at.tb_frame))
         at = at.tb_next
     return found
 
