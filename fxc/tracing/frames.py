@@ -19,6 +19,8 @@ def own_frames(error: BaseException) -> list[str]:
         for frame, line in traceback.walk_tb(cause.__traceback__):
             name = os.path.abspath(frame.f_code.co_filename)
             if name.startswith(_ROOT):
+                file = str(frame.f_globals.get("__file__"))  # code that is hidden has another name
+                name = file if file.startswith(_ROOT) else name
                 found.append(f"{name[len(_ROOT) :]}:{line} in {frame.f_code.co_name}")
         cause = cause.__cause__
         if cause is not None:

@@ -273,6 +273,8 @@ def test_failures_where_numpy_does_not_fail_are_kept(monkeypatch, empty_cache):
     with pytest.warns(fxc.CaptureWarning, match="report it, with python -m fxc rage SCRIPT"):
         fxc.compile(relax)(*relax_arguments())
     raised, warned = kept_bugs()
+    assert "calling/serving.py" in raised
+    assert "importlib" not in raised
     assert "FXC0901: relax failed where NumPy did not" in raised
     assert "  ValueError\n    its text is left out" in warned
     assert " in _eager_after" in raised
