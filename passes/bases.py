@@ -6,13 +6,12 @@ See Note [Bases and views].
 from __future__ import annotations
 
 from collections.abc import Callable, Set
-from dataclasses import field
 from itertools import takewhile
 from typing import ClassVar
 
 from fxc.dispatch.keys import DispatchKey
 from fxc.ir.graph import Value
-from fxc.ir.records import frozen, mutable
+from fxc.ir.records import field, frozen, mutable
 from fxc.ir.signature import ViewStep
 from fxc.ir.symbols import symbols_of
 from fxc.ir.text import dims_of

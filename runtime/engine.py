@@ -10,7 +10,7 @@ import ctypes
 import functools
 import re
 import sys
-import threading
+from _thread import RLock
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from types import MappingProxyType, ModuleType
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     import llvmlite.binding as llvm
 
 # llvmlite's own objects are not shared between threads. See Note [Forks].
-llvm_lock = held_over_forks(threading.RLock(), LLVM)
+llvm_lock = held_over_forks(RLock(), LLVM)
 _llvm: Any = None
 _target: Any = None
 # Their decoded code is not kept where a branch touches a boundary of 32 bytes (Intel's erratum

@@ -11,7 +11,6 @@ import io
 import pickle
 import sys
 from collections.abc import Mapping
-from dataclasses import Field
 from importlib import import_module
 from types import (
     CellType,
@@ -21,7 +20,7 @@ from types import (
     MappingProxyType,
     ModuleType,
 )
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy._core import umath
@@ -30,6 +29,9 @@ from fxc.ir.later import import_later
 
 from .by_name import imported, loaded
 from .digests import digest_of, functions_of, is_made_by_python
+
+if TYPE_CHECKING:
+    from dataclasses import Field  # takes long to import
 
 # For constants that are arrays. See Note [Rooms with one door].
 strided_empty = import_later("fxc.ir.types", "strided_empty")
@@ -112,7 +114,7 @@ class ReferenceWriter(pickle.Pickler):
             return _cell_of, self._cells[id(value)]
         if kind in _ATTRIBUTES:
             return _same_attribute, self._attribute(value)
-        if kind is Field:
+        if kind.__module__ == "dataclasses" and kind.__name__ == "Field":
             return _field_of, self._field(value)
         if hasattr(kind, "__fxc_original__"):
             return self._compiled(value)

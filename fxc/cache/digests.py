@@ -5,17 +5,19 @@ See Note [Stored compilations].
 
 from __future__ import annotations
 
-import dataclasses
 import enum
 import functools
 import os
 import pickle
 from collections.abc import Callable, Iterator
 from types import CodeType, DynamicClassAttribute, FunctionType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fxc.ir.digesting import new_digest
 from fxc.ir.made_functions import code_as_written
+
+if TYPE_CHECKING:
+    from dataclasses import Field  # takes long to import
 
 _Tell = Callable[[object], None]
 _PLAIN = (type(None), bool, int, float, complex, str, bytes, type(Ellipsis))
@@ -132,7 +134,7 @@ def _content(value: Any) -> object:
         return os.getpid(), id(value)
 
 
-def _field(field: dataclasses.Field[Any]) -> tuple[object, ...]:
+def _field(field: Field[Any]) -> tuple[object, ...]:
     factory = field.default_factory
     code = digest_of(factory) if isinstance(factory, FunctionType) else b""
     kind = getattr(field, "_field_type").name  # noqa: B009

@@ -10,7 +10,6 @@ import marshal
 import pickle
 import zlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from functools import lru_cache, partial
 from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any
@@ -32,7 +31,9 @@ if TYPE_CHECKING:
     from fxc.ir.graph import Graph
     from fxc.pipeline.assemble import Assembled
 
-walk = import_later("fxc.ir.graph", "walk")  # for who writes. See Note [Rooms with one door].
+# For who writes. See Note [Rooms with one door].
+replace = import_later("dataclasses", "replace")
+walk = import_later("fxc.ir.graph", "walk")
 
 # Note [Restored compilations]
 # A compilation is stored in two parts, each a pickle as in Note [Stored compilations]. The first

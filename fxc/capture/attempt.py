@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import field
 from inspect import CO_ASYNC_GENERATOR, CO_COROUTINE, CO_GENERATOR
 from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any, NoReturn
@@ -14,7 +13,7 @@ from fxc.ir.error_kinds import EXCEPTION, NO_RESULT, OBJECT, OVERLAPPING_WRITE, 
 from fxc.ir.errors import CaptureError, InternalError, OverlapError
 from fxc.ir.graph import Graph, Region, walk
 from fxc.ir.location import Site, SourceLocation
-from fxc.ir.records import frozen
+from fxc.ir.records import field, frozen
 from fxc.ir.replay import PART
 from fxc.ir.size_guards import Guard
 from fxc.ir.tree import LEAF, TreeSpec, flatten

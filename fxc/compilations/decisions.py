@@ -9,14 +9,13 @@ import math
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import field
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fxc.ir.errors import CaptureError, PutOff
-from fxc.ir.records import mutable
+from fxc.ir.records import field, mutable
 
 if TYPE_CHECKING:
     from fxc.cache.entries import Entries

@@ -5,7 +5,6 @@ See Note [Leaves].
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from fxc.ir.asynchronous import hand_on
@@ -20,7 +19,9 @@ if TYPE_CHECKING:
 
     from .variants import Variant
 
-walk = import_later("fxc.ir.graph", "walk")  # few calls leave. See Note [Rooms with one door].
+# Few calls leave. See Note [Rooms with one door].
+replace = import_later("dataclasses", "replace")
+walk = import_later("fxc.ir.graph", "walk")
 
 # Note [Leaves]
 # Native code leaves a call to Python where it cannot go on: where NumPy raises, or gives something

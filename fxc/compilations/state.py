@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import os
-import threading
+from _thread import RLock
 from collections.abc import Mapping, Set
-from dataclasses import field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, get_args
 
 from fxc.ir.error_kinds import ARGUMENT
 from fxc.ir.errors import OverlapError, UsageError
-from fxc.ir.records import frozen, mutable
+from fxc.ir.records import field, frozen, mutable
 from fxc.ir.settings import OWN_BACKENDS, Math
 
 from .decisions import Captures, InVain
@@ -79,15 +78,15 @@ class State:
     leaves: Leaves = field(default_factory=Leaves)
     varying: frozenset[str] = frozenset()  # see Note [Numbers from outside]
     eager_calls: int = 0  # beside those of turns
-    lock: threading.RLock = field(default_factory=threading.RLock)
+    lock: RLock = field(default_factory=RLock)
     process: int = field(default_factory=os.getpid)
 
-    def guard(self) -> threading.RLock:
+    def guard(self) -> RLock:
         """The lock for compiling; in a forked process a new one, for the old one may be held by a
         thread that is not there.
         """
         if self.process != os.getpid():
-            self.lock, self.process = threading.RLock(), os.getpid()
+            self.lock, self.process = RLock(), os.getpid()
         return self.lock
 
     def vary(self, names: Set[str]) -> None:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import field, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from fxc.ir.records import frozen, mutable
+from fxc.ir.later import import_later
+from fxc.ir.records import field, frozen, mutable
 
 from . import trials
 from .trials import BY_LITTLE, EARLY, ENOUGH, LONG, LONG_LOOP, SETTLED, Trial
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from fxc.pipeline.stages import Compilation
 
     from .native_calls import NativeCall
+
+# Few guards are made anew. See Note [Rooms with one door].
+replace = import_later("dataclasses", "replace")
 
 USUAL_RESTS, MOST_RESTS = 7, 12  # 2**7 calls of plain NumPy between two of native code, or 2**12
 _BRIEF_REST = 0.01  # seconds: a rest that was no longer may be followed by one twice as long,

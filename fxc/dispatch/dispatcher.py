@@ -16,14 +16,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import field
 from typing import Any
 
 import numpy as np
 
 from fxc.ir.errors import InternalError
 from fxc.ir.graph import Literal, Region, Value
-from fxc.ir.records import mutable
+from fxc.ir.records import field, mutable
 from fxc.ir.schema import Param
 from fxc.ir.types import Type
 from fxc.ops.operators import Operator, Row

@@ -8,7 +8,6 @@ dims as ints, and regions as functions from a tuple to a tuple.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field
 from typing import Any, assert_never
 
 import numpy as np
@@ -16,7 +15,7 @@ import numpy as np
 from . import size_functions
 from .errors import InternalError
 from .graph import Arg, Graph, Literal, Node, Operand, Region, SliceSpec, Value
-from .records import mutable
+from .records import field, mutable
 from .signature import (
     ConstantLeaf,
     DimLeaf,

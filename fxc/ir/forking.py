@@ -7,9 +7,9 @@ and what that one was about to change stays half changed, LLVM's own memory incl
 from __future__ import annotations
 
 import os
-import threading
 import time
-from collections.abc import Iterator
+from _thread import RLock, allocate_lock, get_ident
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -38,6 +38,7 @@ BEGAN = _began()  # of the process that this one was forked from, if it was fork
 # for the thread that forks. A lock that could not be had after ``PATIENCE`` seconds is made anew in
 # the child.
 PATIENCE = 20.0
+_STEP = 0.001  # seconds until somebody who waits looks again
 
 # Outer locks first: whoever has one may wait for a later one.
 _TABLES, LLVM, LLVMLITE, THREADS = range(4)
@@ -49,7 +50,7 @@ class _Forks:
     def __init__(self) -> None:
         self.locks: list[tuple[int, Any]] = []
         self.taken: list[Any] = []
-        self.changed = threading.Condition(threading.Lock())
+        self.lock = allocate_lock()
         self.compiling: dict[int, int] = {}  # by thread: how many compilations inside each other
         self.pending = 0
         if hasattr(os, "register_at_fork"):
@@ -57,24 +58,35 @@ class _Forks:
                 before=self.before, after_in_parent=self.in_parent, after_in_child=self.in_child
             )
 
+    def wait_for(self, holds: Callable[[], bool]) -> None:
+        """Wait, without the lock, until something holds. Few wait, and not for long: to import what
+        ``threading`` has for it would be a part of each first call.
+        """
+        end = time.monotonic() + PATIENCE
+        while not holds() and time.monotonic() < end:
+            self.lock.release()
+            try:
+                time.sleep(_STEP)
+            finally:
+                self.lock.acquire()
+
     def before(self) -> None:
-        own = threading.get_ident()
-        with self.changed:
+        own = get_ident()
+        with self.lock:
             self.pending += 1
-            self.changed.wait_for(lambda: not self.compiling.keys() - {own}, PATIENCE)
+            self.wait_for(lambda: not self.compiling.keys() - {own})
         taken = []
         for _, lock in sorted(self.locks, key=lambda each: each[0]):
             if lock.acquire(timeout=PATIENCE):
                 taken.append(lock)
-        self.changed.acquire()
+        self.lock.acquire()
         self.taken = taken  # nobody else forks meanwhile: the lock above is the last
 
     def in_parent(self) -> None:
         for lock in reversed(self.taken):
             lock.release()
         self.pending -= 1
-        self.changed.notify_all()
-        self.changed.release()
+        self.lock.release()
 
     def in_child(self) -> None:
         for _, lock in self.locks:
@@ -82,10 +94,10 @@ class _Forks:
                 lock.release()
             else:
                 lock._at_fork_reinit()
-        own = threading.get_ident()
+        own = get_ident()
         self.compiling = {own: self.compiling[own]} if own in self.compiling else {}
         self.pending = 0
-        self.changed = threading.Condition(threading.Lock())
+        self.lock = allocate_lock()
 
 
 _forks = _Forks()
@@ -99,30 +111,29 @@ def held_over_forks(lock: object, rank: int) -> Any:
 
 def table_lock() -> Any:
     """A new lock for tables that threads share; see Note [Forks]."""
-    return held_over_forks(threading.RLock(), _TABLES)
+    return held_over_forks(RLock(), _TABLES)
 
 
 @contextmanager
 def compiling() -> Iterator[None]:
     """A compilation: forks wait for its end, and it for forks that have begun."""
-    own = threading.get_ident()
+    own = get_ident()
     forks = _forks
-    with forks.changed:
+    with forks.lock:
         if own not in forks.compiling:
-            forks.changed.wait_for(lambda: not forks.pending, PATIENCE)
+            forks.wait_for(lambda: not forks.pending)
         forks.compiling[own] = forks.compiling.get(own, 0) + 1
     try:
         yield
     finally:
-        with forks.changed:
+        with forks.lock:
             forks.compiling[own] -= 1
             if not forks.compiling[own]:
                 del forks.compiling[own]
-                forks.changed.notify_all()
 
 
 @contextmanager
-def one_at_a_time(lock: threading.RLock) -> Iterator[None]:
+def one_at_a_time(lock: RLock) -> Iterator[None]:
     """Something that one thread does at a time, and that forks wait for."""
     with compiling(), lock:
         yield

@@ -9,7 +9,7 @@ of these, or a tuple of SliceSpec.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import field, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 from typing import Literal as OneOf
@@ -17,7 +17,7 @@ from typing import Literal as OneOf
 import numpy as np
 
 from .location import SourceLocation
-from .records import frozen
+from .records import field, frozen
 from .signature import Signature
 from .size_guards import Guard
 from .symbols import Dim

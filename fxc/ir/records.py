@@ -9,16 +9,51 @@ shared, or closures; ``__init__`` is written when there are some objects.
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 from collections.abc import Callable
-from dataclasses import MISSING, Field, FrozenInstanceError, field
 from functools import cached_property
 from operator import attrgetter
 from types import FunctionType
-from typing import Any, NoReturn, TypeVar, dataclass_transform, overload
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, dataclass_transform, overload
+
+if TYPE_CHECKING:
+    from dataclasses import Field  # takes long to import
 
 T = TypeVar("T")
+
+
+class _Missing:
+    """What stands for a default that there is none of."""
+
+
+MISSING = _Missing()
+
+
+class _Said:
+    """What a class body says of a field."""
+
+    __slots__ = ("compare", "default", "default_factory", "init")
+
+    def __init__(self, default: object, default_factory: object, init: bool, compare: bool) -> None:
+        self.default, self.default_factory = default, default_factory
+        self.init, self.compare = init, compare
+
+
+@overload
+def field(*, default: T, init: bool = True, compare: bool = True) -> T: ...
+@overload
+def field(*, default_factory: Callable[[], T], init: bool = True, compare: bool = True) -> T: ...
+@overload
+def field(*, init: bool = True, compare: bool = True) -> Any: ...
+def field(
+    *,
+    default: object = MISSING,
+    default_factory: object = MISSING,
+    init: bool = True,
+    compare: bool = True,
+) -> Any:
+    """What there is to say of a field of a record, as ``dataclasses.field`` says it."""
+    return _Said(default, default_factory, init, compare)
 
 
 @overload
@@ -31,6 +66,7 @@ def frozen(cls: object = None, /, *, eq: bool = True) -> Any:
 
     Fields may have defaults or ``field(...)`` with default, default_factory, init and compare.
 
+    >>> import dataclasses
     >>> @frozen
     ... class Range:
     ...     stop: int
@@ -86,16 +122,16 @@ def _is_of_class(kind: object) -> bool:
 
 def _says(said: object, what: str, value: object) -> bool:
     """Whether a class body says by ``field(...)`` that something of a field has this value."""
-    return isinstance(said, Field) and getattr(said, what) is value
+    return isinstance(said, _Said) and getattr(said, what) is value
 
 
 def _default(said: Any) -> Any:
     """``MISSING`` if there is none, or if it is made for each object."""
-    return said.default if isinstance(said, Field) else said
+    return said.default if isinstance(said, _Said) else said
 
 
 def _factory(said: Any) -> Any:
-    return said.default_factory if isinstance(said, Field) else MISSING
+    return said.default_factory if isinstance(said, _Said) else MISSING
 
 
 class _Fields:
@@ -113,7 +149,12 @@ class _Fields:
         return found
 
     def _field(self, name: str, said: Any) -> Field[Any]:
-        each: Any = said if isinstance(said, Field) else field(default=said)
+        import dataclasses
+
+        said = said if isinstance(said, _Said) else _Said(said, MISSING, True, True)
+        told = {"default": said.default, "default_factory": said.default_factory}
+        known = {name: value for name, value in told.items() if value is not MISSING}
+        each: Any = dataclasses.field(**known, init=said.init, compare=said.compare)
         each.name, each.type, each._field_type = name, self._kinds[name], dataclasses._FIELD  # type: ignore[attr-defined]
         return each  # type: ignore[no-any-return]
 
@@ -231,4 +272,6 @@ def _reduce(self: Any) -> tuple[Any, ...]:
 
 
 def _refuse(self: object, name: str, value: object = None) -> NoReturn:
+    from dataclasses import FrozenInstanceError
+
     raise FrozenInstanceError(f"{type(self).__name__} is frozen: {name!r} cannot be changed")

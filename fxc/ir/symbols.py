@@ -19,10 +19,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import field
 from types import MappingProxyType
 
-from .records import frozen
+from .records import field, frozen
 from .upward import UPWARD
 
 

@@ -7,8 +7,8 @@ is to say while Python runs a function is kept until the function has ended.
 from __future__ import annotations
 
 import sys
-import threading
 import warnings
+from _thread import _local
 from typing import Any
 
 from .errors import CaptureWarning
@@ -24,7 +24,7 @@ class _Kept:
     names: dict[str, Any]  # the global ones of the program
 
 
-class _Thread(threading.local):
+class _Thread(_local):
     kept: list[_Kept] | None = None
 
 

@@ -6,8 +6,8 @@ See Note [Warnings].
 from __future__ import annotations
 
 import sys
-import threading
 import warnings
+from _thread import get_ident
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -118,7 +118,7 @@ class Watch:
         arrays = [inputs[place] for place in self._facts.updated]
         self._young -= 1
         saved = [array.copy() for array in arrays]
-        call = id(self), threading.get_ident()
+        call = id(self), get_ident()
         _copying.add(call)
         try:
             return self.runs(*inputs)
@@ -136,12 +136,12 @@ class Watch:
         watch, heard = id(self), _heard
 
         def hear(kind: str, flag: int) -> None:
-            heard[watch, threading.get_ident()] |= _NUMPYS[flag & -flag]
+            heard[watch, get_ident()] |= _NUMPYS[flag & -flag]
 
         listens = umath._make_extobj(all="call", call=hear)
 
         def listening(*inputs: object) -> Any:
-            call = watch, threading.get_ident()
+            call = watch, get_ident()
             heard[call] = 0
             token = ERRSTATE.set(listens)
             try:
@@ -157,7 +157,7 @@ class Watch:
 
     def decides(self, flags: int) -> bool:
         """Whether a call that has set these flags is to be replayed."""
-        call = id(self), threading.get_ident()
+        call = id(self), get_ident()
         if call in _heard:  # NumPy's errstate is not the caller's just now
             _heard[call] |= flags
             return False

@@ -11,7 +11,7 @@ Needs only the standard library.
 from __future__ import annotations
 
 import ctypes
-import mmap
+import os
 import platform
 import sys
 from collections.abc import Callable
@@ -24,7 +24,7 @@ from .shared_pages import ALIGNMENT, READ, RUN, WRITE, c_library, protect, put_i
 Resolve = Callable[[str], int | None]  # from a name to an address
 
 _OWN = {"x86_64": X86_64, "AMD64": X86_64, "aarch64": AARCH64, "arm64": AARCH64}
-_PAGE = mmap.PAGESIZE
+_PAGE = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
 
 
 class MissingFunction(BadObject):
@@ -101,6 +101,8 @@ def _may_share(file: ObjectFile) -> bool:
 
 def _in_own_pages(layout: MemoryLayout) -> tuple[int, object]:
     """Where the content is, and what keeps it there."""
+    import mmap  # for code that shares no pages
+
     memory = mmap.mmap(-1, layout.size, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
     first = ctypes.c_char.from_buffer(memory)
     start = ctypes.addressof(first)

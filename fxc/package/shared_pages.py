@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import os
-import threading
+from _thread import allocate_lock
 from collections.abc import Callable
 from functools import cache
 
@@ -50,7 +50,7 @@ class SharedPages:
 
     def __init__(self) -> None:
         self.process = os.getpid()
-        self._lock = threading.Lock()
+        self._lock = allocate_lock()
         self._used = 0
         self._mapped: list[int] = []
         self._unmap = c_library().munmap  # is there when the interpreter ends

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import field
-
 from fxc.drawing.picture import Picture
-from fxc.ir.records import frozen, mutable
+from fxc.ir.records import field, frozen, mutable
 
 Place = tuple[str, int]  # a file and a line in it
 

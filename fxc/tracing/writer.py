@@ -8,10 +8,9 @@ import os
 import threading
 import time
 from collections.abc import Mapping
-from dataclasses import field
 from pathlib import Path
 
-from fxc.ir.records import mutable
+from fxc.ir.records import field, mutable
 
 _log = logging.getLogger("fxc")
 

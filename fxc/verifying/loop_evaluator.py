@@ -12,7 +12,6 @@ import ctypes
 import math
 import time
 from collections.abc import Sequence
-from dataclasses import field
 from typing import Any
 
 import numpy as np
@@ -20,7 +19,7 @@ from numpy.lib.array_utils import byte_bounds
 
 from fxc.ir.errors import WouldRaise
 from fxc.ir.evaluate import evaluate as mean
-from fxc.ir.records import mutable
+from fxc.ir.records import field, mutable
 from fxc.ir.size_functions import evaluate as number
 from fxc.ir.size_functions import rename_computed
 from fxc.ir.symbols import Dim, computed_in, plain_symbol

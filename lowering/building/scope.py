@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import field
 
 from fxc.ir.graph import Node, Region, Value, walk
-from fxc.ir.records import mutable
+from fxc.ir.records import field, mutable
 from fxc.ir.symbols import symbol
 
 from ..nests.statements import Stmt

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import field
-
-from fxc.ir.records import frozen, mutable
+from fxc.ir.records import field, frozen, mutable
 from fxc.ir.symbols import Dim, SymFunc
 
 from ..nests.statements import Compute

@@ -5,13 +5,12 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import field
 from typing import NoReturn
 
 import numpy as np
 
 from fxc.ir.errors import ParseError
-from fxc.ir.records import frozen, mutable
+from fxc.ir.records import field, frozen, mutable
 from fxc.ir.symbols import Dim, SymExpr, SymFunc, computed, symbol, symbols_of
 
 from .buffers import I64, Atom, Buffer, Const

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import field
 
 import numpy as np
 
-from fxc.ir.records import frozen
+from fxc.ir.records import field, frozen
 
 from ..machine.target import SERIAL, Target
 from .buffers import Buffer

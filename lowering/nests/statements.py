@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterator, Sequence
-from dataclasses import field, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Literal as OneOf
 
@@ -23,7 +23,7 @@ import numpy as np
 
 from fxc.ir.graph import Graph
 from fxc.ir.location import Site, SourceLocation
-from fxc.ir.records import frozen
+from fxc.ir.records import field, frozen
 from fxc.ir.symbols import Dim, computed_in
 
 from .boxed_args import boxed_buffers

@@ -7,12 +7,10 @@ Of what NumPy is to tell of (``quiet``, sites) and of large constants nothing is
 
 from __future__ import annotations
 
-from dataclasses import field
-
 import numpy as np
 
 from fxc.ir.location import SourceLocation
-from fxc.ir.records import mutable
+from fxc.ir.records import field, mutable
 from fxc.ir.size_functions import rename_computed
 from fxc.ir.symbols import Dim, computed_in
 from fxc.ir.text import Line

@@ -68,6 +68,7 @@ def test_a_call_of_what_is_kept_on_disk_imports_little(tmp_path: Path) -> None:
     found = [imported("return a * b + 1", tmp_path, **settings) for _ in range(2)][1]
     assert len(inside(found, "fxc")) <= 74, "more than it was: what is needed by all calls?"
     left = ("fxc.lowering", "fxc.passes", "fxc.ir.graph", "fxc.ir.types", "fxc.pipeline")
+    left += ("array", "dataclasses", "mmap", "threading")  # NumPy imports none of them
     assert {room: inside(found, room) for room in left} == {room: set() for room in left}
 
 

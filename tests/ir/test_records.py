@@ -1,33 +1,31 @@
 """``@frozen`` and ``@mutable`` make objects as dataclasses do, the first ones and the later ones."""
 
 import dataclasses
-from dataclasses import field
 from typing import Any
 
 import pytest
 
-from fxc.ir.records import _FEW, frozen, mutable
+from fxc.ir.records import _FEW, field, frozen, mutable
 
 
 def kinds() -> tuple[Any, Any]:
     """A record and a dataclass of the same fields, both new."""
 
-    class Plain:
-        a: int
-        b: int = 2
-        c: list[int] = field(default_factory=list)
-        d: int = field(init=False)
+    def made(field: Any) -> Any:
+        class Same:
+            a: int
+            b: int = 2
+            c: list[int] = field(default_factory=list)
+            d: int = field(init=False)
+            e: int = field(default=4, compare=False)
 
-        def __post_init__(self) -> None:
-            object.__setattr__(self, "d", self.a + self.b)
+            def __post_init__(self) -> None:
+                object.__setattr__(self, "d", self.a + self.b)
 
-    fields = dict(vars(Plain))
-    members = {name: fields[name] for name in ("b", "c", "d", "__post_init__", "__annotations__")}
+        return Same
 
-    def made() -> Any:
-        return type("Same", (), {**members, "__module__": __name__, "__qualname__": "Same"})
-
-    return frozen(made()), dataclasses.dataclass(frozen=True, slots=True)(made())
+    usual = dataclasses.dataclass(frozen=True, slots=True)
+    return frozen(made(field)), usual(made(dataclasses.field))
 
 
 def outcome(kind: Any, args: tuple[int, ...], kwargs: dict[str, Any]) -> Any:
@@ -54,6 +52,7 @@ def outcome(kind: Any, args: tuple[int, ...], kwargs: dict[str, Any]) -> Any:
         ((1,), {"a": 1}),
         ((1,), {"d": 1}),
         ((1,), {"e": 1}),
+        ((1,), {"f": 1}),
     ],
 )
 def test_objects_are_those_of_a_dataclass(
@@ -84,3 +83,16 @@ def test_few_objects_write_no_method() -> None:
     Counter(count=3)
     assert Counter.__init__ is not first
     assert Counter(4).count == 4
+
+
+def test_fields_are_told_as_those_of_a_dataclass() -> None:
+    record, plain = kinds()
+    told = ("name", "type", "default", "default_factory", "init", "compare", "repr")
+    found, usual = (
+        [[getattr(each, what) for what in told] for each in dataclasses.fields(kind)]
+        for kind in (record, plain)
+    )
+    assert found == usual
+    assert dataclasses.replace(record(1), b=5).d == 6
+    assert record(1, e=2) == record(1)
+    assert record(1) != record(2)

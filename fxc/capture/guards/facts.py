@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import operator
 import os
-from array import array
 from collections.abc import Sequence
 from itertools import chain
 from typing import Any
@@ -198,6 +197,8 @@ def _kind_of(items: Sequence[Any]) -> type | None:
 
 
 def _array(items: Sequence[Any], kind: type) -> np.ndarray | None:
+    from array import array  # few programs have lists of numbers
+
     code, dtype = _CODES[kind]
     try:
         return np.frombuffer(array(code, items), dtype)

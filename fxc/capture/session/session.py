@@ -10,7 +10,6 @@ import weakref
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import field
 from typing import Any
 
 import numpy as np
@@ -23,7 +22,7 @@ from fxc.ir.errors import CaptureError, uncapturable
 from fxc.ir.graph import Literal, Operand, Value
 from fxc.ir.later import import_later
 from fxc.ir.location import Site
-from fxc.ir.records import mutable
+from fxc.ir.records import field, mutable
 from fxc.ir.size_guards import Guard, assuming, recording
 from fxc.ir.symbols import Dim, SymExpr, symbols_of
 from fxc.ir.types import ScalarType, is_known

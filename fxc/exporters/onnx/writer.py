@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import field
 from typing import Any
 
 import numpy as np
 
 from fxc.ir.errors import ExportError
 from fxc.ir.graph import Literal, Node, Operand, Value
-from fxc.ir.records import mutable
+from fxc.ir.records import field, mutable
 from fxc.ir.symbols import Atom, Computed, Dim, Symbol, SymFunc, terms_of
 from fxc.ir.types import ArrayType
 
