@@ -20,6 +20,7 @@ from importlib.machinery import (
     SourceFileLoader,
 )
 from importlib.util import MAGIC_NUMBER, cache_from_source
+from io import FileIO
 from types import CodeType, ModuleType
 from typing import Any
 
@@ -50,6 +51,16 @@ def import_from_one_file(package: str, folder: str) -> None:
         atexit.register(file.keep)
 
 
+class _Window:
+    """The part of a file that was read last. Its memory is used again: pages that are new take
+    longer than what is read into them.
+    """
+
+    def __init__(self) -> None:
+        self.begin = self.end = 0
+        self.content = bytearray()
+
+
 class OneFile:
     """Finds those modules of a package of which there is bytecode in the file."""
 
@@ -58,7 +69,7 @@ class OneFile:
         self.path = cache_from_source(os.path.join(folder, "modules.py")) + "s"
         self._begin = 0  # of the bytecode, behind the list of modules
         self._state: tuple[int, ...] = ()  # of the file when the list was read
-        self._read_ahead = 0, b""  # where that begins
+        self._windows = list[_Window]()  # one, unless a thread is about to read
         self._end = 0  # of what was asked for last
         self._asked: dict[str, None] = {}  # which modules, in the order in which they began
         self._entries = self._read() or {}
@@ -74,36 +85,31 @@ class OneFile:
                     return entries  # type: ignore[no-any-return]
         return None
 
-    def _bytes(self, begin: int, end: int) -> bytes | None:
+    def _bytes(self, begin: int, end: int) -> bytearray | None:
         """A part of the bytecode; None if the file is another one now.
 
         The file is not kept open: a program may close what it has not opened, and what is mapped
         into memory ends the process if somebody cuts it off.
         """
-        first, known = self._read_ahead
-        if not first <= begin <= end <= first + len(known):
+        window = self._windows.pop() if self._windows else _Window()  # this thread's meanwhile
+        if not window.begin <= begin <= end <= window.end:
             length = max(end - begin, _AHEAD if begin == self._end else 0)
-            first, known = begin, self._read_from(begin, length)
-            self._read_ahead = first, known
+            window.begin, window.end = begin, begin + self._read_into(window, begin, length)
         self._end = end
-        code = known[begin - first : end - first]
-        return code if len(code) == end - begin else None
+        code = window.content[begin - window.begin : end - window.begin]
+        is_whole = end <= window.end
+        self._windows[:] = [window]
+        return code if is_whole else None
 
-    def _read_from(self, begin: int, length: int) -> bytes:
-        """So many bytes of the bytecode, or as many as there are; none of another file."""
-        try:
-            place = os.open(self.path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
-        except OSError:
-            return b""
-        try:
-            if _state(place) != self._state:
-                return b""
-            os.lseek(place, self._begin + begin, os.SEEK_SET)
-            return os.read(place, length)
-        except OSError:
-            return b""
-        finally:
-            os.close(place)
+    def _read_into(self, window: _Window, begin: int, length: int) -> int:
+        """Read so many bytes of the bytecode, or as many as there are; none of another file."""
+        if len(window.content) < length:
+            window.content = bytearray(length)
+        with suppress(OSError), FileIO(self.path) as file:
+            if _state(file.fileno()) == self._state:
+                file.seek(self._begin + begin)
+                return file.readinto(memoryview(window.content)[:length])
+        return 0
 
     def find_spec(
         self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
@@ -144,11 +150,11 @@ class OneFile:
         for name, (inside, size, changed, *place) in self._entries.items():
             code = self._bytes(*place)
             if code is not None:
-                codes[name] = (inside, size, changed), code
+                codes[name] = (inside, size, changed), bytes(code)
         for name, loader in others.items():
             stamp = _stamp(loader.path)  # before it is read: of what is edited now, nothing is used
-            code = marshal.dumps(loader.get_code(name))
-            codes[name] = (os.path.relpath(loader.path, self._folder), *stamp), code
+            told = os.path.relpath(loader.path, self._folder), *stamp
+            codes[name] = told, marshal.dumps(loader.get_code(name))
         entries, length = dict[str, Entry](), 0
         codes = {name: codes[name] for name in (*self._asked, *codes) if name in codes}
         for name, (told, each) in codes.items():
@@ -174,13 +180,13 @@ class OneFile:
 class _Loader(SourceFileLoader):
     """A module whose bytecode is known."""
 
-    def __init__(self, name: str, path: str, code: bytes) -> None:
+    def __init__(self, name: str, path: str, code: bytearray) -> None:
         super().__init__(name, path)
         self._code = code
 
     def get_code(self, fullname: str) -> CodeType | None:
         """As Python asks once, and others may later."""
-        code, self._code = self._code, b""
+        code, self._code = self._code, bytearray()
         return marshal.loads(code) if code else super().get_code(fullname)
 
 

@@ -81,8 +81,8 @@ def test_the_file_is_read_in_the_order_of_imports(
     sys.meta_path[0].keep()  # type: ignore[attr-defined]
     again = OneFile(NAME, str(folder))
     sys.meta_path[0] = again
-    whole = again._read_from
-    monkeypatch.setattr(again, "_read_from", lambda *place: reads.append(place[0]) or whole(*place))
+    whole = again._read_into
+    monkeypatch.setattr(again, "_read_into", lambda *place: reads.append(place[1]) or whole(*place))
     assert said(folder) == (["one", "two"], [again.path] * 2)
     assert list(again._entries) == asked == [NAME, *(f"{NAME}.{x}" for x in _NAMES)]
     assert len(reads) == 1
