@@ -23,12 +23,14 @@ from importlib.util import MAGIC_NUMBER, cache_from_source
 from io import FileIO
 from types import CodeType, ModuleType
 from typing import Any
+from zlib import crc32
 
 # Note [Bytecode in one file]
 # The file stands in ``__pycache__``, and what is true of Python's own files there is true of it: it
 # is for one version of Python, it is not written where Python is told to write none, and where it
 # is not there, modules are imported as ever. A module is taken from it if its source is as it was:
-# in the same place, of the same size, changed at the same time. A process that has imported many
+# in the same place, of the same size, changed at the same time, and if the bytecode is what was
+# written there. A process that has imported many
 # modules in Python's way writes the file anew when it ends, with those, too.
 
 _MANY = 16
@@ -37,7 +39,10 @@ _AHEAD = 1 << 17  # bytes that are read where one module is asked for behind ano
 _WORD = 8  # bytes: Python's number of its bytecode is the first word, the length of a list the next
 _MAGIC = MAGIC_NUMBER.ljust(_WORD)
 
-# Of a module: its file in the folder, the size and time of that, and where its bytecode is.
+_SUM = 4  # bytes
+
+# Of a module: its file in the folder, the size and time of that, and where its bytecode is, with a
+# sum of it behind.
 Entry = tuple[str, int, int, int, int]
 
 
@@ -85,6 +90,15 @@ class OneFile:
                     return entries  # type: ignore[no-any-return]
         return None
 
+    def _code(self, name: str, begin: int, end: int) -> bytearray | None:
+        """The bytecode of a module, if it is what was written."""
+        found = self._bytes(begin, end)
+        if found is None:
+            return None
+        checked = found[-_SUM:]
+        del found[-_SUM:]
+        return found if checked == _sum(name, found) else None
+
     def _bytes(self, begin: int, end: int) -> bytearray | None:
         """A part of the bytecode; None if the file is another one now.
 
@@ -122,7 +136,7 @@ class OneFile:
             return None
         inside, size, changed, *place = entry
         source = f"{self._folder}{os.sep}{inside}"  # quicker than ``join``
-        code = self._bytes(*place) if _stamp(source) == (size, changed) else None
+        code = self._code(name, *place) if _stamp(source) == (size, changed) else None
         if code is None:
             return None
         spec = ModuleSpec(name, _Loader(name, source, code), origin=source)
@@ -148,7 +162,7 @@ class OneFile:
         """Write what is in the file and what these loaders give."""
         codes = dict[str, tuple[tuple[str, int, int], bytes]]()
         for name, (inside, size, changed, *place) in self._entries.items():
-            code = self._bytes(*place)
+            code = self._code(name, *place)
             if code is not None:
                 codes[name] = (inside, size, changed), bytes(code)
         for name, loader in others.items():
@@ -157,15 +171,17 @@ class OneFile:
             codes[name] = told, marshal.dumps(loader.get_code(name))
         entries, length = dict[str, Entry](), 0
         codes = {name: codes[name] for name in (*self._asked, *codes) if name in codes}
+        parts = list[bytes]()
         for name, (told, each) in codes.items():
-            entries[name] = (*told, length, length + len(each))
-            length += len(each)
+            parts += each, _sum(name, each)
+            end = length + len(each) + _SUM
+            entries[name], length = (*told, length, end), end
         listed = marshal.dumps((self._folder, length, entries))
         head = (_MAGIC, len(listed).to_bytes(_WORD, "little"), listed)
         own = f"{self.path}.{os.getpid()}"
         try:
             with open(own, "xb") as file:
-                file.write(b"".join((*head, *(each for _, each in codes.values()))))
+                file.write(b"".join((*head, *parts)))
                 file.flush()
                 os.fsync(file.fileno())  # what is cut off would be read as bytecode
             os.replace(own, self.path)
@@ -188,6 +204,11 @@ class _Loader(SourceFileLoader):
         """As Python asks once, and others may later."""
         code, self._code = self._code, bytearray()
         return marshal.loads(code) if code else super().get_code(fullname)
+
+
+def _sum(name: str, code: bytes | bytearray) -> bytes:
+    """What tells whether bytecode is damaged, or another module's."""
+    return crc32(code, crc32(name.encode())).to_bytes(_SUM, "little")
 
 
 def _state(place: int) -> tuple[int, ...]:

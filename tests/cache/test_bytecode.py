@@ -137,6 +137,22 @@ def test_a_file_that_is_cut_off_is_not_used_and_written_anew(folder: Path, lengt
     assert kept(folder)._entries
 
 
+def test_a_module_whose_bytecode_is_damaged_or_anothers_is_imported_as_ever(folder: Path) -> None:
+    file = kept(folder)
+    whole = Path(file.path).read_bytes()
+    name, code = f"{NAME}.one", file._begin
+    *told, begin, end = file._entries[name]
+    for place in range(code + begin, code + end):
+        damaged = bytes((whole[place] ^ 1,))
+        Path(file.path).write_bytes(whole[:place] + damaged + whole[place + 1 :])
+        assert OneFile(NAME, str(folder)).find_spec(name) is None
+    Path(file.path).write_bytes(whole)
+    again = OneFile(NAME, str(folder))
+    assert again.find_spec(name) is not None
+    again._entries[name] = (*told, *again._entries[f"{NAME}.inner.two"][3:])  # type: ignore[assignment]
+    assert again.find_spec(name) is None
+
+
 def test_a_file_of_another_python_or_another_folder_is_not_used(folder: Path) -> None:
     file = kept(folder)
     whole = Path(file.path).read_bytes()
