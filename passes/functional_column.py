@@ -19,9 +19,9 @@ from fxc.dispatch.keys import DispatchKey, KeySet, excluding
 from fxc.dispatch.trace import current_builder
 from fxc.ir.boxed_dtypes import is_boxed
 from fxc.ir.errors import InternalError
-from fxc.ir.evaluate import symbols_bound_by
 from fxc.ir.forking import table_lock
 from fxc.ir.graph import Arg, Literal, Node, Operand, Region, Value, walk
+from fxc.ir.later import import_later
 from fxc.ir.schema import Param
 from fxc.ir.signature import ViewStep
 from fxc.ir.types import ArrayType, ScalarType, Type, stride_order
@@ -31,6 +31,9 @@ from fxc.ops.table import TABLE
 
 from .aliases import Affine, Other, Path, extended, inverse_steps, region_of, steps_of
 from .bases import Base, FunctionalArray
+
+# See Note [Rooms with one door].
+symbols_bound_by = import_later("fxc.ir.evaluate", "symbols_bound_by")
 
 # Note [Carried bases]
 # A base that a region writes, itself or in a region inside, is carried through the node: it is one

@@ -12,8 +12,8 @@
 
 from __future__ import annotations
 
-from fxc.ir.evaluate import symbols_bound_by
 from fxc.ir.graph import Node, Region, Value
+from fxc.ir.later import import_later
 from fxc.ir.symbols import symbols_of
 from fxc.ir.text import dims_of
 from fxc.ir.types import ScalarType
@@ -21,6 +21,9 @@ from fxc.ops.identities import DISTINCT
 from fxc.ops.operators import Tag
 from fxc.ops.python_numbers import SETTLED
 from fxc.ops.table import TABLE
+
+# See Note [Rooms with one door].
+symbols_bound_by = import_later("fxc.ir.evaluate", "symbols_bound_by")
 
 
 def hoist(region: Region) -> Region:

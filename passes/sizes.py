@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from fxc.ir.evaluate import symbols_bound_by
 from fxc.ir.graph import Node, Value
+from fxc.ir.later import import_later
 from fxc.ir.size_guards import Guard
 from fxc.ir.symbols import Dim, Symbol, SymFunc, symbols_of
 from fxc.ir.types import ArrayType
@@ -13,6 +13,9 @@ from fxc.ir.types import ArrayType
 from .counters import Range
 from .facts import INT64
 from .range_rules import DIM_RULES, multiplied
+
+# See Note [Rooms with one door].
+symbols_bound_by = import_later("fxc.ir.evaluate", "symbols_bound_by")
 
 ADDRESSES = 2**57  # bytes
 

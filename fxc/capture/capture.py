@@ -10,16 +10,19 @@ from typing import Any
 from fxc.dispatch.dispatcher import Dispatcher
 from fxc.ir.error_kinds import NUMPY_CALL, TOO_LARGE
 from fxc.ir.errors import CaptureError, FxcError, InternalError, uncapturable
+from fxc.ir.later import import_later
 from fxc.ir.logs import PERF
 
 from .attempt import GivenCall, Terms, begun
 from .captured import Captured
 from .outside.overlaps import SizesNeeded
-from .refusals import note_refusal
 from .services import SERVICES
 from .session.refusing import How, LeftToPython, Requests, Respecialise
 from .session.session import MOST_SECONDS, Budget, Session
 from .values.above import serve
+
+# See Note [Rooms with one door].
+note_refusal = import_later("fxc.capture.refusals", "note_refusal")
 
 _MOST_ATTEMPTS = 40
 _USUAL = Terms()

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from fxc.ir.evaluate import evaluate
 from fxc.ir.graph import Graph
 from fxc.ir.handles import object_at
 from fxc.ir.later import import_later
@@ -55,6 +54,7 @@ check_places()
 
 # See Note [Rooms with one door].
 draw_function = import_later("fxc.native.draws", "draw_function")
+evaluate = import_later("fxc.ir.evaluate", "evaluate")
 
 
 @frozen

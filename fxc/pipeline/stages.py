@@ -19,8 +19,8 @@ from fxc.dispatch.backend import BackendIndex, numpy_index
 from fxc.dispatch.default import default_dispatcher
 from fxc.dispatch.keys import DispatchKey
 from fxc.ir.errors import ExtensionError, FxcError, PutOff, Unchecked
-from fxc.ir.evaluate import KernelOf, call, deliver
 from fxc.ir.graph import Graph, Operand, Region, Value, walk
+from fxc.ir.later import import_later
 from fxc.ir.records import frozen
 from fxc.ir.settings import Math, config
 from fxc.ir.signature import InputLeaf, OutputLeaf, ResultLeaf, ViewLeaf, ViewStep
@@ -43,10 +43,15 @@ from fxc.passes.simplify import simplify
 
 if TYPE_CHECKING:
     from fxc.dispatch.extensions import Backend, Pass
+    from fxc.ir.evaluate import KernelOf
     from fxc.lowering.building.context import NativeKernel
     from fxc.lowering.emission.native_module import Module
 
     from .assemble import Assembled
+
+# See Note [Rooms with one door].
+call = import_later("fxc.ir.evaluate", "call")
+deliver = import_later("fxc.ir.evaluate", "deliver")
 
 
 @frozen
@@ -235,7 +240,8 @@ def _by_backend(
     kernels = _kernels_of(index)
 
     def run(*inputs: object) -> list[Any]:
-        return call(decomposed, inputs, kernels)
+        results: list[Any] = call(decomposed, inputs, kernels)
+        return results
 
     return Compilation(captured.graph, functional, decomposed, None, (), run)
 
@@ -305,7 +311,8 @@ def _delivering(
         results = inner(*inputs)
         found = zip(counted, results[count:], strict=True)
         sizes = {name: len(x) if isinstance(x, np.ndarray) else int(x) for name, x in found}
-        return deliver(graph, inputs, results[:count], kernels, sizes)
+        given: list[Any] = deliver(graph, inputs, results[:count], kernels, sizes)
+        return given
 
     return run
 

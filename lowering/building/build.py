@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from fxc.ir.evaluate import viewed
 from fxc.ir.graph import Graph, Literal, Node, Operand, Region, Value, walk
+from fxc.ir.later import import_later
 from fxc.ir.location import Site
 from fxc.ir.signature import ViewStep
 from fxc.ir.symbols import symbol, symbols_of
@@ -29,7 +29,6 @@ from ..nests.statements import Boxed, Check, touched
 from ..operators.draws import is_drawn, is_small
 from ..operators.inner_loops import has_inner_loop
 from . import counting
-from .call_operands import as_numpys, seen_by_plan
 from .context import Context, KernelOf
 from .coverage import NATIVE_DTYPES
 from .index_maps import is_view_copy
@@ -38,6 +37,11 @@ from .scope import free_values, new_scope
 from .stores import store, whole
 from .undone import can_undo, is_measured
 from .writes import StoringContext, aim
+
+# See Note [Rooms with one door].
+as_numpys = import_later("fxc.lowering.building.call_operands", "as_numpys")
+seen_by_plan = import_later("fxc.lowering.building.call_operands", "seen_by_plan")
+viewed = import_later("fxc.ir.evaluate", "viewed")
 
 # Note [Raising ops]
 # An operation that can raise at run time (Operator.raises, every call of NumPy) may send the whole
@@ -243,7 +247,8 @@ def _whole_buffer(context: Context, value: Value, inside: bool) -> str:
     ``inside`` of native code views stay views: Note [What a call sees].
     """
     if not inside or value in context.place:
-        return as_numpys(context, value)
+        numpys: str = as_numpys(context, value)
+        return numpys
     kind = value.type
     if isinstance(kind, ArrayType):
         _place_base(context, value)

@@ -5,8 +5,10 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from fxc.ir.graph import Node, Operand, Value
+from fxc.ir.later import import_later
 from fxc.ir.location import SourceLocation
 from fxc.ir.size_functions import hint
 from fxc.ir.symbols import SymFunc, atoms, product
@@ -18,10 +20,17 @@ from ..nests.buffers import Buffer, Element, Idx, are_other_fields
 from ..nests.statements import Load, Stmt, Store
 from .body import Body, Origin
 from .context import Context
-from .delayed import Compute, Stored, store_behind
-from .dependences import distance, relation
 from .index_maps import broadcast
 from .indexed import index_space, update_dtypes, updated
+
+if TYPE_CHECKING:
+    from .delayed import Compute
+
+# See Note [Rooms with one door].
+Stored = import_later("fxc.lowering.building.delayed", "Stored")
+store_behind = import_later("fxc.lowering.building.delayed", "store_behind")
+distance = import_later("fxc.lowering.building.dependences", "distance")
+relation = import_later("fxc.lowering.building.dependences", "relation")
 
 # From an index into what is stored to the index of the buffer that it is stored at.
 Place = Callable[[Body, Idx], Idx]

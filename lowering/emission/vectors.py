@@ -5,11 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from fxc.ir.later import import_later
+
 from ..nests.hoisting import hoist
 from ..nests.statements import Accumulate, Loop, Stmt
-from . import ends
 from .emitter import Counting, Emitter
 from .llvm_text import FunctionText, Lanes
+
+# See Note [Rooms with one door].
+aligned_store = import_later("fxc.lowering.emission.ends", "aligned_store")
+ends_first = import_later("fxc.lowering.emission.ends", "ends_first")
+past_line = import_later("fxc.lowering.emission.ends", "past_line")
 
 
 def vector_loop(emitter: Emitter, loop: Loop, lanes: int, carried: Sequence[Accumulate]) -> None:
@@ -26,7 +32,7 @@ def vector_loop(emitter: Emitter, loop: Loop, lanes: int, carried: Sequence[Accu
         _overlapping(emitter, loop, lanes, body)
         return
     if loop.ends in ("end first", "ends first"):
-        ends.ends_first(emitter, loop, lanes, body)
+        ends_first(emitter, loop, lanes, body)
         return
     whole = _whole(f, size, lanes)
     scalars = {key: emitter.regs.totals[key] for key, _ in emitter.keys(carried)}
@@ -63,9 +69,9 @@ def _overlapping(emitter: Emitter, loop: Loop, lanes: int, body: tuple[Stmt, ...
     So does the first, where the others then store to whole cache lines. A loop that may have
     fewer iterations than lanes is run one by one if it has, but for one that is "reaching".
     """
-    f, aligned = emitter.function, ends.aligned_store(emitter.program, loop)
+    f, aligned = emitter.function, aligned_store(emitter.program, loop)
     size, last = emitter.dim(loop.size), emitter.dim(loop.size - lanes)
-    shift = "0" if aligned is None else ends.past_line(emitter, loop, aligned)
+    shift = "0" if aligned is None else past_line(emitter, loop, aligned)
     stop = size if aligned is None else f.op(f"add nsw i64 {size}, {shift}")
     fills = isinstance(loop.size, int) or loop.ends == "reaching"
     if not fills:

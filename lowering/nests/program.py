@@ -59,11 +59,10 @@ class Program:
 _print: Callable[[Program], str] = object.__repr__
 
 
-def prints_programs(printer: Callable[[Program], str]) -> Callable[[Program], str]:
-    """Decorator for what gives the text of a program, which needs what is defined here."""
+def prints_programs(printer: Callable[[Program], str]) -> None:
+    """Let this give the texts of programs; it needs what is defined here."""
     global _print
     _print = printer
-    return printer
 
 
 def is_cut(stmt: Stmt) -> bool:

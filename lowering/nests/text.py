@@ -18,7 +18,7 @@ from fxc.ir.text import Line
 from .boxed_args import BufferArg
 from .buffers import BOOL, I64, Atom, Const
 from .neutral import usual_start
-from .program import Program, prints_programs
+from .program import Program
 from .statements import (
     Accumulate,
     Allocate,
@@ -59,7 +59,6 @@ def _given(arg: object) -> str:
     return shown
 
 
-@prints_programs
 def print_program(program: Program) -> str:
     """The text of a program, and how many bytes it moves."""
     return "\n".join(line.text for line in program_lines(program))

@@ -22,6 +22,7 @@ from dataclasses import replace
 import numpy as np
 
 from fxc.ir.bounds import decide
+from fxc.ir.later import import_later
 from fxc.ir.records import frozen
 from fxc.ir.size_functions import floordiv, hint, minimum, substitute
 from fxc.ir.symbols import Dim, computed_in, symbol
@@ -35,7 +36,9 @@ from ..nests.program import Program
 from ..nests.rewriting import innermost_first
 from ..nests.statements import For, Index, Load, Loop, Matmul, Stmt, Store
 from ..nests.together import Together
-from ..operators.matrix_order import matrix_order
+
+# See Note [Rooms with one door].
+matrix_order = import_later("fxc.lowering.operators.matrix_order", "matrix_order")
 
 
 def vectors_together(program: Program) -> Program:

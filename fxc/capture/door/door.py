@@ -45,7 +45,6 @@ from ..session.session import Session
 from ..values.late import of_this_call
 from ..values.objects import Args, Kwargs
 from ..values.operands import Traced, TracedValue, has_traced
-from .instances import is_plain_namedtuple, made_of
 from .plain_calls import REMEMBERING, PlainCalls
 from .recursion import Recursion
 from .staged import DISPATCHED
@@ -70,6 +69,8 @@ is_code_of_numpys = import_later("fxc.capture.numpy_api.protocol", "is_code_of_n
 array_function = import_later("fxc.capture.numpy_api.protocol", "array_function")
 show_log = import_later("fxc.capture.door.log_calls", "show_log")
 special_of = import_later("fxc.capture.door.special", "special_of")
+is_plain_namedtuple = import_later("fxc.capture.door.instances", "is_plain_namedtuple")
+made_of = import_later("fxc.capture.door.instances", "made_of")
 
 
 def is_special(f: object) -> bool:

@@ -21,9 +21,7 @@ from fxc.ops.foreign_ufuncs import runs_python
 
 from ..arrays.creation import CREATION
 from ..forms.several import for_each, is_of_several_types
-from ..lists.list_arguments import array_of_list, as_numpy, joined_list
 from ..lists.list_changes import is_list
-from ..numbers.python_functions import call_function
 from ..numbers.traced_int import known_ints
 from ..outside import purity
 from ..outside.generators import read_clock
@@ -37,7 +35,6 @@ from ..values.operands import TracedValue, has_traced
 from ..values.shadows import is_shadow
 from ..values.snapshots import as_constants
 from .reads import name_of
-from .shows import show, show_warning
 from .staged import Staged
 
 REMEMBERING = type(functools.lru_cache(len))
@@ -52,6 +49,12 @@ call_update = import_later("fxc.capture.numpy_api.foreign", "call_update")
 is_listed = import_later("fxc.capture.numpy_api.protocol", "is_listed")
 array_function = import_later("fxc.capture.numpy_api.protocol", "array_function")
 array_ufunc = import_later("fxc.capture.numpy_api.ufunc_methods", "array_ufunc")
+show = import_later("fxc.capture.door.shows", "show")
+show_warning = import_later("fxc.capture.door.shows", "show_warning")
+array_of_list = import_later("fxc.capture.lists.list_arguments", "array_of_list")
+as_numpy = import_later("fxc.capture.lists.list_arguments", "as_numpy")
+joined_list = import_later("fxc.capture.lists.list_arguments", "joined_list")
+call_function = import_later("fxc.capture.numbers.python_functions", "call_function")
 
 _MAKING = (np.fromfunction, np.fromiter, np.ndarray)  # an array that the program writes
 
