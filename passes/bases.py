@@ -11,13 +11,16 @@ from typing import ClassVar
 
 from fxc.dispatch.keys import DispatchKey
 from fxc.ir.graph import Value
+from fxc.ir.later import import_later
 from fxc.ir.records import field, frozen, mutable
 from fxc.ir.signature import ViewStep
 from fxc.ir.symbols import symbols_of
-from fxc.ir.text import dims_of
 from fxc.ir.types import ArrayType
 
 from .aliases import Affine, Other, Path, steps_of
+
+# See Note [Rooms with one door].
+dims_of = import_later("fxc.ir.text", "dims_of")
 
 MOST_REGIONS = 8  # that a mutation lists
 

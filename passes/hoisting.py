@@ -15,7 +15,6 @@ from __future__ import annotations
 from fxc.ir.graph import Node, Region, Value
 from fxc.ir.later import import_later
 from fxc.ir.symbols import symbols_of
-from fxc.ir.text import dims_of
 from fxc.ir.types import ScalarType
 from fxc.ops.identities import DISTINCT
 from fxc.ops.operators import Tag
@@ -24,6 +23,7 @@ from fxc.ops.table import TABLE
 
 # See Note [Rooms with one door].
 symbols_bound_by = import_later("fxc.ir.evaluate", "symbols_bound_by")
+dims_of = import_later("fxc.ir.text", "dims_of")
 
 
 def hoist(region: Region) -> Region:

@@ -31,7 +31,6 @@ from fxc.lowering.machine.target import Target
 from fxc.lowering.nests.bounds import counter_ranges, most_elements
 from fxc.lowering.nests.boxed_args import BufferArg, InputArg, buffer_args
 from fxc.lowering.nests.buffers import Buffer
-from fxc.lowering.nests.independence import verify_parallel
 from fxc.lowering.nests.program import Program, is_cut
 from fxc.lowering.nests.statements import Boxed, Stmt, touched, walk
 from fxc.native.large_arrays import LARGE_ARRAYS
@@ -55,6 +54,7 @@ check_places()
 # See Note [Rooms with one door].
 draw_function = import_later("fxc.native.draws", "draw_function")
 evaluate = import_later("fxc.ir.evaluate", "evaluate")
+verify_parallel = import_later("fxc.lowering.nests.independence", "verify_parallel")
 
 
 @frozen

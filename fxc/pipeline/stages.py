@@ -27,7 +27,6 @@ from fxc.ir.signature import InputLeaf, OutputLeaf, ResultLeaf, ViewLeaf, ViewSt
 from fxc.ir.size_guards import Guard, assuming, recording
 from fxc.ir.steps import done
 from fxc.ir.symbols import Dim, symbols_of
-from fxc.ir.text import dims_of
 from fxc.ir.types import ArrayType
 from fxc.ops.kernels import Kernel
 from fxc.ops.metas import types_of
@@ -52,6 +51,7 @@ if TYPE_CHECKING:
 # See Note [Rooms with one door].
 call = import_later("fxc.ir.evaluate", "call")
 deliver = import_later("fxc.ir.evaluate", "deliver")
+dims_of = import_later("fxc.ir.text", "dims_of")
 
 
 @frozen

@@ -11,7 +11,6 @@ from fxc.ir.later import import_later
 from fxc.ir.location import Site
 from fxc.ir.signature import ViewStep
 from fxc.ir.symbols import symbol, symbols_of
-from fxc.ir.text import dims_of
 from fxc.ir.types import PART_DTYPES, ArrayType, ScalarType
 from fxc.ops.foreign_calls import gives_new
 from fxc.ops.kernels import kernel_of
@@ -42,6 +41,7 @@ from .writes import StoringContext, aim
 as_numpys = import_later("fxc.lowering.building.call_operands", "as_numpys")
 seen_by_plan = import_later("fxc.lowering.building.call_operands", "seen_by_plan")
 viewed = import_later("fxc.ir.evaluate", "viewed")
+dims_of = import_later("fxc.ir.text", "dims_of")
 
 # Note [Raising ops]
 # An operation that can raise at run time (Operator.raises, every call of NumPy) may send the whole

@@ -10,14 +10,17 @@ from typing import Any
 
 from fxc.ir.bounds import decide
 from fxc.ir.graph import Node, SliceSpec
+from fxc.ir.later import import_later
 from fxc.ir.symbols import Dim, product
 from fxc.ir.types import Type
 from fxc.ops.metas.shapes import goes_in, normalize_axis
-from fxc.ops.metas.views import rows_of
 from fxc.ops.operators import Tag
 from fxc.ops.table import TABLE
 
 from ..nests.buffers import Idx
+
+# See Note [Rooms with one door].
+rows_of = import_later("fxc.ops.metas.views", "rows_of")
 
 # (type of the operand, static arguments after the array, index into the view) -> operand's index
 IndexMap = Callable[[Type, tuple[Any, ...], Idx], Idx]

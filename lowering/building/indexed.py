@@ -13,8 +13,8 @@ from __future__ import annotations
 import numpy as np
 
 from fxc.ir.graph import Node
+from fxc.ir.later import import_later
 from fxc.ir.symbols import Dim
-from fxc.ops.metas import indexed as metas
 from fxc.ops.operators import Operator
 from fxc.ops.table import TABLE
 
@@ -24,11 +24,16 @@ from .index_maps import INDEX_MAPS, broadcast, select_index
 from .pointwise import binary_dtypes
 from .rule_body import RuleBody
 
+# See Note [Rooms with one door].
+space_of = import_later("fxc.ops.metas.indexed", "index_space")
+
 
 def index_space(node: Node) -> tuple[tuple[Dim, ...], tuple[Dim, ...]]:
     """The shape that a node reads or writes, and the shape of its index arrays in it."""
     types = tuple(index.type for index in node.arg("indices"))
-    return metas.index_space(node.args[0].type, types, node.arg("axes"), node.arg("place"))
+    source, axes, place = node.args[0].type, node.arg("axes"), node.arg("place")
+    space: tuple[tuple[Dim, ...], tuple[Dim, ...]] = space_of(source, types, axes, place)
+    return space
 
 
 def indexed(body: RuleBody, node: Node, index: Idx) -> Idx:

@@ -30,7 +30,6 @@ from .computed import applied, attempted, inline, ordered, pointwise, wrap_index
 from .context import Context, NativeKernel
 from .coverage import NATIVE_DTYPES, has_halves, moves, types_in
 from .indexed import has_index, update_dtypes
-from .masked import check_count
 from .pointwise import (
     has_complex_loop,
     loop_dtypes,
@@ -47,6 +46,7 @@ cond = import_later("fxc.lowering.building.control", "cond")
 fori_loop = import_later("fxc.lowering.building.control", "fori_loop")
 while_loop = import_later("fxc.lowering.building.control", "while_loop")
 contraction = import_later("fxc.lowering.building.contraction", "contraction")
+check_count = import_later("fxc.lowering.building.masked", "check_count")
 
 
 def native_kernel(op: Operator) -> NativeKernel | None:

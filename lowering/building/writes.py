@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fxc.ir.graph import Node, Operand, Region, Value
+from fxc.ir.later import import_later
 from fxc.ir.symbols import Dim
 from fxc.ir.types import ArrayType
 from fxc.ops.operators import Tag
@@ -15,9 +16,11 @@ from .context import Context
 from .fields import field
 from .index_maps import PART_VIEWS, is_view_copy
 from .indexed import index_space, indexed, view_index
-from .masked import store_masked
 from .rotations import rotation_of
 from .stores import Place, is_unset, loc_of, place_apart, store, whole
+
+# See Note [Rooms with one door].
+store_masked = import_later("fxc.lowering.building.masked", "store_masked")
 
 
 def fill_new(context: Context, value: Operand, *, c_order: bool = False, aimed: bool = True) -> str:

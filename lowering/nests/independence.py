@@ -17,7 +17,7 @@ from .accesses import Block, accesses, carried_through, storages
 from .addressing import byte_offset, step_of
 from .alternatives import extreme, moving
 from .buffers import Buffer
-from .program import Program
+from .program import LEAST_PIECE, Program
 from .rings import is_ring
 from .statements import Accumulate, Compute, Index, Load, Loop, Stmt, Store, blocks_of, walk
 
@@ -41,9 +41,6 @@ from .statements import Accumulate, Compute, Index, Load, Loop, Stmt, Store, blo
 
 Sizes = Mapping[str, Dim]
 _Inside = tuple[Load | Store, Sizes]
-
-
-LEAST_PIECE = 128  # iterations of a piece of a pairwise sum: the tree halves what is longer
 
 
 @frozen

@@ -56,6 +56,8 @@ class Program:
         return sum(isinstance(stmt, Loop) for stmt in walk(self.body, into_loops=False))
 
 
+LEAST_PIECE = 128  # iterations of a piece of a pairwise sum: the tree halves what is longer
+
 _print: Callable[[Program], str] = object.__repr__
 
 

@@ -23,18 +23,21 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import cast
 
+from fxc.ir.later import import_later
 from fxc.ir.size_functions import hint
 from fxc.ir.symbols import Dim, computed_in, symbol, symbols_of
 
 from ..nests.accesses import Block, rename
 from ..nests.addressing import byte_offset, step_of
 from ..nests.bounds import Range, counter_bounds, ranges_within, trips
-from ..nests.independence import why_dependent
 from ..nests.program import Program
 from ..nests.rewriting import outermost_first
 from ..nests.statements import Compute, For, Index, Load, Loop, Stmt, Store
 from ..operators.python_rules import asks_library
 from .survey import why_no_lanes
+
+# See Note [Rooms with one door].
+why_dependent = import_later("fxc.lowering.nests.independence", "why_dependent")
 
 Counters = tuple[dict[str, Range], dict[str, Range]]  # their bounds, and the values that they take
 

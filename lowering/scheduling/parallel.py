@@ -13,14 +13,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from fxc.ir.later import import_later
 from fxc.ir.size_functions import floordiv, hint
 from fxc.ir.symbols import Dim, computed_in, symbols_of
 
 from ..nests.accesses import Block
 from ..nests.addressing import byte_offset, step_of
 from ..nests.bounds import bounds, counter_ranges
-from ..nests.independence import LEAST_PIECE, private_to, why_dependent
-from ..nests.program import Program
+from ..nests.program import LEAST_PIECE, Program
 from ..nests.statements import (
     Accumulate,
     For,
@@ -34,6 +34,10 @@ from ..nests.statements import (
     with_blocks,
 )
 from .cost import cost
+
+# See Note [Rooms with one door].
+private_to = import_later("fxc.lowering.nests.independence", "private_to")
+why_dependent = import_later("fxc.lowering.nests.independence", "why_dependent")
 
 
 def parallel(program: Program) -> Program:

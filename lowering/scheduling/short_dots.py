@@ -21,6 +21,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from fxc.ir.later import import_later
 from fxc.ir.records import frozen
 from fxc.ir.symbols import Dim, symbol
 
@@ -43,7 +44,9 @@ from ..nests.statements import (
     blocks_of,
     with_blocks,
 )
-from ..operators.dot_order import dot_order
+
+# See Note [Rooms with one door].
+dot_order = import_later("fxc.lowering.operators.dot_order", "dot_order")
 
 
 def short_dots(program: Program) -> Program:

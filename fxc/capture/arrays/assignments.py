@@ -14,12 +14,12 @@ from fxc.ir.objects import address_of
 from fxc.ir.records import frozen
 from fxc.ir.signature import ViewStep
 from fxc.ir.symbols import Dim, symbols_of
-from fxc.ir.text import dims_of
 from fxc.ir.types import ArrayType
 from fxc.ops.kernels import kernel_of
 
 # See Note [Rooms with one door].
 viewed = import_later("fxc.ir.evaluate", "viewed")
+dims_of = import_later("fxc.ir.text", "dims_of")
 
 # Note [Assignments in order]
 # The operators of a graph read all they need before they write. So does NumPy, with one exception:
