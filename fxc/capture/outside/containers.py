@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from fxc.ir.error_kinds import ARGUMENT_KIND
+from fxc.ir.error_kinds import ARGUMENT_KIND, KEYS_OF_DATA
 from fxc.ir.records import frozen
 
 from ..guards.program import Source
@@ -292,6 +292,11 @@ def plain_key(key: object) -> Any:
     if type(key) is tuple:
         known = tuple(map(plain_key, key))
         return key if all(map(operator.is_, known, key)) else known
+    if type(key) is TracedInt:
+        return key._known()
     if isinstance(key, Traced):
-        return key._known() if type(key) is TracedInt else key._known("a key")  # type: ignore[attr-defined]
+        known = getattr(type(key), "_known", None)
+        if known is None:
+            raise refuse(KEYS_OF_DATA, "a key of a dict from outside that depends on data")
+        return known(key, "a key")
     return key
