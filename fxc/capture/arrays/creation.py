@@ -28,6 +28,7 @@ from ..values.operands import (
     TracedValue,
     array_value,
     dtype_of,
+    has_grown,
     operand,
     record,
     settled,
@@ -304,6 +305,8 @@ def asarray(a: object, dtype: object = None, order: object = None, *, copy: obje
         raise refuse(NUMPY_OPTION, "np.asarray of x.flat", "use x.ravel()")
     if is_array(a):
         array = a
+    elif has_grown(a) and dtype is None:
+        return a
     else:
         array = wrap(array_value(a)) if dtype is None else array_of(a, dtype_of(dtype))
     result = _converted(array, dtype, order)

@@ -21,7 +21,7 @@ from ..session.refusing import refuse
 from ..session.session import current
 from ..values.above import above
 from ..values.limited import Limited, refuse_methods
-from ..values.operands import settled
+from ..values.operands import kept, settled
 from .dict_tables import KeyedBuffer, sure
 
 _Key = TypeVar("_Key")
@@ -202,7 +202,7 @@ class TracedDict(Keyed):
     # -------------------------------------------------------- changes
 
     def __setitem__(self, key: object, value: object) -> None:
-        self.table.store((self.table.as_key(sure(settled(key))), settled(value)))
+        self.table.store((self.table.as_key(sure(settled(key))), kept(value)))
 
     def setdefault(self, key: object, default: object = None) -> Any:
         return self._staged(set_default, self, key, default)

@@ -12,6 +12,7 @@ from fxc.ir.later import import_later
 from ..dicts.tables import KeyedTable, Table
 from ..dicts.unknown_items import store_by_key
 from ..dicts.unknown_keys import is_unknown_key
+from ..lists.grown_arrays import GrownArrays
 from ..lists.grown_texts import GrownTexts
 from ..lists.records import Pools
 from ..outside import purity
@@ -43,6 +44,7 @@ class ItemAccess(Formats):
         super().__init__(session, outside)
         self.places: Places = Places(self)
         self.texts = GrownTexts()
+        self.arrays = GrownArrays()
         self.pools = Pools()
 
     def indexed(self, owner: object) -> Any:

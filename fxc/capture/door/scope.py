@@ -120,6 +120,7 @@ class Scope:
         vars(self).update(_PLAIN)
         self.made_list = door.lists.made
         self.growing = door.texts.made
+        self.growing_array = door.arrays.made
         self.outer = functools.partial(door.read_global, function)
         self.free = functools.partial(door.read_cell, function)
         self.patterns = Patterns(door, function)

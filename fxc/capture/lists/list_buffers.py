@@ -26,7 +26,7 @@ from ..regions.given import lend
 from ..regions.structured import Statement
 from ..session.refusing import refuse
 from ..session.session import current
-from ..values.operands import operand, settled, wrap
+from ..values.operands import kept, operand, wrap
 from .list_contents import MOST_APPENDED, MOST_ARRAYS, SPARE, Contents, is_wide
 from .list_room import Int, checked_place, is_unknown, new_room, place_among
 
@@ -193,7 +193,7 @@ class Buffer(Contents):
 
     def add(self, x: object, *, first: bool = False) -> None:
         """Add an item behind the others, or before them."""
-        x = settled(x)
+        x = kept(x)
         owner = self.owner_of_change(turns=first)
         if owner is not None:
             if not self.has_room(owner, x):

@@ -13,7 +13,7 @@ from fxc.ir.graph import Operand
 
 from ..session.refusing import refuse
 from ..session.session import current
-from ..values.operands import Traced, operand, settled
+from ..values.operands import Traced, kept, operand
 from ..values.operator_methods import goes_first
 from .list_room import Int, WithLength, bounds_among, checked_place, is_unknown
 
@@ -61,7 +61,7 @@ class ChangedList(WithLength):
         return None if items and is_unknown(key) else items
 
     def insert(self, place: object, x: object) -> None:
-        x = settled(x)
+        x = kept(x)
         if (items := self._known_items(place)) is not None:
             items.insert(0 if isinstance(place, Traced) else place, x)
         elif type(place) is int and place == 0 and self.put_first(x):

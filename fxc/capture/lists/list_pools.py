@@ -18,7 +18,7 @@ from ..forms.truths import demand
 from ..regions.counted import Bounded, Counted
 from ..session.refusing import How, Request, Requests, refuse
 from ..session.session import current
-from ..values.operands import operand, record, settled, taken_for, wrap
+from ..values.operands import kept, operand, record, taken_for, wrap
 from ..values.operator_methods import goes_first
 from .list_buffers import Buffer
 from .list_changes import ChangedList
@@ -293,7 +293,7 @@ class PooledList(ChangedList, Pooled):
         return self.at(0)
 
     def append(self, x: object) -> None:
-        x = settled(x)
+        x = kept(x)
         if self.begin_change(x):
             self._staged(appended, x)
 
@@ -317,7 +317,7 @@ class PooledList(ChangedList, Pooled):
         self.pool.heads.set_part(self.number, _ROOM, room)
 
     def __setitem__(self, key: Any, x: object) -> None:
-        x = settled(x)
+        x = kept(x)
         self.pool.check_ours("a change")
         if isinstance(key, slice):
             raise self.refused("an assignment to a slice")

@@ -23,7 +23,7 @@ from ..regions.counted import Counted
 from ..session.refusing import How, Request, Respecialise
 from ..session.session import current
 from ..values.limited import Limited
-from ..values.operands import Traced, kind_of, operand, settled, taken_for, variable_of, wrap
+from ..values.operands import Traced, kept, kind_of, operand, taken_for, variable_of, wrap
 from .list_room import Int, WithLength, checked_place, filled_arrays
 from .traced_lists import TracedList
 
@@ -177,7 +177,7 @@ class ListRow(_AlongAxis):
         return item_of(self.whole.form, [operand(wrap(x)[place]) for x in self.whole.arrays])
 
     def __setitem__(self, key: object, x: object) -> None:
-        x, whole = settled(x), self.whole
+        x, whole = kept(x), self.whole
         kinds = scalar_kinds(x)
         if isinstance(key, slice) or kinds is None:
             raise self.refused()

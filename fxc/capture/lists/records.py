@@ -27,7 +27,7 @@ from ..values.objects import (
     sets_by_python,
     slot_names,
 )
-from ..values.operands import Traced, settled
+from ..values.operands import Traced, kept
 from ..values.shadows import class_of, shadow_of
 from .list_buffers import Buffer
 from .list_room import Int
@@ -110,7 +110,7 @@ class Pool:
 
     def write(self, number: Int, place: int, x: object) -> None:
         self._written.add(place)
-        self.table.set_part(number, place, settled(x))
+        self.table.set_part(number, place, kept(x))
 
     def of_callers(self) -> Iterator[tuple[int, str, Any]]:
         """The fields with arrays of the caller's: the number of the record, the key, what it is."""

@@ -21,7 +21,7 @@ from ..forms.mixed import scalar_kinds
 from ..numbers.traced_int import wrap_dim
 from ..regions.structured import Statement
 from ..values.above import above
-from ..values.operands import Traced, settled, wrap
+from ..values.operands import Traced, kept, wrap
 from ..values.operator_methods import goes_first
 from .list_buffers import any_number, any_of
 from .list_changes import ChangedList, is_list, list_of, spliced
@@ -73,7 +73,7 @@ class TracedList(ListParts, ChangedList):
         return self.is_made_in(self.session.region)
 
     def __setitem__(self, key: Any, x: object) -> None:
-        x, room = settled(x), self._room
+        x, room = kept(x), self._room
         if isinstance(key, slice) and not self._is_changed_here(key, x):
             self.set_slice(key, x)
             return

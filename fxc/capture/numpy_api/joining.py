@@ -19,7 +19,16 @@ from ..numbers.python_numbers import scalar_of, to_int
 from ..numbers.traced_int import wrap_dim
 from ..session.refusing import refuse
 from ..session.session import current
-from ..values.operands import Traced, array_value, dtype_of, has_traced, operand, record, wrap
+from ..values.operands import (
+    Traced,
+    array_value,
+    dtype_of,
+    has_grown,
+    has_traced,
+    operand,
+    record,
+    wrap,
+)
 
 
 def concatenate(
@@ -32,6 +41,10 @@ def concatenate(
     casting: str | None = "same_kind",
 ) -> Any:
     items = _sequence(arrays)
+    if len(items) > 1 and has_grown(items[0]) and axis == 0:
+        longer = items[0].longer([array_value(x) for x in items[1:]])
+        if longer is not NotImplemented:
+            return longer
     parts = tuple(array_value(x) for x in items)
     if axis is None and out is None and dtype is None:
         parts = _with_fitted_numbers(items, parts)

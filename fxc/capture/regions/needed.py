@@ -17,6 +17,7 @@ class StatementDoor(Protocol):
     lists: Any
     dicts: Any
     places: Any
+    arrays: Any
 
     def call(self, f: Any, /, *args: object, **kwargs: object) -> Any:
         """``f(*args, **kwargs)``."""

@@ -14,12 +14,13 @@ from fxc.ir.symbols import Dim
 
 from ..arrays.masked import MaskedRead
 from ..forms.joining import carried_form
+from ..forms.options import graph_type
 from ..forms.variables import described, kind_text
 from ..session.refusing import Requests, refusal
 from ..session.session import Session
 from ..staging.plans import BranchPlan, LoopPlan
 from ..values.maybe_set import UNBOUND
-from ..values.operands import settled
+from ..values.operands import has_grown, settled
 from .cells import Cells
 from .given import check_kept
 from .needed import StatementDoor
@@ -49,7 +50,8 @@ Variables = dict[str, Any]  # of a statement, by their names
 
 def values_of(names: Iterable[str], env: Mapping[str, object]) -> Variables:
     """Some variables among all of a function."""
-    return {name: settled(env.get(name, UNBOUND)) for name in names}
+    found = {name: env.get(name, UNBOUND) for name in names}
+    return {name: x if has_grown(x) else settled(x) for name, x in found.items()}
 
 
 class Wishes:
@@ -219,6 +221,8 @@ class Statement:
         """How a variable is one thing here, another there; records may be captured: see Note
         [Records].
         """
+        if graph_type(left) != graph_type(right):
+            self.door.arrays.ask()
         if carried_form(left, right) is None:
             self.door.places.ask_records(left, right)
         one, other = kind_text(left), kind_text(right)

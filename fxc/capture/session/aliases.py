@@ -63,6 +63,7 @@ class Aliases:
         # Arrays of the caller that lists begin with, and these lists.
         self.lent: set[Value] = set()
         self.with_gaps: set[Value] = set()  # what foreign calls have given: nobody writes to them
+        self.grown: set[Value] = set()  # what loops have made longer: nobody writes to them
         self.borrowers: list[Any] = []
         self.has_lent_views = False  # some of these hold views
         # When an array was last written, by its root: on the session's clock.
@@ -127,6 +128,12 @@ class Aliases:
                     "a write to an array with gaps in memory, which a function that fxc does not "
                     "know has given,",
                     "write to a copy",
+                )
+            if root in self.grown:
+                raise refuse(
+                    EITHER_ARRAY,
+                    "a write to an array that a loop has made longer",
+                    "write to a copy of it",
                 )
             self.written[root] = self._session.now
             self.changed.update(dict.fromkeys(memory, self._session.now))

@@ -1,4 +1,4 @@
-"""Lists and texts that loops change.
+"""Lists, texts and arrays that loops change.
 
 ``for x in items`` where the body changes ``items`` goes by places, as long as there is one::
 
@@ -9,8 +9,9 @@
         place += 1
         …
 
-Before a loop that adds to ``s``, ``s = ""`` is ``s = __fxc__.growing("", 4, False)``.
-See Note [Texts of the graph].
+Before a loop that adds to ``s``, ``s = ""`` is ``s = __fxc__.growing("", 4, False)``, and before
+one with ``a = np.append(a, x)``, ``a = f()`` is ``a = __fxc__.growing_array(f(), 4)``.
+See Notes [Texts of the graph] and [Arrays that grow].
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ import ast
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from .nodes import FUNCTIONS, door_call, name_of, own_statements, placed, walk
+from .nodes import FUNCTIONS, all_names_in, door_call, name_of, own_statements, placed, walk
 
 _CHANGES = frozenset({"append", "clear", "extend", "insert", "pop", "remove"})
 
@@ -156,3 +157,42 @@ class _Marked(ast.NodeTransformer):
             return node
         names = ast.Constant(node.col_offset), ast.Constant(self._begun[id(node)])
         return placed(node, door_call("growing", node, *names))
+
+
+# ------------------------------------------------------------------ arrays that loops make longer
+
+
+def mark_grown_arrays(body: list[ast.stmt]) -> None:
+    """Have the door make the arrays that variables begin with which loops may make longer."""
+    loops = [each for each in own_statements(body) if isinstance(each, _LOOPS)]
+    inside = (each for loop in loops for each in own_statements([loop]))
+    grown = {name for statement in inside if (name := _made_of_itself(statement)) is not None}
+    for statement in own_statements(body) if grown else ():
+        if isinstance(statement, ast.Assign):
+            begun = {
+                id(x) for n, x in _pairs(statement.targets[0], statement.value) if n.id in grown
+            }
+            statement.value = _Begun(begun, grown).visit(statement.value)
+
+
+class _Begun(ast.NodeTransformer):
+    """The expression in which the door makes what some of the calls give."""
+
+    def __init__(self, begun: set[int], grown: set[str]) -> None:
+        self._begun = begun
+        self._grown = grown
+
+    def visit_Call(self, node: ast.Call) -> ast.expr:
+        if id(node) not in self._begun or self._grown & all_names_in(node):
+            return node
+        return placed(node, door_call("growing_array", node, ast.Constant(node.col_offset)))
+
+
+def _made_of_itself(statement: ast.stmt) -> str | None:
+    """The variable that a statement gives what a function makes of it, and of more."""
+    match statement:
+        case ast.Assign([ast.Name(name)], ast.Call(_, [first, *_])):
+            parts = first.elts if isinstance(first, ast.Tuple | ast.List) else [first]
+            is_first = bool(parts) and isinstance(parts[0], ast.Name) and parts[0].id == name
+            return name if is_first else None
+    return None

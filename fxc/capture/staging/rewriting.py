@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from .binding import give_flags
-from .changed_in_loops import by_places, mark_grown_texts, names_that_grow
+from .changed_in_loops import by_places, mark_grown_arrays, mark_grown_texts, names_that_grow
 from .comprehensions import Comprehensions
 from .continuations import without_deep_branches
 from .expressions import note_held
@@ -31,6 +31,7 @@ class Rewriter(Comprehensions):
     def _inside(self, node: CapturedNode) -> Any:
         if isinstance(node, ast.FunctionDef):
             mark_grown_texts(node.body)
+            mark_grown_arrays(node.body)
             node.body = by_places(node.body)
             self._flagged.append(give_flags(node, parameters(node.args)))
             body = without_jumps(node, "__fxc_")

@@ -197,6 +197,7 @@ class LoopVariables(Statement):
         """Make parameters; the region is entered."""
         self._passes += 1
         if self._passes > _MOST_PASSES:
+            self.door.arrays.ask()
             raise refusal(
                 LOOP_VARIABLE, "the variables of this loop change their types again and again"
             )

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from fxc.ir.boxed_dtypes import element_dtype, is_boxed, is_without_unit
-from fxc.ir.error_kinds import OPERAND, TEXT
+from fxc.ir.error_kinds import EITHER_ARRAY, OPERAND, TEXT
 from fxc.ir.graph import ArrayConstant, Literal, Operand, Value
 from fxc.ir.later import import_later
 from fxc.ir.types import ArrayType, ScalarType, is_known
@@ -32,6 +32,7 @@ class Traced:
     _of_item: ClassVar[Callable[..., Any] | None] = None
     _in_pool: ClassVar[bool] = False  # whether they are records: Note [Records]
     _is_object: ClassVar[bool] = False  # whether it stands for an object of the program's
+    _grows = False  # whether it is an array that may become longer: Note [Arrays that grow]
     _is_number: ClassVar[bool] = False  # whether it may be a number, which a node carries
     # What stands for the items of an array, this one among them; None: the items do.
     _among: ClassVar[Callable[..., Any] | None] = None
@@ -221,6 +222,18 @@ class TracedValue(TakesFunctions, Traced):
 def settled(x: object) -> Any:
     """``x``, or the array that it stands for: what is read by a mask is one when it is needed."""
     return x._settled() if isinstance(x, Traced) else x
+
+
+def has_grown(x: object) -> bool:
+    """Whether this is an array that grows: Note [Arrays that grow]."""
+    return isinstance(x, Traced) and x._grows
+
+
+def kept(x: object) -> Any:
+    """``settled(x)``, for a list, a dict or a record of the graph to keep."""
+    if has_grown(x):
+        raise refuse(EITHER_ARRAY, "an array that a loop makes longer, and keeps,", "keep a copy")
+    return settled(x)
 
 
 def wrap(value: Value) -> Any:

@@ -1,0 +1,207 @@
+"""Arrays that loops of the graph make longer: ``out = np.append(out, x)``.
+
+See Note [Arrays that grow].
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from fxc.ir.error_kinds import EITHER_ARRAY
+from fxc.ir.graph import Operand, Value
+
+from ..arrays.ufuncs import call_ufunc, give_operators, write_in_place
+from ..forms.truths import demand
+from ..session.locations import user_location
+from ..session.refusing import How, Request, Requests, Respecialise, refuse
+from ..session.session import current
+from ..values.operands import Traced, array_of, kind_of, settled, wrap
+from ..values.protocols import TakesFunctions
+from .list_buffers import Buffer, any_number
+from .list_room import Int
+
+# Note [Arrays that grow]
+# ``out = np.empty((0, 2))`` before a loop and ``out = np.vstack([out, row])`` in it, under a
+# condition perhaps, make an array of another length in each iteration. Where a loop of the graph
+# cannot carry it otherwise, the capture starts again with an array that grows: a buffer of its rows
+# (Note [Lists of counted length]), of which an array of the graph has the first ``count``. What
+# ``np.concatenate`` makes of it, by which NumPy's other functions go, is another one of the same
+# buffer. So an array may become longer once alone: that it is the longest one is checked. It is an
+# array by itself where anything else is done with it, and from then on if that is behind all loops.
+# A loop that carries two of them does not know whether they are one, as they are if it adds
+# nothing: so nobody may write to one in a loop, keep it there, ask which one it is, or have two
+# behind all loops.
+
+_FEW = 16  # rows that are made one by one
+
+
+class GrownArrays:
+    """The arrays of a capture that may grow, by the place where they begin."""
+
+    def __init__(self) -> None:
+        self._wanted = Requests()
+        self._taken: dict[int, GrownArray] = {}
+
+    def made(self, x: Any, place: int) -> Any:
+        """An array that a variable begins with."""
+        session, value = current(), array_of(x)
+        if value is None or not 1 <= value.type.rank <= 2 or session.region:
+            return x
+        if value.type.dtype.kind not in "biufc":
+            return x
+        if not all(isinstance(dim, int) for dim in value.type.shape) or len(x) > _FEW:
+            return x
+        request = Request(f"array at {user_location()}:{place}", How.IN_GRAPH)
+        if not session.wants(request.about):
+            self._wanted |= {request} - session.requests
+            return x
+        session.retries |= {Request(request.about, How.BY_PYTHON)}
+        buffer = Buffer([x[place].copy() for place in range(len(x))])
+        return GrownArray(buffer, value.type.dtype, value.type.shape[1:], len(x))
+
+    def take(self, array: GrownArray) -> None:
+        """Note an array that the program has behind all loops: of one buffer there may be one."""
+        if self._taken.setdefault(id(array.rows), array) is not array:
+            raise refuse(
+                EITHER_ARRAY, "an array that a loop makes longer, beside the one that it was,"
+            )
+
+    def ask(self) -> None:
+        """Begin again with such arrays, where a loop cannot carry what they are."""
+        if self._wanted:
+            raise Respecialise(*self._wanted)
+
+
+class GrownArray(TakesFunctions, Traced):
+    """The first ``count`` items of a buffer, elements or rows of this ``shape``, as an array."""
+
+    __slots__ = ("_count", "_is_taken", "_kind", "_made", "_shape", "rows")
+    __array_priority__ = 1000.0
+
+    def __init__(self, rows: Buffer, kind: np.dtype, shape: tuple[Any, ...], count: Int) -> None:
+        self.rows = rows
+        self._kind = kind
+        self._shape = shape
+        self._count = count
+        self._made: Any = None
+        self._is_taken = False
+
+    @property
+    def _grows(self) -> bool:  # type: ignore[override]
+        return not self._is_taken
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> type:
+        return np.ndarray
+
+    def _holds(self) -> Iterable[Any]:
+        return (self.rows, self._count)
+
+    # -------------------------------------------------------- as one of its kind
+
+    def _structure_keys(self) -> tuple[Any, ...]:
+        return ((self.rows, self._kind, self._shape),)
+
+    @classmethod
+    def _of_structure(cls, keys: tuple[Any, ...], items: Any) -> GrownArray:
+        ((rows, kind, shape),), (count,) = keys, items
+        return cls(rows, kind, shape, count)
+
+    @staticmethod
+    def _structure_items(x: Any) -> tuple[Any, ...]:
+        return (x._count,)
+
+    def longer(self, parts: Sequence[Value]) -> Any:
+        """This with more rows at its end; NotImplemented if that is an array of another kind."""
+        for part in parts:
+            kind = kind_of(part)
+            if kind.rank != len(self._shape) + 1 or kind.shape[1:] != self._shape:
+                return NotImplemented
+            if np.result_type(self._kind, kind.dtype) != self._kind:
+                return NotImplemented
+        count, buffer = self._count, self.rows
+        demand(count == buffer.next_place())
+        for part in parts:
+            rows = wrap(part).astype(self._kind)
+            number = rows.shape[0]
+            if isinstance(number, int) and number <= _FEW:
+                for place in range(number):
+                    buffer.append(rows[place].copy())
+            else:
+                current().door.staged(_append_all)(buffer, rows)
+            count = count + number
+        return GrownArray(buffer, self._kind, self._shape, count)
+
+    # -------------------------------------------------------- as an array
+
+    @property
+    def array(self) -> Any:
+        if self._made is None or not current().is_alive(self._made._value):
+            self._made = self._array()
+            if current().region:
+                current().aliases.grown.add(self._made._value)
+            else:
+                current().door.arrays.take(self)
+                self._is_taken = True
+        return self._made
+
+    def _array(self) -> Any:
+        buffer = self.rows
+        if buffer.awaited_by() is not None:
+            shape = (any_number(), *self._shape)  # of what is recorded again
+            return current().door.call(np.empty, shape, self._kind)
+        if buffer.items is None:
+            _, (whole,) = buffer.arrays()
+            found = wrap(whole)[: self._count].copy()
+        elif buffer.items:
+            found = current().door.call(np.array, list(buffer.items), self._kind)
+        else:
+            found = current().door.call(np.empty, (0, *self._shape), self._kind)
+        return found
+
+    def _settled(self) -> Any:
+        return self.array
+
+    def _operand(self) -> Operand:
+        found: Operand = self.array._operand()
+        return found
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.array, name)
+
+    @property
+    def dtype(self) -> np.dtype:
+        return self._kind
+
+    @property
+    def ndim(self) -> int:
+        return len(self._shape) + 1
+
+    def _run(self, name: str, inputs: Sequence[object]) -> Any:
+        return call_ufunc(name, *(x.array if type(x) is GrownArray else x for x in inputs))
+
+
+def _append_all(items: Buffer, rows: Any) -> None:
+    for row in rows:
+        items.append(row.copy())
+
+
+def _of_the_array(name: str) -> Callable[..., Any]:
+    """A special method that the array has, too."""
+    return lambda self, *given: getattr(self.array, name)(*map(settled, given))
+
+
+def _in_place(name: str) -> Callable[[GrownArray, object], GrownArray]:
+    def method(self: GrownArray, other: object) -> GrownArray:
+        write_in_place(name)(self.array, settled(other))
+        return self
+
+    return method
+
+
+give_operators(GrownArray, _in_place)
+for _name in ("len", "iter", "bool", "getitem", "setitem"):
+    setattr(GrownArray, f"__{_name}__", _of_the_array(f"__{_name}__"))

@@ -1,0 +1,151 @@
+"""Arrays that loops make longer: Note [Arrays that grow]."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import fxc
+from tests.outcomes import difference, run
+
+
+def peaks(x):
+    places, heights = np.array([], dtype=int), np.empty((0, 2))
+    for i in range(1, len(x) - 1):
+        if x[i] > x[i - 1] and x[i] > x[i + 1]:
+            places = np.append(places, i)
+            heights = np.vstack((heights, [i, x[i]]))
+    return places, x[places], heights[heights[:, 1].argsort()]
+
+
+def records(x):
+    found = np.array([], np.float32)
+    for v in x.astype(np.float32):
+        if len(found) == 0 or v > found[-1]:
+            found = np.append(found, v)
+    return found, found.dtype, found.sum()
+
+
+def several_at_once(x):
+    out, total = np.ones(2), 0.0
+    for v in x:
+        if v > 0:
+            out = np.append(out, v)
+            out = np.hstack([out, [v * 2, out[-1]]])
+        elif v < -1:
+            out = np.concatenate((out, np.array([-v])))
+        total += out.mean() + out.size
+    return out, total
+
+
+def in_loops(x):
+    out = np.zeros((0, 3))
+    for i in range(len(x)):
+        for j in range(i):
+            if x[i] * x[j] > 2:
+                out = np.append(out, [[i, j, x[i]]], axis=0)
+    return out.T, out.shape, len(out)
+
+
+def left_early(x):
+    out, i = np.array([]), 0
+    while i < len(x):
+        if x[i] > 2.2:
+            return out, i
+        if x[i] > 0:
+            out = np.append(out, x[i])
+        i += 1
+    return out, -1
+
+
+def written_behind(x):
+    out = np.array([True, False])
+    for v in x:
+        if abs(v) > 1:
+            out = np.append(out, v > 0)
+    again = out
+    again[0] = False
+    out |= True
+    return out, again is out, np.append(out, False)
+
+
+@pytest.mark.parametrize(
+    "fn", [peaks, records, several_at_once, in_loops, left_early, written_behind]
+)
+def test_captured(fn: Callable[..., Any]) -> None:
+    compiled = fxc.compile(fn, fullgraph=True, dynamic=True)
+    for n in (40, 41, 12, 90):
+        x = np.random.default_rng(n).normal(size=n)
+        assert difference(run(fn, (x,)), run(compiled, (x,))) == ""
+    info = compiled.cache_info()
+    assert (info.variants, info.eager_calls) == (1, 0)
+
+
+def beside_the_first(x):
+    out = np.array([1.0, 2.0])
+    first = out
+    for v in x:
+        if v > 1:
+            out = np.append(out, v)
+    return out, first
+
+
+def asked(x):
+    out, same = np.array([1.0, 2.0]), 0
+    for v in x:
+        before = out
+        if v > 1:
+            out = np.append(out, v)
+        same += before is out
+    return same
+
+
+def kept_in_a_loop(x):
+    out, kept = np.array([1.0]), []
+    for v in x:
+        if v > 1:
+            out = np.append(out, v)
+        kept.append(out)
+    return out, kept[0] is out, kept[-1] is out
+
+
+def of_another_dtype(x):
+    out = np.array([], dtype=int)
+    for v in x:
+        if v > 0:
+            out = np.append(out, v)
+    return out
+
+
+def of_other_rows(x):
+    out = np.zeros((0, 2))
+    for v in x:
+        if v > 0:
+            out = np.vstack([out, [v, v, v]])
+    return out
+
+
+def made_longer_twice(x):
+    out, other = np.array([]), np.array([])
+    for v in x:
+        if v > 0:
+            out = np.append(out, v)
+        elif v < -1:
+            other = np.append(out, 0.0)
+    return out, other
+
+
+@pytest.mark.filterwarnings("ignore::fxc.CaptureWarning")
+@pytest.mark.parametrize(
+    "fn",
+    [beside_the_first, asked, kept_in_a_loop, of_another_dtype, of_other_rows, made_longer_twice],
+)
+def test_left_to_python(fn: Callable[..., Any]) -> None:
+    with pytest.raises(fxc.CaptureError):
+        fxc.compile(fn, fullgraph=True)(np.linspace(-2, 2, 60))
+    compiled = fxc.compile(fn)
+    for x in (np.linspace(-2, 2, 60), np.linspace(-0.5, -0.1, 60), np.zeros(0)):
+        assert difference(run(fn, (x,)), run(compiled, (x,))) == ""
