@@ -23,12 +23,12 @@ from ..numbers.measured import size_from, size_of
 from ..numbers.traced_int import check_fits, exact, int_dim, wrap_dim
 from ..session.refusing import refuse
 from ..session.session import current
+from ..values.identity import has_grown
 from ..values.operands import (
     Traced,
     TracedValue,
     array_value,
     dtype_of,
-    has_grown,
     operand,
     record,
     settled,

@@ -16,7 +16,7 @@ from fxc.ir.types import PY_BOOL
 
 from ..arrays import sequences
 from ..forms.carrying import pack
-from ..forms.differing import Differing, each_way
+from ..forms.differing import differing_in, each_way
 from ..forms.form import Form, Number, are_numbers, types_of
 from ..forms.items import form_of_items, item_of
 from ..forms.joining import keys_in, union_of
@@ -162,7 +162,7 @@ class KeyedTable:
         return self._owner.get(key, default) if found is NotImplemented else found
 
     def __getitem__(self, key: object) -> Any:
-        if type(key) is Differing:
+        if differing_in(key) is not None:
             return each_way(self.__getitem__, key)
         if isinstance(self._owner, External) and is_unknown_key(key):
             self._owner.settle()

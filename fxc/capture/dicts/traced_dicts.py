@@ -15,13 +15,14 @@ from fxc.ir.error_kinds import KEYS_OF_DATA
 from ..forms.mixed import scalar_kinds
 from ..forms.truths import demand
 from ..lists.list_buffers import any_number
+from ..lists.list_contents import kept
 from ..lists.list_room import WithLength
 from ..regions.counted import Bounded, Counted
 from ..session.refusing import refuse
 from ..session.session import current
 from ..values.above import above
 from ..values.limited import Limited, refuse_methods
-from ..values.operands import kept, settled
+from ..values.operands import settled
 from .dict_tables import KeyedBuffer, sure
 
 _Key = TypeVar("_Key")

@@ -36,8 +36,9 @@ from ..outside.containers import PLAIN, External, plain_key
 from ..outside.lists import ExternalList
 from ..session.refusing import refuse
 from ..session.session import current
+from ..values.identity import has_grown
 from ..values.objects import class_attribute
-from ..values.operands import Traced, has_grown, has_traced, is_scalar, operand, settled
+from ..values.operands import Traced, has_traced, is_scalar, operand, settled
 from ..values.shadows import class_name, class_of, has_method
 from .items import ItemAccess
 from .reads import name_of

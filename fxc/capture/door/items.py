@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict, defaultdict
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 from fxc.ir.error_kinds import ARGUMENT_KIND, CHANGE_OUTSIDE
@@ -12,7 +12,6 @@ from fxc.ir.later import import_later
 from ..dicts.tables import KeyedTable, Table
 from ..dicts.unknown_items import store_by_key
 from ..dicts.unknown_keys import is_unknown_key
-from ..lists.grown_arrays import GrownArrays
 from ..lists.grown_texts import GrownTexts
 from ..lists.records import Pools
 from ..outside import purity
@@ -35,6 +34,7 @@ _KEYED = (dict, OrderedDict)
 
 # See Note [Rooms with one door].
 index_trick = import_later("fxc.capture.numpy_api.numpy_source", "IndexTrick")
+grown_arrays = import_later("fxc.capture.lists.grown_arrays", "GrownArrays")
 
 
 class ItemAccess(Formats):
@@ -44,8 +44,12 @@ class ItemAccess(Formats):
         super().__init__(session, outside)
         self.places: Places = Places(self)
         self.texts = GrownTexts()
-        self.arrays = GrownArrays()
         self.pools = Pools()
+
+    @cached_property
+    def arrays(self) -> Any:
+        """The arrays that may grow, of programs that have some."""
+        return grown_arrays()
 
     def indexed(self, owner: object) -> Any:
         """``owner`` in ``owner[key]``."""

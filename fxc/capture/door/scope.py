@@ -72,6 +72,7 @@ def _check_length(count: int, least: int) -> None:
 # See Note [Rooms with one door].
 _FUNCTIONS: tuple[Callable[..., Any], ...] = (
     *(list_to_change, has_place, at_place, starred),
+    import_later("fxc.capture.lists.grown_arrays", "growing_array"),
     import_later("fxc.capture.statements.folds", "fold"),
     import_later("fxc.capture.statements.nests", "nest"),
     import_later("fxc.capture.statements.nests", "nested"),
@@ -120,7 +121,6 @@ class Scope:
         vars(self).update(_PLAIN)
         self.made_list = door.lists.made
         self.growing = door.texts.made
-        self.growing_array = door.arrays.made
         self.outer = functools.partial(door.read_global, function)
         self.free = functools.partial(door.read_cell, function)
         self.patterns = Patterns(door, function)

@@ -75,6 +75,11 @@ class GrownArrays:
             raise Respecialise(*self._wanted)
 
 
+def growing_array(door: Any, x: Any, place: int) -> Any:
+    """An array that a variable of the program begins with: called by what is staged."""
+    return door.arrays.made(x, place)
+
+
 class GrownArray(TakesFunctions, Traced):
     """The first ``count`` items of a buffer, elements or rows of this ``shape``, as an array."""
 

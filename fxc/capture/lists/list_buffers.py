@@ -26,8 +26,8 @@ from ..regions.given import lend
 from ..regions.structured import Statement
 from ..session.refusing import refuse
 from ..session.session import current
-from ..values.operands import kept, operand, wrap
-from .list_contents import MOST_APPENDED, MOST_ARRAYS, SPARE, Contents, is_wide
+from ..values.operands import operand, wrap
+from .list_contents import MOST_APPENDED, MOST_ARRAYS, SPARE, Contents, is_wide, kept
 from .list_room import Int, checked_place, is_unknown, new_room, place_among
 
 

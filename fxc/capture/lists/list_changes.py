@@ -13,8 +13,9 @@ from fxc.ir.graph import Operand
 
 from ..session.refusing import refuse
 from ..session.session import current
-from ..values.operands import Traced, kept, operand
+from ..values.operands import Traced, operand
 from ..values.operator_methods import goes_first
+from .list_contents import kept
 from .list_room import Int, WithLength, bounds_among, checked_place, is_unknown
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Sequence
 from typing import Any
 
+from fxc.ir.error_kinds import EITHER_ARRAY
 from fxc.ir.graph import Value
 from fxc.ir.symbols import Dim
 
@@ -15,8 +16,10 @@ from ..forms.form import Form
 from ..forms.items import arrays_in, records_in
 from ..numbers.traced_int import wrap_dim
 from ..regions.given import check_gift, give
+from ..session.refusing import refuse
 from ..session.session import current
-from ..values.operands import Traced, operand, wrap
+from ..values.identity import has_grown
+from ..values.operands import Traced, operand, settled, wrap
 from .list_room import Int, Room
 
 MOST_APPENDED = 2**17  # items where the number of iterations is not known
@@ -178,3 +181,10 @@ class Contents(Traced):
 def is_wide(room: Room | None) -> bool:
     """Whether there is room for as many items as there may be where that is not known."""
     return room is not None and (not isinstance(room.most, int) or room.most >= MOST_KEYS)
+
+
+def kept(x: object) -> Any:
+    """``settled(x)``, for a list, a dict or a record of the graph to keep."""
+    if has_grown(x):
+        raise refuse(EITHER_ARRAY, "an array that a loop makes longer, and keeps,", "keep a copy")
+    return settled(x)

@@ -18,10 +18,11 @@ from ..forms.truths import demand
 from ..regions.counted import Bounded, Counted
 from ..session.refusing import How, Request, Requests, refuse
 from ..session.session import current
-from ..values.operands import kept, operand, record, taken_for, wrap
+from ..values.operands import operand, record, taken_for, wrap
 from ..values.operator_methods import goes_first
 from .list_buffers import Buffer
 from .list_changes import ChangedList
+from .list_contents import kept
 from .list_room import Int, place_among
 from .records import Pooled
 from .sized_lists import list_of_vector, tuples_of

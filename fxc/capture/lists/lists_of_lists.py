@@ -23,7 +23,8 @@ from ..regions.counted import Counted
 from ..session.refusing import How, Request, Respecialise
 from ..session.session import current
 from ..values.limited import Limited
-from ..values.operands import Traced, kept, kind_of, operand, taken_for, variable_of, wrap
+from ..values.operands import Traced, kind_of, operand, taken_for, variable_of, wrap
+from .list_contents import kept
 from .list_room import Int, WithLength, checked_place, filled_arrays
 from .traced_lists import TracedList
 

@@ -27,9 +27,10 @@ from ..values.objects import (
     sets_by_python,
     slot_names,
 )
-from ..values.operands import Traced, kept
+from ..values.operands import Traced
 from ..values.shadows import class_of, shadow_of
 from .list_buffers import Buffer
+from .list_contents import kept
 from .list_room import Int
 
 # Note [Records]

@@ -21,11 +21,11 @@ from ..forms.mixed import scalar_kinds
 from ..numbers.traced_int import wrap_dim
 from ..regions.structured import Statement
 from ..values.above import above
-from ..values.operands import Traced, kept, wrap
+from ..values.operands import Traced, wrap
 from ..values.operator_methods import goes_first
 from .list_buffers import any_number, any_of
 from .list_changes import ChangedList, is_list, list_of, spliced
-from .list_contents import SPARE, is_wide
+from .list_contents import SPARE, is_wide, kept
 from .list_parts import ListParts
 from .list_room import Room, checked_place, is_unknown
 

@@ -19,11 +19,11 @@ from ..numbers.python_numbers import scalar_of, to_int
 from ..numbers.traced_int import wrap_dim
 from ..session.refusing import refuse
 from ..session.session import current
+from ..values.identity import has_grown
 from ..values.operands import (
     Traced,
     array_value,
     dtype_of,
-    has_grown,
     has_traced,
     operand,
     record,

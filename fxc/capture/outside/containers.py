@@ -295,8 +295,8 @@ def plain_key(key: object) -> Any:
     if type(key) is TracedInt:
         return key._known()
     if isinstance(key, Traced):
-        known = getattr(type(key), "_known", None)
-        if known is None:
+        find = getattr(type(key), "_known", None)
+        if find is None:
             raise refuse(KEYS_OF_DATA, "a key of a dict from outside that depends on data")
-        return known(key, "a key")
+        return find(key, "a key")
     return key

@@ -17,7 +17,10 @@ class StatementDoor(Protocol):
     lists: Any
     dicts: Any
     places: Any
-    arrays: Any
+
+    @property
+    def arrays(self) -> Any:
+        """The arrays that may grow."""
 
     def call(self, f: Any, /, *args: object, **kwargs: object) -> Any:
         """``f(*args, **kwargs)``."""

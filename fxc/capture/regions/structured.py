@@ -19,8 +19,9 @@ from ..forms.variables import described, kind_text
 from ..session.refusing import Requests, refusal
 from ..session.session import Session
 from ..staging.plans import BranchPlan, LoopPlan
+from ..values.identity import has_grown
 from ..values.maybe_set import UNBOUND
-from ..values.operands import has_grown, settled
+from ..values.operands import settled
 from .cells import Cells
 from .given import check_kept
 from .needed import StatementDoor

@@ -9,7 +9,7 @@ from fxc.ir.error_kinds import IDENTITY
 from ..session.refusing import refusal
 from ..session.session import current
 from .limited import Limited, refuse_methods
-from .operands import TracedValue
+from .operands import Traced, TracedValue
 
 
 class Identity(Limited):
@@ -51,3 +51,8 @@ _NUMBERS = """
     int float index str format
 """
 refuse_methods(Identity, {f"__{name}__": "" for name in _NUMBERS.split()})
+
+
+def has_grown(x: object) -> bool:
+    """Whether this is an array that grows: Note [Arrays that grow]."""
+    return isinstance(x, Traced) and x._grows

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from fxc.ir.boxed_dtypes import element_dtype, is_boxed, is_without_unit
-from fxc.ir.error_kinds import EITHER_ARRAY, OPERAND, TEXT
+from fxc.ir.error_kinds import OPERAND, TEXT
 from fxc.ir.graph import ArrayConstant, Literal, Operand, Value
 from fxc.ir.later import import_later
 from fxc.ir.types import ArrayType, ScalarType, is_known
@@ -224,18 +224,6 @@ def settled(x: object) -> Any:
     return x._settled() if isinstance(x, Traced) else x
 
 
-def has_grown(x: object) -> bool:
-    """Whether this is an array that grows: Note [Arrays that grow]."""
-    return isinstance(x, Traced) and x._grows
-
-
-def kept(x: object) -> Any:
-    """``settled(x)``, for a list, a dict or a record of the graph to keep."""
-    if has_grown(x):
-        raise refuse(EITHER_ARRAY, "an array that a loop makes longer, and keeps,", "keep a copy")
-    return settled(x)
-
-
 def wrap(value: Value) -> Any:
     """The traced array or scalar for a Value of the graph."""
     return TracedValue._wrappers[type(value.type)](value)
@@ -278,9 +266,8 @@ def _holds(x: object, is_it: Callable[[object], bool]) -> bool:
         return any(_holds(each, is_it) for each in x)
     if isinstance(x, dict):
         return any(_holds(each, is_it) for each in x.values())
-    if isinstance(x, slice):
-        return any(_holds(each, is_it) for each in (x.start, x.stop, x.step))
-    return False
+    parts = (x.start, x.stop, x.step) if isinstance(x, slice) else ()
+    return any(_holds(each, is_it) for each in parts)
 
 
 _NUMBERS = frozenset({bool, int, float, complex})
