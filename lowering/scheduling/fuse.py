@@ -175,6 +175,10 @@ class _Merging:
             return None
         if not one.totals.isdisjoint(other.reads):
             return None
+        if one.trees | other.trees and not all(
+            _legal(first.var, each.accesses, each.accesses) for each in (one, moved)
+        ):
+            return None  # a tree is added up in lanes, and one would meet what another stores
         body = self.together(first, renamed)
         if not _is_worth_it(body, self.costs.fused_apart):
             return None

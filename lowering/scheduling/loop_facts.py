@@ -56,11 +56,16 @@ class LoopFacts:
         """Whether a later loop may not go in front of this one."""
         return self.conflicts(later) or not self.defines.isdisjoint(later.reads)
 
+    @property
+    def trees(self) -> frozenset[Order]:
+        """The orders that lanes add up in."""
+        return self.orders - {"any", "sequential"}
+
     def is_kind_of(self, other: LoopFacts) -> bool:
         """Whether both loops can be run in the same way: see how each accumulates."""
         if "sequential" in self.orders or "sequential" in other.orders:
             return self.orders == other.orders
-        trees = {order for order in (*self.orders, *other.orders) if order != "any"}
+        trees = self.trees | other.trees
         nested = self.has_loops, other.has_loops
         if trees:  # a tree carries values, no positions
             has_position = self.has_position or other.has_position

@@ -99,6 +99,12 @@ def _add_at(a, i, v):
     np.add.at(a, i, v)
 
 
+def _add_at_and_sum(a, i, v):
+    """The sum has lanes; what is added at one place twice must not."""
+    np.add.at(a, i, v)
+    v[::-1] *= np.sum(v)
+
+
 def _scale_at(a, i, v):
     np.multiply.at(a, (slice(None), i), v)
 
@@ -116,6 +122,7 @@ def _at_views(a, b):
 
 
 WRITES: list[Case] = [
+    (_add_at_and_sum, (np.ones(9), np.array([3, 4, 3, 1, 6, 1, 8, 8, 1]), np.arange(9.0) + 0.1)),
     (_put, (SIX, I, np.array([7, 8, 9]))),  # values repeat
     (_put, (SIX, I, np.array([7, 8, 9, 10, 11]))),
     (_put, (SIX.reshape(2, 3).T, np.array([[0, 4], [-1, 0]]), np.array([7.9, -8.9]))),
