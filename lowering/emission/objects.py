@@ -44,7 +44,7 @@ def read_number(emitter: Emitter, param: Param, given: str, least: int | None) -
 
 
 def at_least(emitter: Emitter, least: int | None) -> str:
-    """What is written behind a load of an int of at least this, if that is known: of
+    """What is written behind the load of an int whose least value is known, if it is. Of
     ``0 <= i < n`` LLVM then makes one comparison, also where ``and`` would not have looked at n.
     """
     if least is None:

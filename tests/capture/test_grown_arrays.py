@@ -149,3 +149,45 @@ def test_left_to_python(fn: Callable[..., Any]) -> None:
     compiled = fxc.compile(fn)
     for x in (np.linspace(-2, 2, 60), np.linspace(-0.5, -0.1, 60), np.zeros(0)):
         assert difference(run(fn, (x,)), run(compiled, (x,))) == ""
+
+
+def of_the_caller(x, given):
+    out = np.asarray(given)
+    for v in x:
+        if v > 0:
+            out = np.append(out, v)
+    return out
+
+
+def made_by_the_program(x, given):
+    def begun():
+        given.append(np.zeros(2))
+        return given[-1]
+
+    out = begun()
+    for v in x:
+        if v > 0:
+            out = np.append(out, v)
+    out[:1] = 7.0
+    return out
+
+
+def of_another_variable(x, given):
+    first = np.zeros(2)
+    out = np.asarray(first)
+    for v in x:
+        if v > 0:
+            out = np.append(out, v)
+    out[:1] = 7.0
+    return out, first
+
+
+@pytest.mark.filterwarnings("ignore::fxc.CaptureWarning")
+@pytest.mark.parametrize(
+    "fn, given",
+    [(of_the_caller, lambda: np.ones(2)), (made_by_the_program, list), (of_another_variable, list)],
+)
+def test_an_array_that_somebody_has_is_itself(fn: Callable[..., Any], given: Any) -> None:
+    compiled = fxc.compile(fn)
+    for x in (np.linspace(-1, 1, 50), -np.ones(40)):
+        assert difference(run(fn, (x, given())), run(compiled, (x, given()))) == ""

@@ -36,9 +36,9 @@ from ..outside.containers import PLAIN, External, plain_key
 from ..outside.lists import ExternalList
 from ..session.refusing import refuse
 from ..session.session import current
-from ..values.identity import has_grown
+from ..values.identity import grown, has_grown
 from ..values.objects import class_attribute
-from ..values.operands import Traced, has_traced, is_scalar, operand, settled
+from ..values.operands import Traced, has_traced, is_scalar, operand
 from ..values.shadows import class_name, class_of, has_method
 from .items import ItemAccess
 from .reads import name_of
@@ -55,7 +55,7 @@ def identity(a: Any, b: Any) -> Any:
         return a.is_(None) if type(a) is Several else a is None
     if a is not b and a is not None and (has_grown(a) or has_grown(b)):
         raise refuse(IDENTITY, "'is' of an array that a loop makes longer", "compare lengths")
-    a, b = settled(a), settled(b)
+    a, b = grown(a), grown(b)
     if is_record(a) and is_record(b):
         return a.is_(b)
     for one, other in both:

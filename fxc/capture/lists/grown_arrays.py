@@ -6,6 +6,7 @@ See Note [Arrays that grow].
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -50,7 +51,7 @@ class GrownArrays:
         session, value = current(), array_of(x)
         if value is None or not 1 <= value.type.rank <= 2 or session.region:
             return x
-        if value.type.dtype.kind not in "biufc":
+        if value.type.dtype.kind not in "biufc" or not kind_of(value).writeable:
             return x
         if not all(isinstance(dim, int) for dim in value.type.shape) or len(x) > _FEW:
             return x
@@ -75,9 +76,13 @@ class GrownArrays:
             raise Respecialise(*self._wanted)
 
 
-def growing_array(door: Any, x: Any, place: int) -> Any:
-    """An array that a variable of the program begins with: called by what is staged."""
-    return door.arrays.made(x, place)
+def growing_array(door: Any, x: Any, place: int, owner: object, name: str) -> Any:
+    """An array that a variable of the program begins with, which a function of this owner and name
+    has made of no array: called by what is staged. What is NumPy's has made a new one, that nobody
+    else has.
+    """
+    is_numpys = type(owner) is ModuleType and owner.__name__ == "numpy" and name in vars(owner)
+    return door.arrays.made(x, place) if is_numpys else x
 
 
 class GrownArray(TakesFunctions, Traced):

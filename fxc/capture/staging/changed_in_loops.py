@@ -10,7 +10,8 @@
         …
 
 Before a loop that adds to ``s``, ``s = ""`` is ``s = __fxc__.growing("", 4, False)``, and before
-one with ``a = np.append(a, x)``, ``a = f()`` is ``a = __fxc__.growing_array(f(), 4)``.
+one with ``a = np.append(a, x)``, ``a = np.array([])`` is
+``a = __fxc__.growing_array(np.array([]), 4, np, "array")``.
 See Notes [Texts of the graph] and [Arrays that grow].
 """
 
@@ -185,7 +186,14 @@ class _Begun(ast.NodeTransformer):
     def visit_Call(self, node: ast.Call) -> ast.expr:
         if id(node) not in self._begun or self._grown & all_names_in(node):
             return node
-        return placed(node, door_call("growing_array", node, ast.Constant(node.col_offset)))
+        match node:  # what is made of a list, or of a size: of an array it could be that array
+            case ast.Call(
+                ast.Attribute(ast.Name(owner), name),
+                [ast.Tuple() | ast.List() | ast.Constant(), *_],
+            ):
+                place, attr = ast.Constant(node.col_offset), ast.Constant(name)
+                return placed(node, door_call("growing_array", node, place, name_of(owner), attr))
+        return node
 
 
 def _made_of_itself(statement: ast.stmt) -> str | None:

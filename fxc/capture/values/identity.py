@@ -55,4 +55,9 @@ refuse_methods(Identity, {f"__{name}__": "" for name in _NUMBERS.split()})
 
 def has_grown(x: object) -> bool:
     """Whether this is an array that grows: Note [Arrays that grow]."""
-    return isinstance(x, Traced) and x._grows
+    return isinstance(x, Traced) and x._grows is True
+
+
+def grown(x: object) -> Any:
+    """``x``, or the array that one which has grown is by now."""
+    return x._settled() if isinstance(x, Traced) and x._grows is False else x

@@ -32,7 +32,7 @@ class Traced:
     _of_item: ClassVar[Callable[..., Any] | None] = None
     _in_pool: ClassVar[bool] = False  # whether they are records: Note [Records]
     _is_object: ClassVar[bool] = False  # whether it stands for an object of the program's
-    _grows = False  # whether it is an array that may become longer: Note [Arrays that grow]
+    _grows: bool | None = None  # of Note [Arrays that grow]: whether it may become longer
     _is_number: ClassVar[bool] = False  # whether it may be a number, which a node carries
     # What stands for the items of an array, this one among them; None: the items do.
     _among: ClassVar[Callable[..., Any] | None] = None
