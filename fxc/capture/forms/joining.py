@@ -63,6 +63,14 @@ def carried_form(left: object, right: object) -> Form | None:
     return found or _union(left, right, carried_form, arrays=True)
 
 
+def carried_without_arrays(left: object, right: object) -> Union | None:
+    """The form of one of several things that a loop carries, if none of them holds an array: where
+    it is copied nobody can tell.
+    """
+    found = carried_form(left, right)
+    return found if isinstance(found, Union) and not is_of_arrays(found) else None
+
+
 def form_of(x: object) -> Form | None:
     """The form of a value; None if it has none."""
     return joint_form(x, x)

@@ -8,8 +8,7 @@ from typing import Any
 from fxc.ir.error_kinds import SEVERAL_KINDS
 from fxc.ir.graph import Literal
 
-from ..forms.form import Union, is_of_arrays
-from ..forms.joining import carried_form, joint_form
+from ..forms.joining import carried_without_arrays, joint_form
 from ..forms.truths import truth
 from ..forms.variables import is_constant
 from ..regions.cells import Cells, is_flag
@@ -167,8 +166,7 @@ class Branch(Statement):
             self._ask_otherwise(left, right)
         if differ:
             return None
-        found = carried_form(left, right)
-        if isinstance(found, Union) and not is_of_arrays(found):
+        if (found := carried_without_arrays(left, right)) is not None:
             return found
         ask_one_pool(self.door, left, right)
         raise refusal(SEVERAL_KINDS, self._reason)

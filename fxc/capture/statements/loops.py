@@ -11,8 +11,8 @@ from typing import Any
 from fxc.ir.graph import Operand, Value
 from fxc.ir.symbols import Dim
 
-from ..forms.form import Array, Form, Number, Union, is_of_arrays, types_of
-from ..forms.joining import carried_form, form_of, joint_form
+from ..forms.form import Array, Form, Number, Union, types_of
+from ..forms.joining import carried_form, carried_without_arrays, form_of, joint_form
 from ..forms.options import arrays_of, sides_of
 from ..forms.truths import flag_of
 from ..forms.variables import is_constant, is_same, placeholder
@@ -268,7 +268,7 @@ class CapturedLoop(LoopVariables):
         """The form of a variable, or an item, that is one of two after an iteration."""
         if any(x is UNBOUND for x in (left, right)) and self.may_be_unbound(name):
             left = right = right if left is UNBOUND else left
-        form = joint_form(left, right) or carried_form(left, right)
-        if form is None or (isinstance(form, Union) and is_of_arrays(form)):
+        form = joint_form(left, right) or carried_without_arrays(left, right)
+        if form is None:
             raise self.differs(name, left, right, "after another iteration, else")
         return form
