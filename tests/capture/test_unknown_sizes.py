@@ -467,9 +467,14 @@ def _returned(x: np.ndarray) -> Any:
     return x
 
 
+def _empty_by_steps_of_data(x: np.ndarray) -> Any:
+    return np.copy(x[-1 : -1 : int(x[1, 1])] if x[0, 0] < 1 else x[1:])
+
+
 @pytest.mark.parametrize(
     "program, message",
     [
+        (_empty_by_steps_of_data, "an array whose size is counted in a branch or a loop"),
         (_kept, "an array whose size is counted in a branch or a loop"),
         (_counts, "an array whose size is counted in a branch or a loop"),
         (_returned, "an array whose size is counted in a branch or a loop"),

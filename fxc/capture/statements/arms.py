@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from fxc.ir.graph import Operand, Value
+from fxc.ir.text import dims_of
 from fxc.ir.types import PY_INT
 
 from ..forms.carrying import enter, nothing, pack
@@ -189,9 +190,15 @@ class _Join:
                 self._add_result(plain_form(each.type), *given)
 
     def _is_window(self, value: Value) -> bool:
-        """Whether an array has a size that has been counted in an arm."""
+        """Whether a size that has been counted in an arm says how large an array is, or which part
+        of another one it is.
+        """
+        if not self._is_made(value):
+            return False
         dims = getattr(value.type, "shape", ())
-        return self._is_made(value) and not all(map(self._session.is_bound, dims))
+        if value in self._session.aliases.bases:
+            dims = *dims, *dims_of(self._session.made[value].args)
+        return not all(map(self._session.is_bound, dims))
 
     def _add_window(self, side: int, value: Value) -> None:
         """Find places for the numbers that say where a view lies. See Note [Views behind loops]."""
