@@ -52,7 +52,7 @@ _DEEPEST = 50  # frames that are looked at
 _BEGIN = 0.4  # seconds that a script runs as it is: a short one has nothing to gain
 _FIRST, _SPENT = 0.1, 0.04  # seconds that may be spent before compiling, and of the time so far
 _AGAIN = 10.0  # seconds of a script in which what earlier runs have put back is left as it is
-_LAST, _PATIENCE = 0.3, 20.0  # seconds to wait at the end; and at a fork, for a compilation
+_LAST = 0.3  # seconds to wait at the end
 _HOPE = 0.5  # of what is saved if the script runs as long again: so much more may be spent
 
 
@@ -95,7 +95,6 @@ class _Watch:
         self.process, self.thread = os.getpid(), 0
         self.is_over = False
         self.working = _thread.allocate_lock()  # held over imports and compilations
-        self.is_held = False  # by a fork
 
     def run(self) -> None:
         self.thread = threading.get_ident()
@@ -105,8 +104,11 @@ class _Watch:
             if "numpy" in sys.modules:
                 try:
                     self.look()
-                    with self.working:
-                        self.work()
+                    if self.hot or self.frequent():
+                        from fxc.ir.forking import compiling
+
+                        with compiling(), self.working:  # imports, too: Note [Forks]
+                            self.work()
                 except Exception:
                     if "FXC_RUN_DEBUG" in os.environ:
                         raise
@@ -170,19 +172,22 @@ class _Watch:
         others = (*self.others, os.path.dirname(os.path.realpath(numpy)) + os.sep)
         return not path.startswith(others) and not _OF_PACKAGES.intersection(path.split(os.sep))
 
+    def frequent(self) -> list[Place]:
+        """The functions that are running often, if there is time for them."""
+        looks = self.looks
+        if looks.count < _SAMPLES or not self.may_spend():
+            return []
+        return [each for each in looks.there if looks.share(each) >= _SHARE]
+
     def work(self) -> None:
         """Take up functions that are hot, and compile for those that ask."""
         for each in self.all_hot():
             if each.unkept and each.stage in ("live", "over"):
                 with self.spending():
                     each.keep()
-        looks = self.looks
-        if looks.count < _SAMPLES or not self.may_spend():
-            return
-        for each in self.all_hot():
             if each.stage == "waiting" and self.elapsed() > each.until:
                 each.stage = "counting"
-        hot = [each for each in looks.there if looks.share(each) >= _SHARE]
+        hot, looks = self.frequent(), self.looks
         for place in hot:
             found = self.codes.get(place)
             if found is None or place in self.hot or looks.there[place] < _SAMPLES:
@@ -306,16 +311,6 @@ class _Watch:
             finally:
                 self.working.release()
 
-    def before_fork(self) -> None:
-        """Wait for what is being imported or compiled: a child would wait for it for ever."""
-        self.is_held = self.working.acquire(timeout=_PATIENCE)
-
-    def after_fork(self) -> None:
-        """Go on, in the parent, and let nothing be held in the child."""
-        if self.is_held:
-            self.is_held = False
-            self.working.release()
-
     def tell(self, is_quiet: bool, stderr: os.stat_result | None) -> None:
         """Write the page, and say on stderr what was gained, if stderr is still what it was."""
         if os.getpid() != self.process:
@@ -390,7 +385,4 @@ def watch(options: str, report: str) -> None:
     atexit.register(found.forget)  # the last, as what is registered last is called first
     atexit.register(found.tell, "quiet" in options.split(), _status())
     atexit.register(found.end)
-    if hasattr(os, "register_at_fork"):
-        after = found.after_fork
-        os.register_at_fork(before=found.before_fork, after_in_parent=after, after_in_child=after)
     _thread.start_new_thread(found.run, ())

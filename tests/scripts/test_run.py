@@ -28,6 +28,7 @@ from benchmarks.scripts.compared import difference, ran
 from fxc.cache.digests import digest_of
 from fxc.compilations.state import Options
 from fxc.ir.errors import PutOff
+from fxc.runtime.engine import llvm_lock
 from fxc.scripts.hot import HotFunction
 from fxc.scripts.reported import Reported
 from fxc.scripts.swapping import NO_ANSWER, answering, asking, functions_of
@@ -712,15 +713,31 @@ def test_compiling_may_take_a_share_of_the_time_and_of_what_is_gained(
     assert not watch.may_spend()
 
 
-def test_a_fork_waits_for_what_is_compiled() -> None:
-    watch = _Watch()
-    watch.working.acquire()
-    threading.Timer(0.01, watch.working.release).start()
-    watch.before_fork()
-    assert watch.is_held
-    assert watch.working.locked()
-    watch.after_fork()
-    assert not watch.working.locked()
+def test_a_fork_waits_for_what_is_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
+    watch, begun, ended = _Watch(), threading.Event(), []
+
+    def work() -> None:
+        begun.set()
+        time.sleep(0.05)  # the fork has begun
+        with llvm_lock:
+            ended.append(time.monotonic())
+        watch.is_over = True
+
+    for name, answer in (("pause", 0.0), ("look", None), ("frequent", ["place"])):
+        monkeypatch.setattr(watch, name, lambda answer=answer: answer)
+    monkeypatch.setattr(watch, "work", work)
+    thread = threading.Thread(target=watch.run)
+    thread.start()
+    assert begun.wait(10)
+    start = time.monotonic()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # Python 3.12 warns of forks beside threads
+        child = os.fork()
+    if child == 0:
+        os._exit(0 if ended else 1)
+    assert os.waitpid(child, 0)[1] == 0
+    thread.join()
+    assert start < ended[0] < start + 10, "neither waited for the other's patience"
 
 
 def test_signals_are_left_to_the_program() -> None:
