@@ -34,7 +34,7 @@ class _Origin:
     """
 
     kept: bool
-    branches: tuple[tuple[int, bool], ...] = ()
+    branches: frozenset[tuple[int, bool]] = frozenset()
 
 
 _Origins = dict[str, _Origin]  # by storage
@@ -91,9 +91,9 @@ class _Found:
 
     def either(self, stmt: If, then: _Origin, orelse: _Origin) -> _Origin:
         """What the arms of a branch leave."""
-        branches = *then.branches, *orelse.branches
+        branches = then.branches | orelse.branches
         if then.kept != orelse.kept and _COMPUTED in (then, orelse):
-            branches = (*branches, (id(stmt), then == _COMPUTED))
+            branches |= {(id(stmt), then == _COMPUTED)}
             if len(branches) > 1:
                 self.records |= {name: Record(first, None) for name, first in branches}
         return _Origin(then.kept or orelse.kept, branches)

@@ -21,6 +21,9 @@ import pytest
 
 import fxc
 from fxc.lowering.emission.extremes import FAR
+from fxc.lowering.emission.ups_and_downs import moving
+from fxc.lowering.nests.parse import parse_loops
+from fxc.lowering.nests.statements import For
 from tests.covering import in_turns
 from tests.outcomes import difference, run
 
@@ -715,6 +718,18 @@ def test_what_is_better_or_changes_is_seldom(fn: Callable[..., Any], branches: i
             assert difference(run(fn, (each, used)), run(compiled, (each, used))) == ""
     text = compiled.inspect(x, used).llvm
     assert text.count("call void @llvm.sideeffect()") == branches
+
+
+def test_many_branches_by_which_a_number_changes() -> None:
+    """What is known of each is known once, however many there are."""
+    lines = ["loops f", "  input x: float64[400]", "  output b: float64[]"]
+    lines += ["  b[] = 0.0", "  loop i in 0:400", "    t = item(x[i])"]
+    for _ in range(60):
+        lines += ["    if greater(t, 0.5)", "      b[] = multiply(0.5, b[])"]
+    program = parse_loops("\n".join(lines))
+    loop = program.body[-1]
+    assert isinstance(loop, For)
+    assert len(moving(program, loop)) == 60
 
 
 def clipped(x, y):
