@@ -195,7 +195,7 @@ class Elements:
                 is_marked = code.count == 1 and bool(self.regs.marks)
                 if code.count > 1 and dtype.kind in "iu" and self._is_same(args):
                     code = Lanes(self.function, 1)
-                registers = [self.atom(a, d, code) for a, d in zip(args, arg_dtypes, strict=True)]
+                registers = self._operands(stmt, code)
                 place = (registers[0], registers[-1])
                 if op == "wrap_index" and place in self.regs.wrapped:
                     self.regs.atoms[name] = (self.regs.wrapped[place], 1)
@@ -214,6 +214,19 @@ class Elements:
                 self.store(stmt, code)
             case _:
                 raise AssertionError(stmt)
+
+    def _operands(self, stmt: Compute, code: Lanes) -> list[str]:
+        """The registers of what is computed with. LLVM is not to compute with constants itself: it
+        would set no flags, and NumPy tells of ``np.zeros(n) / 0.0``.
+        """
+        pairs = list(zip(stmt.args, stmt.arg_dtypes, strict=True))
+        found = [self.atom(arg, dtype, code) for arg, dtype in pairs]
+        if all(isinstance(arg, Const) for arg, _ in pairs):
+            for place, (_, dtype) in enumerate(pairs):
+                if dtype.kind == "f":
+                    found[place] = code.fenced(found[place], dtype)
+                    break
+        return found
 
     def _is_same(self, args: Sequence[Atom]) -> bool:
         """Whether these are the same in each lane: an integer that is computed of them may say

@@ -300,8 +300,11 @@ class Lanes:
         """The same number, in all lanes: LLVM may leave out lanes that a ``select`` does not take,
         and NumPy tells of them.
         """
-        if dtype.kind != "f" or not register.startswith("%"):
-            return register
+        is_computed = dtype.kind == "f" and register.startswith("%")
+        return self.fenced(register, dtype) if is_computed else register
+
+    def fenced(self, register: str, dtype: np.dtype) -> str:
+        """The same float, of which LLVM does not know where it comes from."""
         kind = self.type(dtype)
         scalar = f"f{8 * dtype.itemsize}"
         name = f"@llvm.arithmetic.fence.{scalar if self.count == 1 else f'v{self.count}{scalar}'}"

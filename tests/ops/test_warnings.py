@@ -287,6 +287,24 @@ def test_programs(body: str, args: tuple[Any, ...]) -> None:
     check(source, args, args, args)
 
 
+CONSTANTS = [
+    "np.zeros(n) / 0.0",
+    "np.zeros(n)[0] / 0.0, np.ones(n)[1] / np.zeros(n)[1]",
+    "np.full(n, 1e308) * 10, np.zeros(n) * np.inf",
+    "np.log(np.zeros(n)), np.exp(np.full(n, 1e4))",
+    "np.full(n, 1e300).astype('f4'), np.full(n, 1e5).astype('f2')",
+    "np.where(np.zeros(n) > 0, 1 / np.zeros(n), 0)",
+]
+
+
+@pytest.mark.parametrize("expression", CONSTANTS)
+def test_constants(expression: str) -> None:
+    """LLVM is not to compute with them, as it would set no flags."""
+    source = f"def f(n):\n    return {expression}\n"
+    assert told(source, 5)
+    check(source, (3,), (4,), (20,))
+
+
 @pytest.mark.parametrize("given", ["a, b", "a, b, None", "a, b, out=None", "a, b, out=(None,)"])
 def test_a_mask_without_an_output(given: str) -> None:
     """NumPy warns of that from 2.4 on, unless the program says that there is none."""
