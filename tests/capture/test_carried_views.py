@@ -458,6 +458,18 @@ def names_that_go_round(a, n):
     return e, y, x
 
 
-@pytest.mark.parametrize("fn", [of_another_kind_later, names_that_go_round])
+def of_the_callers_at_first(a, n):
+    k, row = 0, a[0] * 1
+    while k < n:
+        row = a[0]
+        a = a.copy()
+        k += 1
+    return row
+
+
+@pytest.mark.parametrize(
+    "fn", [of_another_kind_later, names_that_go_round, of_the_callers_at_first]
+)
 def test_parts_of_the_iteration_before_that_python_runs(fn: Any) -> None:
-    check(fn, (np.random.default_rng(3).random((9, 9)), 9), fullgraph=False)
+    a = np.random.default_rng(3).random((9, 9))
+    check(fn, (a, 9), (a, 1), (a, 2), fullgraph=False)

@@ -78,9 +78,9 @@ def staying(
     carried: Mapping[str, Value],
     resized: Mapping[str, Sequence[Value]],
 ) -> dict[str, set[str]]:
-    """For each variable, those whose array it may be after an iteration: it takes it over, or a
-    loop inside has no iteration. Arrays begin an iteration as the parameters ``carried``, those
-    that change their shape as ``resized``.
+    """For each variable, those whose array it may be, or show, after an iteration: it takes it
+    over, or a part of it, or a loop inside has no iteration. Arrays begin an iteration as the
+    parameters ``carried``, those that change their shape as ``resized``.
     """
     found: dict[str, set[str]] = {}
     for name, x in after.items():
@@ -91,7 +91,7 @@ def staying(
         found[name] = {
             other
             for other, param in carried.items()
-            if param in twins or (other != name and param in options)
+            if param in twins or (other != name and (param in options or param is root))
         }
         of_root = {} if root is None else session.aliases.twins.get(root, {})
         found[name] |= {
