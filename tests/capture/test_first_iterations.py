@@ -81,11 +81,22 @@ def parts_as_long_as_the_counter(x, n):
     return a
 
 
+def parts_before_a_write(x, n):
+    u, t = np.outer(x, x), 0.0
+    while t < n:
+        row = u[1]
+        t += np.abs(row).max() * 0.125 + 1.5
+        u[:, :2] = u[:, 2:4] - t
+        u = u * 0.5 + row
+    return u
+
+
 PROGRAMS = [
     variables_of_the_first,
     attributes_of_the_first,
     one_dtype_after_another,
     parts_as_long_as_the_counter,
+    parts_before_a_write,
 ]
 
 

@@ -333,7 +333,8 @@ class ForLoop(CapturedLoop):
 
     def _peeled(self, after: Variables, env: Mapping[str, object]) -> None:
         """Go on behind an iteration that was run before the loop."""
-        self.values, self._env = after, env
+        self.values = after
+        self._look_at(env)
         self._seen = self._start = {}
         self._spread_tuples(env)
         self._peeling = False

@@ -73,14 +73,20 @@ class LoopVariables(Statement):
         self._every = 1  # iterations that the body stands for: after so many all names are back
         self._began = self.session.now
         self._operations = self.session.operations  # of the program before
-        self._env = env
-        self._known = {name: id(x) for name, x in env.items()}  # ``env`` changes with the frame
+        self._look_at(env)
+        self._known = {name: id(x) for name, x in env.items()}
         self._has_new_tuples = False
         self._unbound = False
         self._differs_in_arms = False
         alone, again = plan.by_turns
         # Have a value behind the loop only if there is an iteration.
         self.by_turns = frozenset((*alone, *(name for name in again if name not in env)))
+
+    def _look_at(self, env: Mapping[str, object]) -> None:
+        """Take the variables before the loop. What they are given changes with the frame, which
+        holds what the last pass through the body has left; what they are before does not.
+        """
+        self._env, self._before = env, dict(env)
 
     def of(self, env: Mapping[str, object]) -> Variables:
         return self._spread.open(values_of(self._spread.outer, env))
@@ -247,7 +253,7 @@ class LoopVariables(Statement):
 
     def _is_ours(self, name: str, value: Value) -> bool:
         """Whether an array was made by an iteration before, and nobody else has it."""
-        others = (x for each, x in self._env.items() if each != name)
+        others = (x for each, x in self._before.items() if each != name)
         return is_private(self.session, value, self._began, others)
 
     def follow(self, name: str, now: object, start: object) -> None:

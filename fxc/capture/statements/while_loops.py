@@ -152,7 +152,8 @@ class WhileLoop(CapturedLoop):
             after = self._as_before(after)
             self._after, self._stopped, self._phase = after, going_on(stopped), "test"
             return
-        self.values, self._env = after, env
+        self.values = after
+        self._look_at(env)
         if self._phase != "python":
             self._spread_tuples(env)
         stopped = going_on(stopped)
