@@ -107,6 +107,25 @@ def test_numbers_that_are_not_known(program: Callable[..., Any], given: Any) -> 
     assert (info.variants, info.eager_calls) == (1, 0)
 
 
+def _in_given(x, items):
+    return [v in items for v in x], [v for v in x if v not in items]
+
+
+@pytest.mark.parametrize("x", [INTS, FLOATS, np.array([2**53, 3, 0]), INTS.astype(np.int8)])
+@pytest.mark.parametrize(
+    "items",
+    [
+        *([3, 1], [*range(3, 30)], [0.5, NAN], [k / 2 for k in range(20)], [1, "a", None], []),
+        *({3, 1}, {*range(3, 30)}, {0.5, 1.0}, {2**53 + 1, *range(9)}),
+    ],
+)
+def test_in_a_container_from_outside(x: Any, items: Any) -> None:
+    compiled = fxc.compile(_in_given, fullgraph=True)
+    for given in (x, x[::-1].copy()):
+        assert difference(run(_in_given, [given, items]), run(compiled, [given, items])) == ""
+    assert compiled.cache_info().variants == 1
+
+
 @pytest.mark.parametrize("program", [_one_nan, _found_by_nan, _by_nan, _in_literals])
 def test_what_holds_a_nan_is_left_to_python(program: Callable[..., Any]) -> None:
     compiled = fxc.compile(program)

@@ -33,6 +33,8 @@ from ..lists.traced_lists import plain_list
 from ..numbers.python_numbers import logical_not, to_bool, to_int, to_python
 from ..outside.containers import PLAIN, External
 from ..outside.dicts import ExternalDict
+from ..outside.lists import ExternalList
+from ..outside.sets import ExternalSet
 from ..regions.needed import StatementDoor
 from ..regions.recording import Recording
 from ..regions.structured import recorded, recorded_each
@@ -106,7 +108,7 @@ def contained(door: StatementDoor, x: object, items: Any) -> Any:
         return x.of_each(lambda text: contained(door, text, items))
     if isinstance(items, ExternalDict):
         return items.presence(x)
-    items = plain_list(items)
+    items = plain_list(_read(x, items))
     are_numbers = isinstance(graph_type(items), ArrayType)
     if are_numbers and isinstance(x, Traced | bool | int | float | complex):
         same: Any = items == x
@@ -122,13 +124,59 @@ def contained(door: StatementDoor, x: object, items: Any) -> Any:
         return found if type(found) is bool else to_bool(found)
     if type(items) not in (tuple, list, set, frozenset) or not _are_compared(x, items):
         return x in items
+    dtype = operand(x).type.dtype
+    if (array := _known_array(dtype, items)) is not None:
+        return to_bool((array == x).any())
     for each in items:
         if type(each) in (str, bytes, NoneType):
             continue
-        if (isinstance(each, Traced) or each != each) and operand(x).type.dtype.kind in "fc":
-            door.session.record("try_demand", flag_of(x == x))  # one object is in what holds it
+        if (isinstance(each, Traced) or each != each) and dtype.kind in "fc":
+            _demand_no_nan(x)
         found = either_true(door, found, partial(operator.eq, x, each))
     return found if type(found) is bool else to_bool(found)
+
+
+def _read(x: object, items: Any) -> Any:
+    """What holds all items of a list or a set from outside, among which a number that is not known
+    is looked for; others themselves.
+    """
+    is_open = isinstance(x, Traced) and _is_traced_number(x) and x._is_open()
+    if not is_open or type(items) not in (ExternalList, ExternalSet):
+        return items
+    if type(items) is ExternalSet:
+        return frozenset([*items])
+    made = items.as_list()
+    kind = graph_type(made)
+    if not isinstance(kind, ArrayType):
+        return list(items)
+    if kind.dtype.kind == "f":
+        _demand_no_nan(x)
+    return made
+
+
+def _demand_no_nan(x: Any) -> None:
+    """Leave native code where ``x`` is nan: one object is in what holds it."""
+    record("try_demand", flag_of(x == x))
+
+
+_MANY = 8  # items that are compared at once
+_EXACT = range(-(2**53), 2**53 + 1)  # the ints that float64 has
+
+
+def _known_array(dtype: np.dtype, items: Any) -> Any:
+    """Many known ints or floats as an array that compares with a number of this dtype as they do;
+    None for others.
+    """
+    kinds = set(map(type, items))
+    if len(items) <= _MANY or len(kinds) > 1:
+        return None
+    if kinds == {int}:
+        exact = dtype.kind in "ib" or dtype == np.float64
+        within = exact and all(each in _EXACT for each in items)
+        return wrap(constant(np.array([*items]))) if within else None
+    if kinds == {float} and dtype == np.float64 and all(each == each for each in items):
+        return wrap(constant(np.array([*items])))
+    return None
 
 
 def _has_key(items: dict[object, object], key: object) -> Any:
@@ -158,7 +206,7 @@ def searched(door: StatementDoor, items: Sequence[object], name: str, x: object)
     elif not items or not _are_compared(x, items):
         return getattr(items, name)(x)
     else:
-        door.session.record("try_demand", flag_of(x == x))  # one object is in what holds it
+        _demand_no_nan(x)
         words = (str, bytes, NoneType)
         same = asarray([False if type(each) in words else each == x for each in items])
     if name == "count":
