@@ -202,16 +202,36 @@ def test_an_int_that_outgrows_native_code() -> None:
         )
 
 
-def int_beside_half(x):
-    s = 0
-    if x[0] > 0.5:
-        s = x[0]
-    return s * np.ones(2, np.float32)
+def compared(x):
+    """The bits of the comparison depend on which of the two it is."""
+    whole, part = 2**53 + 1, 0.0
+    for v in x:
+        if v > 0:
+            whole = part = v
+    large, half = np.array([2**53, 2**53 + 1, 2**53 + 2]), np.array([0.1, 2.5], "f4")
+    return large > whole, whole == large, np.less(large, whole), half == part + 0.1, half >= part
 
 
-def test_refused() -> None:
-    with pytest.raises(fxc.CaptureError, match="arithmetic with float32"):
-        fxc.compile(int_beside_half, fullgraph=True)(np.array([0.3]))
+def test_comparisons_with_arrays() -> None:
+    compiled = fxc.compile(compared, fullgraph=True)
+    for x in (np.array([2.0**53, -1.0, 0.0]), -np.ones(3), np.ones(3), np.zeros(3)):
+        assert not difference(run(compared, (x,)), run(compiled, (x,)))
+    assert compiled.cache_info().eager_calls == 0
+
+
+def beside_other_types(x):
+    s = np.percentile(x[x > 0], 20) if (x > 0).any() else 0
+    part = x.max() if x[0] > 0 else 0.0
+    ints = np.arange(4)
+    return ints * s, s - ints, np.where(ints > 2, s, ints), part * np.ones(2, np.float32)
+
+
+def test_what_decides_the_dtype_of_an_array() -> None:
+    """Native code has the arrays that NumPy's numbers make, and leaves the others to Python."""
+    compiled = fxc.compile(beside_other_types, fullgraph=True)
+    for x, left in ((np.array([2.0, -1.0, 0.5]), 0), (-np.ones(3), 1), (np.ones(3), 1)):
+        assert not difference(run(beside_other_types, (x,)), run(compiled, (x,)))
+        assert compiled.cache_info().eager_calls == left
 
 
 def test_bits_of_an_int_that_may_be_a_float() -> None:

@@ -17,7 +17,8 @@ from ..arrays.ufuncs import call_ufunc
 from ..numbers.python_numbers import cast_to, number_of_kind, to_int, to_python
 from ..session.refusing import refuse
 from ..session.session import current
-from ..values.operands import Traced, is_scalar, operand, variable_of
+from ..values.operands import Traced, is_scalar, operand, variable_of, wrap
+from ..values.operator_methods import COMPARISONS
 from ..values.protocols import TakesUfuncs
 from .form import MixedNumber, Number, OfNumbers
 from .options import Option, holds_not
@@ -102,8 +103,10 @@ class Mixed(TakesUfuncs, Traced):
 
     def decided(self) -> Any:
         """The number where its dtype shows: ``given``."""
-        if self.other_dtype is None:
-            return self.number
+        return self.number if self.other_dtype is None else self._demanded()
+
+    def _demanded(self) -> Any:
+        """NumPy's number; native code leaves where it is Python's."""
         current().record("try_demand", operand(self.flag))
         return self.given
 
@@ -129,6 +132,9 @@ class Mixed(TakesUfuncs, Traced):
 
     def _run(self, name: str, inputs: tuple[object, ...]) -> Any:
         """A ufunc: its result is NumPy's."""
+        others = [x for x in inputs if type(x) is not Mixed]
+        if name in COMPARISONS.values() and any(decides_dtype(self, x) for x in others):
+            return _compared(name, self, inputs)
         return call_ufunc(name, *_for_ufunc(TABLE[name].numpy, inputs))
 
     def __array_ufunc__(
@@ -341,10 +347,16 @@ def beside_strong(x: object, among: Iterable[object]) -> Any:
     strong = [other for other in among if is_strong(other)]
     if not strong:
         return x.decided()
-    for other in strong:
-        if decides_dtype(x, other):
-            raise unclear(f"arithmetic with {operand(other).type.dtype}")
-    return x.number
+    return x._demanded() if any(decides_dtype(x, other) for other in strong) else x.number
+
+
+def _compared(name: str, x: Mixed, inputs: tuple[object, ...]) -> Any:
+    """A comparison with an array, for each of the two numbers."""
+    sides = ([option if each is x else each for each in inputs] for _, option in x._options())
+    given, other = (call_ufunc(name, *side) for side in sides)
+    if isinstance(operand(given).type, ScalarType):
+        return select(x.flag, given, other)
+    return wrap(current().value("where", *map(operand, (x.flag, given, other))))
 
 
 def is_strong(x: object) -> bool:

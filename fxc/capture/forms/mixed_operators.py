@@ -104,7 +104,7 @@ def _compute(name: str, left: object, right: object) -> Any:
         is_scalar = isinstance(operand(strong[0]).type, ScalarType)
         if is_scalar and any(decides_dtype(x, strong[0]) for x in mixed):
             return _by_cases(name, both)
-        return _by_numpy(name, *(beside_strong(x, both) for x in both))
+        return _by_numpy(name, *both)
     if any(x.whole is not None for x in mixed):
         return _of_ints(name, left, right)
     kinds = set(map(_python_type, both))
