@@ -64,6 +64,11 @@ def compared(a: Any, w: Any) -> Any:
     return np.shares_memory(a, flat), flat.base is a
 
 
+def of_its_own_shape(a: Any, w: Any) -> Any:
+    turned = (a + 1.0).T.reshape(np.hstack([w.shape[1], a.shape[0]]))
+    return turned, turned * 2.0
+
+
 CALLS = [(np.arange(12.0).reshape(3, 4), (np.arange(4.0) >= 4 - m)[None] * 1.0) for m in range(5)]
 CALLS += [
     (np.arange(4.0).reshape(1, 4), CALLS[2][1]),
@@ -77,7 +82,10 @@ def test_of_what_is_read_nobody_can_tell(fn: Any) -> None:
     assert check(fn, *CALLS, dynamic=True).cache_info().eager_calls == 0
 
 
-@pytest.mark.parametrize("fn", [returned, written, base_written, written_in_a_loop, both, compared])
+@pytest.mark.parametrize(
+    "fn",
+    [returned, written, base_written, written_in_a_loop, both, compared, of_its_own_shape],
+)
 def test_what_can_be_told_is_checked(fn: Any) -> None:
     compiled = fxc.compile(fn, dynamic=True)
     for given in CALLS * 2:

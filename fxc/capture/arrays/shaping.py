@@ -34,6 +34,8 @@ from .indexing import assign
 # Where counted sizes decide, ``reshape`` may give a view in one iteration of a loop and a copy in
 # the next. It is a copy then, of which nobody may see whether it is one: a write to it or to the
 # array, or both as results, begin the capture again, with sizes that are checked (VIEWS_BY_SIZES).
+# Outside of loops they are always checked where a view may have another order than C's: all that
+# is made of it takes that order.
 
 
 def itself(x: object, value: Value) -> Any:
@@ -83,7 +85,8 @@ def reshape(x: object, shape: object, order: str = "C", copy: object = None) -> 
         return x
     doubts: list[Guard] = []
     session = current()
-    may_doubt = copy is None and VIEWS_BY_SIZES not in session.requests
+    shows_order = len(wanted) > 1 and not session.in_loop(0)
+    may_doubt = copy is None and not shows_order and VIEWS_BY_SIZES not in session.requests
     with assuming(doubts.append) if may_doubt else nullcontext():
         is_view = copy is not True and reshape_strides(value.type, wanted) is not None
     if is_view and not doubts:
