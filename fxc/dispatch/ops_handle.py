@@ -8,6 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from fxc.ir.errors import InternalError
+from fxc.ir.objects import is_writeable
 from fxc.ir.types import ArrayType, ScalarType, Type, array_type, scalar_type_of
 from fxc.ops.table import Table
 
@@ -27,7 +28,7 @@ def type_of(x: object) -> Type:
     """The type of an operand, whichever key it belongs to: a graph's, a real array, a type."""
     if isinstance(x, np.ndarray):
         kind = array_type(x.dtype, x.shape, x.strides)
-        if x.flags.writeable:
+        if is_writeable(x):
             return kind
         return ArrayType(kind.dtype, kind.shape, kind.strides, writeable=False)
     if isinstance(x, ArrayType | ScalarType):

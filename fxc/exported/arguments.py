@@ -13,6 +13,7 @@ from fxc.capture.guards.facts import same_value
 from fxc.ir.error_kinds import PROGRAM_ARGUMENT
 from fxc.ir.errors import UsageError, UsageTypeError
 from fxc.ir.graph import Value
+from fxc.ir.objects import is_writeable
 from fxc.ir.size_functions import evaluate
 from fxc.ir.symbols import Dim
 from fxc.ir.tree import LEAF, NONE, TreeSpec, registration
@@ -73,9 +74,9 @@ def _check_array(given: object, kind: ArrayType, name: str) -> None:
         raise UsageError(
             PROGRAM_ARGUMENT, f"{name} must be aligned in memory, it is not; pass a copy"
         )
-    if given.flags.writeable != kind.writeable:
+    if is_writeable(given) != kind.writeable:
         words = ("read-only", "writeable")
-        wanted, found = words[kind.writeable], words[given.flags.writeable]
+        wanted, found = words[kind.writeable], words[is_writeable(given)]
         raise UsageError(
             PROGRAM_ARGUMENT, f"{name} must be {wanted}, as when it was exported; it is {found}"
         )

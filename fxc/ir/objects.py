@@ -37,6 +37,11 @@ def address_of(array: np.ndarray) -> int:
     return _pointer_at(id(array) + ARRAY_DATA).value or 0
 
 
+def is_writeable(array: np.ndarray) -> bool:
+    """``array.flags.writeable``, of which NumPy warns where the array has been broadcast."""
+    return bool(array.flags.num & 0x400)
+
+
 @cache
 def references_are_as_known() -> bool:
     """Whether an argument that is a variable of the caller is counted twice."""

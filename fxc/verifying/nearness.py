@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from fxc.ir.evaluate import KernelOf
+from fxc.ir.objects import is_writeable
 from fxc.ops.kernels import kernel_of
 from fxc.ops.operators import COMPUTING
 from fxc.ops.table import TABLE
@@ -92,7 +93,7 @@ def _moving(seed: int) -> KernelOf:
             found = np.where(np.isfinite(x), found, x).astype(dtype)
         if not is_array:
             return dtype.type(found)
-        if not x.flags.writeable:
+        if not is_writeable(x):
             return x
         x[...] = found  # in place: it may be a result that is written into
         return x

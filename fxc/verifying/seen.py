@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.lib.array_utils import byte_bounds
 
-from fxc.capture.guards.common_base import is_writeable
+from fxc.ir.objects import is_writeable
 from fxc.ir.records import frozen
 
 from .bits import agreement, same_bits, ulps_apart

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from fxc.capture.guards.common_base import is_writeable
+from fxc.ir.objects import is_writeable
 from fxc.ir.records import frozen
 from fxc.runtime.generators import checkpoint
 

@@ -35,7 +35,6 @@ from .guard_things import (
 )
 
 _FLAGS = {
-    "carray": 0x501,
     "owndata": 0x4,
     "c_contiguous": 0x1,
     "f_contiguous": 0x2,

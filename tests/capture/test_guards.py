@@ -405,6 +405,16 @@ def test_what_differs_of_an_array_is_said_in_words(dynamic):
     assert ("shape" in program.why((array(9), array(8)), {})) != dynamic
 
 
+def test_of_what_was_broadcast_numpy_is_not_asked_with_a_warning():
+    """It warns where somebody reads by name whether such an array can be written."""
+    guards = capture(add, (array(2, 4), array(4)), {}, Terms(dynamic=False)).guards
+    whole, spread = np.broadcast_arrays(array(2, 4), array(4))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert guards.why((whole, array(4)), {}) == ""
+        assert guards.why((spread, array(4)), {}) == "x: strides were (32, 8), are (0, 8)"
+
+
 def test_of_a_function_that_is_another_one_it_is_said_which():
     def program(x, f):
         return f(x) + 1

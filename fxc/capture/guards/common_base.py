@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 
 from fxc.ir.graph import SliceSpec
-from fxc.ir.objects import address_of
+from fxc.ir.objects import address_of, is_writeable
 from fxc.ir.records import frozen
 from fxc.ir.signature import ViewStep
 
@@ -177,11 +177,6 @@ def _moving(array: np.ndarray) -> Iterator[tuple[int, int, int]]:
     for axis, (size, step) in enumerate(zip(array.shape, array.strides, strict=True)):
         if size > 1 and step:
             yield axis, size, step
-
-
-def is_writeable(array: np.ndarray) -> bool:
-    """``array.flags.writeable``, of which NumPy warns where the array has been broadcast."""
-    return bool(array.flags.num & 0x400)
 
 
 def _repeats_writeably(array: np.ndarray) -> bool:

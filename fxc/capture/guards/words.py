@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from fxc.ir.objects import is_writeable
 from fxc.ir.symbols import Dim, Symbol
 from fxc.ir.types import ArrayType, array_type, is_known
 
@@ -76,11 +77,11 @@ def _of_array(was: ArrayType, now: object, any_shape: bool) -> Iterator[str]:
         yield f"had {_number(len(shape), 'dimension')}, has {now.ndim}"
     elif now.shape != shape and not any_shape:
         yield f"shape was {shape}, is {now.shape}"
-    elif now.dtype == was.dtype and now.flags.writeable == was.writeable:
+    elif now.dtype == was.dtype and is_writeable(now) == was.writeable:
         yield f"strides were {was.strides}, are {now.strides}"
-    if now.flags.writeable != was.writeable:
+    if is_writeable(now) != was.writeable:
         kinds = ("read-only", "writeable")
-        yield f"was {kinds[was.writeable]}, is {kinds[now.flags.writeable]}"
+        yield f"was {kinds[was.writeable]}, is {kinds[is_writeable(now)]}"
 
 
 def arguments_text(args: Sequence[object], kwargs: Iterable[str]) -> str:

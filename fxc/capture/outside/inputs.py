@@ -12,6 +12,7 @@ from fxc.ir.boxed_dtypes import element_dtype
 from fxc.ir.error_kinds import ARGUMENT_KIND
 from fxc.ir.graph import Value
 from fxc.ir.later import import_later
+from fxc.ir.objects import is_writeable
 from fxc.ir.records import frozen
 from fxc.ir.symbols import Dim, symbol
 from fxc.ir.types import (
@@ -28,7 +29,6 @@ from fxc.ir.types import (
 from ..arrays.traced_array import TracedArray
 from ..arrays.traced_scalar import TracedScalar
 from ..guards.builder import GuardBuilder, flags_of
-from ..guards.common_base import is_writeable
 from ..guards.facts import as_array, has_aligned_fields
 from ..guards.program import Fetch, Source
 from ..numbers.traced_int import TracedInt
@@ -270,12 +270,9 @@ class Inputs:
         dynamic = label in self.varying if self.dynamic is None else self.dynamic
         if dynamic:
             checks.append(f"{var}.ndim == {array.ndim}")
-        known = f"({flags_of(source)} := {var}.flags)"
         self.with_flags.add(var)
-        if flags.c_contiguous and is_writeable(array):
-            checks.append(f"{known}.carray")
-        else:
-            checks.append(f"{known}.num & {mask} == {wanted}")
+        # By number, for NumPy warns where one reads by name that what was broadcast is writeable.
+        checks.append(f"({flags_of(source)} := {var}.flags).num & {mask} == {wanted}")
         packed = flags.c_contiguous or flags.f_contiguous
         sizes = ":" * array.ndim if dynamic else map(str, array.shape)
         shown = f"{dtype_name(array.dtype)}[{', '.join(sizes)}]"
