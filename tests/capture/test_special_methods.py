@@ -506,6 +506,28 @@ def test_watched_stores(program, make):
     compare(world)
 
 
+class Kept:
+    def __init__(self):
+        self.x = np.zeros(2)
+
+
+@pytest.mark.parametrize(
+    "make", [lambda kept: kept.__setattr__, lambda kept: kept.__dict__.__setitem__]
+)
+def test_methods_of_c_from_outside_store_for_their_owners(make):
+    """They are slots of a class that are bound to an object: its capture stores nothing in it."""
+
+    def program(store, x):
+        store("x", x * 2)
+
+    kept, others = Kept(), Kept()
+    compiled = fxc.compile(program)
+    for each, x in ((kept, np.ones(2)), (others, np.arange(2.0)), (kept, np.full(2, 3.0))):
+        compiled(make(each), x)
+        np.testing.assert_array_equal(each.x, x * 2)
+    np.testing.assert_array_equal(others.x, [0.0, 2.0])
+
+
 def test_the_class_is_told_of_no_subclass():
     Registered.seen.clear()
     compiled = fxc.compile(lambda o, x: o + x, fullgraph=True)

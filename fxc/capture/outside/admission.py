@@ -7,7 +7,7 @@ import functools
 import io
 from collections import OrderedDict, defaultdict, deque
 from dataclasses import replace
-from types import BuiltinFunctionType, FunctionType, MethodType
+from types import BuiltinFunctionType, FunctionType, MethodType, MethodWrapperType
 from typing import Any
 
 import numpy as np
@@ -99,7 +99,7 @@ class Admission(Outside):
             return self._method(value, route)
         if kind is functools.partial:
             return self._partial(value, route)
-        if kind is BuiltinFunctionType and has_owner(value):
+        if kind in (BuiltinFunctionType, MethodWrapperType) and has_owner(value):
             return self._builtin_method(value, route)
         if source_kind(value) is not None:
             self._check_type(source, kind)
@@ -231,15 +231,23 @@ class Admission(Outside):
         return MethodType(*(self._part(value, part, route) for part in ("__func__", "__self__")))
 
     def _builtin_method(self, value: Any, route: Route) -> Any:
-        """``log.append``, say: the method of what the program sees for ``log``."""
-        source = route.source
+        """``log.append`` or ``shape.__setattr__``, say: of what the program sees for the owner."""
+        source, name = route.source, value.__name__
         self.guards.check(
-            f"type({source.var}) is {self.guards.constant(BuiltinFunctionType)} and "
-            f"{source.var}.__name__ == {value.__name__!r}",
-            f"{source.text} is a method {value.__name__}",
+            f"type({source.var}) is {self.guards.constant(type(value))} and "
+            f"{source.var}.__name__ == {name!r}",
+            f"{source.text} is a method {name}",
         )
         owner = self._part(value, "__self__", replace(route, argument=False))
-        return getattr(owner, value.__name__)
+        if isinstance(value, MethodWrapperType):
+            kind = value.__objclass__
+            self.guards.check(
+                f"{source.var}.__objclass__ is {self.guards.constant(kind)}",
+                f"{source.text} is a method of {kind.__name__}",
+            )
+            if isinstance(owner, kind) and not isinstance(owner, External):
+                return vars(kind)[name].__get__(owner)
+        return getattr(owner, name)
 
     def _partial(self, value: object, route: Route) -> Any:
         self._check_type(route.source, functools.partial)
