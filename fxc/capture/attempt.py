@@ -33,7 +33,7 @@ from .outside.containers import External
 from .outside.inputs import Route
 from .outside.outside import Outside
 from .outside.overlaps import Overlaps, settle_overlaps
-from .session.exceptions import check_no_bug
+from .session.exceptions import check_no_bug, guess_no_more
 from .session.locations import location_of
 from .session.refusing import Requests, Respecialise, constants, refusal, refuse, refuse_known
 from .session.session import Session
@@ -196,6 +196,7 @@ def _run(
         raise refuse(TOO_LARGE, "a recursion this deep", "use a loop") from None
     except AttributeError as error:
         check_no_bug(error, session.door.raised)
+        guess_no_more(session, error)
         if session.error is None and outside.is_stand_in(error.obj):
             raise refuse(
                 OBJECT,
@@ -206,6 +207,7 @@ def _run(
         raise session.error or _raised_in(session, error) or error from None
     except Exception as error:
         check_no_bug(error, session.door.raised)
+        guess_no_more(session, error)
         _try_otherwise(session, session.error)
         refused = session.error or _raised_in(session, error)
         if refused is not None:

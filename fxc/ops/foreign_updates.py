@@ -36,6 +36,8 @@ from .operators import Operator
 # wrong. It has to raise one also where an array of the guess cannot be written: else it does not
 # ask, and its calls are refused. The right guess are the arrays for each of which it raises where
 # that one cannot be written; the call goes back to Python, and the next capture knows.
+# It is guessed as well that the function returns None. A program that fails as it would with None,
+# while nobody knows, is captured again without such calls (``UPDATES_BY_PYTHON``).
 
 
 class ForeignUpdate(ForeignCall):
@@ -51,6 +53,11 @@ class ForeignUpdate(ForeignCall):
         super().__init__(function, args, kwargs)
         self.written = written  # operands
         self.instead: ForeignUpdate | None = None  # what is right, if this has been wrong
+
+    @property
+    def is_known(self) -> bool:
+        """Whether a call has shown that it writes what it is said to."""
+        return self._run is not None
 
     @property
     def width(self) -> int:

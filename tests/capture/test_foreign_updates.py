@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy import sparse
+from scipy.interpolate._dierckx import evaluate_spline
 from scipy.signal._sosfilt import _sosfilt
 from scipy.sparse import _sparsetools as tools
 
@@ -207,6 +208,20 @@ def test_a_function_that_does_not_keep_to_the_rules_is_not_called(function):
     assert np.array_equal(out, np.zeros(3))
     with pytest.raises(Unlearnable):
         _learnt(function)
+
+
+def test_a_function_that_gives_an_array_is_not_taken_for_one_that_gives_none():
+    def fn(x, t):
+        given = evaluate_spline(t, np.ones((3, 1)), 1, x * 2, 0, True)
+        return given.reshape(-1) + x
+
+    spline = np.array([0.0, 0.0, 1.0, 2.0, 2.0])
+    compiled = fxc.compile(fn)
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always")
+        for x in (np.ones(3), np.arange(3.0)):
+            assert np.array_equal(compiled(x, spline), fn(x, spline))
+    assert [str(each.message)[:8] for each in heard] == ["FXC0001:"]
 
 
 def test_what_is_written_at_a_later_call_only_is_not_lost():

@@ -30,7 +30,7 @@ from ..arrays.ufunc_options import single_out
 from ..arrays.ufuncs import writable
 from ..forms.items import arrays_in
 from ..numbers.traced_int import TracedInt, known_ints
-from ..session.refusing import Respecialise, constants
+from ..session.refusing import UPDATES_BY_PYTHON, Respecialise, constants
 from ..session.session import current
 from ..values.objects import Args, Kwargs
 from ..values.operands import Traced, TracedValue, constant, wrap
@@ -68,6 +68,10 @@ def call_update(function: Callable[..., object], args: Args, kwargs: Kwargs) -> 
     given = tuple(_template(_as_operand(x), operands) for x in args)
     options = {name: _template(_as_operand(x), operands) for name, x in kwargs.items()}
     op, call = update_of(function, given, options, [value.type for value in operands])
+    if not call.is_known:
+        if UPDATES_BY_PYTHON in session.requests:
+            raise Unlearnable("it is not known what it writes")
+        session.has_guessed = True
     targets = [operands[place] for place in call.written]
     for target, other in product(targets, operands):
         is_other = target is not other and isinstance(other.type, ArrayType)

@@ -11,11 +11,15 @@ import opcode
 import operator
 from collections.abc import Callable, Iterable
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fxc.ir.errors import FxcError, InternalError
 
 from .locations import OURS
+from .refusing import UPDATES_BY_PYTHON, Respecialise
+
+if TYPE_CHECKING:
+    from .session import Session
 
 _NOTED = "__fxc_failed__"
 
@@ -24,6 +28,12 @@ def note(error: BaseException, function: object, args: object, kwargs: object) -
     """Note the innermost operation that has raised an exception."""
     if isinstance(error, Exception) and not isinstance(error, FxcError):
         vars(error).setdefault(_NOTED, (function, args, kwargs))
+
+
+def guess_no_more(session: Session, error: Exception) -> None:
+    """Capture again without calls that may give what was taken for None, if that can be why."""
+    if session.has_guessed and isinstance(error, AttributeError | TypeError):
+        raise Respecialise(UPDATES_BY_PYTHON)
 
 
 def noted(error: BaseException) -> tuple[Any, Any, Any]:

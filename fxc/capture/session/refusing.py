@@ -80,6 +80,7 @@ Requests = frozenset[Request]
 VIEWS_BY_PYTHON = Request("views in lists", How.BY_PYTHON)
 VIEWS_BY_SIZES = Request("views by reshape", How.BY_SIZES)
 ROWS_BY_PYTHON = Request("rows of lists", How.BY_PYTHON)
+UPDATES_BY_PYTHON = Request("what C code writes", How.BY_PYTHON)  # unless that is known
 OBJECTS_APART = Request("objects", How.APART)
 
 

@@ -95,6 +95,7 @@ class Session(CountedSizes):
         # Cells and namespaces that the program stores to, by their texts: of all attempts.
         self.outer: dict[str, Any] = {} if outer is None else outer
         self.statements: list[Any] = []  # those being captured, see structured.py
+        self.has_guessed = False  # what C code writes, see Note [Foreign updates]
         self.has_differing = False  # whether a variable is of one type or another
         self.expressions = 0  # regions being recorded that are of no statement
         self.retries = Requests()  # what to try if the capture is refused, see Note [Requests]
