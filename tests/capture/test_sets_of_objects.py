@@ -94,3 +94,17 @@ def test_a_set_has_the_objects_themselves(program: Callable[..., Any], kind: typ
             o, s = kind(), {5}
             found.append((shown(each(o, s), o), shown(s, o), shown(vars(o), o)))
         assert found[0] == found[1]
+
+
+def _copied(x: Any) -> Any:
+    found = {*x.seen}
+    found.discard("b")
+    return sorted(found), len({"c", *x.seen}), len({len(found), *x.seen})
+
+
+def test_a_display_has_all_elements_of_a_set_that_another_call_has_with_others() -> None:
+    """Code of C adds them without iterating, when nothing has read the set yet."""
+    compiled, x = fxc.compile(_copied, fullgraph=True), Plain()
+    for seen in ({"b"}, {"a", "b"}, {"a", "c", "d"}, set(), {"b"}):
+        x.seen = seen  # type: ignore[attr-defined]
+        assert compiled(x) == _copied(x)

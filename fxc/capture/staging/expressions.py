@@ -43,6 +43,9 @@ class Expressions(Names):
 
     def visit_Set(self, node: ast.Set) -> Any:
         self.generic_visit(node)
+        for each in node.elts:
+            if isinstance(each, ast.Starred):  # C adds the elements of a set without iterating
+                each.value = self._door("settled", each.value, each.value)
         if all(isinstance(each, ast.Constant | ast.Starred) for each in node.elts):
             return self._door("made", node, node)
         return self._door("set_of", node, *node.elts)
