@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import fxc
+from tests.outcomes import difference, run
 
 # ------------------------------------------------------------------ arguments
 
@@ -201,6 +202,26 @@ def test_what_needs_the_characters_makes_them_constants() -> None:
         found, (same, less) = compiled(2.0, text)[0], compiled(2.0, text)[1:]
         assert (found, same, less) == asked(2.0, text)
     assert compiled.cache_info().variants == 3
+
+
+@pytest.mark.filterwarnings("error::fxc.CaptureWarning")
+@pytest.mark.parametrize(
+    ("program", "texts"),
+    [
+        (lambda x, s: x * int(s), ("10", "11", "12")),
+        (lambda x, s: (x + float(s)) * complex(s), ("0.5", "1.5", "2")),
+        (lambda x, s: (x * 2, format(s, "x" + s)), (">10", "<12", "^9")),
+        (lambda x, s: (x * 2, f"{1.5:{s}}"), ("e", ".3f", "g")),
+        (lambda x, s: (x * 2, "{:{}}".format(1.5, s)), ("e", ".3f", "g")),
+        (lambda x, s: (x * 2, format(x[0], s)), ("e", ".3f", "g")),
+        (lambda x, s: x * int(str(len(x))), ("a", "b", "c")),
+    ],
+)
+def test_numbers_in_texts_and_formats_are_constants(program: Any, texts: tuple[str, ...]) -> None:
+    compiled = fxc.compile(program)
+    for text in texts:
+        x = np.arange(1.0, 3 + len(text))
+        assert difference(run(program, (x, text)), run(compiled, (x, text))) == ""
 
 
 def test_many_characters_are_joined_in_a_loop() -> None:

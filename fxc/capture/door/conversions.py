@@ -22,7 +22,7 @@ from ..numbers.python_numbers import scalar_of, to_bool, to_complex, to_float, t
 from ..numbers.traced_int import scalar_of_int
 from ..session.refusing import refuse
 from ..session.warned_of import run_now
-from ..values.late import Late, is_unknown, late
+from ..values.late import Late, is_unknown, known_text, late
 from ..values.operands import Traced, operand, record
 from ..values.shadows import has_method
 from .plain_calls import PlainCalls
@@ -45,7 +45,7 @@ def of_number(name: str, convert: Callable[..., object]) -> Callable[..., Any]:
 def _number(kind: type, args: Any, kwargs: Any) -> Any:
     """An int or a float of what is known; of NumPy's complex numbers it warns."""
     is_numpys = len(args) == 1 and isinstance(args[0], np.complexfloating)
-    return run_now(kind, args, kwargs) if is_numpys else kind(*args, **kwargs)
+    return run_now(kind, args, kwargs) if is_numpys else kind(*map(known_text, args), **kwargs)
 
 
 def int_of(door: PlainCalls, *args: Any, **kwargs: object) -> Any:
@@ -79,7 +79,7 @@ def complex_of(door: PlainCalls, *args: Any, **kwargs: Any) -> Any:
     parts = [number_of(x) for x in args] if not kwargs else []
     numbers = [x if is_open_int(x) else scalar_of(x) for x in parts]
     if not any(x is not None for x in numbers):
-        return complex(*args, **kwargs)
+        return complex(*map(known_text, args), **kwargs)
     if len(parts) == 1:
         return to_complex(numbers[0].real, numbers[0].imag)
     if len(parts) != 2 or any(operand(x).type.dtype.kind == "c" for x in parts):

@@ -42,7 +42,7 @@ from ..outside.outside import Outside
 from ..session.exceptions import note
 from ..session.locations import OURS, is_of_program
 from ..session.session import Session
-from ..values.late import of_this_call
+from ..values.late import known_text, of_this_call
 from ..values.objects import Args, Kwargs
 from ..values.operands import Traced, TracedValue, has_traced
 from .plain_calls import REMEMBERING, PlainCalls
@@ -149,7 +149,7 @@ class Door(PlainCalls):
         if isinstance(owner, np.ufunc):
             return self.call_ufunc(owner, f.__name__, args, kwargs)
         if isinstance(owner, re.Pattern) and _are_texts(args):
-            return self.made(f(*map(_known_text, args), **kwargs))
+            return self.made(f(*map(known_text, args), **kwargs))
         if is_plain_owner(self, owner):
             return call_method(self, f, args, kwargs)
         if isinstance(owner, type) and owner in purity.PURE_CLASSES:
@@ -189,8 +189,8 @@ class Door(PlainCalls):
         if f.__module__ == "logging" and is_logging(f):
             return show_log(self, f, args, kwargs)
         if purity.computes_of_texts(f) and _are_texts((*args, *kwargs.values())):
-            options = {name: _known_text(x) for name, x in kwargs.items()}
-            return self.made(f(*map(_known_text, args), **options))
+            options = {name: known_text(x) for name, x in kwargs.items()}
+            return self.made(f(*map(known_text, args), **options))
         checks = purity.only_checks(f) and any(isinstance(x, TracedValue) for x in args)
         if checks or purity.only_computes(f):
             found = self.foreign(f, args, kwargs)
@@ -280,11 +280,6 @@ _CONVERTING = (tuple, set, frozenset, np.bool_)
 def _are_texts(xs: Iterable[object]) -> bool:
     kinds = (UnknownText, re.Pattern, re.RegexFlag)
     return all(type(x) in PLAIN or isinstance(x, kinds) for x in xs)
-
-
-def _known_text(x: object) -> Any:
-    """A text as a constant of the capture."""
-    return x._known() if isinstance(x, UnknownText) else x
 
 
 def _names_in(f: object) -> tuple[str, ...]:

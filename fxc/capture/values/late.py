@@ -8,7 +8,6 @@ from __future__ import annotations
 import operator
 import re
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -282,6 +281,11 @@ def _known_part(x: object) -> object:
     return of_this_call(x)
 
 
+def known_text(x: object) -> Any:
+    """A text as a constant of the capture; anything else itself."""
+    return str(x) if isinstance(x, Traced) and isinstance(x, str) else x
+
+
 def of_this_call(x: object) -> Any:
     """What a text of numbers is in this call; anything else itself."""
     return x._known() if type(x) is Late else x
@@ -310,8 +314,13 @@ def late(kind: type, function: Callable[..., object], /, *args: object, **kwargs
     """What a pure function gives: at once where all arguments are known, a ``Late`` otherwise."""
     if not (is_unknown(args) or is_unknown(kwargs)):
         return run_now(function, args, kwargs)
-    with suppress(_NoSample):
+    try:
         run_now(function, _sample(args), _sample(kwargs))  # it raises now what it would raise later
+    except _NoSample:
+        pass
+    except ValueError:  # also where the sample of a text is no format
+        mapped((args, kwargs), known_text)
+        raise
     return Late(kind, function, snapshot(args), snapshot(kwargs))
 
 
