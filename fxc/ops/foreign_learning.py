@@ -19,14 +19,12 @@ from fxc.ir.types import (
     PYTHON_KINDS,
     ArrayType,
     Type,
-    array_type,
     known_dtype,
-    ordered_strides,
     stride_order,
 )
 
 from .foreign_calls import ForeignCall, operator_for
-from .foreign_results import FIXED, Result, Unlearnable, is_like
+from .foreign_results import FIXED, Result, Unlearnable, has_gaps, is_like, order_of
 from .foreign_samples import sampled
 from .operators import Operator
 
@@ -228,6 +226,5 @@ def _result(
         parts = tuple((place, axis, times) for (place, axis), times in counts.items())
         sums.append((rest, parts))
     sizes, strides = tuple(sums[: part.ndim]), tuple(sums[part.ndim :])
-    order = stride_order(array_type(dtype, part.shape, part.strides))
-    has_gaps = part.size and part.strides != ordered_strides(part.shape, order, dtype.itemsize)
-    return Result("array", dtype, sizes, order, strides=strides if has_gaps else ())
+    gaps = strides if has_gaps(part) else ()
+    return Result("array", dtype, sizes, order_of(part), strides=gaps)

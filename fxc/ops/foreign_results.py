@@ -17,9 +17,12 @@ from fxc.ir.types import (
     ArrayType,
     ScalarType,
     Type,
+    array_type,
     is_known,
+    known_dtype,
     normal_strides,
     ordered_strides,
+    stride_order,
 )
 
 
@@ -90,6 +93,18 @@ class Result:
             return ScalarType(self.dtype, weak=self.kind == "python")
         shapes = [kind.shape for kind in kinds]
         return ArrayType(self.dtype, self.shape(shapes), self.layout(shapes))
+
+
+def order_of(part: np.ndarray) -> tuple[int, ...]:
+    """The axes of an array from the outermost to the innermost in memory."""
+    return stride_order(array_type(known_dtype(part.dtype), part.shape, part.strides))
+
+
+def has_gaps(part: object) -> bool:
+    """Whether a result is an array with gaps in memory, or one that runs backwards through it."""
+    if not isinstance(part, np.ndarray) or not part.size:
+        return False
+    return part.strides != ordered_strides(part.shape, order_of(part), part.dtype.itemsize)
 
 
 # A number and multiples of sizes of operands, by operand and axis.

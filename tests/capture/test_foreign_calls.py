@@ -28,6 +28,7 @@ from scipy import (
 import fxc
 from fxc.capture.outside.purity import only_computes
 from fxc.ir.types import array_type
+from fxc.ops import foreign_samples
 from fxc.ops.foreign_calls import Hole
 from fxc.ops.foreign_learning import operator_of
 from fxc.ops.foreign_results import Unlearnable
@@ -158,6 +159,12 @@ def test_one_compilation_serves_all_sizes(fn, arguments):
         given = arguments(size)
         assert difference(run(fn, given), run(compiled, given)) == ""
     assert compiled.cache_info().variants == 2
+
+
+def test_what_has_gaps_keeps_them_where_the_first_call_took_long(monkeypatch):
+    """As it does where a module is imported meanwhile; a copy would lie in C order."""
+    monkeypatch.setattr(foreign_samples, "_LONG", 0)
+    check(lambda x: signal.filtfilt([1.0, 0.25], [1.0], x * 2), (_x,), lasting=True)
 
 
 def test_sizes_become_constants_where_they_decide_otherwise():
