@@ -390,3 +390,33 @@ def test_a_class_that_is_changed():
     Changed.__array_finalize__ = lambda self, obj: MADE.append(obj)  # type: ignore[method-assign]
     with pytest.raises(fxc.CaptureError, match="a is a Changed"):
         compiled(a)
+
+
+def chosen(a, b):
+    y = a if b[0, 0] > 1 else b
+    for i in range(int(b[0, 1])):
+        y = b if i else a
+    return y
+
+
+def classes_of_chosen(a, b):
+    y = chosen(a, b)
+    held = {"y": b}
+    if b[0, 0] > 1:
+        held["y"] = a
+    return type(y).__name__, isinstance(y, Measured), hasattr(held["y"], "unit")
+
+
+def made_of_chosen(a, b):
+    y = chosen(a, b)
+    return np.exp(y), np.zeros_like(y), y[y > 2], [type(each).__name__ for each in (y, y[1:], -y)]
+
+
+@pytest.mark.filterwarnings("ignore::fxc.CaptureWarning")
+@pytest.mark.parametrize("program", [chosen, classes_of_chosen, made_of_chosen])
+def test_one_of_two_arrays_of_which_one_is_of_a_subclass(program):
+    compiled = fxc.compile(program)
+    for first, count in [(0.0, 0.0), (2.0, 0.0), (0.0, 1.0), (0.0, 2.0), (2.0, 2.0)]:
+        b = np.ones((6, 4))
+        b[0, :2] = first, count
+        assert seen(compiled(measured(), b)) == seen(program(measured(), b))

@@ -12,6 +12,7 @@ import numpy as np
 
 from fxc.ir.error_kinds import EITHER_ARRAY
 from fxc.ir.graph import Literal, Operand, Region, Value
+from fxc.ir.later import import_later
 from fxc.ir.types import ArrayType
 from fxc.ops.metas.layout import is_c_ordered, is_f_ordered
 from fxc.ops.operators import CONTROL, Operator, Tag
@@ -19,6 +20,9 @@ from fxc.ops.table import TABLE
 
 from .recorder import Alternative, Recorder
 from .refusing import refuse
+
+# See Note [Rooms with one door].
+note_class_of_either = import_later("fxc.capture.session.classes", "note_class_of_either")
 
 # Note [Conditional aliases]
 # After ``y = a if c else b``, y is a Value that no node makes: ``Recorder.alternatives`` says which
@@ -43,6 +47,8 @@ def either(session: Recorder, test: Operand, left: Value, right: Value) -> Value
         found = session.builder.value(left.type)
         session.alternatives[found] = Alternative(test, left, right)
         session.made_here([found])
+        if session.classes:
+            note_class_of_either(session, found, left, right)
         return found
     options = tuple(dict.fromkeys((*options, *options_of(session, right))))
     return one_of(

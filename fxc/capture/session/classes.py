@@ -153,6 +153,17 @@ def note_classes(session: Recorder, name: str, args: Sequence[object], result: o
             classes[each] = kind
 
 
+def note_class_of_either(session: Recorder, made: Value, left: Value, right: Value) -> None:
+    """Note the class of what is one array or another. See Note [Conditional aliases]."""
+    classes = session.classes
+    kinds = [classes.get(each) for each in (left, right)]
+    if kinds[0] is not kinds[1]:
+        is_any = any(map(is_of_subclass, kinds))
+        classes[made] = Unclear.SUBCLASS if is_any else Unclear.CLASS
+    elif kinds[0] is not None:
+        classes[made] = kinds[0]
+
+
 def _check_element(
     session: Recorder, op: Operator, arrays: list[Value], found: list[Value]
 ) -> None:
