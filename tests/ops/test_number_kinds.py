@@ -90,6 +90,28 @@ def test_ints_of_numpy_that_elements_cannot_hold(
     assert compiled.cache_info().native_calls
 
 
+OF_PYTHONS_NUMBERS: list[Callable[..., Any]] = [
+    lambda k, u: np.uint8(k),
+    lambda k, u: u.dtype.type(k + 1),
+    lambda k, u: np.uint8(k * 0.5),
+    lambda k, u: np.int64(k * 1e18),
+    lambda k, u: np.int16(k) + sum(int(np.uint8(i * k)) for i in range(3)),
+    lambda k, u: np.where(u > 2, u, k),
+    lambda k, u: np.where(u > 2, k * 3, u),
+]
+
+
+@pytest.mark.parametrize("options", [{"fullgraph": True}, {"fullgraph": True, "dynamic": True}])
+@pytest.mark.parametrize("place", range(len(OF_PYTHONS_NUMBERS)))
+def test_numbers_of_python_that_a_dtype_cannot_hold(place: int, options: dict[str, Any]) -> None:
+    """``np.uint8(k)`` raises, ``np.where(m, u, k)`` takes the low bits."""
+    program = OF_PYTHONS_NUMBERS[place]
+    compiled = fxc.compile(program, **options)
+    for number in (5, 100, 300, -3, -300, 2**33):
+        inputs = [number, np.arange(6, dtype="u1")]
+        assert difference(run(program, inputs), run(compiled, inputs)) == ""
+
+
 def test_a_list_from_outside_and_a_number() -> None:
     def program(log, x):
         return log + x[0], log + np.any(x > 1), [*log, 1]

@@ -24,7 +24,7 @@ from ..numbers.python_numbers import (
     to_python,
     warning_of_inverted_bools,
 )
-from ..numbers.traced_int import TracedInt
+from ..numbers.traced_int import TracedInt, check_fits
 from ..session.refusing import refuse
 from ..session.session import current
 from ..session.warned_of import warn_again
@@ -44,6 +44,7 @@ from ..values.protocols import as_numpys
 from . import memory
 from .deferring import left_to, left_to_of_scalar
 from .dtypes import CASTINGS, check_real, promoting
+from .sequences import demand_cast
 from .ufuncs import call_ufunc, taken
 
 # Note [Python scalars]
@@ -362,14 +363,19 @@ TracedValue._wrappers[ScalarType] = TracedScalar
 
 def numpy_scalar(dtype: type[np.generic], x: object) -> Any:
     """``np.float32(x)`` of a traced scalar or an array: of one of that dtype it is the array."""
-    value = operand(x._stored_as(dtype_of(dtype)) if isinstance(x, Traced) else x)
+    target = dtype_of(dtype)
+    x = x._stored_as(target) if isinstance(x, Traced) else x
+    value = operand(x)
     if isinstance(value, Literal):
         return dtype(value.value)
-    check_real(value, dtype_of(dtype))
+    check_fits(x, target)
+    check_real(value, target)
+    if value.type.weak and value.type.dtype.kind == "f" and target.kind in "iu":
+        demand_cast(x, value.type.dtype, target)
     if isinstance(value.type, ArrayType):
         if value.type.rank:
-            if isinstance(x, TracedValue) and value.type.dtype == dtype_of(dtype):
+            if isinstance(x, TracedValue) and value.type.dtype == target:
                 return x
-            return record("astype", value, dtype_of(dtype), casting="unsafe")
+            return record("astype", value, target, casting="unsafe")
         return astype(record("item", value), dtype)
     return astype(wrap(value), dtype)

@@ -165,10 +165,12 @@ def _check_python_ints(name: str, inputs: Sequence[object], operands: Sequence[O
 
 
 def _computes_ints(name: str, operands: Sequence[Operand]) -> bool:
-    """Whether a ufunc takes these integers as they are; others take any int, as a float."""
+    """Whether a ufunc takes these integers as they are; others take any int, as a float, and
+    ``np.where``, which is none, takes the low bits of any.
+    """
     ufunc = TABLE[name].numpy
     if not isinstance(ufunc, np.ufunc):
-        return True
+        return False
     given = [x.type.in_loops for x in operands]
     try:
         found = ufunc.resolve_dtypes((*given, *(None,) * ufunc.nout))
