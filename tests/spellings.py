@@ -160,12 +160,13 @@ def spread(writer: Writer) -> str:
     return f"{writer.new()} = np.broadcast_arrays({source}, np.zeros({(2, *x.shape)}))[0] * 1"
 
 
-def field_of_new(writer: Writer) -> str:
+def field_of_new(writer: Writer, sizes: tuple[int, ...] = ()) -> str:
     """A field of new records: the others lie between its elements."""
     x = writer.array_value(writer.some_array())
     if x is None:
         return ""
-    return f"{writer.new()} = np.zeros({x.shape}, np.dtype([('n', 'i4'), ('x', 'f8')]))['x']"
+    dtype = f"[('n', 'i4'), ('x', 'f8', {sizes})]"
+    return f"{writer.new()} = np.zeros({x.shape}, np.dtype({dtype}))['x']"
 
 
 def _indexed(writer: Writer, source: str, x: np.ndarray) -> str:
@@ -192,6 +193,7 @@ _OWN_SPELLINGS: dict[str, Statement] = {
     "real": partial(viewed, views.parts_of("real")),
     "imag": partial(viewed, views.parts_of("imag")),
     "field": field_of_new,
+    "array_field": partial(field_of_new, sizes=(2,)),
     "bitcast": partial(viewed, views.reinterpreted),
     "regroup_bytes": partial(viewed, views.reinterpreted),
     "as_strided": partial(viewed, views.windowed),

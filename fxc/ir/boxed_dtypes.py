@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.lib import format as npy
 
+from .records import frozen
+
 # Note [Boxed dtypes]
 # Native code computes with the dtypes of ``DTYPE_NAMES``. Graphs know others, too: long doubles,
 # numbers in foreign byte order, dates and times with a unit, texts and bytes of a fixed length,
@@ -92,14 +94,32 @@ def boxed_dtype(name: str) -> np.dtype:
     return found
 
 
-def field_of(dtype: np.dtype, names: tuple[str, ...]) -> tuple[np.dtype, int]:
-    """A field of a record, or of one that is a field of it and so on, and where it begins."""
-    begin = 0
+@frozen
+class Field:
+    """A field of a record: between which of its bytes the elements lie, and how, if it has more
+    than one.
+    """
+
+    dtype: np.dtype  # of an element
+    begin: int
+    end: int
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+
+
+def field_of(dtype: np.dtype, names: tuple[str, ...]) -> Field:
+    """A field of a record, or of one that is a field of it and so on."""
+    begin, end = 0, dtype.itemsize
+    shape: tuple[int, ...] = ()
+    strides: tuple[int, ...] = ()
     for name in names:
         assert dtype.fields is not None
-        dtype, offset = dtype.fields[name][:2]
+        whole, offset = dtype.fields[name][:2]
         begin += offset
-    return dtype, begin
+        end = end if shape else begin + whole.itemsize  # each of several records has the field
+        shown = np.ndarray((), dtype, bytes(dtype.itemsize))[name]
+        dtype, shape, strides = whole.base, shape + shown.shape, strides + shown.strides
+    return Field(dtype, begin, end, shape, strides)
 
 
 def is_without_unit(dtype: np.dtype) -> bool:

@@ -11,6 +11,7 @@ from fxc.ops.table import TABLE
 
 from ..nests.addressing import linearised
 from ..nests.buffers import Idx
+from .fields import FIELD_COPIES, own_offset
 from .index_maps import INDEX_MAPS, PART_VIEWS
 
 
@@ -23,15 +24,17 @@ def affine(
     """
     here: Idx = index
     part: int | None = None
+    offset: Dim = 0
     above = value
     while above is not base:
         node = node_of[above]
         index_map = INDEX_MAPS.get(TABLE[node.op].group)
         if index_map is None:
             return None
+        if node.op in FIELD_COPIES:
+            offset = offset + own_offset(node, here)
         above, here = node.args[0], index_map(node.args[0].type, node.args[1:], here)
         part = PART_VIEWS.get(node.op, part)
-    offset: Dim = 0
     for stride, at in zip(strides, here, strict=True):
         offset = offset + at * stride
     offset = linearised(offset)

@@ -20,7 +20,7 @@ from .complex_floats import cast, truth
 from .complex_rules import MadeRule
 from .context import Context
 from .factories import FACTORIES
-from .fields import FIELD, field
+from .fields import FIELD_COPIES, field, own_index
 from .index_maps import PART_VIEWS, broadcast, is_view_copy
 from .indexed import indexed, view_index, wrapped
 from .pointwise import loop_dtypes, loop_name, rule_of
@@ -138,7 +138,7 @@ class Body:
             node = context.node_of[value]
             if node.op in PART_VIEWS:
                 return self._part(node, index, origin)
-            if node.op == FIELD:
+            if node.op in FIELD_COPIES:
                 return self._field(node, index, origin)
             passed = self._passed(node, index)
             if passed is None:
@@ -174,7 +174,9 @@ class Body:
         part, value = PART_VIEWS[node.op], node.args[0]
         while isinstance(value, Value) and value not in self.context.place:
             inner = self.context.node_of.get(value)
-            passed = None if inner is None or inner.op == FIELD else self._passed(inner, index)
+            passed = (
+                None if inner is None or inner.op in FIELD_COPIES else self._passed(inner, index)
+            )
             if inner is None or passed is None:
                 break
             index, value = passed, inner.args[0]
@@ -187,17 +189,20 @@ class Body:
 
     def _field(self, node: Node, index: Idx, origin: Value) -> Element:
         """The element of a field of records, which are in memory; only the field is read."""
-        names, value = node.args[1], node.args[0]
-        while value not in self.context.place:
-            inner = self.context.node_of[value]
+        context, value = self.context, node.output
+        names: tuple[str, ...] = ()
+        own: Idx = ()
+        while value not in context.place:
+            inner = context.node_of[value]
             passed = self._passed(inner, index)
             if passed is None:
-                self.context.place_value(value)
+                context.place_value(value)
                 break
-            names = (*inner.args[1], *names) if inner.op == FIELD else names
+            if inner.op in FIELD_COPIES:
+                names, own = (*inner.args[1], *names), (*own_index(inner, index), *own)
             index, value = passed, inner.args[0]
         return self._read(
-            field(self.context.buffers, self.context.place[value], names), index, origin
+            field(context.buffers, context.place[value], names), (*index, *own), origin
         )
 
     def _computed(self, node: Node, index: Idx) -> Element:

@@ -11,6 +11,7 @@ from fxc.ops.operators import CONTROL, Tag
 from fxc.ops.table import TABLE
 
 from ..nests.buffers import HALF
+from .fields import FIELDS
 
 # Note [Half precision]
 # NumPy computes with float16 in float32, and rounds the result of each ufunc; a sum is rounded at
@@ -44,12 +45,12 @@ def moves(node: Node) -> bool:
     match op.tag:
         case Tag.LOOP | Tag.BRANCH:
             return True
-        case Tag.VIEW if op.group == "field":
+        case Tag.VIEW if op.group in FIELDS:
             return True
         case Tag.VIEW | Tag.GATHER:
             return kinds[0] == node.output.type.dtype
-        case Tag.SCATTER if op.group == "field":
-            field, _ = field_of(kinds[0], node.args[2])
+        case Tag.SCATTER if op.group in FIELDS:
+            field = field_of(kinds[0], node.args[2]).dtype
             return field == kinds[1] or field in NATIVE_DTYPES or field in PART_DTYPES
         case Tag.SCATTER:
             return kinds[0] == kinds[1]

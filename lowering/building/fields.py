@@ -7,11 +7,30 @@ from dataclasses import replace
 
 from fxc.ir.boxed_dtypes import field_of
 from fxc.ir.graph import Node, Value
-from fxc.ir.types import known_dtype
+from fxc.ir.symbols import Dim
+from fxc.ir.types import ArrayType, known_dtype
 
-from ..nests.buffers import Buffer
+from ..nests.buffers import Buffer, Idx
 
-FIELD = "field_copy"
+# Of records: the view of a field, and of one that has several elements. The last axes of that are
+# not axes of the records, and no view is one of these axes.
+FIELDS = frozenset({"field", "array_field"})
+FIELD_COPIES = frozenset({f"{each}_copy" for each in FIELDS})
+
+
+def own_index(node: Node, index: Idx) -> Idx:
+    """Which element of the field in one record stands at the ``index`` of a view or scatter."""
+    return index[node.args[0].type.rank :]
+
+
+def own_offset(node: Node, index: Idx) -> Dim:
+    """How far behind the beginning of the field, in bytes, that element stands."""
+    shown, base = node.output.type, node.args[0].type
+    assert isinstance(shown, ArrayType)
+    offset: Dim = 0
+    for stride, at in zip(shown.strides[base.rank :], own_index(node, index), strict=True):
+        offset = offset + at * stride
+    return offset
 
 
 def names_of_field(value: Value, base: Value, node_of: Mapping[Value, Node]) -> tuple[str, ...]:
@@ -21,7 +40,7 @@ def names_of_field(value: Value, base: Value, node_of: Mapping[Value, Node]) -> 
     names: tuple[str, ...] = ()
     while value is not base:
         node = node_of[value]
-        names = (*node.args[1], *names) if node.op == FIELD else names
+        names = (*node.args[1], *names) if node.op in FIELD_COPIES else names
         value = node.args[0]
     return names
 
@@ -31,9 +50,14 @@ def field(buffers: dict[str, Buffer], name: str, names: tuple[str, ...]) -> str:
     if not names:
         return name
     buffer = buffers[name]
-    dtype, begin = field_of(buffer.dtype, names)
-    place = begin if buffer.field is None else buffer.field[0] + begin
-    found = f"{name}.at{begin}.{dtype.kind}{dtype.itemsize}"
+    shown = field_of(buffer.dtype, names)
+    dtype, place = shown.dtype, (shown.begin, shown.end)
+    if buffer.field is not None:
+        begin, end = buffer.field
+        is_one = end - begin == buffer.dtype.itemsize  # record, not an array of them in each
+        place = (begin + shown.begin, begin + shown.end) if is_one else buffer.field
+    sizes = "".join(f"x{size}" for size in shown.shape)
+    found = f"{name}.at{shown.begin}.{dtype.kind}{dtype.itemsize}{sizes}"
     while found in buffers and buffers[found].dtype != dtype:
         found += "_"
     if found not in buffers:
@@ -41,7 +65,9 @@ def field(buffers: dict[str, Buffer], name: str, names: tuple[str, ...]) -> str:
             buffer,
             name=found,
             dtype=known_dtype(dtype),
-            offset=buffer.offset + begin,
-            field=(place, place + dtype.itemsize),
+            shape=(*buffer.shape, *shown.shape),
+            strides=(*buffer.strides, *shown.strides),
+            offset=buffer.offset + shown.begin,
+            field=place,
         )
     return found

@@ -12,7 +12,7 @@ from fxc.ir.bounds import decide
 from fxc.ir.graph import Node, SliceSpec
 from fxc.ir.later import import_later
 from fxc.ir.symbols import Dim, product
-from fxc.ir.types import Type
+from fxc.ir.types import ArrayType, Type
 from fxc.ops.metas.shapes import goes_in, normalize_axis
 from fxc.ops.operators import Tag
 from fxc.ops.table import TABLE
@@ -145,6 +145,12 @@ def same_index(operand: Type, args: tuple[Any, ...], index: Idx) -> Idx:
     return index
 
 
+def records_index(operand: Type, args: tuple[Any, ...], index: Idx) -> Idx:
+    """In front of the axes that each record has of its own."""
+    assert isinstance(operand, ArrayType)
+    return index[: operand.rank]
+
+
 # What the last dim of the parts of a complex buffer is in these views; see Note [Complex numbers].
 PART_VIEWS = {"real_copy": 0, "imag_copy": 1}
 
@@ -161,5 +167,6 @@ INDEX_MAPS: dict[str, IndexMap] = {
     "real": same_index,
     "imag": same_index,
     "field": same_index,
+    "array_field": records_index,
     "as_strided": as_strided_index,
 }

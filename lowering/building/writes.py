@@ -13,7 +13,7 @@ from fxc.ops.updates import UPDATES
 from ..nests.buffers import Idx
 from .body import Body
 from .context import Context
-from .fields import field
+from .fields import FIELDS, field, own_index
 from .index_maps import PART_VIEWS, is_view_copy
 from .indexed import index_space, indexed, view_index
 from .rotations import rotation_of
@@ -154,11 +154,12 @@ def store_region(context: Context, node: Node, name: str, outer: Place) -> None:
     part: Idx = ()
     if group in ("real", "imag"):
         name, part = context.parts(name), (PART_VIEWS[f"{group}_copy"],)
-    elif group == "field":
+    elif group in FIELDS:
         name = field(context.buffers, name, node.args[2])
 
     def place(body: Body, index: Idx) -> Idx:
-        return (*outer(body, view_index(body, node, index)), *part)
+        own = own_index(node, index) if group in FIELDS else part
+        return (*outer(body, view_index(body, node, index)), *own)
 
     inner = context.node_of.get(source) if isinstance(source, Value) else None
     if inner is not None and source not in context.place:

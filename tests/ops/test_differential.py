@@ -300,6 +300,7 @@ OWN_CALLS: dict[str, Call] = {
         for name in ("sort", "argsort")
     },
     "field": lambda x, names: x[names[0]] if len(names) == 1 else x[names[0]][names[1]],
+    "array_field": lambda x, names: x[names[0]] if len(names) == 1 else x[names[0]][names[1]],
     "ufunc_reduce": _ufunc_reduce,
     "ufunc_accumulate": _ufunc_accumulate,
     "ufunc_reduceat": lambda x, i, u, axis, dtype: getattr(np, u).reduceat(x, i, axis, dtype),

@@ -78,7 +78,7 @@ REAL = {
     "select": lambda x, axis, index: x[(*(FULL,) * axis, index, ...)],
     "dynamic_select": lambda x, index, axis: x[(*(FULL,) * axis, index, ...)],
     "reshape": lambda x, shape: np.reshape(x, shape),
-    **{name: kernel_of(name) for name in ("broadcast", "as_strided")},
+    **{name: kernel_of(name) for name in ("broadcast", "as_strided", "array_field")},
     "field": lambda x, names: x[names[0]] if len(names) == 1 else x[names[0]][names[1]],
     "bitcast": lambda x, dtype: x.view(dtype),
     "regroup_bytes": lambda x, dtype: x.view(dtype),
@@ -515,6 +515,9 @@ def view_arguments(rng, name):
         case "field":
             names = rng.choice([("x",), ("p", "z"), ("p", "n")])
             return (laid_out(rng, x.shape, RECORDS), names) if rank else None
+        case "array_field":
+            names = rng.choice([("a",), ("p", "z"), ("p", "n")])
+            return (laid_out(rng, x.shape, OF_SEVERAL), names) if rank else None
         case "bitcast" | "regroup_bytes":
             same = name == "bitcast"
             fitting = [t for t in RECAST if (t.itemsize == x.itemsize) == same]
@@ -535,6 +538,7 @@ def windows(rng, x):
 
 RECAST = tuple(map(np.dtype, ("i1", "u1", "i2", "u2", "i4", "f4", "i8", "u8", "f8", "c8", "c16")))
 RECORDS = np.dtype([("x", "f8"), ("p", [("n", "i8"), ("z", "c16")])])
+OF_SEVERAL = np.dtype([("a", "f8", (2, 3)), ("p", [("n", "i8", (3,)), ("z", "c8")], (2,))])
 COMPLEX = (np.dtype("c8"), np.dtype("c16"))
 VIEWS = [op.name for op in TABLE if op.tag is Tag.VIEW and op.role == ""]
 

@@ -198,6 +198,111 @@ def test_records_in_records():
     assert_same(program, lambda: np.ones(6, dtype), fullgraph=True)
 
 
+BODIES = np.dtype([("at", "f8", (3,)), ("n", "i2"), ("k", [("u", "f4", (2,)), ("w", "i4")], (2,))])
+
+
+def bodies(size: int = 7, step: int = 1) -> np.ndarray:
+    b = np.zeros(size * abs(step), BODIES)
+    b["at"] = np.arange(3 * len(b)).reshape(-1, 3) % 5
+    b["n"], b["k"]["u"] = np.arange(len(b)) % 4, 0.5
+    b["k"]["w"] = np.arange(2 * len(b)).reshape(-1, 2)
+    return b[::step]
+
+
+def of_several(b):
+    b["at"][:, 0] += 1
+    b["at"][1:, 2] -= b["at"][:-1, 1]
+    b["k"]["u"][:, 0, 1] = b["n"]
+    b["k"][:, 1]["w"] *= 2
+    b["at"][b["n"] > 2] = 0
+    at = b["at"]
+    at[-1] = 9
+    return at, b["k"]["u"].max(axis=2), np.linalg.norm(b["at"], axis=1), b[1:3]["k"]["w"]
+
+
+def in_turn(b):
+    total = np.zeros(3)
+    for i in range(len(b)):
+        for k in range(3):
+            if b["at"][i, k] > 2:
+                b[i]["at"][k] -= b["n"][i]
+        b[i]["at"] *= 2
+        total += b[i]["at"] * b[i]["n"]
+    at, n, _ = b[0]
+    at += n
+    b[1]["at"] = 5
+    b[2] = b[3]
+    b[4:6] = b[0]
+    return total, b
+
+
+@pytest.mark.parametrize("step", [1, 2, -1])
+@pytest.mark.parametrize("options", [{}, {"dynamic": True}])
+@pytest.mark.parametrize("program", [of_several, in_turn])
+def test_fields_of_several_elements(program, options, step):
+    compiled = assert_same(program, lambda: bodies(7, step), fullgraph=True, **options)
+    assert not compiled.cache_info().fallbacks
+
+
+@pytest.mark.parametrize(
+    "program, error",
+    [(lambda b: b["at"][:, 3], IndexError), (lambda b: b[0].__setitem__("at", [1, 2]), ValueError),
+     (lambda b: b.__setitem__("at", np.ones(2)), ValueError)],
+    ids=["no such element", "too few for one", "too few for all"],
+)  # fmt: skip
+def test_what_numpy_raises_of_fields_of_several_elements(program, error):
+    with pytest.raises(error):
+        program(bodies())
+    assert_same(program, bodies)
+
+
+def chooses(p):
+    best, total = p[0], 0.0
+    if best["n"] > 3:
+        best = p[-1]
+    for q in p:
+        near = q if q["x"] < best["x"] else best
+        total += near["v"]
+    found = best["n"], best
+    best["x"] = 4
+    return found, total, p
+
+
+def follows(p):
+    before, total = p[0], 0.0
+    for i in range(len(p)):
+        now = p[int(before["n"]) % len(p)]
+        total += now["x"] - before["x"]
+        before["v"] = i
+        before = now
+    return total, before["n"], p
+
+
+def inserts(p):
+    for i in range(1, len(p)):
+        now, j = p[i].copy(), i
+        while j > 0 and p[j - 1]["x"] > now["x"]:
+            p[j] = p[j - 1]
+            j -= 1
+        p[j] = now
+    return p
+
+
+@pytest.mark.parametrize("program", [chooses, follows, inserts])
+def test_records_that_variables_hold(program):
+    for size in (1, 2, 40):
+        assert_same(program, lambda size=size: records(OTHERS, size), fullgraph=True)
+
+
+@pytest.mark.parametrize(
+    "program",
+    [lambda p: np.sort(p, order="n"), lambda p: np.argsort(p, order=["n", "x"]),
+     lambda p: (p.sort(order="x"), p), lambda p: (p.partition(3, order="x"), p["x"][3])],
+)  # fmt: skip
+def test_sorted_by_fields(program):
+    assert_same(program, lambda: records(OTHERS), fullgraph=True)
+
+
 def test_sizes_may_change():
     compiled = fxc.compile(moves)
     for size in (5, 6, 9, 1, 0, 33):

@@ -20,7 +20,7 @@ from ..values.above import above
 from ..values.operands import Traced, TracedValue, kind_of, operand, record, taken_for, wrap
 from ..values.operator_methods import BINARY, COMPARISONS
 from . import shaping
-from .indexing import Steps, apply_steps, assign_element
+from .indexing import Steps, apply_steps, assign, assign_element
 from .ufuncs import binary
 
 # ------------------------------------------------------------------ numbers and records
@@ -29,6 +29,8 @@ from .ufuncs import binary
 def element(array: Any, steps: Steps) -> Any:
     """The element of an array at a place: a number, or a record."""
     view = apply_steps(array._value, steps)
+    if kind_of(view).rank:  # a field that has several elements
+        return wrap(view)
     is_number = kind_of(view).dtype.names is None
     return record("item", view) if is_number else TracedVoid(array, steps, wrap(view))
 
@@ -36,6 +38,9 @@ def element(array: Any, steps: Steps) -> Any:
 def write_element(array: Any, steps: Steps, source: Any) -> None:
     """Write to it."""
     view = apply_steps(array._value, steps)
+    if kind_of(view).rank:
+        assign(view, source)
+        return
     names = kind_of(view).dtype.names
     is_same = type(source) is TracedVoid and source.dtype == kind_of(view).dtype
     if names is None or not (is_same or (type(source) is tuple and len(source) == len(names))):
@@ -62,6 +67,21 @@ class TracedVoid(Traced):
     @property
     def dtype(self) -> Any:
         return self._cell.dtype
+
+    def _stored_as(self, dtype: np.dtype) -> Any:
+        return self._cell if dtype == self.dtype else self
+
+    def _structure_keys(self) -> tuple[Any, ...] | None:
+        return (self.dtype,)
+
+    @classmethod
+    def _of_structure(cls, keys: tuple[object, ...], items: Any) -> TracedVoid:
+        (cell,) = items
+        return TracedVoid(cell, (), cell)
+
+    @staticmethod
+    def _structure_items(x: Any) -> tuple[Any, ...]:
+        return (x._cell,)
 
     def _operand(self) -> Operand:
         raise refuse(OPERAND, "a record as an operand", "leave it in an array: x[i : i + 1]")

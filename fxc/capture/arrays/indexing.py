@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from fxc.ir.boxed_dtypes import field_of
-from fxc.ir.error_kinds import NUMPY_OPTION, OPERAND
+from fxc.ir.error_kinds import NUMPY_OPTION
 from fxc.ir.graph import Literal, Operand, SliceSpec, Value
 from fxc.ir.records import frozen
 from fxc.ir.signature import ViewStep
@@ -32,7 +32,7 @@ from ..numbers.dims import dim_of
 from ..numbers.traced_int import check_fits
 from ..numbers.varying import in_bounds_from_either_end, place_in_bounds
 from ..session.dropped_parts import warn_of_dropped_parts
-from ..session.refusing import refusal, refuse
+from ..session.refusing import refuse
 from ..session.session import MOST_AXES, current
 from ..values.operands import Traced, constant, has_traced, operand, wrap
 from .history import known_array
@@ -100,9 +100,8 @@ def _field(kind: ArrayType, name: str) -> ViewStep:
     """The view of a field of records."""
     if name not in (kind.dtype.names or ()):
         fail_in_numpy(np.zeros(1, kind.dtype).__getitem__, name)
-    if field_of(kind.dtype, (name,))[0].subdtype is not None:
-        raise refusal(OPERAND, f"the field {name!r} has several elements, which cannot be captured")
-    return ViewStep("field", ((name,),))
+    op = "array_field" if field_of(kind.dtype, (name,)).shape else "field"
+    return ViewStep(op, ((name,),))
 
 
 class _Walk:

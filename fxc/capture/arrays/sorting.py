@@ -7,9 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from fxc.ir.error_kinds import NUMPY_OPTION
+from fxc.ir.graph import Value
+
 from ..numbers.dims import axis_number
+from ..session.refusing import refuse
 from ..session.session import current
 from ..values.above import above
+from ..values.objects import Args, Kwargs
 from ..values.operands import operand, record
 from .reductions import reducible
 from .ufuncs import writable
@@ -55,12 +60,12 @@ def sort_in_place(
     stable: object = None,
     **newer: object,
 ) -> None:
-    """As ``ndarray.sort``; what newer versions of NumPy take besides is ``np.sort``'s."""
+    """As ``ndarray.sort``; an order of fields, and what newer versions of NumPy take besides, are
+    ``np.sort``'s.
+    """
     target = writable(x)
-    if newer:
-        given = (x, axis, kind, order), {"stable": stable, **newer}
-        found = operand(above().array_function(np.sort, *given))
-        current().record("copy_", target, found, casting="unsafe")
+    if newer or order is not None:
+        _put(target, np.sort, (x, axis, kind, order), {"stable": stable, **newer})
         return
     options = {"axis": axis_number(axis), "kind": _kind(kind, order, stable)}
     current().record("sort.out", target, **options, out=target)
@@ -70,8 +75,18 @@ def partition_in_place(
     x: object, kth: object, axis: object = -1, kind: str = "introselect", order: object = None
 ) -> None:
     """As ``ndarray.partition``."""
-    target, places = writable(x), _places(kth, kind, order)
+    target = writable(x)
+    if order is not None:
+        _put(target, np.partition, (x, kth, axis, kind, order), {})
+        return
+    places = _places(kth, kind, order)
     current().record("partition.out", target, places, axis=axis_number(axis), out=target)
+
+
+def _put(target: Value, function: object, args: Args, kwargs: Kwargs) -> None:
+    """Write what a function gives."""
+    found = operand(above().array_function(function, args, kwargs))
+    current().record("copy_", target, found, casting="unsafe")
 
 
 def _axis(axis: object) -> int | None:
@@ -80,11 +95,18 @@ def _axis(axis: object) -> int | None:
 
 def _kind(kind: Any, order: Any, stable: Any) -> str | None:
     """The one name for how to sort; raises what NumPy raises for others."""
-    np.sort(np.zeros(1), kind=kind, order=order, stable=stable)
+    _check_order(order)
+    np.sort(np.zeros(1), kind=kind, stable=stable)
     return "stable" if stable else kind
 
 
+def _check_order(order: object) -> None:
+    if order is not None:
+        raise refuse(NUMPY_OPTION, "a sort with order=")
+
+
 def _places(kth: object, kind: Any, order: Any) -> tuple[int, ...]:
-    np.partition(np.zeros(1), 0, kind=kind, order=order)  # raises what NumPy raises for others
+    _check_order(order)
+    np.partition(np.zeros(1), 0, kind=kind)  # raises what NumPy raises for others
     given = kth if isinstance(kth, tuple | list | np.ndarray) and np.ndim(kth) else (kth,)
     return tuple(axis_number(place) for place in given)

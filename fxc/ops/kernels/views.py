@@ -131,6 +131,7 @@ KERNELS: dict[str, Callable[..., Any]] = {
     "reshape_scatter": _reshape_scatter,
     "broadcast": _broadcast,
     "field": _field,
+    "array_field": _field,
     "bitcast": _bitcast,
     "regroup_bytes": _bitcast,
     "regroup_bytes_copy": _regroup_bytes_copy,

@@ -236,10 +236,12 @@ def part(x: Operand) -> Type:
 def field(x: Operand, names: tuple[str, ...]) -> Type:
     """``x["a"]`` of records: a view of what each has there."""
     kind = _as_array(x)
-    dtype, begin = field_of(kind.dtype, names)
-    size = alignment(dtype)
-    is_aligned = size == 1 or (kind.aligned and begin % size == kind.dtype.itemsize % size == 0)
-    made = array_type(known_dtype(dtype), kind.shape, kind.strides)
+    found = field_of(kind.dtype, names)
+    size = alignment(found.dtype)
+    bytes_ = (found.begin, kind.dtype.itemsize, *found.strides)
+    is_aligned = size == 1 or (kind.aligned and not any(each % size for each in bytes_))
+    shape, strides = (*kind.shape, *found.shape), (*kind.strides, *found.strides)
+    made = array_type(known_dtype(found.dtype), shape, strides)
     return replace(made, writeable=kind.writeable, aligned=is_aligned)
 
 
@@ -369,6 +371,7 @@ METAS: dict[str, View] = {
     "real": part,
     "imag": part,
     "field": field,
+    "array_field": field,
     "bitcast": bitcast,
     "regroup_bytes": regroup_bytes,
     "as_strided": as_strided,

@@ -45,6 +45,14 @@ def _fields() -> Iterator[Make]:
                 yield lambda d=dtype, n=names: (np.ones((3, 2), d)[::-1, 1], n)  # type: ignore[misc]
 
 
+def _array_fields() -> Iterator[Make]:
+    inner = np.dtype([("n", "i4"), ("z", "c16", (2,))])
+    dtype = np.dtype([("x", "f8", (3,)), ("n", "i4"), ("in", inner, (2, 2))])
+    for names in (("x",), ("in", "z")):
+        yield lambda n=names: (np.zeros((3, 2), dtype), n)  # type: ignore[misc]
+        yield lambda n=names: (np.ones((3, 2), dtype)[::-1, 1], n)  # type: ignore[misc]
+
+
 def _index(*axes: tuple[int, int, int]) -> tuple[tuple[SliceSpec, ...]]:
     return (tuple(SliceSpec(*axis) for axis in axes),)
 
@@ -96,6 +104,7 @@ SAMPLES: dict[str, Source] = {
     "real": _parts,
     "imag": _parts,
     "field": _fields,
+    "array_field": _array_fields,
     "bitcast": _same_sizes,
     "reinterpret": _same_sizes,
     "regroup_bytes": _other_sizes,
