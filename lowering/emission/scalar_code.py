@@ -19,7 +19,7 @@ from ..operators.scalar_rules import COMPLEX_MATH, MATH_COSTS, SPECIAL_COSTS, DT
 from .casts import I32, Emit, cast, reinterpret, truth
 from .division_code import divide, floor_divide, fmod, quotient, remainder
 from .llvm_text import Lanes
-from .scalar_power import power_of_scalars
+from .scalar_power import power, power_of_scalars
 
 
 def _arithmetic(on_float: str, on_int: str, on_bool: str) -> Emit:
@@ -133,20 +133,16 @@ def _numeric_extreme(float_test: str, signed: str, unsigned: str) -> Emit:
     return emit
 
 
-def _power(code: Lanes, args: Sequence[str], dtypes: DTypes, result: np.dtype) -> str:
-    return code.math("pow", dtypes[0], args)
-
-
 def _power_of_scalars(code: Lanes, args: Sequence[str], dtypes: DTypes, result: np.dtype) -> str:
     if dtypes[0] == F64:
         return power_of_scalars(code, args)
-    return _power(code, args, dtypes, result)
+    return power(code, args, dtypes, result)
 
 
 def _power_by_one(code: Lanes, args: Sequence[str], dtypes: DTypes, result: np.dtype) -> str:
     """See Note [Powers that NumPy computes otherwise]."""
     dtype, (x, y) = dtypes[0], args
-    power = _power(code, args, dtypes, result)
+    found = power(code, args, dtypes, result)
     for exponent, other in (
         (2.0, lambda base: _square(code, (base,), dtypes, result)),
         (1.0, lambda base: base),
@@ -156,8 +152,8 @@ def _power_by_one(code: Lanes, args: Sequence[str], dtypes: DTypes, result: np.d
         is_it = code.compare("oeq", dtype, y, code.const(exponent, dtype))
         # Of others it would set flags.
         base = code.computed(code.select(is_it, dtype, x, code.const(1.0, dtype)), dtype)
-        power = code.select(is_it, dtype, other(base), power)
-    return power
+        found = code.select(is_it, dtype, other(base), found)
+    return found
 
 
 def _fused_multiply_add(code: Lanes, args: Sequence[str], dtypes: DTypes, result: np.dtype) -> str:
@@ -338,10 +334,10 @@ NUMPY_CODE: dict[str, Emit] = {
     "remainder": remainder,
     "fmod": fmod,
     "fused_multiply_add": _fused_multiply_add,
-    "power": _power,
+    "power": power,
     "power_by_one": _power_by_one,
     "power_of_scalars": _power_of_scalars,
-    "float_power": _power,
+    "float_power": power,
     "negative": _negative,
     "positive": _identity,
     "conjugate": _identity,

@@ -1,12 +1,15 @@
-"""``x ** y`` of two scalars, which is the C library's pow in Python and in NumPy alike."""
+"""``x ** y`` of floats; of two scalars it is the C library's pow, in Python and NumPy alike."""
 
 from __future__ import annotations
 
 import struct
 from collections.abc import Sequence
 
+import numpy as np
+
 from ..nests.buffers import BOOL, F64, I64
-from ..operators.scalar_rules import NEARLY_EXACT
+from ..operators.scalar_rules import NEARLY_EXACT, DTypes
+from ..vector_math import MOST_OF_SINGLES, WHOLE_POWERS
 from .llvm_text import Lanes, ModuleText, constant
 
 # Note [Powers by pow]
@@ -67,6 +70,16 @@ _WAYS = {
 }
 _EVEN = (2.0, 4.0)  # of either zero they are 0.0
 _POSITIVE = (*_EVEN, 0.5)  # results without a sign, but for nan
+
+
+def power(code: Lanes, args: Sequence[str], dtypes: DTypes, result: np.dtype) -> str:
+    """The power within a bound, as of arrays."""
+    dtype, (x, y) = dtypes[0], args
+    for exponent, function in WHOLE_POWERS.items():
+        is_exact = dtype == F64 or abs(exponent) <= MOST_OF_SINGLES
+        if is_exact and y == code.const(float(exponent), dtype):
+            return code.math(function, dtype, (x,))
+    return code.math("pow", dtype, args)
 
 
 def power_of_scalars(code: Lanes, args: Sequence[str]) -> str:

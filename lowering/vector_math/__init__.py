@@ -10,7 +10,7 @@ nan, infinities, signed zeros and arguments outside the domain, these functions 
 """
 
 from collections.abc import Callable, Mapping
-from functools import cache
+from functools import cache, partial
 from importlib import import_module
 from types import MappingProxyType
 from typing import Final
@@ -19,7 +19,17 @@ from fxc.ir.records import frozen
 
 from .builder import Code, Value
 
-__all__ = ["EXACT", "FUNCTIONS", "PAIRS", "Definitions", "definitions", "pair_type", "symbol"]
+__all__ = [
+    "EXACT",
+    "FUNCTIONS",
+    "MOST_OF_SINGLES",
+    "PAIRS",
+    "WHOLE_POWERS",
+    "Definitions",
+    "definitions",
+    "pair_type",
+    "symbol",
+]
 
 _Builder = Callable[..., Value | tuple[Value, ...]]
 
@@ -40,13 +50,20 @@ _MODULES: Final[Mapping[str, str]] = {
     "complex_functions": "complex_exp complex_log complex_sqrt",
 }
 _MODULE_OF = {name: module for module, names in _MODULES.items() for name in names.split()}
+
+WHOLE_POWERS: Final[Mapping[int, str]] = MappingProxyType(
+    {each: f"pow{each}" for each in (*range(-6, -1), *range(3, 13)) if each not in (9, 11)}
+)
+"""The functions of powers by these numbers. float32 has those whose products fit float64."""
+MOST_OF_SINGLES: Final = 6
+
 PAIRS: Final = frozenset(name for name in _MODULE_OF if name.startswith("complex_"))
 """Those that take a complex number, as two arguments, and give one, as a pair."""
 
 _BINARY = PAIRS | {"arctan2", "fmod", "hypot", "pow", "xlogy", "xlog1py", "rel_entr"}
 
 FUNCTIONS: Final[Mapping[str, int]] = MappingProxyType(
-    {name: 2 if name in _BINARY else 1 for name in _MODULE_OF}
+    {name: 2 if name in _BINARY else 1 for name in (*_MODULE_OF, *WHOLE_POWERS.values())}
 )
 """The functions there are, by name, with their number of arguments."""
 
@@ -103,8 +120,7 @@ class _Built:
 
 @cache
 def _built(name: str, kind: str, lanes: int, permutes: int) -> _Built:
-    build: _Builder = getattr(import_module(f".{_MODULE_OF[name]}", __name__), name)
-    code = Code(lanes, permutes)
+    build, code = _builder(name), Code(lanes, permutes)
     parameters = [code.argument(kind, register) for register in ("%x", "%y")[: FUNCTIONS[name]]]
     label = symbol(name, kind, lanes)
     result = build(code, *parameters)
@@ -112,6 +128,18 @@ def _built(name: str, kind: str, lanes: int, permutes: int) -> _Built:
         result = _joined(code, result, kind)
     text = code.function(label, parameters, result, _ATTRIBUTES)
     return _Built(frozenset(code.declares), code.helpers | {label: text})
+
+
+def _builder(name: str) -> _Builder:
+    for exponent, each in WHOLE_POWERS.items():
+        if each == name:
+            return partial(_function("whole_powers", "whole_power"), exponent=exponent)
+    return _function(_MODULE_OF[name], name)
+
+
+def _function(module: str, name: str) -> _Builder:
+    found: _Builder = getattr(import_module(f".{module}", __name__), name)
+    return found
 
 
 def _joined(code: Code, parts: tuple[Value, ...], kind: str) -> Value:

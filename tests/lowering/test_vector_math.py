@@ -216,6 +216,69 @@ def test_specials_are_those_of_numpy(name: str, kind: str) -> None:
     assert (np.isnan(got) | (np.signbit(got) == np.signbit(expected))).all()
 
 
+_WHOLE = [
+    (exponent, kind)
+    for exponent in vector_math.WHOLE_POWERS
+    for kind in LANES
+    if kind == "f64" or abs(exponent) <= vector_math.MOST_OF_SINGLES
+]
+
+
+def _bases(exponent: int, kind: str) -> Floats:
+    """Those with results of all sizes, a little beyond what there is, and special ones."""
+    dtype, rng = DTYPES[kind], np.random.default_rng(exponent + 10)
+    info = np.finfo(dtype)
+    sizes = rng.uniform(info.minexp - info.nmant - 2, info.maxexp + 1, COUNT) / exponent
+    with np.errstate(over="ignore"):
+        bases = (2.0**sizes * rng.choice([-1, 1], COUNT)).astype(dtype)
+    every = np.concatenate(
+        [bases, rng.uniform(-10, 10, COUNT).astype(dtype), special_values(dtype)]
+    )
+    return np.concatenate([every, every[: -len(every) % 16]])
+
+
+@pytest.mark.bits
+@pytest.mark.skipif(not EXTENDED, reason="longdouble is no wider than float64")
+@pytest.mark.parametrize(("exponent", "kind"), _WHOLE)
+def test_whole_powers_are_nearly_exact(exponent: int, kind: str) -> None:
+    x = _bases(exponent, kind)
+    got = runner(vector_math.WHOLE_POWERS[exponent], kind, LANES[kind])(x)
+    with np.errstate(all="ignore"):
+        expected = np.power(x, exponent, dtype=x.dtype)
+        errors = errors_in_ulps(got, x.astype(np.longdouble) ** exponent)
+        size = np.abs(np.log2(np.abs(x))) * abs(exponent)
+    assert errors.max() <= bound("pow", kind), float(x[np.argmax(errors)]).hex()
+    assert errors[(size < 880) | (kind == "f32")].max() <= 0.51
+    special = ~np.isfinite(expected) | (expected == 0)
+    assert (special == (~np.isfinite(got) | (got == 0))).all()
+    assert same_bits(got[special], expected[special]).all()
+
+
+@pytest.mark.parametrize(("exponent", "kind"), [(-3, "f64"), (7, "f64"), (5, "f32")])
+def test_whole_powers_have_the_same_bits_everywhere(exponent: int, kind: str) -> None:
+    name, x = vector_math.WHOLE_POWERS[exponent], _bases(exponent, kind)
+    expected = runner(name, kind, LANES[kind])(x)
+    assert has_the_same_bits_everywhere(name, kind, (x,), expected)
+
+
+@pytest.mark.parametrize("exponent", [3, 4, -2])
+def test_whole_powers_report_what_numpy_reports(exponent: int) -> None:
+    """Zeros, infinities and nan among others set no flags but that of a division by zero."""
+    compiled = fxc.compile(lambda x: x**exponent, fullgraph=True)
+    usual = np.array([1.5, np.inf, -np.inf, np.nan, -2.0, 0.0, -0.0])[: 7 if exponent > 0 else 5]
+    for x in (np.linspace(1, 9, 40), np.tile(usual, 6)):
+        with np.errstate(all="raise"):
+            assert_array_equal_within_an_ulp(compiled(x), x**exponent)
+    kind = "overflow" if exponent > 0 else "divide by zero"
+    with pytest.warns(RuntimeWarning, match=kind):
+        compiled(np.array([1.0, 1e200, 0.0]))
+
+
+def assert_array_equal_within_an_ulp(found: Floats, expected: Floats) -> None:
+    np.testing.assert_array_equal(np.isnan(found), np.isnan(expected))
+    np.testing.assert_array_max_ulp(np.nan_to_num(found), np.nan_to_num(expected), 1)
+
+
 @pytest.mark.bits
 @pytest.mark.parametrize("kind", LANES)
 def test_fmod_is_exact(kind: str) -> None:
