@@ -33,6 +33,7 @@ from .scheduling.vectors_together import vectors_together
 reassociate = import_later("fxc.lowering.scheduling.reassociate", "reassociate")
 fixed_numbers = import_later("fxc.lowering.scheduling.fixed_numbers", "fixed_numbers")
 known_places = import_later("fxc.lowering.scheduling.known_places", "known_places")
+steps_ahead = import_later("fxc.lowering.scheduling.steps_ahead", "steps_ahead")
 tabulated = import_later("fxc.lowering.scheduling.tabulated", "tabulated")
 
 _SCHEDULING: tuple[Callable[[Program], Program], ...] = (
@@ -45,6 +46,7 @@ _SCHEDULING: tuple[Callable[[Program], Program], ...] = (
     tabulated,
     short_dots,
     independent_steps,
+    steps_ahead,
     block_columns,
     speculate,
     known_places,
@@ -54,6 +56,7 @@ _SCHEDULING: tuple[Callable[[Program], Program], ...] = (
 )
 
 _IN_FRONT = (fixed_numbers, tabulated)  # of loops of the user's program
+_OF_LOOPS = (*_IN_FRONT, steps_ahead)
 
 
 def _has_loops(program: Program) -> bool:
@@ -86,7 +89,9 @@ def lower(
     program = same_sizes(program, graph.guards)
     done("same_sizes", program)
     for schedule in (reassociate, *_SCHEDULING) if fast else _SCHEDULING:
-        if schedule in _IN_FRONT and (careful or not _has_loops(program)):
+        if schedule in _OF_LOOPS and not _has_loops(program):
+            continue
+        if schedule in _IN_FRONT and careful:
             continue  # what no iteration needs may set flags
         program = schedule(program)
         done(schedule.__name__, program)
