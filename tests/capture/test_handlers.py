@@ -330,3 +330,30 @@ def test_jumps_out_of_finally():
     for x in (x8(), -x8()):
         with contextlib.suppress(fxc.CaptureWarning):
             np.testing.assert_array_equal(compiled(x.copy()), finally_returns(x.copy()))
+
+
+class Diverged(ArithmeticError):
+    pass
+
+
+class Missing(LookupError):
+    def __str__(self):
+        return "missing"
+
+
+@pytest.mark.parametrize("kind", [Diverged, Missing])
+def test_exceptions_of_the_program_are_made_as_pythons(kind):
+    def program(x, n):
+        try:
+            if n % 2:
+                raise kind(f"after {n}")
+        except Diverged as error:
+            return x * 2, error.args
+        return x * 3
+
+    compiled = fxc.compile(program, fullgraph=True)
+    for n in (3, 4, 5):
+        with contextlib.ExitStack() as stack:
+            if kind is Missing and n % 2:
+                stack.enter_context(pytest.raises(Missing, match="missing"))
+            np.testing.assert_equal(compiled(x8(), n), program(x8(), n))

@@ -45,7 +45,7 @@ def made_of(door: PlainCalls, f: type, args: Args, kwargs: Kwargs) -> Any:
     if f in purity.PURE_CLASSES:
         return door.made(door.run_plain(f, args, kwargs))
     if issubclass(f, BaseException):
-        if f.__init__ is Exception.__init__ or f.__module__ in ("builtins", "numpy.exceptions"):
+        if _is_made_by_python(f):
             door.check_methods(f)
             return f(*args, **kwargs)
     elif f.__new__ is object.__new__ and is_python_class(f):
@@ -61,6 +61,12 @@ def made_of(door: PlainCalls, f: type, args: Args, kwargs: Kwargs) -> Any:
     elif (found := made_by(door.outside, f, args, kwargs)) is not NotImplemented:
         return found
     raise door.refuse_call(f)
+
+
+def _is_made_by_python(f: type) -> bool:
+    """Whether no class of the program has a part in how such an exception is made."""
+    makers = (base for base in f.__mro__ if not {"__init__", "__new__"}.isdisjoint(vars(base)))
+    return type(f) is type and next(makers).__module__ in ("builtins", "numpy.exceptions")
 
 
 def _construct(door: PlainCalls, f: type, args: Args, kwargs: Kwargs) -> Any:
