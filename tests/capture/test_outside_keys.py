@@ -115,3 +115,47 @@ def test_keys_are_classes_and_data_types() -> None:
         got: dict[Any, Any] = {}
         assert difference(run(scaled, (x, expected)), run(compiled, (x, got))) == ""
         assert list(map(repr, got.items())) == list(map(repr, expected.items()))
+
+
+SCORES = {("A", "A"): 4, ("A", "R"): -1, ("R", "R"): 5, ("N", "N"): 6, ("A", "N"): -2}
+RATES = {("A", 1): 2.5, ("R", 0): 3.5}
+PLACES = {"A": 0, "R": 1}
+
+
+def get_either_way(a: Any, b: Any) -> Any:
+    return SCORES.get((a, b), SCORES.get((b, a), -1 if a != b else 4))
+
+
+def get_or_none(a: Any, b: Any) -> Any:
+    found = SCORES.get((a, "A"))
+    return SCORES.get((b, a), 2) if found is None else found
+
+
+def there_or_not(a: Any, b: Any) -> Any:
+    return SCORES[a, b] if (a, b) in SCORES else PLACES.get(a, 2)
+
+
+def beside_ints(a: Any, b: Any) -> Any:
+    return RATES.get((a, PLACES.get(b, 7)), 0.5)
+
+
+@pytest.mark.parametrize("score", [get_either_way, get_or_none, there_or_not, beside_ints])
+def test_keys_are_characters_that_depend_on_data(score: Any) -> None:
+    def walk(s: str, t: str) -> Any:
+        i, j, total = 0, 0, 0.0
+        while i < len(s) and j < len(t):
+            total += score(s[i], t[j]) * (i + 2 * j)
+            if total > 9:
+                i += 1
+            else:
+                j += 1
+        return total, i, j
+
+    compiled = fxc.compile(walk, fullgraph=True)
+    for texts in (("ARN", "NNRA"), ("ARNRARA", "NRAAANN"), ("NARAAAR", "RRNAAR"), ("", "A")):
+        assert difference(run(walk, texts), run(compiled, texts)) == ""
+    SCORES["N", "R"] = 11
+    try:
+        assert difference(run(walk, ("NRNN", "RARAN")), run(compiled, ("NRNN", "RARAN"))) == ""
+    finally:
+        del SCORES["N", "R"]

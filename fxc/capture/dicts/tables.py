@@ -158,16 +158,23 @@ class KeyedTable:
         return KeyedTable(owner) if kind in (dict, OrderedDict) else owner
 
     def get(self, key: object, default: object = None) -> Any:
+        if differing_in(key) is not None:
+            return each_way(lambda each: self.get(each, default), key)
+        self._settle(key)
         found = self._at(key, default)
         return self._owner.get(key, default) if found is NotImplemented else found
 
     def __getitem__(self, key: object) -> Any:
         if differing_in(key) is not None:
             return each_way(self.__getitem__, key)
-        if isinstance(self._owner, External) and is_unknown_key(key):
-            self._owner.settle()
+        self._settle(key)
         found = self._at(key)
         return self._owner[key] if found is NotImplemented else found
+
+    def _settle(self, key: object) -> None:
+        """Read all of a dict from outside, if the key is not known."""
+        if isinstance(self._owner, External) and is_unknown_key(key):
+            self._owner.settle()
 
     def _at(self, key: object, *default: object) -> Any:
         if not is_unknown_key(key):

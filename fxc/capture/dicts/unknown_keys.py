@@ -20,7 +20,7 @@ from ..numbers.traced_int import int_dim
 from ..values.maybe_set import MaybeSet
 from ..values.operands import Traced, constant, wrap
 
-_MOST = 64  # keys
+_MOST = 512  # keys
 
 
 def is_unknown_key(key: object) -> bool:
@@ -65,17 +65,35 @@ def place_of_key(keys: Sequence[Any], key: object) -> tuple[Any, Any] | None:
     }:
         return None
     rows = [each if type(each) is tuple else (each,) for each in keys]
-    if any(len(row) != len(parts) or not all(map(_is_small, row)) for row in rows):
-        return None
-    if any(map(is_text, parts)):
+    if any(len(row) != len(parts) for row in rows):
         return None
     same: Any = None
     for column, part in zip(zip(*rows, strict=True), parts, strict=True):
-        scalar = scalar_of(part)
-        number = part if scalar is None else to_int(scalar)
-        test = wrap(constant(np.array(column))) == number
+        test = _equal(column, part)
+        if test is None:
+            return None
         same = test if same is None else np.logical_and(same, test)
     return to_python(same.argmax()), to_python(same.any())
+
+
+def _equal(column: Sequence[Any], part: Any) -> Any:
+    """Where a number or a text stands among others of its kind; None if some are of another."""
+    if not all(map(_is_small, column)):
+        return _equal_text(column, part) if all(type(x) is str for x in column) else None
+    if is_text(part) or type(part) is Char:
+        return None
+    scalar = scalar_of(part)
+    return wrap(constant(np.array(column))) == (part if scalar is None else to_int(scalar))
+
+
+def _equal_text(column: Sequence[str], part: object) -> Any:
+    """The same of texts, which are numbered for that."""
+    texts = {text: number for number, text in enumerate(dict.fromkeys(column))}
+    numbers: Any = wrap(constant(np.array([texts[text] for text in column])))
+    if type(part) is str:
+        return numbers == texts.get(part, -1)
+    found = place_of_key([*texts], part)
+    return None if found is None else np.logical_and(numbers == found[0], found[1])
 
 
 def _place_of_text(keys: Sequence[object], key: Several) -> tuple[Any, Any]:

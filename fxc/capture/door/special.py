@@ -20,13 +20,14 @@ from fxc.ir.error_kinds import ITERATOR, NUMPY_OPTION, OBJECT
 from fxc.ir.later import import_later
 
 from ..arrays.creation import is_array
+from ..dicts.tables import KeyedTable
 from ..dicts.unknown_keys import is_text
 from ..forms.options import record_of
 from ..forms.truths import flag_of
 from ..lists.list_room import WithLength
 from ..lists.traced_lists import TracedList
 from ..numbers.traced_int import int_dim, largest, smallest
-from ..outside.containers import External, plain_key
+from ..outside.containers import External, ExternalMapping, plain_key
 from ..regions.counted import Bounded, Counted, range_of
 from ..session.locations import OURS, Ignoring
 from ..session.refusing import refusal, refuse
@@ -287,6 +288,7 @@ SPECIAL: dict[Any, Callable[..., Any]] = {
     chr: chr_of,
     deque: deque_of,
     Counter: counter_of,
+    ExternalMapping.get: lambda door, owner, *args: KeyedTable.of(owner).get(*args),
     np.dtype: dtype_of,
     dict: dict_or_set(dict),
     set: dict_or_set(set),
