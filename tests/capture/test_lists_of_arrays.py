@@ -132,10 +132,42 @@ def views(u, n):
     return np.array(found), total, sum(by_sign.values())
 
 
+def parts(u, n):
+    found = [u * 1]
+    for i in range(n):
+        if u[i % 5] > 0:
+            found.append(found[-1] * 0.5 + i)
+    lengths = [np.abs(b - a).sum() for a, b in zip(found, found[1:])]  # noqa: B905, RUF007
+    turned = found[::-1]
+    turned.append(u + 1)
+    turned[0] = u * 2
+    return np.array(turned), np.array(found[:-1]), sum(lengths), len(turned)
+
+
+def the_other_way_round(u, n):
+    found = [u * 1]
+    for i in range(n):
+        if u[i % 5] > 0:
+            found.append(u * i)
+    found = found[::-1]
+    found.append(u + 1)
+    return found[1:]
+
+
+def by_their_sums(u, n):
+    found = [(u * 0, 0)]
+    for i in range(n):
+        if u[i % 5] > 0:
+            found.append((u * i, i % 7))
+    found.sort(key=lambda item: item[0].sum())
+    first = sorted(found, key=lambda item: -item[1])
+    return first, np.array([each for each, _ in found[:3]])
+
+
 PROGRAMS: list[Callable[..., Any]] = [
     snapshots, stacked, joined_along_axes, from_the_last, with_times, matrices_in_both_orders, run_over, a_stack,
     until_enough, best_copied,
-    views,
+    views, parts, the_other_way_round, by_their_sums,
 ]  # fmt: skip
 
 
@@ -288,9 +320,34 @@ def with_the_argument(found, u):
     return found
 
 
+def a_part_beside_the_list(found, u):
+    return found, found[1:]
+
+
+def a_part_beside_an_item(found, u):
+    return found[::-1], found[0]
+
+
+def two_parts(found, u):
+    return found[1:], found[:-1]
+
+
+def an_item_of_a_part_is_written(found, u):
+    found[1:][0][...] = 7
+    return np.array(found)
+
+
+def an_item_of_a_part_is_one(found, u):
+    return found[::-1][0] is found[-1]
+
+
 @pytest.mark.parametrize(
     "use",
-    [results, results_twice, items_that_are_one, an_item_is_written, with_the_argument],
+    [
+        *(results, results_twice, items_that_are_one, an_item_is_written, with_the_argument),
+        *(a_part_beside_the_list, a_part_beside_an_item, two_parts, an_item_of_a_part_is_written),
+        an_item_of_a_part_is_one,
+    ],
     ids=lambda each: each.__name__,
 )
 def test_what_the_results_could_tell_is_refused(use: Any) -> None:

@@ -244,7 +244,8 @@ def _few_sorted(door: PlainCalls, items: list[Any], key: object, reverse: bool) 
     """``sorted`` of a list that Python knows."""
     keys = [x if key is None else door.call(key, x) for x in items]
     keys = [door.as_tuple(x) if is_compared(x) else x for x in keys]
-    found = few_in_order(items, keys, reverse) if has_traced(keys) else None
+    is_open = len(items) > 1 and has_traced(keys)
+    found = few_in_order(items, keys, reverse) if is_open else None
     if found is None:
         places = sorted(range(len(items)), key=keys.__getitem__, reverse=reverse)
         found = [items[place] for place in places]

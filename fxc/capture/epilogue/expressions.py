@@ -147,7 +147,7 @@ class ExpressionBuilder(ExpressionParts):
         made = self._listed(form, names)
         made = f"[{first}*{made}]" if first else made
         self._outside.session.door.places.check_returned_list(classes_in(form), self._sealed)
-        self._outside.session.aliases.returned.append(x)
+        self._outside.session.aliases.returned.append(x.keeper)
         return f"deque({made})" if x.of is deque else made
 
     def _listed(self, form: Form, arrays: Iterator[str]) -> str:

@@ -32,8 +32,8 @@ class Contents(Traced):
     """Items, the length, and what is known of it."""
 
     __slots__ = (
-        *("_borrowed", "_changing", "_depth", "_items", "_known", "_most", "_room", "_size"),
-        *("_spare", "_turns", "changes", "home", "of", "session"),
+        *("_borrowed", "_changing", "_depth", "_items", "_keeper", "_known", "_most", "_room"),
+        *("_size", "_spare", "_turns", "changes", "home", "of", "session"),
     )
 
     def __init__(
@@ -53,6 +53,7 @@ class Contents(Traced):
         self._known: Dim | None = None  # the length, see Note [Lists of a size]
         self._changing = False  # whether a statement changes the length
         self.changes = 0  # of the length, or of which items these are
+        self._keeper: Contents | None = None  # the list that this is a part of
         # The items that it begins with, if they are the caller's arrays, and () after changes.
         self._borrowed: Sequence[Any] | None = None
 
@@ -82,6 +83,17 @@ class Contents(Traced):
         """Note that it has arrays of the caller's: these, which it begins with, or others."""
         self._borrowed = items
         self.session.aliases.borrowers.append(self)
+
+    @property
+    def keeper(self) -> Contents:
+        """The list to which its arrays are given."""
+        return self if self._keeper is None else self._keeper
+
+    def share(self, other: Contents) -> None:
+        """Note that it has arrays of another list, which are that one's."""
+        self._keeper = other.keeper
+        if other._borrowed is not None:
+            self.borrow(())
 
     @property
     def borrowed(self) -> Sequence[Any]:
@@ -136,7 +148,7 @@ class Contents(Traced):
         session = self.session
         given = [value for value in arrays_in(x) if value not in lent]
         for value in given:
-            check_gift(session, self, value)
+            check_gift(session, self.keeper, value)
         records, places = list(records_in(x)), session.door.places
         for each in records:
             places.check_item(each)
@@ -144,13 +156,13 @@ class Contents(Traced):
         for each in records:
             places.note_item(each)
         for value in given:
-            give(session, self, value)
+            give(session, self.keeper, value)
 
     def at(self, place: Int, part: int | None = None) -> Any:
         """The item at a place that there is, or a part of it: what has been read is noted."""
         found, session = self.room.at(place, part), self.session
         for value in arrays_in(found):
-            give(session, self, value)
+            give(session, self.keeper, value)
         for each in records_in(found):
             session.door.places.note_item(each)
         return found

@@ -112,22 +112,28 @@ class ListParts(Buffer):
         return self.part(slice(None))
 
     def part(self, key: slice) -> Self:
-        form, arrays, most = self._contents("a slice")
-        return self.of_columns(form, [wrap(array)[key] for array in arrays], most)
+        return self._of_items("a slice", key)
 
     def in_order(self, key: _Key | None, reverse: object) -> Self:
         """``sorted(self, key=key, reverse=reverse)``."""
+        if type(reverse) is bool and (key is not None or isinstance(self.room.form, Items)):
+            return self._of_items("sorted()", self._keys(self.room.form, key)._order(reverse))
         form, arrays, most = self._contents("sorted()")
-        if type(reverse) is bool and (key is not None or isinstance(form, Items)):
-            places = self._keys(form, key)._order(reverse)
-            return self.of_columns(form, [wrap(array)[places] for array in arrays], most)
         if not (isinstance(form, Number) and key is None) or type(reverse) is not bool:
             raise self.unclear("sorted() by a key, of tuples, or of numbers of several kinds,")
         return self.of_columns(form, [array_in_order(wrap(arrays[0]), reverse)], most)
 
-    def _contents(self, what: str) -> tuple[Form, list[Value], Dim]:
-        form, arrays = self.arrays()
+    def _of_items(self, what: str, places: Any) -> Self:
+        """A new list of the items at these places."""
+        form, arrays, most = self._contents(what, of_arrays=True)
+        found = self.of_columns(form, [wrap(array)[places] for array in arrays], most)
         if is_of_arrays(form):
+            found.share(self)
+        return found
+
+    def _contents(self, what: str, *, of_arrays: bool = False) -> tuple[Form, list[Value], Dim]:
+        form, arrays = self.arrays()
+        if is_of_arrays(form) and not (of_arrays and not may_change(form)):
             raise self.unclear(f"{what} of arrays, which would be in two lists,")
         self.session.door.places.note_shared(classes_in(form))
         return form, arrays, self.room.most

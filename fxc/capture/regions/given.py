@@ -29,6 +29,8 @@ from ..session.session import Session, current
 # (``Aliases.lent``), and a list that is returned begins with these arrays themselves.
 # So may a view be that is appended (``rows.append(m[i])``): nobody writes to the array that it
 # shows, and neither the list nor an item of it is returned.
+# The arrays in a part of a list, or in a sorted one, are given to the list that it is made of, its
+# ``keeper``: so one of the two is returned, and its items are not told apart from the other's.
 
 
 def give(session: Session, items: object, value: Value) -> None:
