@@ -72,9 +72,42 @@ def written_behind(x):
     return out, again is out, np.append(out, False)
 
 
-@pytest.mark.parametrize(
-    "fn", [peaks, records, several_at_once, in_loops, left_early, written_behind]
-)
+def begun_in_a_loop(x):
+    out, ends = np.zeros(len(x)), np.array([], dtype=int)
+    for i in range(len(x)):
+        near, weights = np.array([]), np.array([])
+        for j in range(len(x)):
+            if abs(x[i] - x[j]) < 0.3:
+                near = np.append(near, x[j])
+                weights = np.append(weights, 1 / (1 + abs(i - j)))
+        out[i] = (near * weights).sum() / weights.sum() if len(near) > 1 else -1.0
+        if len(near) > 2:
+            ends = np.append(ends, [i, len(near)])
+    return out, ends
+
+
+def _above(x, least):
+    found = np.empty((0, 2))
+    for i, v in enumerate(x):
+        if v > least:
+            found = np.vstack((found, [i, v]))
+    return found
+
+
+def begun_in_a_function(x):
+    total = 0.0
+    for v in x:
+        rows = _above(x, v)
+        total += rows[:, 1].max() - rows[0, 0] if len(rows) else 1.0
+        for place, height in rows:
+            total -= place * height
+    return total
+
+
+CAPTURED = [peaks, records, several_at_once, in_loops, left_early, written_behind]
+
+
+@pytest.mark.parametrize("fn", [*CAPTURED, begun_in_a_loop, begun_in_a_function])
 def test_captured(fn: Callable[..., Any]) -> None:
     compiled = fxc.compile(fn, fullgraph=True, dynamic=True)
     for n in (40, 41, 12, 90):
@@ -128,6 +161,31 @@ def of_other_rows(x):
     return out
 
 
+def written_where_it_is_begun(x):
+    total = 0.0
+    for v in x:
+        out = np.array([1.0, 2.0])
+        first = out
+        for w in x:
+            if w > v:
+                out = np.append(out, w)
+        out[0] = 5
+        total += out.sum() + first[0]
+    return total
+
+
+def replaced_by_another(x):
+    best = np.array([])
+    for v in x:
+        out = np.array([])
+        for w in x:
+            if w > v:
+                out = np.append(out, w)
+        if len(out) > len(best):
+            best = out
+    return best
+
+
 def made_longer_twice(x):
     out, other = np.array([]), np.array([])
     for v in x:
@@ -141,7 +199,10 @@ def made_longer_twice(x):
 @pytest.mark.filterwarnings("ignore::fxc.CaptureWarning")
 @pytest.mark.parametrize(
     "fn",
-    [beside_the_first, asked, kept_in_a_loop, of_another_dtype, of_other_rows, made_longer_twice],
+    [
+        *(beside_the_first, asked, kept_in_a_loop, of_another_dtype, of_other_rows),
+        *(made_longer_twice, written_where_it_is_begun, replaced_by_another),
+    ],
 )
 def test_left_to_python(fn: Callable[..., Any]) -> None:
     with pytest.raises(fxc.CaptureError):
