@@ -42,6 +42,19 @@ def _in_ranges(x):
     return total
 
 
+def _in_varying_ranges(x):
+    n, total = len(x), 0
+    for i in range(n):
+        for j in range(n):
+            if i - 1 in range(n) and j + 1 in range(n) and x[i] in range(-1, 4):
+                total += 1
+            if j in range(i, n) or (i - j) in range(-2, 7, 3):
+                total += 100
+            if j not in range(n, i, -2) and int(x[j]) in range(i, n):
+                total += 10_000
+    return total, n - 1 in range(n), n in range(n)
+
+
 def _in_arrays(x):
     seen = 0
     for i in range(len(x)):
@@ -92,6 +105,7 @@ def _any_all(x):
     ("program", "given"),
     [
         *((f, INTS.astype(t)) for f in (_in_literals, _in_ranges, _in_arrays) for t in "iBl"),
+        *((_in_varying_ranges, INTS.astype(t)) for t in "ib"),
         *((_searches, INTS.astype(t)) for t in "ild"),
         (_in_arrays, FLOATS),
         (_any_all, INTS),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from typing import Any
 
@@ -76,3 +77,60 @@ def test_sizes_that_follow_from_data_stay_measured() -> None:
     given = RNG.random(6), np.arange(6)
     assert difference(run(program, given), run(compiled, given)) == ""
     assert "fori_loop" in str(compiled.inspect(*given).captured)
+
+
+def _distances(x: Any) -> Any:
+    n, total = len(x), 0.0
+    out, small = np.zeros((n, n)), np.zeros((n, n), np.int16)
+    for i in range(n):
+        for j in range(n):
+            out[i, j] = x[i] / (1 + abs(i - j)) + abs(abs(i - 3) - j) % 4
+            small[i, j] = (i - j) ** 2
+            total += len(range(i, j)) + len(range(j, -1, -2)) * x[abs(i - j)]
+            if x[i] > x[j]:
+                total -= len(range(i, j)) * abs(i - j)
+    return out, small, total
+
+
+def test_distances_of_two_counters() -> None:
+    """``range(i, j)`` has no item where j is less; it had a length below zero."""
+    compiled = fxc.compile(_distances, fullgraph=True)
+    for n in (9, 12, 7):
+        x = RNG.random(n)
+        assert difference(run(_distances, (x,)), run(compiled, (x,))) == ""
+    assert compiled.cache_info().eager_calls == 0
+    assert "fori_loop" in str(compiled.inspect(x).captured)
+
+
+def test_an_array_of_a_range_that_may_be_empty() -> None:
+    """An array of nothing is one of floats."""
+
+    def program(x: Any) -> Any:
+        return [np.array(range(i, n)).sum() for i in range(len(x)) for n in (3, i + 1)]
+
+    compiled = fxc.compile(program, fullgraph=True)
+    for n in (3, 4, 9):
+        x = RNG.random(n)
+        assert difference(run(program, (x,)), run(compiled, (x,))) == ""
+
+
+def test_squares_of_counters_in_bytes() -> None:
+    """What terms come to at most may be a number; that was an internal error."""
+
+    def program(x: Any) -> Any:
+        small = np.zeros((len(x), len(x)), np.int8)
+        for i in range(len(x)):
+            for j in range(len(x)):
+                small[i, j] = (i - j) ** 2
+        return small
+
+    for n in (6, 12):
+        x = np.zeros(n)
+        with contextlib.suppress(fxc.CaptureError):
+            assert difference(run(program, (x,)), _called(program, x)) == ""
+
+
+def _called(program: Callable[..., Any], x: Any) -> Any:
+    compiled = fxc.compile(program, fullgraph=True)
+    compiled(x.copy())
+    return run(compiled, (x,))

@@ -104,7 +104,11 @@ class TracedInt(TakesUfuncs, Traced):
         return self
 
     def __abs__(self) -> Any:
-        return self if guard(self._dim, ">=", 0) else wrap_dim(-self._dim)
+        ask = decide_in_loops if current().varies(self._dim) else guard
+        is_natural = ask(self._dim, ">=", 0)
+        if is_natural is None:
+            return largest([self, -self])
+        return self if is_natural else wrap_dim(-self._dim)
 
     def __round__(self, digits: int | None = None) -> Any:
         return self if digits is None or digits >= 0 else round(self._known(), digits)

@@ -11,23 +11,34 @@ import numpy as np
 from fxc.ir.error_kinds import CHANGE_IN_LOOP, ITERATOR
 from fxc.ir.errors import CaptureError
 from fxc.ir.graph import Literal, Operand
-from fxc.ir.size_functions import floordiv, hint
+from fxc.ir.size_functions import floordiv, hint, maximum
 from fxc.ir.size_guards import guard
 from fxc.ir.symbols import Dim, SymFunc, counted_in
 from fxc.ir.types import ScalarType
 from fxc.ops.metas.shapes import normalize_slice, slice_length
 
 from ..arrays.traced_array import TracedArray
+from ..arrays.ufuncs import call_ufunc
+from ..forms.truths import demand
 from ..numbers.derived import derived
 from ..numbers.dims import dim_of, no_int
 from ..numbers.measured import known_size
-from ..numbers.python_numbers import arithmetic, extremum, scalar_of, to_int
-from ..numbers.traced_int import TracedInt, exact, int_dim, wrap_dim
+from ..numbers.python_numbers import arithmetic, extremum, scalar_of, to_bool, to_int
+from ..numbers.traced_int import TracedInt, decide_in_loops, exact, int_dim, wrap_dim
 from ..outside.lists import ExternalList
 from ..session.refusing import refuse
 from ..session.session import current
 from ..values.limited import refuse_methods
-from ..values.operands import Traced, TracedValue, operand, record, settled
+from ..values.operands import Traced, TracedValue, is_scalar, operand, record, settled
+
+
+def both_hold(one: Any, other: Any) -> Any:
+    """Whether two tests hold, of which some are not known."""
+    if type(one) is not bool and type(other) is not bool:
+        return to_bool(call_ufunc("logical_and", one, other))
+    known, rest = (one, other) if type(one) is bool else (other, one)
+    return rest if known else False
+
 
 FEW = 4  # iterations that Python runs in any case
 Item = Callable[[Any], Any]
@@ -100,11 +111,31 @@ class Counted(_Items, Traced):
         self.of = of
         self.steps = steps
 
+    @property
+    def size(self) -> Dim:
+        """``count``; a range whose bounds vary in loops may have one below 0, which is none."""
+        return maximum(self.count, 0)
+
     def length(self) -> Any:
-        return wrap_dim(self.count)
+        return wrap_dim(self.size)
 
     def at(self, place: object) -> Any:
         return self.item(place)
+
+    def _has(self, x: object) -> Any:
+        first, step = self.steps or (0, None)
+        if type(step) is not int:
+            return NotImplemented
+        is_number = is_scalar(x) and operand(x).type.dtype.kind in "iub"
+        number: Any = to_int(x) if is_number else x
+        if not is_number and int_dim(x) is None:
+            return NotImplemented
+        least: Any = first
+        most: Any = least + step * (self.length() - 1)
+        if step < 0:
+            least, most = most, least
+        inside = both_hold(number >= least, number <= most)
+        return inside if step in (1, -1) else both_hold(inside, (number - first) % step == 0)
 
     def _holds(self) -> Iterable[Any]:
         return (*self.of, self.item)  # a function of the program's may be in ``item``
@@ -114,8 +145,10 @@ class Counted(_Items, Traced):
             raise refuse(
                 ITERATOR, "an iterator among arrays", "use an array, or a list of its items"
             )
+        if decide_in_loops(self.size, ">", 0) is not True and current().varies(self.size):
+            demand(wrap_dim(self.size) > 0)  # an array of nothing is one of floats
         first, step = map(operand, self.steps)
-        return current().value("arange", first, step, length=self.count, dtype=np.dtype(np.int64))
+        return current().value("arange", first, step, length=self.size, dtype=np.dtype(np.int64))
 
     def __iter__(self) -> Iterator[Any]:
         self.taken()
@@ -129,13 +162,13 @@ class Counted(_Items, Traced):
             raise TypeError("'zip' object is not subscriptable")
         if not isinstance(key, slice):
             place = dim_of(key, "an index")
-            place = place + self.count if guard(place, "<", 0) else place
-            if not (guard(place, ">=", 0) and guard(place, "<", self.count)):
+            place = place + self.size if guard(place, "<", 0) else place
+            if not (guard(place, ">=", 0) and guard(place, "<", self.size)):
                 raise IndexError("range object index out of range")
             return self.item(wrap_dim(place))
         bounds = (key.start, key.stop, key.step)
         start, stop, step = (None if x is None else dim_of(x, "a slice bound") for x in bounds)
-        spec = normalize_slice(start, stop, step, self.count)
+        spec = normalize_slice(start, stop, step, self.size)
         return Counted(
             slice_length(spec),
             lambda k: self.item(wrap_dim(spec.start) + k * wrap_dim(spec.step)),

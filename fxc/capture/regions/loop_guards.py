@@ -121,10 +121,10 @@ def _bound(difference: Dim, name: str, ends: tuple[Dim, Dim], relation: str) -> 
     if relation not in _ORDERS:
         return None
     total: Dim = 0
-    for term in difference.terms if isinstance(difference, SymExpr) else ():
-        part = SymExpr((term,))
+    for monomial, factor in difference.terms if isinstance(difference, SymExpr) else ():
+        part = SymExpr(((monomial, factor),))
         if name not in symbols_of(part):
-            total = total + part
+            total = total + (part if monomial else factor)
             continue
         if not is_monotonic(part, name):
             return None

@@ -24,7 +24,7 @@ from ..dicts.unknown_keys import is_text, is_unknown_key, keys_of, place_of_key
 from ..forms.differing import Differing, demand, each_way
 from ..forms.form import Form
 from ..forms.joining import joint_form
-from ..forms.options import graph_type, record_of
+from ..forms.options import graph_type, is_open_int, record_of
 from ..forms.several import Several
 from ..forms.truths import flag_of, truth
 from ..forms.variables import is_same, kind_text
@@ -35,6 +35,7 @@ from ..outside.containers import PLAIN, External
 from ..outside.dicts import ExternalDict
 from ..outside.lists import ExternalList
 from ..outside.sets import ExternalSet
+from ..regions.counted import both_hold
 from ..regions.needed import StatementDoor
 from ..regions.recording import Recording
 from ..regions.structured import recorded, recorded_each
@@ -115,6 +116,8 @@ def contained(door: StatementDoor, x: object, items: Any) -> Any:
         return to_bool(same.any())
     if type(items) is range and is_scalar(x) and operand(x).type.dtype.kind in "iub":
         return _in_range(to_int(x), items)
+    if type(items) is range and is_open_int(x) and x._is_open():  # type: ignore[attr-defined]
+        return _in_range(x, items)
     if type(items) is set and is_unknown_key(x):
         door.dicts.ask(items)
     found: Any = False
@@ -233,10 +236,10 @@ def searched_text(door: StatementDoor, text: str, name: str, char: object) -> An
 def _in_range(number: Any, items: range) -> Any:
     if not items:
         return False
-    inside = (number >= min(items)) & (number <= max(items))
+    inside = both_hold(number >= min(items), number <= max(items))
     if items.step in (1, -1):
         return inside
-    return inside & ((number - items.start) % items.step == 0)
+    return both_hold(inside, (number - items.start) % items.step == 0)
 
 
 def _are_compared(x: Any, items: Any) -> bool:
