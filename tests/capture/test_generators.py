@@ -180,6 +180,22 @@ def _left_in_a_branch(x, q):
     return y
 
 
+def test_a_generator_from_outside_is_not_closed() -> None:
+    """A capture closes those that it leaves suspended: the caller's are none of them."""
+
+    def handed_on(pairs: Any) -> Any:
+        return pairs
+
+    def program(x: Any, pairs: Any) -> Any:
+        return x + 1, handed_on(pairs)
+
+    compiled = fxc.compile(program)
+    for _ in range(2):
+        pairs = ((name, name * 2) for name in "ab")
+        assert compiled(np.ones(2), pairs)[1] is pairs
+        assert dict(pairs) == {"a": "aa", "b": "bb"}
+
+
 def test_a_generator_that_is_left_in_a_branch() -> None:
     """It was left recording: what followed stood in the branch, and that was an InternalError."""
     x = np.linspace(0.0, 1.0, 12)

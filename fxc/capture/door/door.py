@@ -210,7 +210,7 @@ class Door(PlainCalls):
             result = f(*args, **kwargs)
         finally:
             self._recursion.ends(code)
-        if type(result) is GeneratorType:
+        if type(result) is GeneratorType and not self.is_foreign(result):
             self.session.generators.append(weakref.ref(result))
         return result
 
