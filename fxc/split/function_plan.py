@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from fxc.capture.staging.liveness import assigned, free_names
 from fxc.capture.staging.names import FunctionNode, parameters, scope_of
-from fxc.capture.staging.nodes import children
+from fxc.capture.staging.nodes import children, walk
 from fxc.ir.records import frozen
 
 from .flow import Flow, blocks_with_flow, live_at_start, live_before_statement, note_unbound
@@ -166,7 +167,7 @@ def plan_of(
     """The plan of a function, whose syntax tree stays as it is. ``free`` are variables of functions
     around it that parts shall take as arguments, ``rebound`` those that others bind meanwhile.
     """
-    return _Planner(function, free, rebound).plan()
+    return Planner(function, free, rebound).plan
 
 
 def live_before(statements: Sequence[Statement], after: Names) -> Names:
@@ -187,7 +188,9 @@ def always_leaves(statements: Sequence[Statement]) -> bool:
             return False
 
 
-class _Planner:
+class Planner:
+    """What makes the plan of a function, and goes on from there as statements are taken apart."""
+
     def __init__(self, function: FunctionNode, free: Names, rebound: Names) -> None:
         self.free = free
         self.rebound = rebound
@@ -203,9 +206,8 @@ class _Planner:
         self.seen_by = call_that_sees(OF_FRAMES - self.variables, self.body)
         self.unbound: dict[ast.stmt, Names] = {}
         note_unbound(self.body, self.variables - set(self.parameters), self.unbound)
-
-    def plan(self) -> FunctionPlan:
-        return FunctionPlan(
+        self.given: dict[ast.stmt, tuple[Names, Flow]] = {}  # what is live behind each statement
+        self.plan = FunctionPlan(
             self.name,
             self.parameters,
             self.variables,
@@ -218,6 +220,44 @@ class _Planner:
             self.free,
         )
 
+    def take_apart(self, node: ast.stmt, made: Sequence[ast.stmt]) -> bool:
+        """Go on with a plan in which others stand in the place of a statement, with variables of
+        their own. False if that is one with blocks or inner functions, which takes a new plan.
+        """
+        if any(bodies_of(each) for each in (node, *made)) or self.makes_functions(node, *made):
+            return False
+        added = assigned(made) - self.variables
+        self.variables |= added
+        note_unbound(made, self.unbound[node] | added, self.unbound)
+        instead = self.block(made, *self.given[node])
+        body = self.with_instead(self.plan.body, node, instead, added)
+        self.plan = replace(self.plan, variables=self.variables, body=body)
+        return True
+
+    def makes_functions(self, *nodes: ast.stmt) -> bool:
+        """Whether inner functions, which see variables, are made in statements."""
+        return any(isinstance(each, CLOSURES) for each in walk(*nodes))
+
+    def with_instead(
+        self,
+        body: tuple[Statement, ...],
+        node: ast.stmt,
+        instead: tuple[Statement, ...],
+        added: Names,
+    ) -> tuple[Statement, ...]:
+        """A block, or one in which others stand in the place of one of its statements."""
+        found: list[Statement] = []
+        for each in body:
+            blocks = [self.with_instead(block, node, instead, added) for block in each.blocks]
+            if each.node is node:
+                found += instead
+            elif any(new is not old for new, old in zip(blocks, each.blocks, strict=True)):
+                self.unbound[each.node] |= added
+                found.append(self.around(each.node, tuple(blocks)))
+            else:
+                found.append(each)
+        return body if found == [*body] else tuple(found)
+
     def block(self, body: Sequence[ast.stmt], after: Names, flow: Flow) -> tuple[Statement, ...]:
         found: list[Statement] = []
         for node in reversed(body):
@@ -226,7 +266,13 @@ class _Planner:
         return tuple(reversed(found))
 
     def statement(self, node: ast.stmt, after: Names, flow: Flow) -> Statement:
+        self.given[node] = after, flow
         blocks = tuple(self.block(*each) for each in blocks_with_flow(node, after, flow))
+        return self.around(node, blocks)
+
+    def around(self, node: ast.stmt, blocks: tuple[tuple[Statement, ...], ...]) -> Statement:
+        """The statement that has these blocks."""
+        after, flow = self.given[node]
         inside = [each for block in blocks for each in block]
         binds = assigned([node]) & self.variables
         is_loop = isinstance(node, LOOPS)

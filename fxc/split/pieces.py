@@ -12,7 +12,7 @@ from types import CodeType
 from fxc.capture.staging.names import FunctionNode
 from fxc.capture.staging.staging import rebound_around
 
-from .function_plan import FunctionPlan, Statement, plan_of
+from .function_plan import FunctionPlan, Planner, Statement
 from .statement_syntax import Names, Span, blocks_in, span_of
 from .taking_apart import taken_apart, waits
 
@@ -32,7 +32,12 @@ class Pieces:
         self._around: tuple[Names, Names] = (frozenset(), frozenset())
         if inner is not None:
             self._around = _variables_around(inner)
-        self.plan: FunctionPlan = plan_of(node, *self._around)
+        self._planner = Planner(node, *self._around)
+
+    @property
+    def plan(self) -> FunctionPlan:
+        """What is known of the statements, as they are now."""
+        return self._planner.plan
 
     def alone(self, statement: Statement, place: Span | None) -> Statement:
         """The statement of the expression at a place alone, if that leaves something to compile."""
@@ -66,7 +71,8 @@ class Pieces:
             if statement.node in block:
                 at = block.index(statement.node)
                 block[at : at + 1] = made
-        self.plan = plan_of(self._node, *self._around)
+        if not self._planner.take_apart(statement.node, made):
+            self._planner = Planner(self._node, *self._around)
         added = {each.span for each in self.plan.statements()} - before
         self._origins.update(dict.fromkeys(added, statement.span))
         return True

@@ -1,5 +1,6 @@
 """Expressions of which a part cannot be captured: that part runs in Python, the rest is compiled."""
 
+import ast
 import traceback
 import warnings
 
@@ -7,6 +8,9 @@ import numpy as np
 import pytest
 
 import fxc
+from fxc.split.function_plan import plan_of
+from fxc.split.pieces import Pieces
+from fxc.split.statement_syntax import span_of
 from tests.splitting import SEEN, alike, compared, unknown
 
 
@@ -528,3 +532,36 @@ def test_a_branch_by_what_a_call_gives_is_compiled_for_true_and_false():
         alike(f(np.arange(4.0), table), compiled(np.arange(4.0), table))
     parts = compiled._state.split.compiled
     assert [len(each._state.variants) for each in parts] == [1, 2]
+
+
+SOURCE = """
+def f(u, n):
+    total = u * f(n) + g(u, n + 1)
+    for k in range(n):
+        try:
+            part = f(u * k) + total
+            if k > 2:
+                total = total + h(part * 2) * part
+        finally:
+            late = u
+    with n:
+        v = [k for k in u]
+    return total / g(v) + late
+"""
+
+
+def test_a_plan_goes_on_where_a_statement_is_taken_apart():
+    """It says what a new one would, and costs as much as the statement alone."""
+    (node,) = ast.parse(SOURCE).body
+    pieces = Pieces(node)
+    planner = pieces._planner
+    calls = [each for each in ast.walk(node) if isinstance(each, ast.Call)]
+    taken = 0
+    for place in (span_of(each) for each in calls if each.func.id in "fgh"):
+        before = pieces.plan.innermost(place[0], place)
+        taken += pieces.alone(before, place) is not before
+        made = plan_of(node)
+        assert str(pieces.plan) == str(made)
+        assert pieces.plan.variables == made.variables
+    assert taken == 5
+    assert pieces._planner is planner
