@@ -69,3 +69,31 @@ def test_numpys_object_for_what_is_not_given() -> None:
     compiled = fxc.compile(not_given, fullgraph=True)
     assert difference(run(not_given, [x]), run(compiled, [x])) == ""
     assert difference(run(not_given, [x, 2.0]), run(compiled, [x, 2.0])) == ""
+
+
+def _unbound(x: Any, seen: Any) -> Any:
+    found: list[Any] = []
+    list.append(found, x * len(set.union({9.0}, seen)))
+    set.discard(seen, 2.0)
+    words = sorted(map(str.upper, ["b", "A"]), key=str.lower)
+    shown = [str.zfill(str(int(v)), 3) for v in x]
+    return found, words, shown, dict.get({"a": x}, "a"), float.is_integer(2.0), len(seen)
+
+
+def test_methods_of_pythons_classes_are_called_by_the_class() -> None:
+    compiled = fxc.compile(_unbound, fullgraph=True)
+    for seen in ({1.0, 2.0}, {2.0, 3.0, 4.0}, {1.0}):
+        ours, x = set(seen), np.arange(3.0)
+        assert difference(run(_unbound, (x, seen)), run(compiled, (x, ours))) == ""
+        assert ours == seen
+
+
+class _Shouting(dict[str, int]):
+    def get(self, *args: Any) -> int:
+        return 7
+
+
+def test_a_method_of_the_class_itself_is_not_that_of_its_base() -> None:
+    compiled = fxc.compile(lambda x, d: (dict.get(d, "a"), x * d.get("a")))
+    with pytest.warns(fxc.CaptureWarning):
+        assert compiled(2.0, _Shouting(a=1)) == (1, 14.0)

@@ -35,7 +35,7 @@ from ..forms.several import Several
 from ..lists.texts import UnknownText
 from ..numbers.traced_int import known_ints
 from ..outside import purity
-from ..outside.containers import PLAIN
+from ..outside.containers import PLAIN, class_seen
 from ..outside.generators import made_by, source_kind
 from ..outside.lists import ExternalList
 from ..outside.outside import Outside
@@ -221,6 +221,9 @@ class Door(PlainCalls):
             return self.call(f.func, *f.args, *args, **{**f.keywords, **kwargs})
         if kind is MethodDescriptorType and f.__objclass__ is np.ndarray and has_traced(args):
             return getattr(args[0], f.__name__)(*args[1:], **kwargs)
+        if kind is MethodDescriptorType and args and class_seen(args[0]) is f.__objclass__:
+            method = self.attr(args[0], f.__name__)  # str.upper(s)
+            return self.call(method, *args[1:], **kwargs)
         if hasattr(kind, "__fxc_original__"):
             return self.call(f.__fxc_original__, *args, **kwargs)
         if kind is operator.itemgetter:

@@ -27,7 +27,7 @@ from ..forms.truths import flag_of
 from ..lists.list_room import WithLength
 from ..lists.traced_lists import TracedList
 from ..numbers.traced_int import int_dim, largest, smallest
-from ..outside.containers import External, ExternalMapping, plain_key
+from ..outside.containers import External, ExternalMapping, class_seen, plain_key
 from ..regions.counted import Bounded, Counted, range_of
 from ..session.locations import OURS, Ignoring
 from ..session.refusing import refusal, refuse
@@ -52,7 +52,7 @@ from ..values.identity import Identity
 from ..values.objects import MISSING
 from ..values.operands import Traced, is_scalar, settled
 from ..values.rows import list_array_of
-from ..values.shadows import class_of, has_method
+from ..values.shadows import has_method
 from .comparisons import frozen, hash_of
 from .containers import (
     counter_of,
@@ -126,10 +126,7 @@ class _Sized:
 def _type(door: PlainCalls, x: Any, *rest: object) -> Any:
     if rest:
         raise refuse(OBJECT, "making a class with type()")
-    if isinstance(x, Traced):
-        kind: Any = x._class()
-    else:
-        kind = x.kind if isinstance(x, External) else class_of(x)
+    kind = class_seen(x)
     if kind is MethodType and isinstance(x.__self__, Traced):
         return BuiltinFunctionType
     ours = kind is GeneratorType and x.gi_code.co_filename.startswith(OURS)

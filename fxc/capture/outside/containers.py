@@ -26,6 +26,7 @@ from ..values.maybe_set import MaybeSet, given
 from ..values.objects import MISSING, class_attribute
 from ..values.operands import Traced
 from ..values.operator_methods import goes_first
+from ..values.shadows import class_of
 from .inputs import Route
 from .outside import Outside
 
@@ -144,6 +145,13 @@ class External:
         """Record a change."""
         self._changing()
         self._held.change(action, key, value)
+
+
+def class_seen(x: Any) -> Any:
+    """The class of something, stand-ins among them, as the program sees it."""
+    if isinstance(x, Traced):
+        return x._class()
+    return x.kind if isinstance(x, External) else class_of(x)
 
 
 def clear(self: Any) -> None:
