@@ -97,3 +97,22 @@ def test_a_method_of_the_class_itself_is_not_that_of_its_base() -> None:
     compiled = fxc.compile(lambda x, d: (dict.get(d, "a"), x * d.get("a")))
     with pytest.warns(fxc.CaptureWarning):
         assert compiled(2.0, _Shouting(a=1)) == (1, 14.0)
+
+
+def _named(p: Any, x: Any) -> Any:
+    p.calls = getattr(p, "calls", 0) + 1
+    p.text = f"{p.func.__name__} of {getattr(p, 'unit', None)}"
+    return p(x), hasattr(p, "label"), p
+
+
+def test_partials_from_outside_have_attributes() -> None:
+    """They are taken apart where they are called."""
+    compiled = fxc.compile(_named, fullgraph=True)
+    for attributes in ({}, {"calls": 4}, {"label": "a", "unit": "m"}, {"calls": 5}):
+        made = [functools.partial(np.add, 1.5) for _ in range(2)]
+        for each in made:
+            vars(each).update(attributes)
+        found = [f(p, 2.0) for f, p in zip((_named, compiled), made, strict=True)]
+        assert found[0][:2] == found[1][:2]
+        assert found[1][2] is made[1]
+        assert vars(made[0]) == vars(made[1])

@@ -253,7 +253,9 @@ class Admission(Outside):
         self._check_type(route.source, functools.partial)
         parts = (self._part(value, part, route) for part in ("func", "args", "keywords"))
         func, args, keywords = parts
-        return functools.partial(func, *args, **keywords)
+        made = functools.partial(func, *args, **keywords)
+        self.remember(Known(value, made, route.source, True))  # it may have attributes besides
+        return made
 
     def _part(self, owner: object, part: str, route: Route) -> Any:
         """What the program sees for an attribute of what comes in by this route."""
