@@ -551,6 +551,36 @@ def test_code_without_source_may_not_have_effects():
     assert LOG == []
 
 
+@pytest.mark.parametrize(
+    "body",
+    [
+        "object.__setattr__(o, 'k', 9)",
+        "o.__dict__['k'] = 4",
+        "x = len(o.__dict__)",
+        "o.count(x)",
+        "try: x = o.k\n    except AttributeError: pass",
+        "l.reverse()",
+    ],
+)
+def test_code_without_source_is_given_no_objects(body):
+    """What stands for them has neither attributes nor methods that go through the door."""
+
+    class Counter:
+        k = 1
+
+        def count(self, x):
+            self.k += x
+
+    def after(compile_it):
+        space: dict[str, Any] = {}
+        exec(f"def f(o, x, l=[1, 2]):\n    {body}\n    return x, l", space)
+        o, f = Counter(), compile_it(space["f"])
+        return f(o, 1), f(o, 2), vars(o)
+
+    with pytest.warns(fxc.CaptureWarning, match="the source of f cannot be read, and it is given"):
+        assert after(fxc.compile) == after(lambda f: f)
+
+
 def test_code_without_source_reads_no_arrays_from_outside():
     space: dict[str, Any] = {"TABLE": TABLE}
     exec("def f(x):\n    return x + TABLE", space)

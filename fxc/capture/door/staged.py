@@ -5,7 +5,7 @@ from __future__ import annotations
 import builtins
 import functools
 import opcode
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from itertools import filterfalse
 from operator import attrgetter, methodcaller
 from types import BuiltinFunctionType, CellType, FunctionType, MethodType, ModuleType
@@ -17,7 +17,7 @@ from fxc.ir.error_kinds import UNKNOWN_CALL
 
 from ..lists.traced_lists import plain_list
 from ..outside import purity
-from ..outside.containers import settle_all
+from ..outside.containers import External, settle_all
 from ..outside.outside import Outside
 from ..session.refusing import refusal
 from ..session.session import Session
@@ -29,6 +29,7 @@ from ..values.maybe_set import contents_of
 from ..values.objects import MISSING, Args, Kwargs, class_attribute, has_owner
 from ..values.operands import Traced
 from ..values.shadows import is_compiled, special_methods
+from .reads import name_of
 from .scope import Scope
 from .stores import Stores
 
@@ -59,9 +60,9 @@ class Staged(Stores):
             return found
         staged = stage(f, asked(self.session.requests, f.__code__.co_filename))
         if staged is None:
-            self._check_unstaged(f, f"the source of {f.__name__} cannot be read")
-            self._inner_codes.add(f.__code__)
-            return f
+            why = f"the source of {f.__name__} cannot be read"
+            self._check_unstaged(f, why)
+            return functools.partial(self._call_unstaged, f, why)
         self._inner_codes |= staged.inner
         cells = dict(zip(f.__code__.co_freevars, f.__closure__ or (), strict=True))
         scope = Scope(self, f)
@@ -109,6 +110,16 @@ class Staged(Stores):
             if not _is_harmless(contents_of(cell)):
                 raise refusal(UNKNOWN_CALL, f"{why}, and it uses {name}")
             self.read_cell(f, name)
+
+    def _call_unstaged(self, f: FunctionType, why: str, *args: Any, **kwargs: Any) -> Any:
+        """Run a function as it is. It may not see objects: what stands for them has no attributes,
+        and their methods may do anything.
+        """
+        defaults = (*(f.__defaults__ or ()), *(f.__kwdefaults__ or {}).values())
+        for x in (*_things_in((args, kwargs)), *defaults):
+            if not (_is_harmless(x) or isinstance(x, External)):
+                raise refusal(UNKNOWN_CALL, f"{why}, and it is given a {name_of(x)}")
+        return f(*args, **kwargs)
 
     def check_methods(self, kind: type) -> None:
         """Allow objects of a class that stand for themselves, whose special methods Python calls
@@ -163,6 +174,17 @@ def _is_trusted(x: type | FunctionType) -> bool:
     """Whether the methods of a class, or a method, only look at objects."""
     module = (x.__module__ or "").partition(".")[0]
     return module in purity.TRUSTED_MODULES or module in ("enum", "scipy")
+
+
+def _things_in(x: object) -> Iterator[object]:
+    """What containers hold, and themselves if they are none of Python's own."""
+    if type(x) is dict:
+        x = (*x, *x.values())
+    if type(x) in (tuple, list, set, frozenset):
+        for each in x:  # type: ignore[attr-defined]
+            yield from _things_in(each)
+    else:
+        yield x
 
 
 def _is_harmless(value: object) -> bool:
