@@ -8,9 +8,8 @@ Needs only the standard library.
 
 from __future__ import annotations
 
-import json
 import os
-import zlib
+from binascii import crc32
 from typing import Any
 
 FORMAT = 1
@@ -51,7 +50,7 @@ def _read(folder: str) -> tuple[dict[str, Any], dict[str, bytes]]:
         raise BadPackage(f"it has the format {number[:20]}, and this is {FORMAT}: {why}")
     if digest(rest) != head[1].decode("ascii", "replace"):
         raise BadPackage(f"{MANIFEST} is not what was written: its checksum is wrong")
-    manifest: dict[str, Any] = json.loads(rest)
+    manifest: dict[str, Any] = _parsed(rest.decode())
     found = {}
     for name, expected in manifest["files"].items():
         found[name] = _content(folder, name)
@@ -60,15 +59,37 @@ def _read(folder: str) -> tuple[dict[str, Any], dict[str, bytes]]:
     return manifest, found
 
 
+class _Plainly:
+    """How to read JSON: as it is by default."""
+
+    strict, parse_float, parse_int = True, float, int
+    object_hook = object_pairs_hook = None
+    parse_constant = float
+
+
+def _parsed(text: str) -> Any:
+    """As ``json.loads``, whose module takes a fifth of the time that loading may take."""
+    try:
+        from _json import make_scanner
+    except ImportError:  # another Python's
+        from json import loads
+
+        return loads(text)
+    options: Any = _Plainly
+    return make_scanner(options)(text, 0)[0]
+
+
 def manifest_bytes(manifest: dict[str, Any]) -> bytes:
     """A manifest as it stands in its file."""
+    import json  # not when loading
+
     rest = json.dumps(manifest, indent=1).encode()
     return f"{TITLE}, format {FORMAT} checksum {digest(rest)}\n".encode() + rest
 
 
 def digest(data: bytes) -> str:
     """The checksum of a file: its length and its CRC-32."""
-    return f"{len(data)} {zlib.crc32(data):08x}"
+    return f"{len(data)} {crc32(data):08x}"
 
 
 def _content(folder: str, name: str) -> bytes:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import ctypes
 import struct
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,10 +16,12 @@ from . import elf, processors
 from .arguments import Arguments
 from .files import BadPackage
 from .mapping import Mapped, library
-from .numpy_calls import NumpyTable
 from .trees import LEAF, unflatten
 from .values import size_of, sizes_of, value_of
 from .views import VIEWS
+
+if TYPE_CHECKING:
+    from .numpy_calls import NumpyTable
 
 _STOPPED = -1
 _TYPES = (ctypes.c_int32, ctypes.c_char_p, ctypes.c_char_p, ctypes.c_char_p, ctypes.c_void_p)
@@ -73,7 +75,13 @@ class LoadedProgram:
         self._counted = [(name, place) for name, place in shown["counted"]]
         self._outputs = shown["outputs"]
         self._sites = shown["sites"]
-        self._table = NumpyTable(shown["table"])
+        self._table: NumpyTable | None = None
+        self._pointers = (ctypes.c_void_p * 1)()
+        if shown["table"]:
+            from .numpy_calls import NumpyTable
+
+            self._table = NumpyTable(shown["table"])
+            self._pointers = self._table.pointers
         self._shown = shown
         self._call = self._first_call
 
@@ -90,7 +98,7 @@ class LoadedProgram:
         names = {
             "general": self.general,
             "entry": self._entry,
-            "table": self._table.pointers,
+            "table": self._pointers,
             "pack": self._pack,
             "pack_sizes": self._pack_sizes,
             "pack_arrays": self._pack_arrays,
@@ -112,7 +120,7 @@ class LoadedProgram:
             self._pack_arrays(*addresses),
             self._pack_sizes(*[known[name] for name in self._sizes]),
             self._pack(*[_part(inputs[place], part) for place, part in self._numbers]),
-            self._table.pointers,
+            self._pointers,
         )
         if status:
             self._raise(status)
@@ -122,7 +130,7 @@ class LoadedProgram:
         return leaves[0] if self._result == LEAF else unflatten(self._result, iter(leaves))
 
     def _raise(self, status: int) -> None:
-        raised = self._table.raised()
+        raised = None if self._table is None else self._table.raised()
         if raised is not None:
             raise raised
         if status == _STOPPED:

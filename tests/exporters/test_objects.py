@@ -349,12 +349,14 @@ class Block:
 sys.meta_path.insert(0, Block())
 sys.path[:0] = {path!r}
 import numpy as np
+before = set(sys.modules)
 from relaxing import load
 u, f = np.linspace(0, 1, 30) ** 2, np.linspace(1, 2, 28)
 for level in {levels!r}:
     found = load(level=level)(u, f)
     print(found, u.tobytes().hex())
-print(sorted(x for x in sys.modules if x.split(".")[0] in ("llvmlite", "fxc", "scipy")))
+others = {{"llvmlite", "fxc", "scipy", "json", "zlib", "dataclasses", "numpy_calls"}}
+print(sorted(x for x in sys.modules if x not in before and others & set(x.split("."))))
 """
 
 
