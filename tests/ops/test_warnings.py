@@ -712,3 +712,14 @@ def test_numpy_code_that_asks_how_errors_are_handled() -> None:
             told, *others = outcome(compiled, (x, rtol))
             told = [warning for warning in told if warning[0] is not fxc.CaptureWarning]
             assert (told, *others) == outcome(close, (x, rtol))
+
+
+def test_tolerances_in_arrays_are_looked_at() -> None:
+    compiled = fxc.compile(lambda x, r: np.isclose(x, 1.0, rtol=r), fullgraph=True)
+    plain = compiled.__wrapped__
+    x = np.linspace(0.0, 2.0, 5)
+    for rtol, mode in (0.5, "warn"), (np.nan, "warn"), (np.inf, "raise"), (0.1, "warn"):
+        with np.errstate(invalid=mode):
+            given = x, np.array([0.5, 0.0, rtol, 1.0, 0.1])
+            assert outcome(compiled, given) == outcome(plain, given)
+    assert compiled.cache_info().native_calls

@@ -145,8 +145,9 @@ class ArrayFacts(TracedValue):
         size = self._type.size
         if not (isinstance(size, int) and size == 1) and self._type.rank:
             raise _ambiguous_truth(size)
-        if not self._type.rank and current().expects_not(self._value):
-            return False
+        expected = None if self._type.rank else current().expected(self._value)
+        if expected is not None:
+            return expected
         return bool(self._need("a decision (if, while, and, or, not)"))
 
     def __float__(self) -> float:

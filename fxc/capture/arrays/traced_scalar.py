@@ -90,8 +90,10 @@ class TracedScalar(TracedValue):
         relation = current().relations.get(self._value)
         if relation is not None:
             return guard(*relation)
-        if not current().origins.get(self._value) and current().expects_not(self._value):
-            return False
+        if not current().origins.get(self._value):
+            expected = current().expected(self._value)
+            if expected is not None:
+                return expected
         return bool(self._known("a decision (if, while, and, or, not)"))
 
     def __index__(self) -> int:

@@ -57,7 +57,7 @@ _NAMES = """
 # Those whose decisions by elements are for what they raise, or warn of.
 _CAREFUL_NAMES = """
     _core._methods._mean _core._methods._std _core._methods._var average corrcoef cov geomspace
-    linalg.cond nanargmax nanargmin nanmax nanmean nanmin nanvar polyfit
+    isclose linalg.cond nanargmax nanargmin nanmax nanmean nanmin nanvar polyfit
 """
 
 

@@ -289,13 +289,17 @@ class Session(CountedSizes):
             "use fxc.cond, np.where or array operations, or compute it outside",
         )
 
-    def expects_not(self, test: Operand) -> bool:
-        """Whether a condition is asked by a function of NumPy's that would raise or warn if it
-        held: if it does at run time, NumPy runs the call.
+    def expected(self, test: Value) -> bool | None:
+        """What a condition is for a function of NumPy's that would raise or warn otherwise: of
+        ``all`` that it holds, of others that it does not. NumPy runs a call in which it is
+        otherwise. None if no such function asks.
         """
-        if self.careful:
-            self.record("try_demand", self.record("py_not", test))
-        return bool(self.careful)
+        if not self.careful:
+            return None
+        made = self.made.get(test)
+        holds = made is not None and made.name == "all"
+        self.record("try_demand", self.record("py_bool" if holds else "py_not", test))
+        return holds
 
     @contextmanager
     def active(self) -> Iterator[Session]:
