@@ -177,7 +177,7 @@ def sets_with_operators(x):
     for v in x:
         a.add(int(v))
     c = set(int(v) for v in x if v > 0)  # noqa: C401
-    return len(a & b), len(a | b), sorted(a - b), a | b, sorted(c), len(set(x.astype(int).tolist()))
+    return len(a & b), len(a | b), sorted(a - b), sorted(a | b), c, len(set(x.astype(int).tolist()))
 
 
 def taken_in(x):
@@ -192,6 +192,72 @@ def comprehensions(x):
     d = {int(v): v for v in x}
     e = {k: 2 * v for k, v in d.items() if v > 0}
     return d, e, {i: v for i, v in enumerate(x)}, [k for k, v in d.items() if v > 0]  # noqa: C416
+
+
+def taken_out(x):
+    d, taken = {1: 0.5}, 0.0
+    for v in x:
+        k = int(v * 3)
+        taken += d.pop(k - 1, 2.0)
+        if k in d:
+            taken += d[k]
+            del d[k]
+        d[k + 1] = v
+        d[k] = taken
+        taken += sum(d.values()) + len(d)
+    return d, taken, d.pop(1, None), list(d), d
+
+
+def taken_from_the_ends(x):
+    d, left, right, taken = {}, OrderedDict(), {}, 0.0
+    for v in x:
+        k = int(v * 3)
+        d[k] = left[k] = right[k, 1] = v
+        left.move_to_end(k)
+        if len(d) > 3:
+            taken += d.popitem()[1] - left.popitem(last=False)[1]
+            d.pop(next(iter(d)))
+        if len(right) > 5:
+            right.clear()
+    return d, left, right, taken
+
+
+def many_that_come_and_go(x):
+    d, seen = {}, set()
+    for i in range(2000):
+        k = int(x[i % len(x)] * 1000) + i % 5
+        d[i] = d[-k] = k
+        seen.add(k)
+        if i >= 40:
+            d.pop(i - 40, 0)
+        if i % 3 == 0:
+            d.pop(-k, 0)
+            seen.discard(k - 1)
+    return d, len(seen), sorted(seen)
+
+
+def counters_that_lose_items(x):
+    c, d, lists = Counter(), defaultdict(int), {}
+    for v in x:
+        k = int(v * 3)
+        c[k] += 1
+        d[k] += 1
+        lists.setdefault(k, []).append(v)
+        if d[k] > 1:
+            del c[k + 1], d[k]
+            lists[k + 5] = lists.pop(k)
+    return c, d, lists
+
+
+def a_window_without_repeats(x):
+    seen, left, best = set(), 0, 0
+    for right in range(len(x)):
+        while int(x[right] * 4) in seen:
+            seen.remove(int(x[left] * 4))
+            left += 1
+        seen.add(int(x[right] * 4))
+        best = max(best, right - left + 1)
+    return best, len(seen)
 
 
 def sizes(x):
@@ -304,7 +370,8 @@ def closed_by_known_places(x):
             keys_of_python_or_numpy,
         ),
         *(counters, best_of_all, other_defaults, first_of_each, sets_with_operators),
-        *(comprehensions, taken_in, sizes),
+        *(comprehensions, taken_in, sizes, taken_out, taken_from_the_ends, many_that_come_and_go),
+        *(counters_that_lose_items, a_window_without_repeats),
         *(levels, counts, sums, visited, cells, by_default, keys_of_two_kinds, colliding),
         *(made_in_a_loop, by_a_helper, in_one_arm, never_filled),
     ],
@@ -384,12 +451,58 @@ def test_a_key_that_is_missing_is_pythons_error() -> None:
     assert isinstance(run(compiled, (SIGNALS[0],)).error, KeyError)
 
 
-def taken_out(x):
-    d = {}
+def taken_out_where_it_is_not(x):
+    d, s = {}, set()
     for v in x:
         d[int(v)] = v
-    d.pop(0, None)
-    return d
+        s.add(int(v))
+        x[0] += 1.0
+        del d[int(v)]
+        s.remove(int(v))
+    return d.pop(int(x[0])), len(s)
+
+
+def test_what_is_taken_out_and_not_there_is_pythons_error() -> None:
+    def emptied(x):
+        d = {}
+        for v in x:
+            d[int(v)] = v
+            x[0] += 1.0
+            if v > 0.2:
+                d.popitem()
+                d.popitem()
+        return d
+
+    for fn in (taken_out_where_it_is_not, emptied):
+        expected = run(fn, (SIGNALS[0].copy(),))
+        compiled = fxc.compile(fn, fullgraph=True)
+        assert not difference(expected, run(compiled, (SIGNALS[0].copy(),)))
+        assert isinstance(expected.error, KeyError)
+
+
+def of_several_sets(x):
+    a, b = set(), set()
+    for v in x:
+        a.add(int(v * 40))
+        b.add(int(v * 70))
+    return a | b
+
+
+def updated_by_a_set(x):
+    a, b = set(), set()
+    for v in x:
+        a.add(int(v * 40))
+        b.add(int(v * 70))
+    a.update(b)
+    return a
+
+
+def a_set_that_loses_some(x):
+    a = set()
+    for v in x:
+        a.add(int(v * 40))
+        a.discard(int(v * 20))
+    return a
 
 
 def of_bools(x):
@@ -426,7 +539,10 @@ def in_the_order_of_a_set(x):
 
 @pytest.mark.parametrize(
     "fn",
-    [in_the_order_of_a_set, taken_out, of_bools, of_floats, stored_while_running],
+    [
+        *(in_the_order_of_a_set, of_several_sets, updated_by_a_set, a_set_that_loses_some),
+        *(of_bools, of_floats, stored_while_running),
+    ],
     ids=lambda fn: fn.__name__,
 )
 @pytest.mark.filterwarnings("ignore::fxc.CaptureWarning")

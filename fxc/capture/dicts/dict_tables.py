@@ -39,9 +39,9 @@ from .unknown_keys import is_int, is_text
 # loop, lives in the graph: its items, in their order, are a buffer of tuples
 # (Note [Lists of counted length]), and a table of at least twice as many places has, at the place
 # that a key's bits say or behind it, the number of its item. It begins with a few places, and is
-# filled anew with twice as many when half of them are taken. Nothing is ever taken out. Which dicts
-# may be so is known by the line where they are made: the capture starts again when the first key
-# comes.
+# filled anew with more of them when half are taken. What becomes of items that are taken out says
+# Note [Dicts that lose items]. Which dicts may be so is known by the line where they are made: the
+# capture starts again when the first key comes.
 # What is done with items one by one is Python code, staged like the user's own.
 
 LEAST_PLACES = 64
@@ -53,11 +53,11 @@ class KeyedBuffer(Buffer):
     ``label`` is what requests call the place where the dict or set is made.
     """
 
-    __slots__ = ("_label", "_mask", "_of_texts", "_table")
+    __slots__ = ("_mask", "_of_texts", "_table", "label")
 
     def __init__(self, label: str) -> None:
         super().__init__()
-        self._label = label
+        self.label = label
         self._of_texts = How.OF_TEXTS in self.session.asked(label)
         self._table: Value | None = None
         self._mask: Value | None = None
@@ -73,11 +73,15 @@ class KeyedBuffer(Buffer):
         known = self.items
         if not super().make_room(samples, MOST_KEYS if more is None else more, owner, form):
             return False
-        size = 4 * self.room.most + LEAST_PLACES
+        self.make_table(None if known is None else len(known))
+        return True
+
+    def make_table(self, known: int | None) -> None:
+        """Make the table of as many items, which are known, or of those that there are."""
+        size = 8 * self.room.most + LEAST_PLACES
         self._table = self.session.value("empty", (size,), np.dtype("i4"), layout=None)
         self._mask = self.session.value("empty", (1,), np.dtype("i8"), layout=None)
-        self.fill(None if known is None else len(known))
-        return True
+        self.fill(known)
 
     def takes_in(self, *more: object, spare: Dim | None = None, often: bool = False) -> bool:
         found = super().takes_in(*more, spare=spare, often=often)
@@ -106,7 +110,7 @@ class KeyedBuffer(Buffer):
 
     def snapshot(self, of: Callable[[object], object]) -> KeyedBuffer:
         """The items as they are now, to be shown."""
-        found = KeyedBuffer(self._label)
+        found = KeyedBuffer(self.label)
         if self.items is None:
             copy = TracedList.copied(self)
             found._room, found._known = copy._room, copy._known
@@ -126,7 +130,7 @@ class KeyedBuffer(Buffer):
         if is_char(key):
             return Char(code_of(key))
         if is_text(key):
-            raise Respecialise(Request(self._label, How.OF_TEXTS))
+            raise Respecialise(Request(self.label, How.OF_TEXTS))
         return key
 
     def numbers(self, key: object) -> list[Any]:
@@ -177,8 +181,7 @@ class KeyedBuffer(Buffer):
 
     def fill(self, count: int | None = None) -> None:
         """Fill the table anew, by so many items, or as many as there are."""
-        number = self.length() if count is None else count
-        self.session.door.staged(filled)(self, number)
+        self.session.door.staged(filled)(self, self.number() if count is None else count)
 
     def number_at(self, slot: Int) -> Any:
         """What the table has: the number of an item, from 1; 0 for none."""
@@ -274,11 +277,15 @@ def _plain_int(x: Any) -> Any:
 # ------------------------------------------------------------------ in Python, to be staged
 
 
-def looked_up(items: KeyedBuffer, key: Sequence[Any]) -> tuple[Any, Any]:
+def home_of(key: Sequence[Any]) -> Any:
     bits = key[0]
     for part in key[1:]:
         bits = (bits & 0xFFFFFFFF) * 1000003 ^ part
-    slot = items.slot((bits & 0xFFFFFFFFFFFF) + ((bits >> 15) & 0xFFFFFFFF))
+    return (bits & 0xFFFFFFFFFFFF) + ((bits >> 15) & 0xFFFFFFFF)
+
+
+def looked_up(items: KeyedBuffer, key: Sequence[Any]) -> tuple[Any, Any]:
+    slot = items.slot(home_of(key))
     number = items.number_at(slot)
     while number > 0 and not items.is_at(number - 1, key):
         slot = items.slot(slot + 1)
@@ -290,19 +297,20 @@ def stored(items: KeyedBuffer, item: tuple[object, ...]) -> None:
     slot, number = items.find(item[0])
     if number == 0:
         number = items.put_key(slot, item[0])
-        if items.is_crowded():
-            items.fill()
     items.put_value(number - 1, item)
+    if items.is_crowded():
+        items.fill()
 
 
 def filled(items: KeyedBuffer, count: Int) -> None:
     size = LEAST_PLACES
-    while size < 2 * count:
+    while size < 4 * count:
         size = size * 2
     items.set_size(size)
     for place in range(size):
         items.set_number(place, 0)
     for place in range(count):
-        key = items.key_at(place)
-        slot, _ = items.looked_up(key)
+        slot = items.slot(home_of(items.key_at(place)))
+        while items.number_at(slot) > 0:
+            slot = items.slot(slot + 1)
         items.set_number(slot, place + 1)

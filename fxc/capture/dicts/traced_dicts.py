@@ -11,6 +11,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 from fxc.ir.error_kinds import KEYS_OF_DATA
+from fxc.ir.later import import_later
 
 from ..forms.mixed import scalar_kinds
 from ..forms.truths import demand
@@ -18,7 +19,7 @@ from ..lists.list_buffers import any_number
 from ..lists.list_contents import kept
 from ..lists.list_room import WithLength
 from ..regions.counted import Bounded, Counted
-from ..session.refusing import refuse
+from ..session.refusing import How, refuse
 from ..session.session import current
 from ..values.above import above
 from ..values.limited import Limited, refuse_methods
@@ -29,6 +30,10 @@ _Key = TypeVar("_Key")
 _Value = TypeVar("_Value")
 _Pairs = Iterable[tuple[_Key, _Value]]
 
+# See Note [Rooms with one door].
+_with_holes = import_later("fxc.capture.dicts.holes", "HoledBuffer")
+LOSING = "fxc.capture.dicts.losing"
+
 
 class Keyed(WithLength, Limited):
     """A dict or a set of the graph."""
@@ -36,9 +41,10 @@ class Keyed(WithLength, Limited):
     __slots__ = ("of", "table")
     renewed: Callable[[], Any]  # a new dict, or a new set, with the same items
 
-    def __init__(self, of: type, table: KeyedBuffer) -> None:
+    def __init__(self, of: type, label: str) -> None:
         self.of = of
-        self.table = table
+        is_holed = How.HOLED in current().asked(label)
+        self.table: KeyedBuffer = (_with_holes if is_holed else KeyedBuffer)(label)
 
     @property  # type: ignore[misc]
     def __class__(self) -> type:
@@ -49,6 +55,8 @@ class Keyed(WithLength, Limited):
 
     def _staged(self, function: Callable[..., Any], *args: object) -> Any:
         return current().door.staged(function)(*args)
+
+    clear = import_later(LOSING, "clear")
 
     # -------------------------------------------------------- reads
 
@@ -101,8 +109,9 @@ class Keyed(WithLength, Limited):
         if table.awaited_by() is not None:
             return table.any_item()[0]
         demand(self._is_filled())  # else Python raises
+        items = self.in_any_order()
         first = table.at(0)[0] if table.items is None else table.items[0][0]
-        return self._staged(best, self.in_any_order(), first, key, largest)
+        return self._staged(best, items, first, key, largest)
 
     # -------------------------------------------------------- what is refused
 
@@ -128,7 +137,7 @@ class TracedDict(Keyed):
     __slots__ = ("_default", "_label", "factory")
 
     def __init__(self, items: dict[object, object], label: str) -> None:
-        super().__init__(type(items), KeyedBuffer(label))
+        super().__init__(type(items), label)
         self._label = label
         self.factory = factory_of(items) if isinstance(items, defaultdict) else None
         self._default = None if self.factory is None else self.made_default()
@@ -224,6 +233,11 @@ class TracedDict(Keyed):
             raise self.refused("|=")
         self.update(other)
         return self
+
+    __delitem__ = import_later(LOSING, "remove")
+    pop, popitem, move_to_end, first_alone = (
+        import_later(LOSING, name) for name in ("pop", "popitem", "move_to_end", "first_alone")
+    )
 
     # -------------------------------------------------------- counters
 

@@ -6,11 +6,13 @@ from collections.abc import Callable, Collection, Iterable
 from typing import Any, TypeVar
 
 from fxc.ir.error_kinds import KEYS_OF_DATA
+from fxc.ir.later import import_later
 
-from ..session.refusing import refusal
+from ..session.refusing import How, refusal
+from ..session.session import current
 from ..values.operands import settled
-from .dict_tables import KeyedBuffer, sure
-from .traced_dicts import Keyed, any_order
+from .dict_tables import sure
+from .traced_dicts import LOSING, Keyed, any_order
 
 _Key = TypeVar("_Key")
 Operator = Callable[["TracedSet", object], Any]
@@ -25,7 +27,10 @@ def _operator(
         left, right = (other, self) if turned else (self, other)
         if other.__class__ is not set:
             raise self.refused(name)
-        return self._staged(staged, any_order(left), any_order(right), right)
+        made = self._staged(staged, any_order(left), any_order(right), right)
+        if isinstance(made, TracedSet):
+            made.is_added = False
+        return made
 
     return given
 
@@ -63,31 +68,47 @@ def without(left: Iterable[_Key], right: object, other: Collection[_Key]) -> set
     return found
 
 
-class TracedSet(Keyed):
-    """A set of the graph."""
+def _unordered() -> Exception:
+    return refusal(KEYS_OF_DATA, "the order of a set with keys that depend on data is not captured")
 
-    __slots__ = ()
+
+class TracedSet(Keyed):
+    """A set of the graph.
+
+    ``is_added``: adding the members in their order to an empty set gives Python's, whose order
+    depends on all that has been done with it.
+    """
+
+    __slots__ = ("is_added",)
 
     def __init__(self, items: Iterable[object], label: str) -> None:
-        super().__init__(set, KeyedBuffer(label))
+        super().__init__(set, label)
+        self.is_added = How.HOLED not in current().asked(label)
         for key in items:
             self.table.append((self.table.as_key(key),))
 
     def _snapshot(self, of: Callable[[object], object]) -> Any:
+        self.check_added()
         found = object.__new__(TracedSet)
         found.of, found.table = set, self.table.snapshot(of)
         return found
 
     def in_order(self, part: int | None) -> Any:
-        raise refusal(
-            KEYS_OF_DATA, "the order of a set with keys that depend on data is not captured"
-        )
+        raise _unordered()
+
+    def check_added(self) -> None:
+        """Refuse to show a set that has members of other sets, or has lost some."""
+        if not self.is_added:
+            raise _unordered()
 
     def add(self, key: object) -> None:
         self.table.store((self.table.as_key(sure(settled(key))),))
 
+    remove, discard = (import_later(LOSING, name) for name in ("remove", "discard"))
+
     def update(self, *others: object) -> None:
         for other in others:
+            self.is_added &= not isinstance(other, TracedSet)
             self._staged(taken_in, self, any_order(other))
 
     def copy(self) -> Any:

@@ -32,6 +32,7 @@ from ..values.operands import Traced, has_traced, settled
 from .comparisons import is_compared
 from .plain_calls import PlainCalls
 
+_OF_KEYS = ("add", "setdefault", "pop", "remove", "discard", "move_to_end")
 _CALLING = ("sort", "sub", "subn")  # all other ones call nothing that they are given
 
 
@@ -70,8 +71,8 @@ def call_method(door: PlainCalls, f: BuiltinFunctionType, args: Args, kwargs: Kw
 
 
 def _has_open_members(door: PlainCalls, owner: object, name: str, args: Args) -> bool:
-    """Whether a method gives a dict or a set keys that are not known."""
-    if name in ("add", "setdefault") and isinstance(owner, set | dict):
+    """Whether a method is given keys, which are not known, of a dict or a set."""
+    if name in _OF_KEYS and isinstance(owner, set | dict):
         return any(map(is_unknown_key, args[:1]))
     takes_more = name == "update" and isinstance(owner, set)
     return takes_more and bool(door.session.region or any(map(is_run_over, args)))
@@ -207,6 +208,13 @@ def dict_or_set(kind: type) -> Any:
         return door.made(kind(*door.kept(args), **door.kept_options(kwargs)))
 
     return made
+
+
+def iterator_of(door: PlainCalls, *args: Any) -> Any:
+    """``iter``: of a dict of the graph it gives the first key."""
+    if len(args) == 1 and isinstance(args[0], Keyed) and issubclass(args[0].of, dict):
+        return door.made(args[0].first_alone())
+    return door.builtin(iter, args, {})
 
 
 def dtype_of(door: PlainCalls, *args: object, **kwargs: object) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict, defaultdict
+from collections import Counter, OrderedDict, defaultdict
 from functools import cached_property, partial
 from typing import Any
 
@@ -31,6 +31,7 @@ from .reads import name_of
 
 _TABLES = (tuple, list, str, ExternalList)
 _KEYED = (dict, OrderedDict)
+_OWN = (*_KEYED, Counter, defaultdict)
 
 # See Note [Rooms with one door].
 index_trick = import_later("fxc.capture.numpy_api.numpy_source", "IndexTrick")
@@ -82,7 +83,7 @@ class ItemAccess(Formats):
         if type(owner) is list and self.session.region:
             return _Items(self, owner)
         self.lists.note_change(owner)
-        if isinstance(owner, dict) and (self.session.region or type(owner) in _KEYED):
+        if isinstance(owner, dict) and (self.session.region or type(owner) in _OWN):
             return _Items(self, owner)
         if self.is_foreign(owner):
             raise refuse(
@@ -210,6 +211,8 @@ class _Items:
         self._door.store_item(self._owner, key, value)
 
     def __delitem__(self, key: Any) -> None:
+        if is_unknown_key(key):
+            self._door.dicts.ask(self._owner)
         self._door.lists.note_change(self._owner)
         self._door.check_change(self._owner)
         del self._owner[key]

@@ -127,6 +127,8 @@ class ExpressionBuilder(ExpressionParts):
 
     def _keyed(self, x: Keyed) -> str:
         """The expression for a dict or a set of the graph."""
+        if isinstance(x, TracedSet):
+            x.check_added()
         items = self._buffer(x.table)
         made = f"{{key for key, in {items}}}" if x.of is set else f"dict({items})"
         if isinstance(x, TracedDict) and x.of is defaultdict:

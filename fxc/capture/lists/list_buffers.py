@@ -65,9 +65,13 @@ class Buffer(Contents):
     def check_not_running(self) -> None:
         """Note a change; refuse it while a loop of the graph runs over the list."""
         self.changes += 1
-        over = (getattr(each, "over", None) for each in self.session.statements)
-        if any(x is self for each in over for x in getattr(each, "of", ())):
+        if self.is_run_over_now():
             raise refuse(CHANGE_IN_LOOP, "a change to a list while a loop runs over it")
+
+    def is_run_over_now(self) -> bool:
+        """Whether a loop that is being recorded runs over it."""
+        over = (getattr(each, "over", None) for each in self.session.statements)
+        return any(x is self for each in over for x in getattr(each, "of", ()))
 
     def has_room(self, owner: Statement, *more: object) -> bool:
         """Whether this statement has made room for what it appends."""

@@ -61,6 +61,7 @@ class How(Enum):
     GROWS = "grows"  # a list from outside is appended to, and not looked at
     OPEN = "with keys by a condition"  # a dict may have a key or not
     BY_SIZES = "by counted sizes"  # checks say of which sizes they are
+    HOLED = "with holes"  # items of a dict or a set are taken out
     OF_TEXTS = "with texts as keys"  # keys of a dict that are characters are texts
 
 
