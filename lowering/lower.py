@@ -33,10 +33,11 @@ from .scheduling.vectors_together import vectors_together
 reassociate = import_later("fxc.lowering.scheduling.reassociate", "reassociate")
 fixed_numbers = import_later("fxc.lowering.scheduling.fixed_numbers", "fixed_numbers")
 known_places = import_later("fxc.lowering.scheduling.known_places", "known_places")
+branchless = import_later("fxc.lowering.scheduling.branchless", "branchless")
 steps_ahead = import_later("fxc.lowering.scheduling.steps_ahead", "steps_ahead")
 tabulated = import_later("fxc.lowering.scheduling.tabulated", "tabulated")
 
-_SCHEDULING: tuple[Callable[[Program], Program], ...] = (
+_SCHEDULING: tuple[Callable[..., Program], ...] = (
     vectors_together,
     products_ahead,
     growing_products,
@@ -45,6 +46,7 @@ _SCHEDULING: tuple[Callable[[Program], Program], ...] = (
     fixed_numbers,
     tabulated,
     short_dots,
+    branchless,
     independent_steps,
     steps_ahead,
     block_columns,
@@ -56,7 +58,7 @@ _SCHEDULING: tuple[Callable[[Program], Program], ...] = (
 )
 
 _IN_FRONT = (fixed_numbers, tabulated)  # of loops of the user's program
-_OF_LOOPS = (*_IN_FRONT, steps_ahead)
+_OF_LOOPS = (*_IN_FRONT, branchless, steps_ahead)
 
 
 def _has_loops(program: Program) -> bool:
@@ -93,7 +95,7 @@ def lower(
             continue
         if schedule in _IN_FRONT and careful:
             continue  # what no iteration needs may set flags
-        program = schedule(program)
+        program = schedule(program, **({"careful": careful} if schedule is branchless else {}))
         done(schedule.__name__, program)
     module = emit_module(graph, program, ModuleText(careful, fast, plain), drawn)
     done("emit_module", module)

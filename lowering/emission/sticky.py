@@ -26,6 +26,7 @@ from ..nests.statements import (
     While,
     walk,
 )
+from ..operators.scalar_rules import SILENT
 from .emitter import Emitter
 from .llvm_text import FunctionText
 
@@ -60,16 +61,6 @@ _STICKY = 63
 _BITS = {kind: bit for bit, kind in FLAG_KINDS.items()}
 _GO_ON, _REPLAY, _RAISED = range(3)  # what ``fxc.notice`` gives
 
-# Operators on floats of which NumPy has nothing to tell, whatever their operands are.
-_SILENT = frozenset(
-    (
-        *("copy", "item", "where", "reinterpret", "conjugate", "copysign", "sign", "heaviside"),
-        *("negative", "positive", "absolute", "fabs", "signbit", "isnan", "isinf", "isfinite"),
-        *("equal", "not_equal", "less", "less_equal", "greater", "greater_equal"),
-        *("logical_and", "logical_or", "logical_xor", "logical_not"),
-        *("maximum", "minimum", "fmax", "fmin", "rint", "floor", "ceil", "trunc"),
-    )
-)
 _EXTREMES = frozenset(("maximum", "minimum", "py_maximum", "py_minimum"))
 _INTEGERS = frozenset(("floor_divide", "remainder", "fmod"))  # of a division by zero
 
@@ -127,9 +118,9 @@ def _sets_flags(stmt: Stmt) -> bool:
     match stmt:
         case Compute(op=op, arg_dtypes=dtypes):
             is_float = any(dtype.kind == "f" for dtype in dtypes)
-            return (is_float and op not in _SILENT) or op in _INTEGERS or op.endswith(" of scalars")
+            return (is_float and op not in SILENT) or op in _INTEGERS or op.endswith(" of scalars")
         case Accumulate(dtype=dtype, combine=combine):
-            return dtype.kind == "f" and combine not in _SILENT
+            return dtype.kind == "f" and combine not in SILENT
         case Matmul() | Apply() | Boxed():
             return True
     return False

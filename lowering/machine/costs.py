@@ -80,6 +80,11 @@ class Costs:
     apart_gathered: int = 4
     apart_few: int = 2
 
+    # Branches that become choices: the cost of an operation that may be made in vain, and from
+    # which on it is made from other numbers where it is.
+    choice_cost: int = 24
+    choice_guarded: int = 5
+
     # Taps: how many may run inside of the loops over the elements that they add to.
     taps: int = 64
 

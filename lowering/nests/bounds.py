@@ -21,8 +21,10 @@ from fxc.ir.symbols import (
     SymExpr,
     SymFunc,
     atoms,
+    computed_in,
     product,
     symbol,
+    symbols_of,
 )
 
 from .buffers import Atom as Scalar
@@ -155,6 +157,17 @@ def _times(left: Range, right: Range) -> Range:
         return left[0] * right[0], left[1] * right[1]
     products = [x * y for x in left for y in right]
     return reduce(minimum, products), reduce(maximum, products)
+
+
+def is_within(index: Sequence[Dim], shape: Sequence[Dim], ranges: Mapping[str, Range]) -> bool:
+    """Whether an index is in bounds for all values of counters, whatever else is known."""
+    for dim, size in zip(index, shape, strict=True):
+        if computed_in(size) or not symbols_of(dim).keys() <= ranges.keys():
+            return False
+        low, high = bounds(dim, ranges)
+        if not (decide(low, ">=", 0) and decide(high - size, "<", 0)):
+            return False
+    return True
 
 
 def trips(between: Range, ranges: Mapping[str, Range]) -> Dim:

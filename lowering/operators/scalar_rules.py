@@ -161,3 +161,17 @@ NUMPY_RULES: dict[str, ScalarRule] = {
     "count_from_front": ScalarRule(3, typed=_index_types),
     "wrap_index": ScalarRule(4, typed=_index_types),  # 0 if out of bounds
 }
+
+# Operators on floats of which NumPy has nothing to tell, whatever their operands are.
+SILENT = frozenset(
+    (
+        *("copy", "item", "where", "reinterpret", "conjugate", "copysign", "sign", "heaviside"),
+        *("negative", "positive", "absolute", "fabs", "signbit", "isnan", "isinf", "isfinite"),
+        *("equal", "not_equal", "less", "less_equal", "greater", "greater_equal"),
+        *("logical_and", "logical_or", "logical_xor", "logical_not"),
+        *("maximum", "minimum", "fmax", "fmin", "rint", "floor", "ceil", "trunc"),
+    )
+)
+
+DIVISIONS = ("divide", "remainder", "fmod", "quotient")
+"""How the names end of what a processor cannot do with the integer 0."""

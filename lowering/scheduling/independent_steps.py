@@ -51,7 +51,7 @@ def independent_steps(program: Program) -> Program:
     known = counters, ranges_within(counters)
 
     def change(steps: For) -> Block | None:
-        nest = _nest(program, known, steps) or _of_elements(program, known, steps)
+        nest = _nest(program, known, steps) or of_elements(program, known, steps)
         return None if nest is None else (nest,)
 
     return replace(program, body=outermost_first(program.body, change))
@@ -80,7 +80,7 @@ def _as_loop(counters: Counters, steps: For, body: Block) -> Loop | None:
     return Loop(steps.var, trips((first, last), ranges), body, loc=steps.loc)
 
 
-def _of_elements(program: Program, counters: Counters, steps: For) -> Loop | None:
+def of_elements(program: Program, counters: Counters, steps: For) -> Loop | None:
     """The nest that a loop over elements is, or one over such loops; None if that is not right or
     brings nothing.
     """
@@ -97,7 +97,7 @@ def _of_elements(program: Program, counters: Counters, steps: For) -> Loop | Non
 def _of_elements_inside(program: Program, counters: Counters, stmt: Stmt) -> Stmt | None:
     match stmt:
         case For():
-            return _of_elements(program, counters, stmt)
+            return of_elements(program, counters, stmt)
         case Compute(op=op, args=args):
             return None if asks_library(op, args) else stmt
         case Load() | Index() | Store():

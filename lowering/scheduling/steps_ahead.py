@@ -18,18 +18,18 @@ no numbers at all where it has not.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 
 import numpy as np
 
 from fxc.ir.bounds import decide
 from fxc.ir.size_functions import floordiv, hint, minimum
-from fxc.ir.symbols import Dim, computed_in, symbol, symbols_of
+from fxc.ir.symbols import Dim, computed_in, symbol
 from fxc.ops.python_numbers import SETTLED
 
 from ..nests.accesses import rename, renamed
-from ..nests.bounds import bounds, counter_bounds, ranges_within, trips
+from ..nests.bounds import bounds, counter_bounds, is_within, ranges_within, trips
 from ..nests.buffers import BOOL, I64, Atom, Buffer, Const
 from ..nests.program import Program
 from ..nests.rewriting import innermost_first
@@ -48,10 +48,10 @@ from ..nests.statements import (
     walk,
 )
 from ..operators.python_rules import FAILING, SCALAR_RULES, asks_library
+from ..operators.scalar_rules import DIVISIONS
 from .survey import Survey
 
 _PLACES = frozenset({"out_of_bounds", "wrap_index"})  # see ``Emitter.check``
-_DIVISIONS = ("divide", "remainder", "fmod", "quotient")  # which trap, by zero
 _Number = Load | Compute | Index
 
 
@@ -171,7 +171,7 @@ class _Apart:
     def pays(self) -> bool:
         costs = self.strips.costs
         least = costs.apart_work + costs.apart_number * len(self.stored)
-        return self.gained >= max(least, 2 * self.left)
+        return self.gained >= max(least, self.left)
 
     def handed_on(self, read: Collection[str]) -> dict[str, np.dtype]:
         """The numbers that are stored: those that are not as well computed again from others."""
@@ -208,22 +208,12 @@ class _Apart:
                 read = self.strips.buffers[buffer]
                 if read.storage in self.written or any(map(computed_in, index)):
                     return False
-                return not self.is_looked_at or self.is_inside(read, index)
+                ranges = self.strips.ranges
+                return not self.is_looked_at or is_within(index, read.shape, ranges)
             case Compute(op=op, args=args):
-                return _is_apart(stmt) and not asks_library(op, args)
+                return is_apart(stmt) and not asks_library(op, args)
             case _:
                 return True
-
-    def is_inside(self, buffer: Buffer, index: Sequence[Dim]) -> bool:
-        """Whether an index is in bounds, whatever has been looked at in front of it."""
-        ranges = self.strips.ranges
-        for dim, size in zip(index, buffer.shape, strict=True):
-            if computed_in(size) or not symbols_of(dim).keys() <= ranges.keys():
-                return False
-            low, high = bounds(dim, ranges)
-            if not (decide(low, ">=", 0) and decide(high - size, "<", 0)):
-                return False
-        return True
 
     def is_own(self, stmt: Stmt) -> bool:
         if isinstance(stmt, Check):
@@ -260,14 +250,14 @@ class _Apart:
         return tuple(made)
 
 
-def _is_apart(stmt: Compute) -> bool:
+def is_apart(stmt: Compute) -> bool:
     """Whether a number can be made before checks of others."""
     if stmt.op in SETTLED | _PLACES:
         return False
     name = stmt.op.removesuffix(" fails")
     if name in FAILING:
         return stmt.arg_dtypes[0].kind == "f"
-    if name.endswith(_DIVISIONS) and stmt.arg_dtypes[0].kind in "iu":
+    if name.endswith(DIVISIONS) and stmt.arg_dtypes[0].kind in "iu":
         return isinstance(stmt.args[1], Const)
     return True
 
