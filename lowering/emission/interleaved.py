@@ -139,13 +139,18 @@ def turned(code: Lanes, memory: str, numbers: str) -> str:
 
 def gathered(code: Lanes, memory: str, single: Sequence[str]) -> str:
     """The numbers of all lanes from one for each: halves are joined to wholes."""
-    numbers, size = list(single), 2
+    short = 2 ** (len(single) - 1).bit_length() - len(single)
+    numbers, size = [*single, *["poison"] * short], 2
     while len(numbers) > 1:
         kind, size = f"<{size} x {memory}>", 2 * size
         mask = f"<{size} x i32> <{', '.join(f'i32 {lane}' for lane in range(size))}>"
         pairs = zip(numbers[::2], numbers[1::2], strict=True)
         numbers = [code.op(f"shufflevector {kind} {a}, {kind} {b}, {mask}") for a, b in pairs]
-    return numbers[0]
+    if not short:
+        return numbers[0]
+    kind = f"<{size} x {memory}>"
+    mask = f"<{2 * len(single)} x i32> <{', '.join(f'i32 {x}' for x in range(2 * len(single)))}>"
+    return code.op(f"shufflevector {kind} {numbers[0]}, {kind} poison, {mask}")
 
 
 def in_lane(code: Lanes, memory: str, numbers: str, lane: int) -> str:

@@ -21,6 +21,8 @@ from tests.levels import natively, shrunk_failure, symbolically
 from tests.lowering.scheduling.test_strips import chain
 from tests.outcomes import difference, run
 from tests.parallel_loops import FEW, SMALL, compiled_for, everywhere
+from tests.programs.test_random_loops import failure as loops_failure
+from tests.random_loops import random_loops
 from tests.random_programs import random_program
 
 COUNT = int(os.environ.get("FXC_FUZZ_PROGRAMS", "0")) // 50 or 12
@@ -28,6 +30,8 @@ FIRST = int(os.environ.get("FXC_FUZZ_FIRST", "0"))
 EAGER = Costs(
     strips_bytes=0, strips_row=1, parts_bytes=0, parts_steps=1, columns_step=0, columns_bytes=0,
     wraps_inside=2, fused_apart=1, lanes_short=2, ends_vectors=1,
+    apart_strip=3, apart_steps=1, apart_work=0, apart_number=0, apart_gathered=0, apart_few=0,
+    choice_guarded=0,
 )  # fmt: skip
 RELUCTANT = replace(EAGER, fused_statements=8, ends_statements=1, inline_weight=2, late_near=0)
 TARGETS = {
@@ -72,6 +76,24 @@ def test_programs_of_views_and_writes(turn: int) -> None:
             text = shrunk_failure(random_program(seed), level)
             if text:
                 pytest.fail(text, pytrace=False)
+
+
+def test_programs_of_loops(turn: int) -> None:
+    for seed in seeds(COUNT // 3, turn):
+        text = loops_failure(random_loops(seed), "native")
+        if text:
+            pytest.fail(f"seed {seed}: {text}", pytrace=False)
+
+
+def test_single_numbers_of_complex_columns_are_gathered(turn: int) -> None:
+    def program(y, a):
+        for v in a.T.ravel():
+            y[0] += v.real * v.imag
+
+    compiled = fxc.compile(program, fullgraph=True)
+    for n in (6, 7, 9):
+        given = [[np.zeros(1), np.arange(n * n).reshape(n, n) * (1 + 2j)] for _ in "12"]
+        assert not difference(run(program, given[0]), run(compiled, given[1]))
 
 
 def test_chains_of_stencils(turn: int) -> None:
