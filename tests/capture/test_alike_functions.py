@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 
 import fxc
@@ -42,6 +43,6 @@ def test_functions_in_a_dict_of_one_line(name: str) -> None:
 
 
 def test_what_is_an_attribute_of_the_module_builtins_is_no_name() -> None:
-    program = eval("lambda held, x: (held.__class__.__name__, held.a + x)")
-    compiled = fxc.compile(program, fullgraph=True)
-    assert compiled(HELD, 2) == compiled(HELD, 3)[:1] + (3,) == ("Holder", 3)  # noqa: RUF005
+    program = eval("lambda held, x: (held.__class__.__name__, held.size + x)")
+    compiled, held = fxc.compile(program, fullgraph=True), np.zeros(1)
+    assert compiled(held, 2) == compiled(held, 3)[:1] + (3,) == ("ndarray", 3)  # noqa: RUF005
