@@ -357,3 +357,43 @@ def test_exceptions_of_the_program_are_made_as_pythons(kind):
             if kind is Missing and n % 2:
                 stack.enter_context(pytest.raises(Missing, match="missing"))
             np.testing.assert_equal(compiled(x8(), n), program(x8(), n))
+
+
+def weighted(x, n):
+    """In a branch of a loop, a variable that body and handler assign and that is read behind them."""
+    found, last = [], x
+    for k in range(n):
+        found.append(x * k)
+        if len(found) > 1:
+            a = np.eye(len(found)) * (k + 1.0)
+            try:
+                c = np.linalg.solve(a, np.ones(len(found)))
+            except np.linalg.LinAlgError:
+                c = np.zeros(len(found))
+            last = sum(ci * row for ci, row in zip(c, found))  # noqa: B905
+        x = x + last * 1e-3
+    return x
+
+
+def read_by_a_handler(x, n):
+    c = x
+    for k in range(n):
+        if x[0] > 3:
+            c = x * 2
+        try:
+            d = x + x[: n - 3]
+            c = d
+        except ValueError:
+            x = x + c
+            c = x * 0.5
+        else:
+            c = c + k
+    return x, c
+
+
+@pytest.mark.parametrize("program", [weighted, read_by_a_handler])
+def test_what_a_try_statement_assigns(program):
+    compiled = fxc.compile(program, fullgraph=True)
+    for n in (9, 12, 11):
+        np.testing.assert_equal(compiled(x8(), n), program(x8(), n))
+    assert compiled.cache_info().eager_calls == 0

@@ -12,7 +12,15 @@ from collections.abc import Iterable
 
 from fxc.ir.records import frozen
 
-from .nodes import blocks_of, children, evaluated_in_any_case, flag_name, run_where_it_stands, walk
+from .nodes import (
+    blocks_of,
+    children,
+    evaluated_in_any_case,
+    flag_name,
+    run_where_it_stands,
+    walk,
+    walk_statements,
+)
 
 Names = frozenset[str]
 _NONE: Names = frozenset()
@@ -45,6 +53,7 @@ class _Liveness:
         self.found: dict[ast.stmt, Handed] = {}
         self._reads: dict[ast.AST, Names] = {}  # loops are looked at again and again
         self._assigned: dict[ast.AST, Names] = {}
+        self._in_try = False
 
     def before(self, body: list[ast.stmt], live: Names) -> Names:
         """What is live before the statements, if ``live`` is behind them."""
@@ -66,11 +75,10 @@ class _Liveness:
                 return inner.union(*(self._read(item) for item in items))
             case ast.Return(value):
                 return self._read(value) if value is not None else _NONE
-            case ast.Try() | ast.Match() | ast.AsyncFor() | ast.AsyncWith():
-                live = live | self._read(statement)
-                for part in blocks_of(statement):
-                    self.before(part, live)
-                return live
+            case ast.Try():
+                return self._before_try(statement, live)
+            case ast.Match() | ast.AsyncFor() | ast.AsyncWith():
+                return self._before_unknown(statement, live)
             case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
                 return (live - {statement.name}) | self._read(statement)
             case ast.Assign(targets):
@@ -80,6 +88,29 @@ class _Liveness:
                 return (live - stored(target)) | self._read(statement)
             case _:
                 return live | self._read(statement)
+
+    def _before_unknown(self, statement: ast.stmt, live: Names) -> Names:
+        """Of a statement whose parts may run one after the other, in some order."""
+        live = live | self._read(statement)
+        for part in blocks_of(statement):
+            self.before(part, live)
+        return live
+
+    def _before_try(self, statement: ast.Try, live: Names) -> Names:
+        """Its body may end anywhere, so in it all is live that the statement names. Before it, what
+        body and handlers assign is not, if nothing outside catches what they raise.
+        """
+        is_followed = not (self._in_try or statement.finalbody or _leaves_loop(statement))
+        outer, self._in_try = self._in_try, True
+        found = live | self._read(statement)
+        if is_followed:
+            found = self.before(statement.body, self.before(statement.orelse, live))
+            for handler in statement.handlers:
+                kinds = self._read(handler.type) if handler.type is not None else _NONE
+                found |= self.before(handler.body, live) | kinds
+        self._before_unknown(statement, live)
+        self._in_try = outer
+        return found
 
     def _before_loop(self, loop: ast.For | ast.While, live: Names) -> Names:
         behind, own, once = self.before(loop.orelse, live), _NONE, _NONE
@@ -121,6 +152,11 @@ class _Liveness:
         if found is None:
             found = self._reads[node] = read(node)
         return found
+
+
+def _leaves_loop(statement: ast.stmt) -> bool:
+    """Whether there are jumps in a statement that nothing has replaced."""
+    return any(isinstance(each, ast.Break | ast.Continue) for each in walk_statements(statement))
 
 
 def _renamed(body: Iterable[ast.stmt]) -> Names:
