@@ -187,6 +187,32 @@ def test_refused(program: Callable[..., Any]) -> None:
         fxc.compile(program, fullgraph=True)(SIGNAL)
 
 
+def chosen_of_known(x):
+    few = [k for k in (0, 1, 2) if x[k] > 0.5]
+    rows = [row * 2 for row in (x[:3], x[1:4]) if row.sum() > 1]
+    best = min((k for k in [2, 0, 1] if x[k] > -9), key=lambda k: -x[k])
+    names = [name for name, k in (("a", 0), ("b", 2)) if x[k] > 0]
+    return few, np.array(rows), sum(x[k] for k in [1, 2, 3] if x[k] > 0), best, ",".join(names)
+
+
+def chosen_again_and_again(x):
+    places, costs = [0], np.zeros(len(x))
+    for t in range(2, len(x)):
+        values = [costs[s] + x[s] for s in places]
+        costs[t] = min(values)
+        places = [s for s, value in zip(places, values) if value < costs[t] + 1]  # noqa: B905
+        places.append(t)
+    return costs, places
+
+
+@pytest.mark.parametrize("program", [chosen_of_known, chosen_again_and_again])
+def test_items_that_python_knows_are_chosen_by_data(program: Callable[..., Any]) -> None:
+    compiled = fxc.compile(program, fullgraph=True)
+    for x in (SIGNAL, SIGNAL[:4], np.full(5, 2.0), np.arange(40.0) % 11 - 0.5):
+        assert difference(run(program, (x,)), run(compiled, (x,))) == ""
+    assert compiled.cache_info().eager_calls == 0
+
+
 def counted_by_place(x):
     counts = [0, 0, 0]
     for k in range(len(x)):

@@ -80,19 +80,18 @@ def filtered(door: StatementDoor, made: Comprehension) -> Any:
     """``[each(item) for item in items if test(item)]``."""
     items, over = made.items, made.over
     found = counted(items)
-    if type(found) not in (Counted, Bounded):
-        return over(items)
     by_elements = Request(f"comprehension {user_location()}", How.BY_ELEMENTS)
+    is_counted = type(found) in (Counted, Bounded)
     is_open = type(found) is Counted and counted_in(found.count)  # Python cannot run over it
     if by_elements not in door.session.requests and not is_open:
         try:
-            return over(items if type(items) is range else found)
+            return over(found if is_counted and type(items) is not range else items)
         except CaptureError:
             raise Respecialise(by_elements) from None
-    return _gathered(door, found, made)
+    return _gathered(door, found if is_counted else items, made)
 
 
-def _gathered(door: StatementDoor, found: Items, made: Comprehension) -> Any:
+def _gathered(door: StatementDoor, found: Any, made: Comprehension) -> Any:
     """The same as a list of counted length."""
     return door.staged(gathered)(found, made.of_item, made.holds or _any_item)
 
