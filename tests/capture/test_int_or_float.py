@@ -247,3 +247,25 @@ def test_bits_of_an_int_that_may_be_a_float() -> None:
         args = np.array([first, 2.0]), np.array([5, 1]), 6
         assert difference(run(program, args), run(compiled, args)) == ""
         assert compiled.cache_info().eager_calls == eager
+
+
+def steps(x, t):
+    """The width of a step is Python's float, its int, or NumPy's float64."""
+    width, y, place = 0.25, x * 1, 0
+    for k in range(9):
+        width = min(width, t - place)
+        y += width
+        y -= x * width
+        if y[0] > 1:
+            width *= max(0.2, np.abs(y).max() * 0.75)
+        y = np.maximum(y, width) * width + (y > width) + width**y
+        place = place + width if k % 3 else place + 1
+    return y, place
+
+
+def test_of_three_types_beside_float64() -> None:
+    compiled = fxc.compile(steps, fullgraph=True, math="exact")
+    for t in (7, 3, 12.5, 20):
+        for x in (np.linspace(0.1, 2.0, 5), np.array([0.1, 0.2, 0.1])):
+            assert difference(run(steps, (x, t)), run(compiled, (x.copy(), t))) == ""
+    assert compiled.cache_info().eager_calls == 0

@@ -60,6 +60,7 @@ from .truths import flag_of, going_on
 
 _LOOKS = "upper lower title strip lstrip rstrip startswith endswith replace isdigit isalpha count"
 _LOOK = frozenset(_LOOKS.split())  # methods that only look at the text
+_F64 = np.dtype(float)
 _SAME_IN_PYTHON = frozenset(np.dtype(code) for code in "?qd")
 
 
@@ -185,8 +186,14 @@ class Several(TakesUfuncs, Traced):
             raise refusal(SEVERAL_KINDS, text)
         return united([(flag, stored(flag, x, dtype)) for flag, x in found.options])
 
-    def _beside(self, other: object) -> Any:
-        return self._plain()
+    def _beside(self, *others: object) -> Any:
+        """As it is beside others: of float64, if it is real and all arrays among them are."""
+        arrays = {value.type.dtype for value in map(array_of, others) if value is not None}
+        found = self._number()
+        options = found.options if type(found) is Several and arrays == {_F64} else ()
+        kinds = [operand(x).type.dtype for _, x in options]
+        is_real = all(x.kind in "biuf" and x.itemsize <= 8 for x in kinds)
+        return found._stored_as(_F64) if kinds and is_real else self._plain()
 
     def _run(self, name: str, inputs: tuple[object, ...]) -> Any:
         return for_each(lambda *xs: call_ufunc(name, *xs), inputs)
@@ -318,7 +325,7 @@ def _merged(what: Key | None, alike: Sequence[Option]) -> Option:
 def for_each(function: Callable[..., object], inputs: Sequence[object]) -> Any:
     """The function of what numbers may be."""
     if any(array_of(x) is not None for x in inputs):
-        return function(*(x._plain() if type(x) is Several else x for x in inputs))
+        return function(*(x._beside(*inputs) if type(x) is Several else x for x in inputs))
     found: list[tuple[Any, tuple[Any, ...]]] = [(True, ())]
     for x in inputs:
         x = x._number() if type(x) is Several and not x.is_text else x
