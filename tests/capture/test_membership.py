@@ -145,3 +145,12 @@ def test_what_holds_a_nan_is_left_to_python(program: Callable[..., Any]) -> None
     compiled = fxc.compile(program)
     assert difference(run(program, [FLOATS]), run(compiled, [FLOATS.copy()])) == ""
     assert compiled.cache_info().eager_calls == 1
+
+
+def test_elements_at_a_range_of_data() -> None:
+    def program(x: Any, p: Any) -> Any:
+        return x[range(p[0], p[1])]
+
+    given = np.arange(9.0), np.array([2, 5])
+    with pytest.raises(fxc.CaptureError, match="a range of numbers that are not known"):
+        fxc.compile(program, fullgraph=True)(*given)

@@ -250,3 +250,24 @@ def test_expressions_of_known_texts_are_matched_while_capturing() -> None:
     for text in ("a=1;bc=23", "dog=4", "x=7;y=8;z=9"):
         assert compiled(2.0, text) == parsed(2.0, text)
     assert compiled.cache_info().eager_calls == 0
+
+
+def test_methods_of_known_texts_with_one_text_or_another() -> None:
+    """A TypeError of ours was taken for the program's: an internal error, as NumPy ran without."""
+
+    def program(x: Any) -> Any:
+        found = []
+        for i in x:
+            t = "ab" if i > 2 else "c"
+            places = "xabcx".index(t), "abcab".find("abz"[i % 3]), "abcab".count(t)
+            found.append((*places, "abc".startswith(t), "abc".replace("a", t), "abc".replace(t, t)))
+        return found
+
+    def of_several(x: Any) -> Any:
+        return ["abc".startswith(("ab" if i > 2 else "c", "z")) for i in x]
+
+    compiled = fxc.compile(program, fullgraph=True)
+    for x in (np.array([1, 4, 2, 3, 0]), np.array([5, 2])):
+        assert difference(run(program, (x,)), run(compiled, (x,))) == ""
+    with pytest.raises(fxc.CaptureError, match="startswith"):
+        fxc.compile(of_several, fullgraph=True)(x)

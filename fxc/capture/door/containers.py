@@ -12,7 +12,7 @@ import numpy as np
 from ..arrays.creation import is_array
 from ..dicts.tables import KeyedTable, few_in_order
 from ..dicts.traced_dicts import Keyed, any_order
-from ..dicts.unknown_keys import is_unknown_key
+from ..dicts.unknown_keys import is_text, is_unknown_key
 from ..lists.list_changes import is_list
 from ..lists.sized_lists import in_order, of_elements, of_ints
 from ..lists.texts import Text, is_char, is_unknown_text, joined, refused
@@ -59,6 +59,10 @@ def call_method(door: PlainCalls, f: BuiltinFunctionType, args: Args, kwargs: Kw
         return found
     if type(owner) is str and any(map(is_unknown_text, args)):
         raise refused(f"{name}()")
+    if type(owner) is str and (texts := [x for x in args if isinstance(x, Traced) and is_text(x)]):
+        return _of_each_text(door, f, args, kwargs, texts[0])
+    if type(owner) is str and any(isinstance(x, tuple | dict) and is_unknown(x) for x in args):
+        raise refused(f"{name}()")  # startswith, translate
     door.lists.note_change(owner)
     if writes and type(owner) not in purity.PURE_OWNERS:
         door.check_change(owner)
@@ -68,6 +72,17 @@ def call_method(door: PlainCalls, f: BuiltinFunctionType, args: Args, kwargs: Kw
     if name in _CALLING:
         return door.made(door.run_plain(f, args, kwargs))
     return door.made(f(*door.kept(args), **door.kept_options(kwargs)))
+
+
+def _of_each_text(
+    door: PlainCalls, f: BuiltinFunctionType, args: Args, kwargs: Kwargs, text: Any
+) -> Any:
+    """A method of a text, for each thing that an argument may be."""
+
+    def given(known: object) -> Any:
+        return call_method(door, f, tuple(known if x is text else x for x in args), kwargs)
+
+    return text.of_each(given)
 
 
 def _has_open_members(door: PlainCalls, owner: object, name: str, args: Args) -> bool:

@@ -261,7 +261,7 @@ class Bounded(_Items):
         )
 
 
-refuse_methods(Bounded, dict.fromkeys(("__len__", "__eq__"), ""))  # and so its truth
+refuse_methods(Bounded, dict.fromkeys(("__len__", "__eq__", "__index__"), ""))  # and so its truth
 
 
 def _is_index(x: object) -> bool:
