@@ -52,6 +52,8 @@ def _in_varying_ranges(x):
                 total += 100
             if j not in range(n, i, -2) and int(x[j]) in range(i, n):
                 total += 10_000
+            if x[j] in range(x[i], n) or x[i] - 1 in range(x[j], x[j] + 2) or 5 in range(x[i]):
+                total += 10**6
     return total, n - 1 in range(n), n in range(n)
 
 

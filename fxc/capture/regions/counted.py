@@ -40,6 +40,13 @@ def both_hold(one: Any, other: Any) -> Any:
     return rest if known else False
 
 
+def _int_to_find(x: Any) -> Any:
+    """An int, which may be none of Python's, that is looked for in a range; None for others."""
+    if is_scalar(x) and operand(x).type.dtype.kind in "iub":
+        return to_int(x)
+    return None if int_dim(x) is None else x
+
+
 FEW = 4  # iterations that Python runs in any case
 Item = Callable[[Any], Any]
 
@@ -103,7 +110,7 @@ class Counted(_Items, Traced):
         *,
         once: bool = False,
         of: tuple[object, ...] = (),
-        steps: tuple[object, object] | None = None,
+        steps: tuple[Any, Any] | None = None,
     ) -> None:
         super().__init__(once=once, is_range=steps is not None)
         self.count = count
@@ -126,14 +133,11 @@ class Counted(_Items, Traced):
         first, step = self.steps or (0, None)
         if type(step) is not int:
             return NotImplemented
-        is_number = is_scalar(x) and operand(x).type.dtype.kind in "iub"
-        number: Any = to_int(x) if is_number else x
-        if not is_number and int_dim(x) is None:
+        number = _int_to_find(x)
+        if number is None:
             return NotImplemented
-        least: Any = first
-        most: Any = least + step * (self.length() - 1)
-        if step < 0:
-            least, most = most, least
+        ends = first, first + step * (self.length() - 1)
+        least, most = ends if step > 0 else ends[::-1]
         inside = both_hold(number >= least, number <= most)
         return inside if step in (1, -1) else both_hold(inside, (number - first) % step == 0)
 
@@ -208,6 +212,13 @@ class Bounded(_Items):
     def length(self) -> Any:
         low, high = map(_python_int, (self.low, self.high))
         return extremum("maximum", (arithmetic("sub", high, low), 0))
+
+    def _has(self, x: object) -> Any:
+        number = _int_to_find(x)
+        if number is None or self.item is not None or len(self._asked) > 2:
+            return NotImplemented
+        low, high = map(_python_int, (self.low, self.high))
+        return both_hold(number >= low, number < high)
 
     def at(self, place: object) -> Any:
         found = arithmetic("add", _python_int(self.low), place)

@@ -35,7 +35,7 @@ from ..outside.containers import PLAIN, External
 from ..outside.dicts import ExternalDict
 from ..outside.lists import ExternalList
 from ..outside.sets import ExternalSet
-from ..regions.counted import both_hold
+from ..regions.counted import Bounded, both_hold
 from ..regions.needed import StatementDoor
 from ..regions.recording import Recording
 from ..regions.structured import recorded, recorded_each
@@ -98,7 +98,7 @@ def contained(door: StatementDoor, x: object, items: Any) -> Any:
         return test if type(test) is bool else to_bool(test)
     if type(items) is Differing:
         return each_way(partial(contained, door, x), items)
-    is_there = items._has(x) if isinstance(items, Traced) else NotImplemented
+    is_there = items._has(x) if isinstance(items, Traced | Bounded) else NotImplemented
     if is_there is not NotImplemented:
         return is_there
     if type(x) is Char and _may_hold(items):
