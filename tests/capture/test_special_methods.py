@@ -506,6 +506,52 @@ def test_watched_stores(program, make):
     compare(world)
 
 
+class OfClasses(property):
+    """A property that classes have, too, and that counts how often it is asked."""
+
+    asked = 0
+
+    def __get__(self, owner, kind=None):
+        OfClasses.asked += 1
+        return self.fget(kind)
+
+    def __set__(self, owner, value):
+        vars(owner)["x"] = value * 2
+
+
+UNITS = {"m": Described(1.0), "s": Described(2.0)}
+
+
+class Known:
+    @OfClasses
+    def units(self):
+        return UNITS
+
+    @classmethod
+    def of(cls, name, x):
+        return cls.units[name], x * 2
+
+
+class More(Known):
+    @property
+    def units(self):
+        return super().units["s"]
+
+
+def test_properties_of_a_class_of_its_own_are_read_and_set_as_that_says():
+    """Its getter ran in the capture, and the caller got copies of the objects behind it."""
+    of_a_class, of_super = fxc.compile(Known.of), fxc.compile(lambda x: (More().units, x * 2))
+    stored = fxc.compile(lambda known, x: setattr(known, "units", x))
+    for times in (1, 2, 3):
+        OfClasses.asked = 0
+        assert of_a_class("m", np.ones(2))[0] is UNITS["m"]
+        assert of_super(np.ones(2))[0] is UNITS["s"]
+        assert OfClasses.asked == 2
+        known = Known()
+        stored(known, np.full(2, times))
+        np.testing.assert_array_equal(known.x, [2 * times] * 2)
+
+
 class Kept:
     def __init__(self):
         self.x = np.zeros(2)

@@ -37,8 +37,10 @@ from ..values.maybe_set import check_sure, given
 from ..values.objects import (
     MISSING,
     class_attribute,
+    has_own_get,
     has_python_method,
     is_data_descriptor,
+    is_property,
     is_slot,
     is_watched,
     vars_of,
@@ -173,7 +175,7 @@ class Reads:
             return self.attr(kind, name)
         if kind.__module__.partition(".")[0] == "numpy":
             return self.call(found.fget, owner) if type(found) is property else getattr(owner, name)
-        if isinstance(found, _COMPUTED) or _has_own_get(found) or is_compiled(found):
+        if isinstance(found, _COMPUTED) or has_own_get(found) or is_compiled(found):
             return self._computed(owner, name, kind, found)
         return given(getattr(owner, name))
 
@@ -215,7 +217,7 @@ class Reads:
             return getattr(owner, name)
         guard_absent(self.outside.guards, behind[:place], name)
         self.guard_class_attribute(each, name, found)
-        if isinstance(found, property):
+        if is_property(found):
             return self.call(found.fget, instance)
         if isinstance(found, FunctionType | classmethod | staticmethod) or is_compiled(found):
             return _bound(found, instance, real_class(start))
@@ -251,9 +253,9 @@ class Reads:
         if isinstance(found, classmethod):
             self.guard_class_attribute(owner, name, found)
             return MethodType(found.__func__, owner)
-        if isinstance(found, property) or name in vars(type):
+        if is_property(found) or name in vars(type):
             return getattr(owner, name)
-        if _has_own_get(found) and not isinstance(found, _OF_ENUMS):
+        if has_own_get(found) and not isinstance(found, _OF_ENUMS):
             raise refusal(
                 OBJECT, f"{owner.__name__}.{name} is computed by a {type(found).__name__}"
             )
@@ -298,7 +300,7 @@ class Reads:
     def _described(self, owner: object, name: str, known: Known, found: object) -> Any:
         """An attribute that the class defines by a function or another descriptor."""
         kind, source = type(known.object), known.source
-        if not (isinstance(found, _OF_PYTHON) or _has_own_get(found) or is_compiled(found)):
+        if not (isinstance(found, _OF_PYTHON) or has_own_get(found) or is_compiled(found)):
             value = getattr(owner, name)
             if isinstance(value, _C_METHODS):  # a method of C: calls are checked
                 return value
@@ -312,7 +314,7 @@ class Reads:
     def _computed(self, owner: object, name: str, kind: type, found: object) -> Any:
         """An attribute that Python code of the class computes."""
         self.guard_class_attribute(kind, name, found)
-        if isinstance(found, property):
+        if is_property(found):
             if found.fget is None:
                 raise no_attribute(owner, name)
             return self.call(found.fget, owner)
@@ -331,7 +333,7 @@ class Reads:
             if isinstance(bound, MethodType):
                 vars(made)["__self__"] = bound.__self__
             return made
-        if _has_own_get(found):
+        if has_own_get(found):
             return self.special(
                 self.read(found, root, f"{kind.__name__}.{name}"), "__get__", owner, kind
             )
@@ -344,11 +346,6 @@ _C_METHODS = (BuiltinFunctionType, MethodType, MethodWrapperType)
 _COMPUTED = (FunctionType, property, classmethod, functools.cached_property)
 _OF_ENUMS = DynamicClassAttribute  # it gives what is fixed when the class is made
 _OF_PYTHON = (*_COMPUTED, staticmethod, functools.partialmethod)
-
-
-def _has_own_get(found: object) -> bool:
-    """Whether Python code of the program says what reading it gives."""
-    return has_python_method(type(found), "__get__") and not is_compiled(found)
 
 
 def _bound(found: Any, owner: object, kind: type) -> Any:

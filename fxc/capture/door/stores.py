@@ -134,15 +134,15 @@ class Stores(Comparisons):
         text = f"an assignment to .{name} of a {name_of(owner)}"
         kind = class_of(owner)
         found = class_attribute(kind, name)
-        if isinstance(found, property) and found.fset is not None:
-            self.guard_class_attribute(kind, name, found)
-            self.call(found.fset, owner, value)
-            return
         if has_python_method(type(found), "__set__"):
             self.guard_class_attribute(kind, name, found)
             root = self.outside.guards.constant(found)
             descriptor = self.read(found, root, f"{kind.__name__}.{name}")
             self.special(descriptor, "__set__", owner, value)
+            return
+        if isinstance(found, property) and found.fset is not None:
+            self.guard_class_attribute(kind, name, found)
+            self.call(found.fset, owner, value)
             return
         if known is None:
             if not self.places.takes(Attribute(self, owner, name)):

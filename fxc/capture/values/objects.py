@@ -15,7 +15,7 @@ from types import (
     SimpleNamespace,
     WrapperDescriptorType,
 )
-from typing import Any
+from typing import Any, TypeGuard
 from weakref import ProxyTypes
 
 import numpy as np
@@ -221,6 +221,16 @@ def has_python_method(kind: type, name: str) -> bool:
 def is_python_function(found: object) -> bool:
     """Whether what a class defines is a function, be it one that is compiled."""
     return isinstance(found, FunctionType) or is_compiled(found)
+
+
+def has_own_get(found: object) -> bool:
+    """Whether Python code of the program says what reading what a class defines gives."""
+    return has_python_method(type(found), "__get__") and not is_compiled(found)
+
+
+def is_property(found: object) -> TypeGuard[property]:
+    """Whether it is a property, and of no class that gives something else."""
+    return isinstance(found, property) and not has_own_get(found)
 
 
 def is_frozen(kind: type, name: str) -> bool:
