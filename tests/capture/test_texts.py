@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import re
 from collections.abc import Callable
 from typing import Any
@@ -202,6 +203,30 @@ def test_what_needs_the_characters_makes_them_constants() -> None:
         found, (same, less) = compiled(2.0, text)[0], compiled(2.0, text)[1:]
         assert (found, same, less) == asked(2.0, text)
     assert compiled.cache_info().variants == 3
+
+
+def contains(x, s):
+    joined = "".join([chr(ord(each) + 1) for each in s if each != "b"])
+    word = "ab" if x[0] > 0 else "b->"
+    return (
+        ("->" in s, "->" not in s, "-" in s, "" in s, s[:1] in s, word in s, "ab" in s[1:]),
+        ("b" in joined, s[-1:] in "a->b", operator.contains(s, "->"), "ab" in s[0]),
+    )
+
+
+def test_a_text_contains_others() -> None:
+    compiled = fxc.compile(contains, fullgraph=True)
+    for text in ("a -> b", "ab", "b->", "->ab", "a", "x-y>b->"):
+        for first in (1.0, -1.0):
+            given = np.array([first]), text
+            assert difference(run(contains, given), run(compiled, given)) == ""
+
+
+def test_a_text_contains_others_by_one_compilation() -> None:
+    compiled = fxc.compile(lambda x, s: x * ("->" in s) + ("-" in s), fullgraph=True)
+    for text in ("a -> b", "abc", "b->", "->ab", "a-b->c"):
+        assert compiled(2.0, text) == 2.0 * ("->" in text) + ("-" in text)
+    assert compiled.cache_info().variants == 2
 
 
 @pytest.mark.filterwarnings("error::fxc.CaptureWarning")

@@ -103,6 +103,30 @@ class UnknownText(WithLength):
     def __bool__(self) -> bool:
         return bool(self._is_filled())
 
+    def __contains__(self, x: object) -> bool:
+        return bool(self._has(x))
+
+    def _has(self, x: object) -> Any:
+        """``x in self``: whether the characters of ``x`` follow one another somewhere."""
+        if type(x) is Several and not is_char(x):
+            return x.of_each(self._has)
+        if not isinstance(x, str):
+            kind = x.__class__.__name__
+            raise TypeError(f"'in <string>' requires string as left operand, not {kind}")
+        if type(x) is not str and not is_char(x):
+            raise refused("'in'")
+        wanted = [code_of(x)] if is_char(x) else [*map(ord, x)]
+        codes, places = self.codes(), self.length() - len(wanted) + 1
+        fits = places >= 1 if len(wanted) > 1 else True
+        if type(fits) is not bool:
+            raise refused("'in'")
+        if not wanted or not fits:
+            return not wanted
+        found = True
+        for k, code in enumerate(wanted):
+            found = found & (codes[k : places + k] == code)
+        return to_bool(found.any())  # type: ignore[attr-defined]
+
 
 def is_unknown_text(x: object) -> bool:
     """Whether this is a text, or a character, that is known at run time only."""
