@@ -294,6 +294,31 @@ def test_records_that_variables_hold(program):
         assert_same(program, lambda size=size: records(OTHERS, size), fullgraph=True)
 
 
+def is_the_same(p):
+    first = p[0]
+    best = p[1] if first["n"] > 3 else first
+    best["x"] = 7
+    return best is first, p
+
+
+def are_returned(p):
+    first, last = p[0], p[-1]
+    if first["n"] > 3:
+        first, last = last, first
+    return first, last, p[2]
+
+
+@pytest.mark.filterwarnings("ignore::fxc.CaptureWarning")
+@pytest.mark.parametrize("program", [is_the_same, are_returned])
+def test_which_of_two_records_it_is(program):
+    for size in (5, 6, 7):
+        assert_same(program, lambda size=size: records(OTHERS, size))
+        found = fxc.compile(program)(p := records(OTHERS, size))
+        assert (found[0] is found[1]) == (program(p)[0] is program(p)[1])
+    with pytest.raises(fxc.CaptureError, match="which of two records it is"):
+        fxc.compile(program, fullgraph=True)(records(OTHERS))
+
+
 @pytest.mark.parametrize(
     "program",
     [lambda p: np.sort(p, order="n"), lambda p: np.argsort(p, order=["n", "x"]),

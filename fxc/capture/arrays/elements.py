@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from fxc.ir.error_kinds import ARRAY_MEMORY, OPERAND, OVERLAPPING_WRITE
+from fxc.ir.error_kinds import ARRAY_MEMORY, IDENTITY, OPERAND, OVERLAPPING_WRITE
 from fxc.ir.graph import Operand, Value
 from fxc.ir.types import ArrayType
 from fxc.ops.metas.layout import is_c_ordered
@@ -52,15 +52,17 @@ def write_element(array: Any, steps: Steps, source: Any) -> None:
 
 class TracedVoid(Traced):
     """Stands for an ``np.void`` with fields: the element of ``array`` at a place, which ``cell``
-    shows as an array of rank 0. Native code finds a field of it in the field of all records.
+    shows as an array of rank 0. Native code finds a field of it in the field of all records. One
+    that a branch or a loop has ``joined`` may be the same object as another one.
     """
 
-    __slots__ = ("_array", "_cell", "_steps")
+    __slots__ = ("_array", "_cell", "_joined", "_steps")
 
-    def __init__(self, array: Any, steps: Steps, cell: Any) -> None:
+    def __init__(self, array: Any, steps: Steps, cell: Any, joined: bool = False) -> None:
         self._array = array
         self._steps = steps
         self._cell = cell
+        self._joined = joined
 
     __class__ = taken_for(np.void)
 
@@ -77,7 +79,7 @@ class TracedVoid(Traced):
     @classmethod
     def _of_structure(cls, keys: tuple[object, ...], items: Any) -> TracedVoid:
         (cell,) = items
-        return TracedVoid(cell, (), cell)
+        return TracedVoid(cell, (), cell, joined=True)
 
     @staticmethod
     def _structure_items(x: Any) -> tuple[Any, ...]:
@@ -126,6 +128,12 @@ class TracedVoid(Traced):
     def copy(self) -> TracedVoid:
         copied = self._cell.copy()
         return TracedVoid(copied, (), copied)
+
+
+def check_distinct(x: object, y: object) -> None:
+    """Refuse two records that may be one object where it counts which one they are."""
+    if type(x) is type(y) is TracedVoid and x is not y and (x._joined or y._joined):
+        raise refuse(IDENTITY, "which of two records it is after a branch or a loop,")
 
 
 for _name in (*BINARY, *COMPARISONS):

@@ -18,6 +18,7 @@ import numpy as np
 from fxc.ir.error_kinds import COUNTED_LIST, IDENTITY, OBJECT
 from fxc.ir.later import import_later
 
+from ..arrays.elements import check_distinct
 from ..arrays.traced_array import TracedArray
 from ..dicts.unknown_items import OneOfItems
 from ..forms.differing import Differing
@@ -77,6 +78,7 @@ def identity(a: Any, b: Any) -> Any:
         raise refused("'is'")
     if are_arrays:
         current().aliases.check_distinct(a._value, b._value)
+    check_distinct(a, b)
     if OneOfItems in kinds:
         for x in (a, b):
             current().door.lists.ask_pool(*(x._holds() if type(x) is OneOfItems else (x,)))
