@@ -291,3 +291,33 @@ def test_what_stays_pythons(program: Any) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("warnings.warn", lambda *args, **kwargs: None)
         assert difference(run(program, (x,)), run(compiled, (x,))) == ""
+
+
+def pairs_of_an_array(x):
+    first, total = {}, 0
+    for i, (a, b) in enumerate(x.tolist()):
+        total += a * b
+        if (a, b) not in first:
+            first[a, b] = i
+    rows = x.tolist()
+    rows[1][0] = total
+    flags = (x > 2).tolist()
+    return first, total, rows, [row[1] for row in x.tolist()], flags, x.T.tolist()[1][2]
+
+
+def a_list_of_pairs_that_changes(x):
+    rows = x.tolist()
+    rows.append([7, 8])
+    return rows, x.T.tolist(), sorted(x[:, 0].tolist())
+
+
+def test_rows_of_an_array() -> None:
+    for dynamic in (False, True):
+        compiled = fxc.compile(pairs_of_an_array, fullgraph=True, dynamic=dynamic)
+        for n in (9, 300) if dynamic else (300,):
+            x = np.random.default_rng(n).integers(-3, 4, (n, 2))
+            assert not difference(run(pairs_of_an_array, (x,)), run(compiled, (x,)))
+        assert compiled.cache_info().native_calls
+    x = np.random.default_rng(3).integers(-3, 4, (20, 2))
+    compiled = fxc.compile(a_list_of_pairs_that_changes, fullgraph=True)
+    assert not difference(run(a_list_of_pairs_that_changes, (x,)), run(compiled, (x,)))

@@ -17,7 +17,7 @@ from fxc.ir.symbols import Dim, counted_in
 from fxc.ir.types import ScalarType
 
 from ..arrays.traced_array import TracedArray
-from ..forms.form import Form, Number, of_tuple
+from ..forms.form import Number, of_tuple
 from ..forms.items import form_of_items
 from ..forms.mixed import listed_kinds
 from ..numbers.dims import dim_of
@@ -27,6 +27,7 @@ from ..session.session import current
 from ..values.operands import Traced, array_value, record, wrap
 from .list_parts import by_python
 from .list_room import filled_arrays, new_arrays
+from .lists_of_lists import ListOfLists
 from .traced_lists import TracedList
 
 # Note [Lists of a size]
@@ -97,17 +98,22 @@ def of_elements(x: TracedArray) -> Any:
 
 
 def to_list(x: TracedArray) -> Any:
-    """``x.tolist()``: of a vector."""
+    """``x.tolist()``: of a vector, or of rows (Note [Lists of lists])."""
     kind = x._type
     wanted = {"b": "?", "i": "i8", "u": "i8", "f": "f8", "c": "c16"}.get(kind.dtype.kind)
-    is_sized = kind.rank == 1 and _may_be_sized(kind.shape[0], from_array=True)
+    is_sized = kind.rank in (1, 2) and _may_be_sized(kind.shape[0], from_array=True)
     if wanted is None or (is_sized and kind.dtype == np.uint64):
         raise refuse(COUNTED_LIST, f"x.tolist() of {kind.dtype}", "use list(x)")
-    if is_sized:
+    if is_sized and kind.rank == 1:
         return of_elements(x) if kind.dtype.char in "gG" else list_of_vector(x.astype(wanted))
+    if is_sized and kind.dtype.char not in "gG":
+        numbers = x.astype(wanted)
+        return ListOfLists(by_python(), _form_of_elements(numbers), (numbers._value,))
     if kind.size == 0 and kind.rank == 1:
         return []
     if not isinstance(kind.size, int) or kind.size > MOST_LISTED:
+        if isinstance(kind.shape[0], int) and kind.shape[0] <= FEW and kind.rank > 1:
+            return [to_list(x[k]) for k in range(kind.shape[0])]
         raise refuse(
             TOO_LARGE,
             f"x.tolist() of more than {MOST_LISTED} elements, or of several axes of unknown sizes,",
@@ -144,7 +150,7 @@ def _items(x: TracedArray) -> Any:
     return [_items(x[k]) if x.ndim > 1 else x[k].item() for k in range(x.shape[0])]
 
 
-def _form_of_elements(array: TracedArray, *, weak: bool = True) -> Form:
+def _form_of_elements(array: TracedArray, *, weak: bool = True) -> Number:
     return Number(ScalarType(array._type.dtype, weak=weak))
 
 
