@@ -755,3 +755,53 @@ def test_a_bound_that_is_an_argument() -> None:
     )
     for k in (2, 2, 3, 1):
         assert compiled(np.arange(3.0), k) == [3.0, 0.0, 1.0][-k:]
+
+
+def moving_averages(x):
+    last, means = deque(maxlen=3), []
+    for v in x:
+        last.append(v)
+        means.append(sum(last) / len(last) + last[0] * 2 - last[-1])
+    return means, last, list(last)
+
+
+def from_both_ends(x):
+    q, p, none, total = deque([1.0, 2.0], 3), collections.deque(maxlen=1), deque(maxlen=0), 0.0
+    q.append(x[0])
+    for v in x:
+        none.append(v)
+        p.append(v)
+        if v > 0:
+            q.appendleft(v)
+            q.extend([v, total])
+        elif len(q) > 1:
+            q[1] = v
+            total += q.popleft() - q[-1]
+        total += max(q) + len(none)
+    q.append(total)
+    return q, p, none, total, q.maxlen
+
+
+@pytest.mark.parametrize("fn", [moving_averages, from_both_ends])
+def test_deques_of_a_bounded_length(fn: Callable[..., Any]) -> None:
+    for dynamic in (False, True):
+        compiled = fxc.compile(fn, fullgraph=True, dynamic=dynamic)
+        for n in (9, 40) if dynamic else (40,):
+            x = np.random.default_rng(n).normal(size=n)
+            expected, found = run(fn, (x,)), run(compiled, (x,))
+            assert not difference(expected, found)
+            assert repr(expected.result) == repr(found.result)  # the bound of a deque
+        assert compiled.cache_info().native_calls
+
+
+@pytest.mark.filterwarnings("ignore::fxc.CaptureWarning")
+def test_no_item_is_inserted_where_a_deque_is_full() -> None:
+    def inserted(x):
+        q = deque(maxlen=3)
+        for v in x:
+            q.append(v)
+            q.insert(0, v)
+        return q
+
+    compiled = fxc.compile(inserted)
+    assert not difference(run(inserted, (np.ones(9),)), run(compiled, (np.ones(9),)))

@@ -157,7 +157,7 @@ class ExpressionBuilder(ExpressionParts):
         made = f"[{first}*{made}]" if first else made
         self._outside.session.door.places.check_returned_list(classes_in(form), self._sealed)
         self._outside.session.aliases.returned.append(x.keeper)
-        return f"deque({made})" if x.of is deque else made
+        return f"deque({made}, {x.maxlen})" if x.of is deque else made
 
     def _listed(self, form: Form, arrays: Iterator[str]) -> str:
         """The expression for the list of items of a form that stand in arrays of these names."""

@@ -164,6 +164,7 @@ class Buffer(Contents):
         before: Dim = len(items) if old is None else old.most
         unknown = MOST_ARRAYS if is_of_arrays(form) else self._most or MOST_APPENDED
         most = before + (unknown if more is None else more) + SPARE
+        most = most if self.maxlen is None else self.maxlen + 1
         if self._turns and isinstance(most, int):
             most = 1 << (most - 1).bit_length()  # for places around the end without a division
         if old is None:
@@ -209,6 +210,10 @@ class Buffer(Contents):
         elif not self._spare or not takes(self._room.form, x):
             self.make_room([x], SPARE, None)
         self._spare -= owner is None
+        if self.maxlen is not None:
+            if not self.maxlen:
+                return
+            self.session.door.staged(made_room_in)(self, self.maxlen, -1 if first else 0)
         number, known, room = self.number(), self._known, self.room
         is_known = type(known) is int and owner is None and not first
         self._known = known + 1 if is_known else None  # type: ignore[operator]
@@ -229,10 +234,14 @@ class Buffer(Contents):
                 return self._items.popleft()
             return self._items.pop() if place else self._items.pop(0)
         found = self.item(place)
+        self.drop(place)
+        return found
+
+    def drop(self, place: int) -> None:
+        """Take the first item, 0, or the last, -1, away."""
         self.shorten(self.number() - 1)
         if not place:
-            self._room.turn(1)
-        return found
+            self.room.turn(1)
 
     def clear(self) -> None:
         owner = self.owner_of_change()
@@ -325,6 +334,11 @@ class Buffer(Contents):
             return room.form, room.arrays, self.length()
         size = self.size_here()
         return room.form, room.in_order(size), wrap_dim(size)
+
+
+def made_room_in(items: Buffer, most: int, place: int) -> None:
+    if items.number() >= most:
+        items.drop(place)
 
 
 def any_number() -> Any:

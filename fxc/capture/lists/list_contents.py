@@ -33,7 +33,7 @@ class Contents(Traced):
 
     __slots__ = (
         *("_borrowed", "_changing", "_depth", "_items", "_keeper", "_known", "_most", "_room"),
-        *("_size", "_spare", "_turns", "changes", "home", "of", "session"),
+        *("_size", "_spare", "_turns", "changes", "home", "maxlen", "of", "session"),
     )
 
     def __init__(
@@ -43,7 +43,8 @@ class Contents(Traced):
         self._most = most  # items where their number is not known
         self._items: Any = [] if items is None else items
         self.of: type = type(self._items)  # list or deque
-        self._turns = False  # whether items come or go at the begin
+        self.maxlen: int | None = getattr(items, "maxlen", None)  # of a deque
+        self._turns = self.maxlen is not None  # whether items come or go at the begin
         self._room: Room | None = None
         # The region that it is made in, or the outermost one: as if it had been made at the begin.
         self.home = 0 if outermost else session.region

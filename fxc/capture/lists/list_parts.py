@@ -79,7 +79,7 @@ class ListParts(Buffer):
                 "objects or lists that may change,",
             )
         found = cls.of_columns(form, [wrap(array)[:] for array in arrays], x.room.most)
-        found.of = x.of
+        found.of, found.maxlen = x.of, x.maxlen
         return found
 
     @classmethod

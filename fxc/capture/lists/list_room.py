@@ -38,6 +38,7 @@ from ..values.operands import Traced, operand, record, variable_of, wrap
 # statement the length is a counted size, see Note [Counted sizes]. Of a list that loses its first
 # item (``queue.pop(0)``), and of a deque that does, or takes items before it, the first item stands
 # anywhere in the arrays, which go on at their begin: so no item moves, and places are used again.
+# A deque with ``maxlen`` has arrays for no more, and drops an item before it takes another.
 #
 # Before, and where no statement of the graph changes it, the items are Python's. Which lists may
 # become so is known by the place where they are made (``made_list``): the capture starts again

@@ -40,10 +40,7 @@ class MadeLists:
         label = f"list {place}"
         if type(items) is TracedList or pool_of(label) is not None:
             items = self.pooled(items, place)
-        if type(items) is deque:
-            if items.maxlen is not None:
-                return items
-        elif type(items) is not list:
+        if type(items) is not list and type(items) is not deque:
             return items
         asked = self._session.asked(label)
         if How.AS_ROWS in asked and asked.isdisjoint((How.BY_PYTHON, How.ROWS_BY_PYTHON)):

@@ -58,6 +58,11 @@ class TracedList(ListParts, ChangedList):
         place = places[0] if places else -1
         return self.taken(place) if type(place) is int and place in (-1, 0) else super().pop(place)
 
+    def insert(self, place: object, x: object) -> None:
+        if self.maxlen is not None and self.python_items() is None:
+            raise self.unclear(".insert() with maxlen")
+        super().insert(place, x)
+
     def put_first(self, x: object) -> bool:
         """Store an item before the others."""
         self.add(x, first=True)
@@ -149,7 +154,8 @@ class TracedList(ListParts, ChangedList):
         owner = self.owner() if stays else self.owner_of_change()
         theirs = other._room
         samples = list(other._items) if theirs is None else [any_of(theirs.form)]
-        if self.of is not other.of or any(True for x in samples for _ in arrays_in(x)):
+        is_alike = self.of is other.of and self.maxlen == other.maxlen
+        if not is_alike or any(True for x in samples for _ in arrays_in(x)):
             return False
         assert owner is not None
         if not (samples or self._items or self._room):

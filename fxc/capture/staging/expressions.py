@@ -213,7 +213,9 @@ class Expressions(Names):
                 return self._place_of("sorted") == "outer"
             case ast.Call(ast.Name("list" | "deque" as name), _, []):
                 return self._place_of(name) == "outer"
-            case ast.Call(ast.Attribute(ast.Name("collections"), "deque"), _, []):
+            case ast.Call(ast.Name("deque"), _, [ast.keyword("maxlen")]) | ast.Call(
+                ast.Attribute(ast.Name("collections"), "deque"), _, [] | [ast.keyword("maxlen")]
+            ):
                 return True
             case ast.BinOp(ast.List(), ast.Mult(), _) | ast.BinOp(_, ast.Mult(), ast.List()):
                 return True
