@@ -17,10 +17,10 @@ of a fill is no memory at all.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 
 from fxc.ir.builder import GraphBuilder
 from fxc.ir.graph import Graph, Literal, Node, Region, Value, walk
+from fxc.ir.records import replace
 from fxc.ops.table import TABLE
 from fxc.ops.updates import UPDATES
 

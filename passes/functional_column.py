@@ -8,7 +8,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import Any
 from weakref import WeakSet
 
@@ -22,6 +21,7 @@ from fxc.ir.errors import InternalError
 from fxc.ir.forking import table_lock
 from fxc.ir.graph import Arg, Literal, Node, Operand, Region, Value, walk
 from fxc.ir.later import import_later
+from fxc.ir.records import replace
 from fxc.ir.schema import Param
 from fxc.ir.signature import ViewStep
 from fxc.ir.types import ArrayType, ScalarType, Type, stride_order

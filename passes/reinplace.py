@@ -12,9 +12,9 @@ for lowering to decide, which knows the order of all loads and stores (see Note 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 from fxc.ir.graph import Graph, Node, Operand, Region, Value
+from fxc.ir.records import replace
 from fxc.ops.updates import Way, updated_by, way
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import replace
 from typing import TypeVar
 
 from fxc.ir.graph import Arg, Node, Operand, Region, Value, walk
+from fxc.ir.records import replace
 from fxc.ops.operators import Tag
 from fxc.ops.table import TABLE
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 import functools
 import types
 import weakref
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from fxc.capture.session.locations import is_of_program
@@ -16,6 +15,7 @@ from fxc.capture.staging.staging import fingerprint, source_of
 from fxc.compilations import trials
 from fxc.compilations.state import Options
 from fxc.ir.errors import CaptureError
+from fxc.ir.records import replace
 from fxc.ir.tracebacks import unseen
 from fxc.split.part_source import PartSource
 from fxc.split.program_calls import TAKING_CALLBACKS

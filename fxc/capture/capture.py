@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
 from typing import Any
 
 from fxc.dispatch.dispatcher import Dispatcher
@@ -12,6 +11,7 @@ from fxc.ir.error_kinds import NUMPY_CALL, TOO_LARGE
 from fxc.ir.errors import CaptureError, FxcError, InternalError, uncapturable
 from fxc.ir.later import import_later
 from fxc.ir.logs import PERF
+from fxc.ir.records import replace
 
 from .attempt import GivenCall, Terms, begun
 from .captured import Captured

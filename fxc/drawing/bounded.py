@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 
 import networkx
+
+from fxc.ir.records import replace
 
 from .picture import DrawnOperation, Picture
 

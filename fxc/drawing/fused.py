@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 
-from fxc.ir.records import frozen
+from fxc.ir.records import frozen, replace
 from fxc.lowering.nests.program import Program
 from fxc.lowering.nests.statements import Loop, Stmt, walk
 from fxc.lowering.scheduling.explain import schedule

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,7 @@ from fxc.ir.errors import CaptureError, FxcError, uncapturable
 from fxc.ir.forking import table_lock
 from fxc.ir.graph import Literal
 from fxc.ir.later import import_later
-from fxc.ir.records import field, frozen, mutable
+from fxc.ir.records import field, frozen, mutable, replace
 from fxc.ir.schema import Schema
 from fxc.ir.symbols import SymExpr
 from fxc.ir.types import ArrayType, ScalarType, Type, is_known

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from math import inf
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -21,7 +20,7 @@ from fxc.dispatch.keys import DispatchKey
 from fxc.ir.errors import ExtensionError, FxcError, PutOff, Unchecked
 from fxc.ir.graph import Graph, Operand, Region, Value, walk
 from fxc.ir.later import import_later
-from fxc.ir.records import frozen
+from fxc.ir.records import frozen, replace
 from fxc.ir.settings import Math, config
 from fxc.ir.signature import InputLeaf, OutputLeaf, ResultLeaf, ViewLeaf, ViewStep
 from fxc.ir.size_guards import Guard, assuming, recording

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 from fxc.capture.staging.liveness import assigned, read, surely_bound
-from fxc.ir.records import frozen
+from fxc.ir.records import frozen, replace
 
 from .statement_syntax import NO_NAMES, Names, bodies_of, bound_by, deleted_in, own_reads
 

@@ -9,7 +9,6 @@ import ast
 import re
 import threading
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
 from types import CellType, FunctionType
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
@@ -19,6 +18,7 @@ from fxc.capture.staging.staging import source_of
 from fxc.ir.error_kinds import UNKNOWN_CALL
 from fxc.ir.errors import CaptureError, uncapturable
 from fxc.ir.forking import one_at_a_time
+from fxc.ir.records import replace
 
 from .driver import Cuts, Driver, DriverWriter
 from .function_plan import FunctionPlan, Statement

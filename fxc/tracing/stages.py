@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 
 from fxc.ir.graph import Arg, ArrayConstant, Graph, Node, Region, walk
 from fxc.ir.location import SourceLocation
-from fxc.ir.records import frozen
+from fxc.ir.records import frozen, replace
 from fxc.ir.text import graph_lines
 from fxc.lowering.emission.entry import emit_module
 from fxc.lowering.emission.llvm_text import ModuleText

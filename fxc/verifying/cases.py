@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -14,7 +13,7 @@ from fxc.ir.errors import FxcError
 from fxc.ir.evaluate import call, deliver, evaluate
 from fxc.ir.graph import Graph, Node, Value, walk
 from fxc.ir.handles import handle, object_at
-from fxc.ir.records import frozen
+from fxc.ir.records import frozen, replace
 from fxc.ir.settings import Math
 from fxc.ir.signature import ResultLeaf, Signature
 from fxc.ir.steps import done, listening

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from fxc.ir.graph import Graph, Node, Region
+from fxc.ir.records import replace
 from fxc.ops.kernels import Kernel, kernel_of
 
 # A node ``x into %base`` is evaluated by the kernel "x into 0", 0 being the place of the base among

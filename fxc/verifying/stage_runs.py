@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from fxc.ir.evaluate import KernelOf, call, deliver, evaluate
 from fxc.ir.graph import Graph
+from fxc.ir.records import replace
 from fxc.ir.signature import Signature
 from fxc.ir.types import ScalarType
 from fxc.lowering.nests.program import Program

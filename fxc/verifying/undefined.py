@@ -6,12 +6,12 @@ See Note [Undefined elements].
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import TypeVar
 
 import numpy as np
 
+from fxc.ir.records import replace
 from fxc.native.filled_memory import new_memory_of
 
 from .bits import agreement

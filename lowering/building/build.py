@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from fxc.ir.graph import Graph, Literal, Node, Operand, Region, Value, walk
 from fxc.ir.later import import_later
 from fxc.ir.location import Site
+from fxc.ir.records import replace
 from fxc.ir.signature import ViewStep
 from fxc.ir.symbols import symbol, symbols_of
 from fxc.ir.types import PART_DTYPES, ArrayType, ScalarType

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 
 import numpy as np
 
 from fxc.ir.graph import Literal, Node, Operand, Value
 from fxc.ir.location import SourceLocation
-from fxc.ir.records import frozen
+from fxc.ir.records import frozen, replace
 from fxc.ir.symbols import Dim, product, symbol
 from fxc.ir.types import (
     PART_DTYPES,

@@ -23,9 +23,8 @@ of counted sizes are as large as they may become.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from fxc.ir.graph import Node, Value
+from fxc.ir.records import replace
 from fxc.ir.symbols import computed, symbol, symbols_of
 from fxc.ir.types import PY_INT
 

@@ -19,10 +19,9 @@ temporary for the whole array would be written and read once more.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 
 from fxc.ir.location import SourceLocation
-from fxc.ir.records import frozen
+from fxc.ir.records import frozen, replace
 from fxc.ir.size_functions import floordiv, hint, maximum, minimum, mod
 from fxc.ir.symbols import Dim, product
 from fxc.ir.types import c_strides

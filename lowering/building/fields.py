@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 from fxc.ir.boxed_dtypes import field_of
 from fxc.ir.graph import Node, Value
+from fxc.ir.records import replace
 from fxc.ir.symbols import Dim
 from fxc.ir.types import ArrayType, known_dtype
 

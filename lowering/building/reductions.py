@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 
 from fxc.ir.bounds import decide
 from fxc.ir.graph import Node, Operand, Value
-from fxc.ir.records import frozen
+from fxc.ir.records import frozen, replace
 from fxc.ir.size_guards import guard
 from fxc.ir.symbols import Dim, counted_in, product
 from fxc.ir.types import PART_DTYPES, ArrayType, array_type, is_c_contiguous

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from fxc.ir.graph import Graph, Node, Operand, Value
+from fxc.ir.records import replace
 from fxc.ir.signature import ViewStep
 from fxc.ir.types import ArrayType
 from fxc.ops.metas import meta_of

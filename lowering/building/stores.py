@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from fxc.ir.graph import Node, Operand, Value
 from fxc.ir.later import import_later
 from fxc.ir.location import SourceLocation
+from fxc.ir.records import replace
 from fxc.ir.size_functions import hint
 from fxc.ir.symbols import SymFunc, atoms, product
 from fxc.ir.types import ordered_strides

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import fields, is_dataclass
 from typing import Any
 
 import numpy as np
 
 from fxc.ir.objects import OBJECT_TYPE, SCALAR_VALUE
-from fxc.ir.records import frozen
+from fxc.ir.records import frozen, replace
 from fxc.ir.symbols import Dim, SymExpr
 from fxc.ir.types import c_strides
 from fxc.ops.effects import direct

@@ -7,10 +7,10 @@ loop does the rest; the optimiser's own vectoriser is not relied on. See Note [L
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from fxc.ir.later import import_later
+from fxc.ir.records import replace
 from fxc.ir.symbols import symbol
 
 from ..nests.accesses import carried_through, pair_at, rename

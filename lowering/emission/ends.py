@@ -15,9 +15,8 @@ has computed in registers until later vectors have read what it would spoil.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 
-from fxc.ir.records import frozen
+from fxc.ir.records import frozen, replace
 from fxc.ir.size_functions import substitute
 
 from ..nests.addressing import byte_offset, is_unit_step, step_of

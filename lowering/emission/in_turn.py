@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+
+from fxc.ir.records import replace
 
 from ..nests.statements import Compute, Index, Load, Loop, atoms_read
 from ..nests.turns import InTurn

@@ -6,9 +6,8 @@ See Note [Parallel loops] in ``nests/independence.py``, and Note [Threads] in ``
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 
-from fxc.ir.records import frozen
+from fxc.ir.records import frozen, replace
 
 from ..nests.bounds import counter_ranges
 from ..nests.chunks import COUNT, FIRST, chunk

@@ -8,9 +8,8 @@ nothing had happened. Those of a total whose order does not show are equally lon
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
-from fxc.ir.records import frozen
+from fxc.ir.records import frozen, replace
 
 from ..nests.hoisting import hoist
 from ..nests.neutral import neutral

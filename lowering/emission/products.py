@@ -8,8 +8,8 @@ These are reached through a table of pointers that the runtime fills in
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 
+from fxc.ir.records import replace
 from fxc.ir.symbols import Dim, product, symbol
 
 from ..nests.addressing import byte_offset, step_of

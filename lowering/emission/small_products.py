@@ -6,12 +6,11 @@ See Note [Small products]: a lane for each column of the result, and some of its
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from functools import cache, partial
 
 import numpy as np
 
-from fxc.ir.records import frozen
+from fxc.ir.records import frozen, replace
 from fxc.ir.symbols import Dim
 
 from ..nests.addressing import step_of

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from fxc.ir.later import import_later
+from fxc.ir.records import replace
 
 from ..nests.hoisting import hoist
 from ..nests.statements import Accumulate, Loop, Stmt

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
 from typing import Literal as OneOf
 
 import numpy as np
 
-from fxc.ir.records import frozen
+from fxc.ir.records import computed_once, frozen
 from fxc.ir.symbols import Dim
 
 # Note [Computed indices]
@@ -56,7 +55,7 @@ class Buffer:
         """What multiples of bytes its elements are known to lie at."""
         return self.dtype.alignment if self.field is None else 1
 
-    @cached_property
+    @computed_once
     def offsets(self) -> dict[tuple[Dim, ...], Dim]:
         """What ``addressing.byte_offset`` has found for an index."""
         return {}

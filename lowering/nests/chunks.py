@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 
+from fxc.ir.records import replace
 from fxc.ir.size_functions import hint, substitute
 from fxc.ir.symbols import Dim, symbol
 

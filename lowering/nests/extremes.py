@@ -13,7 +13,7 @@ the extreme, so it is looked for as well: there is none unless it is.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from fxc.ir.records import replace
 
 from .addressing import step_of
 from .statements import Accumulate, Compute, Index, Load, Loop

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
 
+from fxc.ir.records import replace
 from fxc.ir.symbols import symbols_of
 
 from .program import Program

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
+from fxc.ir.records import replace
 from fxc.ir.symbols import Dim, symbol
 
 from ..machine.target import SERIAL, Target

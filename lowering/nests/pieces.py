@@ -7,9 +7,9 @@ of that size: the caller makes that before the next piece. See Note [Measured si
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import TypeGuard
 
+from fxc.ir.records import replace
 from fxc.ir.symbols import MOST_MEASURED, Dim, symbols_of
 
 from .accesses import storages

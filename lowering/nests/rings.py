@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 from fxc.ir.bounds import decide
+from fxc.ir.records import replace
 from fxc.ir.size_functions import substitute
 from fxc.ir.symbols import Dim, SymExpr, SymFunc, computed_in, symbol, symbols_of
 

@@ -7,9 +7,10 @@ The code itself is in ``emission/python_code.py`` and ``emission/python_failures
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
+
+from fxc.ir.records import replace
 
 from ..nests.buffers import F64, I64, Atom, Const
 from .scalar_rules import NEARLY_EXACT, NUMPY_RULES, DTypes, ScalarRule, cast_types

@@ -14,8 +14,8 @@ frees it however it is left. Where there is no memory, the call goes back to Num
 from __future__ import annotations
 
 from collections.abc import Sequence, Set
-from dataclasses import replace
 
+from fxc.ir.records import replace
 from fxc.ir.symbols import Dim, symbols_of
 
 from ..nests.accesses import Block, storages

@@ -19,9 +19,9 @@ combined in the same order.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import TypeGuard
 
+from fxc.ir.records import replace
 from fxc.ir.size_functions import floordiv, hint, minimum, mod
 from fxc.ir.symbols import Dim, symbol
 

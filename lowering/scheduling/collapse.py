@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
+from fxc.ir.records import replace
 from fxc.ir.symbols import Dim, symbol
 
 from ..nests.accesses import rename

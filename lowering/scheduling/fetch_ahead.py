@@ -15,8 +15,8 @@ takes long. What is stored there looks ahead, too: a line of the cache is read b
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence, Set
-from dataclasses import replace
 
+from fxc.ir.records import replace
 from fxc.ir.size_functions import hint, substitute
 from fxc.ir.symbols import computed_in, product, symbols_of
 

@@ -14,9 +14,9 @@ The loop may have no iterations, or none that comes to it: so the check stays. W
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import replace
 
 from fxc.ir.graph import OF_PYTHON
+from fxc.ir.records import replace
 from fxc.ir.symbols import Dim, computed_in, symbols_of
 from fxc.ops.python_numbers import SETTLED
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import operator
-from dataclasses import replace
 
-from fxc.ir.records import mutable
+from fxc.ir.records import mutable, replace
 from fxc.ir.size_functions import rename_computed
 from fxc.ir.symbols import Dim, computed_in
 

@@ -8,9 +8,9 @@ reads any more disappear, and those that live within one iteration shrink to wha
 from __future__ import annotations
 
 from collections.abc import Sequence, Set
-from dataclasses import replace
 
 from fxc.ir.later import import_later
+from fxc.ir.records import replace
 from fxc.ir.size_functions import hint
 from fxc.ir.symbols import Dim, SymExpr, symbol, symbols_of
 

@@ -15,9 +15,8 @@ they have in common, each in its own order. See Note [Dot products].
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from fxc.ir.bounds import decide
+from fxc.ir.records import replace
 from fxc.ir.size_functions import floordiv, minimum, substitute
 from fxc.ir.symbols import Dim, computed_in, symbol
 

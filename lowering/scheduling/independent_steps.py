@@ -20,10 +20,10 @@ LLVM has no vectors for.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import cast
 
 from fxc.ir.later import import_later
+from fxc.ir.records import replace
 from fxc.ir.size_functions import hint
 from fxc.ir.symbols import Dim, computed_in, symbol, symbols_of
 

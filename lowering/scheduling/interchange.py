@@ -15,9 +15,9 @@ element is computed by the same operations in the same order.
 from __future__ import annotations
 
 from collections.abc import Sequence, Set
-from dataclasses import replace
 from functools import partial
 
+from fxc.ir.records import replace
 from fxc.ir.size_functions import floordiv, hint, minimum
 from fxc.ir.symbols import Dim, computed_in, product, symbol, symbols_of
 

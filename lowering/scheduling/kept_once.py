@@ -15,8 +15,8 @@ reads what the first has computed, and what stands around it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
+from fxc.ir.records import replace
 from fxc.ir.size_functions import hint, substitute
 from fxc.ir.symbols import Dim, computed_in, symbol, symbols_of
 

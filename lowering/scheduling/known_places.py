@@ -15,8 +15,8 @@ whether any is. Behind the check of all elements of an array none is.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 
+from fxc.ir.records import replace
 from fxc.ir.symbols import Dim
 
 from ..nests.accesses import stored

@@ -9,11 +9,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TypeGuard
 
 import numpy as np
 
+from fxc.ir.records import replace
 from fxc.ir.size_functions import hint
 from fxc.ir.symbols import computed_in, symbol
 

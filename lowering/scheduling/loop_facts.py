@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 
-from fxc.ir.records import frozen
+from fxc.ir.records import frozen, replace
 
 from ..nests.accesses import Access, accesses
 from ..nests.addressing import byte_offset, split, step_of

@@ -13,8 +13,8 @@ never lies where the other one does, so their order does not matter.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
+from fxc.ir.records import replace
 from fxc.ir.symbols import Dim, symbol
 
 from ..nests.buffers import Atom, Const

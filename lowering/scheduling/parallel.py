@@ -11,9 +11,8 @@ no longer than a chunk is run as it is.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from fxc.ir.later import import_later
+from fxc.ir.records import replace
 from fxc.ir.size_functions import floordiv, hint
 from fxc.ir.symbols import Dim, computed_in, symbols_of
 

@@ -13,8 +13,7 @@ Note [Dot products].
 
 from __future__ import annotations
 
-from dataclasses import replace
-
+from fxc.ir.records import replace
 from fxc.ir.size_functions import substitute
 from fxc.ir.symbols import Dim, computed_in, symbol, symbols_of
 from fxc.ir.types import c_strides

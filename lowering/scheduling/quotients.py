@@ -13,8 +13,8 @@ what they read of a row would be gathered.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
+from fxc.ir.records import replace
 from fxc.ir.size_functions import apply_function, floordiv, mod, with_atoms
 from fxc.ir.symbols import Computed, Dim, Symbol, SymFunc, atoms, computed, symbol
 

@@ -7,7 +7,8 @@ for i0 in 0:n                                  for i0 in 0:n
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+
+from fxc.ir.records import replace
 
 from ..nests.program import Program
 from ..nests.statements import Accumulate, Loop, Stmt, atoms_read, blocks_of, walk, with_blocks

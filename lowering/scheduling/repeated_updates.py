@@ -16,8 +16,8 @@ other way round.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
+from fxc.ir.records import replace
 from fxc.ir.size_functions import hint
 from fxc.ir.symbols import Dim, computed_in, product, symbol, symbols_of
 from fxc.ir.types import c_strides

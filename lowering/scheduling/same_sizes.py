@@ -7,8 +7,8 @@ Not those that are counted at run time: the program itself checks what is taken 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 
+from fxc.ir.records import replace
 from fxc.ir.size_functions import substitute
 from fxc.ir.size_guards import Guard
 from fxc.ir.symbols import Dim, counted_in, plain_symbol, symbol, symbols_of

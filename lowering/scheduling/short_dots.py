@@ -17,12 +17,11 @@ adds product by product: see Note [Dot products].
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 
 from fxc.ir.later import import_later
-from fxc.ir.records import frozen
+from fxc.ir.records import frozen, replace
 from fxc.ir.symbols import Dim, symbol
 
 from ..nests.accesses import accesses, renamed

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 
+from fxc.ir.records import replace
 from fxc.ir.symbols import Dim, symbol
 
 from ..nests.accesses import Access, Block, accesses, storages

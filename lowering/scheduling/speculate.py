@@ -16,7 +16,8 @@ guess the outcome that takes half of the time. What fails is lost anyway: see No
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import replace
+
+from fxc.ir.records import replace
 
 from ..machine.costs import Costs
 from ..nests.buffers import BOOL, Atom

@@ -18,9 +18,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from functools import cached_property
 
+from fxc.ir.records import computed_once, replace
 from fxc.ir.size_functions import floordiv, hint, maximum, minimum, mod
 from fxc.ir.symbols import Dim, product, symbol
 from fxc.ir.types import ordered_strides
@@ -220,7 +219,7 @@ class _Making:
             for a in each.get(name, ())
         )
 
-    @cached_property
+    @computed_once
     def users(self) -> Counter[str]:
         """How many statements use each storage, of those that are in no nest and of whole nests."""
         found = Counter[str]()

@@ -18,9 +18,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import replace
 
-from fxc.ir.records import frozen
+from fxc.ir.records import frozen, replace
 from fxc.ir.size_functions import floordiv, hint, substitute
 from fxc.ir.symbols import Dim, computed_in, plain_symbol, symbol, symbols_of
 from fxc.ir.types import c_strides

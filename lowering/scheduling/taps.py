@@ -16,10 +16,9 @@ the same order.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from math import prod
 
-from fxc.ir.records import frozen
+from fxc.ir.records import frozen, replace
 from fxc.ir.symbols import Dim, computed_in, symbol, symbols_of
 
 from ..nests.accesses import Block, rename

@@ -17,13 +17,11 @@ order: see Note [Products of a vector and a matrix].
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from fxc.ir.bounds import decide
 from fxc.ir.later import import_later
-from fxc.ir.records import frozen
+from fxc.ir.records import frozen, replace
 from fxc.ir.size_functions import floordiv, hint, minimum, substitute
 from fxc.ir.symbols import Dim, computed_in, symbol
 from fxc.ir.types import c_strides

@@ -15,9 +15,9 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
-from dataclasses import replace
 
 from fxc.ir.bounds import decide
+from fxc.ir.records import replace
 from fxc.ir.size_functions import apply_function, hint, with_atoms
 from fxc.ir.symbols import Computed, Dim, Symbol, SymFunc, atoms, symbol, symbols_of
 

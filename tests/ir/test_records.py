@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from fxc.ir.records import _FEW, field, frozen, mutable
+from fxc.ir.records import _FEW, computed_once, field, frozen, mutable, replace
 
 
 def kinds() -> tuple[Any, Any]:
@@ -96,3 +96,37 @@ def test_fields_are_told_as_those_of_a_dataclass() -> None:
     assert dataclasses.replace(record(1), b=5).d == 6
     assert record(1, e=2) == record(1)
     assert record(1) != record(2)
+
+
+def test_replace_gives_what_that_of_dataclasses_does() -> None:
+    for kind in kinds():
+        old = kind(1, c=[7])
+        for changes in ({}, {"b": 5}, {"a": 3, "e": 9}):
+            made, expected = replace(old, **changes), dataclasses.replace(old, **changes)
+            assert made == expected
+            assert (made.c is old.c, made.d, made.e) == (True, expected.d, expected.e)
+
+    @frozen
+    class Single:
+        a: int
+
+    assert replace(Single(1), a=2) == Single(2)
+    with pytest.raises(KeyError):
+        replace(Single(1), b=2)
+
+
+def test_properties_are_computed_once() -> None:
+    asked = []
+
+    @frozen
+    class Doubled:
+        a: int
+
+        @computed_once
+        def double(self) -> int:
+            asked.append(self.a)
+            return 2 * self.a
+
+    record = Doubled(4)
+    assert (record.double, record.double, asked) == (8, 8, [4])
+    assert isinstance(Doubled.double, computed_once)

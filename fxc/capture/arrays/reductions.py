@@ -7,7 +7,6 @@ decides how NumPy adds up) is one of ``ufunc_reduce`` and ``ufunc_accumulate``, 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,7 @@ import numpy as np
 from fxc.ir.bounds import decide
 from fxc.ir.error_kinds import NUMPY_OPTION
 from fxc.ir.graph import Operand, Value
-from fxc.ir.records import frozen
+from fxc.ir.records import frozen, replace
 from fxc.ir.size_functions import hint
 from fxc.ir.size_guards import guard
 from fxc.ir.symbols import counted_in, product, symbols_of

@@ -6,7 +6,6 @@ import copy
 import functools
 import io
 from collections import OrderedDict, defaultdict, deque
-from dataclasses import replace
 from types import BuiltinFunctionType, FunctionType, MethodType, MethodWrapperType
 from typing import Any
 
@@ -14,6 +13,7 @@ import numpy as np
 
 from fxc.ir.error_kinds import ARGUMENT_KIND, CHANGE_OUTSIDE
 from fxc.ir.errors import CaptureError
+from fxc.ir.records import replace
 
 from ..guards.facts import codes_of
 from ..guards.program import Source

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,7 @@ from fxc.ir.error_kinds import ARGUMENT_KIND
 from fxc.ir.graph import Value
 from fxc.ir.later import import_later
 from fxc.ir.objects import is_writeable
-from fxc.ir.records import frozen
+from fxc.ir.records import frozen, replace
 from fxc.ir.symbols import Dim, symbol
 from fxc.ir.types import (
     PY_INT,

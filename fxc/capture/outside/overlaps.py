@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from itertools import combinations
 from typing import Any
 
@@ -16,7 +15,7 @@ import numpy as np
 from fxc.dispatch.trace import recording_into
 from fxc.ir.errors import InternalError, OverlapError
 from fxc.ir.graph import Node, Value
-from fxc.ir.records import frozen
+from fxc.ir.records import frozen, replace
 from fxc.ir.signature import ViewStep
 from fxc.ir.types import ArrayType, array_type
 

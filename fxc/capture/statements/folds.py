@@ -6,14 +6,13 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, TypeVar
 
 import numpy as np
 
 from fxc.ir.error_kinds import ITERATOR
 from fxc.ir.errors import CaptureError
-from fxc.ir.records import frozen
+from fxc.ir.records import frozen, replace
 from fxc.ir.size_guards import guard
 
 from ..forms.truths import flag_of

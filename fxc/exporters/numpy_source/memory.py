@@ -10,10 +10,9 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 
 from fxc.ir.graph import Graph, Node, Operand, Region, Value, walk
-from fxc.ir.records import field, frozen, mutable
+from fxc.ir.records import field, frozen, mutable, replace
 from fxc.ir.types import ArrayType
 from fxc.ops.operators import CONTROL, Tag
 from fxc.ops.table import TABLE

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
+from fxc.ir.records import replace
 from fxc.ir.types import ArrayType, Type
 
 from ..custom import definition_of, partner_types, types_given

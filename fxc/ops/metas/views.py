@@ -7,7 +7,6 @@ NumPy gives that back.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import TypeVar
 
 import numpy as np
@@ -17,6 +16,7 @@ from fxc.ir.boxed_dtypes import field_of
 from fxc.ir.dtypes import alignment
 from fxc.ir.errors import InternalError
 from fxc.ir.graph import SliceSpec
+from fxc.ir.records import replace
 from fxc.ir.size_functions import hint, minimum
 from fxc.ir.size_guards import guard
 from fxc.ir.symbols import Dim
