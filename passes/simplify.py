@@ -247,7 +247,7 @@ class _Simplification:
         """The array that a call of NumPy has given, if this copy of it is all that reads it."""
         operand = node.args[0]
         made = self.made_by.get(operand) if operand in self.made_here[-1] else None
-        if made is None or TABLE[made.op].tag is not Tag.OPAQUE or self.reads[operand] != 1:
+        if made is None or TABLE[made.op].tag is not Tag.OPAQUE or self.reads.get(operand) != 1:
             return None
         return operand if self.alike(node.output, operand) else None
 

@@ -5,17 +5,18 @@ See Note [Complex numbers].
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import cache
 
 import numpy as np
 
-from fxc.ir.graph import Node, operands_of
+from fxc.ir.graph import Node
+from fxc.ir.records import replace
 from fxc.ir.size_guards import guard
-from fxc.ir.types import PART_DTYPES, ArrayType, Type
+from fxc.ir.types import PART_DTYPES, ArrayType
 
 from .complex_floats import fused
 from .complex_rules import COMPLEX_RULES, MadeRule, Make, absolute_scalar, multiply_scalars
+from .coverage import types_in
 from .python_complex import PYTHON_COMPLEX_RULES
 
 RULES = COMPLEX_RULES | PYTHON_COMPLEX_RULES
@@ -44,7 +45,7 @@ def _backwards() -> dict[tuple[str, np.dtype], Make]:
 
 def is_complex(node: Node) -> bool:
     """Whether a pointwise node has complex operands or a complex result."""
-    return any(kind.dtype in PART_DTYPES for kind in _types(node))
+    return any(x.dtype.kind == "c" and x.dtype in PART_DTYPES for x in types_in(node))
 
 
 def rule_of(node: Node) -> MadeRule | None:
@@ -56,15 +57,11 @@ def rule_of(node: Node) -> MadeRule | None:
     return replace(rule, make=backwards)
 
 
-def _types(node: Node) -> list[Type]:
-    return [operand.type for arg in (*node.args, *node.outputs) for operand in operands_of(arg)]
-
-
 def _goes_backwards(node: Node) -> bool:
     """Whether an array of rank 1 is walked with a negative stride; others NumPy may turn around, or
     gather first.
     """
-    kinds = [kind for kind in _types(node)[:-1] if isinstance(kind, ArrayType)]
+    kinds = [kind for kind in types_in(node)[:-1] if isinstance(kind, ArrayType)]
     if node.output.type.rank != 1:
         return False
     moving = [kind for kind in kinds if kind.shape and kind.shape[0] != 1]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from fxc.ir.boxed_dtypes import field_of, is_date
-from fxc.ir.graph import Literal, Node, operands_of
+from fxc.ir.graph import Literal, Node, Operand, operands_of
 from fxc.ir.types import PART_DTYPES, Type
 from fxc.ops.operators import CONTROL, Tag
 from fxc.ops.table import TABLE
@@ -88,8 +88,13 @@ _WITH_HALVES = frozenset(
 
 def types_in(node: Node) -> list[Type]:
     """The types of a node's operands and of its results."""
-    types = [operand.type for arg in node.args for operand in operands_of(arg)]
-    return types + [value.type for value in node.outputs]
+    found: list[Type] = []
+    for arg in (*node.args, *node.outputs):
+        if isinstance(arg, Operand):
+            found.append(arg.type)
+        elif isinstance(arg, tuple):
+            found += [item.type for item in arg if isinstance(item, Operand)]
+    return found
 
 
 def is_known(*types: Type) -> bool:

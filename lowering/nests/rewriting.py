@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from .accesses import Block
-from .statements import For, Loop, Stmt, blocks_of, with_blocks
+from .statements import For, Stmt, blocks_of, with_blocks
 
 Change = Callable[[For], Sequence[Stmt] | None]  # None: the loop stays
 
@@ -19,11 +19,11 @@ def outermost_first(block: Block, change: Change) -> Block:
         found = change(stmt) if isinstance(stmt, For) else None
         if found is not None:
             made += found
-        elif isinstance(stmt, Loop):
-            made.append(stmt)
-        else:
-            inner = tuple(outermost_first(each, change) for each in blocks_of(stmt))
+        elif blocks := blocks_of(stmt, into_loops=False):
+            inner = tuple([outermost_first(each, change) for each in blocks])
             made.append(with_blocks(stmt, inner))
+        else:
+            made.append(stmt)
     return tuple(made)
 
 
@@ -31,8 +31,12 @@ def innermost_first(block: Block, change: Change) -> Block:
     """The statements after ``change``, which is given loops whose inner ones have been changed."""
     made: list[Stmt] = []
     for stmt in block:
-        inner = blocks_of(stmt, into_loops=False)
-        stmt = with_blocks(stmt, tuple(innermost_first(each, change) for each in inner))
+        if blocks := blocks_of(stmt, into_loops=False):
+            inner = tuple([innermost_first(each, change) for each in blocks])
+            stmt = with_blocks(stmt, inner)
         found = change(stmt) if isinstance(stmt, For) else None
-        made += [stmt] if found is None else found
+        if found is None:
+            made.append(stmt)
+        else:
+            made += found
     return tuple(made)

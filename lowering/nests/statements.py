@@ -15,15 +15,13 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
-from functools import cached_property
 from typing import Literal as OneOf
 
 import numpy as np
 
 from fxc.ir.graph import Graph
 from fxc.ir.location import Site, SourceLocation
-from fxc.ir.records import field, frozen
+from fxc.ir.records import computed_once, field, frozen, replace
 from fxc.ir.symbols import Dim, computed_in
 
 from .boxed_args import boxed_buffers
@@ -144,7 +142,7 @@ class _Nested:
 
     __slots__ = ()
 
-    @cached_property
+    @computed_once
     def touched(self) -> Touched:
         """The buffers that statements inside read, and those that they write."""
         assert isinstance(self, Loop | If | For | While)
@@ -288,30 +286,31 @@ Stmt = Load | Compute | Index | Store | Accumulate | Check | Bind | Allocate | N
 def walk(body: tuple[Stmt, ...], *, into_loops: bool = True) -> list[Stmt]:
     """Every statement, outer ones first."""
     found: list[Stmt] = []
-    for stmt in body:
-        found.append(stmt)
-        if type(stmt) in _WITH_BLOCKS:
-            for inner in blocks_of(stmt, into_loops=into_loops):
-                found += walk(inner, into_loops=into_loops)
+    _walk_into(found, body, into_loops)
     return found
 
 
-_WITH_BLOCKS = frozenset({Loop, For, If, While})
+def _walk_into(found: list[Stmt], body: tuple[Stmt, ...], into_loops: bool) -> None:
+    for stmt in body:
+        found.append(stmt)
+        if type(stmt) in _BLOCKS:
+            for inner in blocks_of(stmt, into_loops=into_loops):
+                _walk_into(found, inner, into_loops)
+
+
+_BLOCKS: dict[type, tuple[str, ...]] = {
+    **dict.fromkeys((Loop, For), ("body",)),
+    If: ("then", "orelse"),
+    While: ("test", "body"),
+}
 
 
 def blocks_of(stmt: Stmt, *, into_loops: bool = True) -> tuple[tuple[Stmt, ...], ...]:
     """The blocks inside a statement."""
-    if type(stmt) not in _WITH_BLOCKS:
+    kind = type(stmt)
+    if kind not in _BLOCKS or (kind is Loop and not into_loops):
         return ()
-    match stmt:
-        case Loop(body=body) | For(body=body):
-            return (body,) if into_loops or isinstance(stmt, For) else ()
-        case If(then=then, orelse=orelse):
-            return (then, orelse)
-        case While(test=test, body=body):
-            return (test, body)
-        case _:
-            return ()
+    return tuple([getattr(stmt, name) for name in _BLOCKS[kind]])
 
 
 Touched = tuple[frozenset[str], frozenset[str]]
@@ -321,6 +320,8 @@ def touched(block: Sequence[Stmt]) -> Touched:
     """The buffers that statements read, and those that they write."""
     read, written = set[str](), set[str]()
     for stmt in block:
+        if type(stmt) not in _TOUCHING:
+            continue
         match stmt:
             case Load():
                 read.add(stmt.buffer)
@@ -333,6 +334,9 @@ def touched(block: Sequence[Stmt]) -> Touched:
                 for name, is_written in whole_buffers(stmt):
                     (written if is_written else read).add(name)
     return frozenset(read), frozenset(written)
+
+
+_TOUCHING = frozenset({Load, Store, *_BLOCKS, Matmul, Apply, Boxed})
 
 
 def whole_buffers(stmt: Call) -> Iterator[tuple[str, bool]]:
@@ -353,17 +357,9 @@ def whole_buffers(stmt: Call) -> Iterator[tuple[str, bool]]:
 
 def with_blocks(stmt: Stmt, blocks: tuple[tuple[Stmt, ...], ...]) -> Stmt:
     """The statement with its blocks (as of ``blocks_of``) replaced."""
-    if all(map(_is_same, blocks, blocks_of(stmt))):
+    if not blocks or all(map(_is_same, blocks, blocks_of(stmt))):
         return stmt
-    match stmt:
-        case Loop() | For():
-            return replace(stmt, body=blocks[0])
-        case If():
-            return replace(stmt, then=blocks[0], orelse=blocks[1])
-        case While():
-            return replace(stmt, test=blocks[0], body=blocks[1])
-        case _:
-            return stmt
+    return replace(stmt, **dict(zip(_BLOCKS[type(stmt)], blocks, strict=True)))
 
 
 def _is_same(block: tuple[Stmt, ...], other: tuple[Stmt, ...]) -> bool:

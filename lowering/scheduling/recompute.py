@@ -17,9 +17,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 
-from fxc.ir.records import frozen
+from fxc.ir.records import frozen, replace
 from fxc.ir.size_functions import hint
 from fxc.ir.symbols import Dim, computed_in, product
 
@@ -93,7 +92,7 @@ def _block(program: Program, block: Block, uses: Mapping[str, int]) -> Block:
     buffer in the whole program, as it was.
     """
     here = _uses(block)
-    own = {name for name, number in here.items() if number == uses[name]}
+    own = {name for name, number in here.items() if number == uses.get(name)}
     made = list(block)
     for place in reversed(range(len(made))):
         stmt = made[place]
