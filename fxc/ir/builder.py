@@ -48,7 +48,7 @@ class GraphBuilder:
         loc: SourceLocation | None = None,
     ) -> tuple[Value, ...]:
         """Append a call; the results have the given types."""
-        outputs = tuple(self.value(kind) for kind in types)
+        outputs = tuple([self.value(kind) for kind in types])
         self._blocks[-1].append(Node(schema, tuple(args), outputs, loc or self.loc))
         return outputs
 

@@ -9,15 +9,13 @@ of these, or a tuple of SliceSpec.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 from typing import Literal as OneOf
 
 import numpy as np
 
 from .location import SourceLocation
-from .records import field, frozen
+from .records import computed_once, field, frozen, replace
 from .signature import Signature
 from .size_guards import Guard
 from .symbols import Dim
@@ -139,13 +137,21 @@ class Node:
     def op(self) -> str:
         return self.schema.name
 
-    @cached_property
+    @computed_once
     def inputs(self) -> tuple[Value, ...]:
         """The values this node reads (or writes through), in order."""
-        return tuple(o for arg in self.args for o in operands_of(arg) if isinstance(o, Value))
+        found: list[Value] = []
+        for arg in self.args:
+            if isinstance(arg, Value):
+                found.append(arg)
+            elif isinstance(arg, tuple):
+                found += [item for item in arg if isinstance(item, Value)]
+        return tuple(found)
 
-    @cached_property
+    @computed_once
     def regions(self) -> tuple[Region, ...]:
+        if not self.schema.has_regions:
+            return ()
         return tuple(arg for arg in self.args if isinstance(arg, Region))
 
     @property

@@ -35,10 +35,14 @@ class SameDims:
             return False
         if isinstance(left, ScalarType) or isinstance(right, ScalarType):
             return left == right
-        if left.rank != right.rank or not all(map(self, left.shape, right.shape)):
+        if left.shape != right.shape and not (
+            left.rank == right.rank and all(map(self, left.shape, right.shape))
+        ):
             return False
         if not strides:
             return True
+        if left.strides == right.strides:
+            return left.writeable == right.writeable
         moved = (
             not self(a, b)
             for a, b, dim in zip(left.strides, right.strides, left.shape, strict=True)

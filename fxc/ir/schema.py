@@ -17,10 +17,9 @@ keyword in NumPy's API.
 from __future__ import annotations
 
 import re
-from functools import cached_property
 
 from .errors import ParseError
-from .records import frozen
+from .records import computed_once, field, frozen
 
 # The closed set of kinds a parameter may have. ``Sym`` is an int or a symbolic one, ``Slice`` a
 # (start, stop, step) triple as of ``slice.indices``, ``Constant`` an array that is part of the
@@ -51,16 +50,14 @@ class Param:
     is_list: bool = False
     optional: bool = False
     keyword: bool = False
+    is_value: bool = field(init=False, compare=False)
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "is_value", self.kind in VALUE_KINDS)
         if self.kind not in KINDS:
             raise ParseError(f"unknown kind {self.kind!r} of parameter {self.name!r}")
         if self.alias is not None and self.kind != "Array":
             raise ParseError(f"parameter {self.name!r}: only arrays can have an alias set")
-
-    @property
-    def is_value(self) -> bool:
-        return self.kind in VALUE_KINDS
 
     @property
     def is_written(self) -> bool:
@@ -101,32 +98,48 @@ class Schema:
         if any(r.alias and r.alias.letter not in given for r in self.returns):
             raise ParseError(f"{self.name}: a result aliases nothing that is given")
 
-    @cached_property
+    @computed_once
     def writes(self) -> bool:
         """Whether some argument is written."""
         return any(param.is_written for param in self.params)
 
-    @cached_property
+    @computed_once
     def is_view(self) -> bool:
         """Whether the result shares memory with an argument that is not written."""
         return any(r.alias is not None for r in self.returns) and not self.writes
 
-    @cached_property
+    @computed_once
     def is_functional(self) -> bool:
         """Whether the operator neither writes nor aliases."""
         return not self.writes and not self.is_view
 
-    @cached_property
+    @computed_once
     def index_of(self) -> dict[str, int]:
         """The place of each parameter, by name."""
         return {param.name: place for place, param in enumerate(self.params)}
 
-    @cached_property
+    @computed_once
     def written_params(self) -> tuple[int, ...]:
         """The places of the parameters that are written."""
         return tuple(i for i, param in enumerate(self.params) if param.is_written)
 
-    @cached_property
+    @computed_once
+    def attributes(self) -> tuple[int, ...]:
+        """The places of the parameters that are neither values nor regions."""
+        return tuple(
+            i
+            for i, p in enumerate(self.params)
+            if not p.is_value and p.kind != "Region"
+            for i, param in enumerate(self.params)
+            if not param.is_value and param.kind != "Region"
+        )
+
+    @computed_once
+    def has_regions(self) -> bool:
+        """Whether the operator takes regions."""
+        return any(param.kind == "Region" for param in self.params)
+
+    @computed_once
     def positional(self) -> int:
         """How many parameters may be given by position."""
         return sum(not param.keyword for param in self.params)

@@ -105,6 +105,7 @@ class _Checker:
         self.found: list[Problem] = []
         self.names: dict[str, Value] = {}
         self.values: set[Value] = set()
+        self.in_order: list[Value] = []  # the same, as they were defined
         self.symbols: set[str] = set()
         self.same = SameDims(graph.guards)
         self.agreeing: set[Node] = set()  # nodes that are right where what they read is there
@@ -152,7 +153,9 @@ class _Checker:
             self.names[value.name] = value
             if not (value.name.isalnum() or _WORD.fullmatch(value.name)):
                 self.report(subject, f"{value.name!r} is no name for a value")
-            self.values.add(value)
+            if value not in self.values:
+                self.values.add(value)
+                self.in_order.append(value)
 
     def symbols_are_defined(self, dims: object, subject: object) -> None:
         if is_without_symbols(dims):
@@ -202,9 +205,8 @@ class _Checker:
             self.operand_is_defined(value, node)
         for region in node.regions:
             self.inner_values(node, region)
-        params = zip(node.schema.params, node.args, strict=True)
-        attributes = tuple([x for p, x in params if not p.is_value and p.kind != "Region"])
-        self.symbols_are_defined(attributes, node)
+        for place in node.schema.attributes:
+            self.symbols_are_defined(node.args[place], node)
 
     def arguments(self, subject: object, params: tuple[Param, ...], args: tuple[Arg, ...]) -> None:
         if len(args) != len(params):
@@ -260,11 +262,13 @@ class _Checker:
     # Regions
 
     def inner_values(self, node: Node, region: Region) -> None:
-        outer = self.values, self.symbols
-        self.values, self.symbols = set(self.values), set(self.symbols)
+        count, symbols = len(self.in_order), self.symbols
+        self.symbols = set(symbols)
         self.parameters(region.params, node)
         self.region(region)
-        self.values, self.symbols = outer
+        self.symbols = symbols
+        self.values.difference_update(self.in_order[count:])
+        del self.in_order[count:]
 
     def inner_region(self, node: Node, region: Region) -> None:
         self.inner_values(node, region)

@@ -10,10 +10,9 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from typing import Any
 
-from fxc.ir.records import frozen
+from fxc.ir.records import frozen, replace
 from fxc.ir.schema import Alias, Param, Return, Schema, parse_schema
 
 from .python_numbers import PYTHON_OPERATORS
@@ -21,6 +20,8 @@ from .python_numbers import PYTHON_OPERATORS
 
 class Tag(enum.Enum):
     """The shape behaviour of an operator; generic code keys on this first."""
+
+    __hash__ = object.__hash__  # that of an Enum is written in Python, and asked for at each node
 
     POINTWISE = "pointwise"
     REDUCTION = "reduction"

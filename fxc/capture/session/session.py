@@ -133,10 +133,11 @@ class Session(CountedSizes):
             raise LeftToPython
         if name in CASTS:
             args = of_real_parts(self, name, args, kwargs.get("casting", ""))
-        schema = TABLE[name].schema
+        op = TABLE[name]
+        schema = op.schema
         self._count += 1
-        self.spend(_CONTROL if TABLE[name].tag in CONTROL else 1)
-        if any(map(_is_weak_int, args)) and TABLE[name].tag in _CONVERTING:
+        self.spend(_CONTROL if op.tag in CONTROL else 1)
+        if op.tag in _CONVERTING and any(map(_is_weak_int, args)):
             args = self._fitted(name, args)
         if schema.writes:
             self.aliases.before_write(schema.index_of, schema.written_params, args, kwargs)
