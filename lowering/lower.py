@@ -34,6 +34,7 @@ reassociate = import_later("fxc.lowering.scheduling.reassociate", "reassociate")
 fixed_numbers = import_later("fxc.lowering.scheduling.fixed_numbers", "fixed_numbers")
 known_places = import_later("fxc.lowering.scheduling.known_places", "known_places")
 branchless = import_later("fxc.lowering.scheduling.branchless", "branchless")
+held = import_later("fxc.lowering.scheduling.held", "held")
 steps_ahead = import_later("fxc.lowering.scheduling.steps_ahead", "steps_ahead")
 tabulated = import_later("fxc.lowering.scheduling.tabulated", "tabulated")
 
@@ -49,6 +50,7 @@ _SCHEDULING: tuple[Callable[..., Program], ...] = (
     branchless,
     independent_steps,
     steps_ahead,
+    held,
     block_columns,
     speculate,
     known_places,
@@ -58,7 +60,8 @@ _SCHEDULING: tuple[Callable[..., Program], ...] = (
 )
 
 _IN_FRONT = (fixed_numbers, tabulated)  # of loops of the user's program
-_OF_LOOPS = (*_IN_FRONT, branchless, steps_ahead)
+_OF_ARMS = (branchless, steps_ahead)  # of branches in them
+_OF_LOOPS = (*_IN_FRONT, *_OF_ARMS, held)
 
 
 def _has_loops(program: Program) -> bool:
@@ -95,7 +98,7 @@ def lower(
             continue
         if schedule in _IN_FRONT and careful:
             continue  # what no iteration needs may set flags
-        program = schedule(program, **({"careful": careful} if schedule is branchless else {}))
+        program = schedule(program, **({"careful": careful} if schedule in _OF_ARMS else {}))
         done(schedule.__name__, program)
     module = emit_module(graph, program, ModuleText(careful, fast, plain), drawn)
     done("emit_module", module)

@@ -17,6 +17,7 @@ no zero. Cheap operations are not worth it, but for code that is ``careful``: se
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -32,6 +33,8 @@ from ..nests.program import Program
 from ..nests.rewriting import outermost_first
 from ..nests.statements import (
     Accumulate,
+    Apply,
+    Boxed,
     Check,
     Compute,
     For,
@@ -39,14 +42,15 @@ from ..nests.statements import (
     Index,
     Load,
     Loop,
+    Matmul,
     Stmt,
     Store,
     walk,
+    whole_buffers,
 )
 from ..operators.python_rules import SCALAR_RULES, asks_library
-from ..operators.scalar_rules import SILENT
+from .apart import guarded, is_apart
 from .independent_steps import Counters, of_elements
-from .steps_ahead import is_apart
 
 
 def branchless(program: Program, *, careful: bool = False) -> Program:
@@ -56,11 +60,12 @@ def branchless(program: Program, *, careful: bool = False) -> Program:
     """
     counters = counter_bounds(program)
     known = counters, ranges_within(counters)
+    uses = _uses(program, program.body)
 
     def change(loop: For) -> Block | None:
         if not any(isinstance(stmt, If | Check) for stmt in walk((loop,))):
             return None
-        choices = _Choices(program, known, loop, careful)
+        choices = _Choices(program, known, loop, uses, careful)
         try:
             nest = of_elements(program, known, choices.loop(loop))
         except _Stays:
@@ -68,6 +73,17 @@ def branchless(program: Program, *, careful: bool = False) -> Program:
         return None if nest is None else choices.checked(nest)
 
     return replace(program, body=outermost_first(program.body, change))
+
+
+def _uses(program: Program, block: Block) -> Counter[str]:
+    """How often statements use each storage."""
+    used: list[str] = []
+    for stmt in walk(block):
+        if isinstance(stmt, Load | Store):
+            used.append(stmt.buffer)
+        elif isinstance(stmt, Matmul | Apply | Boxed):
+            used += [name for name, _ in whole_buffers(stmt)]
+    return Counter(program.buffers[name].storage for name in used)
 
 
 class _Stays(Exception):
@@ -89,23 +105,28 @@ _Stores = dict[_Place, str]
 
 
 class _Choices:
-    def __init__(self, program: Program, known: Counters, loop: For, careful: bool) -> None:
+    def __init__(
+        self,
+        program: Program,
+        known: Counters,
+        loop: For,
+        uses: Counter[str],
+        careful: bool,
+    ) -> None:
         self.program, self.ranges, self.careful = program, known[1], careful
         self.made: list[Stmt] = []
-        self.count = 0
+        self.var, self.count = loop.var, 0
         self.renamed: dict[str, str] = {}
         self.floats: set[str] = set()  # whether operators on floats have failed
         self.failing: dict[str, Check] = {}  # by what says that it has failed
         inside = [s for s in walk((loop,)) if isinstance(s, Load | Store)]
-        everywhere = [s for s in walk(program.body) if isinstance(s, Load | Store)]
+        results = {program.buffers[name].storage for name in program.results}
+        plain = Counter(stmt.buffer for stmt in inside if not stmt.index)
         self.local = {
-            stmt.buffer
-            for stmt in inside
-            if not stmt.index and program.buffers[stmt.buffer].role == "temp"
-            if stmt.buffer == program.buffers[stmt.buffer].storage
+            name
+            for name, count in plain.items()
+            if count == uses[name] and program.buffers[name].role == "temp" and name not in results
         }
-        self.local -= {s.buffer for s in everywhere if not any(s is each for each in inside)}
-        self.local -= {program.buffers[name].storage for name in program.results}
 
     def loop(self, loop: For) -> For:
         """The loop without branches."""
@@ -156,7 +177,7 @@ class _Choices:
 
     def name(self) -> str:
         self.count += 1
-        return f"c{self.count}.chosen"
+        return f"{self.var}.chosen{self.count}"
 
     def compute(self, dtype: np.dtype, op: str, *args: Atom, of: Sequence[np.dtype]) -> str:
         name = self.name()
@@ -278,7 +299,8 @@ class _Choices:
                 if stmt.op.endswith(" fails"):
                     self.floats.add(stmt.name)
                 found = renamed(stmt, self.renamed)
-                self.made.append(found if mask is None else self.guarded(found, mask))  # type: ignore[arg-type]
+                assert isinstance(found, Compute)
+                self.made += [found] if mask is None else self.guarded(found, mask)
             case Check():
                 self.check(stmt, mask)
             case Load() | Index():
@@ -288,17 +310,9 @@ class _Choices:
             case _:
                 raise _Stays
 
-    def guarded(self, stmt: Compute, mask: Atom) -> Stmt:
+    def guarded(self, stmt: Compute, mask: Atom) -> list[Compute]:
         """What an arm computes, without effects where the other one is taken."""
-        cost, costs = SCALAR_RULES[stmt.op].cost, self.program.target.costs
-        if asks_library(stmt.op, stmt.args) or cost > costs.choice_cost:
+        costs = self.program.target.costs
+        if asks_library(stmt.op, stmt.args) or SCALAR_RULES[stmt.op].cost > costs.choice_cost:
             raise _Stays
-        if stmt.op in SILENT or not (self.careful or cost >= costs.choice_guarded):
-            return stmt
-        args = [
-            self.compute(dtype, "where", mask, arg, Const(1.0, dtype), of=(BOOL, dtype, dtype))
-            if dtype.kind == "f" and isinstance(arg, str)
-            else arg
-            for arg, dtype in zip(stmt.args, stmt.arg_dtypes, strict=True)
-        ]
-        return replace(stmt, args=tuple(args))
+        return guarded(stmt, mask, costs, careful=self.careful)

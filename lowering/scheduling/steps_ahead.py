@@ -26,9 +26,8 @@ import numpy as np
 from fxc.ir.bounds import decide
 from fxc.ir.size_functions import floordiv, hint, minimum
 from fxc.ir.symbols import Dim, computed_in, symbol
-from fxc.ops.python_numbers import SETTLED
 
-from ..nests.accesses import rename, renamed
+from ..nests.accesses import Block, rename, renamed
 from ..nests.bounds import bounds, counter_bounds, is_within, ranges_within, trips
 from ..nests.buffers import BOOL, I64, Atom, Buffer, Const
 from ..nests.program import Program
@@ -47,32 +46,33 @@ from ..nests.statements import (
     atoms_read,
     walk,
 )
-from ..operators.python_rules import FAILING, SCALAR_RULES, asks_library
-from ..operators.scalar_rules import DIVISIONS
+from ..operators.python_rules import SCALAR_RULES, asks_library
+from .apart import guarded, is_apart
 from .survey import Survey
 
 _PLACES = frozenset({"out_of_bounds", "wrap_index"})  # see ``Emitter.check``
 _Number = Load | Compute | Index
 
 
-def steps_ahead(program: Program) -> Program:
+def steps_ahead(program: Program, *, careful: bool = False) -> Program:
     """The program with such strips.
 
     Requires: stored values are forwarded, and loops whose iterations are independent are nests.
     Ensures: the same results, bit for bit.
     """
-    strips = _Strips(program)
+    strips = _Strips(program, careful)
     body = innermost_first(program.body, strips.loop)
     return replace(program, body=body, buffers=strips.buffers)
 
 
 class _Strips:
-    def __init__(self, program: Program) -> None:
-        self.program = program
+    def __init__(self, program: Program, careful: bool) -> None:
+        self.program, self.careful = program, careful
         self.costs = program.target.costs
         self.buffers = dict(program.buffers)
         self.counters = counter_bounds(program)
         self.ranges = ranges_within(self.counters)
+        self.indices = {stmt.name for stmt in walk(program.body) if isinstance(stmt, Index)}
         self.made = 0
 
     def loop(self, loop: For) -> list[Stmt] | None:
@@ -84,10 +84,59 @@ class _Strips:
             return None
         if hint(trips(self.counters[loop.var], self.ranges)) < self.costs.apart_steps:
             return None
+        loop = self.opened(loop)
         apart = _Apart(self, loop)
         if not apart.pays:
             return None
         return self.strips(loop, apart)
+
+    def opened(self, loop: For) -> For:
+        """The loop with numbers in front of arms that most iterations take: all but one."""
+        body: list[Stmt] = []
+        made = {stmt.name: stmt for stmt in walk(loop.body) if isinstance(stmt, Compute)}
+        for stmt in loop.body:
+            test = made.get(str(stmt.condition)) if isinstance(stmt, If) else None
+            if test is None or not all(
+                isinstance(x, Const) or x in self.indices for x in test.args
+            ):
+                body.append(stmt)
+                continue
+            assert isinstance(stmt, If)
+            mask: Atom = test.name
+            if test.op == "py_not_equal" and not stmt.ends:
+                early, then = self.in_front(loop, stmt.then, mask)
+                body += [*early, replace(stmt, then=then)]
+            elif test.op == "py_equal" and stmt.ends is None:
+                mask = f"{test.name}.not"
+                body.append(Compute(mask, BOOL, "logical_not", (test.name,), (BOOL,)))
+                early, orelse = self.in_front(loop, stmt.orelse, mask)
+                body += [*early, replace(stmt, orelse=orelse)]
+            else:
+                body.append(stmt)
+        return replace(loop, body=tuple(body))
+
+    def in_front(self, loop: For, arm: Block, mask: Atom) -> tuple[list[Stmt], Block]:
+        """The numbers of an arm that may be made in front of it, and the rest of it."""
+        early: list[Stmt] = []
+        rest: list[Stmt] = []
+        late: set[str] = set()
+        written = {self.buffers[name].storage for name in loop.touched[1]}
+        for stmt in arm:
+            is_early = isinstance(stmt, _Number) and not any(x in late for x in atoms_read(stmt))
+            if isinstance(stmt, Load):
+                read = self.buffers[stmt.buffer]
+                is_plain = read.storage not in written and not any(map(computed_in, stmt.index))
+                is_early &= is_plain and is_within(stmt.index, read.shape, self.ranges)
+            elif isinstance(stmt, Compute):
+                is_early &= is_apart(stmt) and not asks_library(stmt.op, stmt.args)
+            if not is_early:
+                rest.append(stmt)
+                late |= {stmt.name} if isinstance(stmt, _Number) else set()
+            elif isinstance(stmt, Compute):
+                early += guarded(stmt, mask, self.costs, careful=self.careful)
+            else:
+                early.append(stmt)
+        return early, tuple(rest)
 
     def strips(self, loop: For, apart: _Apart) -> list[Stmt] | None:
         first, last = self.counters[loop.var]
@@ -248,18 +297,6 @@ class _Apart:
             elif isinstance(stmt, _Number) and stmt.name in self.again:
                 made.append(stmt)
         return tuple(made)
-
-
-def is_apart(stmt: Compute) -> bool:
-    """Whether a number can be made before checks of others."""
-    if stmt.op in SETTLED | _PLACES:
-        return False
-    name = stmt.op.removesuffix(" fails")
-    if name in FAILING:
-        return stmt.arg_dtypes[0].kind == "f"
-    if name.endswith(DIVISIONS) and stmt.arg_dtypes[0].kind in "iu":
-        return isinstance(stmt.args[1], Const)
-    return True
 
 
 def _cost(stmt: _Number) -> int:

@@ -199,10 +199,10 @@ for i in 0:100 lanes 32
   t8 = math_sqrt(where(t5, t3, 1.0))
   t14 = py_add(py_float(item(b[i])), 100.0)
   t15 = try_divide(where(t5, t8, 1.0), where(t5, t14, 1.0))
-  c6.chosen = logical_not(t5)
+  i.chosen3 = logical_not(t5)
   b2[i] = where(t5, t15, py_negative(t3))
-  c2.chosen.any = logical_or logical_and(t5, math_sqrt fails(t3, t8))  [any]
-  c5.chosen.any = logical_or logical_and(t5, try_divide fails(t8, t14, t15))  [any]
-raise if c2.chosen.any
-raise if c5.chosen.any""",
+  i.chosen1.any = logical_or logical_and(t5, math_sqrt fails(t3, t8))  [any]
+  i.chosen2.any = logical_or logical_and(t5, try_divide fails(t8, t14, t15))  [any]
+raise if i.chosen1.any
+raise if i.chosen2.any""",
     )

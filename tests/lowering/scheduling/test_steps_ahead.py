@@ -64,13 +64,29 @@ def in_a_box(x: Any, m: Any) -> Any:
     return total, near
 
 
+def all_others(x: Any, m: Any) -> Any:
+    """Arms that all iterations but one take, which would divide by zero."""
+    p, s = np.zeros(x.shape[0]), 0.0
+    for i in range(x.shape[0]):
+        for j in range(x.shape[0]):
+            if i != j:
+                dx, dy = x[i, 0] - x[j, 0], x[i, 1] - x[j, 1]
+                p[i] += m[j] / np.sqrt(dx * dx + dy * dy)
+        for j in range(x.shape[0]):
+            if j == i:
+                continue
+            dx, dy = x[i, 0] - x[j, 0], x[i, 1] - x[j, 1]
+            s -= np.sqrt(dx * dx + dy * dy) / (m[j] + m[i]) / (x[j, 0] + 1)
+    return p, s
+
+
 def in_place(x: Any, m: Any) -> None:
     """What is stored is not read ahead, all else is."""
     for j in range(1, x.shape[0]):
         x[j, 0] = x[j - 1, 0] * 0.5 + np.sqrt(m[j]) / (m[j] + 1.0) / (m[j - 1] + 2.0)
 
 
-PROGRAMS = (attraction, energy, nearest, in_a_box, in_place)
+PROGRAMS = (attraction, energy, all_others, nearest, in_a_box, in_place)
 SIZES = (0, 1, 2, 31, 33, 127, 128, 129, 300)
 
 
@@ -85,7 +101,7 @@ def arguments(n: int, dtype: Any = np.float64) -> tuple[Any, Any]:
 def test_they_have_numpys_bits(program: Any, dtype: Any) -> None:
     for dynamic in (False, True):
         compiled = fxc.compile(program, fullgraph=True, dynamic=dynamic)
-        for n in (200, 128, 60) if program in (attraction, energy) else SIZES[:4:-1]:
+        for n in (200, 128, 60) if program in (attraction, energy, all_others) else SIZES[:4:-1]:
             assert same(program, compiled, arguments(n, dtype))
         assert dynamic or ".ahead" in str(compiled.inspect(*arguments(200, dtype)).loops)
 

@@ -1,0 +1,119 @@
+"""An element that a loop of the user's program updates under a condition is a number meanwhile.
+
+::
+
+    loop j in 0:n                        t9 = p[i]
+      if py_not_equal((i), (j))          p.held[] = t9
+        p[i] = add(p[i], f[j])      →    loop j in 0:n
+                                           if py_not_equal((i), (j))
+                                             p.held[] = add(p.held[], f[j])
+                                         p[i] = p.held[]
+
+Each update would wait for the store of the one before. Where there is no condition LLVM does the
+same; where there is one it does not, since nothing may be stored that the program does not store.
+In arrays of the program's own nobody sees that.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from fxc.ir.symbols import computed_in, symbols_of
+
+from ..nests.accesses import Block
+from ..nests.bounds import counter_ranges, is_within
+from ..nests.buffers import Buffer
+from ..nests.program import Program
+from ..nests.rewriting import outermost_first
+from ..nests.statements import (
+    Apply,
+    Boxed,
+    For,
+    If,
+    Load,
+    Loop,
+    Matmul,
+    Stmt,
+    Store,
+    blocks_of,
+    walk,
+    with_blocks,
+)
+
+
+def held(program: Program) -> Program:
+    """The program with such elements in numbers.
+
+    Requires: stored values are forwarded. Ensures: the same results, bit for bit.
+    """
+    holding = _Holding(program)
+    body = outermost_first(program.body, holding.loop)
+    return replace(program, body=body, buffers=holding.buffers)
+
+
+class _Holding:
+    def __init__(self, program: Program) -> None:
+        self.buffers = dict(program.buffers)
+        self.ranges = counter_ranges(program)
+
+    def loop(self, loop: For) -> Block | None:
+        """The loop, between loads and stores of its elements; None if it has none."""
+        before: list[Stmt] = []
+        behind: list[Stmt] = []
+        for stmt in self.updates(loop):
+            name = f"{stmt.buffer}.held{len(self.buffers)}"
+            self.buffers[name] = Buffer(name, stmt.dtype, (), (), "temp", name)
+            first, last = f"{name}.first", f"{name}.last"
+            before += [
+                Load(first, stmt.dtype, stmt.buffer, stmt.index),
+                Store(name, (), first, stmt.dtype),
+            ]
+            loop = replace(loop, body=_moved(loop.body, stmt.buffer, name))
+            behind += [Load(last, stmt.dtype, name, ()), replace(stmt, value=last)]
+        return (*before, loop, *behind) if before else None
+
+    def updates(self, loop: For) -> list[Store]:
+        """A store to each element that is the only one of its array that the loop meets."""
+        inside = walk(loop.body)
+        if any(isinstance(stmt, Matmul | Apply | Boxed) for stmt in inside):
+            return []
+        counters = {loop.var, *(stmt.var for stmt in inside if isinstance(stmt, For | Loop))}
+        met: dict[str, list[Load | Store]] = {}
+        for stmt in inside:
+            if isinstance(stmt, Load | Store):
+                met.setdefault(self.buffers[stmt.buffer].storage, []).append(stmt)
+        plain = {id(stmt) for stmt in walk(loop.body, into_loops=False)}
+        arms = [each for each in inside if isinstance(each, If)]
+        chosen = {id(s) for arm in arms for block in blocks_of(arm) for s in walk(block)}
+        found: list[Store] = []
+        for storage, stmts in met.items():
+            stores = [s for s in stmts if isinstance(s, Store) and id(s) in chosen]
+            places = {(s.buffer, s.index) for s in stmts}
+            if not stores or len(places) > 1 or len(stores) == len(stmts):
+                continue
+            is_own = self.buffers[storage].role in ("temp", "output")
+            if is_own and self.is_one(stores[0], counters) and all(id(s) in plain for s in stmts):
+                found.append(stores[0])
+        return found
+
+    def is_one(self, stmt: Store, counters: set[str]) -> bool:
+        """Whether the place is the same in all iterations, and there is one."""
+        dims = stmt.index
+        return (
+            bool(dims)
+            and not any(map(computed_in, dims))
+            and not any(symbols_of(dim).keys() & counters for dim in dims)
+            and is_within(dims, self.buffers[stmt.buffer].shape, self.ranges)
+        )
+
+
+def _moved(block: Block, buffer: str, name: str) -> Block:
+    """The statements with the element of a buffer in another one."""
+    made: list[Stmt] = []
+    for stmt in block:
+        if isinstance(stmt, Load | Store) and stmt.buffer == buffer:
+            made.append(replace(stmt, buffer=name, index=()))
+        else:
+            inner = tuple(_moved(each, buffer, name) for each in blocks_of(stmt))
+            made.append(with_blocks(stmt, inner))
+    return tuple(made)
