@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 
 from fxc.capture.staging.liveness import assigned, free_names
 from fxc.capture.staging.names import FunctionNode, parameters, scope_of
 from fxc.capture.staging.nodes import children, walk
-from fxc.ir.records import frozen
+from fxc.ir.records import frozen, replace
 
 from .flow import Flow, blocks_with_flow, live_at_start, live_before_statement, note_unbound
 from .inner_functions import (

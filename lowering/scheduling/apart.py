@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
+from fxc.ir.records import replace
 from fxc.ops.python_numbers import SETTLED
 
 from ..machine.costs import Costs

@@ -16,8 +16,7 @@ In arrays of the program's own nobody sees that.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
+from fxc.ir.records import replace
 from fxc.ir.symbols import computed_in, symbols_of
 
 from ..nests.accesses import Block

@@ -19,11 +19,11 @@ no numbers at all where it has not.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import replace
 
 import numpy as np
 
 from fxc.ir.bounds import decide
+from fxc.ir.records import replace
 from fxc.ir.size_functions import floordiv, hint, minimum
 from fxc.ir.symbols import Dim, computed_in, symbol
 

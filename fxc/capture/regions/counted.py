@@ -40,7 +40,7 @@ def both_hold(one: Any, other: Any) -> Any:
     return rest if known else False
 
 
-def _int_to_find(x: Any) -> Any:
+def int_to_find(x: Any) -> Any:
     """An int, which may be none of Python's, that is looked for in a range; None for others."""
     if is_scalar(x) and operand(x).type.dtype.kind in "iub":
         return to_int(x)
@@ -133,7 +133,7 @@ class Counted(_Items, Traced):
         first, step = self.steps or (0, None)
         if type(step) is not int:
             return NotImplemented
-        number = _int_to_find(x)
+        number = int_to_find(x)
         if number is None:
             return NotImplemented
         ends = first, first + step * (self.length() - 1)
@@ -214,7 +214,7 @@ class Bounded(_Items):
         return extremum("maximum", (arithmetic("sub", high, low), 0))
 
     def _has(self, x: object) -> Any:
-        number = _int_to_find(x)
+        number = int_to_find(x)
         if number is None or self.item is not None or len(self._asked) > 2:
             return NotImplemented
         low, high = map(_python_int, (self.low, self.high))

@@ -24,18 +24,18 @@ from ..dicts.unknown_keys import is_text, is_unknown_key, keys_of, place_of_key
 from ..forms.differing import Differing, demand, each_way
 from ..forms.form import Form
 from ..forms.joining import joint_form
-from ..forms.options import graph_type, is_open_int, record_of
+from ..forms.options import graph_type, record_of
 from ..forms.several import Several
 from ..forms.truths import flag_of, truth
 from ..forms.variables import is_same, kind_text
 from ..lists.texts import Char, code_of
 from ..lists.traced_lists import plain_list
-from ..numbers.python_numbers import logical_not, to_bool, to_int, to_python
+from ..numbers.python_numbers import logical_not, to_bool, to_python
 from ..outside.containers import PLAIN, External
 from ..outside.dicts import ExternalDict
 from ..outside.lists import ExternalList
 from ..outside.sets import ExternalSet
-from ..regions.counted import Bounded, both_hold
+from ..regions.counted import Bounded, both_hold, int_to_find
 from ..regions.needed import StatementDoor
 from ..regions.recording import Recording
 from ..regions.structured import recorded, recorded_each
@@ -48,7 +48,6 @@ from ..values.operands import (
     Traced,
     constant,
     has_traced,
-    is_scalar,
     operand,
     record,
     variable_of,
@@ -117,10 +116,8 @@ def contained(door: StatementDoor, x: object, items: Any) -> Any:
     if are_numbers and isinstance(x, Traced | bool | int | float | complex):
         same: Any = items == x
         return to_bool(same.any())
-    if type(items) is range and is_scalar(x) and operand(x).type.dtype.kind in "iub":
-        return _in_range(to_int(x), items)
-    if type(items) is range and is_open_int(x) and x._is_open():  # type: ignore[attr-defined]
-        return _in_range(x, items)
+    if type(items) is range and isinstance(x, Traced) and (number := int_to_find(x)) is not None:
+        return _in_range(number, items)
     if type(items) is set and is_unknown_key(x):
         door.dicts.ask(items)
     found: Any = False
