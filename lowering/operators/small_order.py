@@ -12,20 +12,24 @@ import numpy as np
 
 from fxc.ir.records import frozen
 
-from .matrix_order import STEPS, Exact, Steps, exactly, numbers_of, summed
+from .dot_order import BITS, mixed
+from .matrix_order import STEPS, Exact, Steps, exactly, summed
 
 # Note [Small products]
 # Of two small matrices a call of BLAS takes longer than the work. Native code multiplies them by
 # itself where it knows in which order NumPy does, whether that calls BLAS's ``gemm``, ``gemv`` or
 # ``syrk`` or has a loop of its own.
 # - The order depends on the shape and, in some versions of NumPy, on the strides. So NumPy is asked
-#   about exactly these, once in a process for each ``Question``; some stacked products are enough
-#   to tell the orders apart. All elements must have one order, which is one of ``STEPS``: most
-#   often each takes its products in turn, unrounded.
+#   about exactly these, once in a process for each ``Question``. All elements must have one order,
+#   which is one of ``STEPS``: most often each takes its products in turn, unrounded. To tell the
+#   orders apart takes some stacked products, for the last rows may be in another one; and numbers
+#   whose products are none of the dtype, for a vector may have two of them in all.
 # - Of products that are all too small to be numbers the total may be a zero of either sign: some
 #   routines add it to 0.0 at the end. And 0 times infinity must be nan: some skip zeros.
 
 _TOTALS = 96  # at least, from which orders are told apart
+_STACKS = 32  # to see each place often, the last rows, too
+_PRODUCTS = 1 << 17  # at most, for that
 _ROOM = 1 << 16  # bytes of an operand and its gaps
 
 
@@ -112,9 +116,10 @@ class _Asking:
     def __init__(self, question: Question, asked: Asked, *, same: bool) -> None:
         self.question, self.asked, self.same = question, asked, same
         rows, inner, columns = question.sizes
-        count = -(-_TOTALS // (rows * columns))
+        seen_often = min(_STACKS, _PRODUCTS // (rows * inner * columns))
+        count = max(-(-_TOTALS // (rows * columns)), seen_often)
         first = count * rows * inner
-        numbers = numbers_of(question.dtype, first + count * inner * columns).astype(question.dtype)
+        numbers = _numbers(question.dtype, first + count * inner * columns)
         self.x = numbers[:first].reshape(count, rows, inner)
         y = numbers[first:].reshape(count, inner, columns)
         self.y = self.x.swapaxes(1, 2) if same else y
@@ -161,6 +166,14 @@ class _Asking:
         with np.errstate(all="ignore"):
             self.asked(left, right, out)
         return out
+
+
+def _numbers(dtype: np.dtype, count: int) -> np.ndarray:
+    """Numbers of which each product has to be rounded, while sums of products are exact."""
+    half = 1 << BITS[dtype.itemsize] - 1
+    given = mixed(2 * half, (count,))
+    sizes = (half + (given | 1) % half) / (2 * half)  # odd ones: they have all bits
+    return np.where(given < half, sizes, -sizes).astype(dtype)
 
 
 def _placed(matrices: np.ndarray, steps: tuple[int, int]) -> np.ndarray:

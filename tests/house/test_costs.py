@@ -37,7 +37,7 @@ RIGHT: dict[str, set[str]] = {
     "operators/python_rules.py": {"_LIBRARY_COST"},
     "operators/scalar_rules.py": {"NEARLY_EXACT"},
     "operators/reduction_order.py": {"PAIRWISE_GROUPS", "BUFFER_SIZE"},
-    "operators/small_order.py": {"_ROOM", "_TOTALS"},
+    "operators/small_order.py": {"_PRODUCTS", "_ROOM", "_STACKS", "_TOTALS"},
     "scheduling/growing_products.py": {"ACCUMULATORS", "MULTIPLE"},
 }
 

@@ -16,7 +16,7 @@ F64, F32 = np.dtype(np.float64), np.dtype(np.float32)
 BOTH = pytest.mark.parametrize("dtype", [F64, F32])
 SHAPES = [
     (2, 2, 2), (3, 3, 3), (4, 4, 4), (5, 7, 6), (7, 4, 1), (1, 3, 5), (2, 9, 3), (9, 9, 9),
-    (16, 5, 33),
+    (16, 5, 33), (498, 2, 1), (65, 3, 1),
 ]  # fmt: skip
 
 # How a stack of matrices may lie in memory.
@@ -130,6 +130,29 @@ def test_each_order_is_told_from_all_others(dtype: np.dtype, sizes: tuple[int, i
         assert found_by(question, with_order(order)) == order
     once = SmallOrder(STEPS[-1], adds_zero=True)
     assert found_by(question, with_order(once)) == once
+
+
+@BOTH
+def test_orders_of_two_products_are_told_apart(dtype: np.dtype) -> None:
+    """A vector of two has no other numbers: their products may not be exact."""
+    found = [
+        found_by(in_c_order(dtype, (498, 2, 1)), with_order(SmallOrder(steps, adds_zero=False)))
+        for steps in (STEPS[-1], STEPS[-2], STEPS[2])
+    ]
+    assert len(set(found)) == 3
+
+
+@BOTH
+def test_another_order_of_the_last_row_is_no_order(dtype: np.dtype) -> None:
+    first, last = (with_order(SmallOrder(STEPS[n], adds_zero=False)) for n in (-1, 2))
+
+    def asked(x: np.ndarray, y: np.ndarray, out: np.ndarray) -> None:
+        first(x, y, out)
+        other = np.empty_like(out)
+        last(x, y, other)
+        out[:, -1] = other[:, -1]
+
+    assert found_by(in_c_order(dtype, (101, 4, 1)), asked) is None
 
 
 @BOTH
