@@ -295,10 +295,11 @@ def looked_up(items: KeyedBuffer, key: Sequence[Any]) -> tuple[Any, Any]:
 
 def stored(items: KeyedBuffer, item: tuple[object, ...]) -> None:
     slot, number = items.find(item[0])
-    if number == 0:
+    is_new = number == 0
+    if is_new:
         number = items.put_key(slot, item[0])
     items.put_value(number - 1, item)
-    if items.is_crowded():
+    if is_new and items.is_crowded():
         items.fill()
 
 
