@@ -441,3 +441,42 @@ def test_the_result_type_takes_a_list_for_a_dtype_whose_items_are_no_fields(fn):
     for size in (3, 5, 7):
         values = [0.5] * size
         assert not difference(run(fn, (values,)), run(compiled, (values,)))
+
+
+def _stacked(x):
+    places, found, twice = [], [], []
+    for i in range(len(x)):
+        if x[i] > 0.4:
+            places.append(i)
+            found.append(x[i])
+            twice.append(x[i] * 2 if i else 1)
+    both = np.array([places, found]), np.array((found, twice), np.float32).T
+    rows = np.vstack([places, found]), np.hstack((found, places)), np.dstack((places, places))
+    columns = np.column_stack((places, found)), np.c_[found, twice], np.stack([found, x[places]], 1)
+    more = (
+        np.concatenate([found, x, [1.0]]),
+        np.array([[places], [places]]),
+        np.mean([found, twice]),
+    )
+    return both, rows, columns, more, bool(found), bool([v for v in x if v > 9])
+
+
+def test_lists_of_counted_length_in_arrays() -> None:
+    compiled = fxc.compile(_stacked, fullgraph=True)
+    for n in (40, 41, 90):
+        x = np.random.default_rng(n).random(n)
+        assert difference(run(_stacked, (x,)), run(compiled, (x,))) == ""
+    assert compiled.cache_info().eager_calls == 0
+    compiled = fxc.compile(_stacked)
+    for x in (np.zeros(40), np.ones(41), np.zeros(0), np.zeros(41)):
+        assert difference(run(_stacked, (x,)), run(compiled, (x,))) == ""
+
+
+def test_lists_of_two_lengths_are_no_array() -> None:
+    def program(x: Any) -> Any:
+        some, others = [v for v in x if v > 0.5], [v for v in x if v > 0.2]
+        return np.array([some, others])
+
+    compiled = fxc.compile(program)
+    for x in (np.ones(9), np.linspace(0, 1, 20), np.ones(30)):
+        assert difference(run(program, (x,)), run(compiled, (x,))) == ""

@@ -63,7 +63,7 @@ def _joined(items: Any, dtype: np.dtype) -> Value:
     if not has_traced(items):
         return constant(np.array(items, dtype))
     parts = tuple(
-        _joined(item, dtype) if isinstance(item, tuple | list) else _item(item, dtype)
+        _joined(item, dtype) if issubclass(type(item), tuple | list) else _item(item, dtype)
         for item in items
     )
     if not parts:  # a list of the program's that has no items yet

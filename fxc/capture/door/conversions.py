@@ -18,6 +18,7 @@ from ..forms.options import is_open_int
 from ..forms.several import Several
 from ..forms.truths import flag_of, going_on
 from ..lists.texts import char_of, code_of, is_char
+from ..lists.traced_lists import is_in_graph
 from ..numbers.python_numbers import scalar_of, to_bool, to_complex, to_float, to_int
 from ..numbers.traced_int import scalar_of_int
 from ..session.refusing import refuse
@@ -91,8 +92,9 @@ def complex_of(door: PlainCalls, *args: Any, **kwargs: Any) -> Any:
 def bool_of(door: PlainCalls, *args: object) -> Any:
     if len(args) == 1 and has_method(args[0], "__bool__"):
         return going_on(args[0])
-    if len(args) == 1 and type(args[0]) is Several:
-        test = args[0]._is_filled()
+    first: Any = args[0] if len(args) == 1 else None
+    if type(first) is Several or is_in_graph(first):
+        test = first._is_filled()
         return test if type(test) is bool else to_bool(test)
     x = scalar_of(number_of(args[0])) if len(args) == 1 else None
     return bool(*args) if x is None else to_bool(x)

@@ -23,6 +23,7 @@ from ..regions.structured import Statement
 from ..values.above import above
 from ..values.operands import Traced, wrap
 from ..values.operator_methods import goes_first
+from ..values.protocols import TakesFunctions
 from .list_buffers import any_number, any_of
 from .list_changes import ChangedList, is_list, list_of, spliced
 from .list_contents import SPARE, is_wide, kept
@@ -36,6 +37,7 @@ class TracedList(ListParts, ChangedList):
     """A list, or a deque, that the program makes."""
 
     __slots__ = ()
+    __array_function__ = TakesFunctions.__array_function__  # in NumPy's own code
 
     @property  # type: ignore[misc]
     def __class__(self) -> type:

@@ -351,7 +351,7 @@ def _is_of_numbers(x: object) -> bool:
 def array_value(x: object) -> Value:
     """The Value of ``np.asarray(x)``: for scalars a rank-0 array, for lists a joined one."""
     x = of_list(x)
-    if isinstance(x, tuple | list) and has_traced(x):
+    if isinstance(x, tuple | list) and not isinstance(x, Traced) and has_traced(x):
         return joined(x)
     if not isinstance(x, Traced):
         return constant(np.asarray(x))
@@ -361,7 +361,7 @@ def array_value(x: object) -> Value:
     return current().value("copy", value, order="K")
 
 
-def joined(items: Sequence[object]) -> Value:
+def joined(items: Any) -> Value:
     """A new array from a nested list that holds traced values: ``np.array([[a, b], [c, d]])``."""
     if not items:
         raise refuse(OPERAND, "an empty list among arrays", "use an array of its dtype")
@@ -375,7 +375,7 @@ def joined(items: Sequence[object]) -> Value:
             return current().value("concatenate", (first, rows.array), axis=0)
     among = next((x._among for x in items if isinstance(x, Traced) and x._among is not None), None)
     parts = tuple(
-        joined(item) if isinstance(item, tuple | list) else numpys_operand(item)
+        joined(item) if issubclass(type(item), tuple | list) else numpys_operand(item)
         for item in (items if among is None else among(items))
     )
     result = current().value("stack", parts, axis=0)
