@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import functools
+import gc
 import itertools
 import operator
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -225,3 +226,33 @@ def test_ranges_that_are_longer_than_any_list() -> None:
     for _ in range(2):
         x = np.arange(3.0)
         assert not difference(run(of_ranges_without_a_length, (x,)), run(compiled, (x,)))
+
+
+def _taken(*args: Any) -> int:
+    return len(args)
+
+
+@pytest.mark.filterwarnings("ignore::fxc.CaptureWarning")
+@pytest.mark.parametrize(
+    "program",
+    [
+        lambda it, x: (_taken(*it), gc.isenabled(), x * 2),
+        lambda it, x: ((*it, 1.0), gc.isenabled(), x * 2),
+        lambda it, x: (len({*it}), gc.isenabled(), x * 2),
+        lambda it, x: (2.0 in it, gc.isenabled(), x * 2),
+        lambda it, x: (dict.fromkeys(it), gc.isenabled(), x * 2),
+        lambda it, x: ([a - b for a, b in [it]], gc.isenabled(), x * 2),
+        lambda it, x: (repr(it)[:5], type(it), isinstance(it, Iterator), it is None, x * 2),
+    ],
+)
+@pytest.mark.parametrize(
+    "made", [lambda: iter([1.0, 2.0]), lambda: (v for v in (1.0, 2.0)), lambda: map(float, "12")]
+)
+def test_no_capture_takes_items_of_an_iterator_from_outside(
+    program: Callable[..., Any], made: Callable[[], Any]
+) -> None:
+    compiled, x = fxc.compile(program), np.ones(2)
+    for _ in range(2):
+        ours, its = made(), made()
+        assert repr(compiled(ours, x)) == repr(program(its, x))
+        assert list(ours) == list(its)

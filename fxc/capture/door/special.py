@@ -130,7 +130,7 @@ def _type(door: PlainCalls, x: Any, *rest: object) -> Any:
     kind = class_seen(x)
     if kind is MethodType and isinstance(x.__self__, Traced):
         return BuiltinFunctionType
-    ours = kind is GeneratorType and x.gi_code.co_filename.startswith(OURS)
+    ours = type(x) is GeneratorType and x.gi_code.co_filename.startswith(OURS)
     if ours or kind.__module__.startswith(_OWN):
         raise refuse(ITERATOR, "type() of a range or an iterator of unknown numbers")
     return kind

@@ -19,10 +19,17 @@ from ..guards.facts import codes_of
 from ..guards.program import Source
 from ..session.refusing import constants, refusal, refuse
 from ..values.above import above
-from ..values.objects import has_owner, is_by_identity, is_namedtuple, is_proxy, stand_in
+from ..values.objects import (
+    has_owner,
+    is_by_identity,
+    is_namedtuple,
+    is_proxy,
+    is_python_class,
+    stand_in,
+)
 from ..values.operands import Traced
 from ..values.shadows import tuple_class
-from .containers import PLAIN, External, Held, is_plain
+from .containers import PLAIN, External, ExternalIterator, Held, is_iterator, is_plain
 from .dicts import ExternalDict
 from .files import TracedFile
 from .functions import is_known_by_code, is_made_anew
@@ -94,7 +101,7 @@ class Admission(Outside):
         if kind is slice:
             return self._slice(value, route)
         if kind in _CONTAINERS:
-            return self._container(value, kind, route)
+            return self._container(value, _CONTAINERS[kind], route)
         if kind is MethodType:
             return self._method(value, route)
         if kind is functools.partial:
@@ -109,6 +116,8 @@ class Admission(Outside):
         if isinstance(value, io.IOBase):
             self._check_type(source, kind)
             return TracedFile(value, source, self.session.door)
+        if is_iterator(kind) and not is_python_class(kind):
+            return self._container(value, ExternalIterator, route)
         return self._object(value, kind, source)
 
     def _plain(self, value: Any, route: Route) -> Any:
@@ -147,10 +156,10 @@ class Admission(Outside):
 
     # -------------------------------------------------------- containers
 
-    def _container(self, value: object, kind: type, route: Route) -> Any:
+    def _container(self, value: object, made: Any, route: Route) -> Any:
         """A list, dict or set, read and guarded as far as the program looks."""
-        self._check_type(route.source, kind)
-        seen = _CONTAINERS[kind](Held(self, value, route.source, route.name, route.argument))
+        self._check_type(route.source, type(value))
+        seen = made(Held(self, value, route.source, route.name, route.argument))
         self.remember(Known(value, seen, route.source, False))
         return seen
 

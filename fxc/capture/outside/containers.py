@@ -11,11 +11,11 @@ import operator
 from collections import deque
 from collections.abc import Callable, Iterable
 from enum import Enum
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
-from fxc.ir.error_kinds import ARGUMENT_KIND, KEYS_OF_DATA
+from fxc.ir.error_kinds import ARGUMENT_KIND, KEYS_OF_DATA, TEXT
 from fxc.ir.records import frozen
 
 from ..guards.program import Source
@@ -145,6 +145,39 @@ class External:
         """Record a change."""
         self._changing()
         self._held.change(action, key, value)
+
+
+class ExternalIterator(External):
+    """An iterator of C from outside: who looks at its items takes them away."""
+
+    def __init__(self, held: Held) -> None:
+        self._held = held
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> type:
+        return self.kind
+
+    def settle(self) -> None:
+        """There is nothing to read before somebody asks for an item."""
+
+    def _items(self, *_: object) -> NoReturn:
+        raise refuse(
+            ARGUMENT_KIND,
+            f"iterating over a {self.kind.__name__} from outside of the compiled function",
+            "make it a list or a tuple",
+        )
+
+    __iter__ = __next__ = __contains__ = _items
+
+    def __repr__(self) -> str:
+        raise refuse(TEXT, f"the text of a {self.kind.__name__} from outside")
+
+
+def is_iterator(kind: type) -> bool:
+    """Whether the objects of a class of C are iterators and nothing else."""
+    others = ("__call__", "__getitem__", "__len__")
+    is_other = any(class_attribute(kind, each) is not MISSING for each in others)
+    return hasattr(kind, "__next__") and not is_other
 
 
 def class_seen(x: Any) -> Any:
