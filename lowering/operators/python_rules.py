@@ -118,5 +118,5 @@ def asks_library(op: str, args: Sequence[Atom]) -> bool:
     return op in _IN_LIBRARY
 
 
-_POWERS = frozenset({"power_of_scalars", "py_power"})
+_POWERS = frozenset({"power_of_scalars", "py_power", "try_power"})
 _IN_LIBRARY = frozenset({"hypot_of_parts", *(f"math_{name}" for name in LIBRARY)})

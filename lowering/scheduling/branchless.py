@@ -131,7 +131,10 @@ class _Choices:
         """The loop without branches."""
         outer, self.made = self.made, []
         values: _Values = {}
+        inside = {s.name for s in walk(loop.body) if isinstance(s, Load | Compute | Index)}
         for stmt in loop.body:
+            if isinstance(stmt, If) and stmt.condition not in inside:
+                raise _Stays  # LLVM asks in front of the loop
             if isinstance(stmt, For):
                 self.made.append(self.loop(stmt))
             elif isinstance(stmt, If):

@@ -1,4 +1,4 @@
-"""An element that a loop of the user's program updates under a condition is a number meanwhile.
+"""A float that a loop of the user's program updates under a condition is a number meanwhile.
 
 ::
 
@@ -90,7 +90,8 @@ class _Holding:
             places = {(s.buffer, s.index) for s in stmts}
             if not stores or len(places) > 1 or len(stores) == len(stmts):
                 continue
-            is_own = self.buffers[storage].role in ("temp", "output")
+            buffer = self.buffers[storage]
+            is_own = buffer.role in ("temp", "output") and buffer.dtype.kind == "f"
             if is_own and self.is_one(stores[0], counters) and all(id(s) in plain for s in stmts):
                 found.append(stores[0])
         return found

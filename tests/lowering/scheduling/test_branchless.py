@@ -206,3 +206,25 @@ for i in 0:100 lanes 32
 raise if i.chosen1.any
 raise if i.chosen2.any""",
     )
+
+
+def test_what_other_ways_are_better_for_stays() -> None:
+    def fixed(a: Any, b: Any) -> Any:
+        """LLVM asks in front of the loop."""
+        out, s = np.zeros_like(a), b[3]
+        for i in range(a.shape[0]):
+            out[i] = a[i] / s if s > 0 else 0.0
+        return out
+
+    def powers(a: Any, b: Any, u: float) -> Any:
+        """The C library has no vectors."""
+        out = np.zeros(a.shape[0])
+        for i in range(a.shape[0]):
+            out[i] = u ** (i - 40)
+        return out
+
+    assert "  if " in str(fxc.compile(fixed).inspect(*arguments(100)).loops)
+    for more in ((100, 1.1), (100, 0.0)):
+        args = (*arguments(more[0]), more[1])
+        same(powers, fxc.compile(powers), args)
+    assert "  loop " in str(fxc.compile(powers).inspect(*arguments(100), 1.1).loops)
