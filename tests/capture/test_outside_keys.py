@@ -90,6 +90,26 @@ def test_keys_are_members_of_enums_and_tuples_of_numbers(fn: Any) -> None:
             assert list(map(repr, got.items())) == list(map(repr, expected.items()))
 
 
+class Level(enum.Enum):
+    LOW, HIGH = 1, 2
+
+    def __lt__(self, other: object) -> bool:
+        return self is LEAST
+
+
+LEAST = Level.LOW
+
+
+def test_methods_that_read_members_of_their_own_class_are_pythons() -> None:
+    def rate(x: Any, level: Level) -> Any:
+        return x * (2.0 if level is Level.LOW else 3.0)
+
+    with pytest.raises(
+        fxc.CaptureError, match=r"Level\.__lt__ is called by Python, and it uses LEAST"
+    ):
+        fxc.compile(rate, fullgraph=True)(_X, Level.HIGH)
+
+
 def test_a_key_whose_class_compares_in_its_own_way_is_pythons() -> None:
     def rate(x: Any, rates: Any) -> Any:
         return x * rates[Loose.A]

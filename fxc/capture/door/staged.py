@@ -52,6 +52,7 @@ class Staged(Stores):
         super().__init__(session, outside)
         self.staged_functions: dict[FunctionType, FunctionType] = {}
         self._inner_codes: set[Any] = set()
+        self._in_question: set[type] = set()  # classes whose methods are being looked at
 
     def staged(self, f: Any) -> Any:
         """The staged form of a Python function in this capture."""
@@ -125,6 +126,15 @@ class Staged(Stores):
         """Allow objects of a class that stand for themselves, whose special methods Python calls
         without the door.
         """
+        if kind in self._in_question:
+            return  # one of their methods reads such an object
+        self._in_question.add(kind)
+        try:
+            self._check_special_methods(kind)
+        finally:
+            self._in_question.discard(kind)
+
+    def _check_special_methods(self, kind: type) -> None:
         for name, method in special_methods(filterfalse(_is_trusted, kind.__mro__)).items():
             if name == "__call__" or _is_trusted(method):  # enums have enum's methods as their own
                 continue
