@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from fxc.ir.graph import Graph
 from fxc.ir.later import import_later
@@ -15,7 +17,7 @@ from .emission.llvm_text import ModuleText
 from .emission.native_module import Module
 from .machine.target import SERIAL, Target
 from .nests.program import Program
-from .nests.statements import For, While, walk
+from .nests.statements import For, Stmt, While, walk
 from .scheduling.allocations import with_allocations
 from .scheduling.block_columns import block_columns
 from .scheduling.fuse import fuse
@@ -64,6 +66,10 @@ _OF_ARMS = (branchless, steps_ahead)  # of branches in them
 _OF_LOOPS = (*_IN_FRONT, *_OF_ARMS, held)
 
 
+def _is_same(block: tuple[Stmt, ...], other: tuple[Stmt, ...]) -> bool:
+    return len(block) == len(other) and all(map(operator.is_, block, other))
+
+
 def _has_loops(program: Program) -> bool:
     return any(isinstance(stmt, For | While) for stmt in walk(program.body, into_loops=False))
 
@@ -93,13 +99,18 @@ def lower(
     done("build_loops", program)
     program = same_sizes(program, graph.guards)
     done("same_sizes", program)
+    vain = False
     for schedule in (reassociate, *_SCHEDULING) if fast else _SCHEDULING:
         if schedule in _OF_LOOPS and not _has_loops(program):
             continue
-        if schedule in _IN_FRONT and careful:
+        if careful and schedule in (*_IN_FRONT, branchless):
             continue  # what no iteration needs may set flags
+        before = program.body
         program = schedule(program, **({"careful": careful} if schedule in _OF_ARMS else {}))
+        vain |= schedule in _OF_ARMS and not _is_same(before, program.body)
         done(schedule.__name__, program)
     module = emit_module(graph, program, ModuleText(careful, fast, plain), drawn)
+    if vain and not careful:  # what arms compute is computed where others are taken, too
+        module = replace(module, may_be_careful=True)
     done("emit_module", module)
     return module
