@@ -11,8 +11,8 @@
       y[i] = b3[]
 
 Both arms are computed, each from 1.0 where the other one is taken: that sets no flag and divides by
-no zero. Cheap operations are not worth it, but for code that is ``careful``: see Note
-[Floating-point flags].
+no zero. Cheap operations are not worth it: if one does set a flag, careful code takes the call,
+which keeps its branches. See Note [Floating-point flags].
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ from .apart import guarded, is_apart
 from .independent_steps import Counters, of_elements
 
 
-def branchless(program: Program, *, careful: bool = False) -> Program:
+def branchless(program: Program) -> Program:
     """The program with such nests.
 
     Requires: stored values are forwarded. Ensures: the same results, bit for bit.
@@ -64,7 +64,7 @@ def branchless(program: Program, *, careful: bool = False) -> Program:
     def change(loop: For) -> Block | None:
         if not any(isinstance(stmt, If | Check) for stmt in walk((loop,))):
             return None
-        choices = _Choices(program, known, loop, uses, careful)
+        choices = _Choices(program, known, loop, uses)
         try:
             nest = of_elements(program, known, choices.loop(loop))
         except _Stays:
@@ -110,9 +110,8 @@ class _Choices:
         known: Counters,
         loop: For,
         uses: Counter[str],
-        careful: bool,
     ) -> None:
-        self.program, self.ranges, self.careful = program, known[1], careful
+        self.program, self.ranges = program, known[1]
         self.made: list[Stmt] = []
         self.var, self.count = loop.var, 0
         self.renamed: dict[str, str] = {}
@@ -317,4 +316,4 @@ class _Choices:
         costs = self.program.target.costs
         if asks_library(stmt.op, stmt.args) or SCALAR_RULES[stmt.op].cost > costs.choice_cost:
             raise _Stays
-        return guarded(stmt, mask, costs, careful=self.careful)
+        return guarded(stmt, mask, costs, careful=False)
