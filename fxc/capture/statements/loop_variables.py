@@ -84,9 +84,11 @@ class LoopVariables(Statement):
 
     def _look_at(self, env: Mapping[str, object]) -> None:
         """Take the variables before the loop. What they are given changes with the frame, which
-        holds what the last pass through the body has left; what they are before does not.
+        holds what the last pass through the body has left; what they are before does not. Lists
+        are not kept: it is counted who has them.
         """
-        self._env, self._before = env, dict(env)
+        self._env = env
+        self._before = {name: x for name, x in env.items() if type(x) is not list}
 
     def of(self, env: Mapping[str, object]) -> Variables:
         return self._spread.open(values_of(self._spread.outer, env))
