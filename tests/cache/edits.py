@@ -281,7 +281,7 @@ EDITS = [
     Edit(GLOBAL_FUNCTION, "import math as m", "import numpy as m"),
     Edit(GLOBAL_FUNCTION, "import math as m", "class m:\n    sqrt = staticmethod(lambda x: 7.0)\n    pi = 3"),
     Edit(EXCEPTIONS, "Problem(ValueError)", "Problem(TypeError)", restored=True),
-    Edit(EXCEPTIONS, "x.ndim != 1", "x.ndim == 1", kept=False),
+    Edit(EXCEPTIONS, "x.ndim != 1", "x.ndim == 1"),
     Edit(EXCEPTIONS, "return x * 2", "return x * 3"),
     Edit(DESCRIBED, "float64(2.0)", "float64(3.0)"),
     Edit(DESCRIBED, "float64(2.0)", "array([3.0])"),

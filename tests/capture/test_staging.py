@@ -581,6 +581,25 @@ def test_code_without_source_is_given_no_objects(body):
         assert after(fxc.compile) == after(lambda f: f)
 
 
+def test_code_without_source_may_hand_objects_on():
+    """As the functions that scipy.stats makes by ``exec`` do."""
+    space: dict[str, Any] = {}
+    exec("def parts(self, a, b=1, *rest):\n    return (self, a), b, rest", space)
+
+    class Scale:
+        factor = 2.0
+        parts = space["parts"]
+
+        def __call__(self, x):
+            (me, a), b, _ = self.parts(x, 3)
+            return me.factor * a + b
+
+    scale, x = Scale(), np.arange(3.0)
+    compiled = fxc.compile(lambda scale, x: scale(x), fullgraph=True)
+    for scale.factor in (2.0, 5.0):
+        assert np.array_equal(compiled(scale, x), scale(x))
+
+
 def test_code_without_source_reads_no_arrays_from_outside():
     space: dict[str, Any] = {"TABLE": TABLE}
     exec("def f(x):\n    return x + TABLE", space)

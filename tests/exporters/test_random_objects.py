@@ -42,7 +42,7 @@ def failure(
             program.to_object(f"{folder}/package", [level])
         except ExportError as error:
             counts["refused"] += 1
-            return "" if "cannot be exported to object code: " in str(error) else str(error)
+            return "" if "cannot be exported to object code:" in str(error) else str(error)
         loaded = load(f"{folder}/package")
         counts["run"] += 1
         for call in (loaded, loaded.general):

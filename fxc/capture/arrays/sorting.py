@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from fxc.ir.error_kinds import NUMPY_OPTION
-from fxc.ir.graph import Value
+from fxc.ir.graph import Operand, Value
 
 from ..numbers.dims import axis_number
 from ..session.refusing import refuse
@@ -31,7 +31,9 @@ def _sorting(name: str) -> Callable[..., Any]:
         *,
         stable: object = None,
     ) -> Any:
-        return record(name, reducible(a), axis=_axis(axis), kind=_kind(kind, order, stable))
+        x = reducible(a)
+        _check_order(x, order)
+        return record(name, x, axis=_axis(axis), kind=_kind(kind, stable))
 
     return call
 
@@ -42,7 +44,9 @@ def _dividing(name: str) -> Callable[..., Any]:
     def call(
         a: object, kth: object, axis: object = -1, kind: str = "introselect", order: object = None
     ) -> Any:
-        return record(name, reducible(a), _places(kth, kind, order), axis=_axis(axis))
+        x = reducible(a)
+        _check_order(x, order)
+        return record(name, x, _places(kth, kind), axis=_axis(axis))
 
     return call
 
@@ -67,7 +71,7 @@ def sort_in_place(
     if newer or order is not None:
         _put(target, np.sort, (x, axis, kind, order), {"stable": stable, **newer})
         return
-    options = {"axis": axis_number(axis), "kind": _kind(kind, order, stable)}
+    options = {"axis": axis_number(axis), "kind": _kind(kind, stable)}
     current().record("sort.out", target, **options, out=target)
 
 
@@ -79,7 +83,7 @@ def partition_in_place(
     if order is not None:
         _put(target, np.partition, (x, kth, axis, kind, order), {})
         return
-    places = _places(kth, kind, order)
+    places = _places(kth, kind)
     current().record("partition.out", target, places, axis=axis_number(axis), out=target)
 
 
@@ -93,20 +97,22 @@ def _axis(axis: object) -> int | None:
     return None if axis is None else axis_number(axis)
 
 
-def _kind(kind: Any, order: Any, stable: Any) -> str | None:
+def _kind(kind: Any, stable: Any) -> str | None:
     """The one name for how to sort; raises what NumPy raises for others."""
-    _check_order(order)
     np.sort(np.zeros(1), kind=kind, stable=stable)
     return "stable" if stable else kind
 
 
-def _check_order(order: object) -> None:
-    if order is not None:
-        raise refuse(NUMPY_OPTION, "a sort with order=")
+def _check_order(x: Operand, order: Any) -> None:
+    """Refuse an order of fields; raise what NumPy raises where there are none."""
+    if order is None:
+        return
+    if x.type.dtype.names is None:
+        np.sort(np.zeros(1), order=order)
+    raise refuse(NUMPY_OPTION, "a sort with order=")
 
 
-def _places(kth: object, kind: Any, order: Any) -> tuple[int, ...]:
-    _check_order(order)
+def _places(kth: object, kind: Any) -> tuple[int, ...]:
     np.partition(np.zeros(1), 0, kind=kind)  # raises what NumPy raises for others
     given = kth if isinstance(kth, tuple | list | np.ndarray) and np.ndim(kth) else (kth,)
     return tuple(axis_number(place) for place in given)

@@ -8,7 +8,7 @@ import opcode
 from collections.abc import Callable, Iterator
 from itertools import filterfalse
 from operator import attrgetter, methodcaller
-from types import BuiltinFunctionType, CellType, FunctionType, MethodType, ModuleType
+from types import BuiltinFunctionType, CellType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -113,11 +113,11 @@ class Staged(Stores):
             self.read_cell(f, name)
 
     def _call_unstaged(self, f: FunctionType, why: str, *args: Any, **kwargs: Any) -> Any:
-        """Run a function as it is. It may not see objects: what stands for them has no attributes,
-        and their methods may do anything.
+        """Run a function as it is. It may not look at objects: what stands for them has no
+        attributes, and their methods may do anything.
         """
-        defaults = (*(f.__defaults__ or ()), *(f.__kwdefaults__ or {}).values())
-        for x in (*_things_in((args, kwargs)), *defaults):
+        given = () if _hands_on(f.__code__) else _things_in((args, kwargs))
+        for x in (*given, *(f.__defaults__ or ()), *(f.__kwdefaults__ or {}).values()):
             if not (_is_harmless(x) or isinstance(x, External)):
                 raise refusal(UNKNOWN_CALL, f"{why}, and it is given a {name_of(x)}")
         return f(*args, **kwargs)
@@ -195,6 +195,20 @@ def _things_in(x: object) -> Iterator[object]:
             yield from _things_in(each)
     else:
         yield x
+
+
+def _hands_on(code: CodeType) -> bool:
+    """Whether code does no more than to return what it is given, in a tuple perhaps."""
+    return all(opcode.opname[number] in _HANDING_ON for number in code.co_code[::2])
+
+
+_HANDING_ON = frozenset(
+    (
+        *("CACHE", "NOP", "RESUME", "EXTENDED_ARG", "RETURN_VALUE", "RETURN_CONST", "LOAD_CONST"),
+        *("LOAD_FAST", "LOAD_FAST_LOAD_FAST", "LOAD_FAST_BORROW", "LOAD_SMALL_INT", "BUILD_TUPLE"),
+        "LOAD_FAST_BORROW_LOAD_FAST_BORROW",
+    )
+)
 
 
 def _is_harmless(value: object) -> bool:

@@ -15,7 +15,7 @@ from fxc.ir.graph import Value
 from fxc.ir.later import import_later
 
 from ..arrays.array_facts import Flags
-from ..arrays.elements import TracedVoid, check_distinct
+from ..arrays.elements import TracedVoid
 from ..dicts.made_dicts import OpenDict
 from ..dicts.traced_dicts import Keyed, TracedDict
 from ..dicts.traced_sets import TracedSet
@@ -67,7 +67,6 @@ class ExpressionBuilder(ExpressionParts):
         self._open: set[int] = set()
         self._dicts: list[Any] = []  # those that have keys by a condition
         self._sealed: list[tuple[Any, type]] = []  # objects that are joined, of those that leave
-        self._records: list[TracedVoid] = []  # that leave
 
     def _place(self, x: object) -> str:
         """The expression for something that leaves the function."""
@@ -104,12 +103,6 @@ class ExpressionBuilder(ExpressionParts):
         if (of_list := list_array_of(x)) is not None:
             return self.once(x, lambda: self._list_array(of_list))
         return self._traced(x._object)
-
-    def _record(self, x: TracedVoid) -> str:
-        for each in self._records:
-            check_distinct(x, each)
-        self._records.append(x)
-        return self.once(x, lambda: f"{self._place(x._cell)}[()]")
 
     def _object(self, x: object) -> str:
         """The expression for an object or a container, from outside or made anew."""
@@ -396,7 +389,7 @@ _EXPRESSIONS: dict[type, Callable[[Any, Any], str]] = {
     TracedGenerator: lambda self, x: self.reference(x._var()),
     TracedFile: lambda self, x: self.reference(x._source.var),
     Flags: lambda self, x: f"{self._place(x._array)}.flags",
-    TracedVoid: ExpressionBuilder._record,
+    TracedVoid: lambda self, x: self.record(x, lambda: self._place(x._cell)),
     Late: lambda self, x: self._called(x._function, x._args, x._kwargs),
     **dict.fromkeys((Counted, Bounded), _refuse_range),
 }

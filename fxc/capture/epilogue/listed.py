@@ -12,6 +12,7 @@ from fxc.ir.graph import Value
 from fxc.ir.later import import_later
 from fxc.ir.types import ScalarType
 
+from ..arrays.elements import TracedVoid, check_distinct
 from ..forms.differing import Differing
 from ..forms.form import Array, Constant, Form, Items, MixedNumber, Number, Union, columns_of
 from ..forms.structures import Structure
@@ -36,12 +37,20 @@ class ExpressionParts:
         self._constants: dict[str, Any] = {}
         self._lines: list[str] = []
         self._made: dict[int, tuple[str, Any]] = {}
+        self._records: list[TracedVoid] = []
 
     def array(self, value: Value) -> str:
         """The expression for an array that leaves the function."""
         if value not in self._outside.session.classes:
             return self.leaf(wrap(value))
         return self.once(value, lambda: str(classed(self, value)))
+
+    def record(self, x: TracedVoid, cell: Callable[[], str]) -> str:
+        """The expression for a record that leaves the function, from that for its cell."""
+        for each in self._records:
+            check_distinct(x, each)
+        self._records.append(x)
+        return self.once(x, lambda: f"{cell()}[()]")
 
     def leaf(self, x: object) -> str:
         self._outside.session.spend(RESULT)
