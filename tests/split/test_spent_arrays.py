@@ -8,15 +8,14 @@ import numpy as np
 import pytest
 
 import fxc
+from fxc.compilations import trials, variants
 from tests.splitting import alike, compared, outcome
 
 
 @pytest.fixture(autouse=True)
 def _soon(monkeypatch):
-    monkeypatch.setattr(fxc.compilations.variants, "OFTEN", 10)
-    monkeypatch.setattr(
-        fxc.compilations.trials, "_HARDLY", 1e9
-    )  # however little a part does, it stays
+    monkeypatch.setattr(variants, "OFTEN", 10)
+    monkeypatch.setattr(trials, "_HARDLY", 1e9)  # however little a part does, it stays
 
 
 def objects(u, n, seen):
