@@ -106,7 +106,8 @@ def lower(
         if careful and schedule in (*_IN_FRONT, branchless):
             continue  # what no iteration needs may set flags
         before = program.body
-        program = schedule(program, **({"careful": careful} if schedule is steps_ahead else {}))
+        options = {"careful": careful} if schedule is steps_ahead else {}
+        program = schedule(program, **options)
         vain |= schedule in _OF_ARMS and not _is_same(before, program.body)
         done(schedule.__name__, program)
     module = emit_module(graph, program, ModuleText(careful, fast, plain), drawn)

@@ -69,14 +69,16 @@ class _Plainly:
 
 def _parsed(text: str) -> Any:
     """As ``json.loads``, whose module takes a fifth of the time that loading may take."""
+    options: Any = _Plainly
     try:
         from _json import make_scanner
-    except ImportError:  # another Python's
+
+        scan = make_scanner(options)
+    except (ImportError, AttributeError):  # of a Python that has none, or wants other options
         from json import loads
 
         return loads(text)
-    options: Any = _Plainly
-    return make_scanner(options)(text, 0)[0]
+    return scan(text, 0)[0]
 
 
 def manifest_bytes(manifest: dict[str, Any]) -> bytes:

@@ -44,8 +44,8 @@ def read_number(emitter: Emitter, param: Param, given: str, least: int | None) -
 
 
 def at_least(emitter: Emitter, least: int | None) -> str:
-    """What is written behind the load of an int whose least value is known, if it is. Of
-    ``0 <= i < n`` LLVM then makes one comparison, also where ``and`` would not have looked at n.
+    """What LLVM is told of an int that is loaded, where its least value is known: the range of its
+    values. Of ``0 <= i < n`` it then makes one comparison, also where ``and`` would not look at n.
     """
     if least is None:
         return ""

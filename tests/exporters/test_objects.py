@@ -1,6 +1,7 @@
 """Packages of object code: equal to compiled code in every bit, with nothing but NumPy."""
 
 import itertools
+import json
 import re
 import subprocess
 import sys
@@ -18,7 +19,7 @@ import fxc
 from fxc.exporters.objects.levels import LEVELS
 from fxc.ir.errors import ExportError, UsageError, UsageTypeError
 from fxc.ir.tree import flatten
-from fxc.package import load
+from fxc.package import files, load
 from fxc.package.processors import NoCode, chosen, features, machine
 from tests.covering import in_turns
 
@@ -445,3 +446,10 @@ def test_a_result_of_a_class_without_a_name_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ExportError, match="cannot be saved"):
         program.to_object(tmp_path / "p", OWN)
     assert not (tmp_path / "p").exists()
+
+
+def test_a_python_that_wants_other_options_reads_manifests(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = '{"files": {"a": [1, 2.5, null]}}'
+    assert files._parsed(text) == json.loads(text)
+    monkeypatch.delattr(files._Plainly, "parse_int")
+    assert files._parsed(text) == json.loads(text)

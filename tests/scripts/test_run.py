@@ -737,7 +737,7 @@ def test_a_fork_waits_for_what_is_compiled(monkeypatch: pytest.MonkeyPatch) -> N
         os._exit(0 if ended else 1)
     assert os.waitpid(child, 0)[1] == 0
     thread.join()
-    assert start < ended[0] < start + 10, "neither waited for the other's patience"
+    assert start < ended[0] < start + 10, "each waited for the other to lose patience"
 
 
 def test_signals_are_left_to_the_program() -> None:
