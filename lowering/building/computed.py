@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+
 from fxc.ir.graph import ArrayConstant, Node, Value
 from fxc.ir.location import Site
 from fxc.ir.size_functions import hint
 from fxc.ir.size_guards import guard
-from fxc.ir.symbols import product
+from fxc.ir.symbols import Dim, product
 from fxc.ir.types import c_strides
 from fxc.ops.operators import Tag
 from fxc.ops.table import TABLE
 
-from ..nests.buffers import BOOL, I64, Atom, Buffer, Const, Element
+from ..nests.buffers import BOOL, I64, Atom, Buffer, Const, Element, Idx
 from ..nests.statements import Accumulate, Apply, Check, Compute
 from .body import Body
 from .complex_rules import MadeRule
@@ -53,21 +55,30 @@ def wrap_index(context: Context, node: Node) -> None:
         context.place_value(given)
     guard(node.arg("size"), ">=", 1)
     context.note_inline(node)
-    shape = node.output.type.shape
+
+    def failed(body: Body, index: Idx) -> Atom:
+        return body.compute("out_of_bounds", wrap_operands(body, node, index), (I64, I64), BOOL)
+
+    check_none(context, node, node.output.type.shape, failed)
+
+
+def check_none(
+    context: Context, node: Node, shape: Sequence[Dim], failed: Callable[[Body, Idx], Atom]
+) -> None:
+    """The call goes back to NumPy if ``failed`` holds at an index into ``shape``."""
     if any(dim == 0 for dim in shape):
         return
     index = context.loop_vars(shape)
     body = Body(context)
-    failed = body.compute("out_of_bounds", wrap_operands(body, node, index), (I64, I64), BOOL)
-    stmts = body.stmts
+    found = failed(body, index)
     levels = sum(not isinstance(i, int) for i in index)
     if levels:
         total = context.fresh()
         no = Const(False, BOOL)
-        stmts.append(Accumulate(total, BOOL, "logical_or", failed, no, "any", levels))
-        failed = total
-    context.emit_nest(index, shape, stmts, node.loc)
-    context.emit(Check(failed, Site(node.op, node.loc)))
+        body.stmts.append(Accumulate(total, BOOL, "logical_or", found, no, "any", levels))
+        found = total
+    context.emit_nest(index, shape, body.stmts, node.loc)
+    context.emit(Check(found, Site(node.op, node.loc)))
 
 
 def attempted(context: Context, node: Node) -> None:

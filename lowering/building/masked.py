@@ -114,7 +114,7 @@ def store_masked(context: Context, node: Node, name: str, outer: Place) -> None:
         blocks = floordiv(size + (length - 1), length)
         passing = (looking, If(found, stmts, ()))
         stmts = (Loop(str(block), blocks, passing, ordered=True, loc=node.loc),)
-    for stmt in _nested(stmts, index[:last], shape[:last], node.loc, ordered=True):
+    for stmt in nested(stmts, index[:last], shape[:last], node.loc, ordered=True):
         context.emit(stmt)
 
 
@@ -139,14 +139,14 @@ def _put_one(
     one = step.index(minimum(given, 2) - 1 if _may_be_one(given) else 1, I64)
     return (
         Load(at, I64, count, ()),
-        *_nested(stores, index[rank:], shape[rank:], node.loc),
+        *nested(stores, index[rank:], shape[rank:], node.loc),
         *step.stmts,
         Compute(following, I64, "add", (at, one), (I64, I64)),
         Store(count, (), following, I64),
     )
 
 
-def _nested(
+def nested(
     stmts: Sequence[Stmt],
     index: Sequence[Dim],
     shape: Sequence[Dim],

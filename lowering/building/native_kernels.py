@@ -38,7 +38,7 @@ from .pointwise import (
     rule_of,
     runs_inner_loop,
 )
-from .reductions import REDUCERS, SCANS, has_nest, reduction, scan
+from .reductions import REDUCERS, SCANS, has_nest, has_segments, reduction, scan
 from .writes import join, scatter
 
 # See Note [Rooms with one door].
@@ -46,6 +46,7 @@ cond = import_later("fxc.lowering.building.control", "cond")
 fori_loop = import_later("fxc.lowering.building.control", "fori_loop")
 while_loop = import_later("fxc.lowering.building.control", "while_loop")
 contraction = import_later("fxc.lowering.building.contraction", "contraction")
+segments = import_later("fxc.lowering.building.segments", "segments")
 check_count = import_later("fxc.lowering.building.masked", "check_count")
 
 
@@ -241,6 +242,7 @@ _BY_NAME = {
     "sum": NativeKernel(counting.total, has_nest),
     "bind_size": NativeKernel(counting.bind_size),
     "nonzero": NativeKernel(counting.places),
+    "ufunc_reduceat": NativeKernel(segments, has_segments, checks=True),
     "cond": NativeKernel(partial(cond, visit=visit)),
     "fori_loop": NativeKernel(partial(fori_loop, visit=visit)),
     "while_loop": NativeKernel(partial(while_loop, visit=visit)),

@@ -64,17 +64,37 @@ def has_nest(node: Node) -> bool:
     return isinstance(operand.type, ArrayType) and operand.type.rank > 0
 
 
+def segmented(ufunc: str) -> Reducer | None:
+    """How ``ufunc.reduceat`` combines elements; None if there is no nest for it."""
+    named = (each for each in REDUCERS.values() if each.combine == ufunc and not each.position)
+    return next(named, Reducer(ufunc) if ufunc in _OF_ONE_DTYPE else None)
+
+
+# Ufuncs beside those above whose operands and results have one dtype.
+_OF_ONE_DTYPE = frozenset(("subtract", "fmax", "fmin", "bitwise_and", "bitwise_or", "bitwise_xor"))
+
+
+def has_segments(node: Node) -> bool:
+    """Whether there is a nest of a ``ufunc.reduceat``."""
+    x, reducer, result = node.arg("x").type, segmented(node.arg("ufunc")), node.output.type.dtype
+    if reducer is None or x.shape[node.arg("axis")] == 0 or HALF in (x.dtype, result):
+        return False
+    if x.dtype in PART_DTYPES or result in PART_DTYPES:
+        return reducer.combine == "add" and result in PART_DTYPES
+    return result.kind != "b" or reducer.combine not in ("add", "multiply", "subtract")
+
+
 def _has_halves_nest(node: Node) -> bool:
     """Whether the reduction has a nest of float16: see Note [Half precision]."""
     operand, result = node.args[0].type, node.output.type.dtype
     if node.op not in REDUCERS or not isinstance(operand, ArrayType):
         return False
     reducer = REDUCERS[node.op]
-    if reducer.position or not _is_exact(reducer.combine, result):
+    if reducer.position or not is_exact(reducer.combine, result):
         return _order(node) is not None  # of float32 the same one is the largest
     if result != HALF:
         return True
-    order = _order(node) if operand.dtype == HALF and _is_exact(reducer.combine, HALF) else None
+    order = _order(node) if operand.dtype == HALF and is_exact(reducer.combine, HALF) else None
     if order is None or (order.outer and (order.inner or len(order.outer) > 1)):
         return False
     if order.outer:  # it is the one axis that NumPy's inner loop walks
@@ -93,7 +113,7 @@ def _axes(node: Node) -> tuple[int, ...]:
     return tuple(each % rank for each in axes)
 
 
-def _is_exact(combine: str, dtype: np.dtype) -> bool:
+def is_exact(combine: str, dtype: np.dtype) -> bool:
     """Whether the order of combination shows in the bits of the result."""
     return dtype.kind in "fc" and combine in ("add", "multiply")
 
@@ -106,7 +126,7 @@ def _order(node: Node) -> ReductionOrder | None:
         return ReductionOrder((), ())
     known = all(isinstance(dim, int) for dim in (*operand.shape, *operand.strides))
     result = node.output.type.dtype
-    if reducer.position or not _is_exact(reducer.combine, result):
+    if reducer.position or not is_exact(reducer.combine, result):
         order: Sequence[int] = range(operand.rank)
         if known and not reducer.position:
             order = axes_by_stride(order, (operand.strides,))  # type: ignore[arg-type]
@@ -220,7 +240,7 @@ def _nest(
     index = list(context.loop_vars(kind.shape))
     dtype = kind.dtype if reducer.position else node.output.type.dtype
     is_half = dtype == HALF and not reducer.tests
-    how: Order = "sequential" if _is_exact(reducer.combine, dtype) else "any"
+    how: Order = "sequential" if is_exact(reducer.combine, dtype) else "any"
     loops = [(index[a], kind.shape[a]) for a in order.outer if not isinstance(index[a], int)]
     chunk = None
     if order.inner:
@@ -235,7 +255,7 @@ def _nest(
         loops.append((run, product(sizes)))
     body = Body(context)
     value = _element(body, reducer, operand, tuple(index), dtype)
-    if order.inner and not all(_is_even(context, s, str(loops[-1][0])) for s in body.stmts):
+    if order.inner and not all(is_even(context, s, str(loops[-1][0])) for s in body.stmts):
         return None
     if not loops:
         return tuple(index), _single(body, reducer, value, dtype), tuple(body.stmts)
@@ -260,8 +280,8 @@ def _nest(
     return tuple(index), total, (*stmts, *rounding.stmts)
 
 
-def _is_even(context: Context, stmt: Stmt, loop: str) -> bool:
-    """Whether what the statement reads moves evenly from one iteration to the next."""
+def is_even(context: Context, stmt: Stmt, loop: str) -> bool:
+    """Whether what the statement reads moves evenly from one iteration of a loop to the next."""
     match stmt:
         case Load(buffer=buffer, index=index):
             return step_of(byte_offset(context.buffers[buffer], index), loop) is not None
@@ -281,7 +301,7 @@ def _single(body: Body, reducer: Reducer, value: Element, dtype: np.dtype) -> El
     """The total of one element."""
     if reducer.position:
         return Const(0, np.dtype(np.intp))
-    if _is_exact(reducer.combine, dtype):
+    if is_exact(reducer.combine, dtype):
         part = PART_DTYPES.get(dtype, dtype)
         start, both = neutral(reducer.combine, part), (part, part)
         return element_of(

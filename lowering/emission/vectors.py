@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from fxc.ir.later import import_later
 from fxc.ir.records import replace
+from fxc.ir.symbols import counted_in
 
 from ..nests.hoisting import hoist
 from ..nests.statements import Accumulate, Loop, Stmt
@@ -34,14 +35,13 @@ def vector_loop(emitter: Emitter, loop: Loop, lanes: int, carried: Sequence[Accu
     if loop.ends in ("end first", "ends first"):
         ends_first(emitter, loop, lanes, body)
         return
+    if carried and loop.ends == "rest" and counted_in(loop.size):
+        _totals_of_some(emitter, replace(loop, body=body), lanes, carried)
+        return
     whole = _whole(f, size, lanes)
     scalars = {key: emitter.regs.totals[key] for key, _ in emitter.keys(carried)}
     code = Lanes(f, lanes)
-    for stmt in carried:
-        emitter.start_lanes(stmt, code)
-    emitter.regs.vector = loop.var
-    counting = Counting(loop.var, "0", whole, lanes, lanes)
-    emitter.counted(counting, carried, lambda: emitter.block(body, lanes))
+    _vectors(emitter, Counting(loop.var, "0", whole, lanes, lanes), body, carried)
     if loop.ends == "again":
         emitter.regs.dims[loop.var] = emitter.dim(loop.size - lanes)
         emitter.block(body, lanes)
@@ -54,6 +54,49 @@ def vector_loop(emitter: Emitter, loop: Loop, lanes: int, carried: Sequence[Accu
         emitter.join_lanes(stmt, vectors, code)
     if rest != 0:
         emitter.plain_loop(replace(loop, body=body), 1, whole, carried, size)
+
+
+def _vectors(
+    emitter: Emitter, counting: Counting, body: Sequence[Stmt], carried: Sequence[Accumulate]
+) -> None:
+    """Whole vectors, with totals of their own in each lane."""
+    for stmt in carried:
+        emitter.start_lanes(stmt, Lanes(emitter.function, counting.lanes))
+    emitter.regs.vector = counting.var
+    emitter.counted(counting, carried, lambda: emitter.block(body, counting.lanes))
+
+
+def _totals_of_some(
+    emitter: Emitter, loop: Loop, lanes: int, carried: Sequence[Accumulate]
+) -> None:
+    """The totals of a run that may be short: in wide vectors, in narrow ones, one by one, each of
+    them passed over if there is nothing for it.
+    """
+    f, size, start = emitter.function, emitter.dim(loop.size), "0"
+    keys = emitter.keys(carried)
+    for width in (lanes, lanes // emitter.costs.lanes_totals):
+        if width < 2:
+            continue
+        whole = _whole(f, f.op(f"sub i64 {size}, {start}"), width)
+        stop = f.op(f"add i64 {start}, {whole}")
+        some, done = f.new_label("some"), f.new_label("none")
+        before, scalars = f.block, {key: emitter.regs.totals[key] for key, _ in keys}
+        f.do(f"br i1 {f.op(f'icmp sgt i64 {whole}, 0')}, label %{some}, label %{done}")
+        f.start(some)
+        _vectors(emitter, Counting(loop.var, start, stop, width, width), loop.body, carried)
+        emitter.regs.vector = None
+        vectors = {key: emitter.regs.totals[key] for key, _ in keys}
+        emitter.regs.totals.update(scalars)
+        for stmt in carried:
+            emitter.join_lanes(stmt, vectors, Lanes(f, width))
+        behind = f.block
+        f.do(f"br label %{done}")
+        f.start(done)
+        for key, dtype in keys:
+            ways = f"[ {scalars[key]}, %{before} ], [ {emitter.regs.totals[key]}, %{behind} ]"
+            emitter.regs.totals[key] = f.op(f"phi {Lanes(f, 1).type(dtype)} {ways}")
+        start = stop
+    emitter.plain_loop(loop, 1, start, carried, size)
 
 
 def _whole(f: FunctionText, size: str, lanes: int) -> str:

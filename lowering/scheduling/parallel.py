@@ -22,6 +22,7 @@ from ..nests.bounds import bounds, counter_ranges
 from ..nests.program import LEAST_PIECE, Program
 from ..nests.statements import (
     Accumulate,
+    Bind,
     For,
     Load,
     Loop,
@@ -60,6 +61,8 @@ class _Marking:
         self.target = program.target
         self.buffers = dict(program.buffers)
         self.ranges = counter_ranges(program)
+        counted = {stmt.name for stmt in walk(program.body) if isinstance(stmt, Bind)}
+        self.counters = {name: r for name, r in self.ranges.items() if name not in counted}
 
     def block(self, block: Block, *, repeated: bool) -> Block:
         """The statements, which are ``repeated`` inside of a loop of the user's program."""
@@ -95,7 +98,7 @@ class _Marking:
         each, least = cost(self.target, loop.body), costs.least
         if each is None or loop.var in symbols_of(each) or computed_in(loop.size):
             return None
-        whole = bounds(loop.size * each, self.ranges)[1]
+        whole = bounds(loop.size * each, self.counters if repeated else self.ranges)[1]
         if (repeated or isinstance(whole, int)) and hint(whole) < least:
             return None
         multiple = costs.multiple

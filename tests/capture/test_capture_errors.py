@@ -117,11 +117,6 @@ REFUSED = [
         "np.add.reduce with initial=None cannot be capt",
     ),
     (
-        lambda x: np.add.reduceat(x.T, [0]),
-        (X,),
-        "np.add.reduceat of an array that is not in C order",
-    ),
-    (
         lambda x: np.mean(x, out=np.empty((), "f4")),
         (X,),
         "np.mean with an out= of another dtype, cannot be captured; assign",

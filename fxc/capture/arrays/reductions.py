@@ -25,7 +25,7 @@ from fxc.ops.metas.shapes import hints, is_known_one, is_zero
 
 from ..numbers.dims import axis_number
 from ..numbers.traced_int import wrap_dim
-from ..session.refusing import Respecialise, constants, refusal, refuse
+from ..session.refusing import Respecialise, constants, refuse
 from ..session.session import current
 from ..values.operands import Traced, array_value, dtype_of, operand, record, wrap
 from .ufunc_options import single_out
@@ -102,10 +102,6 @@ def ufunc_reduceat(
 ) -> Any:
     """As ``ufunc.reduceat`` without ``out``."""
     value, places = array_value(array), array_value(indices)
-    if not (isinstance(value.type, ArrayType) and is_c_ordered(value.type)):
-        raise refusal(
-            NUMPY_OPTION, f"np.{ufunc.__name__}.reduceat of an array that is not in C order"
-        )
     options = {"ufunc": _name_of(ufunc), "axis": axis_number(axis), "dtype": _dtype(dtype)}
     return record("ufunc_reduceat", value, places, **options)
 

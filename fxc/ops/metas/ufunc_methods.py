@@ -13,7 +13,7 @@ from fxc.ir.types import ArrayType, ScalarType, Type, ordered_strides
 
 from .. import ufunc_methods
 from ..table import TABLE
-from .layout import copied_strides, fresh_strides, iteration_order
+from .layout import copied_strides, fresh_strides, iteration_order, pointwise_strides
 from .pointwise import pointwise_type
 from .probing import (
     Operand,
@@ -78,16 +78,23 @@ def ufunc_accumulate(
 def ufunc_reduceat(
     x: Operand, indices: Operand, ufunc: str, axis: int, dtype: np.dtype | None
 ) -> Type:
-    """``ufunc.reduceat`` of an array in C order: one element along the axis for each index."""
+    """``ufunc.reduceat``: one element along the axis for each index.
+
+    The axis is that of the indices for NumPy's iterator, not one of the array.
+    """
     kind, places = type_of(x), type_of(indices)
-    if kind.rank == 0 or places.rank != 1 or places.dtype.kind not in "iu":
+    is_array = isinstance(kind, ArrayType) and kind.rank > 0
+    if not is_array or places.rank != 1 or places.dtype.kind not in "iu":
         fail_in_numpy(ufunc_methods.reduceat, x, indices, ufunc, axis, dtype)
+    assert isinstance(kind, ArrayType)
     along = normalize_axis(axis, kind.rank)
     one, first = sample(key_of(x, ranked=True)), np.zeros(1, np.intp)
     given = quietly(ufunc_methods.reduceat, one, first, ufunc, axis, dtype)
     found = kind_of_result(given, f"np.{ufunc}.reduceat")
     shape = (*kind.shape[:along], places.shape[0], *kind.shape[along + 1 :])
-    return ArrayType(found.dtype, shape, fresh_strides(shape, found.dtype.itemsize))
+    strides = (*kind.strides[:along], 0, *kind.strides[along + 1 :])
+    walked = ArrayType(kind.dtype, shape, strides)
+    return ArrayType(found.dtype, shape, pointwise_strides(shape, [walked], found.dtype.itemsize))
 
 
 # ---------------------------------------------------------------- sorts

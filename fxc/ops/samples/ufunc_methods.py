@@ -41,10 +41,15 @@ def _ufunc_scans() -> Iterator[Make]:
     yield lambda: (filled(FLOAT64, (2, 3)), "add", 1, None, np.dtype("f4"))
 
 
+_SEGMENTED = ("add", "multiply", "subtract", "minimum", "fmax", "logical_or")
+
+
 def _ufunc_segments() -> Iterator[Make]:
-    for ufunc, axis in itertools.product(("add", "minimum", "hypot"), (0, 1)):
+    for ufunc, axis in itertools.product(_SEGMENTED, (0, 1)):
         yield lambda u=ufunc, a=axis: (filled(FLOAT64, (4, 3)), np.array([0, 2, 1]), u, a, None)  # type: ignore[misc]
     yield lambda: (filled(INT64, (5,)), np.array([1, 3]), "add", 0, FLOAT64)
+    for number in range(1, LAYOUTS):
+        yield lambda n=number: (array(FLOAT64, n), np.array([0, 1, 0]), "add", -1, None)  # type: ignore[misc]
 
 
 def _partitions() -> Iterator[Make]:
