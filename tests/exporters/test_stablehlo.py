@@ -281,6 +281,22 @@ def test_question_marks(function: Callable[..., Any], shapes: list[tuple[Any, An
             assert not differs(results[mutation.result], expected_args[mutation.input], 1e-13)
 
 
+def diagonals(a):
+    kept = np.diagonal(a, 1).copy()
+    np.fill_diagonal(a, kept.sum())
+    return kept, np.diagonal(a, -1) * 2, np.trace(a)
+
+
+@pytest.mark.parametrize("shape", [(4, 5), (6, 3), (2, 2)])
+def test_diagonals_of_sizes_that_are_given(shape: tuple[int, int]) -> None:
+    program = fxc.export(diagonals, np.ones((4, 5)), dynamic=True)
+    a = np.random.default_rng(2).random(shape)
+    expected = a.copy()
+    for mine, numpys in zip(call_in_xla(program, [a]), diagonals(expected), strict=True):
+        assert not differs(mine, numpys, 1e-13)
+    assert not differs(a, expected, 1e-13)
+
+
 # ---------------------------------------------------------------- text
 
 

@@ -202,14 +202,13 @@ def broadcast_copy(e: Emission, node: Node) -> list[Val]:
 def diagonal_copy(e: Emission, node: Node) -> list[Val]:
     """Where the place along one axis is that along the other, summed along both."""
     x, offset, first, second = node.args
-    kind = node.output.type
     tensor = e.read(x)
     if _asks(tensor.shape) or e.changing(x.type):
         raise no_number("a diagonal")
     first, second = first % tensor.rank, second % tensor.rank
     rest = [axis for axis in range(tensor.rank) if axis not in (first, second)]
     moved = e.transpose(tensor, [first, second, *rest])
-    length = int(kind.shape[-1])  # type: ignore[arg-type]
+    length = int(e.held(node.output.type)[-1])  # type: ignore[arg-type]
     steps = e.iota((length, 1), 0)
     starts = e.broadcast(e.b.constant(np.array([[max(0, -offset), max(0, offset)]])), (length, 2))
     places = e.b.same("add", starts, e.broadcast(steps, (length, 2)))
