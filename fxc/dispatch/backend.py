@@ -21,21 +21,24 @@ class BackendIndex(Generic[K]):
     """One backend. ``functional``: it wants neither views nor writes.
 
     ``kernels`` finds its kernel of an operator, or None: what that is, is the backend's own affair.
-    The kernels of operators that it has none of are those of the column ``key``.
+    The kernels of operators that it has none of are those of the column ``key``. Of a kernel that
+    ``is_last`` composites come first.
     """
 
     name: str
     key: DispatchKey
     functional: bool
     kernels: Callable[[Operator], K | None]
+    is_last: Callable[[K], bool] = lambda kernel: False
 
     def get_kernel(self, op: Operator) -> K | None:
         """How this backend runs ``op``, or None if it does not."""
         return self.kernels(op)
 
     def has_kernel(self, op: Operator) -> bool:
-        """Whether this backend runs ``op`` itself."""
-        return self.get_kernel(op) is not None
+        """Whether this backend runs ``op`` itself, whatever composites there are."""
+        kernel = self.get_kernel(op)
+        return kernel is not None and not self.is_last(kernel)
 
 
 def _numpy_kernel(op: Operator) -> Kernel | None:

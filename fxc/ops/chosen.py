@@ -8,6 +8,7 @@ import numpy as np
 
 from fxc.ir.bounds import decide
 from fxc.ir.graph import Literal
+from fxc.ir.size_guards import guard
 from fxc.ir.symbols import product
 from fxc.ir.types import ArrayType, ScalarType, Type, is_c_contiguous
 
@@ -53,7 +54,7 @@ def ufunc_reduce(
     if sums and wanted.kind in "fc":
         mask = None if where is None else ops.type_of(where)
         if kind.dtype != wanted or not _keeps_order(name, kind, axes, mask, initial):
-            return NotImplemented
+            return _of_rows(ops, x, initial, where, (ufunc, axes, keepdims, dtype))
         neutral = -0.0 if name == "sum" else 1.0
     if not sums and dtype not in (None, kind.dtype, np.dtype(bool)):
         return NotImplemented
@@ -68,6 +69,35 @@ def ufunc_reduce(
         x = ops.where(chosen, x, start if neutral is None else kind.dtype.type(neutral))
     total = ops.call(name, x, axis, keepdims, *([wanted] if sums else []))
     return total if start is None else ops.call(ufunc, start, total)
+
+
+def _of_rows(
+    ops: OpsHandle, x: object, initial: object, where: object, rest: tuple[Any, ...]
+) -> Any:
+    """The sum over the last axes of arrays in C order as one over a single axis, which is native.
+
+    ``rest``: the ufunc, the axes, ``keepdims`` and the dtype.
+    """
+    ufunc, axes, keepdims, dtype = rest
+    kind, mask = ops.type_of(x), None if where is None else ops.type_of(where)
+    assert isinstance(kind, ArrayType)
+    kept = kind.shape[: kind.rank - len(axes)]
+    is_last = sorted(axes) == list(range(len(kept), kind.rank))
+    if not is_last or not (keepdims or len(axes) > 1) or not isinstance(mask, ArrayType):
+        return NotImplemented
+    if len(axes) > 1:
+        if mask.rank != kind.rank or not (is_c_contiguous(kind) and is_c_contiguous(mask)):
+            return NotImplemented
+        if not all(guard(a, "==", b) for a, b in zip(mask.shape, kind.shape, strict=True)):
+            return NotImplemented
+        shape = (*kept, product(kind.shape[len(kept) :]))
+        x, where = (ops.reshape_copy(each, shape) for each in (x, where))
+    rows = (ufunc, (len(kept),), False, dtype, None)
+    total = ops.call("ufunc_reduce", x, initial, where, *rows)
+    if not keepdims:
+        return total
+    shape = (*kept, *(1 for _ in axes))
+    return ops.reshape_copy(total, shape) if kept else ops.broadcast_to_copy(total, shape)
 
 
 def _keeps_order(

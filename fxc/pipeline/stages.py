@@ -78,7 +78,7 @@ def llvm_index(math: Math = "default") -> BackendIndex[NativeKernel]:
     from fxc.lowering.building.native_kernels import exact_kernel, native_kernel
 
     kernels = exact_kernel if math == "exact" else native_kernel
-    return BackendIndex("llvm", DispatchKey.CPU, functional=True, kernels=kernels)
+    return BackendIndex("llvm", DispatchKey.CPU, True, kernels, lambda kernel: kernel.last)
 
 
 def result_leaves(captured: Captured) -> tuple[OutputLeaf, ...]:

@@ -56,12 +56,14 @@ from .scope import Scope, free_values
 class NativeKernel:
     """Native code of an operator: what builds it, and for which nodes, if not for all.
 
-    ``checks`` says that it looks for what NumPy or Python raises for.
+    ``checks`` says that it looks for what NumPy or Python raises for. One that is ``last`` is for
+    nodes that no composite serves.
     """
 
     build: Callable[[Context, Node], None]
     covers: Callable[[Node], bool] = lambda node: True
     checks: bool = False
+    last: bool = False
 
 
 KernelOf = Callable[[Operator], NativeKernel | None]

@@ -38,7 +38,7 @@ from .pointwise import (
     rule_of,
     runs_inner_loop,
 )
-from .reductions import REDUCERS, SCANS, has_nest, has_segments, reduction, scan
+from .reductions import REDUCERS, SCANS, has_nest, has_segments, reduction, scan, sums_runs
 from .writes import join, scatter
 
 # See Note [Rooms with one door].
@@ -47,6 +47,7 @@ fori_loop = import_later("fxc.lowering.building.control", "fori_loop")
 while_loop = import_later("fxc.lowering.building.control", "while_loop")
 contraction = import_later("fxc.lowering.building.contraction", "contraction")
 segments = import_later("fxc.lowering.building.segments", "segments")
+chosen_sums = import_later("fxc.lowering.building.chosen_sums", "chosen_sums")
 check_count = import_later("fxc.lowering.building.masked", "check_count")
 
 
@@ -242,6 +243,7 @@ _BY_NAME = {
     "sum": NativeKernel(counting.total, has_nest),
     "bind_size": NativeKernel(counting.bind_size),
     "nonzero": NativeKernel(counting.places),
+    "ufunc_reduce": NativeKernel(chosen_sums, sums_runs, last=True),
     "ufunc_reduceat": NativeKernel(segments, has_segments, checks=True),
     "cond": NativeKernel(partial(cond, visit=visit)),
     "fori_loop": NativeKernel(partial(fori_loop, visit=visit)),

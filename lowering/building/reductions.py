@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal
 
 import numpy as np
 
@@ -11,13 +12,18 @@ from fxc.ir.graph import Node, Operand, Value
 from fxc.ir.records import frozen, replace
 from fxc.ir.size_guards import guard
 from fxc.ir.symbols import Dim, counted_in, product
-from fxc.ir.types import PART_DTYPES, ArrayType, array_type, is_c_contiguous
+from fxc.ir.types import PART_DTYPES, ArrayType, Type, array_type, is_c_contiguous
 
 from ..nests.addressing import byte_offset, step_of
 from ..nests.buffers import F32, HALF, Const, Element, Idx, atoms_of, element_of
 from ..nests.neutral import neutral, nothing
 from ..nests.statements import Accumulate, Index, Load, Loop, Order, Stmt
-from ..operators.reduction_order import ReductionOrder, axes_by_stride, reduction_order
+from ..operators.reduction_order import (
+    TAKES_RUNS_WHOLE,
+    ReductionOrder,
+    axes_by_stride,
+    reduction_order,
+)
 from .body import Body, literal_element
 from .context import Context
 from .index_maps import regroup
@@ -82,6 +88,32 @@ def has_segments(node: Node) -> bool:
     if x.dtype in PART_DTYPES or result in PART_DTYPES:
         return reducer.combine == "add" and result in PART_DTYPES
     return result.kind != "b" or reducer.combine not in ("add", "multiply", "subtract")
+
+
+def sums_runs(node: Node) -> bool:
+    """Whether a ``ufunc_reduce`` is a sum of floats that a mask chooses of rows in C order."""
+    x, mask, result = node.arg("x").type, node.arg("where"), node.output.type.dtype
+    start, plain = node.arg("initial"), node.arg("result") is None and not node.arg("keepdims")
+    if TAKES_RUNS_WHOLE or not plain or node.arg("ufunc") != "add" or not isinstance(mask, Value):
+        return False
+    if start is not None and not _is_start(start.type, result):
+        return False
+    if not isinstance(x, ArrayType) or _axes(node) != (x.rank - 1,) or x.shape[-1] == 0:
+        return False
+    if x.dtype != result or result.kind not in "fc" or result == HALF or not x.aligned:
+        return False
+    given = mask.type
+    if not isinstance(given, ArrayType) or given.rank not in (1, x.rank):
+        return False
+    pairs = zip(given.shape, x.shape[x.rank - given.rank :], strict=True)
+    is_whole = all(guard(size, "==", other) for size, other in pairs)
+    return is_whole and is_c_contiguous(x) and is_c_contiguous(given)
+
+
+def _is_start(kind: Type, result: np.dtype) -> bool:
+    """Whether a number of this type is one that a sum of ``result`` may begin with."""
+    how: Literal["same_kind", "safe"] = "same_kind" if kind.weak else "safe"
+    return kind.rank == 0 and np.can_cast(kind.dtype, result, how)
 
 
 def _has_halves_nest(node: Node) -> bool:

@@ -20,6 +20,7 @@ from fxc.lowering.operators.reduction_order import (
     reduction_order,
 )
 from tests import covering
+from tests.outcomes import warnings_of
 
 pytestmark = [pytest.mark.bits, pytest.mark.products]
 since_2_3 = pytest.mark.skipif(TAKES_RUNS_WHOLE, reason="orders of NumPy 2.3 and later")
@@ -543,8 +544,56 @@ def test_chosen_elements_are_reduced_natively(program, dynamic):
     assert not compiled.cache_info().fallbacks
 
 
+def _of_runs(x, m):
+    rows = x.sum(axis=-1, where=m), (x * 2).sum(axis=2, where=m[0, 0]), x.sum(-1, where=x > 0)
+    whole = x.sum(where=m), x.sum(where=m, keepdims=True), x.sum(axis=(2, 1), where=m)
+    begun = np.add.reduce(x, axis=2, where=m, initial=3.5), x.sum(where=m, initial=-2)
+    return *rows, *whole, *begun, x.sum(axis=(1, 2), where=m, keepdims=True)
+
+
+def _averages(x, m):
+    return x.mean(axis=2, where=m), x.std(axis=2, where=m), x.var(where=m), x.prod(2, where=m)
+
+
+def _in_a_loop(x, m):
+    total = x.dtype.type(0)
+    for i in range(len(x)):
+        for j in range(x.shape[1]):
+            total += x[i, j].sum(where=m[i, j])
+            x[i, j, 0] = total
+    return total, x
+
+
+@since_2_3
+@pytest.mark.bits
+@pytest.mark.parametrize("program", [_of_runs, _averages, _in_a_loop])
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+def test_each_run_of_chosen_elements_is_added_up_by_itself(program, dtype):
+    rng = np.random.default_rng(3)
+    compiled = fxc.compile(program, fullgraph=True)
+    for shape in ((2, 3, 1), (3, 4, 2), (2, 5, 70), (4, 3, 1000)):
+        for part in (0.0, 0.4, 0.95, 1.0):
+            x, m = rng.normal(size=shape).astype(dtype), rng.random(shape) < part
+            m[..., 0] = True
+            pairs = zip(compiled(x.copy(), m), program(x.copy(), m), strict=True)
+            for found, expected in pairs:
+                assert found.tobytes() == expected.tobytes()
+                assert (found.shape, found.strides) == (expected.shape, expected.strides)
+    assert not compiled.cache_info().fallbacks
+
+
+@since_2_3
+def test_elements_that_are_not_chosen_are_computed_and_warned_of():
+    def program(x):
+        return np.log(x).sum(where=x > 0)
+
+    assert warnings_of(fxc.compile(program, fullgraph=True), np.arange(-2.0, 3)) == warnings_of(
+        program, np.arange(-2.0, 3)
+    )
+
+
 def _of_rows(x, m):
-    return x.sum(axis=1, where=m), x.T.sum(axis=0, where=m.T), x[:, :1].sum(axis=0, where=m[:, :1])
+    return x.T.sum(axis=0, where=m.T), x[:, :1].sum(axis=0, where=m[:, :1])
 
 
 def _in_front(x, m):
