@@ -351,12 +351,52 @@ def test_what_numpy_raises(program, error):
     assert_same(program, lambda: records(PLAIN))
 
 
+def compares(p):
+    q = p.copy()
+    q["x"][::2] += 1
+    q["v"][3:] = 0
+    arrays = p == q, p != q, p == p[0], p[2] != q, p[p == q]
+    return arrays, p[0] == q[0], p[1] == q[1], p[1] != p[2], q[3] == q[3], np.array_equal(p, q)
+
+
+def counts_equal(p):
+    p[3] = p[0]
+    found = 0
+    for i in range(len(p)):
+        if p[i] == p[0]:
+            found += 1
+        elif p[i] != p[i - 1]:
+            p[i] = p[0]
+    return found, p
+
+
+@pytest.mark.parametrize("how", ["", "strided", "off"])
+@pytest.mark.parametrize("dtype", [PLAIN, PACKED, FOREIGN, COMPLEX])
+@pytest.mark.parametrize("program", [compares, counts_equal])
+def test_records_are_compared_field_by_field(program, dtype, how):
+    assert_same(program, lambda: records(dtype, how=how), fullgraph=True)
+
+
+def test_fields_of_several_elements_are_compared_as_a_whole():
+    inner = np.dtype([("a", "i2"), ("b", "f8", (2, 2))])
+    dtype = np.dtype([("at", "f4", (3,)), ("in", inner)])
+
+    def program(p):
+        q = p.copy()
+        q["at"][0, 1] += 1
+        q["in"]["b"][1, 0, 0] += 1
+        whole = p == q, p != q, p == p[0], p[:, None] == q, p["in"] == q["in"]
+        return whole, p[2] == q[2], p[0] != q[0], p["in"][1] == q["in"][1]
+
+    assert_same(program, lambda: np.zeros(3, dtype), fullgraph=True)
+
+
 @pytest.mark.filterwarnings("ignore::fxc.CaptureWarning")
 @pytest.mark.parametrize(
     "program, says",
     [
         (lambda p: p[["x", "n"]], "several fields"),
-        (lambda p: p[0] == p[1], "leave it in an array"),
+        (lambda p: p[0] == 3, "leave it in an array"),
         (lambda p: 1 if p[0] else 2, "leave it in an array"),
         (lambda p: p[0].ndim, "ndim of a record"),
         (lambda p: p[0][["x", "n"]], "several fields of a record"),

@@ -21,7 +21,7 @@ from ..values.operands import Traced, TracedValue, kind_of, operand, record, tak
 from ..values.operator_methods import BINARY, COMPARISONS
 from . import shaping
 from .indexing import Steps, apply_steps, assign, assign_element
-from .ufuncs import binary
+from .ufuncs import are_records, binary, compared
 
 # ------------------------------------------------------------------ numbers and records
 
@@ -46,7 +46,8 @@ def write_element(array: Any, steps: Steps, source: Any) -> None:
     if names is None or not (is_same or (type(source) is tuple and len(source) == len(names))):
         assign_element(view, source)
         return
-    for name, part in zip(names, source, strict=True):
+    parts = source._stored_parts() if is_same else source
+    for name, part in zip(names, parts, strict=True):
         write_element(array[name], steps, part)
 
 
@@ -114,11 +115,22 @@ class TracedVoid(Traced):
     def __setitem__(self, key: Any, value: object) -> None:
         write_element(self._field(key), self._steps, value)
 
+    def __eq__(self, other: object) -> Any:
+        return _cells_compared("equal", self, other)
+
+    def __ne__(self, other: object) -> Any:
+        return _cells_compared("not_equal", self, other)
+
     def __len__(self) -> int:
         return len(self.dtype.names or ())
 
     def __iter__(self) -> Iterator[Any]:
         return (self[place] for place in range(len(self)))
+
+    def _stored_parts(self) -> Iterator[Any]:
+        """The fields, those that are texts as arrays of rank 0."""
+        for name in self.dtype.names or ():
+            yield (self._cell if self.dtype[name].kind in "SU" else self)[name]
 
     def item(self) -> Any:
         return tuple([part.item() for part in self])
@@ -136,8 +148,14 @@ def check_distinct(x: object, y: object) -> None:
         raise refuse(IDENTITY, "which of two records it is after a branch or a loop,")
 
 
+def _cells_compared(name: str, record: TracedVoid, other: Any) -> Any:
+    cell = other._cell if type(other) is TracedVoid else other
+    return compared(name, record._cell, cell) if are_records(record, cell) else record._refused()
+
+
 for _name in (*BINARY, *COMPARISONS):
-    setattr(TracedVoid, f"__{_name}__", TracedVoid._refused)
+    if _name not in ("eq", "ne"):
+        setattr(TracedVoid, f"__{_name}__", TracedVoid._refused)
 
 
 # ------------------------------------------------------------------ x.flat

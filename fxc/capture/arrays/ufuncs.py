@@ -14,6 +14,7 @@ import numpy as np
 from fxc.ir.boxed_dtypes import is_boxed
 from fxc.ir.error_kinds import NUMPY_CALL, NUMPY_OPTION, OPERAND
 from fxc.ir.graph import Literal, Operand, Value
+from fxc.ir.later import import_later
 from fxc.ir.types import ArrayType
 from fxc.ops.foreign_ufuncs import operator_of, runs_python
 from fxc.ops.metas.layout import layout_of
@@ -38,6 +39,9 @@ from ..values.operands import (
 from ..values.operator_methods import BINARY, COMPARISONS, UNARY
 from .deferring import left_to
 from .dtypes import promoting
+
+# See Note [Rooms with one door].
+compared = import_later("fxc.capture.arrays.records_compared", "compared")
 
 
 def operator_name(function: object) -> str | None:
@@ -200,8 +204,13 @@ def binary(name: str) -> tuple[Callable[[Any, Any], Any], Callable[[Any, Any], A
             return call_ufunc(*found)
         if (other is None or isinstance(other, str | bytes)) and _is_boxed(self):
             return _beside_text(name, self, other)
-        if name in _EQUALITY and type(other) in (NoneType, str, bytes):
-            return _equal_to_none(self, is_equal=name == "equal")
+        if name in _EQUALITY:
+            if type(other) in (NoneType, str, bytes):
+                return _equal_to_none(self, is_equal=name == "equal")
+            if _is_boxed(self):
+                other = other._stored_as(self.dtype) if isinstance(other, Traced) else other
+                if are_records(self, other):
+                    return compared(name, self, other)
         return call_ufunc(name, self, other) if taken(other) else left_to(other, name)
 
     def reflected(self: Any, other: object) -> Any:
@@ -213,6 +222,12 @@ def binary(name: str) -> tuple[Callable[[Any, Any], Any], Callable[[Any, Any], A
 
 
 _EQUALITY = ("equal", "not_equal")
+
+
+def are_records(x: object, y: object) -> bool:
+    """Whether these are arrays of records with the same fields."""
+    dtype = getattr(x, "dtype", None)
+    return getattr(dtype, "names", None) is not None and getattr(y, "dtype", None) == dtype
 
 
 def _is_boxed(x: object) -> bool:
