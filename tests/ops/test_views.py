@@ -5,6 +5,7 @@ Each program runs on arrays in every layout, twice (see ``tests/bodies.py``).
 
 from __future__ import annotations
 
+import re
 import warnings
 
 import numpy as np
@@ -403,6 +404,37 @@ def test_flat(rank: int, text: str) -> None:
 @pytest.mark.parametrize(("rank", "text"), _cases(COMPUTED))
 def test_functions_that_numpy_writes_in_python(rank: int, text: str) -> None:
     check_body(text, rank)
+
+
+@pytest.mark.skipif(np.lib.NumpyVersion(np.__version__) < "2.1.0", reason="no device=, no copy=")
+def test_from_dlpack_shows_the_same_memory() -> None:
+    def program(x):
+        y, z = np.from_dlpack(x), np.from_dlpack(x.T, copy=True)
+        y[1] += 1
+        z[0] = 7
+        return y, z, y is x, y.strides, np.shares_memory(x, y), np.shares_memory(x, z)
+
+    def of_no_cpu(x):
+        return np.from_dlpack(x, device="gpu")
+
+    def of_dates(x):
+        return np.from_dlpack(x.astype("M8[s]"))
+
+    def of_a_field(x):
+        return np.from_dlpack(x["a"])
+
+    for x in (np.arange(6.0), np.arange(12).reshape(3, 4), np.zeros((4, 6), order="F")[::2]):
+        mine, numpys = x.copy(order="K"), x.copy(order="K")
+        found = fxc.compile(program, fullgraph=True)(mine)
+        assert repr(found) == repr(program(numpys))
+        assert np.shares_memory(found[0], mine)
+        assert np.array_equal(mine, numpys)
+    records = np.zeros(3, [("a", "f8"), ("b", "i4")])
+    for wrong, x in ((of_no_cpu, np.ones(3)), (of_dates, np.ones(3)), (of_a_field, records)):
+        with pytest.raises((ValueError, BufferError)) as expected:
+            wrong(x)
+        with pytest.raises(expected.type, match=re.escape(str(expected.value))):
+            fxc.compile(wrong, fullgraph=True)(x)
 
 
 def test_a_function_of_which_newer_versions_of_numpy_warn() -> None:

@@ -50,6 +50,8 @@ PROGRAMS = """
     triu(x, k=1)
     zeros((3, 4), dtype=np.int32) + i
     zeros_like(i)
+    from_dlpack(x) * 2
+    from_dlpack(x.T, copy=True)
     astype(x, np.float32)
     broadcast_arrays(x, v[:4])
     broadcast_to(v[:4], (3, 4)) + x

@@ -16,12 +16,12 @@ import numpy as np
 from fxc.ir.error_kinds import ARRAY_MEMORY, EITHER_ARRAY
 from fxc.ir.graph import SliceSpec, Value
 from fxc.ir.later import import_later
-from fxc.ir.size_functions import hint
+from fxc.ir.size_functions import hint, mod
 from fxc.ir.size_guards import guard
 from fxc.ir.symbols import Dim, product
 from fxc.ir.types import ArrayType, is_known, normal_strides
 from fxc.ops.metas.layout import is_c_ordered
-from fxc.ops.metas.probing import fail_in_numpy
+from fxc.ops.metas.probing import fail_in_numpy, quietly
 from fxc.ops.metas.reshaping import reshape_strides, resolve_shape
 from fxc.ops.metas.shapes import normalize_axis
 
@@ -70,6 +70,20 @@ def view(value: Value, dtype: Any = None, kind: Any = None) -> Any:
 
 
 # ------------------------------------------------------------------ strides
+
+
+def from_dlpack(x: object, /, **options: object) -> Any:
+    """As ``np.from_dlpack``: a view, of the base class, or a copy."""
+    if not isinstance(x, TracedValue) or not isinstance(x._value.type, ArrayType):
+        raise refuse(ARRAY_MEMORY, f"np.from_dlpack of a {type(x).__name__}", "give it an array")
+    kind = x._value.type
+    one = np.zeros(1, kind.dtype)
+    one.flags.writeable = kind.writeable
+    quietly(np.from_dlpack, one, **options)  # may raise
+    if any(guard(mod(stride, kind.dtype.itemsize), "!=", 0) for stride in kind.strides):
+        fail_in_numpy(np.from_dlpack, np.zeros(2, [("a", kind.dtype), ("b", "V1")])["a"])
+    found = view(x._value, np.ndarray)
+    return record("copy", found._value, order="K") if options.get("copy") else found
 
 
 def as_strided(

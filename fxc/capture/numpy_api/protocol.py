@@ -195,6 +195,7 @@ FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.broadcast_to: lambda array, shape, subok=False: shaping.broadcast_to(array, shape),
     np.diagonal: shaping.diagonal,
     np.lib.stride_tricks.as_strided: memory.as_strided,
+    np.from_dlpack: memory.from_dlpack,
     np.lib.stride_tricks.sliding_window_view: memory.sliding_window_view,
     np.result_type: result_type,
     np.min_scalar_type: min_scalar_type,
