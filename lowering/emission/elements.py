@@ -40,6 +40,7 @@ class Elements:
         self.costs = program.target.costs
         self.prefix = prefix
         self.regs = Registers()
+        self.of_constants: set[str] = set()  # what is made of constants alone
         self.is_ignored = False  # what flags are set is not kept, see ``sticky.ignoring``
 
     # -- dims and addresses
@@ -189,6 +190,8 @@ class Elements:
         match stmt:
             case Load():
                 self.regs.atoms[stmt.name] = self.load(stmt, code)
+                if self.program.buffers[stmt.buffer].data is not None:
+                    self.of_constants.add(stmt.name)
             case Index(name, dtype, value):
                 self.regs.atoms[name] = self.index(value, dtype, code)
             case Compute(name, dtype, op, args, arg_dtypes):
@@ -202,6 +205,10 @@ class Elements:
                     return
                 code.quiet = frozenset() if self.is_ignored else stmt.quiet
                 result = SCALAR_CODE[op](code, registers, arg_dtypes, dtype)
+                if all(isinstance(x, Const) or x in self.of_constants for x in args):
+                    self.of_constants.add(name)
+                    if dtype.kind == "f" and arg_dtypes[0].kind != "f":
+                        result = code.fenced(result, dtype)  # no constant to compute with
                 self.regs.atoms[name] = (result, code.count)
                 if op == "out_of_bounds" and is_marked:
                     self.regs.tests[result] = place

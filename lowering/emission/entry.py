@@ -79,7 +79,7 @@ def emit_module(
         _emit_segment(module, whole, segment)
     math = definitions(module.math, program.target.permutes)
     declares = sorted({*module.declares, *math.declares})
-    parts = [*_constants(program, module.plain), math.text, *merged(module.functions)]
+    parts = [*_constants(program, module.plain, segments), math.text, *merged(module.functions)]
     text = "\n".join(part for part in (*declares, *parts, *module.notes) if part)
     loops = tuple(module.inner_loops)
     called = tuple(module.calls), tuple(module.support)
@@ -114,12 +114,15 @@ def _rooms(program: Program, arena: Arena, segments: int) -> tuple[Dim, int]:
     return size, 0
 
 
-def _constants(program: Program, plain: str) -> Iterator[str]:
+def _constants(program: Program, plain: str, segments: Sequence[Segment]) -> Iterator[str]:
+    """Where flags are looked at LLVM is not to compute with floats itself: it would set none."""
+    are_told = any(segment.flags for segment in segments)
     for name in in_text(program, plain):
-        data = program.buffers[name].data or b""
+        data, kind = program.buffers[name].data or b"", program.buffers[name].dtype.kind
+        kept = "externally_initialized " if are_told and kind in "fc" else ""
         text = data and "\\" + data.hex("\\")
         yield (
-            f"@fxc.{name} = private unnamed_addr constant "
+            f"@fxc.{name} = private unnamed_addr {kept}constant "
             f'[{len(data)} x i8] c"{text or ""}", align {ALIGNMENT}'
         )
 

@@ -294,6 +294,8 @@ CONSTANTS = [
     "np.log(np.zeros(n)), np.exp(np.full(n, 1e4))",
     "np.full(n, 1e300).astype('f4'), np.full(n, 1e5).astype('f2')",
     "np.where(np.zeros(n) > 0, 1 / np.zeros(n), 0)",
+    "1 / np.concatenate([[0.0], np.ones(n)[n:]])",
+    "1 / np.concatenate([[0], np.arange(n)[n:]])",
 ]
 
 
