@@ -164,10 +164,52 @@ def by_their_sums(u, n):
     return first, np.array([each for each, _ in found[:3]])
 
 
+def sums(u, n):
+    low, high = [], []
+    for i in range(n):
+        (low if u[i % 5] > 0 else high).append(u * i)
+    both = low[:-1] + high
+    return both, len(both)
+
+
+def sums_of_views(u, n):
+    low, high, table = [u], [], np.outer(np.arange(n + 1.0), u)
+    for row in table:
+        if row[0] > u[1]:
+            low.append(row)
+        else:
+            high.append(row)
+    return np.array(low[::-1] + high + low), len(high)
+
+
+def at_two_places(u, n):
+    found, waiting = [u + 1], [(u * 0.5, u + 2)]
+    while waiting and len(found) < n:
+        a, b = waiting.pop()
+        if np.abs(a - b).sum() < 1:
+            found.append(b)
+            found.append(found[-1])
+        else:
+            middle = (a + b) / 2
+            waiting.append((middle, b))
+            waiting.append((a, middle))
+    return np.array(found), len(waiting)
+
+
+def from_before(u, n):
+    first, found = u * 2, []
+    for i in range(n):
+        if u[i % 5] > 0:
+            found.append(first)
+        found.append(u)
+    return sum(each.sum() * i for i, each in enumerate(found))
+
+
 PROGRAMS: list[Callable[..., Any]] = [
     snapshots, stacked, joined_along_axes, from_the_last, with_times, matrices_in_both_orders, run_over, a_stack,
     until_enough, best_copied,
     views, parts, the_other_way_round, by_their_sums,
+    sums, sums_of_views, at_two_places, from_before,
 ]  # fmt: skip
 
 
@@ -341,12 +383,37 @@ def an_item_of_a_part_is_one(found, u):
     return found[::-1][0] is found[-1]
 
 
+def twice_in_a_list(found, u):
+    return found + found
+
+
+def in_a_sum_and_a_list(found, u):
+    return found[1:] + found[:1], found
+
+
+def at_one_place_more(found, u):
+    found.append(found[0])
+    return found
+
+
+def appended_again_and_told(found, u):
+    found.append(found[0])
+    return found[0] is found[-1]
+
+
+def an_item_of_a_sum_is_written(found, u):
+    both = found[1:] + found
+    both[0][...] = 7
+    return np.array(found)
+
+
 @pytest.mark.parametrize(
     "use",
     [
         *(results, results_twice, items_that_are_one, an_item_is_written, with_the_argument),
         *(a_part_beside_the_list, a_part_beside_an_item, two_parts, an_item_of_a_part_is_written),
-        an_item_of_a_part_is_one,
+        *(an_item_of_a_part_is_one, twice_in_a_list, in_a_sum_and_a_list, at_one_place_more),
+        *(appended_again_and_told, an_item_of_a_sum_is_written),
     ],
     ids=lambda each: each.__name__,
 )
@@ -360,6 +427,55 @@ def test_what_the_results_could_tell_is_refused(use: Any) -> None:
 
     with pytest.raises(fxc.CaptureError):
         fxc.compile(program, fullgraph=True)(_numbers(), 9000)
+
+
+def in_lists_of_a_list(x):
+    found = [[] for _ in range(3)]
+    for i, row in enumerate(x):
+        if row[0] > 0:
+            found[i % 3].append(row)
+    return found
+
+
+def in_lists_of_a_dict(x):
+    found = {}
+    for i, row in enumerate(x):
+        if row[0] > 0:
+            found.setdefault(i % 3, []).append(row)
+    return list(found.values())
+
+
+def in_new_lists(x):
+    found, last = [], []
+    for row in x:
+        if row[0] > 0:
+            last.append(row)
+        else:
+            found.append(last)
+            last = []
+    return found
+
+
+def twice_in_a_tuple(x):
+    found = []
+    for row in x:
+        if row[0] > 0:
+            new = row * 2
+            found.append((new, new))
+    return found
+
+
+@pytest.mark.filterwarnings("ignore::fxc.CaptureWarning")
+@pytest.mark.parametrize(
+    "program", [in_lists_of_a_list, in_lists_of_a_dict, in_new_lists, twice_in_a_tuple]
+)
+def test_the_arrays_in_results_are_the_same_ones(program: Callable[..., Any]) -> None:
+    def memory(function: Callable[..., Any]) -> Any:
+        x = np.random.default_rng(1).standard_normal((20, 2))
+        arrays = [x, *(each for items in function(x) for each in items)]
+        return [[np.shares_memory(a, b) for a in arrays] for b in arrays]
+
+    assert memory(program) == memory(fxc.compile(program))
 
 
 # ------------------------------------------------------------------ lists that begin with arguments

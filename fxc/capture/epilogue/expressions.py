@@ -149,7 +149,7 @@ class ExpressionBuilder(ExpressionParts):
         made = self._listed(form, names)
         made = f"[{first}*{made}]" if first else made
         self._outside.session.door.places.check_returned_list(classes_in(form), self._sealed)
-        self._outside.session.aliases.returned.append(x.keeper)
+        self._outside.session.aliases.returned.append(x)
         return f"deque({made}, {x.maxlen})" if x.of is deque else made
 
     def _listed(self, form: Form, arrays: Iterator[str]) -> str:
@@ -213,6 +213,7 @@ class ExpressionBuilder(ExpressionParts):
         """Make the lists of a pool; they are there before their items."""
         pool.check_ours("a result that is a part")
         heads, arena = pool.heads, pool.arena
+        arena.check_owned()
         if heads.items is not None:
             heads.make_room((), 0, None)
         _, (begins, counts, _), number = heads.contents()

@@ -88,25 +88,31 @@ class Contents(Traced):
     @property
     def keeper(self) -> Contents:
         """The list to which its arrays are given."""
-        return self if self._keeper is None else self._keeper
+        return self if self._keeper is None else self._keeper.keeper
 
     def share(self, other: Contents) -> None:
         """Note that it has arrays of another list, which are that one's."""
-        self._keeper = other.keeper
+        keeper = self.keeper
+        if keeper is not other.keeper:
+            keeper._keeper = other.keeper
         if other._borrowed is not None:
             self.borrow(())
 
     @property
     def borrowed(self) -> Sequence[Any]:
         """The arrays of the caller's that it begins with, and with them what is between them."""
-        if self._borrowed is None:
-            return ()
         if not self._borrowed:
+            self.check_owned()
+        return self._borrowed or ()
+
+    def check_owned(self) -> None:
+        """Refuse to be a result with arrays that are not its own."""
+        if self._borrowed is not None:
             raise self.session.aliases.refuse_borrowed(
-                "a list that began with an array of the caller's, and has changed, or has a part "
-                "of another array, cannot be captured as a result; begin with or append a copy"
+                "a list that began with an array of the caller's, and has changed, has a part of "
+                "another array, or an array from before the loop or of another place of a list, "
+                "cannot be captured as a result; begin with or append a copy"
             )
-        return self._borrowed
 
     # -------------------------------------------------------- the length
 
@@ -149,15 +155,14 @@ class Contents(Traced):
         session = self.session
         given = [value for value in arrays_in(x) if value not in lent]
         for value in given:
-            check_gift(session, self.keeper, value)
+            check_gift(session, self, value)
+            give(session, self.keeper, value)
         records, places = list(records_in(x)), session.door.places
         for each in records:
             places.check_item(each)
         self.room.put(place, x, part)
         for each in records:
             places.note_item(each)
-        for value in given:
-            give(session, self.keeper, value)
 
     def at(self, place: Int, part: int | None = None) -> Any:
         """The item at a place that there is, or a part of it: what has been read is noted."""

@@ -86,11 +86,19 @@ class ListParts(Buffer):
     def joined(cls, left: object, right: object) -> Self:
         """``left + right``, of which one is a list of counted length."""
         sides = [cls._counted_side(each, other) for each, other in ((left, right), (right, left))]
-        (before, first, some), (other, second, more) = (side._contents("'+'") for side in sides)
+        (before, first, some), (other, second, more) = (
+            side._contents("'+'", of_arrays=True) for side in sides
+        )
         form = _joint_form(before, other)
         pairs = zip(_filled(form, before, first), _filled(form, other, second), strict=True)
         columns = [record("concatenate", each, axis=0) for each in pairs]
-        return cls.of_columns(form, columns, some + more)
+        found = cls.of_columns(form, columns, some + more)
+        if is_of_arrays(form):
+            if sides[0].keeper is sides[1].keeper:
+                found.borrow(())  # it may have one of them twice
+            for side in sides:
+                found.share(side)
+        return found
 
     @classmethod
     def _counted_side(cls, x: object, other: Any) -> Self:
@@ -244,7 +252,7 @@ def _joint_form(left: Form, right: Form) -> Form:
 
 def _filled(form: Form, before: Form, arrays: list[Value]) -> list[Value]:
     """What arrays of items hold for items of that form."""
-    (size,), session = kind_of(arrays[0]).shape, current()
+    size, session = kind_of(arrays[0]).shape[0], current()
     return [
         x._value
         if isinstance(x, TracedValue)

@@ -28,9 +28,11 @@ from ..session.session import Session, current
 # The items that a list begins with may be the caller's arrays: nobody writes to them from there on
 # (``Aliases.lent``), and a list that is returned begins with these arrays themselves.
 # So may a view be that is appended (``rows.append(m[i])``): nobody writes to the array that it
-# shows, and neither the list nor an item of it is returned.
-# The arrays in a part of a list, or in a sorted one, are given to the list that it is made of, its
-# ``keeper``: so one of the two is returned, and its items are not told apart from the other's.
+# shows, and neither the list nor an item of it is returned. Likewise of an array from before the
+# loop, of one that is appended twice, or is an item of a list (``path.append(stack[-1])``).
+# The arrays in a part of a list, in a sorted one or in a sum, are given to the list that it is made
+# of, its ``keeper``: so one of the two is returned, and its items are not told apart from the
+# other's. Lists that have one array have one keeper.
 
 
 def give(session: Session, items: object, value: Value) -> None:
@@ -82,13 +84,25 @@ def _take_from_before(session: Session, items: object, value: Value) -> bool:
     return True
 
 
-def _borrow_view(session: Session, items: Any, value: Value) -> bool:
-    """Have a list hold a view that was made in this iteration, if nobody has written to what it
-    shows since the loops began that the list outlives; whether it is one. The list is not returned.
+def _share(session: Session, items: Any, value: Value) -> None:
+    """Have a list hold an array that is in a list. The lists are not returned."""
+    if VIEWS_BY_PYTHON in session.requests:
+        raise refuse_twice()
+    aliases = session.aliases
+    aliases.has_lent_views = True
+    other = aliases.given[value]
+    other.borrow(())
+    items.share(other)
+
+
+def _borrow(session: Session, items: Any, value: Value) -> bool:
+    """Have a list hold a view, or an array from before the loop, if nobody has written to what it
+    shows since the loops began that the list outlives; whether that is so. The list is not
+    returned.
     """
     aliases, root = session.aliases, session.aliases.root(value)
-    is_new = value in session.made and not session.in_loop(session.made_in(value))
-    if value is root or not is_new or not session.alternatives.keys().isdisjoint((value, root)):
+    is_known = value in session.made or value in aliases.input_arrays
+    if not is_known or not session.alternatives.keys().isdisjoint((value, root)):
         return False
     if VIEWS_BY_PYTHON in session.requests:
         return False
@@ -102,19 +116,17 @@ def _borrow_view(session: Session, items: Any, value: Value) -> bool:
     return True
 
 
-def check_gift(session: Session, items: object, value: Value) -> None:
+def check_gift(session: Session, items: Any, value: Value) -> None:
     """Refuse an array that a list cannot take over."""
     if value in session.aliases.given:
-        raise refuse_twice()
+        _share(session, items, value)
     is_new = (
         value in session.made
         and value not in session.aliases.bases
         and value not in session.alternatives
         and not session.in_loop(session.made_in(value))
     )
-    if not (
-        is_new or _take_from_before(session, items, value) or _borrow_view(session, items, value)
-    ):
+    if not (is_new or _take_from_before(session, items, value) or _borrow(session, items, value)):
         raise refuse(
             COUNTED_LIST,
             "an array that is no new one, in a list whose length depends on data,",

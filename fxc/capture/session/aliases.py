@@ -259,19 +259,24 @@ class Aliases:
 
     def _check_items(self, results: Iterable[Value]) -> None:
         """Refuse results that are items of lists if the caller could see it."""
-        lists = [self.given[root] for root in map(self.root, results) if root in self.given]
-        if any(x is borrower for x in lists for borrower in self.borrowers):
+        lists = self._keepers(results)
+        if any(x is borrower.keeper for x in lists for borrower in self.borrowers):
             raise self.refuse_borrowed(
                 "an item of a list that holds an array of the caller's, or a part of another "
                 "array, as a result, cannot be captured; return a copy"
             )
-        if len(set(map(id, [*lists, *self.returned]))) < len(lists) + len(self.returned):
+        lists += [x.keeper for x in self.returned]
+        if len(set(map(id, lists))) < len(lists):
             raise refuse(
                 NO_RESULT,
                 "an array that is in a list whose length depends on data, beside the list or "
                 "another of its items, as results,",
                 "return a copy",
             )
+
+    def _keepers(self, values: Iterable[Value]) -> list[Any]:
+        """The lists that have taken over these arrays."""
+        return [self.given[root].keeper for root in map(self.root, values) if root in self.given]
 
     def may_be_view(self, copied: Value, value: Value) -> None:
         """Note that a copy may be a view, by counted sizes. See Note [Views or copies]."""
@@ -296,9 +301,7 @@ class Aliases:
         """Refuse to say that two arrays are not one object if they may be, by a condition."""
         mine, others = (frozenset(options_of(self._session, value)) for value in (left, right))
         twins = {twin for each in mine for twin in self.twins.get(each, ())}
-        kept = [
-            self.given[root] for root in (self.root(left), self.root(right)) if root in self.given
-        ]
+        kept = self._keepers((left, right))
         may_be_whole = self.root(left) is self.root(right) and not (
             self.wholes.keys().isdisjoint((left, right))
         )
