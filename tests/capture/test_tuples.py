@@ -180,3 +180,53 @@ def test_a_star_takes_the_rest(fn):
         x = np.random.default_rng(n).normal(size=n)
         assert difference(run(fn, (x.copy(),)), run(compiled, (x.copy(),))) == ""
     assert compiled.cache_info().eager_calls == 0
+
+
+# ------------------------------------------------------------------ a, b = x of unknown length
+
+
+def around_the_largest(x):
+    k = int(np.argmax(x))
+    a, b, c = x[k - 1 : k + 2]
+    return k + 0.5 * (a - c) / (a - 2 * b + c)
+
+
+def around_each(x):
+    total = 0.0
+    for k in range(1, len(x) - 1):
+        if x[k] > x[k - 1]:
+            a, b, c = x[k - 1 : k + 2]
+            total += a * c - b
+    return total
+
+
+def from_a_mask(x):
+    i, j, _ = np.flatnonzero(x > np.sort(x)[-4])
+    return i - j
+
+
+def from_a_list(x):
+    a, b, c = [v * 2 for v in x if v > np.sort(x)[-4]]
+    return a - b * c
+
+
+def of_another_length(x):
+    a, b = np.flatnonzero(x > np.sort(x)[-4])
+    return a, b
+
+
+@pytest.mark.parametrize(
+    ("fn", "raises"),
+    [
+        *((each, False) for each in (around_the_largest, around_each, from_a_mask, from_a_list)),
+        (of_another_length, True),
+    ],
+)
+def test_so_many_targets_as_there_are_items(fn, raises):
+    compiled = fxc.compile(fn, fullgraph=True)
+    for n in (60, 61, 300):
+        x = np.random.default_rng(n).normal(size=n)
+        expected = run(fn, (x,))
+        assert (expected.error is not None) is raises
+        assert difference(expected, run(compiled, (x,))) == ""
+    assert raises or compiled.cache_info().eager_calls == 0

@@ -9,15 +9,17 @@ from typing import Any
 
 from fxc.ir.error_kinds import CHANGE_IN_LOOP, STATEMENT
 from fxc.ir.later import import_later
+from fxc.ir.symbols import counted_in
 
 from ..arrays.traced_array import TracedArray
+from ..forms.truths import demand
 from ..lists.list_room import Int
 from ..lists.traced_lists import TracedList, is_in_arrays
 from ..outside.lists import ExternalList
 from ..session.refusing import refusal, refuse
 from ..values.maybe_set import UNBOUND
 from ..values.objects import is_namedtuple
-from ..values.operands import settled
+from ..values.operands import Traced, settled
 from .outer import Outer
 from .stores import Names, Stores
 
@@ -62,6 +64,20 @@ def starred(door: Stores, x: Any, before: int, after: int) -> tuple[Any, ...]:
     return (*items[:before], items[before:end], *items[end:])
 
 
+def unpacked(door: Stores, x: Any, count: int) -> Any:
+    """``x`` in ``a, b = x``, with so many targets: what has a length that depends on data has that
+    one, or else the call is Python's, which raises.
+    """
+    found = settled(x)
+    is_array = isinstance(found, TracedArray) and found.ndim > 0
+    if not (is_array and counted_in(found._type.shape[0])) and not is_in_arrays(found):
+        return x
+    is_so = door.call(len, found) == count
+    if isinstance(is_so, Traced):
+        demand(is_so)
+    return tuple(found[k] for k in range(count)) if is_so is not False else x
+
+
 def _check_length(count: int, least: int) -> None:
     if count < least:
         raise ValueError(f"not enough values to unpack (expected at least {least}, got {count})")
@@ -71,7 +87,7 @@ def _check_length(count: int, least: int) -> None:
 # (``_PLAIN``), the methods of ``Scope``, and those of the door.
 # See Note [Rooms with one door].
 _FUNCTIONS: tuple[Callable[..., Any], ...] = (
-    *(list_to_change, has_place, at_place, starred),
+    *(list_to_change, has_place, at_place, starred, unpacked),
     import_later("fxc.capture.lists.grown_arrays", "growing_array"),
     import_later("fxc.capture.statements.folds", "fold"),
     import_later("fxc.capture.statements.nests", "nest"),

@@ -129,14 +129,17 @@ class Rewriter(Comprehensions):
         return node
 
     def _spread(self, node: ast.Assign, target: Any, targets: list[ast.expr]) -> None:
-        """Let ``a, *b, c = x`` be an assignment of three values."""
+        """Let ``a, *b, c = x`` be an assignment of three values, and ``a, b = x`` know that it
+        takes two.
+        """
         stars = [place for place, each in enumerate(targets) if isinstance(each, ast.Starred)]
-        if len(stars) != 1:
+        if len(stars) > 1 or (not stars and isinstance(node.value, ast.Tuple | ast.List)):
             return
-        counts = (stars[0], len(targets) - stars[0] - 1)
+        counts = (stars[0], len(targets) - stars[0] - 1) if stars else (len(targets),)
         target.elts = [each.value if isinstance(each, ast.Starred) else each for each in targets]
         given = (at(node.value, ast.Constant(count)) for count in counts)
-        node.value = self._door("starred", node.value, node.value, *given)
+        name = "starred" if stars else "unpacked"
+        node.value = self._door(name, node.value, node.value, *given)
 
     def visit_AugAssign(self, node: ast.AugAssign) -> Any:
         """Sets take in what a set from outside holds without asking it; lists and sets change."""
