@@ -180,3 +180,53 @@ def test_one_behind_the_other():
         expected, found = many(make()), compiled(make())
         assert type(found) is type(expected)
         np.testing.assert_array_equal(found, expected)
+
+
+# ------------------------------------------------------------------ x if c else y, assigned
+
+
+def stored(x, z):
+    z[:] = (x - x.mean()) / x.std() if x.std() > 2 else 0
+    return z
+
+
+def added_in_a_loop(x, z):
+    for k in range(len(x) - 2):
+        w = x[k : k + 3]
+        z[k : k + 3] += w / w.max() if z[k] > 2 else (0 if z[k] > 1 else w)
+    return z
+
+
+def used_later(x, z):
+    for k in range(len(x) - 2):
+        v = x[k : k + 3] if x[k] > 2 else 0.5
+        z[k : k + 3] += 2 * v
+    return z
+
+
+def of_ranges(x, z):
+    s = 0.0
+    for v in x:
+        cells = range(len(z)) if v > 2 else range(len(z) - 1, -1, -1)
+        for i in cells:
+            s = s * 0.5 + z[i] * v
+    return s
+
+
+def with_an_effect_in_the_test(x, z):
+    items = [1, 2, 3]
+    z[items[-1] :][:1] += x if items.pop() > x[0] else 1
+    return z
+
+
+@pytest.mark.parametrize("program", [stored, added_in_a_loop, used_later, of_ranges])
+def test_choices_of_values_that_differ(program):
+    compare(lambda: World(program, [(x8() % k, x8() % 3) for k in (3, 5, 8)]))
+
+
+def test_a_choice_whose_test_has_an_effect():
+    function = fxc.compile(with_an_effect_in_the_test)
+    for k in (2, 4):
+        x, z = x8()[:1] * k, x8()
+        expected = with_an_effect_in_the_test(x, z.copy())
+        np.testing.assert_array_equal(function(x, z), expected)

@@ -35,7 +35,16 @@ from .alternatives import first_of, record_either
 from .dropped_parts import CASTS, of_real_parts
 from .locations import outermost_line, user_location
 from .recorder import Call
-from .refusing import LeftToPython, Requests, Respecialise, constants, refusal, refuse, thread
+from .refusing import (
+    LeftToPython,
+    Request,
+    Requests,
+    Respecialise,
+    constants,
+    refusal,
+    refuse,
+    thread,
+)
 from .sizes import CountedSizes
 
 # Note [The budget]
@@ -99,6 +108,8 @@ class Session(CountedSizes):
         self.has_differing = False  # whether a variable is of one type or another
         self.expressions = 0  # regions being recorded that are of no statement
         self.retries = Requests()  # what to try if the capture is refused, see Note [Requests]
+        # Requests to write choices as branches, by why they give no one value.
+        self.choices: dict[str, Request] = {}
         self.folds: list[Any] = []  # comprehensions being computed, see folds.py
         self.open_numbers: frozenset[str] = frozenset()  # see ``leaves_open``
         self.sources = 0  # functions of NumPy's whose own code runs, see numpy_source.py

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterable
 from functools import partial
+from typing import Any
 
 from ..session.refusing import How, Request, Requests
 from .leaving import is_plain, leaves_loop
@@ -21,10 +22,16 @@ from .nodes import FUNCTIONS, change_blocks, copied, name_of, placed, set_flag, 
 # begins again with a copy of these statements at the end of each arm, so that nothing is joined but
 # at the end of the block, which may be that of the function, where results may differ. Each such
 # branch doubles what follows it, so that there are few of them. Where sizes differ even there, the
-# arms become loops of one iteration or none, which carry arrays of any size.
+# arms become loops of one iteration or none, which carry arrays of any size. An assignment of
+# ``a if test else b`` becomes such a branch, with an assignment in each arm.
 
 WAYS = How.WITH_REST, How.ARMS_AS_LOOPS
 _MOST = 6
+_INERT = (
+    *(ast.Name, ast.Constant, ast.Subscript, ast.Slice, ast.Tuple, ast.expr_context),
+    *(ast.Compare, ast.cmpop, ast.BoolOp, ast.boolop, ast.UnaryOp, ast.unaryop),
+    *(ast.BinOp, ast.operator),
+)
 Asked = frozenset[tuple[int, How]]  # lines of a file, and how the branches there are written
 
 
@@ -61,11 +68,43 @@ def rewrite(node: ast.AST, branches: Asked) -> None:
 
 def _take_in(statements: list[ast.stmt], lines: set[int]) -> None:
     for place in reversed(range(len(statements))):  # the last first: it is copied as it is then
-        branch, rest = statements[place], statements[place + 1 :]
+        branch, rest = _as_branch(statements[place], lines), statements[place + 1 :]
+        statements[place] = branch
         if isinstance(branch, ast.If) and branch.lineno in lines and rest:
             branch.body = [*branch.body, *rest]
             branch.orelse = [*branch.orelse, *map(copied, rest)]
             del statements[place + 1 :]
+
+
+def _as_branch(node: ast.stmt, lines: set[int]) -> ast.stmt:
+    """An assignment of one value or another, at one of these lines, as a branch."""
+    choice = _choice_of(node)
+    if choice is None or choice.lineno not in lines:
+        return node
+    arms = []
+    for value in (choice.body, choice.orelse):
+        arm: Any = copied(node)
+        arm.value = value
+        arms.append([_as_branch(arm, lines)])
+    return placed(choice, ast.If(choice.test, *arms))
+
+
+def note_choice(node: ast.stmt) -> None:
+    """Note a choice that may become a branch."""
+    choice = _choice_of(node)
+    if choice is not None:
+        choice.is_assigned = True  # type: ignore[attr-defined]
+
+
+def _choice_of(node: ast.AST) -> ast.IfExp | None:
+    """``a if test else b`` in an assignment that may be made in each of two branches instead: the
+    target of one in place is read first, so that the test may not change it.
+    """
+    if not isinstance(node, ast.Assign | ast.AugAssign) or not isinstance(node.value, ast.IfExp):
+        return None
+    parts = () if isinstance(node, ast.Assign) else (node.value.test, node.target)
+    is_safe = all(isinstance(each, _INERT) for part in parts for each in ast.walk(part))
+    return node.value if is_safe else None
 
 
 def _looped(statements: list[ast.stmt], lines: set[int]) -> Iterable[ast.stmt]:

@@ -296,6 +296,8 @@ class Expressions(Names):
             return self.generic_visit(node)
         note_held(node.body, node.orelse)
         arms = [later(self.visit(each)) for each in (node.body, node.orelse)]
+        if getattr(node, "is_assigned", False):
+            arms.append(at(node, ast.Constant(node.lineno)))
         return self._door("chosen", node, self._test(node.test), *arms)
 
     def visit_YieldFrom(self, node: ast.YieldFrom) -> Any:

@@ -10,7 +10,7 @@ from typing import Any
 from .binding import give_flags
 from .changed_in_loops import by_places, mark_grown_arrays, mark_grown_texts, names_that_grow
 from .comprehensions import Comprehensions
-from .continuations import without_deep_branches
+from .continuations import note_choice, without_deep_branches
 from .expressions import note_held
 from .jumps import RESULT, without_jumps
 from .liveness import Handed, handed_on
@@ -122,6 +122,7 @@ class Rewriter(Comprehensions):
         if isinstance(node.targets[0], ast.Name) and node.targets[0].id == RESULT:
             note_held(node.value)
         self._note_lists(node.value)
+        note_choice(node)
         self.generic_visit(node)
         match node.targets:
             case [ast.Tuple(targets) | ast.List(targets) as target]:
@@ -145,6 +146,7 @@ class Rewriter(Comprehensions):
         """Sets take in what a set from outside holds without asking it; lists and sets change."""
         variable = isinstance(node.target, ast.Name) and self._place_of(node.target.id) == "local"
         name = node.target.id if isinstance(node.target, ast.Name) else ""
+        note_choice(node)
         self.generic_visit(node)
         if isinstance(node.op, ast.BitOr | ast.BitAnd | ast.BitXor | ast.Sub):
             node.value = self._door("settled", node.value, node.value)

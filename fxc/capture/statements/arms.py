@@ -18,13 +18,16 @@ from ..forms.form import Array, Form, plain_form
 from ..forms.options import things_in
 from ..forms.structures import common_structure, items_of, names_of, parts_in, rebuilt
 from ..forms.truths import flag_of
-from ..forms.variables import is_same, placeholder
+from ..forms.variables import is_same, kind_text, placeholder
 from ..numbers.traced_int import TracedInt
 from ..regions.needed import StatementDoor
 from ..regions.recording import Recording, counted_inside
 from ..regions.structured import Variables
 from ..session.alternatives import either
+from ..session.locations import user_location
+from ..session.refusing import How
 from ..session.session import Session, current
+from ..staging.continuations import request_for
 from ..values.maybe_set import UNBOUND
 from ..values.operands import TracedValue, array_of, variable_of, wrap
 from .views import CarriedView, CarriedWindow, carried_view
@@ -100,6 +103,21 @@ def joined(
 def may_differ(left: object, right: object, name: str) -> bool:
     """Whether a variable may be these two things by a flag. See Note [Things that differ]."""
     return all(map(_may_be_part, (*parts_in(left, name), *parts_in(right, name))))
+
+
+def why_not_one(what: str, line: int, left: object, right: object) -> str:
+    """Why what two arms of an expression give is no one value; where it stands at a line of its
+    own, it may be written as a branch. See Note [What follows a branch].
+    """
+    found = (
+        f"{what!r} gives {kind_text(left)} or {kind_text(right)}, which cannot be captured; "
+        "make it the same kind of value in both cases"
+    )
+    place = user_location()
+    if line and place is not None:
+        request = request_for(f"{place.file}:{line}", How.WITH_REST)
+        current().choices[found] = request
+    return found
 
 
 def ask_one_pool(door: StatementDoor, left: object, right: object) -> None:

@@ -27,7 +27,7 @@ from ..forms.joining import joint_form
 from ..forms.options import graph_type, record_of
 from ..forms.several import Several
 from ..forms.truths import flag_of, truth
-from ..forms.variables import is_same, kind_text
+from ..forms.variables import is_same
 from ..lists.texts import Char, code_of
 from ..lists.traced_lists import plain_list
 from ..numbers.python_numbers import logical_not, to_bool, to_python
@@ -54,7 +54,7 @@ from ..values.operands import (
     wrap,
 )
 from ..values.shadows import has_method
-from .arms import Arms, Either, ask_one_pool, may_differ, paired, record_cond
+from .arms import Arms, Either, ask_one_pool, may_differ, paired, record_cond, why_not_one
 
 Later = Callable[[], Any]
 
@@ -259,12 +259,12 @@ def _is_traced_number(x: object) -> bool:
     return isinstance(x, Traced) and isinstance(x._graph_type(), ScalarType)
 
 
-def chosen(door: StatementDoor, test: object, then: Later, orelse: Later) -> Any:
-    """``then() if test else orelse()``."""
+def chosen(door: StatementDoor, test: object, then: Later, orelse: Later, line: int = 0) -> Any:
+    """``then() if test else orelse()``, which may be written as a branch if it has a ``line``."""
     found = truth(test)
     if type(found) is bool:
         return then() if found else orelse()
-    return _one_of(door, found, then, orelse, "if")
+    return _one_of(door, found, then, orelse, "if", line)
 
 
 def chosen_of(door: StatementDoor, test: object, x: object, y: object) -> Any:
@@ -311,17 +311,12 @@ def _joined(door: StatementDoor, left: object, right: Later, wanted: bool) -> An
     return wrap(found)
 
 
-def _one_of(door: StatementDoor, test: object, then: Later, orelse: Later, what: str) -> Any:
+def _one_of(
+    door: StatementDoor, test: object, then: Later, orelse: Later, what: str, line: int = 0
+) -> Any:
     """One of two values, by a test that is not known."""
-    (first, left), (second, right) = _recorded(door, then, orelse)
-
-    def reason(one: object, other: object) -> str:
-        return (
-            f"{what!r} gives {kind_text(one)} or {kind_text(other)}, which cannot be captured; "
-            "make it the same kind of value in both cases"
-        )
-
-    return _joined_arms(door, test, (first, second), left, right, reason)
+    arms, values = zip(*_recorded(door, then, orelse), strict=True)
+    return _joined_arms(door, test, arms, *values, partial(why_not_one, what, line))
 
 
 def _joined_arms(
