@@ -217,7 +217,7 @@ class CarriedView:
         for _ in self.calls:
             if value not in session.aliases.bases or value not in session.made:
                 return None
-            steps.insert(0, session.made[value])
+            steps.insert(0, _step_of(session, value))
             value = steps[0].args[0]
         if value is not self.root:
             return None
@@ -266,7 +266,7 @@ def carried_view(session: Session, value: Value) -> CarriedView | None:
         return session.is_alive(x) and not any(session.aliases.dynamic_indices(x))
 
     while value in session.aliases.bases and not is_root(value):
-        call = session.made[value]
+        call = _step_of(session, value)
         if call.name == "slice":
             if any(not isinstance(spec.step, int) or spec.step < 0 for spec in call.args[1]):
                 return None
@@ -285,6 +285,23 @@ def carried_view(session: Session, value: Value) -> CarriedView | None:
 
 _SELECTIONS = {"select": (1, 2), "dynamic_select": (2, 1)}  # where the axis and the index stand
 _TURNS = ("transpose", "expand_dims", "squeeze")
+
+
+def _step_of(session: Session, view: Value) -> Call:
+    """What makes a view; a row of some rows of an array (``x[1:][i]``) is one of the array."""
+    call = session.made[view]
+    while call.name == "select" and not isinstance(call.args[2], Value):
+        rows, axis, place = call.args
+        outer = session.made.get(rows)
+        if rows not in session.aliases.bases or outer is None or outer.name != "slice":
+            break
+        base, specs = outer.args
+        sizes = zip(specs, kind_of(base).shape, strict=True)
+        if any(k != axis and each != SliceSpec(0, n, 1) for k, (each, n) in enumerate(sizes)):
+            break
+        spec = specs[axis]
+        call = Call(call.at, "select", (base, axis, spec.start + spec.step * place), {})
+    return call
 
 
 def _axis(call: Call) -> int:
