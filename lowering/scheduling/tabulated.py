@@ -17,7 +17,7 @@ counters. Some of them may be made in vain, and fail: whether a number has is as
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence, Set
 
 from fxc.ir.records import frozen, replace
 from fxc.ir.size_functions import floordiv, hint, substitute
@@ -92,7 +92,7 @@ class _Tables:
         defined = names_inside(loop)
         for number, inside in self.expensive(loop, _Inside({}, {})):
             tree = _tree(number, inside.numbers, defined)
-            keys = () if tree is None else _keys(tree, inside.counters)
+            keys = () if tree is None else _keys(tree, inside.counters, defined)
             if tree is not None and keys and self.pays(number, keys, inside.counters):
                 reads[number.name], filling = self.table(number, tree, keys)
                 made += filling
@@ -182,14 +182,15 @@ def _tree(
     return tuple(found.values()) if visit(number) else None
 
 
-def _keys(tree: Block, counters: Mapping[str, Range]) -> list[_Key]:
+def _keys(tree: Block, counters: Mapping[str, Range], defined: Set[str]) -> list[_Key]:
     """The axes of a table for what the statements make; none if it can have none."""
     ranges = ranges_within(counters)
     values = dict.fromkeys(stmt.value for stmt in tree if isinstance(stmt, Index))
     moving = [value for value in values if not counters.keys().isdisjoint(symbols_of(value))]
     ends = [end for each in counters.values() for end in each]
-    if any(map(computed_in, (*values, *ends))):
-        return []
+    names = {name for dim in (*values, *ends) for name in symbols_of(dim)}
+    if any(map(computed_in, (*values, *ends))) or not names.isdisjoint(defined - counters.keys()):
+        return []  # of sizes that are counted in the loop
     if not all(_is_linear(end, counters) for end in ends):
         return []
     if len(moving) != 1 or not _is_linear(moving[0], counters):

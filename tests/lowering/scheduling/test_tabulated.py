@@ -133,3 +133,18 @@ def test_no_table_grows_with_two_sizes() -> None:
     compiled = fxc.compile(repeated, fullgraph=True)
     assert compiled(20, 30) == repeated(20, 30)
     assert ".table" not in loops_of(compiled, 20, 30)
+
+
+def test_not_of_sizes_that_are_counted_in_the_loop() -> None:
+    def repeated(x: np.ndarray, times: int) -> Any:
+        total = 0
+        for k in range(times):
+            chosen = np.flatnonzero(x >= k)
+            for i in range(len(chosen)):
+                total += chosen[(i + 1) % len(chosen)]
+        return total
+
+    x = np.arange(40) % 13
+    compiled = fxc.compile(repeated, fullgraph=True)
+    for times in (20, 3):
+        assert difference(run(repeated, (x, times)), run(compiled, (x, times))) == ""
