@@ -9,7 +9,14 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from fxc.ir.error_kinds import EXCEPTION, NO_RESULT, OBJECT, OVERLAPPING_WRITE, STATEMENT, TOO_LARGE
+from fxc.ir.error_kinds import (
+    EXCEPTION,
+    NO_RESULT,
+    OBJECT,
+    OVERLAPPING_WRITE,
+    STATEMENT,
+    TOO_LARGE,
+)
 from fxc.ir.errors import CaptureError, InternalError, OverlapError
 from fxc.ir.graph import Graph, Region, walk
 from fxc.ir.location import Site, SourceLocation
@@ -39,7 +46,7 @@ from .session.refusing import Requests, Respecialise, constants, refusal, refuse
 from .session.session import Session
 from .session.suspended import check_generators, close_generators
 from .session.warned_of import check_constants
-from .staging.continuations import may_ask
+from .staging.continuations import written_otherwise
 from .values.shadows import real_class
 
 
@@ -242,9 +249,9 @@ def _need_not_raise(session: Session, body: Region) -> bool:
 def _try_otherwise(session: Session, error: CaptureError | None) -> None:
     """Capture again with the first of the requests that may help here. See Note [Requests]."""
     asked, made = session.requests, session.door.lists
-    choice = None if error is None else session.choices.get(error.args[0])
-    if choice is not None and choice not in asked and may_ask(asked):
-        raise Respecialise(choice, error=error) from None
+    otherwise = written_otherwise(session, error)
+    if not otherwise <= asked:
+        raise Respecialise(*otherwise, error=error) from None
     lists_first = bool(made.changed or made.sized - asked)
     apart_or_by_python = Requests()
     for statement in reversed(session.statements):

@@ -746,3 +746,61 @@ def test_what_numpy_warns_of_on_known_values() -> None:
     expected = _warned(program, x)
     assert expected
     assert [_warned(compiled, x) for _ in range(3)] == [expected] * 3
+
+
+# ------------------------------------------------------------------ arrays that a loop returns
+
+
+def until_late(x, k):
+    found, t, i = [], 0.0, 0
+    while True:
+        t += abs(x[i % len(x)])
+        i += 1
+        if t > k:
+            return np.array(found), i
+        if x[i % len(x)] > 0:
+            found.append(t)
+
+
+def from_the_inner_loop(x, k):
+    found = []
+    while True:
+        for v in x:
+            if len(found) > k:
+                return np.array(found) * v
+            found.append(v)
+        found.append(0.0)
+
+
+def by_two_returns(x, k):
+    found, i = [], 0
+    while True:
+        v = x[i % len(x)]
+        i += 1
+        if v > 1.5:
+            return found, "large"
+        elif len(found) > k:
+            found.append(i)
+            return found, "long"
+        found.append(v)
+
+
+def within_a_handler(x, k):
+    found, i = [], 0
+    while True:
+        try:
+            found.append(x[i])
+            i += 1
+            if i > k:
+                return np.array(found)
+        finally:
+            i += 1
+
+
+@pytest.mark.filterwarnings("ignore::fxc.CaptureWarning")
+@pytest.mark.parametrize("fn", [until_late, from_the_inner_loop, by_two_returns, within_a_handler])
+def test_a_loop_returns_what_is_made_of_its_lists(fn):
+    compiled = fxc.compile(fn, fullgraph=fn in (until_late, from_the_inner_loop))
+    for seed, k in enumerate((5.0, 30.0, 0.5)):
+        x = np.random.default_rng(seed).normal(size=50)
+        assert difference(run(fn, (x, k)), run(compiled, (x, k))) == ""

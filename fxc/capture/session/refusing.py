@@ -43,6 +43,7 @@ class How(Enum):
     BY_LENGTH = "by its length"  # there are as many iterations behind the last round as now
     BY_FIRST = "by its first"  # a loop decides as in its first iteration
     WITH_REST = "with what follows"  # each arm of a branch has a copy of what follows it
+    LEFT_FIRST = "left before what it returns"  # a loop is left, then its result is computed
     ARMS_AS_LOOPS = "with loops as arms"  # of one iteration or none
     AS_LOOPS = "as loops"  # a comprehension with several ``for`` is loops of the graph
     AS_LOOP = "as a loop"  # a comprehension of few items is a loop of the graph

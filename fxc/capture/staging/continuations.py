@@ -7,14 +7,31 @@ See Note [What follows a branch] and Note [Deep branches].
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from fxc.ir.error_kinds import COUNTED_SIZE
 
 from ..session.refusing import How, Request, Requests
-from .leaving import is_plain, leaves_loop
+from .jumps import RESULT
+from .leaving import is_plain, jumps_in, jumps_of_loop, leaves_loop
 from .liveness import assigned
-from .nodes import FUNCTIONS, change_blocks, copied, name_of, placed, set_flag, walk
+from .nodes import (
+    FUNCTIONS,
+    change_blocks,
+    copied,
+    is_endless,
+    name_of,
+    placed,
+    set_flag,
+    walk,
+)
+
+if TYPE_CHECKING:
+    from fxc.ir.errors import CaptureError
+
+    from ..session.session import Session
 
 # Note [What follows a branch]
 # A variable that is of one type or size behind one arm and of another behind the other is no value
@@ -25,7 +42,14 @@ from .nodes import FUNCTIONS, change_blocks, copied, name_of, placed, set_flag, 
 # arms become loops of one iteration or none, which carry arrays of any size. An assignment of
 # ``a if test else b`` becomes such a branch, with an assignment in each arm.
 
+# Note [What follows a loop]
+# ``return np.array(path)`` in a loop that appends to ``path`` would be an array whose size is
+# counted in the loop. The loop is left by a ``break`` instead, with a flag, and what it returns is
+# computed behind it, of the same variables. So are returns in branches, but not those in a ``with``
+# or ``try``, which end behind what is returned.
+
 WAYS = How.WITH_REST, How.ARMS_AS_LOOPS
+_ASKED = *WAYS, How.LEFT_FIRST
 _MOST = 6
 _INERT = (
     *(ast.Name, ast.Constant, ast.Subscript, ast.Slice, ast.Tuple, ast.expr_context),
@@ -43,17 +67,39 @@ def request_for(line: str, how: How) -> Request:
 
 def may_ask(requests: Requests) -> bool:
     """Whether there may be one more such branch."""
-    return sum(each.how in WAYS for each in requests) < _MOST
+    return sum(each.how in _ASKED for each in requests) < _MOST
+
+
+def written_otherwise(session: Session, error: CaptureError | None) -> Requests:
+    """What to write otherwise since this is refused: a choice as a branch, or the innermost loop
+    that returns an array of a size which is counted in it.
+    """
+    requests, found = session.requests, Requests()
+    if error is None or not may_ask(requests):
+        return found
+    if error.kind is COUNTED_SIZE:
+        loops = (each for each in reversed(session.statements) if hasattr(each, "start_of"))
+        lines = (each.line for each in loops if any(x.startswith(RESULT) for x in each.values))
+        wanted = (request_for(line, How.LEFT_FIRST) for line in lines)
+        return frozenset([each for each in wanted if each not in requests][:1])
+    choice = session.choices.get(error.args[0])
+    return found if choice is None else Requests((choice,))
 
 
 def asked(requests: Requests, filename: str) -> Asked:
     """The branches of a file that are written otherwise."""
-    found = (each for each in requests if each.how in WAYS and each.about == filename)
+    found = (each for each in requests if each.how in _ASKED and each.about == filename)
     return frozenset((int(each.which), each.how) for each in found)
 
 
 def rewrite(node: ast.AST, branches: Asked) -> None:
-    """Write these branches in a function otherwise."""
+    """Write these branches and loops in a function otherwise."""
+    left = {line for line, how in branches if how is How.LEFT_FIRST}
+    for each in [*walk(node)][::-1] if left else ():  # the innermost first
+        for name in ("body", "orelse", "finalbody"):
+            statements = getattr(each, name, None)
+            if isinstance(statements, list):
+                setattr(each, name, [x for part in statements for x in _left_first(part, left)])
     loops = {line for line, how in branches if how is How.ARMS_AS_LOOPS}
     if "range" in assigned(ast.iter_child_nodes(node)):
         loops = set()
@@ -74,6 +120,38 @@ def _take_in(statements: list[ast.stmt], lines: set[int]) -> None:
             branch.body = [*branch.body, *rest]
             branch.orelse = [*branch.orelse, *map(copied, rest)]
             del statements[place + 1 :]
+
+
+def _left_first(node: ast.stmt, lines: set[int]) -> list[ast.stmt]:
+    """A loop at one of these lines that is left before what it returns is computed."""
+    if not isinstance(node, ast.For | ast.While) or node.lineno not in lines:
+        return [node]
+    is_endless_loop = is_endless(node) and not any(
+        isinstance(each, ast.Break) for each in jumps_of_loop(node)
+    )
+    before: list[ast.stmt] = []
+    behind: list[ast.stmt] = []
+    for block, place in [*_returns_in(node.body)]:
+        returned = block[place]
+        flag = f"__fxc_left_{returned.lineno}_{returned.col_offset}__"
+        before.append(set_flag(node, flag, False))
+        block[place:] = [set_flag(returned, flag, True), placed(returned, ast.Break())]
+        behind.append(placed(returned, ast.If(name_of(flag), [returned], [])))
+    others = any(isinstance(each, ast.Return) for each in jumps_in(node))
+    if behind and is_endless_loop and not others:
+        behind[-1:] = behind[-1].body  # type: ignore[attr-defined]
+    return [*before, node, *behind]
+
+
+def _returns_in(block: list[ast.stmt]) -> Iterator[tuple[list[ast.stmt], int]]:
+    """Where the returns are that stand in a block, or in branches of it."""
+    for place, each in enumerate(block):
+        if isinstance(each, ast.Return):
+            yield block, place
+            return
+        if isinstance(each, ast.If):
+            yield from _returns_in(each.body)
+            yield from _returns_in(each.orelse)
 
 
 def _as_branch(node: ast.stmt, lines: set[int]) -> ast.stmt:

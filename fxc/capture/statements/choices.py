@@ -315,8 +315,9 @@ def _one_of(
     door: StatementDoor, test: object, then: Later, orelse: Later, what: str, line: int = 0
 ) -> Any:
     """One of two values, by a test that is not known."""
-    arms, values = zip(*_recorded(door, then, orelse), strict=True)
-    return _joined_arms(door, test, arms, *values, partial(why_not_one, what, line))
+    (first, left), (second, right) = _recorded(door, then, orelse)
+    reason = partial(why_not_one, what, line)
+    return _joined_arms(door, test, (first, second), left, right, reason)
 
 
 def _joined_arms(
