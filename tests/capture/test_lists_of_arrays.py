@@ -465,6 +465,50 @@ def twice_in_a_tuple(x):
     return found
 
 
+def the_first_or_none(x):
+    found = []
+    for row in x:
+        if row[0] > 0:
+            found.append(row)
+    return [[found[0] if found else None]]
+
+
+def beside_the_last_or_another(x):
+    found, other = [], np.zeros(2)
+    for row in x:
+        if row[0] > 0:
+            found.append(row * 2)
+    return [found, [found[-1] if found else other]]
+
+
+def the_last_or_another_is_written(x):
+    found, other = [], np.zeros(2)
+    for row in x:
+        last = found[-1] if found else other
+        last += 1
+        if row[0] > 0:
+            found.append(row * 2)
+    return [found, [other]]
+
+
+@pytest.mark.filterwarnings("ignore::fxc.CaptureWarning")
+@pytest.mark.parametrize(
+    "program",
+    [the_first_or_none, beside_the_last_or_another, the_last_or_another_is_written],
+)
+def test_an_item_or_something_else_is_the_item(program: Callable[..., Any]) -> None:
+    x = np.random.default_rng(1).standard_normal((20, 2))
+    expected, found = program(x), fxc.compile(program)(x)
+    for a, b in zip(_flat(expected), _flat(found), strict=True):
+        np.testing.assert_array_equal(a, b)
+        assert np.shares_memory(a, x) == np.shares_memory(b, x)
+    assert (expected[-1][-1] is expected[0][-1]) == (found[-1][-1] is found[0][-1])
+
+
+def _flat(lists: list[list[Any]]) -> list[Any]:
+    return [x for items in lists for x in items]
+
+
 @pytest.mark.filterwarnings("ignore::fxc.CaptureWarning")
 @pytest.mark.parametrize(
     "program", [in_lists_of_a_list, in_lists_of_a_dict, in_new_lists, twice_in_a_tuple]

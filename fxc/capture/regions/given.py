@@ -15,6 +15,7 @@ from fxc.ir.types import ArrayType
 from fxc.ops.metas.layout import is_c_ordered
 
 from ..forms.options import arrays_of
+from ..session.alternatives import options_of
 from ..session.refusing import VIEWS_BY_PYTHON, refuse
 from ..session.session import Session, current
 
@@ -166,6 +167,18 @@ def check_kept(session: Session, region: int, variables: Iterable[object]) -> No
                 for root in session.aliases.roots(value)
             ):
                 raise refuse_kept()
+
+
+def hand_on(session: Session, given: Iterable[object], found: object) -> None:
+    """Note that what is one of some things may be an array of a list that is among them."""
+    aliases = session.aliases
+    roots = {root for x in given for value in arrays_of(x) for root in aliases.roots(value)}
+    lists = [aliases.given[root] for root in roots if root in aliases.given]
+    for other in lists[1:]:
+        lists[0].share(other)
+    for value in arrays_of(found) if lists else ():
+        for each in {value, *options_of(session, value)} - roots:
+            give(session, lists[0], each)
 
 
 def refuse_twice() -> Exception:

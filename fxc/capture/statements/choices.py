@@ -36,6 +36,7 @@ from ..outside.dicts import ExternalDict
 from ..outside.lists import ExternalList
 from ..outside.sets import ExternalSet
 from ..regions.counted import Bounded, both_hold, int_to_find
+from ..regions.given import hand_on
 from ..regions.needed import StatementDoor
 from ..regions.recording import Recording
 from ..regions.structured import recorded, recorded_each
@@ -346,7 +347,9 @@ def _joined_arms(
 
     values: list[Either] = []
     joined = paired(left, right, form, values)
-    return joined(record_cond(door.session, flag_of(test), arms, values, "".join(reasons[:1])))
+    found = joined(record_cond(door.session, flag_of(test), arms, values, "".join(reasons[:1])))
+    hand_on(door.session, (left, right), found)
+    return found
 
 
 def one_way(door: StatementDoor, found: Differing, then: Later, orelse: Later) -> Any:
