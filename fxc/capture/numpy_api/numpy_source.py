@@ -321,9 +321,8 @@ def _taking_lists(function: Any) -> Callable[..., Any]:
     """A function of NumPy's, which does not see traced ints, nor traced numbers in a list."""
 
     def call(*args: Any, **kwargs: object) -> Any:
-        first = type(args[0]) if args else None
-        is_unseen = first in (list, tuple) or TracedInt in map(type, args)
-        if is_unseen and has_traced(args):
+        is_list = bool(args) and isinstance(args[0], list | tuple)
+        if (is_list or TracedInt in map(type, args)) and has_traced(args):
             return current().door.call(function, *args, **kwargs)
         return function(*args, **kwargs)
 
