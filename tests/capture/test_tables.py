@@ -96,7 +96,17 @@ def of_lists_of_arrays(x, n):
     return buffers[0].sum(), x.sum()
 
 
+def sums_of_rows(x, n):
+    total = 0.0
+    for k in range(n):
+        place = int(x[k] * 3)
+        both, more = ROWS[place] + ROWS[2 - place], [0, *ROWS[place]] + ROWS[place] * 2
+        total += both[1] * both[2] + more[-1] + len([7] + ROWS[place])
+    return total
+
+
 PROGRAMS: list[Callable[..., Any]] = [
+    sums_of_rows,
     walked,
     keys_of_a_pad,
     weighted,

@@ -226,6 +226,17 @@ class _Row(Limited):
     def __len__(self) -> int:
         return len(self.items)
 
+    def __add__(self, other: Any) -> Any:
+        return [*self.items] + ([*other.items] if type(other) is _Row else other)
+
+    def __radd__(self, other: Any) -> Any:
+        return [*other, *self.items] if isinstance(other, list) else NotImplemented
+
+    def __mul__(self, count: Any) -> Any:
+        return [*self.items] * count
+
+    __rmul__ = __mul__
+
     def __getattr__(self, name: str) -> Any:
         raise AttributeError(name) if name.startswith("__") else self.refused()
 
