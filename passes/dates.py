@@ -1,4 +1,4 @@
-"""Operators on dates and durations, in terms of those on integers, for native code.
+"""Operators on dates, durations and characters, in terms of those on integers, for native code.
 
 ::
 
@@ -12,27 +12,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 
+import numpy as np
+
 from fxc.dispatch.dispatcher import Dispatcher
-from fxc.ir.boxed_dtypes import is_date
+from fxc.ir.boxed_dtypes import is_character, is_date
 from fxc.ir.graph import Graph, Node, Value, operands_of, walk
 from fxc.ir.later import import_later
 from fxc.ir.size_guards import Guard, recording
 
 from .expansion import Expansion
 
-rule_for = import_later("fxc.ops.dates", "rule_for")
+_rule_of_dates = import_later("fxc.ops.dates", "rule_for")
+_rule_of_characters = import_later("fxc.ops.characters", "rule_for")
 
 
 def in_integers(graph: Graph, dispatcher: Dispatcher) -> Graph:
-    """Compute with dates as with int64: see Note [Dates as integers].
+    """Compute with dates as with int64, and with characters as with their codes.
+
+    See Notes [Dates as integers] and [Characters as integers].
 
     Requires: the graph is functional.
     Ensures: results have the same bits, and nothing warns that did not. What no rule serves stays.
     """
-    if not any(is_date(value.type.dtype) for value in _values(graph)):
+    if not any(_is_integer(value.type.dtype) for value in _values(graph)):
         return graph
     taken: dict[Guard, None] = dict.fromkeys(graph.guards)
     with recording(taken):
@@ -49,8 +54,8 @@ def _values(graph: Graph) -> Iterator[Value]:
 class _InIntegers(Expansion):
     def expanded(self, node: Node) -> tuple[Node, ...] | None:
         """What a rule records in place of the node."""
-        rule = rule_for(node.op)
-        if rule is None or not _has_date(node):
+        rule = _rule(node)
+        if rule is None:
             return None
         run = partial(rule, self.dispatcher.ops, node.output.type, *node.args)
         try:
@@ -63,6 +68,15 @@ class _InIntegers(Expansion):
         return made
 
 
-def _has_date(node: Node) -> bool:
+def _is_integer(dtype: np.dtype) -> bool:
+    return is_date(dtype) or is_character(dtype)
+
+
+def _rule(node: Node) -> Callable[..., object] | None:
+    """The rule for an operator on dates or characters; None for others."""
     operands = [operand for arg in node.args for operand in operands_of(arg)]
-    return any(is_date(each.type.dtype) for each in (*operands, *node.outputs))
+    dtypes = [each.type.dtype for each in (*operands, *node.outputs)]
+    if any(map(is_date, dtypes)):
+        found: Callable[..., object] | None = _rule_of_dates(node.op)
+        return found
+    return _rule_of_characters(node.op) if any(map(is_character, dtypes)) else None

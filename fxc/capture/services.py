@@ -23,6 +23,7 @@ SERVICES = Above(
     counted=counted,
     elements_in_order=import_later("fxc.capture.statements.iterators", "elements_in_order"),
     decoded=decoded,
+    character=import_later("fxc.capture.lists.characters", "element_of"),
     text_of=Text,
     repeated=sized_lists.repeated,
     to_list=sized_lists.to_list,

@@ -16,8 +16,9 @@ from .records import frozen
 # and records of all of these. Their arrays are inputs, results, and what views are of; each
 # operator on them is NumPy's, called from between or from inside of native code, so that promotion,
 # elements, exceptions and warnings are NumPy's own. Nothing in fxc but views knows how they lie in
-# memory; but dates that have a unit are int64 to native code: Note [Dates as integers]. Elements of
-# texts, bytes and records are no scalars of a graph: Python has a ``str``, or a view, for them. Not
+# memory; but dates that have a unit are int64 to native code, Note [Dates as integers], and texts
+# of one character its code, Note [Characters as integers]. Elements of texts, bytes and records are
+# no scalars of a graph: Python has a ``str``, or a view, for them. Not
 # among these dtypes is what programs can tell from an equal one (``longlong``, dtypes with
 # metadata, records that are declared as aligned), and objects, whose operators are functions of the
 # program.
@@ -130,6 +131,18 @@ def is_without_unit(dtype: np.dtype) -> bool:
 def is_date(dtype: np.dtype) -> bool:
     """Whether elements are int64 to native code: dates and durations that have a unit."""
     return dtype.kind in "mM" and dtype.isnative and not is_without_unit(dtype)
+
+
+def is_character(dtype: np.dtype) -> bool:
+    """Whether elements are uint32 to native code: texts of one character."""
+    return dtype.kind == "U" and dtype.itemsize == 4 and dtype.isnative
+
+
+def integer_of(dtype: np.dtype) -> np.dtype:
+    """The integers as which native code computes with a boxed dtype; of others the dtype itself."""
+    if is_date(dtype):
+        return np.dtype(np.int64)
+    return np.dtype(np.uint32) if is_character(dtype) else dtype
 
 
 def element_dtype(dtype: np.dtype) -> np.dtype | None:

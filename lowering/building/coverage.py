@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fxc.ir.boxed_dtypes import field_of, is_date
+from fxc.ir.boxed_dtypes import field_of, integer_of
 from fxc.ir.graph import Literal, Node, Operand, operands_of
 from fxc.ir.types import PART_DTYPES, Type
 from fxc.ops.operators import CONTROL, Tag
@@ -59,13 +59,9 @@ def moves(node: Node) -> bool:
         case Tag.INDEX_PUT if op.name == "index_put":
             return kinds[0] == kinds[1]
     if op.name == "reinterpret":
-        return _holds_integers(kinds[0]) and _holds_integers(node.output.type.dtype)
+        sides = integer_of(kinds[0]), integer_of(node.output.type.dtype)
+        return all(side.kind in "iu" and side in NATIVE_DTYPES for side in sides)
     return op.name in ("copy", "item") and kinds[0] == node.output.type.dtype
-
-
-def _holds_integers(dtype: np.dtype) -> bool:
-    """See Note [Dates as integers]."""
-    return is_date(dtype) or dtype == np.int64
 
 
 def has_halves(node: Node) -> bool:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from fxc.ir.boxed_dtypes import is_character
 from fxc.ir.error_kinds import ARRAY_MEMORY, IDENTITY, OPERAND, OVERLAPPING_WRITE
 from fxc.ir.graph import Operand, Value
 from fxc.ir.types import ArrayType
@@ -27,10 +28,12 @@ from .ufuncs import are_records, binary, compared
 
 
 def element(array: Any, steps: Steps) -> Any:
-    """The element of an array at a place: a number, or a record."""
+    """The element of an array at a place: a number, a character, or a record."""
     view = apply_steps(array._value, steps)
     if kind_of(view).rank:  # a field that has several elements
         return wrap(view)
+    if is_character(kind_of(view).dtype):
+        return above().character(wrap(view))
     is_number = kind_of(view).dtype.names is None
     return record("item", view) if is_number else TracedVoid(array, steps, wrap(view))
 

@@ -125,7 +125,7 @@ class KeyedBuffer(Buffer):
         key = settled(key)
         if type(key) is tuple:
             return tuple(map(self.as_key, key))
-        if self._of_texts or type(key) is Char:
+        if self._of_texts or isinstance(key, Char):
             return key
         if is_char(key):
             return Char(code_of(key))
@@ -261,12 +261,12 @@ def _shape_of(key: object) -> Any:
     """As ``key_shape``."""
     if type(key) is tuple:
         return tuple(map(_shape_of, key))
-    return "text" if is_text(key) else type(key) is Char
+    return "text" if is_text(key) else isinstance(key, Char)
 
 
 def _plain_int(x: Any) -> Any:
     """An int of Python's or NumPy's, or what stands for a text, as an int of Python's."""
-    x = x.code if type(x) is Char else x
+    x = x.code if isinstance(x, Char) else x
     if is_text(x):
         number = current().door.dicts.number_of_text
         x = united([(flag, number(text)) for flag, text in options_in(x)])

@@ -30,7 +30,7 @@ def is_unknown_key(key: object) -> bool:
     def is_open(x: object) -> bool:
         return isinstance(x, Traced) and (x._is_open() or bool(counted_in(int_dim(x) or 0)))
 
-    known = all(is_int(x) or type(x) is Char or is_text(x) for x in parts)
+    known = all(is_int(x) or isinstance(x, Char) or is_text(x) for x in parts)
     return known and any(map(is_open, parts))
 
 
@@ -56,7 +56,7 @@ def place_of_key(keys: Sequence[Any], key: object) -> tuple[Any, Any] | None:
     """The place of an unknown key of a dict, and whether it is there; else None."""
     if type(key) is Several:
         return _place_of_text(keys, key) if all(type(each) is str for each in keys) else None
-    if type(key) is Char:
+    if isinstance(key, Char):
         are_texts = bool(keys) and all(type(each) is str for each in keys)
         return place_of_char(keys, key) if are_texts else None
     parts = key if type(key) is tuple else (key,)
@@ -80,7 +80,7 @@ def _equal(column: Sequence[Any], part: Any) -> Any:
     """Where a number or a text stands among others of its kind; None if some are of another."""
     if not all(map(_is_small, column)):
         return _equal_text(column, part) if all(type(x) is str for x in column) else None
-    if is_text(part) or type(part) is Char:
+    if is_text(part) or isinstance(part, Char):
         return None
     scalar = scalar_of(part)
     return wrap(constant(np.array(column))) == (part if scalar is None else to_int(scalar))

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from fxc.ir.error_kinds import OPERAND
+from fxc.ir.later import import_later
 from fxc.ir.types import ScalarType
 
 from ..dicts.unknown_keys import is_text
@@ -17,7 +18,7 @@ from ..forms.mixed import Mixed, number_of
 from ..forms.options import is_open_int
 from ..forms.several import Several
 from ..forms.truths import flag_of, going_on
-from ..lists.texts import char_of, code_of, is_char
+from ..lists.texts import char_of, code_of, is_char, is_unknown_text
 from ..lists.traced_lists import is_in_graph
 from ..numbers.python_numbers import scalar_of, to_bool, to_complex, to_float, to_int
 from ..numbers.traced_int import scalar_of_int
@@ -49,6 +50,10 @@ def _number(kind: type, args: Any, kwargs: Any) -> Any:
     return run_now(kind, args, kwargs) if is_numpys else kind(*map(known_text, args), **kwargs)
 
 
+# See Note [Rooms with one door].
+_int_in = import_later("fxc.capture.lists.characters", "int_in")
+
+
 def int_of(door: PlainCalls, *args: Any, **kwargs: object) -> Any:
     if len(args) == 1 and not kwargs:
         if is_open_int(args[0]):
@@ -57,6 +62,8 @@ def int_of(door: PlainCalls, *args: Any, **kwargs: object) -> Any:
             return args[0].converted(partial(int_of, door))
         if type(args[0]) is Mixed:
             return args[0].to_int()
+        if is_unknown_text(args[0]):
+            return _int_in(args[0].codes())
         x = scalar_of(args[0])
         if x is not None and x._type.dtype.kind != "c":
             return to_int(x)
@@ -93,7 +100,7 @@ def bool_of(door: PlainCalls, *args: object) -> Any:
     if len(args) == 1 and has_method(args[0], "__bool__"):
         return going_on(args[0])
     first: Any = args[0] if len(args) == 1 else None
-    if type(first) is Several or is_in_graph(first):
+    if type(first) is Several or is_in_graph(first) or is_unknown_text(first):
         test = first._is_filled()
         return test if type(test) is bool else to_bool(test)
     x = scalar_of(number_of(args[0])) if len(args) == 1 else None

@@ -77,6 +77,8 @@ class ExpressionBuilder(ExpressionParts):
             return made(self, x)
         if isinstance(x, TracedValue):
             return self._of_value(x)
+        if isinstance(x, Char):
+            return f"{self._constant(x._of_item)}({self._place(*x._structure_items(x))})"
         if id(x) in self._outside.given_texts:
             return self.reference(self._outside.given_texts[id(x)][1])
         if isinstance(x, Text):
@@ -384,7 +386,6 @@ _EXPRESSIONS: dict[type, Callable[[Any, Any], str]] = {
     ListOfLists: lambda self, x: self.once(x, lambda: self._rows(x)),
     ListRow: lambda self, x: f"{self._place(x.whole)}[{self._place(x.place)}]",
     **dict.fromkeys((TracedDict, TracedSet), lambda self, x: self.once(x, lambda: self._keyed(x))),
-    Char: lambda self, x: f"chr({self._place(x.code)})",
     Record: lambda self, x: f"{self._pool(x.pool)}[{self._place(x.number)}]",
     PooledList: lambda self, x: f"{self._pool(x.pool)}[{self._place(x.number)}]",
     TracedGenerator: lambda self, x: self.reference(x._var()),

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, NoReturn, Self
+from functools import cache
+from typing import Any, ClassVar, NoReturn, Self
 
 import numpy as np
 
 from fxc.ir.error_kinds import TEXT
+from fxc.ir.graph import Operand
 
 from ..arrays.traced_array import TracedArray
 from ..forms.leaving import codes_of_items
@@ -32,8 +34,10 @@ from .traced_lists import is_in_arrays, plain_list
 # the next one has in common with it. That none has been added to it before is checked
 # where one is (else Python runs the call). Such variables are found in the program's source
 # (staging/changed_in_loops.py), and their texts made so when the capture has seen that it matters.
-# What else the program does with a Text or Char (a method, a format) needs the characters: the
-# capture starts again with the arguments as constants.
+# Methods of a Char read tables of what they give of ASCII; other characters are Python's. An
+# element of an array of texts of one character is a ``CharOfArray``, which may be empty.
+# What else the program does with a Text or Char (a format, a method of a text) needs the
+# characters: the capture starts again with the arguments as constants.
 
 _LAST = 0x10FFFF
 
@@ -42,12 +46,12 @@ def is_char(x: object) -> bool:
     """Whether this is a character, known or not, or one of several that are known."""
     if type(x) is Several:
         return x.is_text and all(len(text) == 1 for _, text in x.options)
-    return type(x) is Char or (type(x) is str and len(x) == 1)
+    return isinstance(x, Char) or (type(x) is str and len(x) == 1)
 
 
 def code_of(x: Any) -> Any:
     """The code point of a character."""
-    if type(x) is Char:
+    if isinstance(x, Char):
         return x.code
     if type(x) is Several:
         return united([(flag, ord(text)) for flag, text in x.options])
@@ -134,7 +138,7 @@ def is_unknown_text(x: object) -> bool:
 
 
 _REFUSED = {
-    "_operand": "an array",
+    "_operand": "an array",  # but of a character
     "__hash__": "a key, or hash(),",
     **dict.fromkeys(("__repr__", "__str__"), "the text"),
     "__format__": "format()",
@@ -146,13 +150,15 @@ refuse_methods(UnknownText, _REFUSED)
 
 def _comparison(name: str) -> Callable[[Any, Any], Any]:
     def compare(self: Char, other: object) -> Any:
+        is_equality = name in ("__eq__", "__ne__")
         if type(other) is not Several and not isinstance(other, str):
-            return NotImplemented if name not in ("__eq__", "__ne__") else name == "__ne__"
+            is_left = not is_equality or isinstance(other, np.ndarray)
+            return NotImplemented if is_left else name == "__ne__"
         if is_char(other):
-            found: Any = getattr(self.code, name)(code_of(other))
-            return found
-        if name in ("__eq__", "__ne__") and type(other) is str:
-            return name == "__ne__"
+            left, right = self.codes_beside(other)
+            return getattr(left, name)(right)
+        if is_equality and type(other) is str:
+            return self._is_text(name, other)
         raise refused("a comparison")
 
     return compare
@@ -162,7 +168,8 @@ class Char(UnknownText):
     """A text of one character."""
 
     __slots__ = ("code",)
-    _of_item = chr
+    _of_item: ClassVar[Callable[..., Any]] = chr
+    code: Any
 
     def __init__(self, code: object) -> None:
         self.code = code
@@ -184,17 +191,44 @@ class Char(UnknownText):
     def length(self) -> int:
         return 1
 
+    def plain(self) -> Char:
+        """As a text of Python's own."""
+        return self
+
     def __iter__(self) -> Iterator[Any]:
-        return iter((self,))
+        return iter((self.plain(),))
 
     def __getitem__(self, key: object) -> Any:
         if type(key) is int and -1 <= key < 1:
-            return self
+            return self.plain()
         raise refused("an item")
 
+    def __getattr__(self, name: str) -> Any:
+        found = None if name.startswith("_") else _of_each(name)
+        if found is None:
+            return super().__getattr__(name)
+
+        def method() -> Any:
+            demand(self.code < len(found))
+            made: Any = wrap(constant(found))[self.code]
+            return to_bool(made) if found.dtype == bool else Char(to_int(made))
+
+        return method
+
     def codes(self) -> TracedArray:
-        made = current().record("full", (1,), operand(self.code), np.dtype("i4"), layout=None)
-        return TracedArray(made)
+        return filled((1,), self.code)
+
+    def _operand(self) -> Operand:
+        """The array of rank 0 that NumPy makes of a text."""
+        return filled((), self.code).view("U1")._operand()  # type: ignore[no-any-return]
+
+    def codes_beside(self, other: Any) -> tuple[Any, Any]:
+        """Ints that compare as two characters do."""
+        return self.code, code_of(other)
+
+    def _is_text(self, name: str, text: str) -> Any:
+        """Whether it is, or is not, a text that has not one character."""
+        return name == "__ne__"
 
     def is_one_of(self, texts: Iterable[object]) -> Any:
         """Whether it is one of these characters."""
@@ -207,6 +241,25 @@ class Char(UnknownText):
 
 for _name in COMPARISONS:
     setattr(Char, f"__{_name}__", _comparison(f"__{_name}__"))
+
+
+def filled(shape: tuple[int, ...], code: object) -> TracedArray:
+    """An array of one code."""
+    made = current().record("full", shape, operand(code), np.dtype(np.int32), layout=None)
+    return TracedArray(made)
+
+
+@cache
+def _of_each(name: str) -> np.ndarray | None:
+    """What a method without arguments gives of each character of ASCII: bools, or codes."""
+    try:
+        found = [getattr(chr(code), name)() for code in range(128)]
+    except (AttributeError, TypeError):
+        return None
+    if all(type(x) is bool for x in found):
+        return np.array(found)
+    is_text = all(type(x) is str and len(x) == 1 for x in found)
+    return np.array(list(map(ord, found))) if is_text else None
 
 
 class Text(UnknownText):
@@ -311,7 +364,7 @@ def joined(items: Any) -> Any:
         codes = codes_of_items(form, [wrap(array) for array in arrays])
         return None if codes is None else Text(codes)
     if isinstance(items, Text | Char):
-        return items
+        return items.plain() if isinstance(items, Char) else items
     items = plain_list(items)
     if type(items) not in (list, tuple) or not any(isinstance(x, UnknownText) for x in items):
         return None

@@ -102,7 +102,7 @@ def contained(door: StatementDoor, x: object, items: Any) -> Any:
     is_there = items._has(x) if isinstance(items, Traced | Bounded) else NotImplemented
     if is_there is not NotImplemented:
         return is_there
-    if type(x) is Char and _may_hold(items):
+    if isinstance(x, Char) and _may_hold(items):
         return x.is_one_of(items)
     if isinstance(items, dict) and (is_there := _has_key(items, x)) is not None:
         return is_there

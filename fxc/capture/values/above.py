@@ -37,6 +37,7 @@ class Above:
     counted: Callable[[Any], Any]  # what a loop runs over; None where Python does
     elements_in_order: Callable[[Any], object]  # what a loop over ``x.flat`` runs over
     decoded: Callable[[Any], object]  # ``x.tobytes().decode()``
+    character: Callable[[Any], Any]  # the element that an array of rank 0 shows
     text_of: Callable[[Any], Any]  # whose characters have these codes
 
     repeated: Callable[[list[Any], Dim], object]  # ``items * count``
