@@ -198,7 +198,9 @@ def _kind_of(value: Any, depth: int = 0) -> object:
     if kind is dict:
         if not all(type(key) is str for key in value):
             return (kind, frozenset(map(type, value)), frozenset(map(type, value.values())))
-        return (kind, *((key, _kind_of(item, depth + 1)) for key, item in value.items()))
+        kinds = {key: _kind_of(item, depth + 1) for key, item in value.items()}
+        alike = frozenset(kinds.values())  # then the keys may be data, such as words
+        return (kind, alike if len(alike) == 1 else frozenset(kinds.items()))
     items = [_kind_of(item, depth + 1) for item in value]
     return (kind, tuple(items) if kind is tuple else frozenset(items))
 

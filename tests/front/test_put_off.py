@@ -121,3 +121,18 @@ def test_what_a_call_imports_is_there_when_it_is_captured_again(tmp_path, monkey
         sys.modules.pop("late_module_of_this_test", None)
     info = compiled.cache_info()
     assert (info.native_calls, info.eager_calls, info.part_calls) == (2, 1, 0)
+
+
+def test_dicts_by_words_are_of_one_kind(as_users: None) -> None:
+    """Each order of the words was another kind, with captures of its own, which never paid."""
+
+    def found(places: dict[str, list[int]]) -> list[int]:
+        kept = set(places["a"])
+        return sorted(kept & set(places["b"]))
+
+    compiled, rng = fxc.compile(found), np.random.default_rng(0)
+    for _ in range(30):
+        words = rng.permutation(list("abcdefgh")).tolist()
+        places = {word: rng.permutation(20)[: rng.integers(4, 9)].tolist() for word in words}
+        assert compiled(places) == found(places)
+    assert compiled.cache_info().variants < 10
