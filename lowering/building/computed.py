@@ -22,13 +22,23 @@ from .index_maps import is_view_copy
 from .indexed import wrap_operands
 from .pointwise import loop_dtypes, rule_of, runs_inner_loop
 from .scope import NEVER
-from .stores import store, whole
+from .stores import is_large, store, whole
 
 
 def pointwise(context: Context, node: Node) -> None:
     """An elementwise operator: by its rule, or by NumPy's inner loop."""
     if runs_inner_loop(node):
         applied(context, node)
+    else:
+        inline(context, node)
+
+
+def unset(context: Context, node: Node) -> None:
+    """A large array of which nothing is set has a buffer that is not filled, for several readers:
+    they find the same in it.
+    """
+    if context.scope.uses.get(node.output, 0) > 1 and is_large(context, node.output):
+        context.put(node.output, context.new_buffer(node.output.type))
     else:
         inline(context, node)
 

@@ -26,7 +26,7 @@ from . import counting
 from .build import visit
 from .complex_nodes import RULES as COMPLEX_RULES
 from .complex_rules import MadeRule
-from .computed import applied, attempted, inline, ordered, pointwise, wrap_index
+from .computed import applied, attempted, inline, ordered, pointwise, unset, wrap_index
 from .context import Context, NativeKernel
 from .coverage import NATIVE_DTYPES, has_halves, moves, types_in
 from .indexed import has_index, update_dtypes
@@ -233,6 +233,7 @@ _JOIN = NativeKernel(join)
 _BY_NAME = {
     "wrap_index": NativeKernel(wrap_index, _has_places, checks=True),
     "arange": NativeKernel(inline, _counts),
+    "empty": NativeKernel(unset, _fills),
     "index_put": NativeKernel(scatter),
     "index_reduce": NativeKernel(scatter, _has_update),
     "masked_put": NativeKernel(_put_masked, _has_axes, checks=True),

@@ -128,8 +128,11 @@ def _may_be_anything(context: Context, value: Operand) -> bool:
     """
     if not isinstance(value, Value) or not is_unset(context, value):
         return False
-    if context.scope.uses.get(value) != 1:
-        return False
+    return context.scope.uses.get(value) == 1 and is_large(context, value)
+
+
+def is_large(context: Context, value: Value) -> bool:
+    """Whether an array lies outside of the stack frame."""
     size = product(value.type.shape) * value.type.dtype.itemsize
     return not isinstance(size, int) or size > context.machine.frame
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -103,3 +104,20 @@ def test_places_that_are_shared_hold_one_array_at_a_time(size: int) -> None:
         for found, expected in zip(compiled(x, y), loops(x, y), strict=True):
             assert found.tobytes() == expected.tobytes()
     assert compiled.cache_info().eager_calls == 0
+
+
+def test_what_is_not_set_is_filled_for_no_reader() -> None:
+    """Each set of an iteration began with zeros in all of the room that there is for members."""
+
+    def distinct(x):
+        found = []
+        for i in range(3, len(x)):
+            found.append(len({int(v) for v in x[i - 3 : i]}))
+        return found
+
+    compiled = fxc.compile(distinct, fullgraph=True)
+    x = np.array([1.0, 2.0, 2.0, 2.0, 5.0, 2.0, 1.0])
+    assert compiled(x) == distinct(x)
+    loops = str(compiled.inspect(x).loops)
+    (room,) = set(re.findall(r"temp \w+: int64\[(\d{4,})\]", loops))
+    assert f"in 0:{room}" not in loops
