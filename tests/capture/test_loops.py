@@ -963,3 +963,65 @@ def test_bytes_moved_where_an_index_is_divided_by_a_size_of_the_loop() -> None:
     """The size was given values like a counter, at which the divisor was 0."""
     stages = fxc.compile(fft, fullgraph=True).inspect(np.arange(16.0))
     assert "bytes moved" in str(stages.loops)
+
+
+def neighbours(x):
+    seen = {}
+    for v in x:
+        for k, (dy, dx) in enumerate(((0, 1), (1, 0), (0, -1), (-1, 0))):
+            key = int(v) + dy, int(v) * dx
+            seen[key] = seen.get(key, 0) + k
+        for d in (2, 0.5):
+            key = dy, int(v * d)
+            seen[key] = seen.get(key, 0) + d
+    return seen, dy, dx, k, d
+
+
+def left_early(x):
+    found, counts, w = [], {}, None
+    for v in x:
+        for w in (0.5, 1, 2.5, 4):
+            counts[int(v * w)] = counts.get(int(v), 0) + 1
+            if v > w:
+                found.append((w, v))
+                continue
+            if v < -w:
+                break
+        else:
+            found.append((w, -v))
+    return found, counts, w
+
+
+def changed_meanwhile(x):
+    found, counts = [], {}
+    for v in x:
+        items = [3, 1, 2]
+        for m in items:
+            counts[int(v), m] = counts.get((int(v), 1), 0) + 1
+            if v > 0 and m > 1:
+                items[0] = 5
+            found.append(m)
+    return found, counts, m
+
+
+@pytest.mark.parametrize("program", [neighbours, left_early, changed_meanwhile])
+def test_items_of_a_tuple_whose_iterations_come_to_much_are_looked_up(program: Any) -> None:
+    """Each was a copy: a search on a grid of four neighbours took two seconds to compile."""
+    compiled = fxc.compile(program, fullgraph=True, dynamic=True)
+    for n in (7, 5, 9):
+        args = (np.random.default_rng(n).standard_normal(n) * 3,)
+        assert difference(run(program, args), run(compiled, args)) == ""
+    assert not compiled.cache_info().eager_calls
+
+
+def test_copies_of_iterations_are_few() -> None:
+    def around(x, moves):
+        seen = {}
+        for v in x:
+            for dy, dx in moves:
+                seen[int(v) + dy, dx] = seen.get((dy, dx), 0) + 1
+        return seen
+
+    x, moves = np.arange(5.0), ((0, 1), (1, 0), (0, -1), (-1, 0))
+    known = [control_nodes(lambda x, m=moves[:n]: around(x, m), (x,))[1] for n in (1, 2, 4)]
+    assert known[2] < known[1] < 2 * known[0]

@@ -17,7 +17,7 @@ from ..arrays.counting import bound_size
 from ..forms.truths import flag_of, going_on
 from ..numbers.python_numbers import arithmetic, logical_not, to_bool, to_int
 from ..numbers.traced_int import TracedInt, decide_in_loops, wrap_dim
-from ..regions.counted import FEW, Bounded, Counted, counted, of_one_thing, over_numbers
+from ..regions.counted import Bounded, Counted
 from ..regions.loop_guards import check_guards
 from ..regions.needed import StatementDoor
 from ..regions.recording import Recording
@@ -26,6 +26,7 @@ from ..session.refusing import How, Requests, Respecialise, constants, refusal
 from ..staging.plans import LoopPlan
 from ..values.maybe_set import UNBOUND
 from ..values.operands import operand, record, wrap
+from .few_iterations import NONE_TO_COPY, iterations_of
 from .growing import Growing
 from .loops import CapturedLoop, Round
 from .outcome import Outcome
@@ -37,11 +38,7 @@ _FEW_ITEMS = 16  # of a list, which are better known one by one
 
 
 class ForLoop(CapturedLoop):
-    """A ``for`` statement: gives ``(item, *variables)`` for each time that the body is run.
-
-    One that is ``deep``, around loops in loops, is not run by Python for its few iterations: the
-    copies would multiply. If the program cannot be captured so, it is.
-    """
+    """A ``for`` statement: gives ``(item, *variables)`` for each time that the body is run."""
 
     def __init__(
         self,
@@ -53,16 +50,11 @@ class ForLoop(CapturedLoop):
     ) -> None:
         plan = LoopPlan(*given)
         super().__init__(door, plan, rebound, env)
-        found = None if self.by_python else over_numbers(counted(of_one_thing(iterable)))
-        self._by_copies = Requests()  # the request to run it by Python nevertheless
-        whole = How.AS_A_WHOLE in self.session.asked(self._label)
-        if type(found) is Counted and type(found.count) is int and found.count <= FEW * (not whole):
-            copies = self._to(How.FEW_ITERATIONS)
-            if not plan.deep or found.count < 2 or copies <= self.session.requests:
-                found = None
-            else:
-                self._by_copies = copies
-                self.session.retries |= copies
+        self._few = NONE_TO_COPY
+        if not self.by_python:
+            self._few = iterations_of(self.session, self._label, iterable, plan.deep)
+        found = self._few.over
+        self.session.retries |= self._few.otherwise
         self._items: Any = iter(iterable) if found is None else None
         self.over: Any = found
         self._first = 0
@@ -154,8 +146,8 @@ class ForLoop(CapturedLoop):
 
     @property
     def fallback(self) -> Requests:
-        if self._by_copies or self._counted_items:
-            return self._by_copies or self._counted_items
+        if self._few.otherwise or self._counted_items:
+            return self._few.otherwise or self._counted_items
         if self.first_apart:
             return self.first_apart
         if self._rounds and self._ends_apart:
@@ -228,6 +220,9 @@ class ForLoop(CapturedLoop):
         after = self.of(env)
         if self._items is not None:
             self.values = after
+            if self._few.is_too_much(self.session.operations - self._operations):
+                raise Respecialise(*self._few.seen)
+            self._few = NONE_TO_COPY
             if self._stop is not None:
                 self._end_if(going_on(env[self._stop]))
             return
