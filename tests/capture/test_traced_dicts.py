@@ -530,18 +530,32 @@ def stored_while_running(x):
     return d
 
 
-def in_the_order_of_a_set(x):
-    seen = set()
+def of_a_dict_with_its_table(x):
+    d = {}
     for v in x:
-        seen.add(int(v * 300))
-    return [k for k in seen]  # noqa: C416
+        d[int(v * 40)] = v
+    return set(d)
+
+
+def with_members_that_collide(x):
+    """That 15 came first is nowhere to be seen: its place is that of 7."""
+    s = {7, 15}
+    for v in x:
+        s.add(int(v * 40))
+    return s
+
+
+def in_the_order_of_characters(x):
+    s = {chr(97 + int(v) % 26) for v in x}
+    return [c for c in s]  # noqa: C416
 
 
 @pytest.mark.parametrize(
     "fn",
     [
-        *(in_the_order_of_a_set, of_several_sets, updated_by_a_set, a_set_that_loses_some),
-        *(of_bools, of_floats, stored_while_running),
+        *(of_several_sets, updated_by_a_set, a_set_that_loses_some, in_the_order_of_characters),
+        *(of_bools, of_floats, stored_while_running, of_a_dict_with_its_table),
+        with_members_that_collide,
     ],
     ids=lambda fn: fn.__name__,
 )
@@ -551,3 +565,51 @@ def test_left_to_python(fn: Callable[..., Any]) -> None:
         fxc.compile(fn, fullgraph=True)(SIGNALS[0])
     compiled = fxc.compile(fn)
     assert repr(fn(SIGNALS[0])) == repr(compiled(SIGNALS[0]))
+
+
+def of_ints(x):
+    seen, start = set(), {3}
+    for v in x:
+        seen.add(int(v))
+        start.add(int(v) + 1)
+    found = []
+    for k in seen:
+        found.append(k)
+    return found, [k * 2 for k in seen if k % 3], list(seen), list(start), {k: k + 1 for k in start}
+
+
+def of_tuples(x):
+    alive = {(int(v), int(v) // 3 - 1) for v in x}
+    counts = {}
+    for i, j in alive:
+        for d in (-1, 0, 1):
+            counts[i + d, j] = counts.get((i + d, j), 0) + 1
+    new = {k for k, n in counts.items() if n > 1 or k in alive}
+    return counts, [i - j for i, j in new], new
+
+
+def while_it_grows(x):
+    seen, firsts = set(), []
+    for v in x:
+        seen.add(int(v))
+        if len(seen) % 4 == 0:
+            for k in seen:
+                firsts.append(k)
+                break
+    return firsts
+
+
+@pytest.mark.parametrize("fn", [of_ints, of_tuples, while_it_grows])
+def test_loops_over_sets_have_the_order_of_cpythons_tables(fn: Callable[..., Any]) -> None:
+    compiled, rng = fxc.compile(fn, fullgraph=True, dynamic=True), np.random.default_rng(0)
+    for most in (4, 30, 2**7, 2**54):
+        for n in (3, 5, 6, 40, 700):
+            x = rng.integers(-most, most, n) * rng.choice([1, 1, 64])
+            assert repr(compiled(x)) == repr(fn(x))
+    assert not compiled.cache_info().eager_calls
+
+
+def test_ints_that_are_hashed_by_their_remainder_are_pythons() -> None:
+    compiled = fxc.compile(of_ints, fullgraph=True)
+    x = np.array([2**61 - 1, 5, -1, 2**61, 0, 2**62])
+    assert repr(compiled(x)) == repr(of_ints(x))

@@ -5,14 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable
 from typing import Any, TypeVar
 
-from fxc.ir.error_kinds import KEYS_OF_DATA
 from fxc.ir.later import import_later
 
-from ..session.refusing import How, refusal
+from ..session.refusing import How
 from ..session.session import current
 from ..values.operands import settled
 from .dict_tables import sure
 from .traced_dicts import LOSING, Keyed, any_order
+
+# See Note [Rooms with one door].
+_in_table_order = import_later("fxc.capture.dicts.set_orders", "in_table_order")
+_is_as_added = import_later("fxc.capture.dicts.set_orders", "is_as_added")
+_unordered = import_later("fxc.capture.dicts.set_orders", "unordered")
 
 _Key = TypeVar("_Key")
 Operator = Callable[["TracedSet", object], Any]
@@ -68,8 +72,13 @@ def without(left: Iterable[_Key], right: object, other: Collection[_Key]) -> set
     return found
 
 
-def _unordered() -> Exception:
-    return refusal(KEYS_OF_DATA, "the order of a set with keys that depend on data is not captured")
+def made_of(found: Any, x: object) -> Any:
+    """A set, and what it has been made of, or is given, besides; by their tables CPython merges
+    others than one by one.
+    """
+    if isinstance(found, TracedSet) and isinstance(x, set | frozenset | dict):
+        found.is_added = False
+    return found
 
 
 class TracedSet(Keyed):
@@ -83,7 +92,7 @@ class TracedSet(Keyed):
 
     def __init__(self, items: Iterable[object], label: str) -> None:
         super().__init__(set, label)
-        self.is_added = How.HOLED not in current().asked(label)
+        self.is_added = How.HOLED not in current().asked(label) and _is_as_added(items)
         for key in items:
             self.table.append((self.table.as_key(key),))
 
@@ -94,7 +103,13 @@ class TracedSet(Keyed):
         return found
 
     def in_order(self, part: int | None) -> Any:
-        raise _unordered()
+        self.check_added()
+        items = self.in_any_order(part)
+        if type(items) is list:
+            if len(items) > 1:
+                raise _unordered()
+            return items
+        return _in_table_order(self.table, items) if self.table.is_readable() else items
 
     def check_added(self) -> None:
         """Refuse to show a set that has members of other sets, or has lost some."""
@@ -108,8 +123,7 @@ class TracedSet(Keyed):
 
     def update(self, *others: object) -> None:
         for other in others:
-            self.is_added &= not isinstance(other, TracedSet)
-            self._staged(taken_in, self, any_order(other))
+            self._staged(taken_in, made_of(self, other), any_order(other))
 
     def copy(self) -> Any:
         return self | set()

@@ -12,6 +12,7 @@ import numpy as np
 from ..arrays.creation import is_array
 from ..dicts.tables import KeyedTable, few_in_order
 from ..dicts.traced_dicts import Keyed, any_order
+from ..dicts.traced_sets import made_of
 from ..dicts.unknown_keys import is_text, is_unknown_key
 from ..lists.list_changes import is_list
 from ..lists.sized_lists import in_order, of_elements, of_ints
@@ -217,7 +218,7 @@ def dict_or_set(kind: type) -> Any:
         if isinstance(x, Keyed) and issubclass(x.of, kind):
             return x.renewed()
         if kind is set and x is not None and is_run_over(x) and type(settled(x)) is not Text:
-            return fold_items(door, set, settled(x))
+            return made_of(fold_items(door, set, settled(x)), x)
         if kind is set and x is not None:
             return door.set_of(*door.runnables(args)[0])
         return door.made(kind(*door.kept(args), **door.kept_options(kwargs)))
