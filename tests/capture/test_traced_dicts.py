@@ -613,3 +613,54 @@ def test_ints_that_are_hashed_by_their_remainder_are_pythons() -> None:
     compiled = fxc.compile(of_ints, fullgraph=True)
     x = np.array([2**61 - 1, 5, -1, 2**61, 0, 2**62])
     assert repr(compiled(x)) == repr(of_ints(x))
+
+
+def replaced_in_each_round(x):
+    c, before, sizes = {int(v): 1 for v in x}, {}, []
+    for i in range(len(x)):
+        new = {}
+        for k, v in c.items():
+            new[k // 2] = new.get(k // 2, 0) + v * (i + 1)
+        before = c
+        c = new
+        c[-i] = i
+        sizes.append(len(before))
+    return c, sizes, c.get(0)
+
+
+def replaced_by_a_condition(x):
+    c, best, most = {}, {}, 0
+    for i in range(len(x)):
+        c[int(x[i])] = i
+        if i % 3 == 2:
+            new = {}
+            for k, v in c.items():
+                new[k + 1, v] = 2.5
+            if len(new) > most:
+                best, most = new, len(new)
+            c = {}
+    return c, best, most
+
+
+def replaced_sets(x):
+    alive, steps, last = {int(v) for v in x}, 0, -1
+    while alive and steps < len(x):
+        new = set()
+        for k in alive:
+            if k % 3:
+                new.add(k // 2)
+                new.add(k - 3)
+        alive, last = new, len(alive)
+        steps += 1
+    return alive, steps, last
+
+
+@pytest.mark.parametrize("fn", [replaced_in_each_round, replaced_by_a_condition, replaced_sets])
+def test_dicts_and_sets_that_replace_one_another(fn: Callable[..., Any]) -> None:
+    """A loop around them was unrolled: compiled anew for each number of iterations."""
+    compiled = fxc.compile(fn, fullgraph=True, dynamic=True)
+    for n in (3, 4, 9, 12):
+        x = np.random.default_rng(n).integers(-40, 40, n).astype(float)
+        assert repr(compiled(x)) == repr(fn(x))
+    assert compiled.cache_info().variants == 1
+    assert not compiled.cache_info().eager_calls

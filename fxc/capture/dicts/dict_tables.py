@@ -15,12 +15,12 @@ from fxc.ir.graph import Value
 from fxc.ir.symbols import Dim
 
 from ..forms.form import Form, columns_of, key_shape, types_of
-from ..forms.items import item_of
+from ..forms.items import arrays_in, item_of
 from ..forms.mixed import number_of
 from ..forms.options import options_in
 from ..forms.several import Several, united
 from ..forms.truths import demand
-from ..lists.list_buffers import Buffer
+from ..lists.list_buffers import Buffer, any_of
 from ..lists.list_contents import MOST_KEYS
 from ..lists.list_room import Int
 from ..lists.texts import Char, code_of, is_char
@@ -222,6 +222,34 @@ class KeyedBuffer(Buffer):
         if self.takes_in(item):
             self.session.door.staged(stored)(self, item)
 
+    def take_items(self, other: KeyedBuffer) -> bool:
+        """Hold the items of another one, made here, instead; False if that cannot be had."""
+        theirs = other._room
+        samples = list(other._items) if theirs is None else [any_of(theirs.form)]
+        if any(True for x in samples for _ in arrays_in(x)) or type(self) is not type(other):
+            return False
+        owner = self.owner_of_change()
+        assert owner is not None
+        if not (samples or self._items or self._room):
+            return True
+        if not self.has_room(owner, *samples):
+            owner.wishes.note(self, samples, once=False)
+        else:
+            self.set_count(0)
+            if theirs is None:
+                self.fill(0)
+                for item in samples:
+                    self.store(item)
+            else:
+                self.session.door.staged(replaced)(self, other, other.number())
+        return True
+
+    def set_count(self, count: Int) -> None:
+        """Have so many items, of which the table does not tell yet."""
+        demand(count <= wrap_dim(self.room.most))
+        self.room.set_count(count)
+        self.forget_length()
+
     def put_value(self, place: Int, item: tuple[object, ...]) -> None:
         """Store what belongs to the key of an item, which stays."""
         if len(item) > 1:
@@ -301,6 +329,13 @@ def stored(items: KeyedBuffer, item: tuple[object, ...]) -> None:
     items.put_value(number - 1, item)
     if is_new and items.is_crowded():
         items.fill()
+
+
+def replaced(items: KeyedBuffer, other: KeyedBuffer, count: Int) -> None:
+    items.set_count(count)
+    for place in range(count):
+        items.put_again(place, other.at(place))
+    items.fill()
 
 
 def filled(items: KeyedBuffer, count: Int) -> None:

@@ -113,6 +113,15 @@ class Keyed(WithLength, Limited):
         first = table.at(0)[0] if table.items is None else table.items[0][0]
         return self._staged(best, items, first, key, largest)
 
+    # -------------------------------------------------------- taking another's place
+
+    def is_made_in(self, region: int) -> bool:
+        return self.table.is_made_in(region)
+
+    def take_items(self, other: Keyed) -> bool:
+        """Hold what another one, made here, holds instead; False if that cannot be had."""
+        return self.of is other.of and self.table.take_items(other.table)
+
     # -------------------------------------------------------- what is refused
 
     def refused(self, what: str) -> Exception:

@@ -116,6 +116,10 @@ class TracedSet(Keyed):
         if not self.is_added:
             raise _unordered()
 
+    def take_items(self, other: Keyed) -> bool:
+        self.is_added &= isinstance(other, TracedSet) and other.is_added
+        return super().take_items(other)
+
     def add(self, key: object) -> None:
         self.table.store((self.table.as_key(sure(settled(key))),))
 

@@ -1,4 +1,4 @@
-"""Variables that are another list after an iteration, or an arm: ``frontier = found``.
+"""Variables that are another list, dict or set after an iteration, or an arm: ``frontier = found``.
 
 See Note [Lists that replace one another].
 """
@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from types import FrameType, FunctionType, ModuleType
 from typing import Any
 
+from ..dicts.traced_dicts import Keyed
 from ..lists.traced_lists import TracedList
 from ..outside.containers import External
 from ..regions.needed import StatementDoor
@@ -25,7 +26,7 @@ from ..values.operands import Traced
 # nobody else has it; so it is with the arms of a branch. It takes over the items of the new one,
 # which nobody else has either, and is what the variable holds in all iterations: what a loop
 # carries is arrays, not lists. Who has a list is found by going through all that the program's
-# functions can reach.
+# functions can reach. It is the same with dicts and sets of the graph.
 
 _OPAQUE = (type, ModuleType, External, FrameType, Session)
 # The door itself, and what NumPy's Python code has in place of NumPy's modules.
@@ -59,9 +60,16 @@ def keep_lists(
 
 
 def _is_another(door: StatementDoor, old: object, x: object) -> bool:
-    """Whether these are two lists of the graph; asks for them where they are Python's."""
+    """Whether these are two lists, dicts or sets of the graph; asks for them where they are
+    Python's.
+    """
     if old is x or not (is_list(old) and is_list(x)):
         return False
+    if isinstance(old, Keyed) or isinstance(x, Keyed):
+        for each in (old, x):
+            if not isinstance(each, Keyed):
+                door.dicts.ask(each)
+        return type(old) is type(x)
     if type(old) is list or type(x) is list:
         _ask_for(door, old, x)
     return type(old) is type(x) is TracedList
@@ -73,8 +81,8 @@ def _stored(door: StatementDoor) -> Iterator[Any]:
 
 
 def is_list(x: object) -> bool:
-    """Whether this is a list that the program makes."""
-    return type(x) is list or type(x) is TracedList
+    """Whether this is a list that the program makes, or a dict or a set."""
+    return type(x) in (list, dict, set, TracedList) or isinstance(x, Keyed)
 
 
 def is_variable(name: str) -> bool:
