@@ -664,3 +664,16 @@ def test_dicts_and_sets_that_replace_one_another(fn: Callable[..., Any]) -> None
         assert repr(compiled(x)) == repr(fn(x))
     assert compiled.cache_info().variants == 1
     assert not compiled.cache_info().eager_calls
+
+
+def test_known_sets_that_collide_leave_in_their_order() -> None:
+    """A copy of a set has another table than one that has grown."""
+
+    def program(x, n):
+        made = {k * 37 % 101 for k in range(n)}
+        return x * 2, made, {k * 3 % 101 for k in made}, {7, 15, 23}
+
+    compiled = fxc.compile(program)
+    for n in (4, 6, 15, 18, 40):
+        assert repr(compiled(1.5, n)) == repr(program(1.5, n))
+    assert not compiled.cache_info().eager_calls

@@ -6,7 +6,9 @@ See Note [Orders of sets].
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterable
+from random import Random
 from typing import Any
 
 import numpy as np
@@ -35,6 +37,7 @@ from .dict_tables import LEAST_PLACES, KeyedBuffer
 # from process to process.
 
 _PLACES = 8  # of a table at first
+_TRIES = 20  # to find in which order members have been added
 _LOW = 0xFFFFFFFF
 _SHIFTED = (1 << 59) - 1  # what is left of 64 bits behind those that are shifted out
 _MODULUS = (1 << 61) - 1  # by which ints beyond it are hashed
@@ -48,17 +51,49 @@ def unordered() -> Exception:
     return refusal(KEYS_OF_DATA, "the order of a set with keys that depend on data is not captured")
 
 
+def order_to_add(items: set[Any]) -> tuple[Any, ...] | None:
+    """The members of a set in an order in which adding them to an empty one gives the order that
+    they have in it; None if a copy has that order. Raises ``CaptureError`` if none is found.
+    """
+    shown = list(items)
+    if list(items.copy()) == shown:
+        return None
+    places = _places_of(items)
+    met = Counter(hash(x) & (places - 1) for x in shown)
+    alone = [x for x in shown if met[hash(x) & (places - 1)] == 1]  # before the table grows
+    others, rng = [x for x in shown if x not in set(alone)], Random(0)
+    for _ in range(_TRIES):
+        order = alone + others
+        for _ in shown:
+            again = list(_added(order))
+            wrong = next((k for k, x in enumerate(again) if x != shown[k]), None)
+            if wrong is None:
+                return tuple(order)
+            order.remove(again[wrong])  # it came too early for another one
+            order.insert(order.index(shown[wrong]) + 1, again[wrong])
+        rng.shuffle(others)
+    raise unordered()
+
+
+def _added(items: Iterable[Any]) -> set[Any]:
+    found: set[Any] = set()
+    for each in items:
+        found.add(each)
+    return found
+
+
+def _places_of(items: set[Any]) -> int:
+    return max((sys.getsizeof(items) - sys.getsizeof(set())) // 16, _PLACES)
+
+
 def is_as_added(items: set[Any]) -> bool:
     """Whether the table of a set is what adding its members to an empty one in any order gives."""
     if len(items) < 2:
         return True
-    again: set[Any] = set()
-    for each in items:
-        again.add(each)
-    places = max((sys.getsizeof(items) - sys.getsizeof(set())) // 16, _PLACES)
+    places = _places_of(items)
     are_ints = all(type(part) is int for x in items for part in (x if type(x) is tuple else (x,)))
     homes = {hash(x) & (places - 1) for x in items}
-    return are_ints and len(homes) == len(items) and sys.getsizeof(again) == sys.getsizeof(items)
+    return are_ints and len(homes) == len(items) and _places_of(_added(items)) == places
 
 
 class _Order:

@@ -55,6 +55,7 @@ from ..values.snapshots import Held
 from .listed import ExpressionParts, Lists
 
 # See Note [Rooms with one door].
+_order_to_add = import_later("fxc.capture.dicts.set_orders", "order_to_add")
 check_rows = import_later("fxc.capture.epilogue.classed", "check_rows")
 
 
@@ -293,7 +294,9 @@ class ExpressionBuilder(ExpressionParts):
         if kind in (set, frozenset) and not is_plain(x):  # what stands for objects leaves as they
             return f"{kind.__name__}(({self._items(x)}))"
         if kind is set:
-            return f"{self._constant(x)}.copy()"
+            order = _order_to_add(x)
+            made = self._constant(x if order is None else order)
+            return f"{made}.copy()" if order is None else f"{{key for key in {made}}}"
         if kind is SimpleNamespace:
             return f"SimpleNamespace(**{self._dict(vars(x))})"
         if is_dict_class(kind):
