@@ -45,7 +45,8 @@ from fxc.lowering.nests.statements import (
     While,
     blocks_of,
 )
-from fxc.lowering.nests.together import Together
+from fxc.lowering.nests.together import Sums, Together
+from fxc.lowering.operators.einsum_order import added_up
 from fxc.lowering.operators.python_rules import FAILING
 from fxc.lowering.operators.scalar_rules import COMPLEX_MATH
 from fxc.ops.kernels import kernel_of
@@ -169,6 +170,8 @@ class _Run:
                     behind = place * fewer
                     product = np.matmul(vector, self.array(y)[:, behind:])
                     self.array(out)[place, :, behind:] = product
+            case Matmul(out, x, y, sums=Sums() as sums):
+                added_up(sums, self.array(x), self.array(y), self.array(out))
             case Matmul(out, x, y):
                 np.matmul(self.array(x), self.array(y), out=self.array(out))
             case Apply("sort", out, keys=None):

@@ -48,6 +48,8 @@ while_loop = import_later("fxc.lowering.building.control", "while_loop")
 contraction = import_later("fxc.lowering.building.contraction", "contraction")
 segments = import_later("fxc.lowering.building.segments", "segments")
 chosen_sums = import_later("fxc.lowering.building.chosen_sums", "chosen_sums")
+einsum = import_later("fxc.lowering.building.einsum", "einsum")
+has_einsum = import_later("fxc.lowering.building.einsum", "covers")
 check_count = import_later("fxc.lowering.building.masked", "check_count")
 
 
@@ -239,6 +241,7 @@ _BY_NAME = {
     "masked_put": NativeKernel(_put_masked, _has_axes, checks=True),
     "matmul": NativeKernel(contraction, partial(_has_product, most=64)),
     "dot": NativeKernel(contraction, partial(_has_product, most=2)),
+    "einsum": NativeKernel(einsum, has_einsum),
     "sort": NativeKernel(applied, _sorts_rows),
     "argsort": NativeKernel(ordered, _sorts_rows),
     "sum": NativeKernel(counting.total, has_nest),

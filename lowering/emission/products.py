@@ -22,11 +22,15 @@ from .llvm_text import kind_name, scalar_type
 from .one_product import Product, call_inner_loop, leading, matrix, product_at
 from .side_by_side import declare_dots
 from .small_products import emit_small
+from .sums_of_products import emit_sums
 from .together import emit_together
 
 
 def emit_matmul(emitter: Emitter, stmt: Matmul) -> None:
     """Loops over the leading dims around calls of the inner loop, or of functions that add up."""
+    if stmt.sums is not None:
+        emit_sums(emitter, stmt, stmt.sums)
+        return
     if stmt.together is not None:
         emit_together(emitter, stmt)
         return

@@ -121,7 +121,9 @@ def _sets_flags(stmt: Stmt) -> bool:
             return (is_float and op not in SILENT) or op in _INTEGERS or op.endswith(" of scalars")
         case Accumulate(dtype=dtype, combine=combine):
             return dtype.kind == "f" and combine not in SILENT
-        case Matmul() | Apply() | Boxed():
+        case Matmul(sums=sums):
+            return sums is None  # NumPy's einsum tells of nothing
+        case Apply() | Boxed():
             return True
     return False
 

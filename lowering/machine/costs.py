@@ -115,6 +115,9 @@ class Costs:
     small_products: int = 1 << 15
     small_whole: int = 128
 
+    # Rows of sums of products that are made at once: enough to wait for no addition.
+    sums_rows: int = 4
+
     # Rows that a loop updates again and again: bytes of one (of a longer one each step would meet a
     # page of its own), and times that an element is read where a copy that lies otherwise pays.
     updates_row: int = 1 << 15

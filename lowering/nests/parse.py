@@ -38,12 +38,12 @@ from .statements import (
     walk,
 )
 from .text_header import standard_inputs, standard_results
-from .together import Together
+from .together import Sums, Together, Way
 
 Block = tuple[Stmt, ...]
 _ACCUMULATE = re.compile(r"([\w.]+) = (\w+) (.+)  \[([^\[\]]*(?:\[.*\])?[^\[\]]*)\]")
 _CALL = re.compile(r"(.+?) = numpy\.([\w.:]+)\((.*)\)((?:  (?:size|fails|brief)\b.*)?)")
-_MATMUL = re.compile(r"([\w.]+) = (begin )?matmul\(([\w.]+), ([\w.]+)\)( (?:up to|from|of) .*)?")
+_MATMUL = re.compile(r"([\w.]+) = (begin )?matmul\(([\w.]+), ([\w.]+)\)( (?:up to|from|of|in) .*)?")
 _APPLY = re.compile(r"(\w+) ([\w.]+)(?: of ([\w.]+))?")
 
 
@@ -282,6 +282,12 @@ class _Parser:
                 fewer = line.integer()
                 line.expect("fewer")
             stmt = replace(stmt, together=Together(most, vectors, columns, fewer))
+        elif line.accept("in"):
+            way: Way = "in lanes" if line.accept("lanes") else "in turn"
+            if way == "in turn":
+                line.expect("turn")
+            onto = line.accept("onto")
+            stmt = replace(stmt, sums=Sums(way, onto or line.accept("added"), onto))
         self.add(stmt)
 
     def apply(self, line: LoopLine, found: re.Match[str]) -> None:

@@ -26,7 +26,7 @@ from fxc.ir.symbols import Dim, computed_in
 
 from .boxed_args import boxed_buffers
 from .buffers import Atom
-from .together import Together
+from .together import Sums, Together
 
 Order = OneOf["any", "sequential", "pairwise", "complex pairwise"]
 Ends = OneOf["rest", "again", "overlapping", "reaching", "end first", "ends first"]
@@ -233,6 +233,7 @@ class Matmul:
     A product of two vectors may be made in two parts: of its first ``done`` elements one with
     ``begun`` has the accumulators, in the column ``place`` of that buffer. One that has ``done``
     alone fills such a buffer, for the vectors of a batch. See ``growing_products``, ``Together``.
+    With ``sums`` it is a part of an einsum: stacks of matrices, whose strides may be anything.
     """
 
     out: str
@@ -243,6 +244,7 @@ class Matmul:
     begun: str | None = None
     place: Dim = 0
     together: Together | None = None
+    sums: Sums | None = None
 
 
 @frozen
@@ -342,8 +344,10 @@ _TOUCHING = frozenset({Load, Store, *_BLOCKS, Matmul, Apply, Boxed})
 def whole_buffers(stmt: Call) -> Iterator[tuple[str, bool]]:
     """The buffers that a call is given, and whether it writes them."""
     match stmt:
-        case Matmul(out, x, y, begun=begun):
+        case Matmul(out, x, y, begun=begun, sums=sums):
             yield from ((out, True), (x, False), (y, False))
+            if sums is not None and sums.adds:
+                yield out, False
             if begun is not None:
                 yield begun, False
         case Apply(out=out, keys=keys):

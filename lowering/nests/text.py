@@ -185,6 +185,8 @@ class _Printer:
                     begin, end = "begin ", f" up to {done}"
                 elif stmt.together is not None:
                     end = f" {stmt.together}"
+                elif stmt.sums is not None:
+                    end = f" {stmt.sums}"
                 self.say(f"{pad}{out} = {begin}matmul({x}, {y}){end}")
             case Apply(function, out, keys=keys):
                 of = f" of {keys}" if keys is not None else ""

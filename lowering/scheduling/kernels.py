@@ -115,7 +115,7 @@ def _kernel(program: Program, stmt: Loop | Matmul, times: int | None) -> Kernel:
     nest = stmt if isinstance(stmt, Loop) else None
     return Kernel(
         str(stmt.loc or ""),
-        loops_text(nest) if nest is not None else "a product of matrices, by NumPy's BLAS",
+        loops_text(stmt) if isinstance(stmt, Loop) else _product_text(stmt),
         tuple(_shown(program, name) for name in read),
         tuple(_shown(program, name) for name in written),
         times,
@@ -123,6 +123,10 @@ def _kernel(program: Program, stmt: Loop | Matmul, times: int | None) -> Kernel:
         _operations(program, (stmt,), {}),
         () if nest is None else tuple(reasons(program, nest)),
     )
+
+
+def _product_text(stmt: Matmul) -> str:
+    return "a product of matrices, " + ("by NumPy's BLAS" if stmt.sums is None else str(stmt.sums))
 
 
 def _shown(program: Program, name: str) -> str:

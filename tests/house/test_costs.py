@@ -33,6 +33,7 @@ RIGHT: dict[str, set[str]] = {
     "emission/store_log.py": {"SHIFT", "MANY", "_RECORD"},
     "emission/undo.py": {"_BLOCK"},
     "operators/dot_order.py": {"LONGEST", "_LENGTHS"},
+    "operators/einsum_order.py": {"BLOCK", "VECTOR"},
     "operators/matrix_order.py": {"LEAST", "MOST", "_SHORT", "_LONG", "_LARGE", "_PRIME"},
     "operators/python_rules.py": {"_LIBRARY_COST"},
     "operators/scalar_rules.py": {"NEARLY_EXACT"},

@@ -1,4 +1,4 @@
-"""Metas of functions that NumPy itself runs: medians, searches, transforms, ``np.einsum``."""
+"""Metas of functions that NumPy itself runs: medians, searches, transforms."""
 
 from __future__ import annotations
 
@@ -11,15 +11,16 @@ import numpy as np
 from fxc.ir.bounds import decide
 from fxc.ir.error_kinds import NUMPY_OPTION
 from fxc.ir.errors import uncapturable
+from fxc.ir.later import import_later
 from fxc.ir.size_functions import counted_size
 from fxc.ir.size_guards import guard
 from fxc.ir.symbols import Dim
 from fxc.ir.types import ArrayType, ScalarType, Type, array_type, ordered_strides, stride_order
 
 from ..table import TABLE
-from .layout import fresh_strides, is_c_ordered
+from .layout import fresh_strides
 from .probing import Operand, ask_bound, fail_in_numpy, key_of, quietly, sample, type_of
-from .shapes import Shape, normalize_axis, same_dim, same_shape
+from .shapes import Shape, normalize_axis, same_shape
 
 
 def _fresh(dtype: np.dtype, shape: Shape) -> Type:
@@ -203,51 +204,6 @@ def _fourier_dtype(dtype: np.dtype, kind: str, norm: str | None) -> np.dtype:
     return found.dtype
 
 
-def einsum(xs: tuple[Operand, ...], subscripts: str, optimize: bool) -> Type:
-    """``np.einsum``: the order of a result with several axes is that for operands in C order."""
-    inputs, output = subscripts.split("->")
-    sizes: dict[str, Dim] = {}
-    kinds = [type_of(x) for x in xs]
-    for labels, kind in zip(inputs.split(","), kinds, strict=True):
-        if len(labels) != kind.rank:
-            raise ValueError(f"einsum operand of {kind.rank} axes for the subscripts {labels}")
-        for label, size in zip(labels, _shape(kind), strict=True):
-            if not same_dim(sizes.setdefault(label, size), size):
-                if 1 in (size, sizes[label]):
-                    raise uncapturable(
-                        NUMPY_OPTION, "np.einsum of operands that are broadcast; use copies"
-                    )
-                raise ValueError(f"einsum operands do not agree on the size of {label}")
-    in_order = all(is_c_ordered(kind) for kind in kinds if isinstance(kind, ArrayType))
-    dtype, order = _einsum_sample(subscripts, tuple(kind.dtype for kind in kinds), optimize)
-    shape = tuple(sizes[label] for label in output)
-    if len(output) < 2:
-        return _fresh(dtype, shape)
-    if not in_order or (optimize and len(xs) > 2):
-        raise uncapturable(
-            NUMPY_OPTION,
-            "np.einsum of operands in another order than C, or of more than two with optimize=, "
-            "cannot be captured where the result has several axes; use copies of the operands",
-        )
-    return ArrayType(dtype, shape, ordered_strides(shape, order, dtype.itemsize))
-
-
-@lru_cache(maxsize=256)
-def _einsum_sample(
-    subscripts: str, dtypes: tuple[np.dtype, ...], optimize: bool
-) -> tuple[np.dtype, tuple[int, ...]]:
-    """The dtype of a result, and the order of its axes in memory for operands in C order."""
-    inputs, _ = subscripts.split("->")
-    labels = sorted(set(inputs) - {","})
-    size = {label: 2 + place for place, label in enumerate(labels)}
-    xs = [
-        np.ones([size[label] for label in each], dtype)
-        for each, dtype in zip(inputs.split(","), dtypes, strict=True)
-    ]
-    found = np.asarray(np.einsum(subscripts, *xs, optimize=optimize))
-    return found.dtype, tuple(sorted(range(found.ndim), key=lambda axis: -found.strides[axis]))
-
-
 METAS: dict[str, Callable[..., Any]] = {
     "median": _median_meta("median"),
     "nanmedian": _median_meta("nanmedian"),
@@ -267,5 +223,5 @@ METAS: dict[str, Callable[..., Any]] = {
     "bincount": bincount,
     "bincount_all": bincount_all,
     "fourier": fourier,
-    "einsum": einsum,
+    "einsum": import_later("fxc.ops.metas.einsums", "einsum"),  # See Note [Rooms with one door].
 }

@@ -1,0 +1,104 @@
+"""Sums of products, as ``np.einsum`` adds them up. See Note [Sums of products]."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from fxc.ir.flag_bits import FLAG_KINDS
+from fxc.ir.graph import Node, Operand
+from fxc.ir.symbols import Dim
+from fxc.ops.metas.einsums import sizes_of, walk
+
+from ..nests.buffers import BOOL, F32, F64, Atom, Idx
+from ..nests.neutral import neutral
+from ..nests.statements import Accumulate, Loop, Order, Stmt
+from ..operators.einsum_order import SumOrder, einsum_order
+from .body import Body
+from .context import Context
+from .stacks import are_matrices, matrices
+from .writes import free_target
+
+_QUIET = frozenset(FLAG_KINDS.values())  # NumPy tells of none
+
+
+def covers(node: Node) -> bool:
+    """Whether there is native code: for real numbers, where the order of additions is known."""
+    dtype = node.output.type.dtype
+    if node.arg("optimize") or not (dtype in (F32, F64) or dtype.kind in "biu"):
+        return False
+    return _order(node) is not None
+
+
+def _order(node: Node) -> SumOrder | None:
+    xs: Sequence[Operand] = node.arg("xs")
+    dtype = node.output.type.dtype
+    found, _ = walk(node.arg("subscripts"), [x.type for x in xs], dtype.itemsize)
+    casts = [x.type.dtype != dtype or not getattr(x.type, "aligned", True) for x in xs]
+    return einsum_order(found, dtype, casts)
+
+
+def einsum(context: Context, node: Node) -> None:
+    """The result in a buffer."""
+    order, xs = _order(node), node.arg("xs")
+    assert order is not None
+    is_float = node.output.type.dtype in (F32, F64)
+    if is_float and len(xs) == 2 and len(order.inner) == 1 and are_matrices(order):
+        matrices(context, node, order)
+    else:
+        _nest(context, node, order)
+
+
+def _nest(context: Context, node: Node, order: SumOrder) -> None:
+    """Loops over the axes of the result around loops over those that are summed."""
+    subscripts, dtype = node.arg("subscripts"), node.output.type.dtype
+    sizes = sizes_of(subscripts, [x.type for x in node.arg("xs")])
+    index = dict(zip(sizes, context.loop_vars(tuple(sizes.values())), strict=True))
+    body = Body(context)
+    total = _product(body, node, index)
+    stmts: tuple[Stmt, ...] = tuple(body.stmts)
+    walked, carried = order.walked, (_QUIET, node.output.name)
+    parts = [order.inner, order.outer]
+    if order.is_onto:
+        parts = [(*order.outer, *order.inner)]
+    add = "logical_or" if dtype == BOOL else "add"
+    zero = neutral(add, dtype)
+    for axes in parts:
+        labels = "".join(walked.labels[axis] for axis in axes)
+        if labels:
+            how: Order = "sequential" if dtype.kind == "f" else "any"
+            name = context.fresh()
+            sum_of = Accumulate(name, dtype, add, total, zero, how, len(labels), None, *carried)
+            stmts, total = (*stmts, sum_of), name
+        for label in reversed(labels):
+            stmts = (Loop(str(index[label]), sizes[label], stmts, loc=node.loc),)
+    if dtype.kind == "f" and not order.inner:  # a negative zero is none
+        rounding = Body(context)
+        rounding.quiet, rounding.node = carried
+        total = rounding.compute("add", (total, zero), (dtype, dtype), dtype)
+        stmts = (*stmts, *rounding.stmts)
+    name = free_target(context, node) or context.new_buffer(node.output.type)
+    output = subscripts.split("->")[1]
+    stores = context.cells(name, tuple(index[label] for label in output), total)
+    kept = [label for labels in walked.labels for label in labels if label in output]
+    around = [index[label] for label in kept]
+    context.emit_nest(around, [sizes[label] for label in kept], (*stmts, *stores), node.loc)
+    context.put(node.output, name)
+
+
+def _product(body: Body, node: Node, index: dict[str, Dim]) -> Atom:
+    """The product of one element of each operand."""
+    dtype, inputs = node.output.type.dtype, node.arg("subscripts").split("->")[0].split(",")
+    found: Atom | None = None
+    for labels, x in zip(inputs, node.arg("xs"), strict=True):
+        shape = getattr(x.type, "shape", ())
+        at: Idx = tuple(
+            0 if size == 1 else index[label] for label, size in zip(labels, shape, strict=True)
+        )
+        value = body.value(x, at, dtype)
+        if found is not None:
+            body.quiet, body.node = _QUIET, node.output.name
+            multiply = "logical_and" if dtype == BOOL else "multiply"
+            value = body.compute(multiply, (found, value), (dtype, dtype), dtype)
+        found = value
+    assert found is not None
+    return found
