@@ -18,6 +18,7 @@ from ..nests.together import Sums
 from ..operators.einsum_order import SumOrder
 from .context import Context
 from .stores import store, whole
+from .writes import free_target
 
 Labels = tuple[str, ...]
 
@@ -67,7 +68,7 @@ def matrices(context: Context, node: Node, order: SumOrder) -> None:
             buffer = _copied(context, operand, kind.dtype, axes, node.loc)
         sides = (matrices.inner, matrices.columns) if number else (matrices.rows, matrices.inner)
         names.append(_stack(context, buffer, _steps(buffer, labels), matrices, sides, sizes))
-    out = context.new_buffer(kind)
+    out = free_target(context, node) or context.new_buffer(kind)
     buffer = context.buffers[out]
     sides = (matrices.rows, matrices.columns)
     stack = _stack(context, buffer, _steps(buffer, output), matrices, sides, sizes)

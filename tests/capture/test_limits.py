@@ -239,7 +239,6 @@ ROWS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     "`x.view` of floats": (windows_written, (N,)),
     "`x.resize` but": (resized, (N,)),
     "`x.flat = y`": (flat_of_itself, (N,)),
-    "`einsum` that gives a diagonal": (lambda x: np.einsum("ii->i", x[:, None] * x), (N,)),
     "NumPy's functions of a generator": (lambda x: np.all(v > 1 for v in x), (N,)),
     "`histogram` into": (lambda x: np.histogram(x, bins="fd")[0], (N * 1.0,)),
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -14,6 +15,7 @@ from fxc.lowering.nests.statements import Boxed, Matmul, walk
 from fxc.lowering.nests.together import Sums
 from fxc.lowering.operators.einsum_order import has_lanes
 from fxc.verifying.loop_evaluator import evaluate
+from tests.outcomes import difference, run
 
 Call = Callable[..., Any]
 FLOATS = (np.float32, np.float64)
@@ -192,3 +194,102 @@ def test_sums_have_a_text_and_a_meaning() -> None:
         assert str(parse_loops(str(program))) == str(program)
         (got,) = evaluate(program, xs)
         np.testing.assert_array_equal(got, np.einsum(subscripts, *xs))
+
+
+def diagonals_written(x: Any, b: Any) -> Any:
+    d = np.einsum("ii->i", x)
+    d[:] = 7.0
+    d += np.arange(len(d))
+    e = np.einsum("bii->ib", b)
+    e *= 2
+    return d + 0, e + 0, np.einsum("...ii->...i", b) + 0, np.einsum("ij->ji", x)
+
+
+def ellipses(x: Any, b: Any) -> Any:
+    return (
+        np.einsum("...ij,...j->...i", b, b[0][:3]),
+        np.einsum("...ij,...jk", b, x),
+        np.einsum("i...->...", b),
+        np.einsum(", ...", 3.0, b),
+        np.einsum("i...i", b[0]),
+    )
+
+
+def lists(x: Any, b: Any) -> Any:
+    return (
+        np.einsum(x, [0, 1], b, [2, 1, 3]),
+        np.einsum(x, [30, 1], x, [1, 2], [2, 30]),
+        np.einsum(b, [..., 0, 0], [..., 0]) * 2,
+        np.einsum(x, (0, 0)),
+    )
+
+
+def into_arrays(x: Any, b: Any) -> Any:
+    whole, part, other = np.zeros((5, 5)), np.ones((7, 5, 5)), np.zeros((5, 5))
+    np.einsum("ij,kj->ik", x[:, ::-1], x[:, ::-1], out=other)
+    found = np.einsum("ij,jk->ik", x, x, out=whole)
+    np.einsum("ij,bjk->bik", x, b, out=part[1 : 1 + len(b)])
+    one = np.zeros(())
+    np.einsum("ii", x, out=one)
+    return found is whole, whole, part, other, one
+
+
+def by_a_path(x: Any, b: Any) -> Any:
+    return (
+        np.einsum("ij,jk,kl->il", x, x, x, optimize=True),
+        np.einsum("bij,bjk->bik", b, b, optimize="optimal"),
+        np.einsum("ij,ij->i", x, x, optimize=True),
+    )
+
+
+@pytest.mark.parametrize(
+    "program, turned",
+    [
+        (into_arrays, False),
+        *itertools.product((diagonals_written, ellipses, lists, by_a_path), (False, True)),
+    ],
+)
+def test_forms_of_a_call(program: Call, turned: bool) -> None:
+    def given() -> list[Any]:
+        x, b = (np.random.default_rng(len(s)).standard_normal(s) for s in ((5, 5), (3, 5, 5)))
+        return [x.T, b[:, ::-1]] if turned else [x, b]
+
+    compiled, wanted, got = fxc.compile(program, fullgraph=True), given(), given()
+    for _ in range(2):
+        assert difference(run(program, wanted), run(compiled, got)) == ""
+    assert compiled.cache_info().eager_calls == 0
+
+
+@pytest.mark.filterwarnings("ignore:.*run.* as plain NumPy")
+@pytest.mark.parametrize(
+    "program",
+    [
+        lambda x: np.einsum("ii->i", x[:, :3]),
+        lambda x: np.einsum("ij->k", x),
+        lambda x: np.einsum("ijk->i", x),
+        lambda x: np.einsum("ij,jk->ik", x),
+        lambda x: np.einsum("i?->i", x),
+        lambda x: np.einsum("ij->ii", x),
+        lambda x: np.einsum("ij,kj->ik", x, x[:, :3]),
+        lambda x: np.einsum("...i->i", x),
+        lambda x: np.einsum(x, [0, 60]),
+        lambda x: np.einsum("ij,jk->ik", x, x, out=np.zeros(3)),
+    ],
+)
+def test_errors_are_numpys(program: Call) -> None:
+    x = np.random.default_rng(0).standard_normal((4, 4))
+    assert difference(run(program, [x]), run(fxc.compile(program), [x])) == ""
+
+
+@pytest.mark.filterwarnings("ignore:.*run.* as plain NumPy")
+def test_an_order_or_an_array_to_write_in_another_one_is_left_to_numpy() -> None:
+    def program(x: Any) -> Any:
+        out = np.zeros((6, 6)).T
+        return (
+            np.einsum("ij,kj->ik", x, x, out=out),
+            np.einsum("ij,kj->ik", x, x, order="F"),
+            np.einsum("ij,kj->ik", x, x, dtype=np.longdouble),
+        )
+
+    x = np.random.default_rng(0).standard_normal((6, 63))
+    assert difference(run(program, [x]), run(fxc.compile(program), [x])) == ""

@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 
 from fxc.ir.error_kinds import NUMPY_OPTION
+from fxc.ir.later import import_later
 from fxc.ir.schema import Param
 from fxc.ir.symbols import counted_in
 from fxc.ops.operators import Operator
 
 from ..arrays.counting import bound_size
-from ..arrays.creation import arange, asarray
+from ..arrays.creation import arange
 from ..arrays.reductions import demand_more
 from ..numbers.dims import axis_number, dim_of
 from ..numbers.python_numbers import to_int
@@ -23,7 +24,6 @@ from ..session.sizes import CountedSize
 from ..values.operands import array_value, kind_of, operand, record, wrap
 from ..values.protocols import parameters_of
 from .joining import concatenate
-from .numpy_source import run_source
 
 
 def listed(op: Operator) -> Callable[..., Any]:
@@ -133,29 +133,8 @@ def fftfreq(n: Any, d: object = 1.0, device: object = None) -> Any:
     return whole * (1.0 / (n * d))
 
 
-def einsum(
-    *operands: object, out: object = None, optimize: object = False, **options: object
-) -> Any:
-    """As ``np.einsum`` with subscripts in a text."""
-    if optimize is not False:  # NumPy's code finds the order of contractions
-        return run_source(np.einsum, operands, {"out": out, "optimize": optimize, **options})
-    _refuse_options("einsum", out=out, **options)
-    subscripts, *xs = operands
-    if not isinstance(subscripts, str) or "." in subscripts:
-        raise refuse(NUMPY_OPTION, "np.einsum without subscripts for each axis, in a text,")
-    text = subscripts.replace(" ", "")
-    inputs, arrow, output = text.partition("->")
-    if not arrow:
-        output = "".join(sorted(each for each in set(inputs) - {","} if inputs.count(each) == 1))
-    if inputs.count(",") + 1 != len(xs) or not set(output) <= set(inputs) - {","}:
-        raise ValueError("the subscripts of einsum do not fit its operands")
-    values = tuple(array_value(x) for x in xs)
-    if len(xs) == 1 and set(output) == set(inputs):
-        if len(inputs) > len(output):
-            raise refuse(NUMPY_OPTION, "np.einsum that gives a diagonal", "use np.diagonal")
-        return np.transpose(asarray(xs[0]), [inputs.index(label) for label in output])
-    return record("einsum", values, subscripts=f"{inputs}->{output}", optimize=False)
-
+# See Note [Rooms with one door].
+einsum = import_later("fxc.capture.numpy_api.einsums", "einsum")
 
 FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.lexsort: lexsort,
