@@ -162,11 +162,15 @@ def _copied(
     axes: Sequence[int],
     loc: SourceLocation | None,
 ) -> Buffer:
-    """The operand in a buffer of its own."""
-    kind = operand.type
+    """The operand in a buffer of its own, with a gap behind each row if they would meet."""
+    kind, size = operand.type, dtype.itemsize
     assert isinstance(kind, ArrayType)
-    strides = ordered_strides(kind.shape, axes, dtype.itemsize)
-    name = context.add_buffer(dtype, kind.shape, strides)
+    shape, row = list(kind.shape), kind.shape[axes[-1]]
+    if isinstance(row, int) and row and row * size % context.machine.costs.sums_meeting == 0:
+        shape[axes[-1]] = row + context.machine.line // size
+    flat = context.buffers[context.add_buffer(dtype, (product(shape),), (size,))]
+    copied = array_type(dtype, kind.shape)
+    name = context.alias(flat, copied, ordered_strides(shape, axes, size), 0)
     store(context, operand, name, whole, loc)
     return context.buffers[name]
 

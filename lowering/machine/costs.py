@@ -115,8 +115,10 @@ class Costs:
     small_products: int = 1 << 15
     small_whole: int = 128
 
-    # Rows of sums of products that are made at once: enough to wait for no addition.
+    # Sums of products: rows that are made at once, enough to wait for no addition; rows of a copy
+    # with a multiple of so many bytes would meet in a few places of the nearest cache.
     sums_rows: int = 4
+    sums_meeting: int = 1 << 10
 
     # Rows that a loop updates again and again: bytes of one (of a longer one each step would meet a
     # page of its own), and times that an element is read where a copy that lies otherwise pays.
