@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .program import NO_JAX, Arguments, Goal, Program, positive_definite, randoms
+from .program import NO_JAX, Arguments, Goal, Program, normals, positive_definite, randoms
 
 
 def lu(a: Any) -> None:
@@ -173,6 +173,16 @@ def quadratic_forms(x: Any, a: Any) -> Any:
     return np.einsum("ni,ij,nj->n", x, a, x)
 
 
+def causal_attention(q: Any, k: Any, v: Any) -> Any:
+    """Each place of a sequence looks at those up to itself, by several heads."""
+    scores = np.einsum("bhqd,bhkd->bhqk", q, k) / np.sqrt(q.shape[-1])
+    places = np.arange(q.shape[2])
+    scores = np.where(places[:, None] >= places, scores, -np.inf)
+    weights = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    weights = weights / weights.sum(axis=-1, keepdims=True)
+    return np.einsum("bhqk,bhkd->bhqd", weights, v)
+
+
 def logistic_step(x: Any, y: Any, w: Any) -> Any:
     """Of gradient descent for a logistic regression."""
     p = 1 / (1 + np.exp(-(x @ w)))
@@ -328,6 +338,14 @@ PROGRAMS = (
         2000,
         2 * 2000 * 17 * 16,
         8 * 2000 * 17,
+    ),
+    Program(
+        "einsum of causal attention, 2 x 4 x 128 x 64",
+        causal_attention,
+        normals(*3 * [(2, 4, 128, 64)]),
+        8 * 128 * 128,
+        8 * 128 * 128 * (4 * 64 + 5),
+        4 * 8 * 8 * 128 * 64,
     ),
     Program(
         "logistic regression, 10000 x 50",

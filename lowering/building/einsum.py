@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from fxc.ir.flag_bits import FLAG_KINDS
-from fxc.ir.graph import Node, Operand
-from fxc.ir.symbols import Dim
+from fxc.ir.graph import Node, Operand, Value
+from fxc.ir.size_functions import hint
+from fxc.ir.symbols import Dim, product
+from fxc.ir.types import ArrayType, array_type
 from fxc.ops.metas.einsums import sizes_of, walk
 
 from ..nests.buffers import BOOL, F32, F64, Atom, Idx
@@ -15,7 +17,7 @@ from ..nests.statements import Accumulate, Loop, Order, Stmt
 from ..operators.einsum_order import SumOrder, einsum_order
 from .body import Body
 from .context import Context
-from .stacks import are_matrices, matrices
+from .stacks import are_matrices, copied, matrices
 from .writes import free_target
 
 _QUIET = frozenset(FLAG_KINDS.values())  # NumPy tells of none
@@ -51,10 +53,13 @@ def einsum(context: Context, node: Node) -> None:
 def _nest(context: Context, node: Node, order: SumOrder) -> None:
     """Loops over the axes of the result around loops over those that are summed."""
     subscripts, dtype = node.arg("subscripts"), node.output.type.dtype
+    output = subscripts.split("->")[1]
     sizes = sizes_of(subscripts, [x.type for x in node.arg("xs")])
     index = dict(zip(sizes, context.loop_vars(tuple(sizes.values())), strict=True))
+    kept = [label for labels in order.walked.labels for label in labels if label in output]
+    xs = _side_by_side(context, node, sizes, kept)
     body = Body(context)
-    total = _product(body, node, index)
+    total = _product(body, node, xs, index)
     stmts: tuple[Stmt, ...] = tuple(body.stmts)
     walked, carried = order.walked, (_QUIET, node.output.name)
     parts = [order.inner, order.outer]
@@ -77,19 +82,53 @@ def _nest(context: Context, node: Node, order: SumOrder) -> None:
         total = rounding.compute("add", (total, zero), (dtype, dtype), dtype)
         stmts = (*stmts, *rounding.stmts)
     name = free_target(context, node) or context.new_buffer(node.output.type)
-    output = subscripts.split("->")[1]
     stores = context.cells(name, tuple(index[label] for label in output), total)
-    kept = [label for labels in walked.labels for label in labels if label in output]
     around = [index[label] for label in kept]
     context.emit_nest(around, [sizes[label] for label in kept], (*stmts, *stores), node.loc)
     context.put(node.output, name)
 
 
-def _product(body: Body, node: Node, index: dict[str, Dim]) -> Atom:
+def _side_by_side(
+    context: Context, node: Node, sizes: dict[str, Dim], kept: Sequence[str]
+) -> list[Operand]:
+    """The operands, or copies of those that are read often in which the elements for neighbours in
+    the result are neighbours, too: these are added up in the lanes of a vector.
+    """
+    found: dict[Operand, Operand] = {}
+    inputs, xs = node.arg("subscripts").split("->")[0].split(","), node.arg("xs")
+    work = hint(product(tuple(sizes.values())))
+    for labels, x in zip(inputs, xs, strict=True):
+        kind = x.type
+        place = labels.find(kept[-1]) if kept else -1
+        if place < 0 or len(set(labels)) < len(labels) or not isinstance(kind, ArrayType):
+            continue
+        often = work >= hint(product(kind.shape)) * context.machine.costs.updates_often
+        if often and kind.shape[place] != 1 and kind.strides[place] != kind.dtype.itemsize:
+            last, axes = kind.rank - 1, [axis for axis in range(kind.rank) if axis != place]
+            turned = _turned(context, x, [*axes, place])
+            name = copied(context, turned, kind.dtype, range(kind.rank), node.loc).name
+            back = Value(f"{name}_turned", turned.type)
+            context.put(back, name)
+            found[x] = _turned(context, back, [*range(place), last, *range(place, last)])
+    return [found.get(x, x) for x in xs]
+
+
+def _turned(context: Context, x: Operand, axes: Sequence[int]) -> Value:
+    """A reading of an operand in memory with its axes in this order."""
+    buffer = context.buffers[context.as_buffer(x)]
+    kind = array_type(buffer.dtype, [buffer.shape[axis] for axis in axes])
+    strides = [buffer.strides[axis] for axis in axes]
+    name = context.alias(buffer, kind, strides, buffer.offset)
+    found = Value(f"{name}_turned", kind)
+    context.put(found, name)
+    return found
+
+
+def _product(body: Body, node: Node, xs: Sequence[Operand], index: dict[str, Dim]) -> Atom:
     """The product of one element of each operand."""
     dtype, inputs = node.output.type.dtype, node.arg("subscripts").split("->")[0].split(",")
     found: Atom | None = None
-    for labels, x in zip(inputs, node.arg("xs"), strict=True):
+    for labels, x in zip(inputs, xs, strict=True):
         shape = getattr(x.type, "shape", ())
         at: Idx = tuple(
             0 if size == 1 else index[label] for label, size in zip(labels, shape, strict=True)

@@ -65,7 +65,7 @@ def matrices(context: Context, node: Node, order: SumOrder) -> None:
         is_right = not last or _steps(buffer, labels).get(last[-1][-1]) == kind.dtype.itemsize
         if not is_right or buffer.dtype != kind.dtype:
             axes = _axes(order, labels, last)
-            buffer = _copied(context, operand, kind.dtype, axes, node.loc)
+            buffer = copied(context, operand, kind.dtype, axes, node.loc)
         sides = (matrices.inner, matrices.columns) if number else (matrices.rows, matrices.inner)
         names.append(_stack(context, buffer, _steps(buffer, labels), matrices, sides, sizes))
     out = free_target(context, node) or context.new_buffer(kind)
@@ -155,7 +155,7 @@ def _within(axes: Sequence[str], label: str) -> int:
     return next((axis.index(label) for axis in axes if label in axis), 0)
 
 
-def _copied(
+def copied(
     context: Context,
     operand: Operand,
     dtype: np.dtype,
@@ -169,8 +169,8 @@ def _copied(
     if isinstance(row, int) and row and row * size % context.machine.costs.sums_meeting == 0:
         shape[axes[-1]] = row + context.machine.line // size
     flat = context.buffers[context.add_buffer(dtype, (product(shape),), (size,))]
-    copied = array_type(dtype, kind.shape)
-    name = context.alias(flat, copied, ordered_strides(shape, axes, size), 0)
+    made = array_type(dtype, kind.shape)
+    name = context.alias(flat, made, ordered_strides(shape, axes, size), 0)
     store(context, operand, name, whole, loc)
     return context.buffers[name]
 
