@@ -8,10 +8,10 @@ from fxc.ir.flag_bits import FLAG_KINDS
 from fxc.ir.graph import Node, Operand, Value
 from fxc.ir.size_functions import hint
 from fxc.ir.symbols import Dim, product
-from fxc.ir.types import ArrayType, array_type
+from fxc.ir.types import PART_DTYPES, ArrayType, array_type
 from fxc.ops.metas.einsums import sizes_of, walk
 
-from ..nests.buffers import BOOL, F32, F64, Atom, Idx
+from ..nests.buffers import BOOL, F32, F64, Atom, Element, Idx, Pair, atoms_of, element_of
 from ..nests.neutral import neutral
 from ..nests.statements import Accumulate, Loop, Order, Stmt
 from ..operators.einsum_order import SumOrder, einsum_order
@@ -24,9 +24,9 @@ _QUIET = frozenset(FLAG_KINDS.values())  # NumPy tells of none
 
 
 def covers(node: Node) -> bool:
-    """Whether there is native code: for real numbers, where the order of additions is known."""
+    """Whether there is native code: where the order of additions is known."""
     dtype = node.output.type.dtype
-    if node.arg("optimize") or not (dtype in (F32, F64) or dtype.kind in "biu"):
+    if node.arg("optimize") or not (dtype in (F32, F64, *PART_DTYPES) or dtype.kind in "biu"):
         return False
     return _order(node) is not None
 
@@ -65,22 +65,23 @@ def _nest(context: Context, node: Node, order: SumOrder) -> None:
     parts = [order.inner, order.outer]
     if order.is_onto:
         parts = [(*order.outer, *order.inner)]
-    add = "logical_or" if dtype == BOOL else "add"
-    zero = neutral(add, dtype)
+    add, part = ("logical_or" if dtype == BOOL else "add"), PART_DTYPES.get(dtype, dtype)
+    zero = neutral(add, part)
     for axes in parts:
         labels = "".join(walked.labels[axis] for axis in axes)
         if labels:
-            how: Order = "sequential" if dtype.kind == "f" else "any"
-            name = context.fresh()
-            sum_of = Accumulate(name, dtype, add, total, zero, how, len(labels), None, *carried)
-            stmts, total = (*stmts, sum_of), name
+            how: Order = "sequential" if part.kind == "f" else "any"
+            sums = [
+                Accumulate(context.fresh(), part, add, atom, zero, how, len(labels), None, *carried)
+                for atom in atoms_of(total)
+            ]
+            stmts, total = (*stmts, *sums), element_of([each.name for each in sums])
         for label in reversed(labels):
             stmts = (Loop(str(index[label]), sizes[label], stmts, loc=node.loc),)
-    if dtype.kind == "f" and not order.inner:  # a negative zero is none
-        rounding = Body(context)
-        rounding.quiet, rounding.node = carried
-        total = rounding.compute("add", (total, zero), (dtype, dtype), dtype)
-        stmts = (*stmts, *rounding.stmts)
+    if part.kind == "f" and not order.inner:  # a negative zero is none
+        body = Body(context)
+        total = element_of([_combined(body, node, add, atom, zero) for atom in atoms_of(total)])
+        stmts = (*stmts, *body.stmts)
     name = free_target(context, node) or context.new_buffer(node.output.type)
     stores = context.cells(name, tuple(index[label] for label in output), total)
     around = [index[label] for label in kept]
@@ -124,20 +125,39 @@ def _turned(context: Context, x: Operand, axes: Sequence[int]) -> Value:
     return found
 
 
-def _product(body: Body, node: Node, xs: Sequence[Operand], index: dict[str, Dim]) -> Atom:
+def _product(body: Body, node: Node, xs: Sequence[Operand], index: dict[str, Dim]) -> Element:
     """The product of one element of each operand."""
     dtype, inputs = node.output.type.dtype, node.arg("subscripts").split("->")[0].split(",")
-    found: Atom | None = None
+    found: Element | None = None
     for labels, x in zip(inputs, xs, strict=True):
         shape = getattr(x.type, "shape", ())
         at: Idx = tuple(
             0 if size == 1 else index[label] for label, size in zip(labels, shape, strict=True)
         )
-        value = body.value(x, at, dtype)
-        if found is not None:
-            body.quiet, body.node = _QUIET, node.output.name
-            multiply = "logical_and" if dtype == BOOL else "multiply"
-            value = body.compute(multiply, (found, value), (dtype, dtype), dtype)
-        found = value
+        value = body.element(x, at, dtype)
+        found = value if found is None else _times(body, node, found, value)
     assert found is not None
+    return found
+
+
+def _times(body: Body, node: Node, x: Element, y: Element) -> Element:
+    """The product of two numbers; of complex ones each product of parts is rounded."""
+    if not (isinstance(x, Pair) and isinstance(y, Pair)):
+        (left,), (right,) = atoms_of(x), atoms_of(y)
+        is_bool = node.output.type.dtype == BOOL
+        return _combined(body, node, "logical_and" if is_bool else "multiply", left, right)
+    ways = ("subtract", (x.re, y.re), (x.im, y.im)), ("add", (x.re, y.im), (x.im, y.re))
+    re, im = (
+        _combined(body, node, how, *(_combined(body, node, "multiply", *each) for each in both))
+        for how, *both in ways
+    )
+    return Pair(re, im)
+
+
+def _combined(body: Body, node: Node, op: str, x: Atom, y: Atom) -> Atom:
+    """A sum or product of which NumPy tells nothing."""
+    dtype = PART_DTYPES.get(node.output.type.dtype, node.output.type.dtype)
+    before, body.quiet, body.node = (body.quiet, body.node), _QUIET, node.output.name
+    found = body.compute(op, (x, y), (dtype, dtype), dtype)
+    body.quiet, body.node = before
     return found

@@ -13,6 +13,7 @@ import numpy as np
 from fxc.ir.records import frozen
 from fxc.ir.size_guards import guard
 from fxc.ir.symbols import Dim
+from fxc.ir.types import PART_DTYPES
 from fxc.ops.metas.einsums import Walk, coalesced
 
 from ..nests.together import Sums, Way
@@ -35,7 +36,8 @@ from .reduction_order import BUFFER_SIZE
 # The order of one operand alone without gaps, and of one beside another that stands still, which is
 # taken out of the sum, is another one: left to NumPy, as are joined axes of two operands and cuts.
 # The lanes are those of NumPy's own build, so it is asked once, see ``has_lanes``. On other
-# processors products may be fused: there it is none of these orders. Integers have no order.
+# processors products may be fused: there it is none of these orders. Products of complex numbers
+# are added one after the other, too, each part by itself. Integers have no order.
 
 BLOCK = 4  # of NumPy's vectors
 VECTOR = 16  # bytes of one
@@ -58,19 +60,19 @@ def einsum_order(walked: Walk, dtype: np.dtype, casts: Sequence[bool]) -> SumOrd
     """The order of a sum, None if it is none that is known. Of the operands NumPy ``casts`` some to
     the dtype of the result, or copies them.
     """
-    if dtype.kind == "f" and not has_lanes(dtype):
+    if not has_lanes(PART_DTYPES.get(dtype, dtype)):
         return None
     found = coalesced(walked)
     summed = tuple(axis for axis, kept in enumerate(found.kept) if not kept)
     is_kept_last = not summed or found.kept[-1]
-    if is_kept_last or dtype.kind != "f":
+    if is_kept_last or dtype.kind not in "fc":
         return SumOrder(found, summed[:-1], summed[-1:], "in turn", is_onto=True)
     is_plain = len(casts) <= 2 and len(found.labels) in (2, 3) and not any(casts)
     joined = 1 if is_plain else _joined(found, casts)
     if joined is None:
         return None
     way: Way | None = "in turn"
-    if len(casts) <= 2:
+    if len(casts) == 1 or (len(casts) == 2 and dtype.kind == "f"):
         steps = [steps[-1] for steps in found.steps[:-1]]
         way = _way(steps, casts, dtype.itemsize) if joined == 1 else None
     if way is None:
@@ -85,28 +87,25 @@ def _joined(walked: Walk, casts: Sequence[bool]) -> int | None:
     kept = walked.kept[::-1]
     if len(kept) == 1 or kept[1]:
         return 1 if guard(walked.sizes[-1], "<=", BUFFER_SIZE) else None
-    columns = [steps[::-1] for steps in walked.steps]
-    sizes = [dim for dim in walked.sizes[::-1] if isinstance(dim, int)]
-    if len(sizes) < len(kept):
-        return None
+    sizes, columns = walked.sizes[::-1], [steps[::-1] for steps in walked.steps]
     size, cost = sizes[0], 1 + sum(casts)
     best, best_cost, best_size = 0, cost, size
     alike = [1] * len(columns)  # axes along which an operand moves as along one
     for axis in range(1, len(sizes)):
-        if size >= BUFFER_SIZE or (axis > 1 and kept[axis - 1]):
+        if (axis > 1 and kept[axis - 1]) or guard(size, ">=", BUFFER_SIZE):
             break
         for number, (steps, is_cast) in enumerate(zip(columns, (*casts, False), strict=True)):
             if alike[number] == axis:
-                if steps[axis - 1] * sizes[axis - 1] == steps[axis]:
+                if guard(steps[axis - 1] * sizes[axis - 1], "==", steps[axis]):
                     alike[number] += 1
                 else:
                     cost += not is_cast
         size = size * sizes[axis]
-        if cost * best_size <= best_cost * min(size, BUFFER_SIZE):
+        if all(guard(cost * best_size, "<=", best_cost * each) for each in (size, BUFFER_SIZE)):
             best, best_cost, best_size = axis, cost, size
     if kept[best]:
         return best
-    return best + 1 if best_size <= BUFFER_SIZE else None
+    return best + 1 if guard(best_size, "<=", BUFFER_SIZE) else None
 
 
 def _way(steps: Sequence[Dim], casts: Sequence[bool], size: int) -> Way | None:

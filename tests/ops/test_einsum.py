@@ -19,6 +19,7 @@ from tests.outcomes import difference, run
 
 Call = Callable[..., Any]
 FLOATS = (np.float32, np.float64)
+DTYPES = {3: (np.int64, np.int8, np.bool_, np.uint16), 4: (np.complex64, np.complex128)}
 
 
 def einsum_of(subscripts: str) -> Call:
@@ -54,6 +55,8 @@ class Family:
 
     def operand(self, shape: list[int], dtype: Any) -> np.ndarray:
         made = (self.rng.standard_normal(shape) * 4).astype(dtype)
+        if made.dtype.kind == "c":
+            made += (1j * self.rng.standard_normal(shape)).astype(dtype)
         match int(self.rng.integers(6)) if shape else 0:
             case 1:
                 order = self.rng.permutation(made.ndim)
@@ -85,12 +88,12 @@ class Family:
 
 
 @pytest.mark.bits
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(5))
 def test_random_subscripts_and_layouts(seed: int) -> None:
     family, native = Family(seed), 0
-    dtypes = FLOATS if seed < 3 else (np.int64, np.int8, np.bool_, np.uint16)
+    dtypes = DTYPES.get(seed, FLOATS)
     for _ in range(16):
-        subscripts, xs = family.case(dtypes, 2 if seed < 2 else 3)
+        subscripts, xs = family.case(dtypes, 3 if seed % 2 else 2)
         inputs, output = subscripts.split("->")
         if len(xs) > 1 or set(output) != set(inputs):  # no view
             native += is_native(same(subscripts, *xs))
@@ -147,6 +150,16 @@ def test_sizes_that_change() -> None:
         x, y = rng.standard_normal((rows, inner)), rng.standard_normal((columns, inner))
         np.testing.assert_array_equal(compiled(x, y), np.einsum("ij,kj->ik", x, y))
     assert compiled.cache_info().variants <= 2
+
+
+def test_numbers_of_quadratic_forms_that_change() -> None:
+    compiled = fxc.compile(lambda x, a: np.einsum("ni,ij,nj->n", x, a, x), fullgraph=True)
+    rng = np.random.default_rng(0)
+    for rows in (20, 30, 90, 7):
+        x, a = rng.standard_normal((rows, 6)), rng.standard_normal((6, 6))
+        np.testing.assert_array_equal(compiled(x, a), np.einsum("ni,ij,nj->n", x, a, x))
+    info = compiled.cache_info()
+    assert (info.variants, info.fallbacks) == (2, {})
 
 
 def test_what_is_computed_goes_into_the_sum() -> None:
