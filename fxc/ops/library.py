@@ -39,9 +39,9 @@ def cosine(x: np.ndarray) -> Any:
     return np.cos(x)
 
 
-def einsum(xs: tuple[Any, ...], subscripts: str, optimize: bool) -> Any:
+def einsum(xs: tuple[Any, ...], subscripts: str) -> Any:
     """``np.einsum`` with the operands first."""
-    return plain(np.einsum)(subscripts, *xs, optimize=optimize)
+    return plain(np.einsum)(subscripts, *xs)
 
 
 def histogram(

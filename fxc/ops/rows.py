@@ -314,7 +314,7 @@ ROWS: tuple[Row, ...] = (
         raises=True,
     ),
     row("fourier(Array x, *, str kind, int axis, str? norm, Sym? n) -> Array", Tag.OPAQUE, fourier),
-    row("einsum(Array[] xs, *, str subscripts, bool optimize) -> Array", Tag.OPAQUE, einsum),
+    row("einsum(Array[] xs, *, str subscripts) -> Array", Tag.OPAQUE, einsum),
     row("modf(Array x) -> (Array, Array)", Tag.OPAQUE, np.modf),
     row("frexp(Array x) -> (Array, Array)", Tag.OPAQUE, np.frexp),
     row("ldexp(Array x, Array y) -> Array", Tag.OPAQUE, np.ldexp),

@@ -26,9 +26,8 @@ _QUIET = frozenset(FLAG_KINDS.values())  # NumPy tells of none
 def covers(node: Node) -> bool:
     """Whether there is native code: where the order of additions is known."""
     dtype = node.output.type.dtype
-    if node.arg("optimize") or not (dtype in (F32, F64, *PART_DTYPES) or dtype.kind in "biu"):
-        return False
-    return _order(node) is not None
+    is_known = dtype in (F32, F64, *PART_DTYPES) or dtype.kind in "biu"
+    return is_known and _order(node) is not None
 
 
 def _order(node: Node) -> SumOrder | None:

@@ -280,7 +280,7 @@ OWN_CALLS: dict[str, Call] = {
     "linalg_lstsq": lambda x, y, rcond: np.linalg.lstsq(x, y, rcond),
     "bincount": lambda x, weights, most: np.bincount(x, weights, most),
     "fourier": lambda x, kind, axis, norm, n: getattr(np.fft, kind)(x, n, axis, norm),
-    "einsum": lambda xs, text, optimize: np.einsum(text, *xs, optimize=optimize),
+    "einsum": lambda xs, text: np.einsum(text, *xs),
     "linspace": lambda a, b, n, e, d: np.linspace(a, b, n, endpoint=e, dtype=d),
     "eye": lambda n, m, k, d: np.eye(n, m, k, d),
     "linalg_cholesky": lambda x, upper: np.linalg.cholesky(x, upper=upper),

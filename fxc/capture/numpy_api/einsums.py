@@ -52,7 +52,7 @@ def einsum(
         raise TypeError("einsum may not cast its operands")
     if out is not None:
         return _into(out, values, inputs, output)
-    return record("einsum", values, subscripts=f"{','.join(inputs)}->{output}", optimize=False)
+    return record("einsum", values, subscripts=f"{','.join(inputs)}->{output}")
 
 
 _DEFAULTS = {"dtype": None, "order": "K", "casting": "safe"}
@@ -65,15 +65,16 @@ def _into(out: Any, values: Sequence[Value], inputs: list[str], output: str) -> 
     target = writable(out)
     summed = [label for label in dict.fromkeys("".join(inputs)) if label not in output]
     given = tuple(_turned(values, inputs, summed))
-    options = {"subscripts": f"{','.join(inputs)}->{output}", "optimize": False}
-    found, kind = current().dispatcher.meta("einsum", given, **options), kind_of(target)
+    subscripts = f"{','.join(inputs)}->{output}"
+    found = current().dispatcher.meta("einsum", given, subscripts=subscripts)
+    kind = kind_of(target)
     if found.dtype != kind.dtype or not same_shape(found.shape, kind.shape):
         raise refuse(NUMPY_OPTION, "np.einsum with out= of another dtype or shape")
     strides = found.strides if found.shape else ()
     sides = zip(kind.shape, kind.strides, strides, strict=True)
     if not all(size == 1 or same_dim(step, other) for size, step, other in sides):
         raise refuse(NUMPY_OPTION, "np.einsum with out= that lies otherwise than the result would")
-    out[...] = record("einsum", given, **options)
+    out[...] = record("einsum", given, subscripts=subscripts)
     return out
 
 

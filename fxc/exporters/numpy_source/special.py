@@ -168,10 +168,9 @@ class NodeExpressions(Rules):
         return Code(text, reads=base.reads)
 
     def op_einsum(self, node: Node) -> Code:
-        xs, subscripts, optimize = node.args
-        keywords = {"optimize": "True"} if optimize else {}
+        xs, subscripts = node.args
         given = [self.context.operand(x) for x in xs]
-        return call("np.einsum", [Code(quoted(subscripts)), *given], keywords)
+        return call("np.einsum", [Code(quoted(subscripts)), *given])
 
     def op_fourier(self, node: Node) -> Code:
         x, kind, axis, norm, n = node.args

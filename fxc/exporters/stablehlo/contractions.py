@@ -71,16 +71,13 @@ def _product(e: Emission, x: Val, y: Val, summed: tuple[int, int], batch: int) -
 
 def einsum(e: Emission, node: Node) -> list[Val]:
     """From left to right: what only one operand has is summed first, products do the rest."""
-    kind, subscripts = node.output.type, node.arg("subscripts").replace(" ", "")
-    inputs, arrow, output = subscripts.partition("->")
+    kind = node.output.type
+    inputs, output = node.arg("subscripts").split("->")
     labels = inputs.split(",")
-    if "." in subscripts or any(len(set(each)) < len(each) for each in labels):
-        raise Unsayable("einsum with an ellipsis, or along a diagonal")
+    if any(len(set(each)) < len(each) for each in labels):
+        raise Unsayable("einsum along a diagonal")
     if any(e.changing(x.type) for x in node.args[0]) or kind.dtype == BOOL:
         raise Unsayable("einsum of arrays of which the sizes change, or of bools")
-    if not arrow:
-        every = "".join(labels)
-        output = "".join(sorted(label for label in set(every) if every.count(label) == 1))
     terms = [(e.cast(x, kind.dtype), names) for x, names in zip(node.args[0], labels, strict=True)]
     while len(terms) > 1:
         (x, left), (y, right), *rest = terms

@@ -7,8 +7,6 @@ from functools import lru_cache
 
 import numpy as np
 
-from fxc.ir.error_kinds import NUMPY_OPTION
-from fxc.ir.errors import uncapturable
 from fxc.ir.records import frozen
 from fxc.ir.size_guards import guard
 from fxc.ir.symbols import Dim
@@ -125,7 +123,7 @@ def coalesced(walked: Walk) -> Walk:
     )
 
 
-def einsum(xs: tuple[Operand, ...], subscripts: str, optimize: bool) -> Type:
+def einsum(xs: tuple[Operand, ...], subscripts: str) -> Type:
     """``np.einsum``."""
     kinds = [type_of(x) for x in xs]
     sizes = sizes_of(subscripts, kinds)
@@ -133,12 +131,6 @@ def einsum(xs: tuple[Operand, ...], subscripts: str, optimize: bool) -> Type:
     dtype = _einsum_dtype(subscripts, tuple(kind.dtype for kind in kinds))
     if not shape:
         return ScalarType(dtype)
-    if optimize and len(xs) > 2:
-        raise uncapturable(
-            NUMPY_OPTION,
-            "np.einsum of more than two operands with optimize= cannot be captured where the "
-            "result has several axes",
-        )
     _, strides = walk(subscripts, kinds, dtype.itemsize)
     return ArrayType(dtype, shape, strides)
 

@@ -77,8 +77,8 @@ SAMPLES: dict[str, Source] = {
           for kind in ("fft", "ifft", "rfft", "irfft") for axis in (0, -1) for n in (2, 3, 7, 8))
     ),
     "einsum": literally(
-        ((np.arange(3.0), np.arange(3)), "i,i->", False),
-        ((np.arange(6.0).reshape(2, 3), np.arange(3.0)), "ij,j->i", False),
-        ((np.arange(6.0).reshape(2, 3), np.ones((3, 4))), "ij,jk->ik", True),
+        ((np.arange(3.0), np.arange(3)), "i,i->"),
+        ((np.arange(6.0).reshape(2, 3), np.arange(3.0)), "ij,j->i"),
+        ((np.arange(6.0).reshape(2, 3), np.ones((3, 4))), "ij,jk->ik"),
     ),
 }  # fmt: skip
