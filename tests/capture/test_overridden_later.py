@@ -75,3 +75,29 @@ def test_what_is_overridden_later(name: str) -> None:
     np.testing.assert_array_equal(compiled(thing, x), program(thing, x))
     assert compiled.cache_info().variants == 2
     assert compiled.cache_info().eager_calls == 0
+
+
+def test_the_init_of_all_objects_ends_the_chain():
+    class Middle:
+        pass
+
+    class Last(Middle):
+        def __init__(self, x):
+            super().__init__()
+            object.__init__(self)
+            self.x = x * 2
+
+    def program(x, old):
+        old.__init__(x + 1)
+        return Last(x).x, old.x
+
+    def init(self):
+        self.factor = 3
+
+    x, compiled = np.arange(3.0), fxc.compile(program, fullgraph=True)
+    np.testing.assert_array_equal(compiled(x, Last(1)), program(x, Last(1)))
+    Middle.__init__ = init
+    old = Last(1)
+    np.testing.assert_array_equal(compiled(x, old), program(x, Last(1)))
+    assert old.factor == 3
+    assert compiled.cache_info().variants == 2

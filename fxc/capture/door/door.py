@@ -20,6 +20,7 @@ from types import (
     MethodType,
     MethodWrapperType,
     ModuleType,
+    WrapperDescriptorType,
 )
 from typing import Any
 
@@ -236,19 +237,10 @@ class Door(PlainCalls):
             return self.call(self.attr(args[0], name), *given, **options)
         if kind is REMEMBERING:
             return self.remembered(f, args, kwargs)
-        if f is object.__setattr__ and len(args) == 3 and not kwargs:
-            return self.store_plain_attr(*args)
-        fills = kind is MethodWrapperType and f.__objclass__ is dict and f.__name__ == "__init__"
-        owner = f.__self__ if fills else args[0] if f is dict.__init__ and args else None
-        if isinstance(owner, dict) and self.places.is_made(owner):  # super().__init__(…)
-            self.check_change(owner)
-            given = args if fills else args[1:]
-            dict.__init__(owner, *self.kept(given), **self.kept_options(kwargs))
-            return None
-        if kind is MethodWrapperType and f.__objclass__ is object and len(args) == 2:
-            if f.__name__ != "__setattr__":
-                raise self.refuse_call(f)
-            return self.store_plain_attr(f.__self__, *args)  # super().__setattr__
+        if kind in _OF_SLOTS and f.__objclass__ in (dict, object):
+            owners = () if kind is WrapperDescriptorType else (f.__self__,)
+            if (found := self._call_slot(f, (*owners, *args), kwargs)) is not NotImplemented:
+                return found
         if (made := made_by(self.outside, f, args, kwargs)) is not NotImplemented:
             return made
         method = getattr(kind, "__call__", None)  # noqa: B004
@@ -257,6 +249,22 @@ class Door(PlainCalls):
         if method is None:
             raise TypeError(f"{kind.__name__!r} object is not callable")
         return self.unknown(f, args, kwargs)
+
+    def _call_slot(self, f: Any, args: tuple[Any, ...], kwargs: Kwargs) -> Any:
+        """``super().__init__(…)`` of a dict, and what all objects have; or NotImplemented."""
+        if f.__objclass__ is dict:
+            if f.__name__ != "__init__" or not (args and self.places.is_made(args[0])):
+                return NotImplemented
+            self.check_change(args[0])
+            dict.__init__(args[0], *self.kept(args[1:]), **self.kept_options(kwargs))
+            return None
+        if f.__name__ == "__setattr__" and len(args) == 3 and not kwargs:
+            return self.store_plain_attr(*args)
+        if f.__name__ == "__init__" and len(args) == 1 and not kwargs:
+            return None  # it is the last of a chain of ``super().__init__()``
+        if len(args) == 3:
+            raise self.refuse_call(f)
+        return NotImplemented
 
 
 # ------------------------------------------------------------------ small questions
@@ -277,6 +285,7 @@ def _sees_types(f: object) -> bool:
     return isinstance(f, np.ufunc) or type(f) is DISPATCHED or is_special(f) or f in _CONVERTING
 
 
+_OF_SLOTS = (MethodWrapperType, WrapperDescriptorType)
 _CONVERTING = (tuple, set, frozenset, np.bool_)
 
 

@@ -213,9 +213,9 @@ class Reads:
             return getattr(owner, name)
         each = behind[place]
         found = vars(each)[name]
+        guard_absent(self.outside.guards, behind[:place], name)
         if each.__module__ == "builtins":
             return getattr(owner, name)
-        guard_absent(self.outside.guards, behind[:place], name)
         self.guard_class_attribute(each, name, found)
         if is_property(found):
             return self.call(found.fget, instance)
