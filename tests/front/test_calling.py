@@ -256,6 +256,42 @@ def test_what_may_leave(function, message):
     assert caught.value.text.startswith(message)
 
 
+class Bindings:
+    @fxc.compile
+    def compiled(self, x):
+        return x * self.by
+
+    def plain(self, x):
+        return x + self.by
+
+    def __init__(self, by, held=None):
+        self.by, self.held = by, held
+
+
+def bindings(owner, x):
+    if x is None:
+        return NotImplemented
+    made = Bindings(x * 2)
+    owner.last = made.compiled
+    twice = functools.partial(made.plain, x=x + 1)
+    return owner.held, owner.plain, owner.compiled, made.plain, made, twice, twice
+
+
+def test_methods_and_partial_functions_leave():
+    compiled = fxc.compile(bindings, fullgraph=True)
+    for by in (2, 3):
+        owner = Bindings(by, Bindings(1).plain)
+        held, plain, method, of_made, made, twice, again = compiled(owner, X)
+        assert held is owner.held
+        assert twice is again
+        assert (plain, method) == (owner.plain, owner.compiled)
+        assert (of_made, owner.last) == (made.plain, made.compiled)
+        assert type(owner.last.__func__) is fxc.Compiled
+        np.testing.assert_array_equal(twice(), X * 3 + 1)
+    assert compiled(owner, None) is NotImplemented
+    assert compiled.cache_info().eager_calls == 0
+
+
 def test_types_of_containers_are_pythons():
     def f(items, table, seen):
         kinds = [type(each) for each in (items, table, seen)]

@@ -6,7 +6,7 @@ from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import product
-from types import SimpleNamespace
+from types import MethodType, SimpleNamespace
 from typing import Any
 
 from fxc.ir.error_kinds import ITERATOR, KEYS_OF_DATA, NO_RESULT
@@ -57,6 +57,7 @@ from .listed import ExpressionParts, Lists
 # See Note [Rooms with one door].
 _order_to_add = import_later("fxc.capture.dicts.set_orders", "order_to_add")
 check_rows = import_later("fxc.capture.epilogue.classed", "check_rows")
+bound = import_later("fxc.capture.epilogue.bound", "bound")
 
 
 class ExpressionBuilder(ExpressionParts):
@@ -80,8 +81,8 @@ class ExpressionBuilder(ExpressionParts):
             return self._of_value(x)
         if isinstance(x, Char):
             return f"{self._constant(x._of_item)}({self._place(*x._structure_items(x))})"
-        if id(x) in self._outside.given_texts:
-            return self.reference(self._outside.given_texts[id(x)][1])
+        if id(x) in self._outside.given:
+            return self.reference(self._outside.given[id(x)][1])
         if isinstance(x, Text):
             return f"text_of({self._place(x.codes())})"
         if not isinstance(x, Traced):
@@ -295,10 +296,13 @@ class ExpressionBuilder(ExpressionParts):
             return f"{kind.__name__}(({self._items(x)}))"
         if kind is set:
             order = _order_to_add(x)
-            made = self._constant(x if order is None else order)
-            return f"{made}.copy()" if order is None else f"{{key for key in {made}}}"
+            known = self._constant(x if order is None else order)
+            return f"{known}.copy()" if order is None else f"{{key for key in {known}}}"
         if kind is SimpleNamespace:
             return f"SimpleNamespace(**{self._dict(vars(x))})"
+        if kind is MethodType or kind is partial:
+            made: str | None = bound(self, x)
+            return made
         if is_dict_class(kind):
             items, held = dict(zip(dict.keys(x), dict.values(x), strict=True)), vars_of(x)
             attributes = "None" if held is x else self._dict(held)

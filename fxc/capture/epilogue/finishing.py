@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable
-from functools import cached_property
+from functools import cached_property, partial
 from importlib import import_module
-from types import CodeType, SimpleNamespace
+from types import CodeType, MethodType, SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -99,7 +99,7 @@ _ELSEWHERE = {
 }
 _BY_NAME: tuple[Any, ...] = (
     *(Counter, OrderedDict, SimpleNamespace, defaultdict, deque, np.empty),
-    *(rebuild, dict_of),
+    *(partial, MethodType, rebuild, dict_of),
 )
 _NAMESPACE: dict[str, Any] = {
     **{each.__name__: each for each in _BY_NAME},

@@ -3,7 +3,14 @@
 from __future__ import annotations
 
 from enum import Enum
-from types import BuiltinFunctionType, FunctionType, ModuleType
+from types import (
+    BuiltinFunctionType,
+    EllipsisType,
+    FunctionType,
+    ModuleType,
+    NoneType,
+    NotImplementedType,
+)
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -50,7 +57,10 @@ class ScalarLeaf:
 
 
 CapturedLeaf = ArrayLeaf | ScalarLeaf | DimLeaf | ConstantLeaf
-_CONSTANTS = (str, bytes, int, float, complex, range, np.generic, np.dtype, np.ufunc, type)
+_CONSTANTS = (
+    *(str, bytes, int, float, complex, range, np.generic, np.dtype, np.ufunc, type),
+    *(NoneType, EllipsisType, NotImplementedType),
+)
 _IDENTIFIED = (BuiltinFunctionType, ModuleType, FunctionType, Enum, type(np.sum))
 
 
@@ -99,7 +109,7 @@ def output_leaf(outside: Outside, leaf: object) -> CapturedLeaf:
         leaf._operand()  # says why there is none
     if isinstance(leaf, np.ndarray):
         return ArrayLeaf(constant(leaf))
-    if leaf is None or leaf is Ellipsis or isinstance(leaf, _CONSTANTS):
+    if isinstance(leaf, _CONSTANTS):
         return ConstantLeaf(leaf)
     if isinstance(leaf, slice | frozenset) and not has_traced(leaf):
         return ConstantLeaf(leaf)

@@ -151,7 +151,7 @@ class Admission(Outside):
         self.guards.check(f"type({source.var}) is str", f"{source.text} is a text")
         made = self.guards.fetch(f"codes_of({source.var})", source.text)
         seen = above().text_of(self.array_of_list(codes_of(value), made, label))
-        self.given_texts[id(seen)] = seen, source.var
+        self.given[id(seen)] = seen, source.var
         return seen
 
     # -------------------------------------------------------- containers
@@ -237,7 +237,9 @@ class Admission(Outside):
             name = value.__name__
             self.guards.check(f"{source.var}.__name__ == {name!r}", f"{source.text} is {name}")
             return getattr(self._part(value, "__self__", replace(route, name=name)), name)
-        return MethodType(*(self._part(value, part, route) for part in ("__func__", "__self__")))
+        seen = MethodType(*(self._part(value, part, route) for part in ("__func__", "__self__")))
+        self.given[id(seen)] = seen, source.var
+        return seen
 
     def _builtin_method(self, value: Any, route: Route) -> Any:
         """``log.append`` or ``shape.__setattr__``, say: of what the program sees for the owner."""

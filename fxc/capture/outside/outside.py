@@ -64,7 +64,7 @@ class Outside(Inputs):
         self.being_admitted = ""  # the name of an argument
         self.refuses_data = False  # what is refused is something from outside
         self.texts = Requests()  # to have texts that vary as constants
-        self.given_texts: dict[int, tuple[Traced, str]] = {}  # and these, with variables of guards
+        self.given: dict[int, tuple[object, str]] = {}  # texts and methods, with variables
 
     def forget(self) -> None:
         """Let go of what the caller has, at the end."""

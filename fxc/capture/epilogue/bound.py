@@ -1,0 +1,38 @@
+"""Methods and partial functions that leave the function."""
+
+from __future__ import annotations
+
+from functools import partial
+from types import MethodType
+from typing import Any, Protocol
+
+from ..outside.containers import External
+from ..values.objects import class_attribute
+from ..values.operands import Traced
+from ..values.shadows import class_of, is_compiled
+
+
+class _Expressions(Protocol):
+    """What writes expressions for the parts."""
+
+    def _place(self, x: object) -> str: ...
+    def _items(self, items: Any) -> str: ...
+    def _dict(self, items: dict[Any, Any]) -> str: ...
+    def _constant(self, value: object) -> str: ...
+
+
+def bound(builder: _Expressions, x: MethodType | partial[Any]) -> str | None:
+    """The expression that binds a function anew; None for what only a capture has."""
+    if isinstance(x, partial):
+        if vars(x):
+            return None
+        given = f"{builder._items(x.args)}**{builder._dict(x.keywords)}"
+        return f"partial({builder._place(x.func)}, {given})"
+    owner, function = x.__self__, x.__func__
+    if isinstance(owner, Traced | External):
+        return None
+    kind = owner if isinstance(owner, type) else class_of(owner)
+    found = class_attribute(kind, getattr(function, "__name__", ""))
+    if is_compiled(found) and found.__fxc_original__ is function:
+        return f"method({builder._constant(found)}, {builder._place(owner)})"
+    return f"method({builder._place(function)}, {builder._place(owner)})"
