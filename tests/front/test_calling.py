@@ -292,6 +292,24 @@ def test_methods_and_partial_functions_leave():
     assert compiled.cache_info().eager_calls == 0
 
 
+def class_patterns(table):
+    match table:
+        case collections.OrderedDict():
+            found = "ordered"
+        case collections.defaultdict():
+            found = "default"
+        case dict():
+            found = "plain"
+    kinds = dict, collections.OrderedDict, collections.defaultdict
+    return found, [isinstance(table, each) for each in kinds], table.__class__
+
+
+def test_dicts_from_outside_are_of_their_class():
+    compiled = fxc.compile(class_patterns, fullgraph=True)
+    for kind in (dict, collections.OrderedDict, lambda **x: collections.defaultdict(list, x)):
+        assert compiled(kind(a=X)) == class_patterns(kind(a=X))
+
+
 def test_types_of_containers_are_pythons():
     def f(items, table, seen):
         kinds = [type(each) for each in (items, table, seen)]

@@ -40,6 +40,10 @@ class ExternalDict(ExternalMapping, dict[Any, Any]):
         self._now: dict[Any, Any] = {}
         self._changes: list[tuple[Any, Any]] = []
 
+    @property  # type: ignore[misc]
+    def __class__(self) -> type:
+        return self.kind  # for isinstance, and class patterns
+
     def settle(self) -> None:
         check_sure(dict.values(self) if self._whole else self._now.values())
         self.check_ordered()
