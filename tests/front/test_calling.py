@@ -292,6 +292,20 @@ def test_methods_and_partial_functions_leave():
     assert compiled.cache_info().eager_calls == 0
 
 
+def test_slices_of_numbers_that_vary_leave():
+    def f(x, n):
+        rows = slice(n, x.shape[0] - n)
+        return rows, slice(None, n), (slice(2), rows), x[rows]
+
+    compiled = fxc.compile(f, fullgraph=True, dynamic=True)
+    for size, n in ((9, 2), (8, 3), (12, 5)):
+        x = np.arange(float(size))
+        found, expected = compiled(x, n), f(x, n)
+        assert found[:3] == expected[:3]
+        np.testing.assert_array_equal(found[3], expected[3])
+    assert compiled.cache_info().variants == 1
+
+
 def class_patterns(table):
     match table:
         case collections.OrderedDict():

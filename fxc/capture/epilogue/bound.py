@@ -1,4 +1,4 @@
-"""Methods and partial functions that leave the function."""
+"""Methods, partial functions and slices that leave the function."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from ..outside.containers import External
 from ..values.objects import class_attribute
-from ..values.operands import Traced
+from ..values.operands import Traced, has_traced
 from ..values.shadows import class_of, is_compiled
 
 
@@ -21,8 +21,13 @@ class _Expressions(Protocol):
     def _constant(self, value: object) -> str: ...
 
 
-def bound(builder: _Expressions, x: MethodType | partial[Any]) -> str | None:
-    """The expression that binds a function anew; None for what only a capture has."""
+def bound(builder: _Expressions, x: MethodType | partial[Any] | slice) -> str | None:
+    """The expression that binds a function, or bounds, anew; None for what only a capture has, and
+    for what is a constant.
+    """
+    if isinstance(x, slice):
+        parts = (x.start, x.stop, x.step)
+        return f"slice({builder._items(parts)})" if has_traced(x) else None
     if isinstance(x, partial):
         if vars(x):
             return None

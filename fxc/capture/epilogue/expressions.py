@@ -300,7 +300,7 @@ class ExpressionBuilder(ExpressionParts):
             return f"{known}.copy()" if order is None else f"{{key for key in {known}}}"
         if kind is SimpleNamespace:
             return f"SimpleNamespace(**{self._dict(vars(x))})"
-        if kind is MethodType or kind is partial:
+        if kind in (MethodType, partial, slice):
             made: str | None = bound(self, x)
             return made
         if is_dict_class(kind):
