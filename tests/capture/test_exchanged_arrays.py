@@ -567,3 +567,65 @@ def test_a_new_array_behind_an_arm_may_be_the_callers() -> None:
         for x in (np.zeros(4), np.full(4, 200.0)):
             expected, found = (x, np.zeros((4, 4)), n), (x, np.zeros((4, 4)), n)
             assert difference(run(program, expected), run(compiled, found)) == ""
+
+
+def turned_round(x, e):
+    for k in range(int(100 * e)):
+        x = (x.T.copy() * 0.9).T
+        x[0, 0] += k
+    return x
+
+
+def turned_round_until(x, e):
+    total = 0.0
+    while True:
+        x = (np.stack([x[0], x[1] + x[0]], axis=1) * 0.5).T
+        total += x.sum()
+        if x.max() < e:
+            break
+    return x, total
+
+
+def turned_round_in_a_test(x, e):
+    y = x + 1
+    while y.max() > e:
+        y = (y.T * 0.5 - 0.01).T
+    return y.ravel(order="K"), y.sum(axis=0)
+
+
+@pytest.mark.parametrize("program", [turned_round, turned_round_until, turned_round_in_a_test])
+def test_new_arrays_that_are_turned_round(program):
+    compiled = fxc.compile(program, fullgraph=True)
+    for order in ("C", "F"):
+        for e in (0.01, 0.1, 5.0):
+            calls = [(np.array([[1.0, 2, 3], [4, 5, 6]], order=order), e) for _ in range(2)]
+            assert not difference(run(program, calls[0]), run(compiled, calls[1]))
+    assert compiled.cache_info().eager_calls == 0
+
+
+def kept_by_a_variable(x, n):
+    y = x.T.copy()
+    for _ in range(n):
+        x[0, 0] += 1
+        y = x.T.copy() * 0.5
+        x = y.T
+    return x, y
+
+
+def kept_by_a_list(x, n):
+    last = [None]
+    for _ in range(n):
+        x[0, 0] += 1
+        last[0] = x.T.copy() * 0.5
+        x = last[0].T
+    return x, last
+
+
+@pytest.mark.parametrize("program", [kept_by_a_variable, kept_by_a_list])
+def test_who_else_has_what_is_turned_round_sees_its_writes(program):
+    compiled = fxc.compile(program)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", fxc.CaptureWarning)
+        for n in (300, 1, 0, 5):
+            calls = [(np.array([[1.0, 2, 3], [4, 5, 6]], order="F"), n) for _ in range(2)]
+            assert not difference(run(program, calls[0]), run(compiled, calls[1]))

@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 from fxc.ir.graph import Operand, Value
 from fxc.ir.symbols import Dim
+from fxc.ops.metas.layout import is_c_ordered
 
 from ..forms.carrying import enter, pack
 from ..forms.form import Form, types_of
@@ -18,7 +19,7 @@ from ..regions.given import give, refuse_kept
 from ..regions.recording import Recording
 from ..regions.structured import Variables
 from ..session.session import Session
-from ..values.operands import array_of, wrap
+from ..values.operands import array_of, kind_of, wrap
 from .carried_arrays import Held, Resized, held, resized
 from .views import CarriedView, CarriedWindow, Sliding, carried_view, carried_window
 
@@ -231,7 +232,8 @@ class Carried:
             if before is None or value is None or not self.is_pure(name) or name in self.given:
                 return None
             given[name] = before
-            copies[name] = wrap(self._session.record("copy", before, order="C"))
+            order = "C" if is_c_ordered(kind_of(value)) else "F"
+            copies[name] = wrap(self._session.record("copy", before, order=order))
             if joint_form(copies[name], after[name]) is None:
                 return None
         self.given |= given

@@ -328,7 +328,7 @@ class ForLoop(CapturedLoop):
 
     def _peeled(self, after: Variables, env: Mapping[str, object]) -> None:
         """Go on behind an iteration that was run before the loop."""
-        self.values = after
+        self.values = self._turned(after)
         self._look_at(env)
         self._seen = self._start = {}
         self._spread_tuples(env)

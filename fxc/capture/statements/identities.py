@@ -6,8 +6,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import Any
 
+from fxc.ir.bounds import decide
 from fxc.ir.error_kinds import LOOP_VARIABLE
 from fxc.ir.graph import Value
+from fxc.ops.metas.layout import copied_strides, is_c_ordered
 from fxc.ops.metas.shapes import same_shape
 
 from ..forms.differing import Differing
@@ -61,6 +63,15 @@ def is_whole(session: Session, array: Value, view: Value) -> bool:
             return False
         found = call.args[0]
     return same_shape(kind_of(array).shape, kind_of(view).shape)
+
+
+def is_turned(session: Session, view: Value) -> bool:
+    """Whether a view shows all of an array, with its axes in another order than C's."""
+    root, kind = session.aliases.root(view), kind_of(view)
+    if root is view or decide(kind_of(root).size, "==", kind.size) is not True:
+        return False
+    is_dense = copied_strides(kind, "K", kind.dtype.itemsize) == kind.strides
+    return is_dense and not is_c_ordered(kind)
 
 
 def _leaves(x: object) -> Iterator[Any]:

@@ -21,10 +21,10 @@ from ..regions.recording import Recording, counted_inside, empty_region
 from ..regions.structured import Variables
 from ..staging.jumps import RESULT
 from ..values.maybe_set import UNBOUND
-from ..values.operands import Traced, array_of, variable_of
+from ..values.operands import Traced, array_of, variable_of, wrap
 from .arms import Either, joined, record_cond
 from .carried_arrays import Resized
-from .identities import is_private, is_whole, rotation, sharing, staying
+from .identities import is_private, is_turned, is_whole, rotation, sharing, staying
 from .kept_lists import is_list, is_variable, keep_lists
 from .loop_variables import LoopVariables
 from .views import CarriedView, CarriedWindow, Sliding, sliding
@@ -92,6 +92,20 @@ class CapturedLoop(LoopVariables):
                 others = (each for other, each in self._env.items() if other != name)
                 if is_private(self.session, start, 0, others):
                     found[name] = seen
+        return self._turned(found)
+
+    def _turned(self, after: Variables) -> Variables:
+        """The same: one that turns a new array round (``x = (a @ x.T).T``), which nobody else has,
+        is a new array in that order itself.
+        """
+        found = dict(after)
+        for name, x in after.items():
+            now = array_of(x)
+            if now is None or name not in self.values or not is_turned(self.session, now):
+                continue
+            others = (each for other, each in (dict(self._env) | after).items() if other != name)
+            if is_private(self.session, self.session.aliases.root(now), self._began, others):
+                found[name] = wrap(self.session.value("copy", now, order="K"))
         return found
 
     def _forget(self, after: Variables) -> None:

@@ -152,7 +152,7 @@ class WhileLoop(CapturedLoop):
             after = self._as_before(after)
             self._after, self._stopped, self._phase = after, going_on(stopped), "test"
             return
-        self.values = after
+        self.values = self._turned(after) if self._phase == "first iteration" else after
         self._look_at(env)
         if self._phase != "python":
             self._spread_tuples(env)
