@@ -8,6 +8,7 @@ import doctest
 import enum
 import functools
 import inspect
+import itertools
 import math
 import pickle
 import sys
@@ -322,6 +323,23 @@ def test_dicts_from_outside_are_of_their_class():
     compiled = fxc.compile(class_patterns, fullgraph=True)
     for kind in (dict, collections.OrderedDict, lambda **x: collections.defaultdict(list, x)):
         assert compiled(kind(a=X)) == class_patterns(kind(a=X))
+
+
+def with_another(table, other):
+    made = collections.OrderedDict(other)
+    joined = table | other, other | table, {"z": 1} | table
+    same = table == other, table != other, made == table, [table] == [other]
+    return joined, same, table.copy()
+
+
+def test_dicts_from_outside_are_compared_and_joined_as_their_class():
+    def of(kind, **items):
+        return collections.defaultdict(int, items) if kind is None else kind(**items)
+
+    compiled = fxc.compile(with_another, fullgraph=True)
+    for kind, other in itertools.product((dict, collections.OrderedDict, None), repeat=2):
+        args = of(kind, a=1, b=2), of(other, b=2, a=1)
+        assert repr(compiled(*args)) == repr(with_another(*args))
 
 
 def test_types_of_containers_are_pythons():

@@ -33,7 +33,7 @@ from ..lists.texts import UnknownText, refused
 from ..lists.traced_lists import is_in_graph
 from ..numbers.python_numbers import to_bool
 from ..numbers.traced_int import TracedInt, known_ints
-from ..outside.containers import PLAIN, External, plain_key
+from ..outside.containers import PLAIN, External, copied, plain_key
 from ..outside.lists import ExternalList
 from ..session.refusing import refuse
 from ..session.session import current
@@ -201,7 +201,7 @@ class Comparisons(ItemAccess):
         if lists is not None:
             return self._compared_lists(name, *lists)
         if found is None:
-            return getattr(operator, name)(a, b)
+            return getattr(operator, name)(a, copied(b) if isinstance(a, dict) else b)
         result = self._from(name, *found, 0)
         asks_equality = name in ("eq", "ne") and isinstance(result, Traced)
         return to_bool(result) if asks_equality else result

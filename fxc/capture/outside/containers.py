@@ -250,8 +250,25 @@ class ExternalMapping(External):
             self[key] = value = default  # type: ignore[index]
         return value
 
+    def __eq__(self, other: object) -> bool:
+        return bool(self.copied() == copied(other))
+
+    def __ne__(self, other: object) -> bool:
+        return bool(self.copied() != copied(other))
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __or__(self, other: object) -> Any:
+        return self.copied() | copied(other) if isinstance(other, dict) else NotImplemented
+
     def __ror__(self, other: object) -> Any:
-        return {**other, **self.copy()} if type(other) is dict else NotImplemented  # type: ignore[attr-defined]
+        return other | self.copied() if isinstance(other, dict) else NotImplemented
+
+    def copied(self) -> Any:
+        """One of the same class with these items, that the program has made."""
+        self.settle()
+        this: Any = self
+        return dict(dict.items(this))
 
     def update(self, *others: object, **items: object) -> None:
         for key, value in dict(*others, **items).items():
@@ -262,7 +279,12 @@ class ExternalMapping(External):
         return self
 
 
-MAPPING_READS = "__iter__ __reversed__ __len__ __eq__ __ne__ __or__ __repr__ keys values items"
+def copied(x: Any) -> Any:
+    """``x``, or a dict of the program's in place of what stands for one."""
+    return x.copied() if isinstance(x, ExternalMapping) else x
+
+
+MAPPING_READS = "__iter__ __reversed__ __len__ __repr__ keys values items"
 
 
 def settle_all(values: Iterable[object]) -> None:

@@ -120,6 +120,14 @@ class ExternalDict(ExternalMapping, dict[Any, Any]):
         name = "default_factory"
         return self._held.part(self._held.real.default_factory, f".{name}", name)
 
+    def copied(self) -> Any:
+        items = super().copied()
+        if self.kind is defaultdict:
+            return defaultdict(self.default_factory, items)
+        return OrderedDict(items) if self.kind is OrderedDict else items
+
+    copy = copied
+
     def presence(self, key: object) -> Any:
         """Whether it has a key, as the program sees it: a bool, or known at run time."""
         found = self._find(key)
@@ -192,7 +200,7 @@ class ExternalDict(ExternalMapping, dict[Any, Any]):
     clear = clear
 
 
-give_reads(ExternalDict, f"{MAPPING_READS} copy")
+give_reads(ExternalDict, MAPPING_READS)
 
 # ------------------------------------------------------------------ namespaces
 
