@@ -223,6 +223,14 @@ def test_functions_of_parts(dtype: str) -> None:
     like_numpy(functions, make)
 
 
+def test_lists_from_outside_have_complex_parts() -> None:
+    def functions(x: Any) -> Any:
+        return np.isreal(x), np.iscomplex(x), np.iscomplexobj(x), np.isrealobj(x), np.real(x)
+
+    for x in ([3, 1 + 2j], [1.5, 2], [[1, 2], [3, 4j]], [np.float32(1), np.complex64(2)]):
+        like_numpy(functions, lambda x=x: [x])  # type: ignore[misc]
+
+
 def test_conjugates() -> None:
     def conjugates(z: Any, x: Any) -> Any:
         return z.conj(), np.conj(z), np.conjugate(z.T), x.conj() is x, z.conj().imag
