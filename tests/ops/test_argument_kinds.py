@@ -109,3 +109,11 @@ def test_one_argument(name: str) -> None:
         found = outcome(fxc.compile(lambda value: function(value)), KINDS[kind])
         assert (expected[0], expected[2]) == (found[0], found[2]), kind
         assert alike(expected[1], found[1]), f"{kind}: {found[1]!r} for {expected[1]!r}"
+
+
+@pytest.mark.parametrize("value", [[2, 1.5, True], [np.float32(1), 2], [[1, 2.0], [3, 4]]])
+def test_lists_of_several_kinds_of_numbers(value: Any) -> None:
+    """NumPy's code hands them on, of what is traced too, to functions of C."""
+    for function in (np.ptp, np.isrealobj, np.nanmax, np.average, np.min_scalar_type):
+        expected, found = (outcome(f, value) for f in (function, fxc.compile(function)))
+        assert alike(expected[1], found[1]), function

@@ -11,7 +11,7 @@ from fxc.ir.graph import Operand
 from fxc.ir.types import ArrayType, ScalarType
 
 from ..session.refusing import refuse
-from ..values.operands import Traced, type_of
+from ..values.operands import Traced, has_traced, type_of
 
 CASTINGS = frozenset({"no", "equiv", "safe", "same_kind", "unsafe"})  # which dtypes decide on
 
@@ -38,6 +38,10 @@ def result_type(*arrays_and_dtypes: Any) -> np.dtype:
 def min_scalar_type(a: Any) -> np.dtype:
     """As ``np.min_scalar_type``: of an array with axes its dtype."""
     kind = a._operand().type if isinstance(a, Traced) else None
+    if kind is None and has_traced(a):
+        raise refuse(
+            OPERAND, "np.min_scalar_type of a list of numbers that vary", "make it an array"
+        )
     if kind is not None and not kind.rank:
         raise refuse(OPERAND, "np.min_scalar_type of a number, which decides the dtype,")
     found: np.dtype = np.min_scalar_type(a) if kind is None else kind.dtype

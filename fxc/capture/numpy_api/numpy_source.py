@@ -246,6 +246,8 @@ def _seen(value: object) -> Any:
         return _helper(value) if _is_numpys(value.__module__) else value
     if isinstance(value, BuiltinFunctionType):
         value = _dispatched().get(value, value)
+        if isinstance(getattr(value, "__self__", None), np.ufunc):  # umr_maximum, say
+            return _taking_lists(value)
     if value is np.result_type:
         return result_type
     if type(value) is _DISPATCHER and value not in CREATION:
