@@ -91,12 +91,6 @@ def write(key: bytes, content: bytes) -> bool:
     return True
 
 
-def remove(key: bytes) -> None:
-    """Forget what was written under a key."""
-    with contextlib.suppress(OSError), _opened_part(key.hex(), make=False) as part:
-        os.unlink(key.hex(), dir_fd=part)
-
-
 def contents() -> FolderContents:
     """All that is in the cache."""
     files = size = 0

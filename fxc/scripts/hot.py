@@ -24,12 +24,14 @@ from fxc.ir.tracebacks import hide_all
 from ..verifying.calls import VerifiedCall
 from .kept import KeptCompilations
 from .swapping import NO_ANSWER, answering, pickled_place
+from .verdicts import NOT_AGAIN
 
 _TRIALS, _LONG_ENOUGH = 3, 0.1  # calls that are compared, or seconds of them
 _FASTER = 1.4  # times: what gains less is put back
 _MOST_VARIANTS, _MOST_MISSES, _MOST_FAILURES = 4, 3, 20
 _SELDOM = 8  # calls that are served for each miss: then those of other types are few
-_MOST_STRANGE = 100  # calls that code on trial is not for
+_MOST_STRANGE = 100  # calls that code is not for, on trial or where there is to be no more
+_STRANGE, _MISS = "its arguments change from call to call", 5e-6  # seconds of such a call
 _OPTIONS = Options(fullgraph=True, math="exact")
 
 
@@ -71,6 +73,7 @@ class HotFunction:
         self.calls = 0
         self.asked: tuple[tuple[Any, ...], dict[str, Any]] | None = None
         self.share = 0.0  # of the program's time that it took before
+        self.lost = 0.0  # seconds, by comparing calls
         self.since = 0.0  # seconds of the script after which it was taken up
         self._state = State()
         self._live: list[_Live] = []
@@ -121,6 +124,10 @@ class HotFunction:
         else:
             self.stage, self.asked, self.until = "waiting", None, until
 
+    def count(self) -> None:
+        """Count calls again, after it has waited."""
+        self.stage, self.answer = "counting", self
+
     def refuse(self, reason: str) -> None:
         """Go on with the compiled code that serves other calls, or as it was if there is none."""
         if not self._live:
@@ -145,7 +152,7 @@ class HotFunction:
     @property
     def gained(self) -> float:
         """Seconds."""
-        return sum(each.gained for each in self._live)
+        return sum(each.gained for each in self._live) - self.lost
 
     @property
     def rate(self) -> float:
@@ -154,16 +161,23 @@ class HotFunction:
         return self.share * (1 - compiled / numpy) if numpy else 0.0
 
     @property
+    def was_in_vain(self) -> bool:
+        """Whether it was compiled, or tried to be, and put back."""
+        return self.stage == "over" and bool(self.reason)
+
+    @property
     def is_called_once(self) -> bool:
         """As far as is known: it was running when it was taken up, and was not called since."""
         return self.stage == "counting" and self.calls == 0
 
     @property
     def verdict(self) -> str | None:
-        """Why it has gained nothing; '' if it has; None if that is not known."""
+        """Why it has gained nothing; '' if it has, or may with what was compiled; None if that is
+        not known.
+        """
         if self.is_called_once:
-            return "it was called once"
-        if self._live:
+            return NOT_AGAIN
+        if self._live or self.stage == "trial":
             return ""
         return {"live": "", "over": self.reason}.get(self.stage)
 
@@ -172,6 +186,7 @@ class HotFunction:
         if self.stage == "counting":
             self.calls += 1
             if self.calls >= 2:
+                self.answer = _no_answer  # the quickest: there may be no time for it for long
                 self.asked, self.stage = (args, kwargs), "asked"
             return NO_ANSWER
         try:
@@ -197,16 +212,23 @@ class HotFunction:
                 return self._failed()
             if result is not MISSED:
                 return result
-        if self.stage == "live" and not self._is_full:
+        if self.stage == "live":
             self._note_miss(args, kwargs)
         return MISSED
 
     def _note_miss(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        """Ask for code for such calls, if there are some of them in a row, or among few others."""
-        if self.served - self._served > _SELDOM * self._misses:
+        """Ask for code for such calls, if there are some of them in a row, or among few others;
+        where there is to be no more, let them not cost more than the others gain.
+        """
+        served = self.served - self._served
+        if served > _SELDOM * self._misses:
             self._misses, self._served = 0, self.served
         self._misses += 1
-        if self._misses >= _MOST_MISSES:
+        if self._is_full:
+            numpy, compiled = self.times
+            if self._misses > _MOST_STRANGE and served * (numpy - compiled) < self._misses * _MISS:
+                self.put_back(_STRANGE)
+        elif self._misses >= _MOST_MISSES:
             self.stage, self.asked = "asked", (args, kwargs)
 
     def _failed(self) -> Any:
@@ -235,6 +257,8 @@ class HotFunction:
         state.variants.append(variant)
         self._trials.clear()
         self._misses, self.stage = 0, "trial"
+        if not self._live:
+            self.answer = self
 
     def keep(self) -> None:
         """Keep on disk what was made and has been tried, also if it is no faster: that is found
@@ -252,15 +276,17 @@ class HotFunction:
         if variant.captured.guards.check(args, kwargs) is None:
             self._misses += 1
             if self._misses > _MOST_STRANGE:
-                self.refuse("its arguments change from call to call")
+                self.refuse(_STRANGE)
             return MISSED
-        self._is_comparing = True
+        self._is_comparing, began, own = True, time.perf_counter(), 0.0
         try:
             call = VerifiedCall(self._plain, variant, _OPTIONS, args, kwargs, of_effects=True)
             if call.has_effects and (self.is_shared() or any(map(_is_foreign, call.inputs))):
                 self.refuse("it changes what others may use at the same time")
                 return MISSED
-            return self._compared(call, variant)
+            result = self._compared(call, variant)
+            own = call.seconds
+            return result
         except WrongResult:
             self.unkept.clear()
             self.put_back("its result differs from NumPy's")
@@ -272,6 +298,7 @@ class HotFunction:
             return MISSED
         finally:
             self._is_comparing = False
+            self.lost += time.perf_counter() - began - own
 
     def _compared(self, call: VerifiedCall, variant: Variant) -> Any:
         compiled = variant.call if variant.native is None else _by(variant, variant.native)

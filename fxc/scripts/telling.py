@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -21,7 +23,16 @@ Hot = Mapping[Place, Sequence["HotFunction"]]
 Slow = Mapping[tuple[Place, int], int]
 
 
-def summary(hot: Hot, slow: Slow, verdicts: Mapping[Place, str]) -> str:
+def say(lines: Sequence[str], stderr: os.stat_result) -> None:
+    """Write lines on stderr, if that is still the same file."""
+    stream = sys.__stderr__
+    with suppress(OSError, ValueError):
+        if stream is not None and os.path.samestat(stderr, os.fstat(2)):
+            stream.write("".join(f"fxc run: {each}\n" for each in lines))
+            stream.flush()
+
+
+def summary(hot: Hot, slow: Slow, verdicts: Mapping[Place, str | None]) -> str:
     """One line; ``slow`` has how often each line of the program's was seen running, ``verdicts``
     why earlier runs have put functions back.
     """

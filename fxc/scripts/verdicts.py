@@ -1,4 +1,4 @@
-"""Functions of which earlier runs of a script know that compiling them gains nothing, and why.
+"""What earlier runs of a script know of its functions, and how long it takes.
 
 See Note [Unchanged scripts].
 """
@@ -6,31 +6,45 @@ See Note [Unchanged scripts].
 from __future__ import annotations
 
 import os
+import sys
 import time
 from collections.abc import Sequence
 from types import CodeType
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from ..cache import folder
 from ..ir.digesting import digest
 from ..ir.version import __version__
 
-if TYPE_CHECKING:
-    from .hot import HotFunction
-
+NOT_AGAIN = "it was called once"
 _LASTS = 86400.0  # seconds: it may have been a busy machine, or other data
+_NEAR = 0.1  # of the seconds of a script: so much is no news
 
 
-def verdict(code: CodeType) -> str:
-    """Why a function was put back of late, or ''."""
-    found = folder.read(_key(code)) if folder.is_on() else None
-    if found is None:
-        return ""
-    seconds, _, reason = found.decode().partition(" ")
-    return reason if 0 <= time.time() - float(seconds) < _LASTS else ""
+class TakenUp(Protocol):
+    """What a run knows of a function."""
+
+    since: float
+
+    @property
+    def is_called_once(self) -> bool:
+        """As far as is known."""
+
+    @property
+    def verdict(self) -> str | None:
+        """Why it has gained nothing; '' if it has, or may; None if that is not known."""
 
 
-def verdict_now(code: CodeType, before: str, found: Sequence[HotFunction], elapsed: float) -> None:
+def verdict(code: CodeType) -> str | None:
+    """Why a function was put back of late; '' if there is compiled code for it, None if nothing is
+    known.
+    """
+    return _read(_key_of(code))
+
+
+def verdict_now(
+    code: CodeType, before: str | None, found: Sequence[TakenUp], elapsed: float
+) -> None:
     """Keep what is known of the functions of a code when a script ends, after so many seconds, if
     it is not what was known before. What is called more than once may not have been called again
     where there was little time for it.
@@ -45,16 +59,43 @@ def verdict_now(code: CodeType, before: str, found: Sequence[HotFunction], elaps
 
 
 def keep_verdict(code: CodeType, reason: str) -> None:
-    """Keep why a function was put back; '' forgets that it was."""
-    if not folder.is_on():
-        return
-    if reason:
-        folder.write(_key(code), f"{time.time()} {reason}".encode(errors="replace"))
-    else:
-        folder.remove(_key(code))
+    """Keep why a function was put back; '' says that there is compiled code for it."""
+    _write(_key_of(code), reason)
 
 
-def _key(code: CodeType) -> bytes:
+def seconds_before() -> float:
+    """How many seconds this script took of late with these arguments; 0 if that is not known."""
+    return float(_read(_key_of_script()) or 0)
+
+
+def keep_seconds(seconds: float, before: float) -> None:
+    """Keep how long the script took, unless it is about what was known before."""
+    if abs(seconds - before) > _NEAR * seconds:
+        _write(_key_of_script(), f"{seconds:.3f}")
+
+
+def _read(key: bytes) -> str | None:
+    found = folder.read(key) if folder.is_on() else None
+    if found is None:
+        return None
+    seconds, _, said = found.decode().partition(" ")
+    return said if 0 <= time.time() - float(seconds) < _LASTS else None
+
+
+def _write(key: bytes, said: str) -> None:
+    if folder.is_on():
+        folder.write(key, f"{time.time()} {said}".encode(errors="replace"))
+
+
+def _key_of(code: CodeType) -> bytes:
     """Of a function as it is written now."""
     place = os.path.abspath(code.co_filename), code.co_firstlineno, code.co_qualname
-    return digest(repr(("verdict", __version__, place, code.co_code, code.co_names)).encode())
+    return _key("verdict", place, code.co_code, code.co_names)
+
+
+def _key_of_script() -> bytes:
+    return _key("seconds", os.getcwd(), sys.orig_argv[1:])
+
+
+def _key(*parts: object) -> bytes:
+    return digest(repr((__version__, *parts)).encode(errors="replace"))

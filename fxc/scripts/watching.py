@@ -8,6 +8,7 @@ from __future__ import annotations
 import _thread
 import atexit
 import contextlib
+import math
 import os
 import signal
 import sys
@@ -41,19 +42,19 @@ if TYPE_CHECKING:
 #   not faster, is put back as it was.
 # - What was put back, or not called again, is left as it is by the next runs for some seconds: a
 #   compilation costs little of what takes long. So they need not import the compiler for it.
-# - Nothing is imported until there is a function to compile, and NumPy is there. What the thread
-#   spends is kept to a share of the time that the script has taken.
+# - Nothing is imported until there is a function to compile, and NumPy is there. What is spent is
+#   kept to a share of the script's time, beside what was gained and what is hoped for.
 
 _SHORTEST, _LONGEST, _IDLE = 0.01, 0.1, 0.05  # seconds between two looks; without NumPy
 _LOOKS = 100  # in which the pauses between looks become as long as the time since something changed
 _SAMPLES, _SHARE = 20, 0.1  # looks in which a function is there before it is hot, and their share
 _OF_PACKAGES = frozenset({"site-packages", "dist-packages"})  # wherever they are
 _DEEPEST = 50  # frames that are looked at
-_BEGIN = 0.4  # seconds that a script runs as it is: a short one has nothing to gain
-_FIRST, _SPENT = 0.1, 0.04  # seconds that may be spent before compiling, and of the time so far
+_BEGIN = 0.2  # seconds that a script runs as it is: a short one has nothing to gain
 _AGAIN = 10.0  # seconds of a script in which what earlier runs have put back is left as it is
+_SHORT = 0.1  # seconds that compiling what was captured may always take
+_LATER = 1.5  # times as many seconds of the script as when a compilation was put off
 _LAST = 0.3  # seconds to wait at the end
-_HOPE = 0.5  # of what is saved if the script runs as long again: so much more may be spent
 
 
 class _Looks:
@@ -84,12 +85,14 @@ class _Watch:
         self.reported: Reported | None = None
         self.start = self.changed = time.perf_counter()
         self.spent = 0.0  # seconds of the processor that this thread has taken
+        self.compiled: list[float] = []  # the seconds of each compilation
+        self.last = 0.0  # that the script took in an earlier run; 0 if that is not known
         self.looks = _Looks()
         self.known: dict[int, tuple[CodeType, Place | None]] = {}  # by identity; of the program's
         self.codes: dict[Place, tuple[CodeType, dict[str, Any]]] = {}
         self.slow: dict[tuple[Place, int], int] = {}  # lines, by looks in which they were running
         self.hot: dict[Place, list[HotFunction]] = {}  # those that were taken up
-        self.verdicts: dict[Place, str] = {}  # of earlier runs; '' if there is none
+        self.verdicts: dict[Place, str | None] = {}  # of earlier runs; None if there is none
         self.others = _folders()
         self.looks_shared = False  # several threads have been seen in the program
         self.process, self.thread = os.getpid(), 0
@@ -175,7 +178,7 @@ class _Watch:
     def frequent(self) -> list[Place]:
         """The functions that are running often, if there is time for them."""
         looks = self.looks
-        if looks.count < _SAMPLES or not self.may_spend():
+        if self.is_over or looks.count < _SAMPLES or self.elapsed() < _BEGIN:
             return []
         return [each for each in looks.there if looks.share(each) >= _SHARE]
 
@@ -186,30 +189,30 @@ class _Watch:
                 with self.spending():
                     each.keep()
             if each.stage == "waiting" and self.elapsed() > each.until:
-                each.stage = "counting"
+                each.count()
         hot, looks = self.frequent(), self.looks
         for place in hot:
             found = self.codes.get(place)
             if found is None or place in self.hot or looks.there[place] < _SAMPLES:
                 continue
-            if not self.verdict(place) or self.elapsed() > _AGAIN:
+            if not _uses_numpy(found[1]):
+                self.hot[place] = []
+            elif (not self.verdict(place) or self.elapsed() > _AGAIN) and self.may_compile(place):
                 self.hot[place] = self.take_up(*found)
         asked = [
-            (looks.innermost.get(place, 0), looks.share(place), each)
+            (looks.innermost.get(place, 0), looks.share(place), place, each)
             for place in hot
             for each in self.hot.get(place, ())
-            if each.stage == "asked"
+            if each.stage == "asked" and self.may_compile(place)
         ]
         if asked:
-            _, share, first = max(asked, key=lambda one: one[:2])
-            self.compile(first, share)
+            _, _, place, first = max(asked, key=lambda one: one[:2])
+            self.compile(first, place)
             self.looks = _Looks()  # what was slow before it says little of what is slow now
             self.changed = time.perf_counter()
 
     def take_up(self, code: CodeType, names: dict[str, Any]) -> list[HotFunction]:
         """The functions of a code, which ask from now on."""
-        if not _uses_numpy(names):
-            return []
         with self.spending():
             from fxc.scripts.swapping import asking, functions_of
 
@@ -224,24 +227,17 @@ class _Watch:
                 each.since = self.elapsed()
             return taken
 
-    def verdict(self, place: Place) -> str:
-        """Why earlier runs have put a function back, or ''; a report shows it anew."""
-        if place not in self.verdicts:
-            code, names = self.codes[place]
-            if self.report or not _uses_numpy(names):
-                return ""
+    def verdict(self, place: Place) -> str | None:
+        """Why earlier runs have put a function back; '' if they have compiled code for it, None if
+        nothing is known. A report shows it anew.
+        """
+        if place not in self.verdicts and not self.report:
             with self.spending():
-                from fxc.scripts.verdicts import verdict
+                from fxc.scripts.verdicts import seconds_before, verdict
 
-                self.verdicts[place] = verdict(code)
-        return self.verdicts[place]
-
-    def keep_verdicts(self) -> None:
-        """Let later runs know which functions have gained nothing."""
-        from fxc.scripts.verdicts import verdict_now
-
-        for place, before in self.verdicts.items():
-            verdict_now(self.codes[place][0], before, self.hot.get(place, ()), self.elapsed())
+                self.last = self.last or seconds_before()
+                self.verdicts[place] = verdict(self.codes[place][0])
+        return self.verdicts.get(place)
 
     def is_shared(self) -> bool:
         """Whether several threads run functions of the program."""
@@ -253,28 +249,43 @@ class _Watch:
         """Seconds of the script so far, without those in which it has waited."""
         return min(time.perf_counter() - self.start, time.process_time())
 
-    def may_spend(self) -> bool:
-        elapsed = self.elapsed()
-        if elapsed < _BEGIN or self.is_over:
-            return False
-        hope = _HOPE * elapsed * sum(each.rate for each in self.all_hot())
-        gained = sum(each.gained for each in self.all_hot())
-        return self.spent < _FIRST + _SPENT * elapsed + gained + hope
+    def may_compile(self, place: Place) -> bool:
+        """Whether there is time to compile a function, as far as is known of it."""
+        from fxc.scripts.budget import cost
 
-    def compile(self, hot: HotFunction, share: float) -> None:
-        """Compile a function, in which the program spends a share of its time, for what it has
-        asked for; put it back if that cannot be done.
-        """
+        return self.room(place) > cost(self.compiled, self.verdicts.get(place) == "")
+
+    def room(self, place: Place) -> float:
+        """Seconds that may be spent on a function."""
+        from fxc.scripts.budget import allowance, hope
+
+        hot, is_kept = self.all_hot(), self.verdicts.get(place) == ""
+        earlier = (self.verdicts[each] for each in set(self.verdicts).difference(self.hot))
+        hoped = hope(hot, earlier, is_kept) * self.looks.share(place)
+        return allowance(self.elapsed(), self.last, hot, hoped) - self.spent
+
+    def compile(self, hot: HotFunction, place: Place) -> None:
+        """Compile a function for what it has asked for; put it back if that cannot be done."""
         from fxc.ir.errors import PutOff
+        from fxc.ir.steps import listening
 
+        share, room, spent = self.looks.share(place), max(self.room(place), _SHORT), self.spent
         with self.spending():
             try:
-                with self.tracing():
-                    hot.compile(max(0.2, 0.5 * share * self.elapsed()), share)
+                with self.tracing(), listening(self.go_on):
+                    hot.compile(room, share)
             except PutOff as error:
-                hot.wait(error.seconds / (0.5 * share))
-            except Exception as error:  # refused, put off, or the program's own error
+                hot.wait(self.elapsed() * max(error.seconds / room, _LATER))
+            except Exception as error:  # refused, or the program's own error
                 hot.refuse(str(error).partition("\n")[0] or type(error).__name__)
+        self.compiled.append(self.spent - spent)
+
+    def go_on(self, *step: object) -> None:
+        """Go on with a compilation, unless the program has ended, which would wait for it."""
+        if self.is_over:
+            from fxc.ir.errors import PutOff
+
+            raise PutOff(math.inf)
 
     @contextlib.contextmanager
     def spending(self) -> Iterator[None]:
@@ -306,25 +317,32 @@ class _Watch:
         self.is_over = True
         if os.getpid() == self.process and self.working.acquire(timeout=_LAST):
             try:
-                if self.hot:
-                    self.keep_verdicts()
+                if self.verdicts:
+                    self.keep()
             finally:
                 self.working.release()
+
+    def keep(self) -> None:
+        """Let later runs know what was compiled, what has gained nothing, and how long it took."""
+        from fxc.scripts.verdicts import keep_seconds, verdict_now
+
+        elapsed = self.elapsed()
+        keep_seconds(elapsed, self.last)
+        for place, before in self.verdicts.items():
+            found = self.hot.get(place, ())
+            for each in found:
+                each.keep()
+            verdict_now(self.codes[place][0], before, found, elapsed)
 
     def tell(self, is_quiet: bool, stderr: os.stat_result | None) -> None:
         """Write the page, and say on stderr what was gained, if stderr is still what it was."""
         if os.getpid() != self.process:
             return
-        told = [self.page()] if self.report else []
-        if is_quiet or not _is(stderr):
-            return
-        from fxc.scripts.telling import summary
+        page = [self.page()] if self.report else []
+        if not is_quiet and stderr is not None:
+            from fxc.scripts.telling import say, summary
 
-        told.insert(0, summary(self.hot, self.slow, self.verdicts))
-        stream: Any = sys.__stderr__
-        with contextlib.suppress(OSError, ValueError):
-            stream.write("".join(f"fxc run: {each}\n" for each in told))
-            stream.flush()
+            say([summary(self.hot, self.slow, self.verdicts), *page], stderr)
 
     def forget(self) -> None:
         """Keep nothing of the program alive: its objects are to end when Python ends."""
@@ -345,13 +363,6 @@ def _status() -> os.stat_result | None:
         return os.fstat(2)
     except OSError:
         return None
-
-
-def _is(stderr: os.stat_result | None) -> bool:
-    now = _status()
-    if stderr is None or now is None or sys.__stderr__ is None:
-        return False
-    return os.path.samestat(stderr, now)
 
 
 def _leave_signals() -> None:

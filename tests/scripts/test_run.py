@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import gc
 import inspect
+import io
 import os
 import pickle
 import signal
@@ -32,9 +33,10 @@ from fxc.runtime.engine import llvm_lock
 from fxc.scripts.hot import HotFunction
 from fxc.scripts.reported import Reported
 from fxc.scripts.swapping import NO_ANSWER, answering, asking, functions_of
-from fxc.scripts.telling import summary
+from fxc.scripts.telling import say, summary
+from fxc.scripts.verdicts import keep_seconds, seconds_before
 from fxc.scripts.warnings_apart import warnings_apart
-from fxc.scripts.watching import _is, _leave_signals, _status, _Watch
+from fxc.scripts.watching import _leave_signals, _status, _Watch
 from fxc.verifying.calls import VerifiedCall
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -209,7 +211,8 @@ def test_a_hot_function_is_compiled_compared_and_used() -> None:
         assert one.stage == "live"
         assert [walked(x) for _ in range(3)] == [wanted] * 3
         assert one.served >= 6
-        assert one.gained > 0
+        assert one.lost > 0  # by comparing
+        assert one.gained > -one.lost
         with pytest.raises(TypeError) as raised:
             walked(3)
         assert [each.name for each in traceback.extract_tb(raised.value.__traceback__)] == [
@@ -345,6 +348,30 @@ def test_few_calls_of_other_types_do_not_ask_for_code() -> None:
         assert one.stage == "asked"  # now there are none but them
         one.refuse("it cannot be captured")
         assert one.stage == "live"
+    finally:
+        one.put_back("")
+
+
+def test_calls_that_code_is_not_for_cost_no_more_than_it_gains(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    plain, x, y = walked.__code__, np.linspace(0, 1, 5000), np.ones(3, np.float32)
+    one = hot(walked)
+    try:
+        compiled(one, x)
+        monkeypatch.setattr("fxc.scripts.hot._MOST_STRANGE", 5)
+        one.refuse("")  # there is to be no more code for it
+        for _ in range(30):
+            walked(x)
+            walked(y)
+        assert one.stage == "live"  # many calls, and each gains much
+        for _ in range(30):
+            walked(y)
+        assert one.stage == "live"
+        monkeypatch.setattr("fxc.scripts.hot._MISS", 1000.0)
+        walked(y)
+        assert one.stage == "over"
+        assert walked.__code__ is plain
     finally:
         one.put_back("")
 
@@ -582,7 +609,7 @@ def test_python_still_knows_which_warnings_it_has_shown() -> None:
             warnings.warn("once", stacklevel=1)
             for one in watch.take_up(scaled.__code__, scaled.__globals__):
                 one.asked = (np.ones(3),), {}
-                watch.compile(one, 1.0)
+                watch.compile(one, PLACE)
                 one.put_back("")
     assert watch.spent > 0
     assert [str(each.message) for each in heard] == ["once"]
@@ -652,10 +679,11 @@ def test_what_an_earlier_run_has_put_back_is_left_for_some_seconds(
 def test_the_innermost_function_is_compiled_first(monkeypatch: pytest.MonkeyPatch) -> None:
     frame = timed(0)
     watch = _Watch()
-    monkeypatch.setattr(watch, "may_spend", lambda: True)
+    monkeypatch.setattr(watch, "elapsed", lambda: 100.0)
     compiled: list[Any] = []
-    monkeypatch.setattr(watch, "compile", lambda one, share: compiled.append((one, share)))
-    asks = {name: SimpleNamespace(stage="asked", unkept=[]) for name in ("timed", "inner")}
+    monkeypatch.setattr(watch, "compile", lambda one, place: compiled.append((one, place[-1])))
+    known = {"stage": "asked", "unkept": [], "gained": 0.0, "rate": 0.0, "was_in_vain": False}
+    asks = {name: SimpleNamespace(**known) for name in ("timed", "inner")}
     some = {name: [one] for name, one in asks.items()}
     monkeypatch.setattr(watch, "take_up", lambda code, _: some.get(code.co_name, []))
     for _ in range(20):
@@ -664,7 +692,7 @@ def test_the_innermost_function_is_compiled_first(monkeypatch: pytest.MonkeyPatc
         watch.looks.count += 1
         watch.looks.note(watch.places(frame))
     watch.work()
-    assert compiled == [(asks["inner"], 1.0)]
+    assert compiled == [(asks["inner"], "inner")]
     asks["inner"].stage = "live"
     watch.work()
     assert len(compiled) == 1  # what calls it was slow because of it
@@ -672,45 +700,96 @@ def test_the_innermost_function_is_compiled_first(monkeypatch: pytest.MonkeyPatc
         watch.looks.count += 1
         watch.looks.note(watch.places(frame.f_back))
     watch.work()
-    assert compiled[1:] == [(asks["timed"], 1.0)]
+    assert compiled[1:] == [(asks["timed"], "timed")]
+
+
+PLACE = ("heat.py", 3, "added")
 
 
 def test_what_takes_long_to_compile_is_compiled_later(monkeypatch: pytest.MonkeyPatch) -> None:
     watch, one = _Watch(), hot(added)
-    seconds = [1.0]
+    seconds = [10.0]
     monkeypatch.setattr(watch, "elapsed", lambda: seconds[-1])
 
     def put_off(longest: float, share: float) -> None:
-        assert longest == 0.25
+        assert (round(longest, 6), share) == (0.4, 0.0)
         raise PutOff(2.0)
 
     monkeypatch.setattr(one, "compile", put_off)
-    watch.compile(one, 0.5)
-    watch.hot = {("", 0, ""): [one]}
+    watch.compile(one, PLACE)
+    watch.hot = {PLACE: [one]}
     watch.looks.count = 20
     try:
-        for now, stage in ((7.9, "waiting"), (8.1, "counting")):
+        for now, stage in ((49.9, "waiting"), (50.1, "counting")):
             seconds.append(now)
             watch.work()
             assert one.stage == stage
+        assert one.answer is one
     finally:
         one.put_back("")
 
 
-def test_compiling_may_take_a_share_of_the_time_and_of_what_is_gained(
+def test_a_compilation_ends_soon_after_the_program(monkeypatch: pytest.MonkeyPatch) -> None:
+    watch, one = _Watch(), hot(added)
+    one.asked = (np.ones(3),), {}
+    watch.is_over = True
+    watch.compile(one, PLACE)
+    try:
+        assert (one.stage, one.verdict, one.served) == ("waiting", None, 0)
+    finally:
+        one.put_back("")
+
+
+def test_what_is_spent_is_little_beside_what_has_passed_and_what_is_gained(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     watch = _Watch()
+    watch.compiled = [0.1] * 9
     monkeypatch.setattr(watch, "elapsed", lambda: 4.0)
-    watch.spent = 0.25
-    assert watch.may_spend()
-    watch.spent = 0.27
-    assert not watch.may_spend()
-    watch.hot = {("", 0, ""): [SimpleNamespace(rate=0.5, gained=0.5)]}  # type: ignore[list-item]
-    watch.spent = 1.7
-    assert watch.may_spend()
-    watch.spent = 1.8
-    assert not watch.may_spend()
+    assert watch.room(PLACE) == pytest.approx(0.16)
+    watch.looks.count, watch.looks.there[PLACE] = 10, 5
+    assert watch.room(PLACE) == pytest.approx(0.16 + 4.0 * 0.5 * 0.15)
+    watch.spent = 0.36
+    assert watch.may_compile(PLACE)
+    watch.spent = 0.37
+    assert not watch.may_compile(PLACE)
+    watch.verdicts[PLACE] = ""  # it is on disk
+    assert watch.may_compile(PLACE)
+    assert watch.room(PLACE) == pytest.approx(0.16 + 4.0 * 0.5 * 0.4 - 0.37)
+    watch.last = 5.0  # of which one is left
+    assert watch.room(PLACE) == pytest.approx(0.16 + 1.0 * 0.5 * 0.4 - 0.37)
+    watch.verdicts, watch.last, watch.spent = {("", 0, ""): "it is slow"}, 0.0, 0.0
+    assert watch.room(PLACE) == pytest.approx(0.16 + 4.0 * 0.5 * 0.15 * 0.33)
+    other = SimpleNamespace(rate=0.5, gained=0.5, was_in_vain=True)
+    watch.hot = {("other", 0, ""): [other]}  # type: ignore[list-item]
+    hoped = 4.0 * (0.5 * 0.15 * 0.33**2 + 0.5 * 0.5)
+    assert watch.room(PLACE) == pytest.approx(0.16 + 0.5 + hoped)
+
+
+def test_the_next_run_knows_how_long_a_script_took(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(fxc.config, "cache", True)
+    monkeypatch.setattr(fxc.config, "cache_dir", str(tmp_path))
+    monkeypatch.setattr("fxc.cache.folder._failures", 0)  # of tests before
+    assert seconds_before() == 0
+    keep_seconds(3.0, 0.0)
+    assert seconds_before() == 3.0
+    keep_seconds(3.1, 3.0)  # no news
+    assert seconds_before() == 3.0
+    monkeypatch.setattr(sys, "orig_argv", ["python", "other.py"])
+    assert seconds_before() == 0
+
+
+def test_a_function_that_waits_for_its_turn_asks_what_is_quickest() -> None:
+    one = hot(added)
+    try:
+        for _ in range(3):
+            added(np.ones(3))
+        assert (one.stage, one.calls) == ("asked", 2)
+        assert one.answer is not one
+    finally:
+        one.put_back("")
 
 
 def test_a_fork_waits_for_what_is_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -790,10 +869,18 @@ def test_a_page_tells_of_what_was_compiled(tmp_path: Path) -> None:
     assert _Watch(str(out)).page() == f"{out} is not written: nothing was compiled"
 
 
-def test_the_line_is_not_written_into_a_file_of_the_scripts(tmp_path: Path) -> None:
-    assert _is(_status())
-    assert not _is(os.stat(tmp_path))
-    assert not _is(None)
+def test_the_line_is_not_written_into_a_file_of_the_scripts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stream, status = io.StringIO(), _status()
+    assert status is not None
+    monkeypatch.setattr(sys, "__stderr__", stream)
+    say(["nothing"], os.stat(tmp_path))
+    assert stream.getvalue() == ""
+    say(["some", "more"], status)
+    assert stream.getvalue() == "fxc run: some\nfxc run: more\n"
+    monkeypatch.setattr(sys, "__stderr__", None)
+    say(["nothing"], status)
 
 
 # ---------------------------------------------------------------- the command

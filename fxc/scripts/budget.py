@@ -1,0 +1,49 @@
+"""What may be spent of a script's time: little, beside what was gained.
+
+A script that ends now should have lost little; one that goes on may gain. It is taken to go on as
+long as in an earlier run, or else as long again. See Note [Unchanged scripts].
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from .verdicts import NOT_AGAIN
+
+if TYPE_CHECKING:
+    from .hot import HotFunction
+
+_PART = 0.04  # of the time so far, whatever comes of it
+_PROVEN = 0.5  # of what compiled code will save
+_LIKELY, _KEPT = 0.15, 0.4  # of a function's time ahead: of any function; of one that is on disk
+_DOUBT = 0.33  # how much of that hope is left with each function that was compiled in vain
+_COMPILER, _COMPILED, _FOUND = 0.12, 0.06, 0.04  # seconds: to import it; to use it; what is on disk
+
+
+def cost(compiled: Sequence[float], is_kept: bool) -> float:
+    """Seconds of a compilation, if others took so long, or of one that is kept on disk."""
+    if is_kept:
+        return _FOUND
+    imported = 0.0 if "fxc.capture.capture" in sys.modules else _COMPILER
+    return imported + (_COMPILED + sum(compiled)) / (1 + len(compiled))
+
+
+def hope(hot: Iterable[HotFunction], earlier: Iterable[str | None], is_kept: bool) -> float:
+    """What compiling a function saves of its time; ``earlier`` is why others were put back."""
+    if is_kept:
+        return _KEPT
+    vain = sum(each.was_in_vain for each in hot)
+    vain += sum(bool(reason) and reason != NOT_AGAIN for reason in earlier)
+    return _LIKELY * _DOUBT**vain
+
+
+def allowance(elapsed: float, last: float, hot: Sequence[HotFunction], hoped: float) -> float:
+    """Seconds that may be spent in all when so many have passed, of so many in an earlier run, and
+    such a part of those ahead is hoped for.
+    """
+    ahead = last - elapsed if last > elapsed else elapsed
+    gained = sum(each.gained for each in hot)
+    proven = _PROVEN * sum(each.rate for each in hot)
+    return _PART * elapsed + gained + ahead * (proven + hoped)
