@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -43,6 +44,7 @@ class Worth:
     longest: float
     is_tried: bool
     is_part: bool = False  # of a function that is split
+    capture: float = math.inf  # seconds; what takes longer is refused
 
 
 def new_variant(
@@ -125,7 +127,7 @@ def _new_variant(
         state.vary(frozenset(each.captured.guards.changed(args, kwargs)))
     times = StageTimes()
     with listening(times), logging_steps(name):
-        captured, made = _made(function, options, state, (args, kwargs), worth.longest)
+        captured, made = _made(function, options, state, (args, kwargs), worth)
     from fxc.compilations.traits import traits_of  # with what compiles
 
     key, traits = kinds_of(args, kwargs), traits_of(captured, made)
@@ -157,7 +159,7 @@ def _made(
     options: Options,
     state: State,
     given: tuple[tuple[Any, ...], dict[str, Any]],
-    longest: float,
+    worth: Worth,
 ) -> tuple[Captured, Compilation]:
     """The capture of a call and what is made of it, with what lowering relies on checked."""
     from fxc.capture.capture import Terms, capture
@@ -166,11 +168,12 @@ def _made(
     demanded: frozenset[Any] = frozenset()
     dynamic = options.dynamic
     while True:
-        terms = Terms(dynamic, varying=state.varying, demanded=demanded)
+        varying, seconds = state.varying, worth.capture
+        terms = Terms(dynamic, varying=varying, demanded=demanded, seconds=seconds)
         captured = capture(function, *given, terms)
         state.vary(captured.varying)
         try:
-            return captured, _compiled(captured, options, name, longest)
+            return captured, _compiled(captured, options, name, worth.longest)
         except Unchecked as error:
             if error.relations <= demanded or len(demanded) > _MOST_DEMANDED:
                 raise

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from inspect import CO_ASYNC_GENERATOR, CO_COROUTINE, CO_GENERATOR
 from types import BuiltinFunctionType, FunctionType, MethodType
@@ -71,7 +72,8 @@ class Terms:
     ``varying`` names. ``requests`` are those of attempts made before, ``varying`` names numbers
     from outside that are no constants. ``demanded`` are relations of counted sizes to check in any
     case. With ``effects=False`` a function that changes Python objects is refused, and so is a
-    result that is an object from outside, but for arrays. The operator ``left`` is refused.
+    result that is an object from outside, but for arrays. The operator ``left`` is refused. It may
+    take so many ``seconds``, if that is less than usual.
     """
 
     dynamic: bool | None = None
@@ -80,6 +82,7 @@ class Terms:
     demanded: frozenset[Guard] = frozenset()
     effects: bool = True
     left: Site | None = None
+    seconds: float = math.inf
 
 
 def begun(session: Session, call: GivenCall, terms: Terms) -> Captured | frozenset[str]:

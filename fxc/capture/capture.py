@@ -45,7 +45,7 @@ def capture(
     """
     attempts = _Attempts(GivenCall(fn, args, kwargs), terms)
     outer: dict[str, Any] = {}
-    budget = Budget.of(MOST_SECONDS)
+    budget = Budget.of(min(MOST_SECONDS, terms.seconds))
     for _ in range(_MOST_ATTEMPTS):
         session = Session(dispatcher, terms.demanded, outer, budget, terms.left)
         session.would_raise = functools.partial(_would_raise, session)

@@ -29,6 +29,7 @@ from .verdicts import NOT_AGAIN
 _TRIALS, _LONG_ENOUGH = 3, 0.1  # calls that are compared, or seconds of them
 _FASTER = 1.4  # times: what gains less is put back
 _MOST_VARIANTS, _MOST_MISSES, _MOST_FAILURES = 4, 3, 20
+_CAPTURED = 2  # times as many seconds for a capture as for what is to be compiled: it knows little
 _SELDOM = 8  # calls that are served for each miss: then those of other types are few
 _MOST_STRANGE = 100  # calls that code is not for, on trial or where there is to be no more
 _STRANGE, _MISS = "its arguments change from call to call", 5e-6  # seconds of such a call
@@ -172,14 +173,17 @@ class HotFunction:
 
     @property
     def verdict(self) -> str | None:
-        """Why it has gained nothing; '' if it has, or may with what was compiled; None if that is
-        not known.
-        """
+        """Why it has gained nothing; '' if it has, or may; None if that is not known."""
         if self.is_called_once:
             return NOT_AGAIN
-        if self._live or self.stage == "trial":
+        if self._live or self.is_on_disk:
             return ""
         return {"live": "", "over": self.reason}.get(self.stage)
+
+    @property
+    def is_on_disk(self) -> bool:
+        """Whether later runs find what was compiled for it."""
+        return self.stage != "over" and any(each.kept for each in self._state.variants)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """A result, or ``NO_ANSWER`` where the function is to run its statements."""
@@ -247,7 +251,8 @@ class HotFunction:
         kept = KeptCompilations(self._plain, _OPTIONS, args, kwargs)
         variant = kept.found(args, kwargs)
         if variant is None:
-            variant = new_variant(self._plain, _OPTIONS, state, args, kwargs, Worth(longest, True))
+            worth = Worth(longest, is_tried=True, capture=_CAPTURED * longest)
+            variant = new_variant(self._plain, _OPTIONS, state, args, kwargs, worth)
             self.unkept.append((kept, variant))
         del args, kwargs
         self.asked = None

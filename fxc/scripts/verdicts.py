@@ -16,6 +16,7 @@ from ..cache import folder
 from ..ir.digesting import digest
 from ..ir.version import __version__
 
+_ON_DISK = "it is on disk"
 NOT_AGAIN = "it was called once"
 _LASTS = 86400.0  # seconds: it may have been a busy machine, or other data
 _NEAR = 0.1  # of the seconds of a script: so much is no news
@@ -34,12 +35,17 @@ class TakenUp(Protocol):
     def verdict(self) -> str | None:
         """Why it has gained nothing; '' if it has, or may; None if that is not known."""
 
+    @property
+    def is_on_disk(self) -> bool:
+        """Whether later runs find what was compiled for it."""
+
 
 def verdict(code: CodeType) -> str | None:
     """Why a function was put back of late; '' if there is compiled code for it, None if nothing is
     known.
     """
-    return _read(_key_of(code))
+    found = _read(_key_of(code))
+    return "" if found == _ON_DISK else found or None
 
 
 def verdict_now(
@@ -53,14 +59,11 @@ def verdict_now(
     reasons = [each.verdict for each in found]
     if not found or is_open or None in reasons:
         return
-    now = "" if "" in reasons else str(reasons[0])
+    now = None if "" in reasons else reasons[0]
+    if any(each.is_on_disk for each in found):
+        now = ""
     if now != before:
-        keep_verdict(code, now)
-
-
-def keep_verdict(code: CodeType, reason: str) -> None:
-    """Keep why a function was put back; '' says that there is compiled code for it."""
-    _write(_key_of(code), reason)
+        _write(_key_of(code), {None: "", "": _ON_DISK}.get(now, str(now)))
 
 
 def seconds_before() -> float:

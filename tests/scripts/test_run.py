@@ -34,7 +34,7 @@ from fxc.scripts.hot import HotFunction
 from fxc.scripts.reported import Reported
 from fxc.scripts.swapping import NO_ANSWER, answering, asking, functions_of
 from fxc.scripts.telling import say, summary
-from fxc.scripts.verdicts import keep_seconds, seconds_before
+from fxc.scripts.verdicts import keep_seconds, seconds_before, verdict, verdict_now
 from fxc.scripts.warnings_apart import warnings_apart
 from fxc.scripts.watching import _leave_signals, _status, _Watch
 from fxc.verifying.calls import VerifiedCall
@@ -764,6 +764,37 @@ def test_what_is_spent_is_little_beside_what_has_passed_and_what_is_gained(
     watch.hot = {("other", 0, ""): [other]}  # type: ignore[list-item]
     hoped = 4.0 * (0.5 * 0.15 * 0.33**2 + 0.5 * 0.5)
     assert watch.room(PLACE) == pytest.approx(0.16 + 0.5 + hoped)
+
+
+def test_what_takes_long_to_capture_is_refused() -> None:
+    one = hot(added)
+    one.asked = (np.ones(3),), {}
+    try:
+        with pytest.raises(fxc.CaptureError, match="more than -2 seconds to capture"):
+            one.compile(-1.0)
+    finally:
+        one.put_back("")
+
+
+def test_the_next_run_knows_what_is_on_disk(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(fxc.config, "cache", True)
+    monkeypatch.setattr(fxc.config, "cache_dir", str(tmp_path))
+    monkeypatch.setattr("fxc.cache.folder._failures", 0)  # of tests before
+    known: dict[str, Any] = {"since": 0.0, "is_called_once": False, "is_on_disk": False}
+    code = added.__code__
+    for verdict_of, is_on_disk, wanted in (
+        ("it is slow", False, "it is slow"),
+        (None, False, "it is slow"),  # no news
+        ("", False, None),
+        ("", True, ""),
+        (None, True, ""),
+        ("it is slow", False, "it is slow"),
+    ):
+        found = SimpleNamespace(**{**known, "verdict": verdict_of, "is_on_disk": is_on_disk})
+        verdict_now(code, verdict(code), [found], 5.0)
+        assert verdict(code) == wanted
 
 
 def test_the_next_run_knows_how_long_a_script_took(

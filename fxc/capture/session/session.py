@@ -69,13 +69,14 @@ MOST_AXES = 64  # of NumPy 2
 class Budget:
     """What all attempts to capture a program have spent together: Note [The budget]."""
 
+    seconds: float
     deadline: float  # by the clock of the thread
     operations: int = 0
     lines: Counter[int] = field(default_factory=Counter)  # of the function, at the looks so far
 
     @staticmethod
     def of(seconds: float, operations: int = 0) -> Budget:
-        return Budget(time.thread_time() + seconds, operations)
+        return Budget(seconds, time.thread_time() + seconds, operations)
 
 
 # See Note [Rooms with one door].
@@ -211,8 +212,8 @@ class Session(CountedSizes):
             self.budget.lines[outermost_line("_attempt")] += 1
             if time.thread_time() > self.budget.deadline:
                 raise self._all_spent(
-                    f"a program that takes more than {MOST_SECONDS} seconds to capture is not "
-                    "captured; use arrays for lists, and loops for repeated statements"
+                    f"a program that takes more than {self.budget.seconds:.2g} seconds to capture "
+                    "is not captured; use arrays for lists, and loops for repeated statements"
                 )
 
     def _all_spent(self, text: str) -> CaptureError:
