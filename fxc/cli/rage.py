@@ -27,9 +27,10 @@ last compilations: arguments' types, guards, why each was made, captured graphs,
     python -m fxc rage                    tells of the installation, and of bugs that were met
 
 It has no elements of arrays, no values of strings, no source of yours, no variable of the
-environment but fxc's own; ~ stands for names of users and hosts, and for home folders. Names of
-functions and arguments, and numbers that a function depends on, are in it: look at it before you
-send it. What stands behind the script is passed on to it.
+environment but fxc's own; ~ stands for names of users and hosts, and for home folders, … for what
+is in front of the folders of settings. Names of functions and arguments, and numbers that a
+function depends on, are in it: look at it before you send it. What stands behind the script is
+passed on to it.
 
 The status is 0 if the bundle was written, also where the script has failed, else 2.
 """

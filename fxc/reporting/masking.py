@@ -8,6 +8,9 @@ import platform
 import re
 from collections.abc import Iterable, Iterator
 
+from fxc.ir.setting import FOLDER
+from fxc.ir.settings import SETTINGS, config
+
 # Note [Masks]
 # What a compilation says of itself has values in it: guards, reasons and messages have texts as
 # `repr` writes them, which may be cut off. A mask hides too much rather than too little: quotes
@@ -61,9 +64,15 @@ def _without_elements(found: re.Match[str]) -> str:
 
 
 class Names:
-    """Names of users and hosts, and paths of homes, which are hidden in texts."""
+    """Names of users and hosts, and paths of homes, which are hidden in texts. Of paths of other
+    folders the last part is left.
+    """
 
-    def __init__(self, homes: Iterable[str], names: Iterable[str]) -> None:
+    def __init__(
+        self, homes: Iterable[str], names: Iterable[str], folders: Iterable[str] = ()
+    ) -> None:
+        paths = {os.path.normpath(each) for each in folders if os.path.isabs(each)} - {os.sep}
+        self._folders = sorted(paths, key=len, reverse=True)
         found = {os.path.normpath(home) for home in homes if os.path.isabs(home)} - {os.sep}
         self._homes = sorted(found, key=len, reverse=True)
         whole, in_paths = list[str](), list[str]()
@@ -74,18 +83,25 @@ class Names:
         self._names = re.compile("|".join(patterns) or r"(?!)", re.IGNORECASE | re.MULTILINE)
 
     def hidden_in(self, text: str) -> str:
-        """The text with ``~`` for each of them."""
-        for home in self._homes:
-            text = re.sub(re.escape(home) + r"(?![\w.-])", "~", text)
+        """The text with ``~`` for each of them, ``…`` for what is in front of a folder."""
+        shown = dict.fromkeys(self._homes, "~")
+        for folder in self._folders:
+            if not folder.startswith(tuple(f"{home}{os.sep}" for home in self._homes)):
+                shown.setdefault(folder, f"…{os.sep}{os.path.basename(folder)}")
+        for path in sorted(shown, key=len, reverse=True):
+            parts = re.split(re.escape(path) + r"(?![\w.-])", text)
+            text = shown[path].join(parts)
         return self._names.sub("~", _HOMES.sub("~", text))
 
 
 def own_names() -> Names:
-    """Those of who runs this process, and where."""
+    """Those of who runs this process, and where; of settings, the folders."""
     home = os.path.expanduser("~")
     homes = {home, os.path.realpath(home), os.environ.get("HOME", "")}
     host = platform.node()
-    return Names(homes, {*_users(homes), host, host.split(".")[0]})
+    settings = (getattr(config, name) for name, each in SETTINGS.items() if each.kind is FOLDER)
+    folders = filter(None, (*settings, os.environ.get("XDG_CACHE_HOME")))
+    return Names(homes, {*_users(homes), host, host.split(".")[0]}, folders)
 
 
 def _users(homes: set[str]) -> Iterator[str]:

@@ -178,6 +178,24 @@ def test_names_are_masked():
     assert own_names().hidden_in(os.path.expanduser("~/x")) == "~/x"
 
 
+def test_paths_of_folders_that_are_set_are_shortened(tmp_path):
+    names = Names(("/srv/me",), (), ("/srv/plans/of/kept", "/srv/me/kept", "kept", "/srv", ""))
+    for text, shown in (
+        ("cache_dir='/srv/plans/of/kept'", "cache_dir='…/kept'"),
+        ("/srv/plans/of/kept/fxc/1f", "…/kept/fxc/1f"),
+        ("/srv/plans/of/kept-2", "…/srv/plans/of/kept-2"),
+        ("/srv/me/kept and kept", "~/kept and kept"),
+    ):
+        assert names.hidden_in(text) == shown
+    out = tmp_path / "kept" / "a.txt"
+    out.parent.mkdir()
+    ran = rage(tmp_path, "-o", str(out), FXC_CACHE_DIR=str(out.parent))
+    assert ran.returncode == 0
+    text = out.read_text(encoding="utf-8")
+    assert "…/kept" in text
+    assert str(tmp_path) not in text
+
+
 def test_a_bug_is_told_with_its_place_in_fxc(tmp_path):
     out = tmp_path / "a.txt"
     with bugged(), pytest.raises(InternalError):
