@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 _PART = 0.04  # of the time so far, whatever comes of it
 _PROVEN = 0.5  # of what compiled code will save
-_LIKELY, _KEPT = 0.15, 0.4  # of a function's time ahead: of any function; of one that is on disk
+_LIKELY, _KEPT = 0.1, 0.4  # of a function's time ahead: of any function; of one that is on disk
 _DOUBT = 0.33  # how much of that hope is left with each function that was compiled in vain
-_COMPILER, _COMPILED, _FOUND = 0.12, 0.06, 0.04  # seconds: to import it; to use it; what is on disk
+_COMPILER, _COMPILED, _FOUND = 0.15, 0.06, 0.04  # seconds: to import it; to use it; what is on disk
 
 
 def cost(compiled: Sequence[float], is_kept: bool) -> float:
