@@ -22,7 +22,8 @@ from fxc.ir.forking import LLVMLITE, held_over_forks
 # The functions of llvmlite's library in C are no public interface: ``binding`` takes them of the
 # versions alone that it has been compared with, and else gives ``llvmlite.binding``, as it does
 # where that has been imported anyway. Both have these names and meanings. A module is in a context
-# of fxc's own, and each call holds a lock, as llvmlite's calls hold theirs.
+# of its own, which keeps constants and metadata until it goes: behind what owns the module. Each
+# call holds a lock, as llvmlite's calls hold theirs.
 _KNOWN = ("0.50.",)
 _PREFIX = "LLVMPY_"
 _KINDS: dict[str, Any] = {
@@ -40,6 +41,7 @@ _KINDS: dict[str, Any] = {
 _TYPES = {
     "AddSymbol": "-sp",
     "ContextCreate": "p",
+    "ContextDispose": "-p",
     "CopyStringRepOfTargetData": "-po",
     "CreateMCJITCompiler": "pppbo",
     "CreateNewModulePassManager": "p",
@@ -138,26 +140,25 @@ def _call_for_text(name: str, *args: object) -> tuple[Any, str]:
     return given, (text or b"").decode()
 
 
-@functools.cache
-def _context() -> int:
-    return int(_call("ContextCreate"))
-
-
 class _Owner:
-    """What holds an object of LLVM's, which goes with it unless another one owns it."""
+    """What holds an object of LLVM's, and its context: they go with it, unless others own them."""
 
     _disposed_by = ""
     _owned = False
     _as_parameter_: int | None = None
 
-    def __init__(self, pointer: int | None, error: str = "LLVM gives nothing") -> None:
+    def __init__(
+        self, pointer: int | None, error: str = "LLVM gives nothing", context: int | None = None
+    ) -> None:
         if not pointer:
             raise RuntimeError(error)
-        self._as_parameter_ = pointer
+        self._as_parameter_, self._context = pointer, context
 
     def __del__(self, is_finalizing: Any = sys.is_finalizing) -> None:
         if self._as_parameter_ and not self._owned and self._disposed_by and not is_finalizing():
             _call(self._disposed_by, self)
+            if self._context:
+                _call("ContextDispose", self._context)
 
 
 # -- the processor, and the machine code for it
@@ -276,21 +277,17 @@ class ModuleRef(_Owner):
         if is_bad:
             raise RuntimeError(error)
 
-    def _set_triple(self, triple: str) -> None:
-        _call("SetTarget", self, triple.encode())
-
-    def _set_data_layout(self, layout: str) -> None:
-        _call("SetDataLayout", self, layout.encode())
-
-    triple = property(fset=_set_triple)
-    data_layout = property(fset=_set_data_layout)
+    triple = property(fset=lambda self, name: _call("SetTarget", self, name.encode()))
+    data_layout = property(fset=lambda self, text: _call("SetDataLayout", self, text.encode()))
 
 
 def parse_assembly(text: str) -> ModuleRef:
-    pointer, error = _call_for_text("ParseAssembly", _context(), text.encode())
-    if error:
+    context = _call("ContextCreate")
+    pointer, error = _call_for_text("ParseAssembly", context, text.encode())
+    if error or not pointer:
+        _call("ContextDispose", context)
         raise RuntimeError(f"LLVM IR parsing error\n{error}")
-    return ModuleRef(pointer)
+    return ModuleRef(pointer, context=context)
 
 
 # -- passes
@@ -376,7 +373,7 @@ class ExecutionEngine(_Owner):
         is_bad, error = _call_for_text("RemoveModule", self, module)
         if is_bad:
             raise RuntimeError(error)
-        module._owned = False
+        module._owned, self._context = False, None
 
     def add_object_file(self, file: ObjectFileRef) -> None:
         _call("MCJITAddObjectFile", self, file)
@@ -393,6 +390,7 @@ def create_mcjit_compiler(module: ModuleRef, machine: TargetMachine) -> Executio
     by_llvmlite = platform.machine().lower() in ("arm64", "aarch64")  # the memory's manager
     made = ExecutionEngine(*_call_for_text("CreateMCJITCompiler", module, machine, by_llvmlite))
     module._owned = machine._owned = True
+    made._context = module._context
     return made
 
 

@@ -99,13 +99,24 @@ def test_objects_of_llvm_go_with_those_that_hold_them() -> None:
         module = library.parse_assembly(TEXT)
         module.verify()
         del module
-        assert names[-1] == "DisposeModule"
+        assert names[-2:] == ["DisposeModule", "ContextDispose"]  # with its constants
+        with pytest.raises(RuntimeError, match="parsing error"):
+            library.parse_assembly("define")
         machine = library.Target.from_default_triple().create_target_machine()
         owned = library.parse_assembly("")
         made = library.create_mcjit_compiler(owned, machine)
         del owned, machine
         assert not [each for each in names[4:] if each in ("DisposeTargetMachine",)]
         del made
+        assert names[-2:] == ["DisposeExecutionEngine", "ContextDispose"]
+        machine = library.Target.from_default_triple().create_target_machine()
+        removed = library.parse_assembly("")
+        made = library.create_mcjit_compiler(removed, machine)
+        made.remove_module(removed)
+        del removed
+        assert names[-2:] == ["DisposeModule", "ContextDispose"]
+        del made
         assert names[-1] == "DisposeExecutionEngine"
+        assert names.count("ContextCreate") == names.count("ContextDispose") == 4
     finally:
         library._call = call

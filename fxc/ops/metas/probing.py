@@ -132,7 +132,7 @@ def scalar_dtype(dtype: np.dtype) -> np.dtype:
     return found
 
 
-@lru_cache(maxsize=16384)
+@lru_cache(maxsize=2048)  # numbers are in the keys: thousands of programs have no end of them
 def ask(function: Callable[..., Any], keys: tuple[Key | None, ...]) -> tuple[Type, ...]:
     """The types of what ``function`` gives for samples of its operands."""
     if isinstance(function, np.ufunc):
@@ -189,7 +189,7 @@ def bind(op: Operator, args: tuple[Any, ...]) -> tuple[tuple[Any, ...], dict[str
     return args[:count], dict(zip(names, args[count:], strict=True))
 
 
-@lru_cache(maxsize=16384)
+@lru_cache(maxsize=2048)  # numbers are in the keys: thousands of programs have no end of them
 def ask_bound(op: Operator, args: tuple[Hashable, ...]) -> tuple[Type, ...]:
     """The types of what ``op`` gives for samples: as ``ask``, for operators with attributes.
 
