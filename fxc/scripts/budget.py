@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 _PART = 0.04  # of the time so far, whatever comes of it
 _PROVEN = 0.5  # of what compiled code will save
-_LIKELY, _KEPT = 0.1, 0.4  # of a function's time ahead: of any function; of one that is on disk
+_LIKELY, _KEPT = 0.25, 0.4  # of a function's time ahead, if it takes all; if its code is on disk
 _DOUBT = 0.33  # how much of that hope is left with each function that was compiled in vain
 _COMPILER, _COMPILED, _FOUND = 0.15, 0.06, 0.04  # seconds: to import it; to use it; what is on disk
 
@@ -30,13 +30,17 @@ def cost(compiled: Sequence[float], is_kept: bool) -> float:
     return imported + (_COMPILED + sum(compiled)) / (1 + len(compiled))
 
 
-def hope(hot: Iterable[HotFunction], earlier: Iterable[str | None], is_kept: bool) -> float:
-    """What compiling a function saves of its time; ``earlier`` is why others were put back."""
+def hope(
+    share: float, hot: Iterable[HotFunction], earlier: Iterable[str | None], is_kept: bool
+) -> float:
+    """Of the time ahead, what compiling a function with this share of it may save; ``earlier`` is
+    why others were put back. The more it takes, the surer it is what it is worth.
+    """
     if is_kept:
-        return _KEPT
+        return share * _KEPT
     vain = sum(each.was_in_vain for each in hot)
     vain += sum(bool(reason) and reason != NOT_AGAIN for reason in earlier)
-    return _LIKELY * _DOUBT**vain
+    return share**2 * _LIKELY * _DOUBT**vain
 
 
 def allowance(elapsed: float, last: float, hot: Sequence[HotFunction], hoped: float) -> float:

@@ -261,7 +261,7 @@ class _Watch:
 
         hot, is_kept = self.all_hot(), self.verdicts.get(place) == ""
         earlier = (self.verdicts[each] for each in set(self.verdicts).difference(self.hot))
-        hoped = hope(hot, earlier, is_kept) * self.looks.share(place)
+        hoped = hope(self.looks.share(place), hot, earlier, is_kept)
         return allowance(self.elapsed(), self.last, hot, hoped) - self.spent
 
     def compile(self, hot: HotFunction, place: Place) -> None:

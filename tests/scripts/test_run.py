@@ -748,21 +748,21 @@ def test_what_is_spent_is_little_beside_what_has_passed_and_what_is_gained(
     monkeypatch.setattr(watch, "elapsed", lambda: 4.0)
     assert watch.room(PLACE) == pytest.approx(0.16)
     watch.looks.count, watch.looks.there[PLACE] = 10, 5
-    assert watch.room(PLACE) == pytest.approx(0.16 + 4.0 * 0.5 * 0.1)
-    watch.spent = 0.26
+    assert watch.room(PLACE) == pytest.approx(0.16 + 4.0 * 0.5**2 * 0.25)
+    watch.spent = 0.31
     assert watch.may_compile(PLACE)
-    watch.spent = 0.27
+    watch.spent = 0.32
     assert not watch.may_compile(PLACE)
     watch.verdicts[PLACE] = ""  # it is on disk
     assert watch.may_compile(PLACE)
-    assert watch.room(PLACE) == pytest.approx(0.16 + 4.0 * 0.5 * 0.4 - 0.27)
+    assert watch.room(PLACE) == pytest.approx(0.16 + 4.0 * 0.5 * 0.4 - 0.32)
     watch.last = 5.0  # of which one is left
-    assert watch.room(PLACE) == pytest.approx(0.16 + 1.0 * 0.5 * 0.4 - 0.27)
+    assert watch.room(PLACE) == pytest.approx(0.16 + 1.0 * 0.5 * 0.4 - 0.32)
     watch.verdicts, watch.last, watch.spent = {("", 0, ""): "it is slow"}, 0.0, 0.0
-    assert watch.room(PLACE) == pytest.approx(0.16 + 4.0 * 0.5 * 0.1 * 0.33)
+    assert watch.room(PLACE) == pytest.approx(0.16 + 4.0 * 0.5**2 * 0.25 * 0.33)
     other = SimpleNamespace(rate=0.5, gained=0.5, was_in_vain=True)
     watch.hot = {("other", 0, ""): [other]}  # type: ignore[list-item]
-    hoped = 4.0 * (0.5 * 0.1 * 0.33**2 + 0.5 * 0.5)
+    hoped = 4.0 * (0.5**2 * 0.25 * 0.33**2 + 0.5 * 0.5)
     assert watch.room(PLACE) == pytest.approx(0.16 + 0.5 + hoped)
 
 
