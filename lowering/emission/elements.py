@@ -22,9 +22,10 @@ from .registers import InLanes, Registers
 # Note [Lanes]
 # Inside a vector loop every name of the loop IR stands for ``lanes`` consecutive iterations of the
 # vector variable. A load whose address does not depend on that variable is done once and spread;
-# one that moves by the element size is a vector load; others are gathered element by element (on
-# today's processors no slower than a gather instruction). Stores go to memory in the order of the
-# lanes: where two of them meet, the last iteration's stays.
+# one that moves by the element size is a vector load, and one that moves by a few elements is
+# picked from some of those (``apart``); others are gathered element by element (on today's
+# processors no slower than a gather instruction). Stores go to memory in the order of the lanes:
+# where two of them meet, the last iteration's stays.
 # The lanes of a 512-bit register are used whatever the processor has: the back end splits them.
 
 
@@ -329,9 +330,7 @@ class Elements:
     def store(self, stmt: Store, code: Lanes) -> None:
         dtype, itemsize, buffer = stmt.dtype, stmt.dtype.itemsize, self.program.buffers[stmt.buffer]
         offset, alignment = byte_offset(buffer, stmt.index), buffer.alignment
-        value = self.atom(stmt.value, dtype, code)
-        if dtype.kind == "b":
-            value = code.op(f"zext {code.of('i1')} {value} to {code.of('i8')}")
+        value = self.stored(stmt, code)
         memory, mark = memory_type(dtype), self.mark(stmt.buffer)
         place = self.in_lanes(offset)
         if code.count == 1:
@@ -351,6 +350,13 @@ class Elements:
         for lane, pointer in self.lane_pointers(stmt.buffer, place, code):
             element = code.op(f"extractelement {code.of(memory)} {value}, i32 {lane}")
             self.function.do(f"store {memory} {element}, ptr {pointer}, align {alignment}{mark}")
+
+    def stored(self, stmt: Store, code: Lanes) -> str:
+        """What ``stmt`` stores, as memory holds it."""
+        value = self.atom(stmt.value, stmt.dtype, code)
+        if stmt.dtype.kind == "b":
+            value = code.op(f"zext {code.of('i1')} {value} to {code.of('i8')}")
+        return value
 
     def index(self, value: Dim, dtype: np.dtype, code: Lanes) -> tuple[str, int]:
         """An integer over loop variables, in the lanes if it moves with them."""

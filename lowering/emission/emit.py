@@ -71,7 +71,8 @@ class StatementEmitter(Emitter):
     def block(self, block: Sequence[Stmt], lanes: int = 1) -> None:
         """Statements in order."""
         code = Lanes(self.function, lanes)
-        self.numbers.clear()
+        self.clear()
+        outer, self.statements = self.statements, block
         done = -1
         for number, stmt in enumerate(block):
             if self.module.places is not None:
@@ -82,40 +83,52 @@ class StatementEmitter(Emitter):
             if number == done or (pair is not None and self.numbers.store(pair, code)):
                 done = number + (number != done)
                 continue
-            match stmt:
-                case Loop():
-                    undo, self.undo = self.undo, None  # all is kept
-                    with sticky.ignoring(self, stmt):
-                        self.loop(stmt, lanes)
-                    self.undo = undo
-                case Accumulate():
-                    self.accumulate(stmt, code)
-                case Check():
-                    check(self, stmt)
-                case Allocate():
-                    need = emit_allocate(self, stmt)
-                    if self.budget:
-                        interrupts.spend(self, self.function.op(f"udiv i64 {need}, {ELEMENT}"))
-                case Bind(name, value):
-                    self.regs.dims[name] = self.atom(value, I64, code)
-                case If():
-                    branch(self, stmt)
-                case For():
-                    user_loop(self, stmt)
-                case While():
-                    while_loop(self, stmt)
-                case Matmul():
-                    emit_matmul(self, stmt)
-                case Apply():
-                    emit_apply(self, stmt)
-                case Boxed():
-                    emit_call(self, stmt)
-                case _:
-                    self.straight(stmt, code)
+            if isinstance(stmt, Store) and self._waits(stmt, number, code):
+                continue
+            self._statement(stmt, code)
             if isinstance(stmt, Store):
-                self.numbers.forget(stmt)
+                self.forget(stmt)
             elif isinstance(stmt, Loop | If | For | While | Matmul | Apply | Boxed):
-                self.numbers.clear()
+                self.clear()
+        self.statements = outer
+        self.clear()
+
+    def _waits(self, stmt: Store, number: int, code: Lanes) -> bool:
+        """Whether a store is made together with others, or just has been."""
+        found = self.few_apart(stmt, code)
+        return found is not None and found.store(stmt, number, code)
+
+    def _statement(self, stmt: Stmt, code: Lanes) -> None:
+        match stmt:
+            case Loop():
+                undo, self.undo = self.undo, None  # all is kept
+                with sticky.ignoring(self, stmt):
+                    self.loop(stmt, code.count)
+                self.undo = undo
+            case Accumulate():
+                self.accumulate(stmt, code)
+            case Check():
+                check(self, stmt)
+            case Allocate():
+                need = emit_allocate(self, stmt)
+                if self.budget:
+                    interrupts.spend(self, self.function.op(f"udiv i64 {need}, {ELEMENT}"))
+            case Bind(name, value):
+                self.regs.dims[name] = self.atom(value, I64, code)
+            case If():
+                branch(self, stmt)
+            case For():
+                user_loop(self, stmt)
+            case While():
+                while_loop(self, stmt)
+            case Matmul():
+                emit_matmul(self, stmt)
+            case Apply():
+                emit_apply(self, stmt)
+            case Boxed():
+                emit_call(self, stmt)
+            case _:
+                self.straight(stmt, code)
 
     def loop(self, loop: Loop, lanes: int) -> None:
         if loop.parallel is not None:

@@ -7,15 +7,24 @@ the stores of two parts become one.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
+from fxc.ir.later import import_later
 from fxc.ir.symbols import Dim
 
+from ..nests.accesses import elements_apart
 from ..nests.addressing import byte_offset
 from ..nests.program import Program
-from ..nests.statements import Load, Store
+from ..nests.statements import Load, Stmt, Store
 from .elements import Elements
 from .llvm_text import FunctionText, Lanes, ModuleText, memory_type
 from .registers import InLanes
+
+if TYPE_CHECKING:
+    from .apart import Neighbours
+
+# See Note [Rooms with one door].
+neighbours = import_later("fxc.lowering.emission.apart", "Neighbours")
 
 
 def is_part(program: Program, stmt: Load | Store) -> bool:
@@ -65,7 +74,7 @@ class Numbers:
             code.op(f"load <2 x {memory}>, ptr {pointer}, align {alignment}")
             for _, pointer in emitter.lane_pointers(stmt.buffer, place, code)
         ]
-        return gathered(code, memory, single)
+        return code.whole(memory, single, 2)
 
     def store(self, pair: tuple[Store, Store], code: Lanes) -> bool:
         """Store both parts of the numbers in the lanes at once; False if there is but one lane."""
@@ -101,11 +110,35 @@ class Interleaved(Elements):
     ) -> None:
         super().__init__(module, function, program, prefix)
         self.numbers = Numbers(self)
+        self.statements: Sequence[Stmt] = ()  # of the block that is being written
+        self.neighbours: Neighbours | None = None  # what they have met, if any lie a few apart
 
     def gathered(self, stmt: Load, place: InLanes, code: Lanes) -> str:
         if is_part(self.program, stmt):
             return self.numbers.load(stmt, code)
-        return super().gathered(stmt, place, code)
+        found = self.few_apart(stmt, code)
+        loaded = found.load(stmt, code) if found is not None else None
+        return loaded or super().gathered(stmt, place, code)
+
+    def clear(self) -> None:
+        """Nothing that is in registers can be relied on."""
+        self.numbers.clear()
+        self.neighbours = None
+
+    def forget(self, stmt: Store) -> None:
+        """What ``stmt`` may overwrite has to be loaded again."""
+        self.numbers.forget(stmt)
+        if self.neighbours is not None:
+            self.neighbours.forget(stmt)
+
+    def few_apart(self, stmt: Load | Store, code: Lanes) -> Neighbours | None:
+        """What is known of neighbours in this block, if the lanes of ``stmt`` are a few apart."""
+        var = self.regs.vector
+        if code.count == 1 or var is None or not elements_apart(self.program, stmt, var):
+            return None
+        if self.neighbours is None:
+            self.neighbours = neighbours(self, self.statements)
+        return self.neighbours
 
 
 def numbers_type(code: Lanes, memory: str) -> str:
@@ -135,22 +168,6 @@ def turned(code: Lanes, memory: str, numbers: str) -> str:
     lanes = ", ".join(f"i32 {2 * lane}, i32 {2 * lane + 1}" for lane in backwards)
     mask = f"<{2 * code.count} x i32> <{lanes}>"
     return code.op(f"shufflevector {kind} {numbers}, {kind} poison, {mask}")
-
-
-def gathered(code: Lanes, memory: str, single: Sequence[str]) -> str:
-    """The numbers of all lanes from one for each: halves are joined to wholes."""
-    short = 2 ** (len(single) - 1).bit_length() - len(single)
-    numbers, size = [*single, *["poison"] * short], 2
-    while len(numbers) > 1:
-        kind, size = f"<{size} x {memory}>", 2 * size
-        mask = f"<{size} x i32> <{', '.join(f'i32 {lane}' for lane in range(size))}>"
-        pairs = zip(numbers[::2], numbers[1::2], strict=True)
-        numbers = [code.op(f"shufflevector {kind} {a}, {kind} {b}, {mask}") for a, b in pairs]
-    if not short:
-        return numbers[0]
-    kind = f"<{size} x {memory}>"
-    mask = f"<{2 * len(single)} x i32> <{', '.join(f'i32 {x}' for x in range(2 * len(single)))}>"
-    return code.op(f"shufflevector {kind} {numbers[0]}, {kind} poison, {mask}")
 
 
 def in_lane(code: Lanes, memory: str, numbers: str, lane: int) -> str:

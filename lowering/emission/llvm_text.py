@@ -364,6 +364,22 @@ class Lanes:
         lanes = ", ".join(f"i32 {number * count + lane}" for lane in range(count))
         return self.op(f"shufflevector {kind} {value}, {kind} poison, <{count} x i32> <{lanes}>")
 
+    def whole(self, memory: str, parts: Sequence[str], width: int) -> str:
+        """All elements in one register, from some of ``width`` each, which are joined by twos."""
+        numbers, size = [*parts], width
+        numbers += ["poison"] * (2 ** (len(parts) - 1).bit_length() - len(parts))
+        while len(numbers) > 1:
+            kind, size = f"<{size} x {memory}>", 2 * size
+            mask = f"<{size} x i32> <{', '.join(f'i32 {lane}' for lane in range(size))}>"
+            pairs = zip(numbers[::2], numbers[1::2], strict=True)
+            numbers = [self.op(f"shufflevector {kind} {a}, {kind} {b}, {mask}") for a, b in pairs]
+        count = width * len(parts)
+        if size == count:
+            return numbers[0]
+        mask = f"<{count} x i32> <{', '.join(f'i32 {lane}' for lane in range(count))}>"
+        kind = f"<{size} x {memory}>"
+        return self.op(f"shufflevector {kind} {numbers[0]}, {kind} poison, {mask}")
+
     def math(self, name: str, dtype: np.dtype, args: Sequence[str]) -> str:
         """Call a function of ``vector_math``."""
         kind, shape = kind_name(dtype), self.type(dtype)

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from fxc.ir.bounds import decide
 from fxc.ir.records import frozen, replace
 from fxc.ir.size_functions import rename_computed, substitute
-from fxc.ir.symbols import Dim
+from fxc.ir.symbols import Dim, computed_in
 
-from .addressing import linearised
+from .addressing import byte_offset, linearised, step_of
 from .buffers import Atom, Idx
 from .program import Program
 from .statements import (
@@ -167,3 +167,13 @@ def pair_at(program: Program, block: Sequence[Stmt], number: int) -> tuple[Store
             if first.buffer == second.buffer and place == again:
                 return (first, second) if program.buffers[first.buffer].parts else None
     return None
+
+
+def elements_apart(program: Program, stmt: Load | Store, var: str) -> int:
+    """How many elements lie from one lane to the next, if more than one; 0 if that is not known."""
+    offset = byte_offset(program.buffers[stmt.buffer], stmt.index)
+    size = stmt.dtype.itemsize
+    step = 0 if computed_in(offset) else step_of(offset, var)
+    if not isinstance(step, int) or step % size or abs(step) <= size:
+        return 0
+    return step // size

@@ -8,11 +8,12 @@ reads any more disappear, and those that live within one iteration shrink to wha
 from __future__ import annotations
 
 from collections.abc import Sequence, Set
+from math import gcd
 
 from fxc.ir.later import import_later
 from fxc.ir.records import replace
 from fxc.ir.size_functions import hint
-from fxc.ir.symbols import Dim, SymExpr, symbol, symbols_of
+from fxc.ir.symbols import Dim, SymExpr, symbol, symbols_of, terms_of
 
 from ..nests.accesses import Block, conflict, rename
 from ..nests.addressing import step_of
@@ -216,16 +217,23 @@ def _legal(var: str, first: ByStorage, second: ByStorage) -> bool:
                     continue
                 if a.buffer != b.buffer or a.index is None or b.index is None:
                     return False
-                if any(_are_constants(i, j) for i, j in zip(a.index, b.index, strict=True)):
+                if any(_never_meet(i, j) for i, j in zip(a.index, b.index, strict=True)):
                     continue
                 if not any(_moves_with(var, i, j) for i, j in zip(a.index, b.index, strict=True)):
                     return False
     return True
 
 
-def _are_constants(left: Dim, right: Dim) -> bool:
-    """Whether these are two indices that stay what they are, and stay apart."""
-    return isinstance(left, int) and isinstance(right, int) and left != right
+def _never_meet(left: Dim, right: Dim) -> bool:
+    """Whether two indices are apart, whatever counts: constants, or ``2*i`` and ``2*i + 1``."""
+    constant, divisor = 0, 0
+    for sign, index in ((1, left), (-1, right)):
+        for monomial, coefficient in terms_of(index):
+            if monomial:
+                divisor = gcd(divisor, coefficient)
+            else:
+                constant += sign * coefficient
+    return constant % divisor != 0 if divisor else constant != 0
 
 
 def _moves_with(var: str, left: Dim, right: Dim) -> bool:

@@ -6,14 +6,18 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from fxc.ir.later import import_later
 from fxc.ir.size_functions import hint
 from fxc.ir.symbols import Dim
 
-from ..nests.accesses import carried_through, pair_at
+from ..nests.accesses import carried_through, elements_apart, pair_at
 from ..nests.addressing import byte_offset, is_unit_step, split, step_of, varies
 from ..nests.program import Program
 from ..nests.statements import Accumulate, Compute, Index, Load, Loop, Stmt, Store, blocks_of, walk
 from ..operators.python_rules import SCALAR_RULES
+
+# See Note [Rooms with one door].
+stored_together = import_later("fxc.lowering.nests.apart", "stored_together")
 
 _IN_VECTORS = frozenset({1, 2, 4, 8, 16})  # the sizes of elements that fill them
 
@@ -28,7 +32,7 @@ def lanes_for(program: Program, loop: Loop, whole: Dim) -> int:
     survey, costs = Survey(program, loop), program.target.costs
     if survey.against:
         return 1
-    lanes, most = max(1, program.target.vector // survey.widest), costs.lanes
+    lanes, most = survey.lanes, costs.lanes
     if (survey.totals and not survey.scattered) or (survey.inner and not survey.all_short):
         lanes *= costs.lanes_totals
     elif survey.work >= costs.lanes_work:
@@ -77,6 +81,8 @@ class Survey:
         self.inner = [s for s in walk(loop.body) if isinstance(s, Loop)]
         self.direct = {id(s) for s in loop.body}
         self.single = set(_single_parts(program, loop.body))
+        self.apart: list[int] = []  # elements from lane to lane, of what is met a few apart
+        self.filled: set[int] = set()  # stores, by identity, that fill what is between lanes
         self.widest = 1
         self.along = self.across = self.better_inside = self.once = self.work = self.totals = 0
         self.scattered: set[str] = set()  # storages met at places that are computed
@@ -95,7 +101,13 @@ class Survey:
         """Whether lanes of this loop are better than those of a loop inside, or none."""
         if self.inner and not self.all_short and self.better_inside >= self.along_inside:
             return False
-        return self.across <= 2 * self.along or self.work >= 8 * self.across
+        across = self.across + sum(2 * apart > self.lanes for apart in self.apart)
+        return across <= 2 * self.along or self.work >= 8 * across
+
+    @property
+    def lanes(self) -> int:
+        """How many of the widest elements a register has."""
+        return max(1, self.program.target.vector // self.widest)
 
     @property
     def along_inside(self) -> int:
@@ -166,11 +178,26 @@ class Survey:
             return step is not None and in_order
         is_along = is_unit_step(buffer, step) and id(stmt) not in self.single
         self.along += is_along
-        self.across += not is_along and step != 0
+        if not is_along and step != 0:
+            self.takes_apart(stmt)
         inside = [step_of(offset, each.var) for each in self.inner]
         self.once += is_along and not any(inside)
         self.better_inside += any(is_unit_step(buffer, each) for each in inside)
         return step is not None and not (step == 0 and isinstance(stmt, Store))
+
+    def takes_apart(self, stmt: Load | Store) -> None:
+        """Count an access to elements that do not follow each other."""
+        apart = abs(elements_apart(self.program, stmt, self.loop.var))
+        if isinstance(stmt, Store) and apart and id(stmt) not in self.filled:
+            body, var = self.loop.body, self.loop.var
+            at = next((n for n, each in enumerate(body) if each is stmt), None)
+            found = () if at is None else stored_together(self.program, body, at, var)
+            self.filled.update(map(id, found))
+            apart = apart if found else 0
+        if apart:
+            self.apart.append(apart)
+        else:
+            self.across += 1
 
     def accumulate(self, stmt: Accumulate) -> bool:
         self.widen(stmt.dtype)

@@ -338,3 +338,38 @@ for i0 in 0:120
   b4[floordiv(i0, 40), mod(i0, 40)] = add(t4, t3)
   b5[floordiv(i0, 40), mod(i0, 40)] = add(t2, t4)""",
     )
+
+
+def test_stores_to_even_and_to_odd_elements_are_one_nest() -> None:
+    source = """
+functional f(%x: f64[8], %y: f64[4])
+  %0: f64[4] = slice_copy(%x, [0:8:2])
+  %1: f64[4] = add(%0, %y)
+  %2: f64[8] = slice_scatter(%x, %1, [0:8:2])
+  %3: f64[4] = negative(%y)
+  %4: f64[8] = slice_scatter(%2, %3, [1:8:2])
+  return %4
+  signature
+    %x := result 0"""
+    assert_expected_inline(
+        fused(source, ROW, ROW[:4]),
+        """\
+for i0 in 0:4
+  t2 = y[i0]
+  x[2*i0] = add(x[2*i0], t2)
+  x[2*i0 + 1] = negative(t2)""",
+    )
+
+
+def test_elements_that_an_iteration_leaves_to_a_later_one_keep_nests_apart() -> None:
+    i, j = (symbol(f"i{n}", hint=0, lower=0) for n in (0, 1))
+    x, y = buffer("x", "input", 8), buffer("y", "output", 8)
+    first = Loop("i0", 3, (Load("t1", F64, "x", (i * 2,)), Store("y", (i * 2,), "t1", F64)))
+    for place in (1, 2, 3):
+        second = Loop(
+            "i1",
+            3,
+            (Load("t2", F64, "y", (j * 2 + place,)), Store("x", (j * 2 + place,), "t2", F64)),
+        )
+        made = after(fuse, program([x, y], first, second, results=("y",)), ROW)
+        assert (len(made.body) == 1) == (place % 2 == 1)
