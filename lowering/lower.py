@@ -17,7 +17,7 @@ from .emission.llvm_text import ModuleText
 from .emission.native_module import Module
 from .machine.target import SERIAL, Target
 from .nests.program import Program
-from .nests.statements import For, Stmt, While, walk
+from .nests.statements import For, Loop, Stmt, While, walk
 from .scheduling.allocations import with_allocations
 from .scheduling.block_columns import block_columns
 from .scheduling.fuse import fuse
@@ -38,6 +38,8 @@ known_places = import_later("fxc.lowering.scheduling.known_places", "known_place
 branchless = import_later("fxc.lowering.scheduling.branchless", "branchless")
 held = import_later("fxc.lowering.scheduling.held", "held")
 steps_ahead = import_later("fxc.lowering.scheduling.steps_ahead", "steps_ahead")
+short_loops = import_later("fxc.lowering.scheduling.short_loops", "short_loops")
+short_totals = import_later("fxc.lowering.scheduling.short_loops", "short_totals")
 tabulated = import_later("fxc.lowering.scheduling.tabulated", "tabulated")
 
 _SCHEDULING: tuple[Callable[..., Program], ...] = (
@@ -45,7 +47,9 @@ _SCHEDULING: tuple[Callable[..., Program], ...] = (
     products_ahead,
     growing_products,
     repeated_updates,
+    short_totals,
     fuse,
+    short_loops,
     fixed_numbers,
     tabulated,
     short_dots,
@@ -64,6 +68,7 @@ _SCHEDULING: tuple[Callable[..., Program], ...] = (
 _IN_FRONT = (fixed_numbers, tabulated)  # of loops of the user's program
 _OF_ARMS = (branchless, steps_ahead)  # of branches in them
 _OF_LOOPS = (*_IN_FRONT, *_OF_ARMS, held)
+_OF_NESTS = (short_totals, short_loops)  # of loops in others
 
 
 def _is_same(block: tuple[Stmt, ...], other: tuple[Stmt, ...]) -> bool:
@@ -72,6 +77,11 @@ def _is_same(block: tuple[Stmt, ...], other: tuple[Stmt, ...]) -> bool:
 
 def _has_loops(program: Program) -> bool:
     return any(isinstance(stmt, For | While) for stmt in walk(program.body, into_loops=False))
+
+
+def _has_nests(program: Program) -> bool:
+    loops = [stmt for stmt in walk(program.body) if isinstance(stmt, Loop)]
+    return any(isinstance(stmt, Loop) for loop in loops for stmt in loop.body)
 
 
 def lower(
@@ -102,6 +112,8 @@ def lower(
     vain = False
     for schedule in (reassociate, *_SCHEDULING) if fast else _SCHEDULING:
         if schedule in _OF_LOOPS and not _has_loops(program):
+            continue
+        if schedule in _OF_NESTS and not _has_nests(program):
             continue
         if careful and schedule in (*_IN_FRONT, branchless):
             continue  # what no iteration needs may set flags

@@ -1,0 +1,243 @@
+"""Short loops inside of others are written down, iteration by iteration.
+
+::
+
+    for i0 in 0:n
+      for i1 in 0:3                           for i0 in 0:n
+        t1 = add square(x[i0, i1])      →       t4 = add(square(x[i0, 0]), square(x[i0, 1]))
+      b1[i0] = t1                               b1[i0] = add(0.0, add(t4, square(x[i0, 2])))
+
+The loop around is then one over elements: it can be merged with others, and has lanes. Nests that
+share data with such a one are written down likewise, so that they remain alike. Sums are those of
+NumPy, see Note [Pairwise sums]: so few elements are added from the left.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from math import prod
+
+from fxc.ir.records import frozen, replace
+
+from ..nests.accesses import Block, rename, renamed, storages, stored
+from ..nests.buffers import Atom
+from ..nests.program import Program
+from ..nests.statements import (
+    Accumulate,
+    Compute,
+    Index,
+    Load,
+    Loop,
+    Stmt,
+    Store,
+    blocks_of,
+    walk,
+    with_blocks,
+)
+from ..operators.reduction_order import PAIRWISE_LANES
+from .survey import lanes_for
+
+_Straight = Load | Compute | Index | Store | Accumulate
+
+
+def short_totals(program: Program) -> Program:
+    """Totals over few elements without the loops that add them up.
+
+    Requires: nests are as they were built. Ensures: the same results, bit for bit.
+    """
+    return replace(program, body=_totals(program, program.body))
+
+
+def short_loops(program: Program) -> Program:
+    """Loops with lanes in place of short loops inside of them, where these have none.
+
+    Requires: nests are merged. Ensures: the same statements for the same elements.
+    """
+    return replace(program, body=_inner(program, program.body))
+
+
+def _totals(program: Program, block: Block) -> Block:
+    block = tuple(
+        stmt if isinstance(stmt, Loop) else with_blocks(stmt, _all(program, blocks_of(stmt)))
+        for stmt in block
+    )
+    found = {place: each for place, stmt in enumerate(block) if (each := _written(program, stmt))}
+    chosen = {place for place, each in found.items() if each.adds_up}
+    grows = bool(chosen)
+    while grows:
+        written = {name for place in chosen for name in stored(program, (block[place],))}
+        shared = {name for place in chosen for name in storages(program, (block[place],))}
+        more = {
+            place
+            for place in found.keys() - chosen
+            if not stored(program, (block[place],)).isdisjoint(shared)
+            or not storages(program, (block[place],)).isdisjoint(written)
+        }
+        chosen |= more
+        grows = bool(more)
+    return tuple(found[place].nest if place in chosen else stmt for place, stmt in enumerate(block))
+
+
+def _all(program: Program, blocks: Sequence[Block]) -> tuple[Block, ...]:
+    return tuple(_totals(program, each) for each in blocks)
+
+
+def _inner(program: Program, block: Block) -> Block:
+    made = []
+    for stmt in block:
+        inner = tuple(_inner(program, each) for each in blocks_of(stmt))
+        stmt = with_blocks(stmt, inner) if inner else stmt
+        made.append(_in_lanes(program, stmt) if isinstance(stmt, Loop) else stmt)
+    return tuple(made)
+
+
+def _in_lanes(program: Program, loop: Loop) -> Loop:
+    """The loop with the short ones inside written down, if it has lanes then."""
+    inside = [stmt for stmt in loop.body if isinstance(stmt, Loop)]
+    if not inside or any(isinstance(stmt, Accumulate) for stmt in walk(loop.body)):
+        return loop
+    found = _written(program, loop)
+    if found is None or any(isinstance(stmt, Loop) for stmt in found.nest.body):
+        return loop
+    has_lanes = lanes_for(program, found.nest, loop.size) > 1
+    return found.nest if has_lanes else loop
+
+
+@frozen
+class _Written:
+    """A nest with its short loops written down; whether any of them adds up."""
+
+    nest: Loop
+    adds_up: bool
+
+
+def _written(program: Program, stmt: Stmt) -> _Written | None:
+    """The nest without the short loops in it; None if there are none."""
+    if not isinstance(stmt, Loop) or stmt.descending or stmt.behind:
+        return None
+    body: list[Stmt] = []
+    found, adds_up = False, False
+    for each in stmt.body:
+        inner = _written(program, each) if isinstance(each, Loop) else None
+        if isinstance(each, Loop) and _is_short(program, each):
+            found, adds_up = (
+                True,
+                adds_up or any(isinstance(s, Accumulate) for s in walk(each.body)),
+            )
+            body += _Writing(each).made
+        elif inner is not None:
+            found, adds_up = True, adds_up or inner.adds_up
+            body.append(inner.nest)
+        else:
+            body.append(each)
+    return _Written(replace(stmt, body=tuple(body)), adds_up) if found else None
+
+
+def _is_short(program: Program, loop: Loop) -> bool:
+    """Whether a loop and those inside of it have few iterations, of statements without branches;
+    lanes of the loop around can pick what lies so few elements apart.
+    """
+    costs = program.target.costs
+    inside = walk(loop.body)
+    loops = [loop, *(stmt for stmt in inside if isinstance(stmt, Loop))]
+    if not all(isinstance(each, _Straight | Loop) for each in inside):
+        return False
+    if not all(_is_plain(each) for each in loops):
+        return False
+    widest = max((s.dtype.itemsize for s in inside if isinstance(s, _Straight)), default=1)
+    sizes = [each.size for each in loops if isinstance(each.size, int)]
+    count = prod(sizes)
+    if 2 * widest * max(sizes) > program.target.vector or count > costs.lanes_unrolled:
+        return False
+    return count * len(inside) <= costs.lanes_statements and _are_inside(loop)
+
+
+def _is_plain(loop: Loop) -> bool:
+    """Whether a loop has known iterations, which may run in their order."""
+    size, chunk = loop.size, loop.chunk
+    if not isinstance(size, int) or size < 1 or loop.descending or loop.behind:
+        return False
+    return chunk is None or (isinstance(chunk, int) and size <= chunk)
+
+
+def _are_inside(loop: Loop) -> bool:
+    """Whether the totals of the loop end with it, and are added up from the left."""
+    return all(
+        stmt.levels <= depth
+        and stmt.position is None
+        and (not stmt.is_pairwise or size < PAIRWISE_LANES[stmt.order])
+        for depth, size, stmt in _totals_in(loop)
+    )
+
+
+class _Writing:
+    """The statements of all iterations of a loop, one after the other."""
+
+    def __init__(self, loop: Loop) -> None:
+        self.made: list[Stmt] = []
+        self.totals: dict[str, Atom] = {}
+        names: dict[str, str] = {}
+        self.loop(loop, names)
+        ends = {total: name for name, total in names.items()}
+        self.made = [renamed(stmt, ends) for stmt in self.made]
+
+    def loop(self, loop: Loop, names: dict[str, str]) -> None:
+        """All iterations; ``names`` are those of scalars here, and then those of its totals too."""
+        assert isinstance(loop.size, int)
+        begun = [stmt for depth, _, stmt in _totals_in(loop) if stmt.levels == depth]
+        for total in begun:
+            self.totals[total.name] = names.get(str(total.init), total.init)
+        runs: dict[str, tuple[Accumulate, Atom]] = {}
+        for iteration in range(loop.size):
+            inner = dict(names)
+            for stmt in loop.body:
+                here = rename(stmt, {loop.var: iteration})
+                match here:
+                    case Accumulate():
+                        self.add(here, inner, runs)
+                    case Loop():
+                        self.loop(here, inner)
+                    case _:
+                        self.made.append(self.named(renamed(here, inner), inner))
+        for total, run in runs.values():
+            self.totals[total.name] = self.combined(total, run)
+        names.update((total.name, str(self.totals[total.name])) for total in begun)
+
+    def add(
+        self, stmt: Accumulate, names: dict[str, str], runs: dict[str, tuple[Accumulate, Atom]]
+    ) -> None:
+        """Add an element to a total, or to the run that will be added to it."""
+        value = names.get(str(stmt.value), stmt.value)
+        if not stmt.is_pairwise:
+            names[stmt.name] = self.combined(stmt, value)
+            self.totals[stmt.name] = names[stmt.name]
+        elif stmt.name in runs:
+            runs[stmt.name] = (stmt, self.combined(stmt, value, runs[stmt.name][1]))
+        else:
+            runs[stmt.name] = (stmt, value)
+
+    def combined(self, stmt: Accumulate, value: Atom, total: Atom | None = None) -> str:
+        """The name of a total, ``stmt``'s as a rule, with one more value."""
+        both = (self.totals[stmt.name] if total is None else total, value)
+        dtypes = (stmt.dtype, stmt.dtype)
+        made = Compute(stmt.name, stmt.dtype, stmt.combine, both, dtypes, stmt.quiet, stmt.node)
+        names: dict[str, str] = {}
+        self.made.append(self.named(made, names))
+        return names[stmt.name]
+
+    def named(self, stmt: Stmt, names: dict[str, str]) -> Stmt:
+        """The statement with a name of its own, which is then known."""
+        if not isinstance(stmt, Load | Compute | Index):
+            return stmt
+        names[stmt.name] = f"{stmt.name}_{len(self.made)}"
+        return replace(stmt, name=names[stmt.name])
+
+
+def _totals_in(loop: Loop, depth: int = 1) -> Iterator[tuple[int, int, Accumulate]]:
+    """The totals in a loop, how deep inside they are added up, and over how many elements."""
+    assert isinstance(loop.size, int)
+    for stmt in loop.body:
+        if isinstance(stmt, Accumulate):
+            yield depth, loop.size, stmt
+        elif isinstance(stmt, Loop):
+            yield from _totals_in(stmt, depth + 1)
