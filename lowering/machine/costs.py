@@ -188,6 +188,11 @@ class Costs:
     lanes_work: int = 20
     lanes_much: int = 1 << 24
 
+    # Short loops that are written down: iterations, of those inside of others together, and
+    # statements of them all.
+    short_iterations: int = 16
+    short_statements: int = 128
+
     # Elements of a block of which the extreme is found before its position.
     extreme_block: int = 1024
 

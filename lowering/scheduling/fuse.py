@@ -55,7 +55,7 @@ def fuse(program: Program) -> Program:
     Requires: statements are in an order that computes the right results.
     Ensures: the same stores to inputs and outputs, with no more memory traffic than before.
     """
-    program = replace(program, body=_Merging(program).block(program.body))
+    program = replace(program, body=Merging(program).block(program.body))
     program = replace(program, body=forward(program, program.body))
     program = drop_dead(kept_once(program))
     if any(buffer.role == "temp" for buffer in program.buffers.values()):
@@ -65,7 +65,7 @@ def fuse(program: Program) -> Program:
     return replace(program, body=tuple(collapse(program, stmt) for stmt in program.body))
 
 
-class _Merging:
+class Merging:
     """Loops of a program become fewer; ``facts`` by identity, of loops that are kept."""
 
     def __init__(self, program: Program) -> None:

@@ -8,8 +8,9 @@
       b1[i0] = t1                               b1[i0] = add(0.0, add(t4, square(x[i0, 2])))
 
 The loop around is then one over elements: it can be merged with others, and has lanes. Nests that
-share data with such a one are written down likewise, so that they remain alike. Sums are those of
-NumPy, see Note [Pairwise sums]: so few elements are added from the left.
+share data with such a one are written down likewise, so that they remain alike. Without totals it
+is so where the loop around gets lanes by it, if need be together with those next to it. Sums are
+those of NumPy, see Note [Pairwise sums]: so few elements are added from the left.
 """
 
 from __future__ import annotations
@@ -35,6 +36,9 @@ from ..nests.statements import (
     with_blocks,
 )
 from ..operators.reduction_order import PAIRWISE_LANES
+from .forward import forward
+from .fuse import Merging
+from .shrink import drop_dead
 from .survey import lanes_for
 
 _Straight = Load | Compute | Index | Store | Accumulate
@@ -51,9 +55,10 @@ def short_totals(program: Program) -> Program:
 def short_loops(program: Program) -> Program:
     """Loops with lanes in place of short loops inside of them, where these have none.
 
-    Requires: nests are merged. Ensures: the same statements for the same elements.
+    Requires: nests are merged. Ensures: the same results, with no more memory traffic than before.
     """
-    return replace(program, body=_inner(program, program.body))
+    body = _Inner(program).block(program.body)
+    return drop_dead(replace(program, body=forward(program, body)))
 
 
 def _totals(program: Program, block: Block) -> Block:
@@ -82,25 +87,52 @@ def _all(program: Program, blocks: Sequence[Block]) -> tuple[Block, ...]:
     return tuple(_totals(program, each) for each in blocks)
 
 
-def _inner(program: Program, block: Block) -> Block:
-    made = []
-    for stmt in block:
-        inner = tuple(_inner(program, each) for each in blocks_of(stmt))
-        stmt = with_blocks(stmt, inner) if inner else stmt
-        made.append(_in_lanes(program, stmt) if isinstance(stmt, Loop) else stmt)
-    return tuple(made)
+class _Inner:
+    """Loops that get lanes if short loops inside are written down."""
 
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.merging = Merging(program)
 
-def _in_lanes(program: Program, loop: Loop) -> Loop:
-    """The loop with the short ones inside written down, if it has lanes then."""
-    inside = [stmt for stmt in loop.body if isinstance(stmt, Loop)]
-    if not inside or any(isinstance(stmt, Accumulate) for stmt in walk(loop.body)):
-        return loop
-    found = _written(program, loop)
-    if found is None or any(isinstance(stmt, Loop) for stmt in found.nest.body):
-        return loop
-    has_lanes = lanes_for(program, found.nest, loop.size) > 1
-    return found.nest if has_lanes else loop
+    def block(self, block: Block) -> Block:
+        made: list[Stmt] = []
+        run: list[Loop] = []
+        merged: Loop | None = None  # all loops of the run, if there are any
+        for stmt in block:
+            if inner := tuple(map(self.block, blocks_of(stmt))):
+                stmt = with_blocks(stmt, inner)
+            written = self.written(stmt) if isinstance(stmt, Loop) else None
+            joined = self.merging.merged(merged, written) if merged and written else None
+            if joined is None:
+                made += self.best(run, merged)
+                run, merged = [], written
+            if written is None:
+                made.append(stmt)
+            else:
+                assert isinstance(stmt, Loop)
+                run.append(stmt)
+                merged = joined or written
+        return (*made, *self.best(run, merged))
+
+    def written(self, loop: Loop) -> Loop | None:
+        """The loop with short ones inside written down; None if there are others."""
+        if any(isinstance(stmt, Accumulate) for stmt in walk(loop.body)):
+            return None
+        found = _written(self.program, loop)
+        nest = loop if found is None else found.nest
+        return None if any(isinstance(stmt, Loop) for stmt in nest.body) else nest
+
+    def best(self, run: Sequence[Loop], merged: Loop | None) -> Sequence[Loop]:
+        """One loop in lanes for all, or one for each, or what there was."""
+        if merged is None or not any(isinstance(s, Loop) for loop in run for s in loop.body):
+            return run
+        if self.has_lanes(merged):
+            return [merged]
+        each = [(loop, self.written(loop)) for loop in run] if len(run) > 1 else []
+        return [new if new and self.has_lanes(new) else loop for loop, new in each] or run
+
+    def has_lanes(self, loop: Loop) -> bool:
+        return lanes_for(self.program, loop, loop.size) > 1
 
 
 @frozen
@@ -147,9 +179,9 @@ def _is_short(program: Program, loop: Loop) -> bool:
     widest = max((s.dtype.itemsize for s in inside if isinstance(s, _Straight)), default=1)
     sizes = [each.size for each in loops if isinstance(each.size, int)]
     count = prod(sizes)
-    if 2 * widest * max(sizes) > program.target.vector or count > costs.lanes_unrolled:
+    if 2 * widest * max(sizes) > program.target.vector or count > costs.short_iterations:
         return False
-    return count * len(inside) <= costs.lanes_statements and _are_inside(loop)
+    return count * len(inside) <= costs.short_statements and _are_inside(loop)
 
 
 def _is_plain(loop: Loop) -> bool:
