@@ -15,7 +15,7 @@ those of NumPy, see Note [Pairwise sums]: so few elements are added from the lef
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import prod
 
 from fxc.ir.records import frozen, replace
@@ -67,20 +67,40 @@ def _totals(program: Program, block: Block) -> Block:
         for stmt in block
     )
     found = {place: each for place, stmt in enumerate(block) if (each := _written(program, stmt))}
-    chosen = {place for place, each in found.items() if each.adds_up}
-    grows = bool(chosen)
-    while grows:
-        written = {name for place in chosen for name in stored(program, (block[place],))}
-        shared = {name for place in chosen for name in storages(program, (block[place],))}
-        more = {
-            place
-            for place in found.keys() - chosen
-            if not stored(program, (block[place],)).isdisjoint(shared)
-            or not storages(program, (block[place],)).isdisjoint(written)
-        }
-        chosen |= more
-        grows = bool(more)
+    sharing = _Sharing(program, {place: block[place] for place in found})
+    chosen = sharing.reached(place for place, each in found.items() if each.adds_up)
     return tuple(found[place].nest if place in chosen else stmt for place, stmt in enumerate(block))
+
+
+class _Sharing:
+    """Which nests share storages that one of them writes; nests are known by place."""
+
+    def __init__(self, program: Program, nests: Mapping[int, Stmt]) -> None:
+        self.written = {place: stored(program, (nest,)) for place, nest in nests.items()}
+        self.met = {place: storages(program, (nest,)) for place, nest in nests.items()}
+        self.writing = _by_name(self.written)
+        self.meeting = _by_name(self.met)
+
+    def reached(self, first: Iterable[int]) -> set[int]:
+        """The nests that share data with these, or with others that do."""
+        left = [*first]
+        reached = set(left)
+        while left:
+            place = left.pop()
+            near = {each for name in self.written[place] for each in self.meeting.pop(name, ())}
+            near |= {each for name in self.met[place] for each in self.writing.pop(name, ())}
+            left += near - reached
+            reached |= near
+        return reached
+
+
+def _by_name(names: Mapping[int, set[str]]) -> dict[str, list[int]]:
+    """By storage, the places that have it."""
+    found: dict[str, list[int]] = {}
+    for place, each in names.items():
+        for name in each:
+            found.setdefault(name, []).append(place)
+    return found
 
 
 def _all(program: Program, blocks: Sequence[Block]) -> tuple[Block, ...]:
