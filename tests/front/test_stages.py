@@ -266,9 +266,7 @@ loops column_sums
   input x: float64[3, 40]
   output b1: float64[40]
   for i1 in 0:40 lanes 8 ends first
-    for i0 in 0:3
-      t2 = add x[i0, i1]  [sequential]
-    b1[i1] = t2
+    b1[i1] = add(add(add(0.0, x[0, i1]), x[1, i1]), x[2, i1])
   bytes moved 1280; copies 0""",
         )
 
