@@ -80,6 +80,11 @@ class Compiled(Serving[P, R]):
             self if not is_plain and get(fn, owner, kind) is fn else types.MethodType(self, owner)
         )
 
+    @property
+    def _is_method(self) -> bool:  # type: ignore[override]
+        """Whether ``__get__`` gives a bound method of this object."""
+        return isinstance(self.__fxc_original__, types.FunctionType)
+
     def __repr__(self) -> str:
         return f"<fxc.Compiled {getattr(self, '__qualname__', self.__fxc_original__)}>"
 

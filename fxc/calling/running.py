@@ -31,6 +31,7 @@ class Running(Generic[P, R]):
     __slots__ = ("__dict__", "__fxc_original__", "__weakref__", "_options", "_state")
     __fxc_original__: Callable[P, R]
     _is_part = False  # of a function that is split
+    _is_method = False  # where a class holds it
 
     def __init__(self, fn: Callable[P, R], options: Options) -> None:
         self.__name__: str = getattr(fn, "__name__", type(fn).__name__)

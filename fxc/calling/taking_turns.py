@@ -18,7 +18,6 @@ from fxc.compilations.trials import (
     HANDING_ON,
     LONG_DRIVER,
     Trial,
-    noted,
     threads_of_python,
 )
 from fxc.compilations.turns import FOR_EVER, MORE, Handed, Key, Tried, Turn, Ways, key_of
@@ -191,7 +190,7 @@ class TakingTurns(Running[P, R]):
                 self._lost(turn, trial)
 
         trial = Trial(longest=LONG_DRIVER, saved=HANDING_ON)
-        ways = Ways(run, self.__fxc_original__, lambda: (captures_begun(), noted()), True)
+        ways = Ways(run, self.__fxc_original__, lambda: (captures_begun(), 0), True)
         turn = Tried(key, ways, trial, self._state.pace(key), end, self._arrange)
         split.is_tried = True
         self._give_turn(turn)
@@ -237,7 +236,7 @@ class TakingTurns(Running[P, R]):
         """
         state, key = self._state, key_of(args, kwargs)
         run = self._runner()
-        if self._options.fullgraph or (self._is_part and not is_final):
+        if self._options.fullgraph:
             return 0
         if self._is_driver_tried(key, run):
             return 0
@@ -352,7 +351,7 @@ class TakingTurns(Running[P, R]):
         if builtin is not None:
             from fxc.compilations.native_calls import class_for
 
-            kind = class_for(self, kind, builtin)
+            kind = class_for(self, kind, builtin, self._is_method)
         self.__class__ = kind
 
     def _watch(self, variant: Variant) -> None:

@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any
 from fxc.ir.objects import (
     HAS_VECTORCALL,
     IS_BASE,
+    IS_METHOD,
     TYPE_FLAGS,
+    TYPE_GET,
     TYPE_VECTORCALL,
     objects_are_as_known,
     types_are_as_known,
@@ -19,7 +21,7 @@ from fxc.ir.objects import (
 from fxc.ir.records import frozen
 from fxc.lowering.calling.forward import FORWARD, emit_forward
 from fxc.lowering.calling.guard_things import ENTRY
-from fxc.lowering.calling.vectorcall import VECTORCALL, VECTORCALL_TEXT
+from fxc.lowering.calling.vectorcall import BIND, VECTORCALL, VECTORCALL_TEXT
 from fxc.native.large_arrays import new_array_function
 from fxc.native.numpy_slots import pointers
 from fxc.runtime.engine import Engine, llvm_lock
@@ -100,8 +102,11 @@ def chain(
     return made
 
 
-def class_for(owner: object, kind: type, builtin: BuiltinFunctionType) -> type:
-    """A subclass of ``kind`` for this object alone, whose calls are those of the builtin.
+def class_for(
+    owner: object, kind: type, builtin: BuiltinFunctionType, is_method: bool = False
+) -> type:
+    """A subclass of ``kind`` for this object alone, whose calls are those of the builtin. If the
+    object ``is_method``, CPython calls it as the attribute of a class without binding it first.
 
     See Note [Vectorcall].
     """
@@ -113,13 +118,17 @@ def class_for(owner: object, kind: type, builtin: BuiltinFunctionType) -> type:
     members |= {"__module__": kind.__module__, "__doc__": kind.__doc__}
     if not types_are_as_known():
         return type(kind)(kind.__name__, (kind,), members)
-    call, code = vectorcall_address(), _function_of(builtin)
+    call, code = _address(VECTORCALL), _function_of(builtin)
     cell = (ctypes.c_void_p * 4)(call, code, id(builtin.__self__), id(builtin))
     made = type(kind)(kind.__name__, (kind,), {**members, "_cell": cell})
     flags = ctypes.c_ssize_t.from_address(id(made) + TYPE_FLAGS)
     place = ctypes.c_ssize_t.from_address(id(made) + TYPE_VECTORCALL)
     place.value = ctypes.addressof(cell) - id(owner)
     flags.value = (flags.value | HAS_VECTORCALL) & ~IS_BASE
+    if is_method:
+        flags.value |= IS_METHOD
+        get = ctypes.c_void_p.from_address(id(made) + TYPE_GET)
+        get.value = _address(BIND)
     return made
 
 
@@ -131,9 +140,14 @@ def _function_of(builtin: BuiltinFunctionType) -> int:
 
 
 def vectorcall_address() -> int:
-    """Where the code is that CPython calls. It stays: classes have nothing but its address."""
+    """Where the code is that CPython calls."""
+    return _address(VECTORCALL)
+
+
+def _address(name: str) -> int:
+    """Where a function for CPython is. It stays: classes have nothing but its address."""
     with llvm_lock:  # of two threads each would make one, and only one of them stays
-        return _vectorcall().address(VECTORCALL)
+        return _vectorcall().address(name)
 
 
 @cache

@@ -26,7 +26,8 @@ BYTES_DATA = bytes.__basicsize__ - 1  # the first byte itself
 TYPE_SIZE = HEADER + 16  # of a type's objects; see Note [Vectorcall]
 TYPE_VECTORCALL = HEADER + 40  # where, from an object's start, the function for its calls is
 TYPE_FLAGS = HEADER + 152
-HAS_VECTORCALL, IS_BASE = 1 << 11, 1 << 10  # flags of types
+TYPE_GET = HEADER + 256  # the function behind ``__get__``
+HAS_VECTORCALL, IS_BASE, IS_METHOD = 1 << 11, 1 << 10, 1 << 17  # flags of types
 
 _pointer_at = ctypes.c_void_p.from_address
 _size_at = ctypes.c_ssize_t.from_address
@@ -62,6 +63,8 @@ def types_are_as_known() -> bool:
         _size_at(id(kind) + TYPE_SIZE).value == kind.__basicsize__
         and _size_at(id(kind) + TYPE_FLAGS).value == kind.__flags__
         and bool(kind.__flags__ & IS_BASE) == (kind is made)
+        and _pointer_at(id(kind) + TYPE_GET - 16).value == id(kind.__base__)
+        and _size_at(id(kind) + TYPE_GET + 16).value == kind.__dictoffset__
         for kind in (bool, FunctionType, made)
     ) and all(
         type(each).__flags__ & HAS_VECTORCALL

@@ -1,4 +1,4 @@
-"""The native function by which CPython calls an object whose ``__call__`` is a builtin.
+"""The native functions by which CPython calls and binds an object whose ``__call__`` is a builtin.
 
 See Note [Vectorcall].
 """
@@ -19,10 +19,28 @@ from fxc.ir.objects import OBJECT_TYPE, REFERENCES, TYPE_VECTORCALL
 # would look for a cell at a place that is not theirs. Where types are not as fxc knows them,
 # CPython looks ``__call__`` up.
 
-VECTORCALL = "fxc.vectorcall"
+# Where the object is a function in a class, two more look-ups would cost as much. Its type says
+# that a call of the attribute may pass the owner as first argument (``IS_METHOD``); and what binds
+# the attribute where it is not called at once is the second function below.
+
+VECTORCALL, BIND = "fxc.vectorcall", "fxc.bind"
 
 VECTORCALL_TEXT = f"""
 declare void @_Py_Dealloc(ptr)
+declare ptr @PyMethod_New(ptr, ptr)
+define ptr @"{BIND}"(ptr %object, ptr %owner, ptr %kind) nounwind {{
+  %in.class = icmp eq ptr %owner, null
+  br i1 %in.class, label %itself, label %bound
+itself:
+  %references.at = getelementptr i8, ptr %object, i64 {REFERENCES}
+  %before = load i64, ptr %references.at
+  %held = add i64 %before, 1
+  store i64 %held, ptr %references.at
+  ret ptr %object
+bound:
+  %method = call ptr @PyMethod_New(ptr %object, ptr %owner)
+  ret ptr %method
+}}
 define ptr @"{VECTORCALL}"(ptr %object, ptr %args, i64 %nargs, ptr %keywords) nounwind {{
   %type.at = getelementptr i8, ptr %object, i64 {OBJECT_TYPE}
   %type = load ptr, ptr %type.at
