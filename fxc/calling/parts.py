@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from fxc.compilations import trials
 from fxc.compilations.decisions import Captures
 from fxc.compilations.state import Options
-from fxc.compilations.trials import LONG, Trial, clock, now, since
+from fxc.compilations.trials import LONG, UNUSUAL, Trial, clock, now, since
 from fxc.ir.errors import CaptureError, TooManyVariants
 from fxc.ir.location import Site
 from fxc.ir.logs import SPLITS
@@ -36,7 +36,18 @@ class Part(Serving[..., Any]):
     function for its calls.
     """
 
-    __slots__ = ("_left", "_put_off", "_spent", "_started", "_trial", "_whole", "cell", "source")
+    __slots__ = (
+        "_left",
+        "_noted",
+        "_put_off",
+        "_spent",
+        "_started",
+        "_trial",
+        "_unusual",
+        "_whole",
+        "cell",
+        "source",
+    )
     _is_part = True
     _most_variants, _in_any_case = 8, 2  # in a loop of Python's, perhaps
 
@@ -46,6 +57,7 @@ class Part(Serving[..., Any]):
         self._whole = split
         self._trial = Trial()
         self._started: tuple[float, float] | None = None
+        self._noted, self._unusual = 0, UNUSUAL
         self._left: tuple[Site, BaseException | None] | None = None
         self._put_off: tuple[Captures, float] | None = None
         self.source = source
@@ -180,10 +192,11 @@ class PartOnTrial(Part):
 
     @unseen
     def __call__(self, *args: object, **kwargs: object) -> Any:
+        trials.note_call()
         if self._trial.is_pythons:
             self._started = now()
+            self._noted = trials.noted()
             return REPLAY
-        trials.note_call()
         state = self._state
         variants, start = len(state.variants), now()
         result = super().__call__(*args, **kwargs)
@@ -198,7 +211,10 @@ class PartOnTrial(Part):
         super().replayed()
         if self._started is not None:
             took, self._started = since(self._started), None
-            self._note(took, True)
+            if trials.noted() == self._noted or not self._unusual:
+                self._note(took, True)
+            else:
+                self._unusual -= 1
 
 
 class _GivenUp(Part):

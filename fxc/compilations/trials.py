@@ -25,7 +25,8 @@ from fxc.ir.settings import config
 # as all captures have taken, or for just as long if it lost by little. While captures of what it
 # calls wait for Python to spend some time (Note [Captures that pay]) nobody knows how fast it will
 # be: then it is left to Python for that time, and tried again.
-# - A driver is not timed in calls in which its parts, or functions that it calls, are on trial.
+# - Calls in which other functions, or parts, are on trial are not timed, or few would know how long
+#   Python takes: what is called is decided on before what calls it.
 # - What wins by little is tried once more, too, after some calls.
 # - Calls of compiled code that end in Python, as no variant fits, are not timed.
 # - A call that takes microseconds takes less than a look at the clock of the thread. It is timed by
@@ -45,6 +46,7 @@ CALLS = 3  # that compiled code runs and that are timed, and as many that Python
 BRIEF_CALLS = 6  # or so many, if they are brief,
 CLOSE_CALLS = 12  # or so many, if they take nearly as long
 EARLY = 3  # calls of a function after which it is tried,
+UNUSUAL = 24  # calls in which fxc has more to do than in later ones, that are not timed
 SETTLED = 17  # and one whose arguments are copied at first: see Note [Warnings]
 BRIEF = 5e-5  # seconds up to which it is always timed so often in Python, by another clock
 LONG = 5e-3  # seconds from which on it is not timed in Python

@@ -12,7 +12,7 @@ from typing import Any
 from fxc.ir.records import frozen, mutable
 from fxc.ir.tracebacks import unseen
 
-from .trials import LONG_LOOP, Trial, now, since
+from .trials import LONG_LOOP, UNUSUAL, Trial, note_call, noted, now, since
 
 # Note [Turns]
 # What is not worth a look at the variants stands in ``State.turns``, by the types of arguments and
@@ -34,8 +34,7 @@ FOR_EVER = 2**62
 _FAR_LONGER = 8  # times
 _CYCLES = 4e9  # in a second: a processor whose clock is slower lets calls take longer
 _FIRST = 1  # calls that are not timed
-_UNUSUAL = 24  # nor are so many more in which fxc works,
-_LONG_ONE = 3  # and a long one counts for so many
+_LONG_ONE = 3  # unusual ones that a long one counts for
 _SHORT = 5e-5  # seconds that a call may take in any case
 _FREE = 10  # calls at first, when those of a trial follow each other whatever they take
 _LOST = 0.04  # of Python's time, that trials may take more
@@ -135,8 +134,8 @@ class Pace:
 @frozen
 class Ways:
     """What is compared: two ways to run a call. ``work`` gives how many captures have begun, and
-    how much else was done that makes a call take longer than those that follow. What is ``ours``
-    may be a driver, which Python runs, too.
+    how often fxc did what makes a call take longer than those that follow. What is ``ours`` may be
+    a driver, which Python runs, too.
     """
 
     ours: Callable[..., Any]
@@ -166,7 +165,7 @@ class Tried:
         self.between: Handed | None = None
         self._trial, self._pace = trial, pace
         self._end, self._arrange = end, arrange
-        self._first = _FIRST
+        self._first, self._unusual = _FIRST, UNUSUAL
         self._taken = 0
         self._last = float("inf")  # seconds of the last call that was ours
 
@@ -192,22 +191,27 @@ class Tried:
         ways, is_pythons = self.ways, self._is_pythons
         run = ways.python if is_pythons else ways.ours
         self._taken += ways.is_driver or is_pythons
-        work, start = ways.work(), now()
+        note_call()
+        work, start = self._work(), now()
         try:
             return run(*args, **kwargs)
         finally:
             self._took(since(start), is_pythons, work)
 
-    def _took(self, seconds: float, is_pythons: bool, before: tuple[int, int]) -> None:
+    def _work(self) -> tuple[int, int, int]:
+        return (*self.ways.work(), noted())
+
+    def _took(self, seconds: float, is_pythons: bool, before: tuple[int, int, int]) -> None:
         """Take the time of a call, and see what is to be done next."""
-        trial, work = self._trial, self.ways.work()
+        trial, work = self._trial, self._work()
         if is_pythons:
             self._pace.note(seconds)
         else:
             self._last = seconds
-        is_first = self._first > 0 or (work != before and self._first > -_UNUSUAL)
-        if is_first and not is_pythons:
-            self._first -= 1 if seconds < LONG_LOOP else _LONG_ONE
+        is_unusual = work != before and self._unusual > 0
+        if is_unusual or (self._first > 0 and not is_pythons):
+            self._unusual -= 1 if seconds < LONG_LOOP else _LONG_ONE
+            self._first -= not is_pythons
         else:
             trial.note(seconds, is_pythons)
             if trial.pays is not None:
