@@ -23,7 +23,7 @@ from fxc.ir.objects import (
     OBJECT_TYPE,
 )
 
-from ..emission.object_code import ERROR, MISS, Code
+from ..emission.object_code import COMPARED, ERROR, MISS, Code
 from .guard_things import (
     ArrayFlags,
     ArraySizes,
@@ -194,6 +194,10 @@ class NativeGuards:
                     raise Untranslated(name)
                 met = self.code.op(f"and i32 {flags.register}, {_FLAGS[name]}")
                 self.code.branch(self.code.op(f"icmp eq i32 {met}, {_FLAGS[name]}"), yes, no)
+            case ast.Call(ast.Name("same_value"), [left, ast.Name(known)]) if (
+                type(self._known(known)) in COMPARED
+            ):
+                self.code.branch_same(self.pointer(self._value(left)), self._known(known), yes, no)
             case _:
                 self.code.branch(self._truth(self.pointer(self._value(node))), yes, no)
 

@@ -5,14 +5,16 @@ See Note [Native calls] and Note [Calls of NumPy].
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Sequence
 from typing import Any
 
-from fxc.ir.objects import BYTES_DATA
+from fxc.ir.objects import BYTES_DATA, OBJECT_TYPE, SCALAR_VALUE
 
 from .llvm_text import FunctionText
 
 MISS, ERROR = "miss", "error"  # blocks: the call is not for this code; Python raised meanwhile
+COMPARED = (int, float, str, bytes)  # types of which objects are compared without a call
 
 
 class Code:
@@ -46,6 +48,21 @@ class Code:
 
     def branch(self, condition: str, yes: str, no: str) -> None:
         self.do(f"br i1 {condition}, label %{yes}, label %{no}")
+
+    def branch_same(self, pointer: str, known: Any, yes: str, no: str) -> None:
+        """Go to ``yes`` where an object is of the type and the bits of one of ``COMPARED``."""
+        there = self.f.new_label("same")
+        kind = self.load("ptr", pointer, OBJECT_TYPE)
+        self.branch(self.op(f"icmp eq ptr {kind}, {self.known(type(known))}"), there, no)
+        self.f.start(there)
+        if type(known) is float:
+            (bits,) = struct.unpack("<q", struct.pack("<d", known))
+            same = self.op(f"icmp eq i64 {self.load('i64', pointer, SCALAR_VALUE)}, {bits}")
+        else:
+            given = f"ptr {pointer}", f"ptr {self.known(known)}", "i32 2"
+            equal = self.call("i32", "PyObject_RichCompareBool", *given)
+            same = self.op(f"icmp eq i32 {equal}, 1")
+        self.branch(same, yes, no)
 
     def demand(self, condition: str, otherwise: str = MISS) -> None:
         """Go on where ``condition`` holds."""

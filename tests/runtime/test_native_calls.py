@@ -29,7 +29,7 @@ import fxc.compilations.native_texts
 import fxc.compilations.state
 import fxc.compilations.variants
 import fxc.native.flagged
-from fxc.ir.objects import HAS_VECTORCALL, types_are_as_known
+from fxc.ir.objects import HAS_VECTORCALL, IS_METHOD, types_are_as_known
 
 Call = tuple[Any, ...]
 
@@ -624,6 +624,63 @@ def test_calls_of_all_forms_reach_the_builtin() -> None:
     ]
     assert results == [-10.0] * len(results)
     assert program.cache_info().native_calls == before + len(results)
+
+
+class Scaled:
+    def __init__(self, factor: float) -> None:
+        self.factor = factor
+
+    @fxc.compile
+    def times(self, x):
+        return x * 2.0 + 1.0
+
+    @fxc.compile
+    def __getitem__(self, x):
+        return x - 1.0
+
+
+def test_a_method_is_called_without_being_bound() -> None:
+    scaled = Scaled(3.0)
+    for _ in range(8):
+        assert (scaled.times(2.0), scaled[2.0]) == (5.0, 1.0)
+    program = vars(Scaled)["times"]
+    assert is_native(program)
+    if types_are_as_known():
+        assert type(program).__flags__ & IS_METHOD
+    assert Scaled.times is program
+    bound = scaled.times
+    assert (bound.__self__, bound.__func__) == (scaled, program)
+    assert program.__get__(None, Scaled) is program
+    assert program.__get__(scaled)(2.0) == bound(2.0) == Scaled.times(scaled, 2.0) == 5.0
+    scaled.times = lambda x: -x  # type: ignore[method-assign]
+    assert scaled.times(2.0) == -2.0
+    before = sys.getrefcount(program), sys.getrefcount(scaled)
+    for _ in range(100):
+        Scaled.times, program.__get__(scaled), Scaled(1.0).times
+    assert (sys.getrefcount(program), sys.getrefcount(scaled)) == before
+
+
+@pytest.mark.parametrize(
+    ("known", "others"),
+    [
+        (0.0, [-0.0, 0, False]),
+        (1000, [1000.0, 1001, True]),
+        ("long name", ["another", b"long name"]),
+        (math.nan, [1.0, None]),
+    ],
+)
+def test_constants_are_compared_by_type_and_bits(known: Any, others: list[Any]) -> None:
+    def shown(x, option):
+        return [x + 1.0, option]
+
+    program = fxc.compile(shown, dynamic=False)
+    for _ in range(8):
+        assert repr(program(2.0, known)) == repr(shown(2.0, known))
+    assert is_native(program)
+    again = copy.deepcopy([known, "x"])[0]
+    for option in (again, *others, known):
+        assert repr(program(2.0, option)) == repr(shown(2.0, option))
+    assert program.cache_info().eager_calls == 0
 
 
 def test_a_python_with_other_types_calls_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
