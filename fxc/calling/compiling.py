@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from fxc.compilations.decisions import kinds_of
 from fxc.compilations.state import Options, State
 from fxc.compilations.variants import Variant, why_none_fits
+from fxc.ir.error_kinds import TOO_LARGE
 from fxc.ir.errors import (
     CaptureError,
     ExportError,
@@ -24,6 +25,7 @@ from fxc.ir.settings import config
 from fxc.ir.version import __version__
 
 if TYPE_CHECKING:
+    from fxc.capture.capture import Terms
     from fxc.capture.captured import Captured
     from fxc.pipeline.stages import Compilation
     from fxc.tracing.compiles import Made
@@ -44,7 +46,9 @@ class Worth:
     longest: float
     is_tried: bool
     is_part: bool = False  # of a function that is split
-    capture: float = math.inf  # seconds; what takes longer is refused
+    capture: float = (
+        math.inf
+    )  # seconds; what takes longer is refused, or put off if all may take that
 
 
 def new_variant(
@@ -162,15 +166,14 @@ def _made(
     worth: Worth,
 ) -> tuple[Captured, Compilation]:
     """The capture of a call and what is made of it, with what lowering relies on checked."""
-    from fxc.capture.capture import Terms, capture
+    from fxc.capture.capture import Terms
 
     name = getattr(function, "__name__", type(function).__name__)
     demanded: frozenset[Any] = frozenset()
     dynamic = options.dynamic
     while True:
-        varying, seconds = state.varying, worth.capture
-        terms = Terms(dynamic, varying=varying, demanded=demanded, seconds=seconds)
-        captured = capture(function, *given, terms)
+        terms = Terms(dynamic, varying=state.varying, demanded=demanded, seconds=worth.capture)
+        captured = _captured(function, given, terms, worth)
         state.vary(captured.varying)
         try:
             return captured, _compiled(captured, options, name, worth.longest)
@@ -183,6 +186,24 @@ def _made(
                 raise
             RECOMPILES.info("%s: compiled for sizes as they are: %s", name, error)
             dynamic = False
+
+
+def _captured(
+    function: Callable[..., Any],
+    given: tuple[tuple[Any, ...], dict[str, Any]],
+    terms: Terms,
+    worth: Worth,
+) -> Captured:
+    from fxc.capture.capture import capture
+    from fxc.capture.session.session import MOST_SECONDS
+
+    try:
+        return capture(function, *given, terms)
+    except CaptureError as error:
+        is_brief = worth.longest <= worth.capture < MOST_SECONDS
+        if not (is_brief and error.kind is TOO_LARGE):
+            raise
+        raise PutOff(MOST_SECONDS) from None
 
 
 def _compiled(captured: Captured, options: Options, name: str, longest: float) -> Compilation:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from fxc.compilations import trials
-from fxc.compilations.decisions import LONGEST, MOST_REFUSALS, Captures, kinds_of
+from fxc.compilations.decisions import MOST_REFUSALS, Captures, kinds_of, longest
 from fxc.compilations.leaves import AGAIN, composites_leave, refusal_at, site_of
 from fxc.compilations.state import State
 from fxc.compilations.trials import clock
@@ -111,7 +111,7 @@ class Serving(Remembering[P, R]):
         if len(state.variants) >= self._most_variants:
             raise self._too_many(len(state.variants), args, kwargs)
         function, options = self.__fxc_original__, self._options
-        worth = Worth(longest, options.fullgraph or self._is_part, self._is_part)
+        worth = Worth(longest, options.fullgraph or self._is_part, self._is_part, longest)
         variant = new_variant(function, options, state, args, kwargs, worth)
         self._add(variant)
         return variant
@@ -155,7 +155,7 @@ class Serving(Remembering[P, R]):
         otherwise: Callable[[tuple[Any, ...], dict[str, Any]], Any]
         try:
             with captures.one_more():
-                variant = self._found_or_compiled(args, kwargs, math.inf if at_once else LONGEST)
+                variant = self._found_or_compiled(args, kwargs, math.inf if at_once else longest())
         except Interrupted as interrupt:
             raise interrupt.__cause__ or interrupt from None
         except PutOff:

@@ -29,11 +29,14 @@ _LOOK = 1e-2  # or as many as take these seconds, if they are brief: a look take
 _SELDOM, _WORTH = 4, 32  # calls left for each in vain, but fewer if some were served
 _SAVED = 0.02  # seconds that a call of compiled code may have saved
 _FEW_DEAR, _DEAR = 2, 2.0  # captures that have taken so many seconds together
-LONGEST = 2.0  # seconds that a compilation may take that is not put off
+_LONGEST = 2.0  # seconds that a compilation may take that is not put off,
+_BRIEF = 0.2  # and of a patient process
 SHARE = 0.1  # of them that Python has to spend first,
 AFTER_REFUSAL = 0.02  # and of a capture that was refused, before the next one,
 _TOGETHER = 0.5  # seconds of all captures of a function that is split, before others wait,
 _LATER, _AT_ONCE = 1.0, 3  # or of any after so many that did not pay
+_FREE, _MUCH = 2.0, 0.5  # seconds of all captures of the process, and their part of its time, from
+_PATIENT = 0.5  # which on Python has to spend so large a share before a capture that is not a first
 MOST_REFUSALS = 4  # of one combination of argument types, before all are taken to be refused
 
 # Note [Captures that pay]
@@ -57,6 +60,25 @@ MOST_REFUSALS = 4  # of one combination of argument types, before all are taken 
 # The captures of a function that is split, of its parts and of what it calls have half a second
 # together. After that each waits until Python has spent a tenth of what all have taken on such
 # calls: there may be dozens of parts, and a recursion calls what is compiled for each size anew.
+# A program of many small functions that handle objects could spend a hundred times its own time on
+# captures that few calls are served by. Where captures have taken most of a process so far, what
+# was captured before waits until Python has spent half of the time of its last capture, and what
+# takes long to capture is put off like what takes long to compile.
+
+
+class _Process:
+    seconds = 0.0  # of its captures
+
+
+def _is_patient() -> bool:
+    """Whether captures have taken most of the time of this process."""
+    taken = _Process.seconds
+    return taken > _FREE and taken > _MUCH * time.process_time()
+
+
+def longest() -> float:
+    """How many seconds a compilation may take that nothing has been put off for."""
+    return _BRIEF if _is_patient() else _LONGEST
 
 
 @mutable
@@ -141,14 +163,14 @@ class Captures:
     def one_more(self) -> Iterator[None]:
         """Count a capture and its time, whatever comes of it; one that is put off comes again."""
         self.count, self.misses = self.count + 1, 0
-        self.left = self.cost * SHARE
+        self.left = self._share_of(self.cost)
         share = _LATER if self.count >= _AT_ONCE else 0.0
         started = time.thread_time()
         try:
             yield
         except PutOff as found:
             self.count, self.is_put_off = self.count - 1, True
-            self.cost, self.left = found.seconds, found.seconds * SHARE
+            self.cost, self.left = found.seconds, self._share_of(found.seconds)
             raise
         except CaptureError:
             share = max(share, AFTER_REFUSAL)
@@ -156,13 +178,19 @@ class Captures:
         finally:
             took = time.thread_time() - started
             self.seconds += took
+            _Process.seconds += took
             if self.may_wait:
-                self.left += took * share
+                self.left += took * max(share, _PATIENT * _is_patient())
+
+    @staticmethod
+    def _share_of(cost: float) -> float:
+        """Seconds that Python has to spend before a capture that costs so many."""
+        return cost * (_PATIENT if _is_patient() else SHARE)
 
     def wait_for(self, together: float) -> None:
         """Let Python spend some time first if all captures of a split function have taken long."""
         if self.may_wait and not self.cost and together > _TOGETHER:
-            self.cost, self.left = together, together * SHARE
+            self.cost, self.left = together, self._share_of(together)
 
     @property
     def are_dear(self) -> bool:

@@ -16,7 +16,7 @@ import pytest
 import fxc
 import fxc.compilations.native_calls
 import fxc.compilations.variants
-from fxc.calling import parts
+from fxc.calling import parts, serving
 from fxc.compilations import decisions, trials, turns
 from fxc.compilations.trials import (
     BRIEF,
@@ -190,7 +190,7 @@ def tried(
 ) -> Tried:
     """The trial of a driver, whose calls Python hands on."""
     calls = itertools.count()
-    ways = Ways(ours, python, lambda: (0, trials.noted()), True)
+    ways = Ways(ours, python, lambda: (0, 0), True)
     return Tried(((), ()), ways, trial, Pace(lambda: next(calls)), end, lambda: None)
 
 
@@ -209,6 +209,23 @@ def test_a_driver_is_timed_when_its_parts_are_not_on_trial_any_more() -> None:
     while not ends:
         turn()
     assert trial.compiled_calls >= CALLS
+
+
+def test_what_is_called_is_decided_on_before_what_calls_it() -> None:
+    """Python takes longer in calls of which a part is on trial; they do not count."""
+    trial, called = Trial(longest=LONG_DRIVER), Trial()
+
+    def python() -> None:
+        if called.pays is None:
+            called.note(1e-5, called.is_pythons)
+
+    turn = tried(lambda: None, python, trial, lambda trial: None)
+    while called.pays is None:
+        turn()
+        assert trial.python_calls == 0
+    for _ in range(5000):  # Python has most of them, untimed
+        turn()
+    assert trial.python_calls > 0
 
 
 @pytest.mark.parametrize("slower", [0.5, 1.02, 1.5, 4.0, 30.0])
@@ -368,6 +385,34 @@ def test_after_three_captures_the_next_one_waits() -> None:
         np.testing.assert_array_equal(compiled(x, np.square), x * x + 1.0)
         calls += 1
     assert calls > 1
+
+
+def test_a_process_that_does_little_but_captures_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(decisions, "_FREE", 0.0)
+    monkeypatch.setattr(decisions, "_MUCH", 0.0)
+    compiled = fxc.compile(lambda x, f: f(x) + 1.0)
+    compiled(np.ones(50), np.sqrt)
+    (captures,) = compiled._state.captures.values()
+    assert captures.left == pytest.approx(0.5 * captures.seconds)
+    while captures.count == 1:
+        left = captures.left
+        compiled(np.ones(50), np.floor)
+    assert left <= 0.0
+    assert len(compiled._state.variants) == 2
+
+
+def test_a_capture_of_a_patient_process_is_put_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(serving, "longest", lambda: 0.0)
+    compiled = fxc.compile(lambda x: sum_of([x + k for k in range(120)]))
+    x = np.ones(3)
+    assert compiled(x) == sum_of([x + k for k in range(120)])
+    (captures,) = compiled._state.captures.values()
+    assert captures.is_put_off
+    assert not compiled._state.variants
+
+
+def sum_of(parts):
+    return sum(float(part[0]) for part in parts)
 
 
 @pytest.mark.filterwarnings("ignore::fxc.CaptureWarning")

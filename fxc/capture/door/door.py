@@ -206,6 +206,7 @@ class Door(PlainCalls):
 
     def _run(self, f: Callable[..., object], code: CodeType, args: Args, kwargs: Kwargs) -> Any:
         """Run a function of the program; one that calls itself, as long as that is not too much."""
+        self.session.note_call()
         self._recursion.begins(code, (*args, *kwargs.values()))
         try:
             result = f(*args, **kwargs)

@@ -56,7 +56,7 @@ from .sizes import CountedSizes
 # so a loop in which most of the work was done is cut out of the function (``Refusal.work``).
 MOST_NODES = 20_000
 MOST_SECONDS = 2
-_BETWEEN_LOOKS = 50  # operations between looks at the clock
+_BETWEEN_LOOKS = 50  # operations, or calls, between looks at the clock
 ITEM = 5  # operations that an item of a container, or an array, counts for: its guards, its input
 RESULT = 10  # and a result
 # Of a loop that Python runs instead, or of a function that calls itself: about a second to compile.
@@ -77,6 +77,11 @@ class Budget:
     @staticmethod
     def of(seconds: float, operations: int = 0) -> Budget:
         return Budget(seconds, time.thread_time() + seconds, operations)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the time is."""
+        return time.thread_time() > self.deadline
 
 
 # See Note [Rooms with one door].
@@ -131,7 +136,7 @@ class Session(CountedSizes):
         self.snapshots: list[Mapping[str, Any]] = []  # of the variables, by branches and loops
         self.budget = Budget.of(MOST_SECONDS) if budget is None else budget
         self.operations = self.budget.operations  # the work of compiling them
-        self._next_look = self.operations
+        self._next_look, self._calls = self.operations, 0
         self.results: dict[Value, int] = {}  # those of nodes with several: when they were made
 
     def record(self, name: str, *args: Any, **kwargs: Any) -> Any:
@@ -208,13 +213,23 @@ class Session(CountedSizes):
                 "fxc.fori_loop for long loops"
             )
         if self.operations >= self._next_look:
-            self._next_look = self.operations + _BETWEEN_LOOKS
-            self.budget.lines[outermost_line("_attempt")] += 1
-            if time.thread_time() > self.budget.deadline:
-                raise self._all_spent(
-                    f"a program that takes more than {self.budget.seconds:.2g} seconds to capture "
-                    "is not captured; use arrays for lists, and loops for repeated statements"
-                )
+            self._look()
+
+    def note_call(self) -> None:
+        """Take note of a call, which need not record anything."""
+        self._calls += 1
+        if self._calls % _BETWEEN_LOOKS == 0:
+            self._look()
+
+    def _look(self) -> None:
+        """Refuse what has taken more time than a capture may."""
+        self._next_look = self.operations + _BETWEEN_LOOKS
+        self.budget.lines[outermost_line("_attempt")] += 1
+        if self.budget.is_over:
+            raise self._all_spent(
+                f"a program that takes more than {self.budget.seconds:.2g} seconds to capture is "
+                "not captured; use arrays for lists, and loops for repeated statements"
+            )
 
     def _all_spent(self, text: str) -> CaptureError:
         error = refusal(TOO_LARGE, text)
