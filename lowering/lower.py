@@ -5,9 +5,11 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from enum import Enum
 
 from fxc.ir.graph import Graph
 from fxc.ir.later import import_later
+from fxc.ir.records import frozen
 from fxc.ir.steps import done
 
 from .building.build import build_loops
@@ -42,33 +44,53 @@ short_loops = import_later("fxc.lowering.scheduling.short_loops", "short_loops")
 short_totals = import_later("fxc.lowering.scheduling.short_loops", "short_totals")
 tabulated = import_later("fxc.lowering.scheduling.tabulated", "tabulated")
 
-_SCHEDULING: tuple[Callable[..., Program], ...] = (
-    vectors_together,
-    products_ahead,
-    growing_products,
-    repeated_updates,
-    short_totals,
-    fuse,
-    short_loops,
-    fixed_numbers,
-    tabulated,
-    short_dots,
-    branchless,
-    independent_steps,
-    steps_ahead,
-    held,
-    block_columns,
-    speculate,
-    known_places,
-    with_allocations,
-    parallel,
-    lanes,
-)
 
-_IN_FRONT = (fixed_numbers, tabulated)  # of loops of the user's program
-_OF_ARMS = (branchless, steps_ahead)  # of branches in them
-_OF_LOOPS = (*_IN_FRONT, *_OF_ARMS, held)
-_OF_NESTS = (short_totals, short_loops)  # of loops in others
+class WithCare(Enum):
+    """What becomes of a step in careful code: see Note [Floating-point flags]."""
+
+    SAME = "it sets no flags that the program does not"
+    TOLD = "it is told, and keeps apart what may set flags"
+    LEFT_OUT = "what no iteration needs may set flags"
+
+
+@frozen
+class Scheduling:
+    """A step on loop nests: a function from Program to Program, and where it is left out.
+
+    One ``of_loops`` has something to do where the program has some; one ``of_arms`` of branches in
+    them computes what arms do where others are taken, too. One ``of_nests`` has something to do
+    where arrays are walked by loops in others.
+    """
+
+    schedule: Callable[..., Program]
+    of_loops: bool = False
+    of_arms: bool = False
+    of_nests: bool = False
+    with_care: WithCare = WithCare.SAME
+
+
+_SCHEDULING = (
+    Scheduling(vectors_together),
+    Scheduling(products_ahead),
+    Scheduling(growing_products),
+    Scheduling(repeated_updates),
+    Scheduling(short_totals, of_nests=True),
+    Scheduling(fuse),
+    Scheduling(short_loops, of_nests=True),
+    Scheduling(fixed_numbers, of_loops=True, with_care=WithCare.LEFT_OUT),
+    Scheduling(tabulated, of_loops=True, with_care=WithCare.LEFT_OUT),
+    Scheduling(short_dots),
+    Scheduling(branchless, of_loops=True, of_arms=True, with_care=WithCare.LEFT_OUT),
+    Scheduling(independent_steps),
+    Scheduling(steps_ahead, of_loops=True, of_arms=True, with_care=WithCare.TOLD),
+    Scheduling(held, of_loops=True),
+    Scheduling(block_columns),
+    Scheduling(speculate),
+    Scheduling(known_places),
+    Scheduling(with_allocations),
+    Scheduling(parallel),
+    Scheduling(lanes),
+)
 
 
 def _is_same(block: tuple[Stmt, ...], other: tuple[Stmt, ...]) -> bool:
@@ -110,18 +132,18 @@ def lower(
     program = same_sizes(program, graph.guards)
     done("same_sizes", program)
     vain = False
-    for schedule in (reassociate, *_SCHEDULING) if fast else _SCHEDULING:
-        if schedule in _OF_LOOPS and not _has_loops(program):
+    for step in (Scheduling(reassociate), *_SCHEDULING) if fast else _SCHEDULING:
+        if step.of_loops and not _has_loops(program):
             continue
-        if schedule in _OF_NESTS and not _has_nests(program):
+        if careful and step.with_care is WithCare.LEFT_OUT:
             continue
-        if careful and schedule in (*_IN_FRONT, branchless):
-            continue  # what no iteration needs may set flags
+        if step.of_nests and not _has_nests(program):
+            continue
         before = program.body
-        options = {"careful": careful} if schedule is steps_ahead else {}
-        program = schedule(program, **options)
-        vain |= schedule in _OF_ARMS and not _is_same(before, program.body)
-        done(schedule.__name__, program)
+        options = {"careful": careful} if step.with_care is WithCare.TOLD else {}
+        program = step.schedule(program, **options)
+        vain |= step.of_arms and not _is_same(before, program.body)
+        done(step.schedule.__name__, program)
     module = emit_module(graph, program, ModuleText(careful, fast, plain), drawn)
     if vain and not careful:  # what arms compute is computed where others are taken, too
         module = replace(module, may_be_careful=True)
