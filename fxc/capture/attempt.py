@@ -85,10 +85,8 @@ class Terms:
     seconds: float = math.inf
 
 
-def begun(session: Session, call: GivenCall, terms: Terms) -> Captured | frozenset[str]:
-    """The capture, or labels of numbers that must vary, see Note [Numbers from outside]. What has
-    gone wrong may follow from places that were not carried.
-    """
+def begun(session: Session, call: GivenCall, terms: Terms) -> Captured:
+    """The capture. What has gone wrong may follow from places that were not carried."""
     try:
         return _attempt(session, call, terms)
     except InternalError:
@@ -100,7 +98,7 @@ def begun(session: Session, call: GivenCall, terms: Terms) -> Captured | frozens
         close_generators(session)
 
 
-def _attempt(session: Session, call: GivenCall, terms: Terms) -> Captured | frozenset[str]:
+def _attempt(session: Session, call: GivenCall, terms: Terms) -> Captured:
     of_part = hasattr(call.function, PART)
     outside = Admission(session, terms.dynamic, terms.varying, terms.effects, of_part)
     session.requests = terms.requests
@@ -114,9 +112,8 @@ def _attempt(session: Session, call: GivenCall, terms: Terms) -> Captured | froz
         check_generators(session)
         if session.error is not None:  # a handler in the program swallowed it
             raise session.error
-        changing = outside.changing - terms.varying
-        if varying := frozenset(x for x in changing if not outside.is_constant(x)):
-            return varying
+        if outside.changing:  # see Note [Numbers from outside]
+            raise Respecialise
         made = _result_of(outside, result) if terms.effects else _plain_result(outside, result)
         arrays = {n: x.value for n, x in enumerate(made.outputs) if isinstance(x, ArrayLeaf)}
         inputs = (each.value for each in outside.inputs)
@@ -265,7 +262,6 @@ def _try_otherwise(session: Session, error: CaptureError | None) -> None:
             break
     for wanted, why in (
         (constants(() if made.changed else session.open_numbers), None),
-        (Requests().union(*(each.elsewhere for each in session.statements)), None),
         (apart_or_by_python, None if lists_first else error),
         (made.changed, None),
         (made.sized - asked, error),

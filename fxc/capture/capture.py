@@ -50,17 +50,13 @@ def capture(
         session = Session(dispatcher, terms.demanded, outer, budget, terms.left)
         session.would_raise = functools.partial(_would_raise, session)
         try:
-            found = begun(session, attempts.call, attempts.terms)
+            return begun(session, attempts.call, attempts.terms)
         except (CaptureError, Respecialise, SizesNeeded, LeftToPython) as ended:
             if not attempts.go_on(session, ended):
                 raise attempts.refusal() from None
         except Exception as error:
             vars(error)["__fxc_guards__"] = session.door.outside.guards.program(())
             raise
-        else:
-            if isinstance(found, Captured):
-                return found
-            attempts.change(varying=found)
         finally:
             budget.operations = session.operations
             _end(session)
@@ -86,9 +82,11 @@ class _Attempts:
         self, session: Session, ended: CaptureError | Respecialise | SizesNeeded | LeftToPython
     ) -> bool:
         """Change the terms as an attempt that has ended so asks for; False if it is refused."""
+        varying = session.door.outside.changing
+        self.change(varying=varying)
         match ended:
             case Respecialise():
-                if ended.requests <= self.terms.requests:
+                if ended.requests <= self.terms.requests and not varying:
                     raise InternalError(f"{ended} has been asked for already") from None
                 self._first = self._first or ended.error
                 _tell(self.call, ended)

@@ -103,3 +103,37 @@ def test_the_time_of_all_attempts_is_counted(monkeypatch):
     with pytest.raises(fxc.CaptureError, match="seconds to capture") as caught:
         fxc.compile(lambda x: x + 1, fullgraph=True)(np.ones(2))
     assert caught.value.location.file == __file__
+
+
+class Sorter:
+    def __init__(self):
+        self.steps = 0
+
+    def run(self, x):
+        large, small = [], []
+        for k in range(len(x)):
+            self.steps += 1
+            if x[k] > 0.5:
+                large.append(k)
+            else:
+                small.append(x[k])
+        return np.array(large), np.array([v for v in small if v > 0.1])
+
+
+def test_an_attempt_finds_all_that_there_is_to_ask_for(monkeypatch):
+    """Both lists, the place that the loop assigns and the number that varies, each in the loop."""
+    attempts = []
+    begun = capturing.begun
+
+    def counted(*args):
+        attempts.append(args)
+        return begun(*args)
+
+    monkeypatch.setattr(capturing, "begun", counted)
+    x, sorter, expected = np.linspace(0.0, 1.0, 20), Sorter(), Sorter()
+    captured = capturing.capture(sorter.run, (x,), {})
+    assert {str(each).partition(" ")[0] for each in captured.requests} == {"list", "self.steps"}
+    assert len(attempts) == 2
+    found, same = fxc.compile(Sorter.run, fullgraph=True)(sorter, x), expected.run(x)
+    assert all(map(np.array_equal, found, same))
+    assert sorter.steps == expected.steps == 20

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from ast import literal_eval
+from collections import Counter
 from collections.abc import Collection, Iterable
 from types import CellType, FunctionType
 from typing import Any
@@ -13,11 +14,13 @@ from ..outside.containers import External
 from ..outside.lists import ExternalList
 from ..regions.cells import unordered
 from ..session.refusing import How, Request, Respecialise
+from ..session.session import label_of
 from .attributes import Attributes
 from .creations import Creations
 from .outer import Outer
 from .places import Attribute, Item, OuterPlace, Place, Rebound
 
+_MOST_CHANGES = 8  # of a list in one attempt
 # The last step of a text: an attribute or an item.
 _STEP = r"(.+?)(?:\.(\w+)|\[('(?:[^'\\]|\\.)*'|-?\d+)\])"
 
@@ -29,7 +32,7 @@ class Places(Creations):
         super().__init__(door.session, door.outside, door.lists)
         self._door = door
         self._variables: dict[int, Rebound] = {}  # by the cell's id
-        self._wanted: set[Request] = set()  # places that this attempt has found
+        self._wanted: Counter[Request] = Counter()  # what this attempt has found to ask for
         # New places, with the ids of their owners, in the order in which they are assigned.
         self.begun: list[tuple[str, int]] = []
         # By a new place: those of its owner that were there for sure each time it was assigned.
@@ -157,8 +160,9 @@ class Places(Creations):
         request = Request(text, How.CARRIED)
         if request in session.requests or not _may_be_carried(place):
             return False
-        self._wanted.add(request)
+        self._wanted[request] += 1
         self._note(place.base).is_assigned = True
+        self._door.outside.stored(label_of(text))
         return True
 
     def _begin(self, place: Place, text: str) -> None:
@@ -199,8 +203,18 @@ class Places(Creations):
         """As ``takes``."""
         return self.takes(Item(self._door, owner, key))
 
+    def goes_on(self, request: Request) -> bool:
+        """Whether this attempt goes on as if this had been asked for, to find what else there is to
+        ask for; but not for ever: a loop of Python's may run for as long as a list has items. And
+        a comprehension that changes a list is better run by Python.
+        """
+        if self._session.folds:
+            return False
+        self._wanted[request] += 1
+        return self._wanted[request] <= _MOST_CHANGES
+
     def check_wanted(self) -> None:
-        """Begin the capture again if places have been found."""
+        """Begin the capture again if places, or lists to be of the graph, have been found."""
         if self._wanted:
             raise Respecialise(*self._wanted)
 

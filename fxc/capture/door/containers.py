@@ -66,7 +66,7 @@ def call_method(door: PlainCalls, f: BuiltinFunctionType, args: Args, kwargs: Kw
         raise refused(f"{name}()")  # startswith, translate
     door.lists.note_change(owner)
     if writes and type(owner) not in purity.PURE_OWNERS:
-        door.check_change(owner)
+        door.check_change(owner, goes_on=True)
     if name in KEEPERS:
         settle_all(args)
         return f(*(door.iterated(plain_list(arg)) for arg in args), **kwargs)

@@ -115,12 +115,17 @@ class ItemAccess(Formats):
             self.check_change(owner)
         owner[key] = value
 
-    def check_change(self, owner: object) -> None:
-        """Refuse changes to Python objects in regions, but for objects that were made there."""
+    def check_change(self, owner: object, *, goes_on: bool = False) -> None:
+        """Refuse changes to Python objects in regions, but for objects that were made there. Of a
+        list that is to be one of the graph the attempt may go on, see ``Places.goes_on``.
+        """
         self.places.check_apart(owner)
         if (self.places.home_of(owner) or 0) != self.session.region:
             if isinstance(owner, dict | set) and not isinstance(owner, Traced):
                 self.dicts.ask(owner)
+            wanted = self.lists.to_change(owner) if goes_on else None
+            if wanted is not None and self.places.goes_on(wanted):
+                return
             self.outside.effects.check_allowed(name_of(owner))
 
     def iterable(self, x: object) -> Any:

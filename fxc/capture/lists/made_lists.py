@@ -35,8 +35,10 @@ class MadeLists:
         self.outside = Requests()
         self.is_outside_changed = False
 
-    def made(self, items: object, place: str) -> Any:
-        """A list, or a deque, that the program makes at a place."""
+    def made(self, items: object, place: str, *, in_graph: bool = False) -> Any:
+        """A list, or a deque, that the program makes at a place; one that is to be of the graph
+        unless that has failed, or one that is if that has been asked for.
+        """
         label = f"list {place}"
         if type(items) is TracedList or pool_of(label) is not None:
             items = self.pooled(items, place)
@@ -47,7 +49,7 @@ class MadeLists:
             found = lists_of_lists.made(Request(label, How.ROWS_BY_PYTHON), items)
             if found is not NotImplemented:
                 return found
-        if self._session.wants(label):
+        if self._session.wants(label) or (in_graph and How.BY_PYTHON not in asked):
             made = TracedList(items)
             self._traced.append((label, made))
             return made
@@ -100,10 +102,13 @@ class MadeLists:
 
     def note_change(self, x: object) -> None:
         """Note that a list is changed, which has to be one of the graph if that is in a region."""
-        if self._session.region and (label := self._labels.get(id(x))) is not None:
-            wanted = Request(label, How.IN_GRAPH)
-            if wanted not in self._session.requests:
-                self.changed = frozenset((wanted,))
+        if self._session.region and (wanted := self.to_change(x)) is not None:
+            self.changed = frozenset((wanted,))
+
+    def to_change(self, x: object) -> Request | None:
+        """The request to have a list of Python's in the graph, if that has not failed."""
+        wanted = Request(self._labels.get(id(x), ""), How.IN_GRAPH)
+        return wanted if wanted.about and wanted not in self._session.requests else None
 
     def note_index(self) -> None:
         """Note that an unknown place of a list is asked for, to be one of the graph."""

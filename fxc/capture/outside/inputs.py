@@ -115,9 +115,10 @@ class Inputs:
         self._stored.update(names)
 
     @property
-    def changing(self) -> set[str]:
-        """The labels of constants that the program stores to."""
-        return self._stored & self._constants
+    def changing(self) -> frozenset[str]:
+        """The labels of numbers that must vary, since the program stores to them."""
+        found = (self._stored & self._constants) - self.varying
+        return frozenset(each for each in found if not self.is_constant(each))
 
     def check_constant(self, condition: str, text: str, label: str) -> None:
         """Demand a fact that may change from call to call; ``label`` names it."""

@@ -59,11 +59,11 @@ def _changes(x: Any) -> int:
 class _Items:
     """What a loop runs over; ``once``: an iterator, whose items are gone afterwards."""
 
-    of: tuple[Any, ...]  # the lists that are run over
     length: Callable[[], Any]  # how many items there are, a Python int of the graph
     at: Callable[[Any], Any]  # the item at a place, counted from the first
 
-    def __init__(self, *, once: bool, is_range: bool) -> None:
+    def __init__(self, of: tuple[Any, ...], *, once: bool, is_range: bool) -> None:
+        self.of = of  # the lists that are run over
         self.once = once
         self._is_range = is_range
         self.used = False
@@ -112,10 +112,9 @@ class Counted(_Items, Traced):
         of: tuple[object, ...] = (),
         steps: tuple[Any, Any] | None = None,
     ) -> None:
-        super().__init__(once=once, is_range=steps is not None)
+        super().__init__(of, once=once, is_range=steps is not None)
         self.count = count
-        self.item = item
-        self.of = of
+        self.item = self.at = item
         self.steps = steps
 
     @property
@@ -125,9 +124,6 @@ class Counted(_Items, Traced):
 
     def length(self) -> Any:
         return wrap_dim(self.size)
-
-    def at(self, place: object) -> Any:
-        return self.item(place)
 
     def _has(self, x: object) -> Any:
         first, step = self.steps or (0, None)
@@ -200,13 +196,12 @@ class Bounded(_Items):
         turned: bool = False,
         iterator: Callable[[], Iterator[Any]] | None = None,
     ) -> None:
-        super().__init__(once=once, is_range=item is None)
+        super().__init__(of, once=once, is_range=item is None)
         self._iterator = iterator
         self._asked = asked
         self.low = low
         self.high = high
         self.item = item
-        self.of = of
         self._turned = turned
 
     def length(self) -> Any:
@@ -386,6 +381,11 @@ def of_one_thing(x: Any) -> Any:
     if type(x) not in (list, tuple) or len(x) < 2 or type(x[0]) not in _CONSTANTS:
         return x
     return Counted(len(x), lambda k: x[0], of=(x,)) if all(each is x[0] for each in x) else x
+
+
+def are_few(found: object) -> bool:
+    """Whether Python runs a loop over these in any case."""
+    return type(found) is Counted and type(found.count) is int and found.count <= FEW
 
 
 def over_numbers(found: object) -> Any:

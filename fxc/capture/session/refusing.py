@@ -19,14 +19,17 @@ from .locations import line_text, user_columns, user_location
 # Where an attempt to capture a call fails, the next one is made with what was asked for before and
 # with these requests, the first that are new; without any the call is refused, for the first reason
 # that there was. None is taken back: another one (``BY_PYTHON`` and its like) says that it failed.
-# 1. Places to carry, whatever has gone wrong: it may follow from these.
+# 1. Places to carry, and lists that branches and loops lengthen, to be of the graph, whatever has
+#    gone wrong: it may follow from these. An attempt that has found one goes on as if it had been
+#    asked for, up to the end of the statement, to find the others.
 # 2. What ``Respecialise`` was raised with: the program could not go on there.
 # 3. Of what is refused, or raises in a branch or loop of the graph (``_try_otherwise``):
 #    the numbers that vary by which it decides, as constants, unless a list is to be of the graph;
-#    to decide as in another iteration of the loops around; what the innermost branch or loop that
-#    can asks for: its first iteration apart, or, if no list is in question, a constant, or Python;
-#    the lists that a region has changed, of the graph; those of a size, Python's; those of arrays.
+#    what the innermost branch or loop that can asks for: its first iteration apart, or, if no list
+#    is in question, a constant, or Python; the lists that a region has changed, of the graph; those
+#    of a size, Python's; those of arrays.
 # 4. Of what is refused nevertheless, all that may help: ``Session.retries``, ``MadeLists.sized``.
+# In any case the next attempt lets those numbers vary that the program has been seen to store to.
 
 
 class How(Enum):
@@ -41,7 +44,6 @@ class How(Enum):
     AS_A_WHOLE = "as a whole"  # a loop of few iterations is one of the graph
     FEW_ITERATIONS = "by its few iterations"  # Python runs one around loops in loops
     BY_LENGTH = "by its length"  # there are as many iterations behind the last round as now
-    BY_FIRST = "by its first"  # a loop decides as in its first iteration
     WITH_REST = "with what follows"  # each arm of a branch has a copy of what follows it
     LEFT_FIRST = "left before what it returns"  # a loop is left, then its result is computed
     ARMS_AS_LOOPS = "with loops as arms"  # of one iteration or none

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 
 from fxc.ir.records import mutable
 
-from .liveness import assigned, free_names, stored
+from .liveness import assigned, bound_by, free_names, stored
 from .nodes import (
     at,
     change_blocks,
@@ -97,18 +97,12 @@ def _bound_otherwise(function: ast.FunctionDef) -> frozenset[str]:
         match node:
             case ast.With(items=items) | ast.AsyncWith(items=items):
                 found.update(*(stored(x.optional_vars) for x in items if x.optional_vars))
-            case ast.Import() | ast.ImportFrom():
-                found |= assigned([node])
-            case ast.ExceptHandler(name=str(name)):
-                found.add(name)
-            case ast.match_case(pattern):
-                found |= assigned([pattern])
             case ast.AsyncFor(target=target):
                 found |= stored(target)
             case ast.Global(names) | ast.Nonlocal(names):
                 found |= set(names)
-            case ast.FunctionDef(name) | ast.AsyncFunctionDef(name) | ast.ClassDef(name):
-                found.add(name)
+            case _:
+                found.update(bound_by(node))
     return frozenset(found)
 
 

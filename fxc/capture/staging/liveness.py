@@ -230,14 +230,14 @@ def assigned(nodes: Iterable[ast.AST]) -> Names:
                 found.add(node.id)
             continue
         if isinstance(node, _BINDING):
-            found.update(_bound_by(node))
+            found.update(bound_by(node))
         inside = comprehended or isinstance(node, _COMPREHENSIONS)
         parts = run_where_it_stands(node) if isinstance(node, _FUNCTIONS) else children(node)
         todo += [(child, inside) for child in parts]
     return frozenset(found)
 
 
-def _bound_by(node: ast.AST) -> Iterable[str]:
+def bound_by(node: ast.AST) -> Iterable[str]:
     """The names that a node itself binds which is no variable."""
     match node:
         case ast.NamedExpr(ast.Name(name)):

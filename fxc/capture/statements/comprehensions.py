@@ -15,7 +15,7 @@ from fxc.ir.size_guards import guard
 from fxc.ir.symbols import Dim, counted_in
 
 from ..lists import lists_of_lists, sized_lists
-from ..regions.counted import Bounded, Counted, counted
+from ..regions.counted import Bounded, Counted, are_few, counted
 from ..regions.needed import StatementDoor
 from ..session.locations import user_location
 from ..session.refusing import How, Request, Respecialise, refuse
@@ -93,7 +93,9 @@ def filtered(door: StatementDoor, made: Comprehension) -> Any:
 
 def _gathered(door: StatementDoor, found: Any, made: Comprehension) -> Any:
     """The same as a list of counted length."""
-    return door.staged(gathered)(found, made.of_item, made.holds or _any_item)
+    in_graph = type(found) in (Counted, Bounded) and not are_few(found)
+    start = door.lists.made([], f"of comprehension {user_location()}", in_graph=in_graph)
+    return door.staged(gathered)(found, made.of_item, made.holds or _any_item, start)
 
 
 def mapped(door: StatementDoor, repeats: bool, made: Comprehension) -> Any:
@@ -177,8 +179,7 @@ def _any_item(*item: object) -> bool:
 # ------------------------------------------------------------------ staged
 
 
-def gathered(items: Items, each: Each, test: Each) -> Any:
-    found = []
+def gathered(items: Items, each: Each, test: Each, found: list[object]) -> Any:
     for item in items:
         if test(item):
             found.append(each(item))

@@ -44,7 +44,8 @@ def iterations_of(session: Session, label: str, iterable: Any, deep: bool) -> It
     few, asked = found if table is None else table, session.asked(label)
     if type(few) is not Counted or type(few.count) is not int:
         return Iterations(found)
-    if table is None and (few.count > FEW or How.AS_A_WHOLE in asked):
+    is_whole = How.AS_A_WHOLE in asked and few.count > 0
+    if table is None and (few.count > FEW or is_whole):
         return Iterations(found)
     is_much = How.MANY_OPERATIONS in asked
     is_deep = is_much or (deep and table is None)

@@ -7,7 +7,7 @@ from itertools import islice
 from typing import Any
 
 from fxc.ir.error_kinds import CHANGE_IN_LOOP
-from fxc.ir.graph import Literal, Operand, Value
+from fxc.ir.graph import Operand, Value
 from fxc.ir.size_functions import floordiv, hint
 from fxc.ir.size_guards import guard
 from fxc.ir.symbols import Dim, symbol, symbols_of
@@ -163,14 +163,6 @@ class ForLoop(CapturedLoop):
             return self._to(How.UNROLLED) | constants(self.session.labels_of(names))
         return frozenset()
 
-    @property
-    def elsewhere(self) -> Requests:
-        # The middle iteration may be unlike the others: ``for i in range(k + 1, n)`` has none if it
-        # is the last. And when the body is recorded for the first time, an array that grows still
-        # has the size of the first iteration.
-        several = type(self.over) is Counted and hint(self.over.count) > 1
-        return self._to(How.BY_FIRST) if several else frozenset()
-
     def advance(self) -> tuple[Any, ...] | None:
         if self._items is not None:
             item = self._next()
@@ -185,8 +177,7 @@ class ForLoop(CapturedLoop):
         if type(self.over) is Counted:
             name, (low, high) = self._index.name, self._ends
             self.session.counts(self._index, low, high)
-            by_first = How.BY_FIRST in self.session.asked(self._label)
-            middle = hint(low) + (0 if by_first else (hint(high) - hint(low)) // 2)
+            middle = hint(low) + (hint(high) - hint(low)) // 2
             self._counter = symbol(name, hint=middle, lower=low if isinstance(low, int) else None)
         self._growing.begin()
         self._begin(region)
@@ -384,12 +375,8 @@ class ForLoop(CapturedLoop):
         if type(self.over) is Bounded:
             return operand(self.over.low), operand(self.over.high)
         first, last = self._ends
-        if self._goes_on is not None:
-            end = operand(first + self._goes_on * wrap_dim(last - first))
-            # A size that depends on the counter is no larger than it would be in the last one.
-            return operand(wrap_dim(first)), operand(wrap_dim(bound_size(end, last)))
-        low, high = (
-            Literal(dim) if isinstance(dim, int) else operand(TracedInt(dim))
-            for dim in (first, last)
-        )
-        return low, high
+        if self._goes_on is None:
+            return operand(wrap_dim(first)), operand(wrap_dim(last))
+        end = operand(first + self._goes_on * wrap_dim(last - first))
+        # A size that depends on the counter is no larger than it would be in the last one.
+        return operand(wrap_dim(first)), operand(wrap_dim(bound_size(end, last)))
