@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 
 import fxc
+from fxc.capture.capture import capture
+from fxc.capture.session.refusing import How
 from tests.outcomes import difference, run
 
 
@@ -323,3 +325,19 @@ def test_what_is_written_is_not_what_it_was() -> None:
         f(y, expected)
         compiled(y, found)
         np.testing.assert_array_equal(found, expected)
+
+
+def test_an_array_that_a_loop_writes_after_it_relied_on_it():
+    """What it held before the loop is no constant in there: the capture begins again."""
+
+    def program(x):
+        ends, total = np.array([3, 4]), 0.0
+        for _ in range(8):
+            total += x[: ends[0]].sum()
+            ends[0] = 2
+        return total
+
+    x = np.arange(9.0)
+    captured = capture(program, (x,), {})
+    assert [each.how for each in captured.requests] == [How.WRITTEN]
+    assert fxc.compile(program, fullgraph=True)(x) == program(x)
