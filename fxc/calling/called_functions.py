@@ -51,8 +51,7 @@ def split_of(
         return _is_split(refusal, options)
 
     def called_instead(called: object) -> Any:
-        kind: Any = type(called)
-        function = called.__func__ if kind is types.MethodType else called
+        function = called.__func__ if isinstance(called, types.MethodType) else called
         if isinstance(function, Serving):
             return called  # it is called often, perhaps
         return helper_of(called, options, calls)
