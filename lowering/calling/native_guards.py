@@ -189,17 +189,19 @@ class NativeGuards:
                         f.start(there)
                     first = second
             case ast.Attribute(value, name) if name in _FLAGS:
-                flags = self._value(value)
-                if not isinstance(flags, ArrayFlags):
-                    raise Untranslated(name)
-                met = self.code.op(f"and i32 {flags.register}, {_FLAGS[name]}")
-                self.code.branch(self.code.op(f"icmp eq i32 {met}, {_FLAGS[name]}"), yes, no)
+                self.code.branch(self._flag(self._value(value), name), yes, no)
             case ast.Call(ast.Name("same_value"), [left, ast.Name(known)]) if (
                 type(self._known(known)) in COMPARED
             ):
                 self.code.branch_same(self.pointer(self._value(left)), self._known(known), yes, no)
             case _:
                 self.code.branch(self._truth(self.pointer(self._value(node))), yes, no)
+
+    def _flag(self, flags: Thing, name: str) -> str:
+        if not isinstance(flags, ArrayFlags):
+            raise Untranslated(name)
+        met = self.code.op(f"and i32 {flags.register}, {_FLAGS[name]}")
+        return self.code.op(f"icmp eq i32 {met}, {_FLAGS[name]}")
 
     def _truth(self, pointer: str) -> str:
         found = self.code.call("i32", "PyObject_IsTrue", f"ptr {pointer}")

@@ -1,10 +1,12 @@
-"""Methods, partial functions and slices that leave the function."""
+"""Methods, partial functions, slices and known sets that leave the function."""
 
 from __future__ import annotations
 
 from functools import partial
 from types import MethodType
 from typing import Any, Protocol
+
+from fxc.ir.later import import_later
 
 from ..outside.containers import External
 from ..values.objects import class_attribute
@@ -21,13 +23,21 @@ class _Expressions(Protocol):
     def _constant(self, value: object) -> str: ...
 
 
-def bound(builder: _Expressions, x: MethodType | partial[Any] | slice) -> str | None:
-    """The expression that binds a function, or bounds, anew; None for what only a capture has, and
-    for what is a constant.
+# See Note [Rooms with one door].
+_order_to_add = import_later("fxc.capture.dicts.set_orders", "order_to_add")
+
+
+def bound(builder: _Expressions, x: MethodType | partial[Any] | slice | set[Any]) -> str | None:
+    """The expression that binds a function, or makes bounds or a set, anew; None for what only a
+    capture has, and for what is a constant.
     """
     if isinstance(x, slice):
         parts = (x.start, x.stop, x.step)
         return f"slice({builder._items(parts)})" if has_traced(x) else None
+    if isinstance(x, set):
+        order = _order_to_add(x)
+        known = builder._constant(x if order is None else order)
+        return f"{known}.copy()" if order is None else f"{{key for key in {known}}}"
     if isinstance(x, partial):
         if vars(x):
             return None

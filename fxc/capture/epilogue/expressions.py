@@ -55,7 +55,6 @@ from ..values.snapshots import Held
 from .listed import ExpressionParts, Lists
 
 # See Note [Rooms with one door].
-_order_to_add = import_later("fxc.capture.dicts.set_orders", "order_to_add")
 check_rows = import_later("fxc.capture.epilogue.classed", "check_rows")
 bound = import_later("fxc.capture.epilogue.bound", "bound")
 
@@ -294,13 +293,9 @@ class ExpressionBuilder(ExpressionParts):
             raise self._refused(x, "a set of numbers that vary cannot be captured; return a list")
         if kind in (set, frozenset) and not is_plain(x):  # what stands for objects leaves as they
             return f"{kind.__name__}(({self._items(x)}))"
-        if kind is set:
-            order = _order_to_add(x)
-            known = self._constant(x if order is None else order)
-            return f"{known}.copy()" if order is None else f"{{key for key in {known}}}"
         if kind is SimpleNamespace:
             return f"SimpleNamespace(**{self._dict(vars(x))})"
-        if kind in (MethodType, partial, slice):
+        if kind in (MethodType, partial, slice, set):
             made: str | None = bound(self, x)
             return made
         if is_dict_class(kind):
