@@ -74,6 +74,7 @@ def members_in_their_order(x):
     seen = set()
     for v in x:
         seen.add(int(v) % 3)
+    seen.discard(1)
     return [k for k in seen]  # noqa: C416
 
 
@@ -229,7 +230,7 @@ ROWS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     "an assignment from a vector": (lambda x: x.__setitem__(slice(0, 16, 2), x[:8]), (V * 1,)),
     "Python ints beyond 64 bits": (lambda x: x + 2**70, (N * 1.0,)),
     "object and `longlong` arrays": (lambda x: np.array([x, None], object)[1], (N,)),
-    "an element of an array of texts": (lambda x: x[1], (np.array(["a", "b"]),)),
+    "an element of an array of bytes": (lambda x: x[1], (np.array([b"a", b"b"]),)),
     "whether an element of texts": (lambda x: np.nonzero(x), (np.array(["a", ""]),)),
     "a write to, or the flags of": (broadcast_written, (N,)),
     "of an `np.memmap`": (lambda x, m: m.flush(), (N, np.ones(3).view(np.memmap))),

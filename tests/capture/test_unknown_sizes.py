@@ -289,12 +289,20 @@ def _stored_at_the_front(x):
     return x
 
 
+def _returned(x: np.ndarray) -> Any:
+    for k in range(6):
+        chosen = x[x > k] * 2
+        if chosen.sum() < 1:
+            return chosen
+    return x
+
+
 @pytest.mark.parametrize(
     "program",
     [
         _stored_at_the_front,
         *(_decided, _summed_one_by_one, _by_place, _in_a_loop, _until, _before_a_loop),
-        *(_in_an_expression, _written_behind_an_expression),
+        *(_in_an_expression, _written_behind_an_expression, _returned),
     ],
 )
 def test_control_flow(program: Callable[..., Any]) -> None:
@@ -459,14 +467,6 @@ def _counts(x: np.ndarray) -> Any:
     return chosen
 
 
-def _returned(x: np.ndarray) -> Any:
-    for k in range(6):
-        chosen = x[x > k] * 2
-        if chosen.sum() < 1:
-            return chosen
-    return x
-
-
 def _empty_by_steps_of_data(x: np.ndarray) -> Any:
     return np.copy(x[-1 : -1 : int(x[1, 1])] if x[0, 0] < 1 else x[1:])
 
@@ -477,7 +477,6 @@ def _empty_by_steps_of_data(x: np.ndarray) -> Any:
         (_empty_by_steps_of_data, "an array whose size is counted in a branch or a loop"),
         (_kept, "an array whose size is counted in a branch or a loop"),
         (_counts, "an array whose size is counted in a branch or a loop"),
-        (_returned, "an array whose size is counted in a branch or a loop"),
         (
             lambda x: tuple(x[x > 0]),
             "the size of an array that depends on the dat",
