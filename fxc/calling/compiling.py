@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from fxc.tracing.compiles import Made
 
 _begun = 0  # captures in this process
+_LONGER = 10  # times as long as it may take, a capture is taken to need that does not end by then
 _MOST_DEMANDED = 32  # relations for which a call is captured again, see ``Unchecked``
 
 
@@ -203,7 +204,7 @@ def _captured(
         is_brief = worth.longest <= worth.capture < MOST_SECONDS
         if not (is_brief and error.kind is TOO_LARGE):
             raise
-        raise PutOff(MOST_SECONDS) from None
+        raise PutOff(_LONGER * worth.capture) from None
 
 
 def _compiled(captured: Captured, options: Options, name: str, longest: float) -> Compilation:

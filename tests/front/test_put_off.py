@@ -39,7 +39,7 @@ def compiled_calls(compiled, args) -> int:
 @pytest.fixture
 def expensive(as_users: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every compilation is one that takes long."""
-    monkeypatch.setattr(fxc.calling.serving, "LONGEST", 0.0)
+    monkeypatch.setattr(fxc.calling.serving, "longest", lambda: 1e-4)
     monkeypatch.setattr(fxc.compilations.decisions, "SHARE", 1.0)
 
 

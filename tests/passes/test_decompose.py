@@ -16,7 +16,7 @@ from fxc.dispatch.trace import recording_into
 from fxc.ir.builder import GraphBuilder
 from fxc.ir.errors import InternalError
 from fxc.ir.evaluate import evaluate
-from fxc.ir.graph import Graph, Region, SliceSpec, walk
+from fxc.ir.graph import Graph, Node, Region, SliceSpec, walk
 from fxc.ir.location import SourceLocation
 from fxc.ir.symbols import symbol
 from fxc.ir.types import ScalarType, Type, array_type
@@ -296,8 +296,19 @@ def _called(dispatcher: Dispatcher, name: str, function: Callable[..., Any]) -> 
         ]
         with recording_into(builder):
             function(dispatcher.ops, *args)
-        names.update(node.op for node in builder.nodes)
+        for node in builder.nodes:
+            if node.op != name or not _is_left(dispatcher, op, function, node):
+                names.add(node.op)
     return names
+
+
+def _is_left(
+    dispatcher: Dispatcher, op: Operator, function: Callable[..., Any], node: Node
+) -> bool:
+    """Whether a decomposition, which leads to its own operator, leaves that form as it is."""
+    with recording_into(GraphBuilder()):
+        args = [node.arg(param.name) for param in op.schema.params]
+        return function(dispatcher.ops, *args) is NotImplemented
 
 
 def _traced(dispatcher: Dispatcher, builder: GraphBuilder, arg: Any) -> Any:

@@ -511,7 +511,7 @@ def test_an_argument_that_no_graph_takes_is_left_to_python():
         name = table["name"][0]
         return v * v + u, name
 
-    table = np.array([("a", 1)], dtype=[("name", "U1"), ("n", "i4")])
+    table = np.array([(b"a", 1)], dtype=[("name", "S1"), ("n", "i4")])
     compiled = fxc.compile(f)
     for _ in range(3):
         alike(f(table, np.arange(3.0)), compiled(table, np.arange(3.0)))
