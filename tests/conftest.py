@@ -12,6 +12,7 @@ runs each product of cases whole, see ``tests/covering.py``; ``--threads`` has a
 """
 
 import gc
+import math
 import os
 from collections.abc import Iterator
 
@@ -19,6 +20,7 @@ import pytest
 from _pytest.runner import runtestprotocol
 from hypothesis import settings
 
+import fxc.compilations.decisions
 import fxc.compilations.trials
 from fxc.capture import capture as capturing
 from tests import covering, machine_code, parallel_loops
@@ -80,6 +82,9 @@ def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
 def as_users(monkeypatch: pytest.MonkeyPatch) -> None:
     """Calls are timed by both ways, as outside of tests: see Note [Trials]."""
     monkeypatch.setattr(fxc.compilations.trials, "ENABLED", True)
+    monkeypatch.setattr(
+        fxc.compilations.decisions, "_FREE", math.inf
+    )  # tests do little but capture
 
 
 @pytest.fixture

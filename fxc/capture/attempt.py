@@ -262,6 +262,7 @@ def _try_otherwise(session: Session, error: CaptureError | None) -> None:
             break
     for wanted, why in (
         (constants(() if made.changed else session.open_numbers), None),
+        (Requests().union(*(each.elsewhere for each in session.statements)), None),
         (apart_or_by_python, None if lists_first else error),
         (made.changed, None),
         (made.sized - asked, error),

@@ -183,6 +183,11 @@ class Statement:
         return frozenset()
 
     @property
+    def elsewhere(self) -> Requests:
+        """The request to decide as in another iteration, where that may help."""
+        return frozenset()
+
+    @property
     def first_apart(self) -> Requests:
         """The request to run the first iteration before the loop, where it may help."""
         return frozenset()

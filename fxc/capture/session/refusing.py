@@ -25,9 +25,9 @@ from .locations import line_text, user_columns, user_location
 # 2. What ``Respecialise`` was raised with: the program could not go on there.
 # 3. Of what is refused, or raises in a branch or loop of the graph (``_try_otherwise``):
 #    the numbers that vary by which it decides, as constants, unless a list is to be of the graph;
-#    what the innermost branch or loop that can asks for: its first iteration apart, or, if no list
-#    is in question, a constant, or Python; the lists that a region has changed, of the graph; those
-#    of a size, Python's; those of arrays.
+#    to decide as in another iteration of the loops around; what the innermost branch or loop that
+#    can asks for: its first iteration apart, or, if no list is in question, a constant, or Python;
+#    the lists that a region has changed, of the graph; those of a size, Python's; those of arrays.
 # 4. Of what is refused nevertheless, all that may help: ``Session.retries``, ``MadeLists.sized``.
 # In any case the next attempt lets those numbers vary that the program has been seen to store to.
 
@@ -44,6 +44,7 @@ class How(Enum):
     AS_A_WHOLE = "as a whole"  # a loop of few iterations is one of the graph
     FEW_ITERATIONS = "by its few iterations"  # Python runs one around loops in loops
     BY_LENGTH = "by its length"  # there are as many iterations behind the last round as now
+    BY_FIRST = "by its first"  # a loop decides as in its first iteration
     WITH_REST = "with what follows"  # each arm of a branch has a copy of what follows it
     LEFT_FIRST = "left before what it returns"  # a loop is left, then its result is computed
     ARMS_AS_LOOPS = "with loops as arms"  # of one iteration or none

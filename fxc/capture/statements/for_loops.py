@@ -163,6 +163,14 @@ class ForLoop(CapturedLoop):
             return self._to(How.UNROLLED) | constants(self.session.labels_of(names))
         return frozenset()
 
+    @property
+    def elsewhere(self) -> Requests:
+        # The middle iteration may be unlike the others: ``for i in range(k + 1, n)`` has none if it
+        # is the last. And when the body is recorded for the first time, an array that grows still
+        # has the size of the first iteration.
+        several = type(self.over) is Counted and hint(self.over.count) > 1
+        return self._to(How.BY_FIRST) if several else frozenset()
+
     def advance(self) -> tuple[Any, ...] | None:
         if self._items is not None:
             item = self._next()
@@ -177,7 +185,8 @@ class ForLoop(CapturedLoop):
         if type(self.over) is Counted:
             name, (low, high) = self._index.name, self._ends
             self.session.counts(self._index, low, high)
-            middle = hint(low) + (hint(high) - hint(low)) // 2
+            by_first = How.BY_FIRST in self.session.asked(self._label)
+            middle = hint(low) + (0 if by_first else (hint(high) - hint(low)) // 2)
             self._counter = symbol(name, hint=middle, lower=low if isinstance(low, int) else None)
         self._growing.begin()
         self._begin(region)
