@@ -270,6 +270,24 @@ def test_dynamic_compiles_once_for_all_sizes_of_two_or_more():
     assert program.cache_info().variants == 1
 
 
+def test_short_axes_are_constants_until_they_vary():
+    def distances(p, q):
+        d = p[:, None] - q
+        return (d * d).sum(axis=-1)
+
+    compiled = fxc.compile(distances, fullgraph=True)
+    shapes = [(8, 3), (9, 3), (11, 3), (9, 2), (7, 3), (9, 4), (3, 5), (9, 5)]
+    variants = []
+    for rows, columns in shapes:
+        p, q = np.linspace(0.0, 1.0, rows * columns).reshape(rows, columns), np.ones(columns)
+        np.testing.assert_array_equal(compiled(p, q), distances(p, q))
+        variants.append(compiled.cache_info().variants)
+    assert variants == [1, 2, 2, 3, 3, 3, 3, 3]
+    p, q = np.ones((9, 3)), np.ones(3)
+    first, *_ = compiled._state.variants[1].captured.graph.inputs
+    assert str(first.type).endswith(", 3]"), first.type
+
+
 def test_sizes_of_zero_and_one_are_special():
     def fn(x, y):
         return x + y

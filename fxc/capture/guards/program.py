@@ -43,6 +43,9 @@ if TYPE_CHECKING:
 # For programs that are made, and for those that do not hold. See Note [Rooms with one door].
 expression_of = import_later("fxc.capture.guards.words", "expression_of")
 difference = import_later("fxc.capture.guards.words", "difference")
+Fact = import_later("fxc.capture.guards.changes", "Fact")
+changed_labels = import_later("fxc.capture.guards.changes", "changed_labels")
+other_values = import_later("fxc.capture.guards.changes", "other_values")
 
 Inputs = tuple[Any, ...]
 
@@ -304,42 +307,32 @@ class GuardProgram:
 
     def changed(self, args: tuple[object, ...], kwargs: dict[str, object]) -> Iterator[str]:
         """The labels of constants that are others for these arguments."""
-        return (each.label for each in self._failing(args, kwargs) if each.label)
+        namespace = {**self.namespace, "args": args, "kwargs": kwargs}
+        labels: Iterator[str] = changed_labels(self._facts, namespace)
+        return labels
 
     def other_values(self, args: tuple[object, ...], kwargs: dict[str, object]) -> set[str]:
         """What has another value for these arguments, as the program calls it."""
-        return {each.value_of for each in self._failing(args, kwargs)} - {""}
-
-    def _failing(self, args: tuple[object, ...], kwargs: dict[str, object]) -> Iterator[Check]:
-        """The checks that do not hold for these arguments, or whose ``part`` does not."""
-        namespace = {**self.namespace, "args": args, "kwargs": kwargs}
-        others: set[str] = set()  # variables of another kind, and what would be fetched from them
-        for step, code, names in self._facts:
-            if not others.isdisjoint(names):
-                others.update(re.findall(_VARIABLE, step.var) if isinstance(step, Fetch) else ())
-                continue
-            with suppress(Exception):  # other parts may be missing
-                if isinstance(step, Fetch):
-                    exec(code, namespace)
-                elif not eval(code, namespace):
-                    if _part(step):
-                        yield step
-                    else:
-                        others.update(names)
+        known: set[str] = other_values(
+            self._facts, {**self.namespace, "args": args, "kwargs": kwargs}
+        )
+        return known
 
     @cached_property
-    def _facts(self) -> list[tuple[Step, CodeType, list[str]]]:
+    def _facts(self) -> list[Any]:
         """The checks of what has a label or a certain value, what is fetched for these, and of
-        which kind that is, each with the variables it names.
+        which kind that is.
         """
-        found: list[tuple[Step, CodeType, list[str]]] = []
+        found = []
         for step in self._needed(_part):
             if isinstance(step, Fetch):
-                source, mode = f"{step.var} = {step.expression}", "exec"
+                source, mode, wanted = f"{step.var} = {step.expression}", "exec", False
+                binds = re.findall(_VARIABLE, step.var)
             else:
-                source, mode = _part(step) or step.condition, "eval"
-            names = re.findall(_VARIABLE, source)
-            found.append((step, compile(source, "<fxc guard>", mode), names))
+                source, mode, wanted = _part(step) or step.condition, "eval", bool(_part(step))
+                binds = []
+            code, names = compile(source, "<fxc guard>", mode), re.findall(_VARIABLE, source)
+            found.append(Fact(code, names, binds, step, wanted))
         return found
 
     def _compiled(

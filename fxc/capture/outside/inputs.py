@@ -74,6 +74,11 @@ class SymbolSource:
 # argument: if the program itself stores to it the capture starts again, if its guard fails the next
 # capture has it so. Each such number, the length of a list too, has a label that is the same in
 # every attempt; ``varying`` holds those of the run-time inputs.
+# So are the sizes of an array: constants at first, then symbols. But an axis of two to four (the
+# coordinates of points, colours) is a constant until it has another size itself: code that knows
+# it has no loop for it, and may be ten times as fast.
+
+_SHORT = 4
 
 
 class Inputs:
@@ -292,16 +297,21 @@ class Inputs:
         return ArrayType(made.dtype, made.shape, made.strides, is_writeable(array), aligned)
 
     def _dims(self, array: np.ndarray, source: Source, name: str) -> tuple[Dim, ...]:
-        """A symbol for each size of 2 or more; other sizes are guarded."""
+        """A symbol for each size of 2 or more that is not short, or has varied; others are guarded.
+
+        See Note [Numbers from outside].
+        """
         if not array.ndim:
             return ()
         names = [self.guards.name("n") for _ in array.shape]
         self.guards.steps.append(_unpack(names, f"{source.var}.shape"))
         dims: list[Dim] = []
         for axis, (size, var) in enumerate(zip(array.shape, names, strict=True)):
-            text = f"{name}.{axis}"
-            if size < 2 or self.is_constant(text):
-                self.guards.check(f"{var} == {size}", f"size {axis} of {source.text} is {size}")
+            text, label = f"{name}.{axis}", f"{name}.shape.{axis}"
+            may_vary = self.dynamic is not None or size > _SHORT or label in self.varying
+            if size < 2 or not may_vary or self.is_constant(text):
+                shown = f"size {axis} of {source.text} is {size}"
+                self.guards.check(f"{var} == {size}", shown, "" if may_vary else label)
                 dims.append(size)
                 continue
             self.guards.check(f"{var} >= 2", f"size {axis} of {source.text} is 2 or more")
