@@ -308,7 +308,8 @@ class Inputs:
         dims: list[Dim] = []
         for axis, (size, var) in enumerate(zip(array.shape, names, strict=True)):
             text, label = f"{name}.{axis}", f"{name}.shape.{axis}"
-            may_vary = self.dynamic is not None or size > _SHORT or label in self.varying
+            is_short = self.dynamic is None and array.ndim > 1 and size <= _SHORT
+            may_vary = not is_short or label in self.varying
             if size < 2 or not may_vary or self.is_constant(text):
                 shown = f"size {axis} of {source.text} is {size}"
                 self.guards.check(f"{var} == {size}", shown, "" if may_vary else label)
