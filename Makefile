@@ -9,7 +9,8 @@ PY := .venv/bin/python
 PYTEST := $(PY) -m pytest
 PARALLEL := -n $(JOBS) --dist worksteal
 
-# Checks run side by side, each to its end: what one leaves of the processors another one takes.
+# Checks run side by side, each to its end: what one leaves of the processors another one takes. The
+# tests run by themselves: with more processes than processors each takes half as long again.
 TOGETHER := --no-print-directory --jobs=2 --keep-going
 
 # Else each process, of those that tests start, too, would compile every module anew.
@@ -57,7 +58,8 @@ demo: env ## Run the five example programs with and without fxc, compare and tim
 test: check ## Run all checks: lint, format, types, tests
 
 check: env ## The same as `make test`
-	@$(MAKE) $(TOGETHER) as-this-processor lint types processors
+	@$(MAKE) $(TOGETHER) as-this-processor lint types; found=$$?; \
+	$(MAKE) --no-print-directory processors && exit $$found
 
 lint: env ## Lint, and check the formatting
 	$(PY) -m ruff check .
@@ -71,7 +73,8 @@ types-pyright: env .venv-pyright/.stamp ## Check the types that users see by pyr
 	.venv-pyright/bin/basedpyright --pythonpath $(PY)
 
 tests: env ## Run the tests alone, those that compare bits as other processors, too
-	@$(MAKE) $(TOGETHER) as-this-processor processors
+	@$(MAKE) --no-print-directory as-this-processor; found=$$?; \
+	$(MAKE) --no-print-directory processors && exit $$found
 
 as-this-processor: env
 	$(PYTEST) $(PARALLEL) --durations=10
