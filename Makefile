@@ -9,8 +9,8 @@ PY := .venv/bin/python
 PYTEST := $(PY) -m pytest
 PARALLEL := -n $(JOBS) --dist worksteal
 
-# Checks run side by side, each to its end: what one leaves of the processors another one takes. The
-# tests run by themselves: with more processes than processors each takes half as long again.
+# Checks run side by side, each to its end: what one leaves of the processors another one takes. But
+# tests as other processors come last: with more processes than processors all take far longer.
 TOGETHER := --no-print-directory --jobs=2 --keep-going
 
 # Else each process, of those that tests start, too, would compile every module anew.

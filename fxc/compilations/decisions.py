@@ -35,7 +35,7 @@ SHARE = 0.1  # of them that Python has to spend first,
 AFTER_REFUSAL = 0.02  # and of a capture that was refused, before the next one,
 _TOGETHER = 0.5  # seconds of all captures of a function that is split, before others wait,
 _LATER, _AT_ONCE = 1.0, 3  # or of any after so many that did not pay
-_FREE, _MUCH = 2.0, 0.5  # seconds of all captures of the process, and their part of its time, from
+_FREE, _MUCH = 2.0, 0.5  # seconds of captures in vain, and their part of the process's time, from
 _PATIENT = 0.5  # which on Python has to spend so large a share before a capture that is not a first
 MOST_REFUSALS = 4  # of one combination of argument types, before all are taken to be refused
 
@@ -61,19 +61,20 @@ MOST_REFUSALS = 4  # of one combination of argument types, before all are taken 
 # together. After that each waits until Python has spent a tenth of what all have taken on such
 # calls: there may be dozens of parts, and a recursion calls what is compiled for each size anew.
 # A program of many small functions that handle objects could spend a hundred times its own time on
-# captures that few calls are served by. Where captures have taken most of a process so far, what
-# was captured before waits until Python has spent half of the time of its last capture, and what
-# takes long to capture is put off like what takes long to compile.
+# captures that few calls are served by. Where captures that were refused, and those of what had
+# been captured before, have taken most of a process so far, what was captured before waits until
+# Python has spent half of the time of its last capture, and what takes long to capture is put off
+# like what takes long to compile.
 
 
 class _Process:
-    seconds = 0.0  # of its captures
+    wasted = 0.0  # seconds of captures that were refused, or of what had been captured before
 
 
 def _is_patient() -> bool:
-    """Whether captures have taken most of the time of this process."""
-    taken = _Process.seconds
-    return taken > _FREE and taken > _MUCH * time.process_time()
+    """Whether captures that come to little have taken most of the time of this process."""
+    wasted = _Process.wasted
+    return wasted > _FREE and wasted > _MUCH * time.process_time()
 
 
 def longest() -> float:
@@ -164,7 +165,7 @@ class Captures:
         """Count a capture and its time, whatever comes of it; one that is put off comes again."""
         self.count, self.misses = self.count + 1, 0
         self.left = self._share_of(self.cost)
-        share = _LATER if self.count >= _AT_ONCE else 0.0
+        share, is_in_vain = _LATER if self.count >= _AT_ONCE else 0.0, self.count > 1
         started = time.thread_time()
         try:
             yield
@@ -173,12 +174,12 @@ class Captures:
             self.cost, self.left = found.seconds, self._share_of(found.seconds)
             raise
         except CaptureError:
-            share = max(share, AFTER_REFUSAL)
+            share, is_in_vain = max(share, AFTER_REFUSAL), True
             raise
         finally:
             took = time.thread_time() - started
             self.seconds += took
-            _Process.seconds += took
+            _Process.wasted += took * is_in_vain
             if self.may_wait:
                 self.left += took * max(share, _PATIENT * _is_patient())
 

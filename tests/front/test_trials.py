@@ -387,9 +387,9 @@ def test_after_three_captures_the_next_one_waits() -> None:
     assert calls > 1
 
 
-def test_a_process_that_does_little_but_captures_waits(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(decisions, "_FREE", 0.0)
-    monkeypatch.setattr(decisions, "_MUCH", 0.0)
+def test_a_process_of_captures_in_vain_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(decisions, "_FREE", 2.0)
+    monkeypatch.setattr(decisions._Process, "wasted", 1e6)
     compiled = fxc.compile(lambda x, f: f(x) + 1.0)
     compiled(np.ones(50), np.sqrt)
     (captures,) = compiled._state.captures.values()
