@@ -51,9 +51,6 @@ def split_of(
         return _is_split(refusal, options)
 
     def called_instead(called: object) -> Any:
-        function = called.__func__ if isinstance(called, types.MethodType) else called
-        if isinstance(function, Serving):
-            return called  # it is called often, perhaps
         return helper_of(called, options, calls)
 
     calls: set[types.FunctionType] = set()
@@ -155,7 +152,8 @@ def helper_of(function: Any, options: Options, calls: set[types.FunctionType]) -
     constructor, or of an object that is called by it. ``calls`` gets what is compiled for it.
     """
     kind = type(function)
-    if kind is types.BuiltinFunctionType or isinstance(function, Serving):
+    called = function.__func__ if kind is types.MethodType else function
+    if kind is types.BuiltinFunctionType or isinstance(called, Serving):
         return function
     if kind is types.FunctionType:
         found = helpers.get(function)

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 from fxc.compilations.decisions import kinds_of
 from fxc.compilations.state import Options, State
 from fxc.compilations.variants import Variant, why_none_fits
-from fxc.ir.error_kinds import TOO_LARGE
 from fxc.ir.errors import (
     CaptureError,
     ExportError,
@@ -47,9 +46,8 @@ class Worth:
     longest: float
     is_tried: bool
     is_part: bool = False  # of a function that is split
-    capture: float = (
-        math.inf
-    )  # seconds; what takes longer is refused, or put off if all may take that
+    # Seconds of the capture: one that takes longer is refused, or put off if all may take as long.
+    capture: float = math.inf
 
 
 def new_variant(
@@ -201,8 +199,8 @@ def _captured(
     try:
         return capture(function, *given, terms)
     except CaptureError as error:
-        is_brief = worth.longest <= worth.capture < MOST_SECONDS
-        if not (is_brief and error.kind is TOO_LARGE):
+        may_wait = worth.longest <= worth.capture < MOST_SECONDS
+        if not (may_wait and error.is_cut_short):
             raise
         raise PutOff(_LONGER * worth.capture) from None
 

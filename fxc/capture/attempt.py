@@ -10,14 +10,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from fxc.ir.error_kinds import (
-    EXCEPTION,
-    NO_RESULT,
-    OBJECT,
-    OVERLAPPING_WRITE,
-    STATEMENT,
-    TOO_LARGE,
-)
+from fxc.ir.error_kinds import EXCEPTION, NO_RESULT, OBJECT, OVERLAPPING_WRITE, STATEMENT, TOO_LARGE
 from fxc.ir.errors import CaptureError, InternalError, OverlapError
 from fxc.ir.graph import Graph, Region, walk
 from fxc.ir.location import Site, SourceLocation

@@ -53,7 +53,7 @@ def capture(
             return begun(session, attempts.call, attempts.terms)
         except (CaptureError, Respecialise, SizesNeeded, LeftToPython) as ended:
             if not attempts.go_on(session, ended):
-                raise attempts.refusal() from None
+                raise attempts.refusal(budget.is_over) from None
         except Exception as error:
             vars(error)["__fxc_guards__"] = session.door.outside.guards.program(())
             raise
@@ -115,10 +115,11 @@ class _Attempts:
         self.change(otherwise)
         return bool(otherwise)
 
-    def refusal(self) -> CaptureError:
+    def refusal(self, is_cut_short: bool) -> CaptureError:
         """The refusal to raise, once: its traceback holds the frame that does, which holds this."""
         found, self._first = self._first, None
         assert found is not None
+        found.is_cut_short = is_cut_short
         return found
 
 

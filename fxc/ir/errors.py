@@ -43,7 +43,7 @@ class CaptureError(NumberedError):
     of it gives what the others need. ``is_of_result`` says that the program had ended; ``work``,
     where it is too large, how much of it each line of the function made; ``may_pass``, that the
     call itself may bring what was missing: a module that it imports; ``is_raised``, that the
-    program raises an exception if it comes to this.
+    program raises an exception if it comes to this; ``is_cut_short``, that there was no more time.
     """
 
     __module__ = "fxc"  # where users find it
@@ -54,6 +54,7 @@ class CaptureError(NumberedError):
     is_of_result = False
     may_pass = False
     is_raised = False
+    is_cut_short = False
     work: Mapping[int, int] = MappingProxyType({})
 
 

@@ -44,8 +44,9 @@ def read_number(emitter: Emitter, param: Param, given: str, least: int | None) -
 
 
 def at_least(emitter: Emitter, least: int | None) -> str:
-    """What LLVM is told of an int that is loaded, where its least value is known: the range of its
-    values. Of ``0 <= i < n`` it then makes one comparison, also where ``and`` would not look at n.
+    """The range of a loaded int, for LLVM; '' if its least value is not known.
+
+    With it ``0 <= i < n`` is one comparison, also where ``and`` would not look at n.
     """
     if least is None:
         return ""

@@ -50,6 +50,25 @@ def test_decisions_by_the_items_of_a_long_table():
         quick(alive, long)
 
 
+class Tree:
+    def __init__(self, depth):
+        self.left = Tree(depth - 1) if depth else None
+        self.right = Tree(depth - 1) if depth else None
+
+    def count(self):
+        return 1 + self.left.count() + self.right.count() if self.left else 1
+
+
+def calls_that_record_nothing(x):
+    return x + Tree(14).count()
+
+
+def test_calls_count_that_record_nothing(monkeypatch):
+    monkeypatch.setattr(capturing, "MOST_SECONDS", 0.2)
+    with pytest.warns(fxc.CaptureWarning, match=r"more than 0\.2 seconds"):
+        quick(calls_that_record_nothing, np.ones(3))
+
+
 def test_another_table_than_the_array_that_was_taken():
     compiled = fxc.compile(alive, fullgraph=True)
     uneven, mixed = [[1, 1], [1]], [[1, 1.0], [2, 1]]

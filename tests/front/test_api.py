@@ -283,9 +283,24 @@ def test_short_axes_are_constants_until_they_vary():
         np.testing.assert_array_equal(compiled(p, q), distances(p, q))
         variants.append(compiled.cache_info().variants)
     assert variants == [1, 2, 2, 3, 3, 3, 3, 3]
-    p, q = np.ones((9, 3)), np.ones(3)
     first, *_ = compiled._state.variants[1].captured.graph.inputs
     assert str(first.type).endswith(", 3]"), first.type
+
+
+def test_an_axis_varies_also_if_no_variant_has_all_sizes():
+    def scaled(p):
+        return p * 2.0 + p.sum(axis=-1, keepdims=True)
+
+    compiled = fxc.compile(scaled, fullgraph=True)
+    for shape in [(8, 3), (9, 3)]:
+        compiled(np.ones(shape))
+    del compiled._state.variants[0]
+    variants = []
+    for columns in (2, 4, 3, 5):
+        p = np.linspace(0.0, 1.0, 9 * columns).reshape(9, columns)
+        np.testing.assert_array_equal(compiled(p), scaled(p))
+        variants.append(compiled.cache_info().variants)
+    assert variants == [2, 2, 2, 2]
 
 
 def test_sizes_of_zero_and_one_are_special():

@@ -411,6 +411,18 @@ def test_a_capture_of_a_patient_process_is_put_off(monkeypatch: pytest.MonkeyPat
     assert not compiled._state.variants
 
 
+def test_what_is_refused_when_there_is_no_time_left_is_put_off(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The refusal may be of an attempt that another one would have followed."""
+    monkeypatch.setattr(serving, "longest", lambda: 0.0)
+    compiled, x = fxc.compile(lambda x: (x + 1.0, id(x))), np.ones(3)
+    np.testing.assert_array_equal(compiled(x)[0], x + 1.0)
+    (captures,) = compiled._state.captures.values()
+    assert captures.is_put_off
+    assert captures.refused is None
+
+
 def sum_of(parts):
     return sum(float(part[0]) for part in parts)
 

@@ -633,12 +633,18 @@ def twice_timed(x: Any) -> Any:
     return timed(x)
 
 
-def test_what_an_earlier_run_has_put_back_is_left_for_some_seconds(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+@pytest.fixture
+def on_disk(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """What one run keeps on disk the next one finds."""
     monkeypatch.setattr(fxc.config, "cache", True)
     monkeypatch.setattr(fxc.config, "cache_dir", str(tmp_path))
     monkeypatch.setattr("fxc.cache.folder._failures", 0)  # of tests before
+
+
+@pytest.mark.usefixtures("on_disk")
+def test_what_an_earlier_run_has_put_back_is_left_for_some_seconds(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     seconds = 2.0
     monkeypatch.setattr(_Watch, "elapsed", lambda _: seconds)
     frame = twice_timed(0)
@@ -776,12 +782,8 @@ def test_what_takes_long_to_capture_is_refused() -> None:
         one.put_back("")
 
 
-def test_the_next_run_knows_what_is_on_disk(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.setattr(fxc.config, "cache", True)
-    monkeypatch.setattr(fxc.config, "cache_dir", str(tmp_path))
-    monkeypatch.setattr("fxc.cache.folder._failures", 0)  # of tests before
+@pytest.mark.usefixtures("on_disk")
+def test_the_next_run_knows_what_is_on_disk() -> None:
     known: dict[str, Any] = {"since": 0.0, "is_called_once": False, "is_on_disk": False}
     code = added.__code__
     for verdict_of, is_on_disk, wanted in (
@@ -797,12 +799,8 @@ def test_the_next_run_knows_what_is_on_disk(
         assert verdict(code) == wanted
 
 
-def test_the_next_run_knows_how_long_a_script_took(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.setattr(fxc.config, "cache", True)
-    monkeypatch.setattr(fxc.config, "cache_dir", str(tmp_path))
-    monkeypatch.setattr("fxc.cache.folder._failures", 0)  # of tests before
+@pytest.mark.usefixtures("on_disk")
+def test_the_next_run_knows_how_long_a_script_took(monkeypatch: pytest.MonkeyPatch) -> None:
     assert seconds_before() == 0
     keep_seconds(3.0, 0.0)
     assert seconds_before() == 3.0

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import fxc
+from fxc.calling.serving import Serving
 from tests.splitting import SEEN, alike, compared, outcome, unknown
 
 
@@ -516,6 +517,38 @@ def test_an_argument_that_no_graph_takes_is_left_to_python():
     for _ in range(3):
         alike(f(table, np.arange(3.0)), compiled(table, np.arange(3.0)))
     assert compiled.cache_info().part_calls >= 3
+
+
+class Draws:
+    def __init__(self):
+        self.numbers, self.place = memoryview(bytearray(range(16))), 0
+
+    def draw(self):
+        drawn = self.numbers[self.place]
+        self.numbers[self.place] = (drawn * 5 + 3) % 256
+        self.place = 0 if self.place == 15 else self.place + 1
+        return drawn / 256.0
+
+
+def test_a_part_that_is_refused_takes_turns_in_a_loop_that_runs(monkeypatch):
+    def count(draws, n):
+        under = 0
+        for _ in range(n):
+            x = draws.draw()
+            y = draws.draw()
+            if x * x + y * y <= 1.0:
+                under += 1
+        return under
+
+    misses = []
+    missed = Serving._miss
+    monkeypatch.setattr(
+        Serving, "_miss", lambda self, *given: misses.append(self) or missed(self, *given)
+    )
+    expected = count(Draws(), 600)
+    monkeypatch.setattr(Draws, "draw", fxc.compile(Draws.draw))
+    assert fxc.compile(count)(Draws(), 600) == expected
+    assert len(misses) < 100
 
 
 def test_an_exception_shows_the_users_lines():

@@ -90,7 +90,7 @@ class Check:
     array: ArrayType | None = None
 
 
-_VARIABLE = r"\bv\d+\b"
+_VARIABLE = r"\b[nsv]\d+\b"  # the names that ``GuardBuilder.name`` gives
 _KIND = re.compile(rf"type\(({_VARIABLE})\) is \w+")
 Step = Fetch | Check
 

@@ -71,8 +71,8 @@ def may_ask(requests: Requests) -> bool:
 
 
 def written_otherwise(session: Session, error: CaptureError | None) -> Requests:
-    """What to write otherwise since this is refused: a choice as a branch, or the innermost loop
-    that returns an array of a size which is counted in it.
+    """Requests to write a refused statement otherwise: a choice as a branch; or a loop that returns
+    an array whose size is counted in it, the innermost first.
     """
     requests, found = session.requests, Requests()
     if error is None or not may_ask(requests):
