@@ -372,7 +372,7 @@ def test_forks_while_other_threads_call(with_threads: ThreadPool) -> None:
     for thread in threads:
         thread.start()
     try:
-        for _ in range(4):
+        for _ in range(2):
             child = os.fork()
             if not child:
                 signal.alarm(60)
