@@ -176,7 +176,7 @@ ROWS: tuple[Row, ...] = (
     # steps: for each axis of x one for each axis of the view, in elements
     row("as_strided(Array(a) x, Sym[] shape, Sym[] steps, *, bool writeable) -> Array(a)", V),
     # index arrays, see Note [Index arrays]
-    row("wrap_index(Array index, Sym size, *, int axis) -> Array", P, raises=True),
+    row("wrap_index(Array index, Sym size, *, int? axis) -> Array", P, raises=True),
     row(
         "gather(Array x, Array[] indices, *, int[] axes, int place, int[]? layout) -> Array",
         Tag.GATHER,

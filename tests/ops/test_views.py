@@ -305,6 +305,10 @@ FLAT = {
         "x.flat[0:0] = []",
         "x[1:, ::2].flat[::2] = 5",
         "y = x.T + 1; y.flat[::5] = 0; return y",
+        "x.flat[np.abs(x - 1).argmin()], x.T.flat[x.argmax()], x[:, ::2].flat[-np.argmin(x[0])]",
+        "x.flat[x.argmin()] = 7; x.T.flat[x.argmax()] = 8; x[::2].flat[np.argmax(x[1])] += 1",
+        "x.flat[x.argmax() + 99]",
+        "x.T.flat[x.argmin() - 99] = 1",
     ],
 }
 

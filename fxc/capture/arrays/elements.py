@@ -21,7 +21,7 @@ from ..values.above import above
 from ..values.operands import Traced, TracedValue, kind_of, operand, record, taken_for, wrap
 from ..values.operator_methods import BINARY, COMPARISONS
 from . import shaping
-from .indexing import Steps, apply_steps, assign, assign_element
+from .indexing import Steps, apply_steps, assign, assign_element, checked
 from .ufuncs import are_records, binary, compared
 
 # ------------------------------------------------------------------ numbers and records
@@ -236,7 +236,8 @@ class TracedFlat(Traced):
         if isinstance(key, slice):
             return self._as_row()[key].copy()
         if _is_number(key):
-            return self._array[self._place(key)]
+            row, at = self._element(key)
+            return row[at]
         return self.copy()[_checked(key)]
 
     def _as_row(self) -> Any:
@@ -244,13 +245,21 @@ class TracedFlat(Traced):
         in_order = is_c_ordered(self._array._type)
         return shaping.reshape(self._array, -1) if in_order else self.copy()
 
-    def _place(self, index: Any) -> tuple[Any, ...]:
-        """Where in the array the element of this number is."""
+    def _element(self, index: Any) -> tuple[Any, Any]:
+        """The element of this number, as an array and where in it."""
         size = self._array.size
+        if isinstance(index, TracedValue):
+            place = wrap(checked(index._value, self._array._type.size, None))
+            in_order = is_c_ordered(self._array._type)
+            return (self._as_row(), place) if in_order else (self._array, self._place(place))
         found: Any = index if type(index) is TracedInt else index.__index__()
         if found < -size or found >= size:
             raise IndexError(f"index {index} is out of bounds for size {size}")
-        rest = found + size if found < 0 else found
+        return self._array, self._place(found + size if found < 0 else found)
+
+    def _place(self, number: Any) -> tuple[Any, ...]:
+        """Where in the array the element of this number is."""
+        rest = number
         places: list[Any] = []
         for dim in reversed(self._array.shape):
             places.append(rest % dim)
@@ -268,7 +277,8 @@ class TracedFlat(Traced):
         if _is_number(key):
             if operand(source).type.rank:
                 raise ValueError("Error setting single item of array.")
-            self._array[self._place(key)] = source
+            row, at = self._element(key)
+            row[at] = source
             return
         self.write(slice(None) if key is Ellipsis else key, source)
 

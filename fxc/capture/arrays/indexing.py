@@ -247,8 +247,8 @@ def _select(kind: ArrayType, axis: int, at: At) -> ViewStep:
     return ViewStep("dynamic_select", (checked(index, size, axis), axis))
 
 
-def checked(index: Value, size: Dim, axis: int) -> Value:
-    """The index, or each of an array of them, counted from the front.
+def checked(index: Value, size: Dim, axis: int | None) -> Value:
+    """The index, or each of an array of them, counted from the front; of all elements without axis.
 
     What is out of bounds raises: here if its elements are known, else at run time.
     """

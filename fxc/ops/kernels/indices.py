@@ -12,14 +12,13 @@ from .copies import unshared
 from .factories import empty
 
 
-def _wrap_index(index: object, size: int, axis: int) -> Any:
-    """The index counted from the front, as NumPy's own kind of index."""
+def _wrap_index(index: object, size: int, axis: int | None) -> Any:
+    """The index counted from the front, as NumPy's kind of index; without axis of ``x.flat``."""
     places = np.asarray(index).astype(np.intp)
     outside = (places < -size) | (places >= size)
     if outside.any():
-        raise IndexError(
-            f"index {places[outside].flat[0]} is out of bounds for axis {axis} with size {size}"
-        )
+        of = f"size {size}" if axis is None else f"axis {axis} with size {size}"
+        raise IndexError(f"index {places[outside].flat[0]} is out of bounds for {of}")
     wrapped = np.where(places < 0, places + size, places)
     return wrapped if isinstance(index, np.ndarray) else wrapped[()]
 

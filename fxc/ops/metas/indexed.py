@@ -21,7 +21,7 @@ from .views import check_assignable
 _INTP = np.dtype(np.intp)
 
 
-def wrap_index(index: Operand, size: Dim, axis: int) -> Type:
+def wrap_index(index: Operand, size: Dim, axis: int | None) -> Type:
     """The index as NumPy's own kind of integer; a scalar stays one."""
     kind = type_of(index)
     _check_integers(kind.dtype)
