@@ -169,6 +169,26 @@ def test_one_compilation_for_all_texts() -> None:
     assert compiled.cache_info().eager_calls == 0
 
 
+def edits(a, b, cost="symmetric"):
+    """The distance of Levenshtein."""
+    d = np.zeros((len(a) + 1, len(b) + 1), int)
+    d[:, 0], d[0] = range(len(a) + 1), range(len(b) + 1)
+    for i, x in enumerate(a, 1):
+        for j, y in enumerate(b, 1):
+            changed = (1 if cost == "symmetric" else 2) * (x != y)
+            d[i, j] = min(d[i - 1, j] + 1, d[i, j - 1] + 1, d[i - 1, j - 1] + changed)
+    return d[-1, -1]
+
+
+def test_the_first_call_does_not_copy_a_loop_for_each_character() -> None:
+    compiled = fxc.compile(edits, fullgraph=True)
+    for texts in (("kitten" * 2, "sitting" * 2), ("Saturday", "Sunday"), ("ab" * 30, "ba" * 25)):
+        assert compiled(*texts) == edits(*texts)
+    assert compiled.cache_info().variants == 1
+    assert compiled("kitten", "sitting", "other") == edits("kitten", "sitting", "other")
+    assert compiled.cache_info().variants == 2  # what says how to work is a constant
+
+
 def test_a_text_that_is_returned_is_the_callers() -> None:
     compiled = fxc.compile(lambda x, s: (x * 2, s, s if x[0] > 0 else "no"), fullgraph=True)
     for k in range(4):

@@ -56,6 +56,8 @@ class ItemAccess(Formats):
         """``owner`` in ``owner[key]``."""
         if isinstance(owner, INDEX_TRICKS):
             return index_trick(owner)
+        if type(owner) is str:
+            self.outside.note_characters(owner, 1)
         if type(owner) in _TABLES:
             return Table(owner)
         found = self.container(owner)

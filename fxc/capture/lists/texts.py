@@ -26,8 +26,9 @@ from .list_room import Int, WithLength
 from .traced_lists import is_in_arrays, plain_list
 
 # Note [Texts of the graph]
-# A text argument is a constant at first. When it changes from call to call the guard program makes
-# an array of its code points, whose size is a symbol: a ``Text``, one compilation for all texts.
+# A text argument is a constant at first. When it changes from call to call, or the program comes
+# to many operations and reads its characters, the guard program makes an array of its code
+# points, whose size is a symbol: a ``Text``, one compilation for all texts.
 # Its items, what ``chr`` gives and what loops run over are ``Char``: a code point, an int. That is
 # what branches join, loops carry and lists of the graph hold; ``"".join`` of such a list is a Text.
 # A text to which a loop adds (``s += c``) is ``Grown``: a number of code points of a buffer, which

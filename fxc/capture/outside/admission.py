@@ -144,6 +144,7 @@ class Admission(Outside):
         """A text; one that has changed as an array. See Note [Texts of the graph]."""
         if label not in self.varying or self.is_constant(label) or self.dynamic is False:
             self._constants.add(label)
+            self._texts[id(value)] = label
             self.guards.check_value(source, value, label)
             return value
         self.texts |= constants((label,))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -78,7 +79,10 @@ class SymbolSource:
 # coordinates of points, colours) is a constant until it has another size itself: code that knows
 # it has no loop for it, and may be ten times as fast.
 
+# A text is a constant at first, too, see Note [Texts of the graph].
+
 _SHORT = 4
+_OF_OPTIONS = 8  # characters that a program may read of a text that says how it is to work
 
 
 class Inputs:
@@ -99,6 +103,8 @@ class Inputs:
         self._labels: set[str] = set()
         self._constants: set[str] = set()
         self._stored: set[str] = set()
+        self._texts: dict[int, str] = {}  # labels of texts that are constants, by their ids
+        self._characters: Counter[str] = Counter()  # that the program has read of them
 
     # -------------------------------------------------------- labels
 
@@ -124,6 +130,20 @@ class Inputs:
         """The labels of numbers that must vary, since the program stores to them."""
         found = (self._stored & self._constants) - self.varying
         return frozenset(each for each in found if not self.is_constant(each))
+
+    def note_characters(self, text: str, count: int) -> None:
+        """Note that the program reads so many characters of a text."""
+        label = self._texts.get(id(text))
+        if label is not None:
+            self._characters[label] += count
+
+    def let_texts_vary(self) -> bool:
+        """Take texts of which the program reads many characters for what it stores to; whether
+        there are some.
+        """
+        found = {label for label, count in self._characters.items() if count > _OF_OPTIONS}
+        self.stored(*found)
+        return not found.isdisjoint(self.changing)
 
     def check_constant(self, condition: str, text: str, label: str) -> None:
         """Demand a fact that may change from call to call; ``label`` names it."""

@@ -367,6 +367,8 @@ def counted(x: object) -> Any:
         if not x.ndim:
             raise TypeError("iteration over a 0-d array")
         return Counted(x._type.shape[0], lambda k: x[k])
+    if type(x) is str:
+        current().door.outside.note_characters(x, len(x))
     return None
 
 
@@ -374,9 +376,8 @@ _CONSTANTS = (type(None), bool, str, TracedArray)  # of numbers loops may make l
 
 
 def of_one_thing(x: Any) -> Any:
-    """A list or tuple of which all items are one constant or array, such as ``[None] * n``, as
-    something counted: then no iteration need know its place. Anything else is given back. (Lists
-    that the program changes in a loop are lists of the graph by then.)
+    """A list or tuple of which all items are one constant or array, such as ``[None] * n``:
+    counted, as no iteration need know its place; else ``x``. (What loops change is of the graph.)
     """
     if type(x) not in (list, tuple) or len(x) < 2 or type(x[0]) not in _CONSTANTS:
         return x

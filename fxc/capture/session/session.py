@@ -56,6 +56,7 @@ from .sizes import CountedSizes
 # so a loop in which most of the work was done is cut out of the function (``Refusal.work``).
 MOST_NODES = 20_000
 MOST_SECONDS = 2
+_MANY = 300  # operations of an attempt that had better not copy them for each character of a text
 _BETWEEN_LOOKS = 50  # operations, or calls, between looks at the clock
 ITEM = 5  # operations that an item of a container, or an array, counts for: its guards, its input
 RESULT = 10  # and a result
@@ -225,6 +226,9 @@ class Session(CountedSizes):
         """Refuse what has taken more time than a capture may."""
         self._next_look = self.operations + _BETWEEN_LOOKS
         self.budget.lines[outermost_line("_attempt")] += 1
+        is_long = self.operations - self.budget.operations > _MANY
+        if is_long and self.door.outside.let_texts_vary():  # see Note [Texts of the graph]
+            raise Respecialise
         if self.budget.is_over:
             raise self._all_spent(
                 f"a program that takes more than {self.budget.seconds:.2g} seconds to capture is "
