@@ -256,3 +256,74 @@ def test_no_capture_takes_items_of_an_iterator_from_outside(
         ours, its = made(), made()
         assert repr(compiled(ours, x)) == repr(program(its, x))
         assert list(ours) == list(its)
+
+
+class Holder:
+    last = 0
+
+
+def mapped_with_effects(n):
+    """The functions assign attributes and variables that the body reads."""
+    held, last, found = Holder(), 0, np.zeros((3, n))
+
+    def at(k):
+        nonlocal last
+        held.last, last = k, last + k
+        return k * 2
+
+    for x in map(at, range(n)):
+        found[0, held.last] = x
+    for x in filter(at, range(n)):
+        found[1, held.last] = x + last
+    for k, x in enumerate(map(at, range(n))):
+        found[2, k] = x + last
+    return found, held.last, last
+
+
+def sieved(n):
+    """What the body does decides which items come up."""
+    sieve = np.ones(n, bool)
+    sieve[:2] = False
+    listed, total = sieve.tolist(), 0
+    for p in filter(lambda k: sieve[k], range(n)):
+        total += p
+        sieve[p * p :: p] = False
+    for p in filter(listed.__getitem__, range(n)):
+        total += p
+        for q in range(p * p, n, p):
+            listed[q] = False
+    return total, sieve, listed
+
+
+def generated(n):
+    a = np.arange(n) % 4
+    k = total = 0
+    for k in (k * a[k] for k in range(n) if a[k] > 0 if a[k] < 3):
+        if k > 60:
+            break
+        a[(k + 1) % n] = 0
+        total += k
+    else:
+        total = -total
+    return a, k, total
+
+
+@pytest.mark.parametrize("program", [mapped_with_effects, sieved, generated])
+def test_items_are_made_and_tested_when_they_come_up(program: Callable[..., Any]) -> None:
+    compiled = fxc.compile(program, fullgraph=True)
+    for n in (5, 12, 40, 61):
+        assert not difference(run(program, (n,)), run(compiled, (n,))), n
+
+
+def test_filters_may_be_the_programs_own() -> None:
+    def filter(test, items):
+        return [test(x) for x in items]
+
+    def program(x):
+        total = 0.0
+        for y in filter(lambda v: v * 2, [x[0], x[1]]):
+            total += y
+        return total
+
+    x = np.arange(1.0, 4.0)
+    assert fxc.compile(program, fullgraph=True)(x) == program(x) == 6.0

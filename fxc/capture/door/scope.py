@@ -34,6 +34,19 @@ def list_to_change(door: Stores, x: object) -> Any:
     )
 
 
+def untested(door: Stores, function: object, test: Any, items: object) -> tuple[Any, Any]:
+    """``function(test, items)`` in a loop, by the name of ``filter``: what to run over, and the
+    test of its items.
+    """
+    if function is not filter:
+        return door.call(function, test, items), _holds
+    return items, bool if test is None else test
+
+
+def _holds(item: object) -> bool:
+    return True
+
+
 def has_place(door: Stores, items: object, place: object) -> Any:
     return place < door.call(len, items)
 
@@ -87,7 +100,7 @@ def _check_length(count: int, least: int) -> None:
 # (``_PLAIN``), the methods of ``Scope``, and those of the door.
 # See Note [Rooms with one door].
 _FUNCTIONS: tuple[Callable[..., Any], ...] = (
-    *(list_to_change, has_place, at_place, starred, unpacked),
+    *(untested, list_to_change, has_place, at_place, starred, unpacked),
     import_later("fxc.capture.lists.grown_arrays", "growing_array"),
     import_later("fxc.capture.statements.folds", "fold"),
     import_later("fxc.capture.statements.nests", "nest"),

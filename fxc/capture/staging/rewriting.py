@@ -17,6 +17,7 @@ from .liveness import Handed, handed_on
 from .names import CapturedNode, FunctionNode, parameters, scope_of
 from .nodes import at, call_of, door_part, later, loops_in, name_of, names_of, placed, walk
 from .plans import BranchPlan, LoopPlan
+from .tested_items import test_in_loops
 
 
 class Rewriter(Comprehensions):
@@ -32,7 +33,7 @@ class Rewriter(Comprehensions):
         if isinstance(node, ast.FunctionDef):
             mark_grown_texts(node.body)
             mark_grown_arrays(node.body)
-            node.body = by_places(node.body)
+            node.body = by_places(test_in_loops(node.body))
             self._flagged.append(give_flags(node, parameters(node.args)))
             body = without_jumps(node, "__fxc_")
             node.body = without_deep_branches(body, partial(self._fresh, "due"))

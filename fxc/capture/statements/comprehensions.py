@@ -61,13 +61,15 @@ class Filtered(Traced):
     """``filter(test, items)`` of what is counted, to be taken up as a comprehension is."""
 
     def __init__(self, items: Items, test: Each) -> None:
-        def over(items: Iterable[object]) -> list[object]:
-            return [item for item in items if test(item)]
+        self._test = test
+        self.made = Comprehension(items, self._over, itself, test)
 
-        self.made = Comprehension(items, over, itself, test)
+    def _over(self, items: Iterable[object]) -> list[object]:
+        return [item for item in items if self._test(item)]
 
     def __iter__(self) -> Iterator[Any]:
-        return iter(self.made.over(self.made.items))
+        """One item after the other: what is done with one may decide on the next."""
+        return (item for item in self.made.items if self._test(item))
 
     def __next__(self) -> Any:
         raise refuse(ITERATOR, "next() of a filter over arrays or ranges")

@@ -176,9 +176,15 @@ class ForLoop(CapturedLoop):
             item = self._next()
             return None if item is None else (*item, *self.state)
         if self._peeling:
-            return self.over.item(self._first), *self.state
-        if self._run:
-            return self._item(), *self.handed(self._seen)
+            variables = self.state
+            return self.over.item(self._first), *variables
+        if not self._run:
+            self._enter()
+        variables = self.handed(self._seen)
+        return self._item(), *variables  # a function that makes it may assign places
+
+    def _enter(self) -> None:
+        """Begin to record the body."""
         region = Recording(self.session, "loop", guards={})
         region.enter()
         (self._index,) = region.params([PY_INT], ["i"])
@@ -190,7 +196,6 @@ class ForLoop(CapturedLoop):
             self._counter = symbol(name, hint=middle, lower=low if isinstance(low, int) else None)
         self._growing.begin()
         self._begin(region)
-        return self._item(), *self.handed(self._seen)
 
     @property
     def _ends(self) -> tuple[Dim, Dim]:
