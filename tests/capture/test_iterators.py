@@ -327,3 +327,94 @@ def test_filters_may_be_the_programs_own() -> None:
 
     x = np.arange(1.0, 4.0)
     assert fxc.compile(program, fullgraph=True)(x) == program(x) == 6.0
+
+
+# ---------------------------------------------------------------- np.nditer
+
+
+def elements_in_turn(a):
+    total, squares = 0.0, np.nditer([a, None])
+    for x in np.nditer(a):
+        total += x
+    for x, y in np.nditer([a, a[0]]):
+        total += x * y
+    for x, y in squares:
+        y[...] = x * x
+    with np.nditer(a, op_flags=["readwrite"]) as it:
+        for x in it:
+            x[...] = 2 * x
+    return total, squares.operands[1], [float(x) for x in np.nditer(a[:2]) if x > 1]
+
+
+def places_in_turn(a):
+    it, found = np.nditer(a, flags=["multi_index", "c_index"], op_flags=["readwrite"]), []
+    while not it.finished:
+        i, j = it.multi_index
+        it[0] = it[0] * i + j - it.index
+        if not it.iternext():
+            break
+    it = np.nditer(a, flags=["multi_index"])
+    for x in it:
+        if it.multi_index[1] == 1:
+            continue
+        if x > 50:
+            break
+        found.append(float(x) * it.multi_index[0])
+    for x in it:
+        found.append(-float(x))
+    it.reset()
+    return found, len(it), it.itersize, sum(float(x) for x in it)
+
+
+def gradient(a):
+    it, made = np.nditer(a, flags=["multi_index"]), np.zeros_like(a)
+    while not it.finished:
+        at = it.multi_index
+        old = a[at]
+        a[at] = old + 1e-4
+        above = np.sum(a**2)
+        a[at] = old - 1e-4
+        made[at] = (above - np.sum(a**2)) / 2e-4
+        a[at] = old
+        it.iternext()
+    return made
+
+
+@pytest.mark.parametrize("program", [elements_in_turn, places_in_turn, gradient])
+def test_elements_of_nditer(program: Callable[..., Any]) -> None:
+    compiled = fxc.compile(program, fullgraph=True)
+    rng = np.random.default_rng(3)
+    for shape in ((20, 30), (9, 40), (40, 21)):
+        a = rng.random(shape)
+        mine, numpys = (a.copy(),), (a.copy(),)
+        assert not difference(run(program, numpys), run(compiled, mine)), shape
+
+
+NOT_CAPTURED = {
+    "a chunk": lambda a: [x.sum() for x in np.nditer(a, flags=["external_loop"])],
+    "columns": lambda a: [float(x) for x in np.nditer(a.T)],
+    "the columns first": lambda a: [float(x) for x in np.nditer(a, order="F")],
+    "no elements": lambda a: list(np.nditer(a[:0], flags=["zerosize_ok"])),
+    "itself": lambda a: type(np.nditer(a)).__name__,
+    "what it has besides": lambda a: np.nditer(a).nop,
+    "what is broadcast": lambda a: np.nditer([a, a[0]], op_flags=[["readonly"], ["readwrite"]]),
+}
+
+
+@pytest.mark.parametrize("program", NOT_CAPTURED.values(), ids=NOT_CAPTURED.keys())
+@pytest.mark.filterwarnings("ignore::fxc.CaptureWarning")
+def test_other_uses_of_nditer_are_numpys(program: Callable[..., Any]) -> None:
+    a = np.random.default_rng(4).random((3, 4))
+    assert not difference(run(program, (a,)), run(fxc.compile(program), (a,)))
+
+
+@pytest.mark.filterwarnings("ignore::fxc.CaptureWarning")
+def test_an_nditer_that_leaves_the_function_is_numpys() -> None:
+    def made(a):
+        it = np.nditer(a)
+        for _ in it:
+            pass
+        return it, it.finished
+
+    it, is_finished = fxc.compile(made)(np.arange(3))
+    assert (type(it), is_finished) == (np.nditer, True)

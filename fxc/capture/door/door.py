@@ -41,7 +41,7 @@ from ..outside.generators import made_by, source_kind
 from ..outside.lists import ExternalList
 from ..outside.outside import Outside
 from ..session.exceptions import note
-from ..session.locations import OURS, is_of_program
+from ..session.locations import OURS, is_called_as_it_is, is_of_program
 from ..session.session import Session
 from ..values.late import known_text, of_this_call
 from ..values.objects import Args, Kwargs
@@ -175,11 +175,11 @@ class Door(PlainCalls):
                 return self.unknown(f, args, kwargs)
         if f.__code__ in self._inner_codes:
             return self._run(f, f.__code__, args, kwargs)
-        if f.__code__.co_filename.startswith(_CAPTURE):
+        if is_called_as_it_is(f, _CAPTURE):
             return f(*args, **kwargs)
         if os.path.dirname(f.__code__.co_filename) + os.sep == OURS and f.__name__ != "compile":
             raise self.refuse_call(f)  # fxc.export and its kin run a capture of their own
-        if f.__code__.co_filename.startswith(OURS):
+        if is_called_as_it_is(f, OURS):
             return f(*args, **kwargs)
         if f in purity.OF_OWN_FUNCTIONS:
             if f is functools.update_wrapper and not self._is_made_here(args):

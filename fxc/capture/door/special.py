@@ -84,6 +84,7 @@ from .shows import show_print, show_warning
 
 # See Note [Rooms with one door].
 vectorized = import_later("fxc.capture.numpy_api.vectorized", "vectorized")
+element_iterator = import_later("fxc.capture.statements.element_iterators", "element_iterator")
 
 
 def _len(door: PlainCalls, x: Any) -> Any:
@@ -273,6 +274,7 @@ SPECIAL: dict[Any, Callable[..., Any]] = {
     vars(np.vectorize)["_call_as_normal"]: vectorized,
     np.ndindex: lambda door, *args: door.made(places_of(*args)),
     np.ndenumerate: lambda door, array: door.made(elements_of(array)),
+    np.nditer: element_iterator,
     itertools.pairwise: lambda door, *args: door.made(pairs(*door.runnables(args))),
     itertools.count: lambda door, *args, **kwargs: door.made(counts(*args, **kwargs)),
     itertools.product: lambda door, *parts, repeat=1: door.made(

@@ -314,7 +314,7 @@ class ExpressionBuilder(ExpressionParts):
             id(x) not in self._outside.shown
             and is_made_by_object(kind)
             and is_python_class(kind)
-            and not hasattr(kind, "__fxc_original__")
+            and not (hasattr(kind, "__fxc_original__") or kind.__module__.startswith("fxc."))
         )
 
     def _is_made_anew(self, x: object) -> bool:

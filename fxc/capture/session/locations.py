@@ -9,7 +9,8 @@ import linecache
 import os
 import sys
 import threading
-from types import CodeType, FrameType
+from types import CodeType, FrameType, FunctionType
+from typing import TypeVar
 
 import numpy as np
 
@@ -21,6 +22,7 @@ _HIDDEN = (OURS, _NUMPY, contextlib.__file__, "<frozen ")  # frozen: what Python
 _PYTHONS = os.path.dirname(os.__file__) + os.sep
 _LIBRARY_FOLDERS = {"site-packages", "dist-packages"}  # pip's, also a user's own, and Debian's
 _is_hidden: dict[str, bool] = {}
+_Class = TypeVar("_Class", bound=type)
 Columns = tuple[int, int | None]  # the first byte of a line and the one behind the last
 
 
@@ -46,6 +48,23 @@ def is_of_program(function: object) -> bool:
     """Whether it is a Python function, and none of a library."""
     code = getattr(function, "__code__", None)
     return isinstance(code, CodeType) and not is_in_library(code.co_filename)
+
+
+_staged: set[CodeType] = set()  # of functions of ours
+
+
+def as_programs(kind: _Class) -> _Class:
+    """Decorator of a class of ours whose methods are staged like those of a program."""
+    for each in vars(kind).values():
+        function = each.fget if isinstance(each, property) else each
+        if isinstance(function, FunctionType):
+            _staged.add(function.__code__)
+    return kind
+
+
+def is_called_as_it_is(f: FunctionType, ours: str) -> bool:
+    """Whether it is a function in one of our folders that is not staged."""
+    return f.__code__.co_filename.startswith(ours) and f.__code__ not in _staged
 
 
 @functools.cache

@@ -77,9 +77,9 @@ def mapped(function: Callable[..., Any], *parts: Any) -> Any:
     """``map(function, *parts)``."""
     found = zipped(*parts)
     is_short = all(type(part) is range and len(part) <= MOST_KNOWN for part in parts)
-    if type(found) is not Counted or is_short:
+    if is_short or type(found) not in (Counted, Bounded):
         return map(function, *parts)
-    return Counted(found.count, lambda k: function(*found.item(k)), once=True, of=found.of)
+    return _together([found], lambda k: function(*found.at(k)), lambda: map(function, *parts))
 
 
 def filtering(test: Callable[..., Any], x: Any) -> Any:
