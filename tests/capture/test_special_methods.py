@@ -841,3 +841,38 @@ def test_numbers_that_no_graph_knows_are_left_to_numpy(program):
     x, n = np.arange(3), Decimal("0.5")
     with pytest.warns(fxc.CaptureWarning, match="an operator of an array and a Decimal"):
         assert fxc.compile(program)(x, n).tolist() == program(x, n).tolist()
+
+
+class Alternating:
+    def __init__(self):
+        self.asked = 0
+
+    def __bool__(self):
+        self.asked += 1
+        return self.asked % 3 != 0
+
+
+class Shrinking:
+    def __init__(self):
+        self.asked = 0
+
+    def __len__(self):
+        self.asked += 1
+        return self.asked % 2
+
+
+def test_what_tells_its_truth_may_change_it() -> None:
+    def asked(x):
+        alternating, shrinking, total = Alternating(), Shrinking(), 0.0
+        for v in x:
+            if alternating:
+                total += v
+            total += 1.0 if shrinking else 2.0
+            if not alternating or v > 0.5:
+                total *= 2
+        return total, alternating.asked, shrinking.asked
+
+    compiled = fxc.compile(asked, fullgraph=True)
+    for n in (3, 24, 40):
+        x = np.random.default_rng(n).random(n)
+        assert compiled(x) == asked(x)

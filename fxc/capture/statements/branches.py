@@ -60,12 +60,12 @@ class Branch(Statement):
         env: Mapping[str, object],
     ) -> None:
         plan = BranchPlan(*given)
+        self._test = truth(test)  # a method that tells it may assign places
         self.cells = Cells(door, rebound)
         added = self.cells.names
         super().__init__(door, plan, added, self.cells.among(env))
         self._behind = frozenset((*plan.behind, *added))
         self._renamed = plan.renamed
-        self._test = truth(test)
         self._start = self.values
         self._arms: list[tuple[Recording, Variables]] = []
         self._ended: set[int] = set()  # the arms that raise
