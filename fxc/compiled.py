@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypeVar, overload
 
 from fxc.ir.error_kinds import ARGUMENT
-from fxc.ir.errors import UsageTypeError
+from fxc.ir.errors import UsageTypeError, a_kind
 from fxc.ir.forking import compiling
 from fxc.ir.settings import Math, check_settings
 
@@ -252,7 +252,7 @@ def compile(
         if isinstance(fn, kind):
             raise UsageTypeError(ARGUMENT, f"put @{kind.__name__} above @fxc.compile, not below it")
     if not callable(fn):
-        raise UsageTypeError(ARGUMENT, f"fxc.compile takes a function, not a {type(fn).__name__}")
+        raise UsageTypeError(ARGUMENT, f"fxc.compile takes a function, not {a_kind(fn)}")
     return Compiled(fn, options)
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from fxc.capture.capture import Terms, capture
 from fxc.capture.captured import Captured
 from fxc.ir.error_kinds import ARGUMENT
-from fxc.ir.errors import UsageTypeError
+from fxc.ir.errors import UsageTypeError, a_kind
 from fxc.ir.evaluate import call, viewed
 from fxc.ir.graph import Graph
 from fxc.ir.records import frozen
@@ -50,9 +50,7 @@ def functionalize(fn: Callable[P, R]) -> Functionalized[P, R]:
     array([0., 8., 4., 0.])
     """
     if not callable(fn):
-        raise UsageTypeError(
-            ARGUMENT, f"fxc.functionalize takes a function, not a {type(fn).__name__}"
-        )
+        raise UsageTypeError(ARGUMENT, f"fxc.functionalize takes a function, not {a_kind(fn)}")
     return Functionalized(getattr(fn, "__fxc_original__", fn))
 
 

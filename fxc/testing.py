@@ -17,7 +17,7 @@ from fxc.dispatch.keys import AliasKey, DispatchKey
 from fxc.dispatch.trace import recording_into
 from fxc.ir.builder import GraphBuilder
 from fxc.ir.error_kinds import ARGUMENT
-from fxc.ir.errors import FxcError, UsageTypeError, WouldRaise
+from fxc.ir.errors import FxcError, UsageTypeError, WouldRaise, a_kind
 from fxc.ir.evaluate import call
 from fxc.ir.graph import Graph, Literal, Value
 from fxc.ir.records import frozen
@@ -43,7 +43,6 @@ from .verifying.sample_values import (
     in_layout_of,
     is_literal,
     opened,
-    shown,
     type_of_argument,
     type_of_result,
 )
@@ -74,9 +73,7 @@ def check_op(op: CustomOp, samples: Iterable[Sequence[Any]], *, rtol: float = 0.
     >>> op.remove()
     """
     if not isinstance(op, CustomOp):
-        raise UsageTypeError(
-            ARGUMENT, f"check_op takes what fxc.custom_op gives, not a {type(op).__name__}"
-        )
+        raise UsageTypeError(ARGUMENT, f"check_op takes what fxc.custom_op gives, not {a_kind(op)}")
     changed: set[str] = set()
     count = 0
     for number, given in enumerate(samples):
@@ -163,7 +160,7 @@ class _Check:
         results = () if found is None else found
         if type(results) is not tuple or len(results) != count:
             wanted = f"a tuple of {count}" if count else "nothing"
-            raise CheckFailed(f"{what} gives {shown(found)}, the schema says {wanted}")
+            raise CheckFailed(f"{what} gives {a_kind(found)}, the schema says {wanted}")
         return results
 
     # -- the schema

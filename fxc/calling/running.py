@@ -14,7 +14,7 @@ from fxc.ir import warned
 from fxc.ir.error_kinds import INTERNAL, Kind
 from fxc.ir.errors import InternalError, NumberedError, notes_of, numbered, reference
 from fxc.ir.logs import PERF, SPLITS
-from fxc.ir.tracebacks import hide_fxc, unseen
+from fxc.ir.tracebacks import hands_on, hide_fxc
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -57,7 +57,7 @@ class Running(Generic[P, R]):
         made: Callable[..., Any] = split.driver.function
         return _bound_as(original, made)
 
-    @unseen
+    @hands_on
     def _eager(
         self, args: tuple[Any, ...], kwargs: dict[str, Any], why: Exception | str | None = None
     ) -> Any:
@@ -68,7 +68,7 @@ class Running(Generic[P, R]):
         with self._timed(args, kwargs):
             return self.__fxc_original__(*args, **kwargs)
 
-    @unseen
+    @hands_on
     def _by_python(
         self, run: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Any:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any, overload
 
 from fxc.ir.error_kinds import CUSTOM_OPERATOR
-from fxc.ir.errors import ParseError, UsageError, UsageTypeError
+from fxc.ir.errors import ParseError, UsageError, UsageTypeError, a_kind
 from fxc.ir.forking import table_lock
 from fxc.ir.graph import Literal, Value
 from fxc.ir.schema import Schema, parse_schema
@@ -339,9 +339,7 @@ def _found(name: str) -> CustomOp:
 def _check_parameters(function: object, count: int, what: str) -> None:
     """Raise ``TypeError`` for a function that does not take so many arguments by position."""
     if not callable(function):
-        raise UsageTypeError(
-            CUSTOM_OPERATOR, f"{what} must be a function, not a {type(function).__name__}"
-        )
+        raise UsageTypeError(CUSTOM_OPERATOR, f"{what} must be a function, not {a_kind(function)}")
     try:
         signature = inspect.signature(function)
     except (TypeError, ValueError):  # many functions of C have none

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from fxc.ir.error_kinds import ARGUMENT
-from fxc.ir.errors import ExtensionError, UsageError, UsageTypeError
+from fxc.ir.errors import ExtensionError, UsageError, UsageTypeError, a_kind
 from fxc.ir.forking import table_lock
 from fxc.ir.records import frozen
 from fxc.ir.settings import OWN_BACKENDS
@@ -81,13 +81,11 @@ def _is_backend(backend: object) -> bool:
 
 def _check_backend(name: str, backend: object) -> None:
     if not isinstance(name, str):
-        raise UsageTypeError(
-            ARGUMENT, f"the name of a backend is a str, not a {type(name).__name__}"
-        )
+        raise UsageTypeError(ARGUMENT, f"the name of a backend is a str, not {a_kind(name)}")
     if not _is_backend(backend):
-        kind = type(backend).__name__
+        kind = a_kind(backend)
         raise UsageTypeError(
-            ARGUMENT, f"the backend {name!r} must be a function or a BackendIndex, not a {kind}"
+            ARGUMENT, f"the backend {name!r} must be a function or a BackendIndex, not {kind}"
         )
 
 
@@ -142,7 +140,7 @@ def _pass_of(each: Pass | str) -> NamedPass:
         return NamedPass(each, function)
     if not callable(each):
         raise UsageTypeError(
-            ARGUMENT, f"a pass is a function from Graph to Graph, not a {type(each).__name__}"
+            ARGUMENT, f"a pass is a function from Graph to Graph, not {a_kind(each)}"
         )
     return NamedPass(getattr(each, "__name__", repr(each)), each)
 

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from fxc.ir.errors import InternalError
+from fxc.ir.errors import InternalError, a_kind
 from fxc.ir.objects import is_writeable
 from fxc.ir.types import ArrayType, ScalarType, Type, array_type, scalar_type_of
 from fxc.ops.table import Table
@@ -39,7 +39,7 @@ def type_of(x: object) -> Type:
     try:
         return scalar_type_of(x)
     except TypeError:
-        raise InternalError(f"a {type(x).__name__} is no operand of an operator") from None
+        raise InternalError(f"{a_kind(x)} is no operand of an operator") from None
 
 
 class Ops:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fxc.ir.builder import GraphBuilder
-from fxc.ir.errors import InternalError
+from fxc.ir.errors import InternalError, a_kind
 from fxc.ir.graph import Literal, Value
 from fxc.ir.location import SourceLocation
 from fxc.ops.operators import Operator
@@ -70,7 +70,7 @@ def _operand(x: Any) -> Value | Literal:
         return x  # type: ignore[no-any-return]
     if kind in _NUMBERS or isinstance(x, np.generic):
         return Literal(x)
-    raise InternalError(f"a {type(x).__name__} cannot be an operand of a node")
+    raise InternalError(f"{a_kind(x)} cannot be an operand of a node")
 
 
 def trace_column(dispatcher: Dispatcher) -> BoxedKernel:

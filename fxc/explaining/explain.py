@@ -8,7 +8,9 @@ from types import FunctionType, MethodType
 from typing import TYPE_CHECKING, Any, ParamSpec
 
 from fxc.compiled import Compiled
-from fxc.ir.errors import CaptureError, notes_of
+from fxc.ir.error_kinds import ARGUMENT
+from fxc.ir.errors import CaptureError, UsageTypeError, a_kind, notes_of
+from fxc.ir.tracebacks import folded
 from fxc.lowering.machine.target import SERIAL
 
 from .facts import PythonsShare, facts_of, variant_facts
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
 P = ParamSpec("P")
 
 
+@folded
 def explain(fn: Callable[P, Any], /) -> Callable[P, Explanation]:
     """What becomes of a call of a function, on one page: ``print(fxc.explain(fn)(*args))``.
 
@@ -45,7 +48,7 @@ def explain(fn: Callable[P, Any], /) -> Callable[P, Explanation]:
     <BLANKLINE>
     """
     if not callable(fn):
-        raise TypeError(f"fxc.explain takes a function, not a {type(fn).__name__}")
+        raise UsageTypeError(ARGUMENT, f"fxc.explain takes a function, not {a_kind(fn)}")
     from fxc.compiled import compile
 
     function: Any = getattr(fn, "__func__", fn)
@@ -54,6 +57,7 @@ def explain(fn: Callable[P, Any], /) -> Callable[P, Explanation]:
         of = (fn.__self__,)
     compiled: Any = function if of else fn if isinstance(fn, Compiled) else compile(fn)
 
+    @folded
     def explained(*args: P.args, **kwargs: P.kwargs) -> Explanation:
         return _explanation(compiled, (*of, *args), kwargs)
 

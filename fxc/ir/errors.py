@@ -201,6 +201,16 @@ def uncapturable(kind: Kind, text: str) -> CaptureError:
     return error
 
 
+def a_kind(value: object) -> str:
+    """What messages call an object, by its type: "an int".
+
+    >>> a_kind(3), a_kind("three")
+    ('an int', 'a str')
+    """
+    name = type(value).__name__
+    return f"{'an' if name[0] in 'AEIOaeio' else 'a'} {name}"
+
+
 def numbered(kind: Kind, text: str) -> str:
     """The message of an error or a warning of that kind."""
     return f"{kind}: {text}"

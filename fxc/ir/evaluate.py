@@ -13,7 +13,7 @@ from typing import Any, assert_never
 import numpy as np
 
 from . import size_functions
-from .errors import InternalError
+from .errors import InternalError, a_kind
 from .graph import Arg, Graph, Literal, Node, Operand, Region, SliceSpec, Value
 from .records import field, mutable
 from .signature import (
@@ -218,7 +218,7 @@ def _as_tuple(node: Node, found: Any) -> tuple[Any, ...]:
 def _describe(found: object) -> str:
     if isinstance(found, np.ndarray):
         return f"an array {found.dtype}{list(found.shape)}"
-    return f"a {type(found).__name__}"
+    return a_kind(found)
 
 
 # The boundary

@@ -20,6 +20,7 @@ R = TypeVar("R")
 _HERE = os.path.dirname(os.path.dirname(__file__)) + os.sep
 _GUARDS = "__fxc_guards__"
 _MARK = "__fxc_in_capture__"
+_HANDING_ON: set[CodeType] = set()  # of functions that `hands_on` knows
 
 
 def met_in_capture(error: BaseException, handled: BaseException | None) -> None:
@@ -52,8 +53,9 @@ def hide_fxc(error: BaseException) -> None:
     capture has met before it; so of what the program was handling. Where a part of a split function
     has been split in its turn, one frame of the function is left, the inner one.
 
-    Errors of fxc say where more is to be read, and have no frames of fxc, but for bugs. What else
-    no frame of the program has raised keeps them, and so does all with ``FXC_FULL_TRACEBACK``.
+    Errors of fxc say where more is to be read, and have no frames of fxc, but for bugs. Neither
+    has what the call of a function itself has raised, as for wrong arguments. What else no frame of
+    the program has raised keeps them, and so does all with ``FXC_FULL_TRACEBACK``.
     """
     if isinstance(error, FxcError):
         if isinstance(error, NumberedError) and reference(error.kind) not in notes_of(error):
@@ -62,6 +64,10 @@ def hide_fxc(error: BaseException) -> None:
             hide_all(error)
         return
     if config.full_traceback:
+        return
+    entries = _entries(error)
+    if entries and entries[-1].tb_frame.f_code in _HANDING_ON:
+        hide_all(error)
         return
     _show_program(error)
     seen: BaseException | None = error
@@ -76,15 +82,19 @@ def hide_fxc(error: BaseException) -> None:
 
 
 def folded(function: Callable[P, R]) -> Callable[P, R]:
-    """A function of the API, of whose exceptions the program sees its own frames alone."""
+    """A function of the API, of whose exceptions the program sees its own frames alone, and the
+    innermost one of fxc's, where that raises in NumPy's place.
+    """
 
     @functools.wraps(function)
-    @unseen
+    @hands_on
     def run(*args: P.args, **kwargs: P.kwargs) -> R:
         try:
             return function(*args, **kwargs)
         except Exception as error:
             hide_fxc(error)
+            if not isinstance(error, FxcError) and not config.full_traceback:
+                _shorten(error)
             raise
 
     return run
@@ -93,16 +103,37 @@ def folded(function: Callable[P, R]) -> Callable[P, R]:
 def hide_all(error: BaseException) -> None:
     """Take all of fxc's frames, and those of code that it has made, out of a traceback."""
     kept = []
-    entry = error.__traceback__
-    while entry is not None:
+    for entry in _entries(error):
         code = entry.tb_frame.f_code
         if not is_of_fxc(code) and not code.co_filename.startswith("<fxc"):
             kept.append(entry)
+    _keep(error, kept)
+
+
+def _shorten(error: BaseException) -> None:
+    """Of fxc's frames at the end of a traceback leave the innermost one."""
+    entries = _entries(error)
+    while len(entries) > 1 and all(is_of_fxc(each.tb_frame.f_code) for each in entries[-2:]):
+        del entries[-2]
+    _keep(error, entries)
+
+
+def _entries(error: BaseException) -> list[TracebackType]:
+    """The entries of a traceback, the outermost first."""
+    found = []
+    entry = error.__traceback__
+    while entry is not None:
+        found.append(entry)
         entry = entry.tb_next
-    for before, after in itertools.pairwise([*kept, None]):
+    return found
+
+
+def _keep(error: BaseException, entries: list[TracebackType]) -> None:
+    """Make these the entries of a traceback."""
+    for before, after in itertools.pairwise([*entries, None]):
         assert before is not None
         before.tb_next = after
-    error.__traceback__ = kept[0] if kept else None
+    error.__traceback__ = entries[0] if entries else None
 
 
 def _first(entry: TracebackType | None, *, of_fxc: bool) -> TracebackType | None:
@@ -127,8 +158,7 @@ def _hide_between(error: BaseException) -> None:
     """Take out fxc's frames that the program's stand behind."""
     kept: list[TracebackType] = []
     ours: list[TracebackType] = []  # entries since the last of the program's
-    entry = error.__traceback__
-    while entry is not None:
+    for entry in _entries(error):
         if is_of_fxc(entry.tb_frame.f_code):
             ours.append(entry)
         else:
@@ -136,12 +166,8 @@ def _hide_between(error: BaseException) -> None:
                 kept.pop()
             kept.append(entry)
             ours = []
-        entry = entry.tb_next
     if kept:
-        kept += ours
-        for before, after in itertools.pairwise(kept):
-            before.tb_next = after
-        error.__traceback__ = kept[0]
+        _keep(error, kept + ours)
 
 
 def is_of_fxc(code: CodeType) -> bool:
@@ -159,9 +185,19 @@ def unseen(function: F) -> F:
     return function
 
 
+def hands_on(function: F) -> F:
+    """As ``unseen``, for a function that only calls one of the program's, or one of the API: what
+    is raised in it itself is the fault of its caller.
+    """
+    code: Any = unseen(function)
+    _HANDING_ON.add(code.__code__)
+    return function
+
+
 def _renamed(code: CodeType) -> CodeType:
     inner = tuple(_renamed(x) if isinstance(x, CodeType) else x for x in code.co_consts)
-    return code.replace(co_filename=f"{_HERE}importlib._bootstrap", co_consts=inner)
+    # A name for each module: by it tracebacks ask the module's loader for the source, once.
+    return code.replace(co_filename=f"{code.co_filename} (importlib._bootstrap)", co_consts=inner)
 
 
 def _is_of_part(entry: TracebackType) -> bool:

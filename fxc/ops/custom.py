@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from fxc.ir.error_kinds import CUSTOM_OPERATOR
-from fxc.ir.errors import CaptureError, FxcError, uncapturable
+from fxc.ir.errors import CaptureError, FxcError, a_kind, uncapturable
 from fxc.ir.forking import table_lock
 from fxc.ir.graph import Literal
 from fxc.ir.later import import_later
@@ -243,7 +243,7 @@ def _said(definition: Definition, given: Sequence[Any]) -> tuple[Type, ...]:
         if not isinstance(each, ArrayType | ScalarType):
             raise uncapturable(
                 CUSTOM_OPERATOR,
-                f"the meta of {name} gives a {type(each).__name__}, which is no type of an array "
+                f"the meta of {name} gives {a_kind(each)}, which is no type of an array "
                 "or a scalar; see ArrayType.new",
             )
         if not is_known(each.dtype):

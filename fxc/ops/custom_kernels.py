@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from fxc.ir.asynchronous import NUMPYS_ERRORS, hand_on
-from fxc.ir.errors import WouldRaise
+from fxc.ir.errors import WouldRaise, a_kind
 from fxc.ir.types import ArrayType, Type, array_type, normal_strides, scalar_type_of
 
 from .custom import Definition, array_operands, definition_of, mistaken, types_given
@@ -262,7 +262,7 @@ def _is_like(found: object, want: Look) -> bool:
 def _shown(found: object) -> str:
     if isinstance(found, np.ndarray):
         return _shown_look((found.dtype, found.shape, found.strides))
-    return f"a {type(found).__name__}"
+    return a_kind(found)
 
 
 def _shown_look(look: Look) -> str:

@@ -15,7 +15,7 @@ import numpy as np
 
 from fxc.ir.asynchronous import hand_on
 from fxc.ir.error_kinds import CUSTOM_OPERATOR
-from fxc.ir.errors import FxcError, uncapturable
+from fxc.ir.errors import FxcError, a_kind, uncapturable
 from fxc.ir.schema import Schema
 from fxc.ir.size_functions import hint
 from fxc.ir.symbols import SymExpr
@@ -220,4 +220,4 @@ def _shown(found: object) -> str:
     try:
         return str(scalar_type_of(found))
     except TypeError:
-        return f"a {type(found).__name__}"
+        return a_kind(found)

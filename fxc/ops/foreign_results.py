@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from fxc.ir.dtypes import same_dtype
+from fxc.ir.errors import a_kind
 from fxc.ir.records import frozen
 from fxc.ir.types import (
     PYTHON_KINDS,
@@ -137,7 +138,7 @@ def parts_of(found: object) -> tuple[Any, list[Any]]:
         return None, [found]
     kind = type(found)
     if kind not in (tuple, list) and not hasattr(kind, "_make"):
-        raise Unlearnable(f"it gives a {kind.__name__}")
+        raise Unlearnable(f"it gives {a_kind(found)}")
     parts = list(found)
     for part in parts:
         if not isinstance(part, FIXED):
@@ -156,7 +157,7 @@ def _check_part(part: object) -> None:
             return
         raise Unlearnable(f"it gives dtype {part.dtype}")
     if type(part) not in PYTHON_KINDS:
-        raise Unlearnable(f"it gives a {type(part).__name__}")
+        raise Unlearnable(f"it gives {a_kind(part)}")
 
 
 def is_like(part: object, result: Result, shapes: Sequence[Sequence[int]]) -> bool:

@@ -7,7 +7,7 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
-from fxc.ir.errors import WouldRaise
+from fxc.ir.errors import WouldRaise, a_kind
 
 # Note [Operators of Python numbers]
 # A Python int has any number of digits, native code has 64 bits. ``py_add`` and its kin cannot
@@ -34,7 +34,7 @@ def power(x: object, y: Any) -> Any:
     kinds = {type(x), type(y)}
     wanted = complex if complex in kinds else float if float in kinds else int
     if type(result) is not wanted:
-        raise WouldRaise(f"{x!r} ** {y!r} is a {type(result).__name__}")
+        raise WouldRaise(f"{x!r} ** {y!r} is {a_kind(result)}")
     return result
 
 

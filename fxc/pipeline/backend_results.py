@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from fxc.ir import size_functions
-from fxc.ir.errors import ExtensionError
+from fxc.ir.errors import ExtensionError, a_kind
 from fxc.ir.evaluate import bind_symbols
 from fxc.ir.graph import Graph
 from fxc.ir.symbols import plain_symbol
@@ -24,10 +24,9 @@ def checked(graph: Graph, inner: object, backend: str) -> Function:
     results that are others in number, dtype or shape.
     """
     if not callable(inner):
-        kind = type(inner).__name__
         raise ExtensionError(
-            f"the backend {backend!r} gives a {kind}, not a function from the graph's inputs to "
-            "its results"
+            f"the backend {backend!r} gives {a_kind(inner)}, not a function from the graph's "
+            "inputs to its results"
         )
     types = [operand.type for operand in graph.outputs]
     has_symbols = any(not isinstance(dim, int) for kind in types for dim in kind.shape)
@@ -80,6 +79,6 @@ def _settled(found: Any, kind: Type) -> Any:
 
 def _shown(found: object) -> str:
     if not isinstance(found, np.ndarray | np.generic):
-        return f"a {type(found).__name__}" if found is not None else "None"
+        return a_kind(found) if found is not None else "None"
     name = DTYPE_NAMES.get(found.dtype, str(found.dtype))
     return f"{name}[{', '.join(map(str, found.shape))}]" if isinstance(found, np.ndarray) else name

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from fxc.dispatch.extensions import NamedPass, passes_of
-from fxc.ir.errors import ExtensionError, FxcError, VerificationError
+from fxc.ir.errors import ExtensionError, FxcError, VerificationError, a_kind
 from fxc.ir.graph import Graph, walk
 from fxc.ir.steps import done
 from fxc.ir.verify import verify
@@ -58,7 +58,7 @@ def _passed(graph: Graph, each: NamedPass) -> Graph:
 def _problem(before: Graph, found: object) -> str:
     """What is wrong with what a pass has given."""
     if not isinstance(found, Graph):
-        return f"gives a {type(found).__name__}, not a Graph"
+        return f"gives {a_kind(found)}, not a Graph"
     if found.inputs != before.inputs:
         return "gives a graph with other inputs"
     if found.stage != before.stage:

@@ -20,7 +20,7 @@ from fxc.compilations.state import Options
 from fxc.compilations.trials import all_by_python
 from fxc.compilations.variants import Variant
 from fxc.ir.asynchronous import hand_on
-from fxc.ir.errors import MISSED, PLEASE_REPORT, CaptureWarning, RunFailed, WrongResult
+from fxc.ir.errors import MISSED, PLEASE_REPORT, CaptureWarning, RunFailed, WrongResult, a_kind
 from fxc.ir.handles import object_at
 from fxc.ir.later import import_later
 from fxc.ir.records import frozen
@@ -356,8 +356,8 @@ class VerifiedCall:
         COUNTS[LEFT] += 1
         changed = self.before.changed()
         if changed is not None:
-            kind = type(changed).__name__
-            self._wrong(f"native code has left the call to NumPy when it had changed a {kind}")
+            kind = a_kind(changed)
+            self._wrong(f"native code has left the call to NumPy when it had changed {kind}")
 
     def _wrong(self, text: str) -> None:
         COUNTS[WRONG] += 1

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from fxc.capture.guards.facts import same_value
+from fxc.ir.errors import a_kind
 
 MOST_OBJECTS = 20_000
 """How many are looked at: a program may hand over all it has, by one reference."""
@@ -101,7 +102,7 @@ def _values(x: dict[Any, object]) -> Iterator[tuple[str, object]]:
 
 
 def _named(key: object) -> str:
-    return repr(key) if isinstance(key, str | int | float | tuple) else f"a {type(key).__name__}"
+    return repr(key) if isinstance(key, str | int | float | tuple) else a_kind(key)
 
 
 def _contents(x: CellType) -> Iterator[tuple[str, object]]:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from fxc.ir.error_kinds import CHECK_FAILED
-from fxc.ir.errors import NumberedError
+from fxc.ir.errors import NumberedError, a_kind
 from fxc.ir.size_functions import evaluate
 from fxc.ir.symbols import Dim, symbol
 from fxc.ir.types import ArrayType, Type, array_type, normal_strides, scalar_type_of
@@ -107,7 +107,7 @@ def type_of_result(x: object) -> Type:
     try:
         return type_of_argument(True, x) if isinstance(x, np.ndarray) else scalar_type_of(x)
     except TypeError:
-        raise CheckFailed(f"it gives {shown(x)}, which is neither an array nor a number") from None
+        raise CheckFailed(f"it gives {a_kind(x)}, which is neither an array nor a number") from None
 
 
 def opened(kind: object, name: str, known: dict[str, int]) -> object:
@@ -136,7 +136,3 @@ def check_agreement(what: str, said: Type, found: Type, known: dict[str, int]) -
         said = ArrayType(said.dtype, shape, normal_strides(shape, strides, said.dtype.itemsize))
     if said != found:
         raise CheckFailed(f"{what} says {said}, it gives {found}")
-
-
-def shown(found: object) -> str:
-    return f"a {type(found).__name__}"

@@ -123,7 +123,7 @@ def test_a_method_has_inspect_and_cache_info():
 def test_options_that_do_not_exist():
     with pytest.raises(ValueError, match="backend must be a callable or one of"):
         fxc.compile(backend="fortran")
-    with pytest.raises(TypeError, match="takes a function, not a int"):
+    with pytest.raises(TypeError, match="takes a function, not an int"):
         fxc.compile(3)
     with pytest.raises(TypeError):
         fxc.compile(fast=True)

@@ -112,7 +112,7 @@ def test_many_kinds_of_arguments() -> None:
         ("e(Array x) -> (Array, Array)", lambda x: (y := x + 1, y[1:]),
          lambda x: (x.new(), x.new()), "result 1 of it shares memory with another result"),
         ("f(Array x) -> (Array, Array)", lambda x: [x + 1, x], None, "gives a list, .*a tuple of 2"),
-        ("g_(Array(a!) x) -> ()", lambda x: x.fill(1) or 3, None, "gives a int, .*says nothing"),
+        ("g_(Array(a!) x) -> ()", lambda x: x.fill(1) or 3, None, "gives an int, .*says nothing"),
         ("h(Array x) -> Array", lambda x: x + 1, lambda x: x.new(dtype="f4"), "the meta says f32"),
         ("i(Array x) -> Array", lambda x: x + 1, lambda x: x.new(x.shape[1:]), "the meta says f64"),
         ("j(Array x) -> Array", lambda x: x + 1, lambda x: x.scalar(), "the meta says f64, it gives"),

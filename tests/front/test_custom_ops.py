@@ -568,7 +568,7 @@ def test_errors_are_at_the_users_line() -> None:
         op.register_meta(lambda x, y: x)
     with pytest.raises(TypeError, match="a decomposition of test::once is called with 2"):
         op.register_decomposition(lambda ops: ops)
-    with pytest.raises(TypeError, match="must be a function, not a int"):
+    with pytest.raises(TypeError, match="must be a function, not an int"):
         op.register_lowering(3)
     with pytest.raises(ValueError, match=r"one of .*, not 'other'"):
         op.register_decomposition(lambda ops, x: x, kind="other")

@@ -305,7 +305,7 @@ def test_the_reason_of_a_function_that_is_called_is_told_after_calls_too() -> No
 
 def test_what_is_no_function_is_refused() -> None:
     wrong: Any = 3
-    with pytest.raises(TypeError, match=r"fxc\.explain takes a function, not a int"):
+    with pytest.raises(TypeError, match=r"fxc\.explain takes a function, not an int"):
         fxc.explain(wrong)
     strict = fxc.compile(in_parts, fullgraph=True)
     assert "captured   nothing" not in str(fxc.explain(in_parts)(np.ones(3)))

@@ -126,9 +126,9 @@ def test_names_of_backends() -> None:
     for name in ("plain", "llvm", "numpy"):
         with pytest.raises(ValueError, match=f"there is a backend {name!r} already"):
             fxc.register_backend(name, plain)
-    with pytest.raises(TypeError, match="must be a function or a BackendIndex, not a int"):
+    with pytest.raises(TypeError, match="must be a function or a BackendIndex, not an int"):
         fxc.register_backend("other", 3)
-    with pytest.raises(TypeError, match="the name of a backend is a str, not a int"):
+    with pytest.raises(TypeError, match="the name of a backend is a str, not an int"):
         fxc.register_backend(3, plain)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="backend must be a callable"):
         fxc.compile(step, backend=3)  # type: ignore[call-overload]
@@ -264,7 +264,7 @@ def test_a_pass_that_writes() -> None:
 
 
 def test_what_is_no_pass() -> None:
-    with pytest.raises(TypeError, match="not a int"):
+    with pytest.raises(TypeError, match="not an int"):
         fxc.compile(step, passes=[3])  # type: ignore[list-item]
     with pytest.raises(ValueError, match="no pass 'nobody'; no installed package offers any"):
         fxc.compile(step, passes=["nobody"])

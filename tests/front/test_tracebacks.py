@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import linecache
 import math
 import traceback
 
@@ -114,6 +115,43 @@ def test_what_the_caller_handles_stays():
 
     *_, contexts, _ = shown(lambda: handling(compiled))
     assert [text for text, _ in contexts] == ["OSError('mine')"]
+
+
+@pytest.mark.parametrize("given", [(), (1, 2, 3)])
+def test_a_call_with_wrong_arguments_shows_no_frames_of_fxc(given):
+    frames, text, *_ = shown(lambda: fxc.compile(by_hand)(*given))
+    assert frames == []
+    assert "by_hand() " in text
+
+
+def test_an_unknown_option_shows_no_frames_of_fxc():
+    frames, text, *_ = shown(lambda: fxc.compile(by_hand, quick=True))
+    assert frames == []
+    assert "unexpected keyword argument 'quick'" in text
+
+
+@pytest.mark.parametrize(
+    "shows",
+    [lambda f, *x: fxc.compile(f).inspect(*x), lambda f, *x: fxc.explain(f)(*x), fxc.export],
+)
+def test_what_looks_at_a_call_that_raises_shows_one_frame_of_fxc(shows):
+    def adds(x, y):
+        return x + y
+
+    shown_frames = shown(lambda: shows(adds, np.ones(3), np.ones(4)))[0]
+    names = [name for name, _ in shown_frames]
+    assert names[-2] == "adds"
+    assert len(names) == 2 + ("<lambda>" in names)
+
+
+def test_frames_of_what_callers_look_past_show_lines_of_their_own_modules():
+    lines = []
+    for function in (fxc.compile, fxc.Compiled._eager, fxc.Compiled._take):
+        code = function.__code__
+        linecache.lazycache(code.co_filename, function.__globals__)
+        found = linecache.getlines(code.co_filename)[code.co_firstlineno - 1 :]
+        lines.append(next(line for line in found if "def " in line).split("(")[0].strip())
+    assert lines == ["def run", "def _eager", "def _take"]
 
 
 def test_errors_of_fxc_have_no_frames_of_it():

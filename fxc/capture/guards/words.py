@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from fxc.ir.errors import a_kind
 from fxc.ir.objects import is_writeable
 from fxc.ir.symbols import Dim, Symbol
 from fxc.ir.types import ArrayType, array_type, is_known
@@ -106,4 +107,4 @@ def _shown(x: object) -> str:
             where = f"{os.path.basename(code.co_filename)}:{code.co_firstlineno}"
             return f"another function, {name} of {where}"
         case _:
-            return f"a {type(x).__name__}"
+            return a_kind(x)
