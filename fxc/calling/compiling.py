@@ -121,11 +121,10 @@ def _new_variant(
     all that a compilation depends on.
     """
     from fxc.ir.steps import listening  # on first use: importing fxc imports little
-    from fxc.pipeline.step_logs import StageTimes, costs_of, logging_steps
+    from fxc.pipeline.step_logs import StageTimes, logging_steps
 
     name = getattr(function, "__name__", type(function).__name__)
-    if state.variants and RECOMPILES.isEnabledFor(INFO):
-        RECOMPILES.info("%s: compiled again:%s", name, _reasons(state.variants, args, kwargs))
+    log_again(name, state.variants, args, kwargs)
     for each in state.variants:
         state.vary(frozenset(each.captured.guards.changed(args, kwargs)))
     times = StageTimes()
@@ -137,16 +136,31 @@ def _new_variant(
     variant = Variant(
         captured, made, key, worth.is_tried, traits, why=why, seconds=tuple(times.seconds)
     )
+    took = 1e3 * sum(times.seconds)
+    log_variant(name, variant, len(state.variants) + 1, f"is made in {took:.0f} ms")
+    return variant
+
+
+def log_again(
+    name: str, variants: Sequence[Variant], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> None:
+    """Log why there is to be one more variant, if there are some."""
+    if variants and RECOMPILES.isEnabledFor(INFO):
+        RECOMPILES.info("%s: compiled again:%s", name, _reasons(variants, args, kwargs))
+
+
+def log_variant(name: str, variant: Variant, number: int, origin: str) -> None:
+    """Log that there is one more variant, what it is for, and what costs in it."""
     if RECOMPILES.isEnabledFor(INFO):
         from fxc.ir.text import inputs_text  # for who reads logs
 
-        took, shown = 1e3 * sum(times.seconds), inputs_text(captured.graph)
-        count = len(state.variants) + 1
-        RECOMPILES.info("%s: variant %d is made in %.0f ms, for %s", name, count, took, shown)
+        shown = inputs_text(variant.captured.graph)
+        RECOMPILES.info("%s: variant %d %s, for %s", name, number, origin, shown)
     if PERF.isEnabledFor(INFO):
-        for cost in costs_of(made):
+        from fxc.pipeline.step_logs import costs_of
+
+        for cost in costs_of(variant.compilation):
             PERF.info("%s: %s", name, cost)
-    return variant
 
 
 def _reasons(variants: Sequence[Variant], args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:

@@ -15,6 +15,7 @@ from fxc.ir.later import import_later
 from fxc.ir.logs import ROOT
 from fxc.ir.settings import cache_folder, config
 
+from .compiling import log_again, log_variant
 from .running import P, R, Running
 from .splitting import Splitting
 
@@ -53,8 +54,10 @@ class Remembering(Splitting[P, R]):
                 self._log_unkept(error)
                 return None
             if found is not None:
+                log_again(self.__name__, state.variants, args, kwargs)
                 state.vary(found.captured.varying)
                 self._add(found)
+                log_variant(self.__name__, found, len(state.variants), "comes from the disk cache")
                 _lighten_others(self, found, text)
             return found
 

@@ -65,7 +65,8 @@ def _rows(section: str) -> dict[str, str]:
     for line in table[1:]:
         name, *cells = _cells(line)
         pairs = zip(heads, cells, strict=False)
-        lines = [f"  {head:<9} {cell}" for head, cell in pairs if cell]
+        width = max(map(len, heads))
+        lines = [f"  {head:<{width}} {cell}" for head, cell in pairs if cell]
         found[name.strip("`")] = "\n".join(lines)
     for name, why in re.findall(r"^- `(\w+)`([^\n]*)$", section, re.MULTILINE):
         if name in found:

@@ -93,7 +93,7 @@ class Setting(Generic[T]):
         try:
             return self.kind.parse(text)
         except ValueError as error:
-            why = f"; {error}" if error.args else ""
+            why = f"; {error}" if str(error) else ""
             message = f"{self.variable} must be {self.kind.must}, not {text[:_SHOWN]!r}{why}"
         raise UsageError(SETTING, message)
 
@@ -102,7 +102,7 @@ class Setting(Generic[T]):
         try:
             return self.kind.take(value)
         except (TypeError, ValueError) as error:
-            is_type, why = isinstance(error, TypeError), f"; {error}" if error.args else ""
+            is_type, why = isinstance(error, TypeError), f"; {error}" if str(error) else ""
         message = f"fxc.config.{self.name} must be {self.kind.must}, not {value!r}{why}"
         raise UsageTypeError(SETTING, message) if is_type else UsageError(SETTING, message)
 

@@ -20,7 +20,7 @@ _MUCH, _LOOKS = 0.4, 50  # of the time, and looks: where it was spent, if nothin
 
 
 Hot = Mapping[Place, Sequence["HotFunction"]]
-Slow = Mapping[tuple[Place, int], int]
+Slow = Mapping[tuple[Place, int | None], int]  # not all code has a line
 
 
 def say(lines: Sequence[str], stderr: os.stat_result) -> None:
@@ -40,7 +40,8 @@ def summary(hot: Hot, slow: Slow, verdicts: Mapping[Place, str | None]) -> str:
     gained = [each for each in functions if each.gained > 0]
     if not gained:
         earlier = {place: why for place, why in verdicts.items() if why and place not in hot}
-        return f"nothing was gained{_why(hot, slow)}{_earlier(earlier)}"
+        why = _why(hot, slow) + _earlier(earlier)
+        return f"nothing was gained{why or _too_short(functions)}"
     parts = []
     for each in sorted(gained, key=lambda one: -one.gained)[:_MOST]:
         times = each.times[0] / max(each.times[1], 1e-9)
@@ -57,8 +58,9 @@ def _why(hot: Hot, slow: Slow) -> str:
     most = max(counts, key=lambda place: counts[place], default=None)
     if most is None or counts[most] < max(_LOOKS, _MUCH * sum(counts.values())):
         return _reasons(hot)
-    file, _, name = most
-    line = max((count, line) for (place, line), count in slow.items() if place == most)[1]
+    file, first, name = most
+    lines = [(count, line) for (place, line), count in slow.items() if place == most and line]
+    line = max(lines)[1] if lines else first
     where = f"at {os.path.basename(file)}:{line}"
     functions = hot.get(most, ())
     if name == _TOP:
@@ -77,6 +79,13 @@ def _reasons(hot: Hot) -> str:
         if each.reason
     }
     return "".join(f"; {each}" for each in sorted(found)[:_MOST])
+
+
+def _too_short(functions: Sequence[HotFunction]) -> str:
+    names = sorted({each.function.__qualname__ for each in functions})[:_MOST]
+    if names:
+        return f": the script ended before {' and '.join(names)} had been compared"
+    return ": no function that uses NumPy took enough time"
 
 
 def _earlier(verdicts: Mapping[Place, str]) -> str:

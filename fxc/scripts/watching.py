@@ -90,7 +90,8 @@ class _Watch:
         self.looks = _Looks()
         self.known: dict[int, tuple[CodeType, Place | None]] = {}  # by identity; of the program's
         self.codes: dict[Place, tuple[CodeType, dict[str, Any]]] = {}
-        self.slow: dict[tuple[Place, int], int] = {}  # lines, by looks in which they were running
+        # How often each line, if code has one, was seen running.
+        self.slow: dict[tuple[Place, int | None], int] = {}
         self.hot: dict[Place, list[HotFunction]] = {}  # those that were taken up
         self.verdicts: dict[Place, str | None] = {}  # of earlier runs; None if there is none
         self.others = _folders()

@@ -86,6 +86,25 @@ def test_why_guards_do_not_hold() -> None:
     assert why == "u: dtype was float64, is float32"
 
 
+def test_the_logs_tell_of_what_comes_from_disk(caplog: pytest.LogCaptureFixture) -> None:
+    def f(x):
+        return x[::-1] * 2
+
+    compiled = fxc.compile(f)
+    for dtype in (np.float64, np.float32):
+        compiled(np.ones(3, dtype))
+    again, before = fxc.compile(f), captures_begun()
+    with fxc.config.override(logs="recompiles"):
+        for dtype in (np.float64, np.float32):
+            again(np.ones(3, dtype))
+    assert captures_begun() == before
+    assert caplog.messages == [
+        "f: variant 1 comes from the disk cache, for x: f64[3]",
+        "f: compiled again: x: dtype was float64, is float32",
+        "f: variant 2 comes from the disk cache, for x: f32[3]",
+    ]
+
+
 @pytest.mark.parametrize("axes", [(1, 0, 2), (2, 1, 0), (1, 2, 0)])
 def test_results_lie_in_memory_as_they_do_with_numpy(axes: tuple[int, ...]) -> None:
     def f(x):

@@ -98,7 +98,7 @@ REFUSED = [
     ),
     (lambda x: x + datetime.date.today().day, (X,), "a call of date.today cannot be captured: fxc"),
     (lambda x: np.add(x, [object()]), (X,), "an array of dtype object cannot be captured"),
-    (lambda x: np.add(x, object()), (X,), "an object among arrays cannot be captured; use an arr"),
+    (lambda x: np.add(x, object()), (X,), "a object among arrays cannot be captured; use an arr"),
     (lambda x, n: x == n, (N8, 300), "np.equal of uint8 and an int that it cannot hold"),
     (
         lambda x: np.power(x > 0, x > 0, where=x > 0),

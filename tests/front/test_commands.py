@@ -188,6 +188,8 @@ def test_coverage_of_a_function(capsys: pytest.CaptureFixture[str]) -> None:
     shown = capsys.readouterr().out.splitlines()
     assert shown[0] == "np.sort"
     assert shown[7].split() == ["f64", "native"]
+    dtypes = [line for line in shown[1:] if "keywords" not in line]
+    assert {line[: len("  timedelta64 ")][-1] for line in dtypes} == {" "}
     for name in ("numpy.linalg.svd", "linalg.svd"):
         assert main(["coverage", name]) == 0
         assert capsys.readouterr().out.startswith("np.linalg.svd\n")

@@ -115,6 +115,7 @@ def test_senseless_values_change_nothing(name: str, wrong: object, kind: type[Ex
     [
         ("FXC_VERIFY", "maybe", "must be True or False (1 or 0), not 'maybe'"),
         ("FXC_LOGS", "recompile", "not 'recompile'; did you mean 'recompiles'?"),
+        ("FXC_LOGS", "everything", "not 'everything'\n"),
         ("FXC_NUM_THREADS", "9" * 5000, "must be a number from 1 to 256"),
     ],
 )

@@ -144,7 +144,7 @@ assert not fxc.ir.logs.RECOMPILES.isEnabledFor(20)
 logging.getLogger("fxc").setLevel(logging.INFO)
 """
     lines = shown(tmp_path, "", first)
-    assert lines[0].startswith("fxc.recompiles _new_variant f: variant 1 is made in ")
+    assert lines[0].startswith("fxc.recompiles log_variant f: variant 1 is made in ")
 
 
 def test_a_split_function_is_told_of(caplog: pytest.LogCaptureFixture) -> None:

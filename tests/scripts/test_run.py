@@ -885,6 +885,16 @@ def test_the_line_says_what_was_gained_or_why_nothing() -> None:
     assert summary(once, {(place, 5): 90}, {}) == told
     told = "nothing was gained; main was left: it was called once in an earlier run"
     assert summary({}, {}, {place: "it was called once", top: ""}) == told
+    told = "nothing was gained: the script ended before added had been compared"
+    assert summary({place: [seen()]}, {}, {}) == told
+    told = "nothing was gained: no function that uses NumPy took enough time"
+    assert summary({}, {}, {}) == told
+
+
+def test_a_line_that_code_has_not_is_not_named() -> None:
+    top = ("/a/heat.py", 1, "<module>")
+    assert "heat.py:9;" in summary({}, {(top, None): 60, (top, 9): 40}, {})
+    assert "heat.py:1;" in summary({}, {(top, None): 60}, {})
 
 
 def test_a_page_tells_of_what_was_compiled(tmp_path: Path) -> None:

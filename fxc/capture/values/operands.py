@@ -9,7 +9,6 @@ import numpy as np
 
 from fxc.ir.boxed_dtypes import element_dtype, is_boxed, is_without_unit
 from fxc.ir.error_kinds import OPERAND, TEXT
-from fxc.ir.errors import a_kind
 from fxc.ir.graph import ArrayConstant, Literal, Operand, Value
 from fxc.ir.later import import_later
 from fxc.ir.types import ArrayType, ScalarType, is_known
@@ -297,7 +296,7 @@ def operand(x: Any) -> Operand:
         return array_value(x)
     if is_derived(x):
         return operand(plain_number(x))
-    raise refuse(OPERAND, f"{a_kind(x)} among arrays", "use an array or a number")
+    raise refuse(OPERAND, f"a {type(x).__name__} among arrays", "use an array or a number")
 
 
 def is_derived(x: object) -> bool:
