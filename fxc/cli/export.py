@@ -9,7 +9,6 @@ import argparse
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
 
 from fxc.exported.exporting import export
 from fxc.exported.program import ExportedProgram
@@ -116,29 +115,20 @@ def _write_text(text: str, path: str) -> None:
         Path(path).write_text(text, encoding="utf-8")
 
 
-def _method(program: ExportedProgram, name: str) -> Callable[..., Any]:
-    found: Callable[..., Any] | None = getattr(program, name, None)
-    if found is None:
-        raise ExportError(f"this fxc has no {name}")
-    return found
-
-
 _TARGETS: dict[str, tuple[str, Callable[..., object]]] = {
     "numpy": (
         "a module of Python that needs NumPy alone; - for the screen",
         lambda program, path: _write_text(program.to_numpy_source(), path),
     ),
     "save": ("a file for fxc.load", lambda program, path: program.save(path)),
-    "onnx": ("an ONNX model", lambda program, path: _method(program, "to_onnx")(path)),
+    "onnx": ("an ONNX model", lambda program, path: program.to_onnx(path)),
     "stablehlo": (
         "MLIR text in StableHLO; - for the screen",
-        lambda program, path, sizes: _write_text(
-            _method(program, "to_stablehlo")(sizes=sizes), path
-        ),
+        lambda program, path, sizes: _write_text(program.to_stablehlo(sizes=sizes), path),
     ),
     "object": (
         "a folder with object code, a C header and a loader",
-        lambda program, path: _method(program, "to_object")(path),
+        lambda program, path: program.to_object(path),
     ),
 }
 _TEXTS = frozenset({"numpy", "stablehlo"})  # which can be shown on the screen

@@ -14,6 +14,7 @@ from fxc.capture.capture import capture
 from fxc.dispatch.default import default_dispatcher
 from fxc.dispatch.keys import DispatchKey
 from fxc.lowering.building.native_kernels import native_kernel
+from fxc.lowering.lower import _SCHEDULING
 from fxc.lowering.operators.reduction_order import TAKES_RUNS_WHOLE
 from fxc.ops.operators import EFFECTS, Tag
 from fxc.ops.table import TABLE
@@ -45,6 +46,14 @@ def test_pages_name_notes_and_files_that_exist(path: Path) -> None:
     assert not missing
 
 
+def test_the_site_and_the_first_page_have_all_pages() -> None:
+    names = {page.name for page in PAGES if page.parent.name == "docs"}
+    site = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+    assert set(re.findall(r": ([\w-]+\.md)$", site, re.MULTILINE)) == names
+    index = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
+    assert set(re.findall(r"\(([\w-]+\.md)\)", index)) == names - {"index.md"}
+
+
 def test_the_page_of_the_api_has_all_public_names() -> None:
     text = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
     listed = re.findall(r"^::: fxc\.(\w+)$", text, re.MULTILINE)
@@ -61,6 +70,14 @@ def test_the_page_of_the_architecture_names_all_passes() -> None:
     for module, function in passes:
         assert f"{module}.{function}`" in text
         assert f"**{module.replace('_', ' ').capitalize()}**" in section
+
+
+def test_the_page_of_the_architecture_names_all_steps_on_loop_nests() -> None:
+    """In the table of arrows, in the order in which programs go through them."""
+    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    row = next(line for line in text.splitlines() if line.startswith("| decomposed → loop nests"))
+    steps = [step.schedule.__name__ for step in _SCHEDULING]
+    assert re.findall(r"`(\w+)`", row) == ["same_sizes", "reassociate", *steps]
 
 
 @pytest.mark.skipif(TAKES_RUNS_WHOLE, reason="loops as with the sums of NumPy 2.3 and later")

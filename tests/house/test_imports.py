@@ -1,6 +1,6 @@
 """The layers: who may import whom. Notes: each that is referred to exists once.
 
-The rooms of the house and the arrows between them are in `MAY_IMPORT`; CONTRIBUTING.md says why.
+The rooms of the house and the arrows between them are in `MAY_IMPORT`, and docs/architecture.md.
 """
 
 import ast
@@ -375,6 +375,14 @@ def test_the_page_of_the_architecture_has_the_floors_of_capture_in_their_order()
     assert named == [floor for floor in FLOORS["capture"] if floor]
     for place, floor in enumerate(named):
         assert floors_below(FLOORS["capture"], floor) <= set(named[:place])
+
+
+def test_the_page_of_the_architecture_has_the_rooms_and_what_they_may_import() -> None:
+    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `(?:fxc/)?(\w+)/` \|.*\| ([^|]+) \|$", text, re.MULTILINE)
+    named = {room: set(re.findall(r"\w+", re.sub(r"\(.*?\)", "", may))) for room, may in rows}
+    written = {room: may for room, may in named.items() if may != {"everything"}}
+    assert written == {room: may or {"nothing"} for room, may in MAY_IMPORT.items()}
 
 
 def test_no_module_imports_itself_by_way_of_others():
