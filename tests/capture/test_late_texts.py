@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import sys
+from collections import deque
 from collections.abc import Callable
 from typing import Any
 
@@ -223,3 +224,55 @@ def test_bytes_of_arrays() -> None:
         for x in (np.linspace(0, 1, 8), np.linspace(0, 1.2, 10), np.linspace(0, 2.4, 12)):
             assert difference(run(fn, (x.copy(),)), run(compiled, (x.copy(),))) == ""
         assert compiled.cache_info().eager_calls == eager
+
+
+def sets_from_outside(x, s):
+    print(s, x[0])
+    return str(s), repr(s), f"{s} {x[0]}", "%s" % (s,), f"{[s]}", x * 2
+
+
+def loose_set():
+    """What was taken out shows in its order: a copy of it has another one."""
+    left = set(range(100))
+    for each in range(100):
+        if each not in (33, 40):
+            left.discard(each)
+    return left
+
+
+@pytest.mark.filterwarnings("ignore::fxc.CaptureWarning")
+@pytest.mark.parametrize("made", [lambda: {1, 2}, set, loose_set], ids=["usual", "empty", "loose"])
+def test_texts_of_sets_from_outside(made: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    compiled, x = fxc.compile(sets_from_outside), np.ones(2)
+    expected = run(sets_from_outside, (x, made())), capsys.readouterr().out
+    for _ in range(2):
+        assert not difference(expected[0], run(compiled, (x, made())))
+        assert capsys.readouterr().out == expected[1]
+    assert bool(compiled.cache_info().eager_calls) == (made is loose_set)
+
+
+def of_numbers(x):
+    found = {int(v) * 17 % 23 for v in x if v > 0}
+    text = str(found)
+    found.add(100)
+    return text, f"{found!r}", found
+
+
+def test_texts_of_sets_of_numbers(capsys: pytest.CaptureFixture[str]) -> None:
+    test_as_python(of_numbers, capsys)
+
+
+SHOWN = [deque([1, 2], 3), iter("ab"), zip("ab"), map(int, "12"), bytearray(b"a")]
+
+
+@pytest.mark.filterwarnings("ignore::fxc.CaptureWarning")
+@pytest.mark.parametrize("thing", SHOWN, ids=[type(each).__name__ for each in SHOWN])
+def test_what_has_no_text_in_a_graph_is_left_to_python(
+    thing: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def shows(x: Any, thing: Any) -> Any:
+        print(thing)
+        return x * 2
+
+    assert fxc.compile(shows)(np.ones(1), thing)[0] == 2.0
+    assert capsys.readouterr().out == f"{thing}\n"

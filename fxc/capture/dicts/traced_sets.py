@@ -99,7 +99,7 @@ class TracedSet(Keyed):
     def _snapshot(self, of: Callable[[object], object]) -> Any:
         self.check_added()
         found = object.__new__(TracedSet)
-        found.of, found.table = set, self.table.snapshot(of)
+        found.of, found.table, found.is_added = set, self.table.snapshot(of), True
         return found
 
     def in_order(self, part: int | None) -> Any:

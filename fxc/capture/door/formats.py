@@ -55,6 +55,8 @@ class Formats(Catching):
         if isinstance(parts, dict):
             parts = (*parts, *parts.values())
         for x in parts:
+            if isinstance(x, External) and x.kind not in (list, dict, set):
+                raise refuse(TEXT, f"the text of a {x.kind.__name__} from outside", "use its items")
             if isinstance(x, Traced | External):
                 continue
             if any(has_method(x, name) for name in ("__repr__", "__str__", "__format__")):

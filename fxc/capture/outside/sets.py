@@ -83,6 +83,11 @@ class ExternalSet(External, set[Any]):
         self.settle()
         return iter(tuple(self._held.real))
 
+    def __repr__(self) -> str:
+        self.check_unchanged()
+        self.settle()
+        return set.__repr__(self._held.real)  # in its order; of this class it would have the name
+
     # -------------------------------------------------------- changes
 
     def add(self, value: object, /) -> None:
@@ -124,9 +129,7 @@ class ExternalSet(External, set[Any]):
         self._changed = True
 
 
-_SET_READS = (
-    "__len__ __eq__ __ne__ __lt__ __le__ __gt__ __ge__ __repr__ isdisjoint issubset issuperset"
-)
+_SET_READS = "__len__ __eq__ __ne__ __lt__ __le__ __gt__ __ge__ isdisjoint issubset issuperset"
 _SET_ALGEBRA = (
     "__and__ __or__ __sub__ __xor__ __rand__ __ror__ __rsub__ __rxor__ copy union intersection "
     "difference symmetric_difference"

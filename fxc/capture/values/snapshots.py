@@ -38,7 +38,10 @@ def as_pythons(x: object) -> Any:
     if external.kind not in (list, dict, set):
         raise refuse(TEXT, f"showing a {external.kind.__name__} from outside")
     external.settle()
-    return external.kind(external)
+    found = external.kind(external)
+    if type(found) is set and [*found] != [*external]:  # by all that was done with it
+        raise refuse(TEXT, "showing a set from outside in an order that a copy has not")
+    return found
 
 
 class Held:
