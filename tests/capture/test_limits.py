@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import math
 import re
 from collections import deque
 from collections.abc import Callable
@@ -243,6 +244,54 @@ ROWS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     "NumPy's functions of a generator": (lambda x: np.all(v > 1 for v in x), (N,)),
     "`histogram` into": (lambda x: np.histogram(x, bins="fd")[0], (N * 1.0,)),
 }
+
+
+def leaves_in_finally(x):
+    for v in x:
+        try:
+            found = v * 2
+        finally:
+            break  # noqa: B012
+    return found
+
+
+def call_of_python_handled(x, length=3):
+    try:
+        return x * len(length)  # type: ignore[arg-type]
+    except TypeError:
+        return x * length
+
+
+def held_with_del(x, held):
+    return held.u * x
+
+
+class WithDel:
+    def __init__(self):
+        self.u = np.arange(4)
+
+    def __del__(self):
+        pass
+
+
+CAPTURED: list[tuple[Callable[..., Any], tuple[Any, ...]]] = [
+    (lambda x: np.vecdot(x, x) + np.bitwise_count(x), (N,)),
+    (lambda x, k: x[1 :: k[0]] * 2, (V, np.array([3]))),
+    (lambda x: math.lgamma(x[3]) + math.comb(x[3], 2), (N,)),
+    (lambda x: str([v for v in x if v > 1]) + str({int(v): 1.5 for v in x}), (N,)),
+    (lambda x: np.vectorize(math.floor)(x * 1.5), (N,)),
+    (lambda x: np.median(x, axis=0), (M,)),
+    (leaves_in_finally, (N,)),
+    (call_of_python_handled, (N,)),
+    (held_with_del, (N, WithDel())),
+]
+
+
+@pytest.mark.parametrize("program, args", CAPTURED)
+def test_what_the_page_says_is_captured(program: Callable[..., Any], args: tuple[Any, ...]) -> None:
+    compiled = fxc.compile(program, fullgraph=True)
+    assert difference(run(program, args), run(compiled, args)) == ""
+    assert compiled.cache_info().eager_calls == 0
 
 
 def _rows() -> list[str]:
