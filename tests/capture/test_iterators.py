@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 import gc
 import itertools
@@ -418,3 +419,43 @@ def test_an_nditer_that_leaves_the_function_is_numpys() -> None:
 
     it, is_finished = fxc.compile(made)(np.arange(3))
     assert (type(it), is_finished) == (np.nditer, True)
+MADE = [zip, enumerate, reversed, lambda x: map(abs, x), np.ndenumerate]
+
+
+@pytest.mark.filterwarnings("ignore::fxc.CaptureWarning")
+@pytest.mark.parametrize(
+    "use",
+    [
+        len,
+        lambda it: it.__class__,
+        lambda it: list(reversed(it)),
+        lambda it: copy.copy(range(3 if isinstance(it, Iterator) else 2)),
+    ],
+)
+def test_an_iterator_can_do_what_pythons_can(use: Callable[..., Any]) -> None:
+    for made in MADE:
+
+        def program(x: Any) -> Any:
+            return x * 2, use(made(x))  # noqa: B023
+
+        x = np.arange(3.0)
+        assert difference(run(program, (x,)), run(fxc.compile(program), (x,))) == ""
+
+
+@pytest.mark.filterwarnings("ignore::fxc.CaptureWarning")
+def test_a_range_of_numbers_of_data_leaves_as_one() -> None:
+    def program(x: Any) -> Any:
+        r = range(int(x[1]) + 2)
+        return copy.copy(r), r.__class__, len(r), x * 2
+
+    x = np.ones(3)
+    assert difference(run(program, (x,)), run(fxc.compile(program), (x,))) == ""
+
+
+def test_what_has_no_hash_or_no_way_back_raises() -> None:
+    for program in (
+        lambda x: (x * 2, hash(x[x > 0])),
+        lambda x: (x * 2, list(reversed({int(v) for v in x}))),
+    ):
+        compiled = fxc.compile(program)
+        assert difference(run(program, (np.ones(3),)), run(compiled, (np.ones(3),))) == ""

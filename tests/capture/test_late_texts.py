@@ -208,6 +208,12 @@ def bytes_made(x):
     return b, text, len(text), x.tobytes(), x[::2].tobytes(), turned, b + b"a", b * 2, {"k": [b]}, y
 
 
+def texts_of_bytes(x):
+    b = x.tobytes()
+    text = str(b)
+    return text, repr(b), f"{b}", str(b[:2], "latin-1"), str(f"{x[0]}"), b
+
+
 def decoded_beyond_ascii(x):
     y = (x * 100).astype(np.uint8)
     try:
@@ -219,7 +225,7 @@ def decoded_beyond_ascii(x):
 
 
 def test_bytes_of_arrays() -> None:
-    for fn, eager in ((bytes_made, 0), (decoded_beyond_ascii, 1)):
+    for fn, eager in ((bytes_made, 0), (texts_of_bytes, 0), (decoded_beyond_ascii, 1)):
         compiled = fxc.compile(fn, fullgraph=True)
         for x in (np.linspace(0, 1, 8), np.linspace(0, 1.2, 10), np.linspace(0, 2.4, 12)):
             assert difference(run(fn, (x.copy(),)), run(compiled, (x.copy(),))) == ""

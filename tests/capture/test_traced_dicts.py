@@ -146,8 +146,9 @@ def counters(x):
     for v in x:
         c[int(v * 2)] += 1
     e = Counter((x * 2).astype(int))
+    f = list(Counter({int(v * 20) for v in x}))
     e.update([1, 2, 2])
-    return c, d.most_common(2), d.total(), c[99], max(d), e, d.copy()
+    return c, d.most_common(2), d.total(), c[99], max(d), e, d.copy(), f
 
 
 def best_of_all(x):

@@ -40,7 +40,7 @@ from ..session.session import current
 from ..values.identity import grown, has_grown
 from ..values.objects import class_attribute
 from ..values.operands import Traced, has_traced, is_scalar, operand
-from ..values.shadows import class_name, class_of, has_method
+from ..values.shadows import class_name, class_of, has_method, seen_class
 from .items import ItemAccess
 from .reads import name_of
 
@@ -100,6 +100,8 @@ def hash_of(x: object) -> int:
     """``hash(x)``: a constant, guarded like what it is computed from."""
     if not _has_constant(x):
         raise refuse(OBJECT, f"hash() of a {class_name(x)}")
+    if isinstance(x, Traced) and seen_class(x._class()).__hash__ is None:
+        raise TypeError(f"unhashable type: {class_name(x)!r}")
     return hash(x)
 
 

@@ -245,7 +245,7 @@ def counter_of(door: PlainCalls, *args: object, **kwargs: object) -> Any:
     made = door.made(Counter())
     if not isinstance(made, Keyed):
         door.dicts.ask(made)
-    made.update(args[0])
+    made.update(list_of(door, args[0]) if args[0].__class__ is set else args[0])
     return made
 
 

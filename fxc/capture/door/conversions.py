@@ -115,7 +115,8 @@ def text_of(kind: Any) -> Any:
             if made is not args[0]:
                 return made
         if args and not kwargs and is_unknown(args):
-            return args[0] if kind is str and type(args[0]) is Late else late(str, kind, *args)
+            is_text = len(args) == 1 and kind is str and args[0].__class__ is str
+            return args[0] if is_text and type(args[0]) is Late else late(str, kind, *args)
         return kind(*door.kept(args), **kwargs)
 
     return text

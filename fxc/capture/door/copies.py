@@ -26,7 +26,7 @@ from ..values.objects import (
     put_attribute,
 )
 from ..values.operands import Traced, array_of, settled
-from ..values.shadows import class_of, shadow_of, tuple_of
+from ..values.shadows import class_of, seen_class, shadow_of, tuple_of
 from .stores import Stores
 
 _Copy = Callable[[Any], Any]
@@ -90,7 +90,7 @@ def deep(door: Stores, x: Any, memo: Any = None) -> Any:
 
 def _kind(x: object) -> type:
     kind: type = x.kind if isinstance(x, External) else class_of(x)
-    return x.__class__ if isinstance(x, Traced) else kind
+    return seen_class(x.__class__ if isinstance(x, Traced) else kind)
 
 
 def _is_shared(x: object) -> bool:

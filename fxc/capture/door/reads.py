@@ -46,7 +46,7 @@ from ..values.objects import (
     vars_of,
 )
 from ..values.operands import Traced
-from ..values.shadows import class_of, is_compiled, is_shadow, real_class
+from ..values.shadows import class_of, is_compiled, is_shadow, real_class, seen_class
 from .creations import Creations
 from .outer import CONTENTS, DELETED, Outer, guard_absent, guard_class_attribute
 
@@ -163,7 +163,7 @@ class Reads:
     def own_attr(self, owner: object, kind: type, name: str) -> Any:
         """An attribute of an object made inside; what its class has is from outside."""
         if name == "__class__":
-            return kind
+            return seen_class(kind)
         self.places.check_not_replaced(owner)
         if name == "__dict__":
             self._open(owner)
@@ -367,7 +367,7 @@ def _traced_attr(owner: Traced, name: str) -> Any:
     if type(owner) is Differing:
         return owner.attribute(name)
     if name == "__class__":
-        return owner._class()
+        return seen_class(owner._class())
     check_not_ours(owner, name)
     try:
         return getattr(owner, name)

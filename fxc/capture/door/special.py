@@ -52,7 +52,7 @@ from ..values.identity import Identity
 from ..values.objects import MISSING
 from ..values.operands import Traced, is_scalar, settled
 from ..values.rows import list_array_of
-from ..values.shadows import has_method
+from ..values.shadows import has_method, seen_class
 from .comparisons import frozen, hash_of
 from .containers import (
     counter_of,
@@ -95,7 +95,9 @@ def _len(door: PlainCalls, x: Any) -> Any:
         return x.size
     if is_array(x) and x.ndim:
         return x.shape[0]
-    if isinstance(x, External | WithLength) or (isinstance(x, Counted | Bounded) and not x.once):
+    if isinstance(x, Counted | Bounded) and x.once:
+        raise TypeError("object of type 'zip' has no len()")
+    if isinstance(x, External | WithLength | Counted | Bounded):
         return x.length()
     if has_method(x, "__len__"):
         return _length_by_python(door, x)
@@ -131,13 +133,9 @@ def _type(door: PlainCalls, x: Any, *rest: object) -> Any:
     kind = class_seen(x)
     if kind is MethodType and isinstance(x.__self__, Traced):
         return BuiltinFunctionType
-    ours = type(x) is GeneratorType and x.gi_code.co_filename.startswith(OURS)
-    if ours or kind.__module__.startswith(_OWN):
-        raise refuse(ITERATOR, "type() of a range or an iterator of unknown numbers")
-    return kind
-
-
-_OWN = "fxc.capture."  # modules with classes of which no program may know
+    if type(x) is GeneratorType and x.gi_code.co_filename.startswith(OURS):
+        raise refuse(ITERATOR, "type() of an iterator of unknown numbers")
+    return seen_class(kind)
 
 
 def _vars(door: PlainCalls, *args: object) -> Any:

@@ -92,6 +92,8 @@ def filtering(test: Callable[..., Any], x: Any) -> Any:
 
 def backwards(x: Any) -> Any:
     """``reversed(x)``."""
+    if (isinstance(x, Counted | Bounded) and x.once) or x.__class__ in (set, frozenset):
+        raise TypeError(f"{x.__class__.__name__!r} object is not reversible")
     found = counted(x) if not isinstance(x, TracedArray) or x.ndim else None
     if type(found) is Bounded and found is x:
         return found.backwards(once=True)

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from fxc.ir.error_kinds import ARGUMENT_KIND
+from fxc.ir.error_kinds import ARGUMENT_KIND, ITERATOR
 
 from ..session.refusing import refusal, refuse
 from ..session.session import current
@@ -37,6 +37,13 @@ _OF = "__fxc_class__"
 def class_of(x: object) -> type:
     """The class of an object as the program knows it."""
     return real_class(type(x))
+
+
+def seen_class(kind: type) -> type:
+    """A class that the program gets. Refuses those of which no program may know."""
+    if kind.__module__.startswith("fxc.capture."):
+        raise refuse(ITERATOR, "type() of a range or an iterator of unknown numbers")
+    return kind
 
 
 def class_name(x: object) -> str:
