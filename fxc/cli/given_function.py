@@ -108,7 +108,8 @@ def _function(named: str) -> Any:
         holder, found = found, getattr(found, part, None)
     if isinstance(found, type):
         raise NotThere(f"{named} is a class; give a function, which may make an object of it")
-    if isinstance(holder, type) and isinstance(vars(holder).get(part), FunctionType):
+    held = vars(holder).get(part) if isinstance(holder, type) else None
+    if isinstance(getattr(held, "__fxc_original__", held), FunctionType):
         raise NotThere(f"{named} is a method; give a function that calls it")
     if not callable(found):
         functions = [key for key, value in vars(module).items() if _is_of(value, module)]

@@ -14,7 +14,7 @@ from fxc.exported.program import ExportedProgram
 from tests.exporters.test_numpy_source import loaded
 
 FILE = '''\
-import numpy as np
+import numpy as np; import fxc
 
 SIZE = 6
 
@@ -60,6 +60,10 @@ def fits(x, y):
 
 class Box:
     def go(self, x):
+        return x
+
+    @fxc.compile
+    def fast(self, x):
         return x
 '''
 
@@ -189,6 +193,7 @@ def test_errors_say_what_to_do(
         ("fits", "", 2, "missing a required argument: 'x'; its parameters are fits(x, y)"),
         ("Box", "f64[3]", 2, "is a class; give a function"),
         ("Box.go", "f64[3]", 2, "is a method; give a function"),
+        ("Box.fast", "f64[3]", 2, "is a method; give a function"),
         ("raises", "f64[3]", 1, ":34: RuntimeError: no"),
         ("casts", "i64[3]", 1, ":38: UFuncTypeError: Cannot"),
         ("fits", "f64[3], f64[4]", 1, ":42: ValueError: operands could not be broadcast"),
