@@ -29,6 +29,10 @@ _FIRST_LINE = 2  # of the body in the source of a plan
 
 
 class PlanWriter:
+    """Writes the function of one recipe: ``write`` gives its source, and fills ``constants``, the
+    names that this mentions, and ``sites``, the operators that NumPy runs by their lines.
+    """
+
     def __init__(self, recipe: Recipe) -> None:
         self.recipe = recipe
         self.constants: dict[str, Any] = {"empty": np.empty, "empty_like": np.empty_like}

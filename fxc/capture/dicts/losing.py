@@ -101,7 +101,7 @@ def _last(last: object = True) -> object:
 def move_to_end(items: Keyed, key: object, last: bool = True) -> None:
     """``OrderedDict.move_to_end``."""
     if not last:
-        raise items.refused("move_to_end() to the begin")
+        raise items.refused("move_to_end() to the start")
     if (found := _found(items, key)) is not None:
         _staged(moved_last, _holed(items), *found)
 

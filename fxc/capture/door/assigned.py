@@ -219,7 +219,7 @@ class Places(Creations):
             raise Respecialise(*self._wanted)
 
     def rebinding(self, cells: tuple[CellType, ...]) -> None:
-        """At the begin of a function that rebinds variables of the one around it."""
+        """At the start of a function that rebinds variables of the one around it."""
         for cell in cells:
             place = self._variables[id(cell)]
             if not self.is_plain(place) and not self.takes(place):

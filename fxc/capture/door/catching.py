@@ -67,7 +67,7 @@ class Catching(Attributes):
         return len(self.session.regions) + len(self.session.statements)
 
     def caught(self, around: int) -> None:
-        """At the begin of a handler."""
+        """At the start of a handler."""
         error = sys.exception()
         if error is not None:
             self.check_caught(error, around)

@@ -26,7 +26,7 @@ from .outer import Outer
 # What ``self.t += dt`` assigns in a loop is no variable of the function, so that the statement does
 # not show that the loop carries it; nor what ``n += 1`` does after ``nonlocal n``. The capture
 # begins again when it is seen, with the place among the variables of each branch and each loop from
-# its begin on (``Cells``): each is given it with the others, and hands it on. What the caller can
+# its start on (``Cells``): each is given it with the others, and hands it on. What the caller can
 # see is assigned to behind the outermost of them. Places are attributes, items of dicts that have
 # the key before, items of lists (of those that the program makes, where they are arrays), variables
 # that inner functions rebind, and those of enclosing functions and globals. They are known by a

@@ -77,11 +77,11 @@ class Stores(Comparisons):
         self.see_outer(variable, value)
 
     def rebinding(self, variables: FunctionType) -> None:
-        """At the begin of a function that rebinds variables, which ``variables`` reads."""
+        """At the start of a function that rebinds variables, which ``variables`` reads."""
         self.places.rebinding(variables.__closure__ or ())
 
     def sharing(self, function: str, variables: FunctionType) -> None:
-        """At the begin of a function of which inner functions rebind these variables."""
+        """At the start of a function of which inner functions rebind these variables."""
         names = variables.__code__.co_freevars
         self.places.note_variables(function, variables.__closure__ or (), names)
 

@@ -41,7 +41,7 @@ class GrownTexts:
 
 
 class Codes(Buffer):
-    """The code points of texts, each the begin of the next or, if ``front``, its end, backwards."""
+    """The code points of texts, each the start of the next or, if ``front``, its end, backwards."""
 
     __slots__ = ("front",)
 

@@ -53,7 +53,7 @@ class Buffer(Contents):
         )
 
     def owner_of_change(self, *, turns: bool = False) -> Statement | None:
-        """The owner, before a change of the length, or at the begin: it ``turns``."""
+        """The owner, before a change of the length, or at the start: it ``turns``."""
         self.check_not_running()
         owner, room = self.owner(), self._room
         self._turns |= turns and (owner is not None or room is not None)

@@ -44,9 +44,9 @@ class Contents(Traced):
         self._items: Any = [] if items is None else items
         self.of: type = type(self._items)  # list or deque
         self.maxlen: int | None = getattr(items, "maxlen", None)  # of a deque
-        self._turns = self.maxlen is not None  # whether items come or go at the begin
+        self._turns = self.maxlen is not None  # whether items come or go at the start
         self._room: Room | None = None
-        # The region that it is made in, or the outermost one: as if it had been made at the begin.
+        # The region that it is made in, or the outermost one: as if it had been made at the start.
         self.home = 0 if outermost else session.region
         self._depth = 0 if outermost else len(session.statements)
         self._spare = 0

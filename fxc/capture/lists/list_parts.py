@@ -204,7 +204,7 @@ class ListParts(Buffer):
 
     def _is_looked_at(self, what: str, x: object) -> bool:
         """Whether the items are looked at one by one: where these or ``x`` are no numbers, and
-        those of a list that loses some at its begin, in a loop. One object that is a nan is in a
+        those of a list that loses some at its start, in a loop. One object that is a nan is in a
         list that holds it: else ``x`` is to be none.
         """
         room = self.room

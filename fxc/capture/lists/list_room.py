@@ -84,7 +84,7 @@ class WithLength(Traced):
 class Room:
     """Arrays for up to ``most`` items, and the length; ``owner`` is the statement that appends.
 
-    Of a list that loses items at its begin, or takes some there, ``head`` holds the place of the
+    Of a list that loses items at its start, or takes some there, ``head`` holds the place of the
     first item; the place behind the last one is the first.
     """
 
@@ -164,7 +164,7 @@ def new_room(
 ) -> Room:
     """Room for the content of another one, or for so many items, which are not stored yet.
 
-    ``turns``: items come or go at the begin; ``size``: the number of items, if that is known.
+    ``turns``: items come or go at the start; ``size``: the number of items, if that is known.
     """
     session, arrays = current(), new_arrays(form, most)
     if isinstance(content, int):

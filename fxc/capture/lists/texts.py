@@ -94,7 +94,7 @@ class UnknownText(WithLength):
     def _structure_keys(self) -> tuple[Any, ...]:
         return (0,)
 
-    # Whether what is added at its begin is best done by it.
+    # Whether what is added at its start is best done by it.
     grows_at_begin = False
 
     def __add__(self, other: object) -> Any:

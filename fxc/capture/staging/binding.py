@@ -29,7 +29,7 @@ from .nodes import (
 # After ``if x[i] > t: found = i`` the node of the branch gives a number for ``found`` in any case;
 # where the branch was not taken nobody may read it. Reads behind which that is not certain become
 # ``__fxc__.bound(flag, lambda: found)``: where the flag does not hold, the call goes back to
-# Python, which raises UnboundLocalError. The flag is a variable like others: False at the begin of
+# Python, which raises UnboundLocalError. The flag is a variable like others: False at the start of
 # the function, True from each assignment on. What a loop assigns has a value behind it: without an
 # iteration capture finds that it has none, or refuses. That holds for variables which have no value
 # there because nothing else has assigned them: those that a branch may have assigned before, or

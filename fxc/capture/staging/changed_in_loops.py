@@ -111,7 +111,7 @@ def mark_grown_texts(body: list[ast.stmt]) -> None:
 
 
 def _grown_by(statement: ast.stmt) -> Iterator[tuple[str, bool]]:
-    """The names to which a statement adds, and whether at the begin."""
+    """The names to which a statement adds, and whether at the start."""
     match statement:
         case ast.AugAssign(ast.Name(name), ast.Add()):
             yield name, False

@@ -1,6 +1,6 @@
 """Which variables a branch or a loop has to hand on: those that are read afterwards.
 
-A statement list is looked at from its end to its begin, loops until nothing changes: a variable is
+A statement list is looked at from its end to its start, loops until nothing changes: a variable is
 live where its value may still be read. What cannot be followed (``try``, ``match``, inner
 functions) counts as reading all that it names.
 """

@@ -62,7 +62,7 @@ class Rewriter(Comprehensions):
         return found
 
     def _sharing(self, node: ast.FunctionDef) -> list[ast.stmt]:
-        """At the begin of a function: its variables that inner functions rebind."""
+        """At the start of a function: its variables that inner functions rebind."""
         scope = self._scopes[-1]
         variables = self._variables(node, scope.rebound & scope.bound)
         if variables is None:
@@ -70,7 +70,7 @@ class Rewriter(Comprehensions):
         return [self._statement("sharing", node, self._text(node, node.name), variables)]
 
     def _keywords(self, node: ast.FunctionDef) -> list[ast.stmt]:
-        """At the begin of a function: ``**kwargs`` is a dict of its own."""
+        """At the start of a function: ``**kwargs`` is a dict of its own."""
         if node.args.kwarg is None:
             return []
         return [self._statement("made", node, name_of(node.args.kwarg.arg))]

@@ -45,7 +45,7 @@ class Carried:
         # What a list has taken over in this pass that has to be another array after an iteration.
         self.awaited: list[Value] = []
         self.given: dict[str, Value] = {}  # what a copy in another layout is carried for
-        self._known_gifts = frozenset[str]()  # at the begin of this pass
+        self._known_gifts = frozenset[str]()  # at the start of this pass
         self.params: dict[str, list[Value]] = {}  # of this pass
         self.now: dict[str, Parts] = {}  # how each is carried in this pass
 
@@ -64,7 +64,7 @@ class Carried:
 
     @property
     def has_new_gifts(self) -> bool:
-        """Whether lists have taken over more than at the begin of this pass."""
+        """Whether lists have taken over more than at the start of this pass."""
         return self._known_gifts != frozenset(self.gifts)
 
     @property

@@ -108,7 +108,7 @@ class LoopVariables(Statement):
         return True
 
     def start_of(self, value: Value) -> Value | None:
-        """The array that a variable is before the loop, if the variable is this one at the begin of
+        """The array that a variable is before the loop, if the variable is this one at the start of
         an iteration. If it has not been seen to change, note that it has to.
         """
         for name, start in self.values.items():

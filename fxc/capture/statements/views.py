@@ -185,7 +185,7 @@ def trips(relation: tuple[Dim, str, Dim], counter: str) -> Dim | None:
 # behind the loop it is made again, as a window (Note [Windows]) of the array itself. Of a part as
 # long in each iteration, such as ``x[i : i + 3]``, that is the place where it begins.
 # What an iteration reads of the one before (``last = a[i]`` at its end) is carried likewise: the
-# numbers are parameters of the body, which makes the part again at its begin. The first iteration
+# numbers are parameters of the body, which makes the part again at its start. The first iteration
 # is run before the loop unless the variable is such a part before, too.
 
 
