@@ -55,7 +55,10 @@ class Param:
     def __post_init__(self) -> None:
         object.__setattr__(self, "is_value", self.kind in VALUE_KINDS)
         if self.kind not in KINDS:
-            raise ParseError(f"unknown kind {self.kind!r} of parameter {self.name!r}")
+            known = ", ".join(sorted(KINDS))
+            raise ParseError(
+                f"unknown kind {self.kind!r} of parameter {self.name!r}; there are {known}"
+            )
         if self.alias is not None and self.kind != "Array":
             raise ParseError(f"parameter {self.name!r}: only arrays can have an alias set")
 

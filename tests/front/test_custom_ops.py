@@ -538,7 +538,10 @@ def test_a_cycle_by_names_that_are_made_ends() -> None:
     [
         ("plain(Array x) -> Array", "namespace::name"),
         ("test::a(Array x)", "not a schema"),
-        ("test::a(Tensor x) -> Array", "unknown kind 'Tensor'"),
+        (
+            "test::a(Tensor x) -> Array",
+            "unknown kind 'Tensor' of parameter 'x'; there are Array, C",
+        ),
         ("test::a(Array x, Array x) -> Array", "occurs twice"),
         ("test::a(Array(a!) x) -> ()", "writes, or its name says"),
         ("test::a_(Array x) -> Array", "writes, or its name says"),
