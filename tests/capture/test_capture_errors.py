@@ -174,6 +174,15 @@ REFUSED = [
 ]
 
 
+def test_an_array_that_is_called_is_an_error_of_the_program() -> None:
+    def called(x):
+        y = x * 2
+        return y(1), y[0](1)
+
+    with pytest.raises(TypeError, match=r"^'numpy.ndarray' object is not callable"):
+        fxc.compile(called, fullgraph=True)(np.ones(3))
+
+
 @pytest.mark.parametrize(
     "program, args, message", REFUSED, ids=[f"{n}-{case[2][:24]}" for n, case in enumerate(REFUSED)]
 )

@@ -32,7 +32,7 @@ from ..session.session import label_of
 from ..session.warned_of import run_now
 from ..values.objects import Args, Kwargs
 from ..values.operands import TracedValue, has_traced
-from ..values.shadows import is_shadow
+from ..values.shadows import class_name, is_shadow
 from ..values.snapshots import as_constants
 from .reads import name_of
 from .staged import Staged
@@ -192,6 +192,8 @@ class PlainCalls(Staged):
         return self.outside.admit(f(*args, **kwargs), Route(source, text))
 
     def refuse_call(self, f: object, reason: Unlearnable | None = None) -> Exception:
+        if isinstance(f, TracedValue):
+            return TypeError(f"{class_name(f)!r} object is not callable")
         name = getattr(f, "__qualname__", None) or getattr(f, "__name__", repr(type(f)))
         owner = getattr(f, "__self__", None)
         module = getattr(f, "__module__", None) or ""
