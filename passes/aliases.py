@@ -51,7 +51,8 @@ class Other:
 Path = tuple[Affine | Other, ...]
 
 # Of complex numbers and of records, whatever the order of them.
-_PARTS = frozenset({"real", "imag", "field"})
+_PARTS = frozenset({"real", "imag", "field", "fields"})
+_FIELDS = frozenset({"field", "fields"})
 
 
 def extended(path: Path, shape: Shape, step: ViewStep) -> Path:
@@ -62,9 +63,11 @@ def extended(path: Path, shape: Shape, step: ViewStep) -> Path:
             return extended(path[:-1], last.shape, step)  # only the last shape counts
     if path and step.op in _PARTS and isinstance(path[-1], Affine):
         return (*extended(path[:-1], path[-1].shape, step), path[-1])  # the part comes first
-    if path and step.op == "field" and isinstance(path[-1], Other):
+    if path and step.op in _FIELDS and isinstance(path[-1], Other):
         last = path[-1]
-        if last.step.op == "field":  # a field of a field is one
+        if last.step.op == "fields":  # those that are taken of it are fields of the whole
+            return (*path[:-1], Other(last.shape, step))
+        if last.step.op == "field" == step.op:  # a field of a field is one
             names = (*last.step.args[0], *step.args[0])
             return (*path[:-1], Other(last.shape, ViewStep("field", (names,))))
     if path and isinstance(path[-1], Other) and path[-1].step.op == "bitcast":

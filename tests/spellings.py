@@ -160,13 +160,13 @@ def spread(writer: Writer) -> str:
     return f"{writer.new()} = np.broadcast_arrays({source}, np.zeros({(2, *x.shape)}))[0] * 1"
 
 
-def field_of_new(writer: Writer, sizes: tuple[int, ...] = ()) -> str:
+def field_of_new(writer: Writer, sizes: tuple[int, ...] = (), key: str = "['x']") -> str:
     """A field of new records: the others lie between its elements."""
     x = writer.array_value(writer.some_array())
     if x is None:
         return ""
     dtype = f"[('n', 'i4'), ('x', 'f8', {sizes})]"
-    return f"{writer.new()} = np.zeros({x.shape}, np.dtype({dtype}))['x']"
+    return f"{writer.new()} = np.zeros({x.shape}, np.dtype({dtype})){key}"
 
 
 def _indexed(writer: Writer, source: str, x: np.ndarray) -> str:
@@ -194,6 +194,7 @@ _OWN_SPELLINGS: dict[str, Statement] = {
     "imag": partial(viewed, views.parts_of("imag")),
     "field": field_of_new,
     "array_field": partial(field_of_new, sizes=(2,)),
+    "fields": partial(field_of_new, key="[['x', 'n']]['x']"),
     "bitcast": partial(viewed, views.reinterpreted),
     "regroup_bytes": partial(viewed, views.reinterpreted),
     "as_strided": partial(viewed, views.windowed),

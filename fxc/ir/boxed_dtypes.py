@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.lib import format as npy
 
+from .dtypes import same_dtype
 from .records import frozen
 
 # Note [Boxed dtypes]
@@ -18,9 +19,10 @@ from .records import frozen
 # elements, exceptions and warnings are NumPy's own. Nothing in fxc but views knows how they lie in
 # memory; but dates that have a unit are int64 to native code, Note [Dates as integers], and texts
 # of one character its code, Note [Characters as integers]. Elements of texts, bytes and records are
-# no scalars of a graph: Python has a ``str``, or a view, for them. Not
-# among these dtypes is what programs can tell from an equal one (``longlong``, dtypes with
-# metadata, records that are declared as aligned), and objects, whose operators are functions of the
+# no scalars of a graph: Python has a ``str``, or a view, for them. Bytes of a record that no field
+# has, such as those between the fields of ``p[["x", "z"]]``, are kept where elements are stored.
+# Not among these dtypes is what programs can tell from an equal one (``longlong``, dtypes with
+# metadata), records of which two fields overlap, and objects, whose operators are functions of the
 # program.
 
 _NUMBERS = frozenset("biufc")
@@ -52,9 +54,7 @@ def is_boxed(dtype: np.dtype) -> bool:
 def _is_boxed_record(dtype: np.dtype) -> bool:
     if dtype.names is None:
         return dtype.subdtype is None
-    if dtype.isalignedstruct or dtype.fields is None:
-        return False
-    if len(dtype.fields) != len(dtype.names):  # there are titles
+    if dtype.fields is None or len(dtype.fields) != len(dtype.names):  # there are titles
         return False
     return all(_is_field(field[0]) for field in dtype.fields.values()) and _is_told(dtype)
 
@@ -68,18 +68,62 @@ def _is_field(dtype: np.dtype) -> bool:
 
 
 def _is_told(dtype: np.dtype) -> bool:
-    """Whether its text says all of it."""
+    """Whether its text says all of it, and no two fields overlap."""
     try:
-        return boxed_dtype(boxed_name(dtype)) == dtype
+        return same_dtype(boxed_dtype(boxed_name(dtype)), dtype) and int(own_bytes(dtype).max()) < 2
     except ValueError:
         return False
+
+
+def own_bytes(dtype: np.dtype) -> np.ndarray:
+    """For each byte of an element how many fields of it have that byte: none in a gap."""
+    found = np.zeros(dtype.itemsize, np.intp)
+    if dtype.fields is None:
+        found += 1
+    for field, offset in (each[:2] for each in (dtype.fields or {}).values()):
+        count = field.itemsize // field.base.itemsize
+        found[offset : offset + field.itemsize] += np.tile(own_bytes(field.base), count)
+    return found
+
+
+def has_gaps(dtype: np.dtype) -> bool:
+    """Whether there are bytes in an element that no field of it has."""
+    return dtype.fields is not None and not own_bytes(dtype).all()
 
 
 def boxed_name(dtype: np.dtype) -> str:
     """The text of such a dtype."""
     if dtype.names is None:
         return dtype.str
-    return str(npy.dtype_to_descr(dtype))
+    return str(_fields_in_order(dtype) or _fields_at_places(dtype))
+
+
+def _fields_in_order(dtype: np.dtype) -> object:
+    """Fields as a list; None if that does not say where they lie."""
+    try:
+        found = npy.dtype_to_descr(dtype)
+        return found if same_dtype(npy.descr_to_dtype(found), dtype) else None
+    except ValueError:  # they lie in another order than they are named
+        return None
+
+
+def _fields_at_places(dtype: np.dtype) -> dict[str, object]:
+    """What ``np.dtype`` makes the dtype of."""
+    assert dtype.fields is not None
+    fields = [dtype.fields[name] for name in dtype.names or ()]
+    found: dict[str, object] = {
+        "names": list(dtype.names or ()),
+        "formats": [_format(field[0]) for field in fields],
+        "offsets": [field[1] for field in fields],
+        "itemsize": dtype.itemsize,
+    }
+    return {**found, "aligned": True} if dtype.isalignedstruct else found
+
+
+def _format(dtype: np.dtype) -> object:
+    base = dtype.base
+    told: object = base.str if base.names is None else _fields_at_places(base)
+    return (told, dtype.shape) if dtype.shape else told
 
 
 def boxed_dtype(name: str) -> np.dtype:
@@ -88,9 +132,11 @@ def boxed_dtype(name: str) -> np.dtype:
     Raises ``ValueError`` for others.
     """
     try:
-        descr: Any = ast.literal_eval(name) if name.startswith("[") else name
+        descr: Any = ast.literal_eval(name) if name.startswith(("[", "{")) else name
+        if isinstance(descr, dict):
+            return np.dtype(descr)  # type: ignore[call-overload,no-any-return]
         found: np.dtype = npy.descr_to_dtype(descr)
-    except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError) as error:
+    except (ValueError, TypeError, KeyError, SyntaxError, RecursionError, MemoryError) as error:
         raise ValueError(f"{name!r} is no dtype") from error
     return found
 
@@ -108,12 +154,17 @@ class Field:
     strides: tuple[int, ...]
 
 
-def field_of(dtype: np.dtype, names: tuple[str, ...]) -> Field:
-    """A field of a record, or of one that is a field of it and so on."""
+def field_of(dtype: np.dtype, names: tuple[str | tuple[str, ...], ...]) -> Field:
+    """A field of a record, or of one that is a field of it and so on. Several names stand for a
+    record of these fields.
+    """
     begin, end = 0, dtype.itemsize
     shape: tuple[int, ...] = ()
     strides: tuple[int, ...] = ()
     for name in names:
+        if isinstance(name, tuple):
+            dtype = dtype[list(name)]
+            continue
         assert dtype.fields is not None
         whole, offset = dtype.fields[name][:2]
         begin += offset

@@ -170,6 +170,7 @@ ROWS: tuple[Row, ...] = (
     row("imag(Array(a) x) -> Array(a)", V, np.imag),
     row("field(Array(a) x, str[] names) -> Array(a)", V),  # of records; of one in another
     row("array_field(Array(a) x, str[] names) -> Array(a)", V),  # which has several elements
+    row("fields(Array(a) x, str[] names) -> Array(a)", V),  # records of several fields
     # the bytes as another dtype: of the same size, and of another one (the last axis regroups)
     row("bitcast(Array(a) x, DType dtype) -> Array(a)", V),
     row("regroup_bytes(Array(a) x, DType dtype) -> Array(a)", V),

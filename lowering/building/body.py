@@ -20,7 +20,7 @@ from .complex_floats import cast, truth
 from .complex_rules import MadeRule
 from .context import Context
 from .factories import FACTORIES
-from .fields import FIELD_COPIES, field, own_index
+from .fields import FIELD_COPIES, Names, field, names_in, own_index
 from .index_maps import PART_VIEWS, broadcast, is_view_copy
 from .indexed import indexed, view_index, wrapped
 from .pointwise import loop_dtypes, loop_name, rule_of
@@ -190,7 +190,7 @@ class Body:
     def _field(self, node: Node, index: Idx, origin: Value) -> Element:
         """The element of a field of records, which are in memory; only the field is read."""
         context, value = self.context, node.output
-        names: tuple[str, ...] = ()
+        names: Names = ()
         own: Idx = ()
         while value not in context.place:
             inner = context.node_of[value]
@@ -199,7 +199,7 @@ class Body:
                 context.place_value(value)
                 break
             if inner.op in FIELD_COPIES:
-                names, own = (*inner.args[1], *names), (*own_index(inner, index), *own)
+                names, own = (*names_in(inner), *names), (*own_index(inner, index), *own)
             index, value = passed, inner.args[0]
         return self._read(
             field(context.buffers, context.place[value], names), (*index, *own), origin

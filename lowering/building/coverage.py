@@ -11,7 +11,7 @@ from fxc.ops.operators import CONTROL, Tag
 from fxc.ops.table import TABLE
 
 from ..nests.buffers import HALF
-from .fields import FIELDS
+from .fields import FIELDS, names_in
 
 # Note [Half precision]
 # NumPy computes with float16 in float32, and rounds the result of each ufunc; a sum is rounded at
@@ -50,7 +50,7 @@ def moves(node: Node) -> bool:
         case Tag.VIEW | Tag.GATHER:
             return kinds[0] == node.output.type.dtype
         case Tag.SCATTER if op.group in FIELDS:
-            field = field_of(kinds[0], node.args[2]).dtype
+            field = field_of(kinds[0], names_in(node)).dtype
             return field == kinds[1] or field in NATIVE_DTYPES or field in PART_DTYPES
         case Tag.SCATTER:
             return kinds[0] == kinds[1]

@@ -9,13 +9,24 @@ from fxc.ir.graph import Node, Value
 from fxc.ir.records import replace
 from fxc.ir.symbols import Dim
 from fxc.ir.types import ArrayType, known_dtype
+from fxc.ops.operators import Tag
+from fxc.ops.table import TABLE
 
 from ..nests.buffers import Buffer, Idx
 
-# Of records: the view of a field, and of one that has several elements. The last axes of that are
-# not axes of the records, and no view is one of these axes.
-FIELDS = frozenset({"field", "array_field"})
+# Of records: the view of a field, of one that has several elements, and of several fields. The last
+# axes of the second are not axes of the records, and no view is one of these axes.
+FIELDS = frozenset({"field", "array_field", "fields"})
 FIELD_COPIES = frozenset({f"{each}_copy" for each in FIELDS})
+
+Names = tuple[str | tuple[str, ...], ...]  # see ``field_of``
+
+
+def names_in(node: Node) -> Names:
+    """Which field of the records a view or scatter is of."""
+    op = TABLE[node.op]
+    names: tuple[str, ...] = node.args[2 if op.tag is Tag.SCATTER else 1]
+    return (names,) if op.group == "fields" else names
 
 
 def own_index(node: Node, index: Idx) -> Idx:
@@ -33,19 +44,19 @@ def own_offset(node: Node, index: Idx) -> Dim:
     return offset
 
 
-def names_of_field(value: Value, base: Value, node_of: Mapping[Value, Node]) -> tuple[str, ...]:
+def names_of_field(value: Value, base: Value, node_of: Mapping[Value, Node]) -> Names:
     """The names of the field, and of those in it, that a view of ``base`` shows; none if it shows
     the elements themselves.
     """
-    names: tuple[str, ...] = ()
+    names: Names = ()
     while value is not base:
         node = node_of[value]
-        names = (*node.args[1], *names) if node.op in FIELD_COPIES else names
+        names = (*names_in(node), *names) if node.op in FIELD_COPIES else names
         value = node.args[0]
     return names
 
 
-def field(buffers: dict[str, Buffer], name: str, names: tuple[str, ...]) -> str:
+def field(buffers: dict[str, Buffer], name: str, names: Names) -> str:
     """The reading of a field of the records in a buffer: a new one if there is none yet."""
     if not names:
         return name

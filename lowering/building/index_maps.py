@@ -168,5 +168,6 @@ INDEX_MAPS: dict[str, IndexMap] = {
     "imag": same_index,
     "field": same_index,
     "array_field": records_index,
+    "fields": same_index,
     "as_strided": as_strided_index,
 }

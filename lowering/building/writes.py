@@ -13,7 +13,7 @@ from fxc.ops.updates import UPDATES
 from ..nests.buffers import Idx
 from .body import Body
 from .context import Context
-from .fields import FIELDS, field, own_index
+from .fields import FIELDS, field, names_in, own_index
 from .index_maps import PART_VIEWS, is_view_copy
 from .indexed import index_space, indexed, view_index
 from .rotations import rotation_of
@@ -155,7 +155,7 @@ def store_region(context: Context, node: Node, name: str, outer: Place) -> None:
     if group in ("real", "imag"):
         name, part = context.parts(name), (PART_VIEWS[f"{group}_copy"],)
     elif group in FIELDS:
-        name = field(context.buffers, name, node.args[2])
+        name = field(context.buffers, name, names_in(node))
 
     def place(body: Body, index: Idx) -> Idx:
         own = own_index(node, index) if group in FIELDS else part

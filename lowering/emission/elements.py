@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence, Set
 import numpy as np
 
 from fxc.ir.bounds import decide
+from fxc.ir.boxed_dtypes import has_gaps, own_bytes
 from fxc.ir.symbols import Computed, Dim, Symbol, SymFunc, atoms, computed, computed_in, symbols_of
 
 from ..nests.addressing import byte_offset, row_of, split, step_of
@@ -335,6 +336,8 @@ class Elements:
         place = self.in_lanes(offset)
         if code.count == 1:
             pointer = self.address(stmt.buffer, offset)
+            if has_gaps(dtype):
+                value = self._beside_gaps(value, dtype, f"ptr {pointer}, align {alignment}{mark}")
             self.function.do(f"store {memory} {value}, ptr {pointer}, align {alignment}{mark}")
             return
         if place.step in (itemsize, -itemsize):
@@ -350,6 +353,15 @@ class Elements:
         for lane, pointer in self.lane_pointers(stmt.buffer, place, code):
             element = code.op(f"extractelement {code.of(memory)} {value}, i32 {lane}")
             self.function.do(f"store {memory} {element}, ptr {pointer}, align {alignment}{mark}")
+
+    def _beside_gaps(self, value: str, dtype: np.dtype, where: str) -> str:
+        """A record with what memory has in the bytes that no field of it has."""
+        own = int.from_bytes((own_bytes(dtype) * 255).astype(np.uint8).tobytes(), "little")
+        kind, every = memory_type(dtype), (1 << 8 * dtype.itemsize) - 1
+        before = self.function.op(f"load {kind}, {where}")
+        kept = self.function.op(f"and {kind} {before}, {every ^ own}")
+        new = self.function.op(f"and {kind} {value}, {own}")
+        return self.function.op(f"or {kind} {kept}, {new}")
 
     def stored(self, stmt: Store, code: Lanes) -> str:
         """What ``stmt`` stores, as memory holds it."""

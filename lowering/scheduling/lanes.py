@@ -13,6 +13,7 @@ from typing import TypeGuard
 
 import numpy as np
 
+from fxc.ir.boxed_dtypes import has_gaps
 from fxc.ir.records import replace
 from fxc.ir.size_functions import hint
 from fxc.ir.symbols import computed_in, symbol
@@ -299,6 +300,8 @@ def _is_block_move(program: Program, loop: Loop) -> bool:
     if not 1 <= len(body) <= 2 or not isinstance(body[-1], Store):
         return False
     store, buffers = body[-1], program.buffers
+    if has_gaps(store.dtype):
+        return False
     value = copies.get(store.value, store.value)
     for stmt in body:
         if isinstance(stmt, Load | Store):

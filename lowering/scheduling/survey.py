@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from fxc.ir.boxed_dtypes import has_gaps
 from fxc.ir.later import import_later
 from fxc.ir.size_functions import hint
 from fxc.ir.symbols import Dim
@@ -143,7 +144,7 @@ class Survey:
             case Load():
                 return self.access(stmt)
             case Store():
-                return self.access(stmt)
+                return not has_gaps(stmt.dtype) and self.access(stmt)
             case Compute(name, dtype, op, args, arg_dtypes):
                 self.widen(dtype, *arg_dtypes)
                 cost = SCALAR_RULES[op].cost

@@ -100,8 +100,8 @@ FOREIGN: dict[str, tuple[Callable[[], Any], str]] = {
     ),
     "a packed field": (field, "x is not aligned in memory"),
     "objects": (lambda: matrix(object), "x has dtype object"),
-    "aligned records": (
-        lambda: np.zeros((4, 3), np.dtype([("a", "f8")], align=True)),
+    "records with titles": (
+        lambda: np.zeros((4, 3), np.dtype([(("title", "a"), "f8")])),
         "x has dtype .*'a'",
     ),
 }

@@ -304,7 +304,6 @@ def test_their_text_reads_back(dtype):
         "O",
         "U",
         np.dtype("i4", metadata={"a": 1}),
-        np.dtype([("x", "i1"), ("y", "f8")], align=True),
         np.dtype([("x", "O")]),
         np.dtype([(("title", "x"), "f8")]),
         "longlong" if np.dtype("longlong").num != np.dtype("i8").num else "O",

@@ -299,6 +299,7 @@ OWN_CALLS: dict[str, Call] = {
         name: lambda x, axis, kind, name=name: getattr(np, name)(x, axis=axis, kind=kind)
         for name in ("sort", "argsort")
     },
+    "fields": lambda x, names: x[list(names)],
     "field": lambda x, names: x[names[0]] if len(names) == 1 else x[names[0]][names[1]],
     "array_field": lambda x, names: x[names[0]] if len(names) == 1 else x[names[0]][names[1]],
     "ufunc_reduce": _ufunc_reduce,

@@ -78,7 +78,7 @@ REAL = {
     "select": lambda x, axis, index: x[(*(FULL,) * axis, index, ...)],
     "dynamic_select": lambda x, index, axis: x[(*(FULL,) * axis, index, ...)],
     "reshape": lambda x, shape: np.reshape(x, shape),
-    **{name: kernel_of(name) for name in ("broadcast", "as_strided", "array_field")},
+    **{name: kernel_of(name) for name in ("broadcast", "as_strided", "array_field", "fields")},
     "field": lambda x, names: x[names[0]] if len(names) == 1 else x[names[0]][names[1]],
     "bitcast": lambda x, dtype: x.view(dtype),
     "regroup_bytes": lambda x, dtype: x.view(dtype),
@@ -514,6 +514,9 @@ def view_arguments(rng, name):
             return (laid_out(rng, x.shape, rng.choice(COMPLEX)),)
         case "field":
             names = rng.choice([("x",), ("p", "z"), ("p", "n")])
+            return (laid_out(rng, x.shape, RECORDS), names) if rank else None
+        case "fields":
+            names = rng.choice([("x",), ("p", "x"), ("p",)])
             return (laid_out(rng, x.shape, RECORDS), names) if rank else None
         case "array_field":
             names = rng.choice([("a",), ("p", "z"), ("p", "n")])

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import fxc
+from fxc.ir.types import is_known
 from tests.covering import pairs
 from tests.wild.seen import difference, watch
 
@@ -391,16 +392,175 @@ def test_fields_of_several_elements_are_compared_as_a_whole():
     assert_same(program, lambda: np.zeros(3, dtype), fullgraph=True)
 
 
+# ------------------------------------------------------------------ several fields
+
+
+def writes_several_fields(p):
+    q = p[["x", "v"]]
+    q["x"] += 1
+    q[1] = (5.0, 6.0)
+    q[3:5] = q[0:2]
+    return q, q.copy(), q[::-1]["v"], q.dtype
+
+
+def exchanges_fields(p):
+    p[["x", "v"]] = p[["v", "x"]]
+    p[["n"]] = 3
+    p[2] = p[4]
+    return p[["v", "n"]][::2], np.sort(p[["n", "x"]]), p[["x", "n"]] == p[["x", "n"]][::-1]
+
+
+def loops_over_several_fields(p):
+    q = p[["v", "n"]]
+    for i in range(1, len(q)):
+        if q[i]["n"] > 3:
+            q[i] = q[i - 1]
+        q["n"][i] += 1
+    r = p[2][["v"]]
+    r["v"] = 7
+    return q[3], p[["x", "v"]][["v"]], np.concatenate([q, q])
+
+
+@pytest.mark.parametrize(
+    "program", [writes_several_fields, exchanges_fields, loops_over_several_fields]
+)
+@pytest.mark.parametrize(
+    "dtype", [PLAIN, PACKED, FOREIGN, np.dtype(OTHERS.descr, align=True), COMPLEX]
+)
+@pytest.mark.parametrize("how", ["", "strided"])
+def test_several_fields_are_a_view(program, dtype, how):
+    assert_same(program, lambda: records(dtype, how=how), fullgraph=True)
+
+
+@pytest.mark.parametrize("size", [7, 4000])
+def test_bytes_between_the_fields_are_kept(size):
+    """Nor may a loop that only copies become one copy of all bytes."""
+    whole = [records(PLAIN, size), records(PLAIN, size)]
+
+    def program(q, r):
+        q[...] = r[::-1]
+        q[1:3] = r[3]
+
+    for p, run in zip(whole, (program, fxc.compile(program, fullgraph=True)), strict=True):
+        run(p[["x", "n"]], p[::-1].copy()[["x", "n"]])
+    assert whole[0].tobytes() == whole[1].tobytes()
+    assert (whole[0]["v"] == records(PLAIN, size)["v"]).all()
+
+
+def test_fields_that_overlap_are_not_known():
+    dtype = np.dtype({"names": ["a", "b"], "formats": ["f8", "i4"], "offsets": [0, 4]})
+    assert not is_known(dtype)
+    assert is_known(PLAIN[["n", "x"]])
+    assert is_known(np.dtype(OTHERS.descr, align=True))
+
+
+# ------------------------------------------------------------------ records that loops carry
+
+
+def best_or_none(p):
+    best = None
+    for q in p:
+        if best is None or q["x"] > best["x"]:
+            best = q
+    best["n"] += 50
+    return best
+
+
+def of_one_of_two_arrays(p):
+    q = p[::-1].copy()
+    r = p[0] if p["x"].sum() > 3 else q[0]
+    r["n"] = 40
+    return p["n"].sum(), r["x"]
+
+
+def of_two_arrays(p):
+    best = p[0]
+    for q, r in zip(p, p[::-1].copy(), strict=True):
+        if r["x"] > best["x"]:
+            best = r
+        elif q["v"] > best["v"]:
+            best = q
+    return best["n"]
+
+
+def first_above(p):
+    found = None
+    for i in range(len(p)):
+        if p[i]["x"] > 8:
+            found = p[i]
+            break
+    if found is None:
+        return 0.0
+    found["v"] = -1
+    return found["x"]
+
+
+def last_of_a_part(p):
+    part = p[1:]
+    best = part[0]
+    for q in part:
+        best = q if q["v"] >= best["v"] else best
+    return best, best["n"]
+
+
+def gathered(p):
+    high, total = [], 0.0
+    for q in p:
+        if q["x"] > 4:
+            high.append(q)
+    for r in high:
+        r["n"] += 1
+        total += r["x"]
+    return np.array(high), total, len(high)
+
+
+def tuples_as_records(p):
+    high = []
+    for q in p:
+        if q["x"] > 4:
+            high.append((q["n"], q["x"]))
+    known = np.array([(1, 2.5)], dtype=[("a", "i4"), ("b", "f8")])
+    given = np.array([(p["n"][0], p["x"].sum())] * 2, dtype=known.dtype)
+    return np.array(high, dtype=[("a", "i4"), ("b", "f8")]), known, given
+
+
+def operands(p):
+    return (
+        np.append(p, p[0]),
+        np.array([p[2], p[1]]),
+        np.concatenate([p[:1], p[[3]]]),
+    )
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        best_or_none,
+        of_one_of_two_arrays,
+        of_two_arrays,
+        first_above,
+        last_of_a_part,
+        gathered,
+        tuples_as_records,
+        operands,
+    ],
+)
+@pytest.mark.parametrize("size", [6, 3000])
+def test_records_in_loops_and_lists(program, size):
+    assert_same(program, lambda: records(PLAIN, size), fullgraph=True)
+
+
 @pytest.mark.filterwarnings("ignore::fxc.CaptureWarning")
 @pytest.mark.parametrize(
     "program, says",
     [
-        (lambda p: p[["x", "n"]], "several fields"),
         (lambda p: p[0] == 3, "leave it in an array"),
         (lambda p: 1 if p[0] else 2, "leave it in an array"),
         (lambda p: p[0].ndim, "ndim of a record"),
-        (lambda p: p[0][["x", "n"]], "several fields of a record"),
-        (lambda p: p[0][True], "several fields of a record"),
+        (lambda p: p[0][True], "this key of a record"),
+        (lambda p: [q for q in p if q["x"] > 4], "a list of records"),
+        (lambda p: p[["x", "n"]].sort(), "gaps"),
+        (lambda p: p[["x", "n"]].__setitem__([0, 7], p[[6, 2]][["x", "n"]]), "gaps"),
     ],
 )
 def test_what_is_refused(program, says):

@@ -22,7 +22,7 @@ from ..session.refusing import refuse
 from ..session.session import current
 from ..values.operands import Traced, constant, has_traced, kind_of, operand
 from .dtypes import check_real
-from .indexing import IndexArrays, as_stored, check_masked_source, checked
+from .indexing import IndexArrays, as_stored, check_masked_source, check_without_gaps, checked
 from .sequences import array_of
 
 _INTP = np.dtype(np.intp)
@@ -45,6 +45,7 @@ def read(view: Value, arrays: IndexArrays) -> Value:
 
 def write(view: Value, arrays: IndexArrays, source: object) -> None:
     """``x[i, :, j] = source``: casts as assignments do; of repeated places the last one stays."""
+    check_without_gaps(view)
     indices = _checked(view, arrays)
     given = in_dtype(source, view.type.dtype)
     if arrays.is_mask:

@@ -24,17 +24,8 @@ from ..numbers.traced_int import check_fits, exact, int_dim, wrap_dim
 from ..session.refusing import refuse
 from ..session.session import current
 from ..values.identity import has_grown
-from ..values.operands import (
-    Traced,
-    TracedValue,
-    array_value,
-    dtype_of,
-    operand,
-    record,
-    settled,
-    wrap,
-)
-from .dtypes import order_of
+from ..values.operands import Traced, TracedValue, array_value, operand, record, settled, wrap
+from .dtypes import dtype_of, order_of
 from .sequences import array_of
 from .shaping import is_in_order
 from .traced_scalar import known_number

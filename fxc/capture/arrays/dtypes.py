@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from fxc.ir.boxed_dtypes import is_without_unit
 from fxc.ir.error_kinds import OPERAND
 from fxc.ir.graph import Operand
-from fxc.ir.types import ArrayType, ScalarType
+from fxc.ir.types import ArrayType, ScalarType, is_known
 
 from ..session.refusing import refuse
 from ..values.operands import Traced, has_traced, type_of
@@ -65,3 +66,14 @@ def check_real(x: Operand, dtype: np.dtype) -> None:
     is_pythons = isinstance(kind, ScalarType) and kind.weak
     if is_pythons and kind.dtype.kind == "c" and dtype.kind in "iuf":
         raise TypeError("float() argument must be a string or a real number, not 'complex'")
+
+
+def dtype_of(dtype: Any) -> np.dtype:
+    """The dtype that the user's program asks for; graphs may know nothing of it."""
+    if isinstance(dtype, Traced) and issubclass(dtype.__class__, str):
+        dtype = dtype._known()  # type: ignore[attr-defined]
+    found: np.dtype = np.dtype(np.void if has_traced(dtype) else dtype)
+    if not is_known(found) or is_without_unit(found):
+        named = "a structured dtype" if found == np.void else f"dtype {found}"
+        raise refuse(OPERAND, f"an array of {named}")
+    return found

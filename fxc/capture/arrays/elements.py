@@ -10,7 +10,8 @@ import numpy as np
 from fxc.ir.boxed_dtypes import is_character
 from fxc.ir.error_kinds import ARRAY_MEMORY, IDENTITY, OPERAND, OVERLAPPING_WRITE
 from fxc.ir.graph import Operand, Value
-from fxc.ir.types import ArrayType
+from fxc.ir.signature import ViewStep
+from fxc.ir.types import PY_INT, ArrayType
 from fxc.ops.metas.layout import is_c_ordered
 from fxc.ops.metas.probing import fail_in_numpy
 
@@ -20,8 +21,9 @@ from ..session.session import current
 from ..values.above import above
 from ..values.operands import Traced, TracedValue, kind_of, operand, record, taken_for, wrap
 from ..values.operator_methods import BINARY, COMPARISONS
+from ..values.protocols import TakesFunctions
 from . import shaping
-from .indexing import Steps, apply_steps, assign, assign_element, checked
+from .indexing import Steps, apply_steps, are_names, assign, assign_element, checked
 from .ufuncs import are_records, binary, compared
 
 # ------------------------------------------------------------------ numbers and records
@@ -54,10 +56,11 @@ def write_element(array: Any, steps: Steps, source: Any) -> None:
         write_element(array[name], steps, part)
 
 
-class TracedVoid(Traced):
+class TracedVoid(TakesFunctions, Traced):
     """Stands for an ``np.void`` with fields: the element of ``array`` at a place, which ``cell``
     shows as an array of rank 0. Native code finds a field of it in the field of all records. One
-    that a branch or a loop has ``joined`` may be the same object as another one.
+    that a branch or a loop has ``joined`` may be the same object as another one: of records of one
+    array only the indices differ, others are joined by their cells.
     """
 
     __slots__ = ("_array", "_cell", "_joined", "_steps")
@@ -77,23 +80,37 @@ class TracedVoid(Traced):
     def _stored_as(self, dtype: np.dtype) -> Any:
         return self._cell if dtype == self.dtype else self
 
-    def _structure_keys(self) -> tuple[Any, ...] | None:
-        return (self.dtype,)
+    @property
+    def has_place(self) -> bool:
+        """Whether indices alone say which element of the array it is."""
+        return bool(self._steps) and all(step.op in _AXIS_OF for step in self._steps)
+
+    def _structure_keys(self) -> tuple[Any, ...]:
+        if self.has_place:
+            return tuple((self._array._value, _axis_in(step)) for step in self._steps)
+        return self._wider_keys()  # type: ignore[no-any-return]
 
     @classmethod
-    def _of_structure(cls, keys: tuple[object, ...], items: Any) -> TracedVoid:
-        (cell,) = items
-        return TracedVoid(cell, (), cell, joined=True)
+    def _of_structure(cls, keys: tuple[Any, ...], items: Any) -> TracedVoid:
+        if type(keys[0]) is not tuple:
+            (cell,) = items
+            return TracedVoid(cell, (), cell, joined=True)
+        whole = keys[0][0]
+        steps = tuple(_step(axis, at) for (_, axis), at in zip(keys, items, strict=True))
+        return TracedVoid(wrap(whole), steps, wrap(apply_steps(whole, steps)), joined=True)
 
-    @staticmethod
-    def _structure_items(x: Any) -> tuple[Any, ...]:
-        return (x._cell,)
+    @classmethod
+    def _items_by(cls, keys: tuple[object, ...], x: Any) -> tuple[Any, ...]:
+        return tuple(map(_place_in, x._steps)) if type(keys[0]) is tuple else (x._cell,)
+
+    def _wider_keys(self) -> Any:
+        return (self.dtype,)
 
     def _operand(self) -> Operand:
-        raise refuse(OPERAND, "a record as an operand", "leave it in an array: x[i : i + 1]")
+        return self._cell._operand()  # type: ignore[no-any-return]  # NumPy makes a view, too
 
     def _refused(self, *args: object) -> Any:
-        return self._operand()
+        raise refuse(OPERAND, "a record as an operand", "leave it in an array: x[i : i + 1]")
 
     __array__ = __bool__ = __hash__ = _refused
 
@@ -108,8 +125,8 @@ class TracedVoid(Traced):
             if not -len(names) <= key < len(names):
                 fail_in_numpy(np.zeros((), self.dtype)[()].__getitem__, int(key))
             key = names[key]
-        if not isinstance(key, str):
-            raise refuse(OPERAND, "several fields of a record", "read each")
+        if not isinstance(key, str) and not are_names(key):
+            raise refuse(OPERAND, "this key of a record", "read fields by their names")
         return self._array[key]
 
     def __getitem__(self, key: Any) -> Any:
@@ -143,6 +160,28 @@ class TracedVoid(Traced):
     def copy(self) -> TracedVoid:
         copied = self._cell.copy()
         return TracedVoid(copied, (), copied)
+
+
+_AXIS_OF = {"select": 0, "dynamic_select": 1}  # the argument that is the axis
+
+
+def _axis_in(step: ViewStep) -> int:
+    axis: int = step.args[_AXIS_OF[step.op]]
+    return axis
+
+
+def _place_in(step: ViewStep) -> Any:
+    """The index of an axis as a number of Python's."""
+    index = step.args[1 - _AXIS_OF[step.op]]
+    if not isinstance(index, Value):
+        return wrap_dim(index)
+    return wrap(index) if index.type == PY_INT else record("py_int", index)
+
+
+def _step(axis: int, at: Any) -> ViewStep:
+    if type(at) is int:
+        return ViewStep("select", (axis, at))
+    return ViewStep("dynamic_select", (operand(at), axis))
 
 
 def check_distinct(x: object, y: object) -> None:

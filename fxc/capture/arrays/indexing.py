@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from fxc.ir.boxed_dtypes import field_of
+from fxc.ir.boxed_dtypes import field_of, has_gaps
 from fxc.ir.error_kinds import NUMPY_OPTION
 from fxc.ir.graph import Literal, Operand, SliceSpec, Value
 from fxc.ir.records import frozen
@@ -88,12 +88,24 @@ def locate(kind: ArrayType, key: object) -> Place:
     Raises NumPy's IndexError for a bad key.
     """
     if isinstance(key, str) and kind.dtype.names is not None:
-        name: Any = key._known() if isinstance(key, Traced) else key  # type: ignore[attr-defined]
-        return Place((_field(kind, name),))
+        return Place((_field(kind, _known_name(key)),))
+    if kind.dtype.names is not None and are_names(key):
+        quietly(operator.getitem, np.zeros(1, kind.dtype), key)
+        return Place((ViewStep("fields", (tuple(map(_known_name, key)),)),))  # type: ignore[call-overload]
     walk = _Walk(kind)
     for entry in entries_of(key, kind):
         walk.take(entry)
     return walk.place()
+
+
+def _known_name(name: Any) -> str:
+    found: str = name._known() if isinstance(name, Traced) else name  # type: ignore[attr-defined]
+    return found
+
+
+def are_names(key: object) -> bool:
+    """Whether a key is a list of names of fields."""
+    return isinstance(key, list) and bool(key) and all(isinstance(each, str) for each in key)
 
 
 def _field(kind: ArrayType, name: str) -> ViewStep:
@@ -303,6 +315,12 @@ def apply_steps(value: Value, steps: Steps) -> Value:
 
 
 # ------------------------------------------------------------------ writes
+
+
+def check_without_gaps(target: Value) -> None:
+    """Refuse what moves whole elements in NumPy, with them the bytes that no field has."""
+    if has_gaps(target.type.dtype):
+        raise refuse(NUMPY_OPTION, "what moves records with gaps in place", "work on a copy")
 
 
 def assign(value: Value, source: object, casting: str | None = None) -> None:

@@ -7,7 +7,6 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from fxc.ir.error_kinds import NUMPY_OPTION
 from fxc.ir.graph import Value
 from fxc.ir.records import frozen
 from fxc.ir.types import ArrayType, ScalarType
@@ -15,7 +14,6 @@ from fxc.ops.metas.probing import fail_in_numpy
 
 from ..numbers.derived import derived
 from ..numbers.traced_int import TracedInt, exact
-from ..session.refusing import refuse
 from ..session.session import current
 from ..values.operands import Traced, TracedValue, array_value, has_traced, of_list
 from .history import known_array
@@ -61,14 +59,8 @@ def entries_of(key: object, kind: ArrayType) -> list[Entry]:
 
     Raises NumPy's IndexError for a bad one.
     """
-    if kind.dtype.names is not None and _are_names(key):
-        raise refuse(NUMPY_OPTION, "an array of several fields of records", "take one by one")
     given = key if isinstance(key, tuple) else (key,)
     return _with_all_axes(kind, [_parsed(each) for each in given])
-
-
-def _are_names(key: object) -> bool:
-    return isinstance(key, list) and bool(key) and all(isinstance(each, str) for each in key)
 
 
 def _parsed(entry: object) -> Any:

@@ -23,11 +23,12 @@ from fxc.ops.table import TABLE
 
 from ..session.refusing import refusal, refuse
 from ..session.session import current
-from ..values.operands import Traced, TracedValue, dtype_of, kind_of, operand, record, settled, wrap
+from ..values.operands import Traced, TracedValue, kind_of, operand, record, settled, wrap
 from ..values.protocols import TakesFunctions
 from . import advanced
 from .advanced import fitted, in_dtype
 from .counting import chosen, places
+from .dtypes import dtype_of
 from .history import hold_same, may_overlap
 from .indexing import IndexArrays, Mask, check_masked_source
 from .reductions import Asked, reduce

@@ -27,7 +27,8 @@ from ..numbers.dims import axis_number
 from ..numbers.traced_int import wrap_dim
 from ..session.refusing import Respecialise, constants, refuse
 from ..session.session import current
-from ..values.operands import Traced, array_value, dtype_of, operand, record, wrap
+from ..values.operands import Traced, array_value, operand, record, wrap
+from .dtypes import dtype_of
 from .ufunc_options import single_out
 from .ufuncs import adopted, writable
 

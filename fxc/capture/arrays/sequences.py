@@ -6,6 +6,7 @@ wrap around, and an int beside a float would be rounded first.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -39,6 +40,8 @@ def array_of(items: Any, dtype: np.dtype) -> Any:
     """The traced array of ``np.array(items, dtype)``; ``items`` is a list, a tuple or a scalar."""
     if not has_traced(items):
         return wrap(constant(np.array(items, dtype)))
+    if dtype.names is not None and isinstance(items, tuple | list):
+        return _records(items, dtype)
     found = of_list(items)
     if found is not items and is_stored(found.dtype, dtype):
         demand_cast(found, found.dtype, dtype)
@@ -69,6 +72,31 @@ def _joined(items: Any, dtype: np.dtype) -> Value:
     if not parts:  # a list of the program's that has no items yet
         return constant(np.array([], dtype))
     return current().value("stack", parts, axis=0)
+
+
+def _records(items: Any, dtype: np.dtype) -> Any:
+    """New records: lists are axes, and each tuple in them has the fields of one."""
+    rows, shape = [items], []
+    while all(type(row) is list for row in rows) and len({*map(len, rows)}) == 1:
+        shape.append(len(rows[0]))
+        rows = [each for row in rows for each in row]
+    names = dtype.names or ()
+    if not all(type(row) is tuple and len(row) == len(names) for row in rows):
+        return wrap(_joined(items, dtype))
+    fields = [dtype[name] for name in names]
+    columns = [
+        array_of([row[place] for row in rows], field.base).reshape(*shape, *field.shape)
+        for place, field in enumerate(fields)
+    ]
+    return records_of(tuple(shape), dtype, columns)
+
+
+def records_of(shape: tuple[Any, ...], dtype: np.dtype, columns: Iterable[object]) -> Any:
+    """New records with these fields."""
+    made = record("zeros", shape, dtype, layout=None)
+    for name, column in zip(dtype.names or (), columns, strict=True):
+        made[name] = column
+    return made
 
 
 def _copied(x: Traced, dtype: np.dtype) -> Value:

@@ -16,6 +16,7 @@ from ..session.session import current
 from ..values.above import above
 from ..values.objects import Args, Kwargs
 from ..values.operands import operand, record
+from .indexing import check_without_gaps
 from .reductions import reducible
 from .ufuncs import writable
 
@@ -68,6 +69,7 @@ def sort_in_place(
     ``np.sort``'s.
     """
     target = writable(x)
+    check_without_gaps(target)
     if newer or order is not None:
         _put(target, np.sort, (x, axis, kind, order), {"stable": stable, **newer})
         return
@@ -80,6 +82,7 @@ def partition_in_place(
 ) -> None:
     """As ``ndarray.partition``."""
     target = writable(x)
+    check_without_gaps(target)
     if order is not None:
         _put(target, np.partition, (x, kth, axis, kind, order), {})
         return

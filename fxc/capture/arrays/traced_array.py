@@ -21,11 +21,11 @@ from ..session.refusing import refusal, refuse
 from ..session.session import ITEM, current, current_or_none
 from ..values.above import above
 from ..values.late import bytes_of, late
-from ..values.operands import TracedValue, dtype_of, kind_of, operand, record, taken_for, wrap
+from ..values.operands import TracedValue, kind_of, operand, record, taken_for, wrap
 from ..values.protocols import as_numpys
 from . import advanced, masked, memory, shaping, sharing, sorting
 from .array_facts import ArrayFacts, Flags
-from .dtypes import CASTINGS, order_of
+from .dtypes import CASTINGS, dtype_of, order_of
 from .elements import TracedFlat, TracedVoid, element, write_element
 from .indexing import IndexArrays, Place, apply_steps, assign, locate
 from .sequences import source_of

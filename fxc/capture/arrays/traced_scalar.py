@@ -29,21 +29,12 @@ from ..session.refusing import refuse
 from ..session.session import current
 from ..session.warned_of import warn_again
 from ..values.above import above
-from ..values.operands import (
-    Traced,
-    TracedValue,
-    dtype_of,
-    is_derived,
-    operand,
-    plain_number,
-    record,
-    wrap,
-)
+from ..values.operands import Traced, TracedValue, is_derived, operand, plain_number, record, wrap
 from ..values.operator_methods import BINARY, COMPARISONS, UNARY, give_conversions, give_methods
 from ..values.protocols import as_numpys
 from . import memory
 from .deferring import left_to, left_to_of_scalar
-from .dtypes import CASTINGS, check_real, promoting
+from .dtypes import CASTINGS, check_real, dtype_of, promoting
 from .sequences import demand_cast
 from .ufuncs import call_ufunc, taken
 

@@ -19,14 +19,8 @@ from fxc.ops.table import TABLE
 from ..session.refusing import refusal, refuse
 from ..session.session import current
 from ..session.warned_of import warn_again, warning_of
-from ..values.operands import (
-    array_value,
-    dtype_of,
-    has_traced,
-    operand,
-    record,
-    wrap,
-)
+from ..values.operands import array_value, has_traced, operand, record, wrap
+from .dtypes import dtype_of
 from .ufuncs import call_ufunc, cast, operands_of, writable
 
 _BOOL: np.dtype = np.dtype(bool)

@@ -8,6 +8,7 @@ from typing import Any, assert_never
 
 import numpy as np
 
+from fxc.ir.error_kinds import COUNTED_LIST
 from fxc.ir.graph import Value
 from fxc.ir.later import import_later
 from fxc.ir.types import ScalarType
@@ -17,6 +18,7 @@ from ..forms.differing import Differing
 from ..forms.form import Array, Constant, Form, Items, MixedNumber, Number, Union, columns_of
 from ..forms.structures import Structure
 from ..outside.outside import Outside
+from ..session.refusing import refuse
 from ..session.session import RESULT
 from ..values.late import Late
 from ..values.operands import wrap
@@ -119,6 +121,8 @@ class Lists:
         kind, rows = structure.kind, f"zip({', '.join(columns)})"
         if structure.pool is not None:
             return f"[{self._pool(structure.pool)}[x] for x in {columns[0]}]"
+        if kind is TracedVoid:
+            raise _of_records()
         if kind is Late:
             return f"[{self._constant(structure.keys[0].made)}(*x) for x in {rows}]"
         if kind is Differing:
@@ -152,6 +156,8 @@ class Lists:
             match form:
                 case Constant(value):
                     made = repr(value)
+                case Items(structure, _) if structure.kind is TracedVoid:
+                    raise _of_records()
                 case Items(structure, _) if structure.kind is Late:
                     made = f"{self._constant(structure.keys[0].made)}({', '.join(given)})"
                 case Items(structure, _) if structure.pool is not None:
@@ -163,6 +169,11 @@ class Lists:
             cases.append(f"{made} if f{place} else ")
         cases[-1] = cases[-1].partition(" if ")[0]
         return f"[{''.join(cases)} for {', '.join(names)}, in zip({', '.join(columns)})]"
+
+
+def _of_records() -> Exception:
+    what = "a list of records of an array, whose length depends on data, as a result"
+    return refuse(COUNTED_LIST, what, "return np.array of it, or their places")
 
 
 def _numbers(kind: ScalarType, array: str) -> str:

@@ -10,6 +10,7 @@ from fxc.ir.types import PY_INT, ArrayType, ScalarType
 from fxc.ops.metas.layout import is_c_ordered
 from fxc.ops.metas.shapes import same_shape
 
+from ..arrays.elements import TracedVoid
 from ..numbers.python_numbers import number_of_kind
 from ..numbers.traced_int import TracedInt
 from ..session.alternatives import either
@@ -196,6 +197,9 @@ def key(x: object) -> Key | None:
         return key_of(Array(kind_of(value)))
     if is_record(x):
         return Items(_of_traced(x), (Number(PY_INT),))
+    if type(x) is TracedVoid:
+        numbers = tuple(Number(PY_INT) for _ in x._structure_keys())
+        return Items(_of_traced(x), numbers) if x.has_place else None
     if type(x) is Late and x.has_template:
         forms = tuple(map(form_of, x.template.parts_of(x)))
         known = tuple(each for each in forms if each is not None and not is_of_arrays(each))

@@ -11,10 +11,12 @@ from fxc.ir.error_kinds import COUNTED_LIST
 from fxc.ir.graph import Value
 from fxc.ir.types import ArrayType, ScalarType
 
-from ..arrays.sequences import demand_cast, is_a_cast, is_stored
+from ..arrays.dtypes import dtype_of
+from ..arrays.elements import TracedVoid
+from ..arrays.sequences import demand_cast, is_a_cast, is_stored, records_of
 from ..session.refusing import refuse
 from ..session.session import current
-from ..values.operands import dtype_of, operand, record, wrap
+from ..values.operands import operand, record, wrap
 from ..values.rows import ListArray
 from .differing import Differing
 from .form import (
@@ -31,6 +33,7 @@ from .form import (
     types_of,
     types_of_option,
 )
+from .structures import Structure
 from .truths import flag_of
 
 
@@ -67,10 +70,16 @@ def dtype_as_places(form: Form) -> np.dtype | None:
 def as_array(form: Form, arrays: Sequence[Value], dtype: object) -> Any:
     """The array of items that stand in these arrays."""
     match form:
+        case Items(structure, items) if structure.kind is tuple and _is_of_records(dtype):
+            return _array_of_records(items, iter(arrays), dtype_of(dtype))
+        case Items(structure, _) if structure.kind is TracedVoid:
+            return _cast(_elements_at(structure, arrays), (), dtype)
         case Items(structure, items) if structure.kind in (tuple, list):
             return _array_of_rows(items, iter(arrays), dtype)
         case Items(structure, items) if structure.kind is Differing:
             return _array_of_either(items, iter(arrays), dtype)
+        case Union((Items() as each,)):
+            return as_array(each, arrays[1:], dtype)
         case Union(options):
             return _array_of_numbers(options, iter(arrays), dtype)
         case Items() | Constant():
@@ -115,6 +124,30 @@ def array_of_list(
         return found
     made = ListArray(found._value, flag_of(test), None if dtype is None else dtype_of(dtype))
     return type(found)._later_read(made) if not current().region else wrap(made.read())
+
+
+def _is_of_records(dtype: Any) -> bool:
+    return dtype is not None and dtype_of(dtype).names is not None
+
+
+def _array_of_records(items: Sequence[Form], arrays: Iterator[Value], dtype: np.dtype) -> Any:
+    """The same of tuples as records."""
+    names = dtype.names or ()
+    if len(names) != len(items) or any(dtype[name].shape for name in names):
+        raise _refused()
+    columns = [
+        as_array(each, [next(arrays) for _ in types_of(each)], dtype[name])
+        for name, each in zip(names, items, strict=True)
+    ]
+    return records_of(columns[0]._value.type.shape, dtype, columns)
+
+
+def _elements_at(structure: Structure, places: Sequence[Value]) -> Any:
+    """The same of records that stand in one array, at these places."""
+    array = structure.keys[0][0]
+    if len(places) != 1 or array.type.rank != 1:
+        raise _refused()
+    return wrap(array)[wrap(places[0])]
 
 
 def _array_of_rows(items: Sequence[Form], arrays: Iterator[Value], dtype: object) -> Any:

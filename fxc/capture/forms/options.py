@@ -10,6 +10,7 @@ import numpy as np
 from fxc.ir.graph import Literal, Operand, Value
 from fxc.ir.types import PY_INT, ArrayType, ScalarType
 
+from ..arrays.elements import TracedVoid
 from ..arrays.traced_scalar import TracedScalar
 from ..numbers.traced_int import TracedInt
 from ..values.operands import Traced, array_of, operand, record
@@ -26,9 +27,15 @@ def is_record(x: object) -> bool:
     return isinstance(x, Traced) and x._in_pool
 
 
+def has_keys(x: object) -> bool:
+    """Whether ``x[key]`` is known to be an item: of a record, or of one of NumPy's."""
+    return is_record(x) or type(x) is TracedVoid
+
+
 def is_of_one_type(x: object) -> bool:
     """Whether this is a number, and of which type is known."""
-    return isinstance(x, np.generic) or type(x) in _NUMBERS
+    is_numpys = isinstance(x, np.generic) and not isinstance(x, np.void)
+    return is_numpys or type(x) in _NUMBERS
 
 
 def has_truth(x: object) -> bool:

@@ -16,6 +16,7 @@ from fxc.ir.error_kinds import EXCEPTION, SEVERAL_KINDS
 from fxc.ir.graph import Operand
 
 from ..arrays.deferring import computes, left_to
+from ..arrays.elements import check_distinct
 from ..arrays.ufuncs import call_ufunc
 from ..numbers.python_numbers import as_scalar, to_python
 from ..session.refusing import refusal, refuse
@@ -34,6 +35,7 @@ from .options import (
     both_hold,
     flag_operand,
     graph_type,
+    has_keys,
     has_truth,
     holds_not,
     is_of_one_type,
@@ -115,7 +117,8 @@ class Several(TakesUfuncs, Traced):
             for one, y in options_in(other):
                 if is_record(x) and is_record(y):
                     flags.append(both_hold(both_hold(flag, one), variable_of(operand(x.is_(y)))))
-                elif x is y is None:
+                check_distinct(x, y)
+                if x is y is None:
                     flags.append(both_hold(flag, one))
         found = one_holds(flags)
         return found if type(found) is bool else to_python(found)
@@ -223,7 +226,7 @@ class Several(TakesUfuncs, Traced):
         if self.is_text and len({len(x) for _, x in self.options}) == 1:
             indexed = current().door.indexed
             return _flattened([(flag, indexed(x)[key]) for flag, x in self.options])
-        found = self.only(lambda x: type(x) is tuple or is_record(x))
+        found = self.only(lambda x: type(x) is tuple or has_keys(x))
         return found.of_each(lambda x: x[key]) if type(found) is Several else found[key]
 
     def of_each(self, function: Callable[[Any], Any]) -> Any:
@@ -245,8 +248,10 @@ class Several(TakesUfuncs, Traced):
         return self.of_each(lambda x: getattr(x, name)(*args, **kwargs))
 
     def __setitem__(self, key: object, value: object) -> None:
-        found = self._record()
-        (self._plain() if found is self else found)[key] = value
+        has_items = any(has_keys(x) for _, x in self.options)
+        if type(found := self.only(has_keys) if has_items else self._plain()) is Several:
+            raise self.refused("a store to an item")
+        found[key] = value
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):

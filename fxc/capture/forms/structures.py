@@ -10,7 +10,7 @@ import numpy as np
 from fxc.ir.records import frozen
 
 from ..outside.containers import External
-from ..session.refusing import OBJECTS_APART
+from ..session.refusing import OBJECTS_APART, RECORDS_APART
 from ..session.session import current
 from ..staging.jumps import RESULT
 from ..values.maybe_set import UNBOUND, MaybeSet
@@ -181,7 +181,10 @@ def common_structure(x: object, y: object, name: str) -> Structure | None:
     if None in structures:
         return joint_structure(both, structures)
     if len({(each.kind, each.keys) for each in structures if each is not None}) > 1:
-        return None
+        if RECORDS_APART in current().requests:
+            return None
+        wider, *others = {each._wider_keys() if isinstance(each, Traced) else None for each in both}
+        return None if wider is None or others else Structure(type(both[0]), wider)
     return max(structures, key=lambda each: each is not None and each.joined, default=None)
 
 
@@ -259,7 +262,7 @@ def fields_of(x: object, structure: Structure) -> Sequence[Any]:
     if x is UNBOUND:
         return (UNBOUND,) * len(structure.keys)
     if structure.is_traced:
-        return structure.kind._structure_items(x)  # type: ignore[attr-defined,no-any-return]
+        return structure.kind._items_by(structure.keys, x)  # type: ignore[attr-defined,no-any-return]
     if isinstance(x, tuple | list):
         return x
     return tuple((x if type(x) is dict else vars_of(x)).values())

@@ -17,11 +17,12 @@ from fxc.ops.custom import NotLearnt, current_epoch, definitions
 from fxc.ops.foreign_results import Unlearnable
 from fxc.ops.table import TABLE
 
+from ..arrays.dtypes import dtype_of
 from ..numbers.dims import dim_of, known_int
 from ..session.refusing import refusal
 from ..session.session import Session, current
 from ..values.objects import Args, Kwargs
-from ..values.operands import Traced, constant, dtype_of, operand, type_of, wrap, wrap_all
+from ..values.operands import Traced, constant, operand, type_of, wrap, wrap_all
 from .foreign import with_sizes_as_now
 
 

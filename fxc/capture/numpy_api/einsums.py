@@ -15,10 +15,11 @@ from fxc.ir.symbols import Dim
 from fxc.ops.metas.shapes import same_dim, same_shape
 
 from ..arrays import shaping
+from ..arrays.dtypes import dtype_of
 from ..arrays.ufuncs import writable
 from ..session.refusing import refuse
 from ..session.session import current
-from ..values.operands import array_value, dtype_of, kind_of, record, wrap
+from ..values.operands import array_value, kind_of, record, wrap
 from .numpy_source import run_source
 
 _LETTERS = string.ascii_uppercase + string.ascii_lowercase  # as NumPy counts numbers

@@ -13,6 +13,7 @@ from fxc.ir.symbols import Dim
 from fxc.ops.metas.shapes import normalize_axis, same_shape
 
 from ..arrays import creation, shaping
+from ..arrays.dtypes import dtype_of
 from ..arrays.ufuncs import writable
 from ..numbers.dims import axis_number, dim_of
 from ..numbers.python_numbers import scalar_of, to_int
@@ -20,15 +21,7 @@ from ..numbers.traced_int import wrap_dim
 from ..session.refusing import refuse
 from ..session.session import current
 from ..values.identity import has_grown
-from ..values.operands import (
-    Traced,
-    array_value,
-    dtype_of,
-    has_traced,
-    operand,
-    record,
-    wrap,
-)
+from ..values.operands import Traced, array_value, has_traced, operand, record, wrap
 
 
 def concatenate(

@@ -22,6 +22,7 @@ from fxc.ops.effects import fresh_source
 from fxc.ops.metas.layout import is_c_ordered
 from fxc.ops.metas.shapes import broadcast_shapes
 
+from ..arrays.indexing import check_without_gaps
 from ..guards.program import Source
 from ..numbers.dims import dim_of, dims_of, known_int
 from ..session.refusing import refusal, refuse
@@ -315,6 +316,7 @@ def _shuffle(self: TracedGenerator, x: object, axis: object = 0) -> None:
     if not isinstance(x, Traced) or not isinstance(type_of(operand(x)), ArrayType):
         raise refuse(RANDOM, "a random shuffle of anything but an array")
     value = operand(x)
+    check_without_gaps(value)  # type: ignore[arg-type]
     more = "" if axis == 0 else f", {known_int(axis, 'an axis')}"
     x[...] = self._drawn(f"shuffled(g, x0{more})", (value,), None, _dims(value))  # type: ignore[index]
 

@@ -87,6 +87,7 @@ VIEWS_BY_SIZES = Request("views by reshape", How.BY_SIZES)
 ROWS_BY_PYTHON = Request("rows of lists", How.BY_PYTHON)
 UPDATES_BY_PYTHON = Request("what C code writes", How.BY_PYTHON)  # unless that is known
 OBJECTS_APART = Request("objects", How.APART)
+RECORDS_APART = Request("records of several arrays", How.APART)
 
 
 def constants(labels: Iterable[str]) -> Requests:

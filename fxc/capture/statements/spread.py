@@ -12,7 +12,8 @@ from ..forms.structures import Structure, items_of, joint_structure, names_of, s
 from ..forms.variables import described
 from ..lists.texts import UnknownText, refused
 from ..regions.structured import Variables
-from ..session.refusing import refuse
+from ..session.refusing import RECORDS_APART, Respecialise, refuse
+from ..session.session import current
 from ..staging.jumps import RESULT
 from ..values.maybe_set import UNBOUND
 from ..values.operands import Traced
@@ -85,6 +86,9 @@ class Spread:
         if x is not UNBOUND and structure_of(x, name) != structure and not structure.takes(x):
             if isinstance(x, UnknownText) or issubclass(structure.kind, UnknownText):
                 raise refused("another one in the next iteration")
+            may_be_apart = isinstance(x, Traced) and x._wider_keys() is not None
+            if may_be_apart and RECORDS_APART not in current().requests:
+                raise Respecialise(RECORDS_APART)  # as indices, not as views
             raise refuse(
                 LOOP_VARIABLE,
                 f"{described(name)} is {structure.text} in one iteration of this loop, and "

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from fxc.ir.boxed_dtypes import element_dtype, is_boxed, is_without_unit
+from fxc.ir.boxed_dtypes import element_dtype, is_boxed
 from fxc.ir.error_kinds import OPERAND, TEXT
 from fxc.ir.graph import ArrayConstant, Literal, Operand, Value
 from fxc.ir.later import import_later
@@ -97,6 +97,15 @@ class Traced:
     def _structure_items(x: object) -> tuple[Any, ...]:
         """The items of such a value, or of what may stand for one."""
         raise NotImplementedError
+
+    @classmethod
+    def _items_by(cls, keys: tuple[object, ...], x: object) -> tuple[Any, ...]:
+        """The same, of a structure with these keys."""
+        return cls._structure_items(x)
+
+    def _wider_keys(self) -> Any:
+        """Keys of a structure that values with other keys have, too; None if there is none."""
+        return None
 
     def _stored_as(self, dtype: np.dtype) -> Any:
         """What stands for this value where it is stored into an array."""
@@ -314,17 +323,6 @@ def plain_number(x: int | float) -> Any:
 def numpys_operand(x: Any) -> Operand:
     """The operand as NumPy takes it: a number of a derived class may be none of Python's there."""
     return operand(np.asarray(x)[()] if is_derived(x) and derived_decide() else x)
-
-
-def dtype_of(dtype: Any) -> np.dtype:
-    """The dtype that the user's program asks for; graphs may know nothing of it."""
-    if isinstance(dtype, Traced) and issubclass(dtype.__class__, str):
-        dtype = dtype._known()  # type: ignore[attr-defined]
-    found: np.dtype = np.dtype(np.void if isinstance(dtype, list | tuple | dict) else dtype)
-    if not is_known(found) or is_without_unit(found):
-        named = "a structured dtype" if found == np.void else f"dtype {found}"
-        raise refuse(OPERAND, f"an array of {named}")
-    return found
 
 
 def constant(array: np.ndarray) -> Value:

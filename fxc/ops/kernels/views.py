@@ -43,6 +43,10 @@ def _field(x: Any, names: tuple[str, ...]) -> Any:
     return x
 
 
+def _fields(x: Any, names: tuple[str, ...]) -> Any:
+    return x[list(names)]
+
+
 def _bitcast(x: Any, dtype: np.dtype) -> Any:
     return x.view(dtype)
 
@@ -132,6 +136,7 @@ KERNELS: dict[str, Callable[..., Any]] = {
     "broadcast": _broadcast,
     "field": _field,
     "array_field": _field,
+    "fields": _fields,
     "bitcast": _bitcast,
     "regroup_bytes": _bitcast,
     "regroup_bytes_copy": _regroup_bytes_copy,

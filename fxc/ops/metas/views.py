@@ -245,6 +245,15 @@ def field(x: Operand, names: tuple[str, ...]) -> Type:
     return replace(made, writeable=kind.writeable, aligned=is_aligned)
 
 
+def fields(x: Operand, names: tuple[str, ...]) -> Type:
+    """``x[["a", "b"]]`` of records: a view of them as records of these fields."""
+    kind = _as_array(x)
+    found = kind.dtype[list(names)]
+    is_aligned = kind.aligned or alignment(found) == 1
+    made = array_type(known_dtype(found), kind.shape, kind.strides)
+    return replace(made, writeable=kind.writeable, aligned=is_aligned)
+
+
 def bitcast(x: Operand, dtype: np.dtype) -> Type:
     """``x.view(dtype)`` with elements of the same size."""
     kind = _as_array(x)
@@ -372,6 +381,7 @@ METAS: dict[str, View] = {
     "imag": part,
     "field": field,
     "array_field": field,
+    "fields": fields,
     "bitcast": bitcast,
     "regroup_bytes": regroup_bytes,
     "as_strided": as_strided,

@@ -53,6 +53,14 @@ def _array_fields() -> Iterator[Make]:
         yield lambda n=names: (np.ones((3, 2), dtype)[::-1, 1], n)  # type: ignore[misc]
 
 
+def _several_fields() -> Iterator[Make]:
+    inner = np.dtype([("n", "i4"), ("z", "c16")])
+    dtype = np.dtype([("x", "f8"), ("t", "M8[s]"), ("in", inner), ("n", "i2")])
+    for names in (("x", "in"), ("n", "t"), ("t",), dtype.names or ()):
+        yield lambda n=names: (np.zeros((3, 2), dtype), n)  # type: ignore[misc]
+        yield lambda n=names: (np.ones((3, 2), dtype)[::-1, 1], n)  # type: ignore[misc]
+
+
 def _index(*axes: tuple[int, int, int]) -> tuple[tuple[SliceSpec, ...]]:
     return (tuple(SliceSpec(*axis) for axis in axes),)
 
@@ -105,6 +113,7 @@ SAMPLES: dict[str, Source] = {
     "imag": _parts,
     "field": _fields,
     "array_field": _array_fields,
+    "fields": _several_fields,
     "bitcast": _same_sizes,
     "reinterpret": _same_sizes,
     "regroup_bytes": _other_sizes,
