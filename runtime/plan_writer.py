@@ -26,6 +26,7 @@ from fxc.ir.types import ScalarType, layout_model
 from .recipe import GivenArg, NativeStep, NumpyStep, Recipe, Slot, SlotArg
 
 _FIRST_LINE = 2  # of the body in the source of a plan
+_OWN = 0x1 | 0x4 | 0x100 | 0x400  # flags: in C order, memory of its own, aligned, writeable
 
 
 class PlanWriter:
@@ -50,10 +51,20 @@ class PlanWriter:
             for name in step.outs
             if self._may_be_given(self.slots[name])
         }
+        self.perhaps_given = {
+            name
+            for step in numpy_steps
+            for name in step.may_give
+            if self._is_new(self.slots[name]) and _in_order(self.slots[name])
+        }
+        runs = any(isinstance(step, NativeStep) for step in recipe.steps)
+        self.unread = set() if runs else {*recipe.sizes.values()} - {*recipe.results}
 
     def _may_be_given(self, slot: Slot) -> bool:
-        is_new = bool(slot.shape) and slot.input is None and slot.room is None
-        return is_new and (slot.gaps or _in_order(slot))
+        return self._is_new(slot) and slot.room is None and (slot.gaps or _in_order(slot))
+
+    def _is_new(self, slot: Slot) -> bool:
+        return bool(slot.shape) and slot.input is None
 
     def constant(self, stem: str, value: object) -> str:
         if not stem.isidentifier():  # the name of an operator
@@ -188,7 +199,8 @@ class PlanWriter:
             shape = slot.shape if slot.room is None else (slot.room,)
             sizes = {name for dim in shape for name in symbols_of(dim)}
             is_known = slot.input is not None or sizes <= self.symbols.keys()
-            if is_known and slot.name not in self.slot_names and slot.name not in self.given:
+            is_given = slot.name in self.given | self.perhaps_given | self.unread
+            if is_known and slot.name not in self.slot_names and not is_given:
                 self._allocate(slot)
 
     def _allocate(self, slot: Slot) -> None:
@@ -231,7 +243,7 @@ class PlanWriter:
 
     def _settle(self, slot: Slot) -> None:
         """Give a result the size that has been counted: an array of its own, in its own memory."""
-        if slot.room is None:
+        if slot.room is None or slot.name in self.perhaps_given:
             return
         name = self.slot_names[slot.name]
         if slot.order == tuple(range(len(slot.shape))):
@@ -248,7 +260,7 @@ class PlanWriter:
     def _exact(self, slot: Slot) -> str:
         """The array of a slot, for NumPy: of the size that has been counted."""
         name = self.slot_names[slot.name]
-        if slot.room is None:
+        if slot.room is None or slot.name in self.perhaps_given:
             return name
         shape = [slot.shape[axis] for axis in slot.order]
         found = f"{name}[:{self.dim(product(shape))}].reshape({self.shape(shape)})"
@@ -265,6 +277,8 @@ class PlanWriter:
             case (single,) if single in self.given:
                 self.slot_names[single] = f"m{len(self.slot_names)}"
                 self.add(f"{self.slot_names[single]} = {kernel}({given})")
+            case (single,) if step.size is None and single in self.perhaps_given:
+                self._take(single, f"{kernel}({given})", step.args)
             case outs if step.into:
                 slots = ", ".join(self._exact(self.slots[out]) for out in outs)
                 slots = slots if len(outs) == 1 else f"({slots})"
@@ -277,13 +291,27 @@ class PlanWriter:
                     symbol, slot = step.size
                     self.symbols[symbol] = f"s{len(self.symbols)}"
                     self.add(f"{self.symbols[symbol]} = len(parts[0])")
-                    self.add(f"{self.slot_names[slot]}[...] = {self.symbols[symbol]}")
+                    if slot not in self.unread:
+                        self.add(f"{self.slot_names[slot]}[...] = {self.symbols[symbol]}")
                 for place, out in enumerate(outs):
                     if out in self.given:
                         self.slot_names[out] = f"m{len(self.slot_names)}"
                         self.add(f"{self.slot_names[out]} = parts[{place}]")
+                    elif out in self.perhaps_given:
+                        self._take(out, f"parts[{place}]", step.args)
                     else:
                         self.add(f"{self._exact(self.slots[out])}[...] = parts[{place}]")
+
+    def _take(self, out: str, found: str, args: Sequence[object]) -> None:
+        """Take an array that NumPy has made, or a copy where it is not one of its own."""
+        name = self.slot_names[out] = f"m{len(self.slot_names)}"
+        dtype = self.constant("dtype", self.slots[out].dtype)
+        self.constants["array"] = np.array
+        given = [self.slot_names[arg.name] for arg in args if isinstance(arg, SlotArg)]
+        others = "".join(f" or {name} is {each}" for each in dict.fromkeys(given))
+        self.add(f"{name} = {found}")
+        self.add(f"if {name}.flags.num & {_OWN} != {_OWN} or {name}.dtype is not {dtype}{others}:")
+        self.add(f"    {name} = array({name}, {dtype}, order='C')")
 
     def _argument(self, arg: object) -> str:
         match arg:

@@ -77,8 +77,9 @@ class NumpyStep:
 
     With a ``size`` they are listed in any case, and the size of the first is the value of that
     symbol, which goes into that slot. An array that a ``fresh`` one gives is new; in C order, or
-    with gaps, it is the slot. One that is ``into`` takes the slots as its ``out``; the
-    first of them may be the memory of a slot that is read for the last time, ``reuses``.
+    with gaps, it is the slot. Those that one ``may_give`` are what it gives if that turns out to be
+    new. One that is ``into`` takes the slots as its ``out``; the first of them may be the memory of
+    a slot that is read for the last time, ``reuses``.
     """
 
     op: str
@@ -87,6 +88,7 @@ class NumpyStep:
     outs: tuple[str, ...]
     size: tuple[str, str] | None = None
     fresh: bool = False
+    may_give: tuple[str, ...] = ()
     into: bool = False
     reuses: str = ""
     site: Site | None = None

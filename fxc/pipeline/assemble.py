@@ -39,7 +39,7 @@ from fxc.native.pointer_table import Entry, TableObjects, table_of
 from fxc.ops.effects import direct
 from fxc.ops.foreign_calls import gives_new
 from fxc.ops.kernels import compiled_kernel_of, kernel_of, writing_kernel_of
-from fxc.ops.operators import EFFECTS
+from fxc.ops.operators import EFFECTS, Tag
 from fxc.ops.table import TABLE
 from fxc.runtime.engine import Engine
 from fxc.runtime.features import converts_halves, permutes
@@ -238,9 +238,26 @@ def _steps(module: Module, engine: Engine) -> Iterator[NativeStep | NumpyStep]:
                 else:
                     kernel = _kernel(stmt)
                     fresh = gives_new(kernel) and stmt.size is None
+                    may_give = () if fresh else _given_by(module.program, place)
                     yield NumpyStep(
-                        stmt.op, kernel, args, stmt.outs, stmt.size, fresh=fresh, site=site
+                        stmt.op, kernel, args, stmt.outs, stmt.size, fresh, may_give, site=site
                     )
+
+
+def _given_by(program: Program, place: int) -> tuple[str, ...]:
+    """The storages of which nobody knows before they hold what a function of NumPy's gives."""
+    stmt, buffers = program.body[place], program.buffers
+    assert isinstance(stmt, Boxed)
+    if TABLE[stmt.op].tag is not Tag.OPAQUE:
+        return ()
+    before = _storages(program, program.body[:place])
+    outs = [out for out in stmt.outs if buffers[out].storage == out and out not in before]
+    return tuple(outs)
+
+
+def _storages(program: Program, stmts: Sequence[Stmt]) -> set[str]:
+    """The storages that statements touch."""
+    return {program.buffers[name].storage for names in touched(stmts) for name in names}
 
 
 def _reused(program: Program, place: int) -> str:
@@ -253,12 +270,9 @@ def _reused(program: Program, place: int) -> str:
     if not isinstance(function, np.ufunc) or function.signature is not None:
         return ""
 
-    def storages(stmts: Sequence[Stmt]) -> set[str]:
-        return {buffers[name].storage for names in touched(stmts) for name in names}
-
-    if out.storage != out.name or out.storage in storages(program.body[:place]):
+    if out.storage != out.name or out.storage in _storages(program, program.body[:place]):
         return ""
-    later = storages(program.body[place + 1 :])
+    later = _storages(program, program.body[place + 1 :])
     for arg in stmt.args:
         if not isinstance(arg, BufferArg) or arg.scalar or arg.steps:
             continue

@@ -16,7 +16,7 @@ from .accesses import storages
 from .bounds import counter_ranges, measured_sizes, room_of
 from .boxed_args import boxed_buffers
 from .program import Program, is_cut
-from .statements import Bind, Boxed, Stmt
+from .statements import Bind, Boxed, Load, Stmt
 
 
 def with_cuts(program: Program) -> Program:
@@ -43,8 +43,13 @@ def pieces(program: Program) -> Iterator[tuple[int, int]]:
             if end > first:
                 yield first, end
             first = place + 1
-    if len(program.body) > first:
+    if not all(map(_is_of_caller, program.body[first:])):
         yield first, len(program.body)
+
+
+def _is_of_caller(stmt: Stmt) -> bool:
+    """Whether a statement only reads a size that the caller has."""
+    return isinstance(stmt, Load) or (isinstance(stmt, Bind) and not stmt.cuts)
 
 
 def arrays_apart(program: Program) -> list[str]:

@@ -356,3 +356,35 @@ def test_calls_keep_the_memory_of_those_before(tmp_path):
     """
     first, *_, last = map(int, words_after(code, tmp_path))
     assert last < 100 < first
+
+
+def test_what_numpy_gives_is_not_copied():
+    """Nor is room made for as many elements as there may be, where NumPy counts them."""
+    x = np.arange(6.0)
+
+    def program(x):
+        return np.interp(x, [0.0, 9.0], [1.0, 2.0]), np.linalg.inv(x[:4].reshape(2, 2))
+
+    compiled = fxc.compile(program, fullgraph=True)
+    for found, plain in zip(compiled(x), program(x), strict=True):
+        assert found.tobytes() == plain.tobytes()
+        assert found.flags.owndata
+    assert "[...]" not in compiled.inspect(x).plan
+    counts = fxc.compile(lambda i: np.bincount(i), fullgraph=True)
+    plan = counts.inspect(np.arange(3)).plan
+    assert "empty" not in plan
+    assert "entry" not in plan
+    assert (counts(np.array([3, 3])) == [0, 0, 0, 2]).all()
+
+
+@pytest.mark.parametrize(
+    "odd", [lambda x, *_: x, lambda x, *_: x.T, lambda x, *_: x.astype("f4"), lambda x, *_: x[:]]
+)
+def test_what_is_no_array_of_its_own_is_copied(odd, monkeypatch):
+    monkeypatch.setattr("fxc.pipeline.assemble.compiled_kernel_of", lambda name: odd)
+    x = np.arange(4.0).reshape(2, 2)
+    found = fxc.compile(lambda x: np.linalg.inv(x), fullgraph=True)(x)
+    assert found is not x
+    assert found.flags.c_contiguous
+    assert found.flags.owndata
+    assert found.dtype == np.float64

@@ -222,6 +222,6 @@ def _repeat_each(array: Any, repeats: Any, along: int) -> Any:
         raise ValueError(f"operands could not be broadcast together with shape {counts.shape}")
     current().record("try_demand", operand(np.all(counts >= 0)))
     ends = np.cumsum(counts)
-    return np.take(
-        array, np.searchsorted(ends, creation.arange(ends[-1]), side="right"), axis=along
-    )
+    steps = creation.zeros(ends[-1] + 1, np.intp)
+    np.add.at(steps, ends, 1)  # an entry that is not repeated ends where the one before does
+    return np.take(array, np.cumsum(steps[:-1]), axis=along)
