@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from fxc.ir.bounds import decide
 from fxc.ir.records import frozen, replace
 from fxc.ir.size_functions import rename_computed, substitute
-from fxc.ir.symbols import Dim, computed_in
+from fxc.ir.symbols import Dim
 
-from .addressing import byte_offset, linearised, step_of
+from .addressing import byte_offset, linearised, split, step_of, varies
 from .buffers import Atom, Idx
 from .program import Program
 from .statements import (
@@ -173,7 +173,8 @@ def elements_apart(program: Program, stmt: Load | Store, var: str) -> int:
     """How many elements lie from one lane to the next, if more than one; 0 if that is not known."""
     offset = byte_offset(program.buffers[stmt.buffer], stmt.index)
     size = stmt.dtype.itemsize
-    step = 0 if computed_in(offset) else step_of(offset, var)
+    known, multiples = split(offset)
+    step = 0 if any(varies(atom, var) for atom, _ in multiples) else step_of(known, var)
     if not isinstance(step, int) or step % size or abs(step) <= size:
         return 0
     return step // size

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from fxc.ir.symbols import Dim, computed_in
+from fxc.ir.symbols import Dim
 
 from .accesses import elements_apart
 from .addressing import byte_offset
@@ -72,6 +72,6 @@ def _from(program: Program, first: Load | Store, other: Load | Store, var: str) 
         return None
     offset = byte_offset(there, other.index)
     distance: Dim = offset - byte_offset(here, first.index)
-    if computed_in(offset) or not isinstance(distance, int) or distance % first.dtype.itemsize:
+    if not isinstance(distance, int) or distance % first.dtype.itemsize:
         return None
     return distance // first.dtype.itemsize

@@ -143,6 +143,21 @@ def test_nothing_is_loaded_one_by_one(function: Any, shape: tuple[int, ...]) -> 
     assert "load <8 x double>" in body
 
 
+def test_where_the_first_lane_is_may_be_computed() -> None:
+    """Segments that indices give, of rows of few elements."""
+
+    def function(x: Any, indices: Any) -> Any:
+        return np.maximum.reduceat(x, indices), np.minimum.reduceat(x[:, ::-1], indices)
+
+    compiled = fxc.compile(function, fullgraph=True)
+    for columns in (2, 3, 5):
+        x = RNG.random((300, columns))
+        x[RNG.integers(0, 300, 9), 0] = np.nan
+        for indices in ([0, 37, 200, 90], [299, 0], [5, 5, 6]):
+            given = (x, np.array(indices))
+            assert not difference(run(function, given), run(compiled, given))
+
+
 def test_what_is_stored_in_turns_is_stored_whole() -> None:
     llvm = fxc.compile(_interleaved).inspect(RNG.random(80)).llvm
     assert llvm.count("store <8 x double>") % 3 == 0
