@@ -296,7 +296,10 @@ def read_back_graph(name: str, args: tuple[Any, ...]) -> Graph:
     return functional([DISPATCHER.ops.type_of(each) for each in (x, source)], body)
 
 
-@pytest.mark.parametrize("name", sorted(op.name for op in TABLE if op.role == "scatter"))
+SCATTERS = sorted(op.name for op in TABLE if op.role == "scatter")
+
+
+@pytest.mark.parametrize("name", [name for name in SCATTERS if name != "fields_scatter"])
 def test_every_view_group_follows_the_same_algebra(name: str) -> None:
     names = set()
     for sample in samples(TABLE[name]):
@@ -306,6 +309,21 @@ def test_every_view_group_follows_the_same_algebra(name: str) -> None:
         results = [evaluate(each, sample.args[:2], kernel_of)[0] for each in (graph, found)]
         assert results[0].tobytes() == results[1].tobytes()
     assert ("positive", "negative") in names
+
+
+def test_fields_follow_it_too() -> None:
+    """Of records there are no negative ones."""
+    (make, *_) = samples(TABLE["fields_scatter"])
+
+    def body(ops: Any, x: Any, y: Any) -> Any:
+        names = make.args[2]
+        return ops.fields_copy(ops.fields_scatter(x, ops.copy(y, order="C"), names), names)
+
+    graph = functional([DISPATCHER.ops.type_of(each) for each in make.args[:2]], body)
+    found = simplify(graph)
+    assert "fields_copy" not in ops_of(found)
+    results = [evaluate(each, make.args[:2], kernel_of)[0] for each in (graph, found)]
+    assert (results[0] == results[1]).all()
 
 
 def test_reading_back_what_was_scattered_to_one_element_is_kept() -> None:
