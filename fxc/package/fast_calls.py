@@ -158,6 +158,7 @@ class _Writer:
         sizes = [self.symbols[name] for name in shown["sizes"]]
         given = f"pack_arrays({', '.join(addresses)}), pack_sizes({', '.join(sizes)})"
         lines.append(f"status = entry({given}, pack({', '.join(numbers)}), table)")
+        lines += ["keep(m)"] if shown["arena"] else []
         lines.append("if status: fail(status)")
         leaves = [self.leaf(leaf, arrays) for leaf in shown["outputs"]]
         if shown["counted"]:

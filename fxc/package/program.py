@@ -30,6 +30,7 @@ _ALONE = ctypes.CFUNCTYPE(*_TYPES)  # without the interpreter lock
 _LOOKING = ctypes.PYFUNCTYPE(*_TYPES)
 _DATA = object.__basicsize__  # where an array has the address of its first element
 _ALIGNED = 64  # bytes, of temporaries
+_MOST_KEPT = 1 << 26  # bytes
 
 
 def program_of(
@@ -66,6 +67,7 @@ class LoadedProgram:
         self._entry = (_LOOKING if looks else _ALONE)(code.address(manifest["entry"]))
         self._slots = [_slot(shown) for shown in shown["slots"]]
         self._arena = shown["arena"]
+        self._room = _Room()
         self._sizes: list[str] = shown["sizes"]
         numbers = shown["numbers"]
         self._numbers = [(place, part) for place, part, _ in numbers]
@@ -102,7 +104,8 @@ class LoadedProgram:
             "pack": self._pack,
             "pack_sizes": self._pack_sizes,
             "pack_arrays": self._pack_arrays,
-            "arena": _arena,
+            "arena": self._room.take,
+            "keep": self._room.keep,
             "fail": self._raise,
         }
         self._call = self.general
@@ -114,7 +117,7 @@ class LoadedProgram:
         """A call of any kind that the program takes, or that it refuses."""
         inputs, known = self._arguments.inputs_of(args, kwargs)
         arrays = [slot(inputs, known) for slot in self._slots]
-        arena = _arena(size_of(self._arena, known)) if self._arena else None
+        arena = self._room.take(size_of(self._arena, known)) if self._arena else None
         addresses = [*map(_address, arrays), 0 if arena is None else _address(arena)]
         status = self._entry(
             self._pack_arrays(*addresses),
@@ -122,6 +125,8 @@ class LoadedProgram:
             self._pack(*[_part(inputs[place], part) for place, part in self._numbers]),
             self._pointers,
         )
+        if arena is not None:
+            self._room.keep(arena)
         if status:
             self._raise(status)
         for name, place in self._counted:
@@ -212,11 +217,29 @@ def _model(dtype: np.dtype, order: list[int]) -> np.ndarray:
     return np.lib.stride_tricks.as_strided(np.empty(1, dtype), shape, strides)
 
 
-def _arena(size: int) -> np.ndarray:
-    """Memory for temporaries, which begins at a cache line."""
-    whole = np.empty(size + _ALIGNED, np.uint8)
-    skip = -_address(whole) % _ALIGNED
-    return whole[skip : skip + size]
+class _Room:
+    """Memory for temporaries, which begins at a cache line. That of a call is kept for the next
+    one: new memory may take longer than the program.
+    """
+
+    def __init__(self) -> None:
+        self._kept: list[np.ndarray] = []
+
+    def take(self, size: int) -> np.ndarray:
+        """Memory of so many bytes, or more, which nobody else has."""
+        try:
+            kept = self._kept.pop()
+        except IndexError:  # it is the first call, or another thread has it
+            kept = np.empty(0, np.uint8)
+        if len(kept) >= size:
+            return kept
+        whole = np.empty(size + _ALIGNED, np.uint8)
+        skip = -_address(whole) % _ALIGNED
+        return whole[skip : skip + size]
+
+    def keep(self, arena: np.ndarray) -> None:
+        if not self._kept and len(arena) <= _MOST_KEPT:
+            self._kept.append(arena)
 
 
 def _part(number: Any, part: str) -> Any:

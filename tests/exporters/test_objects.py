@@ -336,6 +336,29 @@ def test_threads_call_it_at_the_same_time(tmp_path: Path) -> None:
     assert found == [True] * 100
 
 
+def strip(u):
+    v = u.copy()
+    for _ in range(3):
+        v[1:-1] += 0.25 * (v[2:] - 2 * v[1:-1] + v[:-2])
+    return v
+
+
+@on_linux
+def test_memory_for_temporaries_is_kept_for_the_next_call(tmp_path: Path) -> None:
+    loaded, program = package(strip, np.zeros(30), folder=tmp_path / "p", dynamic=True)
+    room, seen = loaded._room, set()
+    for size in (30, 200, 200, 40):
+        u = np.random.default_rng(size).random(size)
+        assert loaded(u).tobytes() == program(u).tobytes()
+        (kept,) = room._kept
+        seen.add(id(kept))
+    assert len(seen) == 2  # it has grown once
+    taken = room.take(len(kept))  # by another thread
+    u = np.arange(50.0)
+    assert loaded(u).tobytes() == program(u).tobytes()
+    assert room._kept[0] is not taken
+
+
 # ------------------------------------------------------------------ without fxc
 
 
