@@ -361,6 +361,10 @@ class PlanWriter:
     def _viewed(self, array: str, steps: Sequence[ViewStep]) -> str:
         """A view of an array as a Python expression."""
         for step in steps:
+            if step.op == "slice" and all(type(s.step) is int and s.step > 0 for s in step.args[0]):
+                parts = [f"{self.dim(s.start)}:{self.dim(s.stop)}:{s.step}" for s in step.args[0]]
+                array = f"{array}[{', '.join((*parts, '...'))}]"
+                continue
             kernel = self.constant(step.op, self.recipe.view_kernels[step.op])
             given = "".join(f", {self._argument(arg)}" for arg in step.args)
             array = f"{kernel}({array}{given})"

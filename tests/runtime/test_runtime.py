@@ -377,6 +377,25 @@ def test_what_numpy_gives_is_not_copied():
     assert (counts(np.array([3, 3])) == [0, 0, 0, 2]).all()
 
 
+def test_numpy_is_given_slices_by_pythons_own_indexing():
+    x = np.arange(24.0).reshape(4, 6)
+
+    def program(x):
+        return (
+            np.sort(x[1:3, ::2], 0),
+            np.sort(x[::-1, 4:], 0),
+            np.sort(x[2:2], 0),
+            np.sort(x[1], 0),
+        )
+
+    compiled = fxc.compile(program, fullgraph=True, dynamic=True)
+    assert "a0[1:3:1, 0:" in compiled.inspect(x).plan
+    for given in (x, x[:, ::-1], x[:3], x.T[:5]):
+        for found, plain in zip(compiled(given), program(given), strict=True):
+            assert (found == plain).all()
+            assert found.strides == plain.strides
+
+
 @pytest.mark.parametrize(
     "odd", [lambda x, *_: x, lambda x, *_: x.T, lambda x, *_: x.astype("f4"), lambda x, *_: x[:]]
 )
