@@ -419,6 +419,8 @@ def test_an_nditer_that_leaves_the_function_is_numpys() -> None:
 
     it, is_finished = fxc.compile(made)(np.arange(3))
     assert (type(it), is_finished) == (np.nditer, True)
+
+
 MADE = [zip, enumerate, reversed, lambda x: map(abs, x), np.ndenumerate]
 
 
