@@ -109,6 +109,24 @@ def with_a_shadowed_name(x):
     return x * range
 
 
+def in_a_branch_that_is_known(p, near):
+    y = p[p > 0]
+    if near > 0:
+        chosen = np.nonzero(np.abs(y - near) < near)[0]
+        top = np.argmax(y)
+        if top not in chosen:
+            chosen = np.append(top, chosen)
+        y = y[chosen]
+    if y.size == 0:
+        return 0
+    return y.sum()
+
+
+def test_what_follows_a_branch_that_is_known():
+    world = [(x8(), 2.0), (x8() * 100, 2.0), (x8() / 10, 2.0), (x8(), -1.0)]
+    compare(lambda: World(in_a_branch_that_is_known, [(x.copy(), near) for x, near in world]))
+
+
 class Model:
     def __init__(self):
         self.x = x8()

@@ -111,6 +111,7 @@ class Session(CountedSizes):
         # Cells and namespaces that the program stores to, by their texts: of all attempts.
         self.outer: dict[str, Any] = {} if outer is None else outer
         self.statements: list[Any] = []  # those being captured, see structured.py
+        self.decided: list[Any] = []  # branches whose tests are known, and that are being run
         self.has_guessed = False  # what C code writes, see Note [Foreign updates]
         self.has_differing = False  # whether a variable is of one type or another
         self.expressions = 0  # regions being recorded that are of no statement

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from fxc.ir.error_kinds import SEVERAL_KINDS
@@ -71,6 +71,7 @@ class Branch(Statement):
         self._ended: set[int] = set()  # the arms that raise
         self._begun = False
         self._reason = ""  # why a result can only be returned
+        self.depth = len(self.session.statements)
         if type(self._test) is not bool:
             self.session.statements.append(self)
 
@@ -83,8 +84,10 @@ class Branch(Statement):
     def advance(self) -> tuple[Any, ...] | None:
         if type(self._test) is bool:
             if self._begun:
+                self.session.decided.remove(self)
                 return None
             self._begun = True
+            self.session.decided.append(self)
             return self._test, *self.handed(self._start)
         if len(self._arms) == 2 and self.wishes.grant(self, 1):
             self._arms, self._ended = [], set()
@@ -191,10 +194,20 @@ class Branch(Statement):
         requests, arrays = self.session.requests, [array_of(x) for x in (left, right)]
         kinds = {(x.type.dtype, x.type.rank) for x in arrays if x is not None}
         ways = WAYS[:1] if None in arrays or len(kinds) > 1 else WAYS
-        branches = (self, *reversed(self.session.statements))
+        lines = [self.line, *self._lines_around()]
         for how in ways if may_ask(requests) else ():
-            for each in branches:
-                if not isinstance(each, Branch):
-                    break
-                if (request := request_for(each.line, how)) not in requests:
+            for line in lines:
+                if (request := request_for(line, how)) not in requests:
                     raise Respecialise(request, error=refusal(SEVERAL_KINDS, self._reason))
+
+    def _lines_around(self) -> Iterator[str]:
+        """The lines of the branches that this one stands in, up to a loop: those with a known test,
+        too, for what follows them may be needed to tell two things apart.
+        """
+        statements = self.session.statements
+        for depth in range(len(statements), -1, -1):
+            known = (each for each in reversed(self.session.decided) if each.depth == depth)
+            yield from (each.line for each in known)
+            if not (depth and isinstance(statements[depth - 1], Branch)):
+                return
+            yield statements[depth - 1].line
