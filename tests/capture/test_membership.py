@@ -127,6 +127,26 @@ def _in_given(x, items):
     return [v in items for v in x], [v for v in x if v not in items]
 
 
+def _of_python_or_numpy(x):
+    found = []
+    for v in x:
+        if v <= 1:
+            share = 0.0
+        elif v > 4:
+            share = 1.0
+        else:
+            share = v / 4
+        found.append(share in (0.0, 1.0) or share not in [0.5, 0.75])
+    return found
+
+
+def test_a_number_of_python_or_of_numpy() -> None:
+    compiled = fxc.compile(_of_python_or_numpy, fullgraph=True)
+    for x in (FLOATS, INTS.astype(float)):
+        assert difference(run(_of_python_or_numpy, [x]), run(compiled, [x.copy()])) == ""
+    assert compiled.cache_info().eager_calls == 0
+
+
 @pytest.mark.parametrize("x", [INTS, FLOATS, np.array([2**53, 3, 0]), INTS.astype(np.int8)])
 @pytest.mark.parametrize(
     "items",

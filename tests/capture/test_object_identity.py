@@ -179,6 +179,27 @@ def test_questions_about_memory():
     compare(lambda: World(looked_at, [(a, b), (a, a), (a[1:], b), (a[2:], a), (a[::2], a[1::2])]))
 
 
+def is_true(x):
+    both, last = bool(x[0] > 0 and x[1] > 2), False
+    for v in x:
+        if v > 3:
+            last = v > 5
+    if both is True:
+        x = x + 1
+    known = (last is True, last is False, last is not False, (x[0] > 0) is True, both is x)
+    return x, both is False, both is bool(x[2] > 0), both is None, known
+
+
+def test_bools():
+    compiled = fxc.compile(is_true, fullgraph=True)
+    for x in (x8(), -x8(), x8() / 8, x8() + 3):
+        expected = is_true(x)
+        for one, other in zip(expected, compiled(x), strict=True):
+            assert type(one) is type(other)
+            np.testing.assert_array_equal(one, other)
+    assert compiled.cache_info().eager_calls == 0
+
+
 def freezes(x):
     y = x * 2
     y.flags.writeable = False

@@ -64,8 +64,12 @@ def identity(a: Any, b: Any) -> Any:
             return one.is_one(other)
     if Several in kinds:
         raise refuse(IDENTITY, "'is' of one of several things", "use ==")
-    if isinstance(a, bool) and isinstance(b, bool):
-        return bool(a) is bool(b)
+    for one, other in both:
+        if type(one) is Mixed and type(other) is bool:
+            _, (holds, number) = one._options()
+            return one.kind is bool and to_bool(np.logical_and(holds, number == other))
+    if isinstance(a, bool) and isinstance(b, bool) and Mixed not in kinds:
+        return a is b or a == b  # there is one object of each
     for one, other in both:
         if type(other) is int and other in _ONE_OBJECT and one.__class__ is int:
             return one == other

@@ -58,6 +58,13 @@ def _by_python(x: object) -> Any:
     return truth(found) if isinstance(found, Traced) else found
 
 
+def number_of(x: object) -> Any:
+    """NumPy's number for one that is Python's or NumPy's, if both have the same dtype; anything
+    else itself.
+    """
+    return x.number if type(x) is Mixed and x.other_dtype is None else x
+
+
 def flag_of(test: object) -> Operand:
     """The truth of a bool or a traced scalar as NumPy's bool."""
     if type(test) is bool:

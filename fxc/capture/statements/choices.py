@@ -26,7 +26,7 @@ from ..forms.form import Form
 from ..forms.joining import joint_form
 from ..forms.options import graph_type, record_of
 from ..forms.several import Several
-from ..forms.truths import flag_of, truth
+from ..forms.truths import flag_of, number_of, truth
 from ..forms.variables import is_same
 from ..lists.texts import Char, code_of
 from ..lists.traced_lists import plain_list
@@ -112,6 +112,7 @@ def contained(door: StatementDoor, x: object, items: Any) -> Any:
         return items.presence(x)
     if type(items) is str:
         return known_text(x) in items
+    x = number_of(x)
     items = plain_list(_read(x, items))
     are_numbers = isinstance(graph_type(items), ArrayType)
     if are_numbers and isinstance(x, Traced | bool | int | float | complex):
@@ -211,8 +212,7 @@ def searched(door: StatementDoor, items: Sequence[object], name: str, x: object)
         return getattr(items, name)(x)
     else:
         _demand_no_nan(x)
-        words = (str, bytes, NoneType)
-        same = asarray([False if type(each) in words else each == x for each in items])
+        same = asarray([type(y) not in (str, bytes, NoneType) and y == x for y in items])
     if name == "count":
         return to_python(same.sum())
     door.session.record("try_demand", flag_of(to_bool(same.any())))  # else it raises ValueError
