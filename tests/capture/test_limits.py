@@ -224,7 +224,7 @@ ROWS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     "a generator that waits inside": (lambda x: [*zip(waiting(x), "ab", strict=False)], (N,)),
     "`int`, `float` and functions of `math` of a complex": (lambda x: int(x[0] * 1j), (N,)),
     "the text (`str`": (shown, (N,)),
-    "`np.errstate` with": (with_errstate, (N * 1.0,)),
+    "`np.errstate` and": (with_errstate, (N * 1.0,)),
     "recursion of some hundred": (lambda x: deep(700, x), (N,)),
     "more than 20,000 operations": (unrolled, (N, [{"weight": k, k: k} for k in range(2000)])),
     "a write in the test of": (mask_of_a_loop, (N - 1.5,)),

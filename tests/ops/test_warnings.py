@@ -613,6 +613,89 @@ def test_what_stands_behind_errstate_is_told() -> None:
     check(nested, (A, B), (A, B))
 
 
+# ------------------------------------------------------------------ filters of warnings inside
+
+FILTERS = [
+    "with warnings.catch_warnings():\n        warnings.simplefilter('ignore')",
+    "with warnings.catch_warnings():\n        warnings.simplefilter('ignore', RuntimeWarning)",
+    "with warnings.catch_warnings(action='ignore'):\n        pass",
+    "with warnings.catch_warnings():\n        warnings.filterwarnings('ignore', category=Warning)",
+]
+FILTERED = [
+    "c = a / b\n        return c",
+    "c = np.nanmean(a * np.nan)\n        return c",
+    "c = np.polyfit(b * 0, a, 2)\n        return c",
+    "c = np.median(a[a > 99])\n        return c",
+    "c = np.log(a[0] - a[0])\n    return c + np.sqrt(-a)",
+]
+
+
+@pytest.mark.parametrize("filter_, body", pairs(FILTERS, FILTERED))
+def test_filters_that_ignore_inside(filter_: str, body: str) -> None:
+    source = f"import warnings\ndef f(a, b):\n    {filter_}\n        {body}\n"
+    f = function(source)
+    compiled = fxc.compile(f, fullgraph=True)
+    for _ in range(3):
+        assert outcome(compiled, (A, B)) == outcome(f, (A, B))
+
+
+def _warns(a: Any) -> Any:
+    with warnings.catch_warnings():
+        if a.size:
+            warnings.simplefilter("ignore", UserWarning)
+        warnings.warn("never")  # noqa: B028
+        warnings.warn("shown", RuntimeWarning)  # noqa: B028
+        a = np.sqrt(a)
+    warnings.warn("shown, too")  # noqa: B028
+    return a
+
+
+def _by_data(a: Any) -> Any:
+    with warnings.catch_warnings():
+        if a[0] > 0:
+            warnings.simplefilter("ignore")
+        return np.log(-a)
+
+
+def _records(a: Any) -> Any:
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        a = np.log(-a)
+    return a, len(found)
+
+
+def _by_text(a: Any) -> Any:
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="divide")
+        return np.log(a * 0) + np.log(-a - 1)
+
+
+@pytest.mark.parametrize("f", [_warns, _by_data, _records, _by_text])
+@pytest.mark.filterwarnings("ignore::fxc.CaptureWarning")
+def test_other_filters_inside(f: Any) -> None:
+    compiled = fxc.compile(f)
+    outcome(compiled, (np.ones(11),))
+    for a in (A, B, -A):
+        assert outcome(compiled, (a,)) == outcome(f, (a,))
+    is_captured = compiled.cache_info().parts == 0 and compiled.cache_info().variants > 0
+    assert is_captured == (f is _warns)
+
+
+@pytest.mark.parametrize("mode", ["raise", "print"])
+def test_filters_where_errors_are_no_warnings(mode: str) -> None:
+    f = function(
+        "import warnings\ndef f(a, b):\n    with warnings.catch_warnings(action='ignore'):\n"
+        "        return a / b\n"
+    )
+    compiled = fxc.compile(f)
+    with np.errstate(divide=mode):  # type: ignore[call-overload]
+        outcome(compiled, (A, B))  # says that it is not captured
+    for _ in range(2):
+        assert outcome(compiled, (A, B)) == outcome(f, (A, B))
+        with np.errstate(divide=mode):  # type: ignore[call-overload]
+            assert outcome(compiled, (A, B)) == outcome(f, (A, B))
+
+
 @pytest.mark.parametrize("mode", ["warn", "raise", "print"])
 def test_errstate_in_other_modes_inside(mode: str) -> None:
     f = function(

@@ -18,7 +18,7 @@ from fxc.ops.table import TABLE
 from ..numbers import traced_int
 from ..outside.outside import Outside
 from ..session.exceptions import check_no_bug
-from ..session.locations import OURS, Ignoring
+from ..session.locations import OURS, Filtering, Ignoring
 from ..session.refusing import refuse
 from ..session.session import Session
 from ..values import objects
@@ -52,7 +52,7 @@ class Catching(Attributes):
 
     def context(self, manager: object) -> Any:
         """``manager`` in ``with manager:``."""
-        if type(manager) is Ignoring:
+        if isinstance(manager, Ignoring | Filtering):
             return manager
         if objects.has_python_method(class_of(manager), "__enter__"):
             return Manager(self, manager, self.trying())

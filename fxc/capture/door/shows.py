@@ -20,7 +20,7 @@ from ..epilogue.epilogue import NoteBuilder
 from ..guards.program import Source
 from ..outside.files import TracedFile
 from ..outside.outside import Outside
-from ..session.locations import is_users, runs_ours, user_frame
+from ..session.locations import are_ignored, is_users, runs_ours, user_frame
 from ..session.refusing import refuse
 from ..values.snapshots import snapshot
 from .formats import Formats
@@ -101,7 +101,7 @@ def show_print(door: Formats, *args: object, **kwargs: object) -> None:
 def show_warning(
     door: Formats,
     message: object,
-    category: object = None,
+    category: Any = None,
     stacklevel: object = 1,
     *more: object,
     **options: object,
@@ -109,6 +109,8 @@ def show_warning(
     """``warnings.warn``."""
     if more or options or type(stacklevel) is not int:
         raise refuse(TEXT, "warnings.warn with these arguments")
+    if are_ignored(type(message) if isinstance(message, Warning) else category or UserWarning):
+        return
     guards = door.outside.guards
     filters = f"{guards.constant(warnings)}.filters"
     if any(each[0] == "error" for each in warnings.filters):

@@ -79,6 +79,7 @@ from .conversions import (
 )
 from .copies import deep, shallow
 from .extremes import extreme, of_items
+from .filters import FILTERS
 from .plain_calls import PlainCalls
 from .shows import show_print, show_warning
 
@@ -240,6 +241,7 @@ SPECIAL: dict[Any, Callable[..., Any]] = {
     copy.copy: shallow,
     copy.deepcopy: deep,
     np.errstate: _errstate,
+    **FILTERS,
     functools.reduce: _reduce,
     len: _len,
     int: of_number("__int__", int_of),

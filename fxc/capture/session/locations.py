@@ -10,7 +10,7 @@ import os
 import sys
 import threading
 from types import CodeType, FrameType, FunctionType
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -122,9 +122,12 @@ def _name_of(frame: FrameType) -> str:
 
 class _Ignored(threading.local):
     kinds: frozenset[str] = frozenset()
+    warnings: tuple[type[Warning], ...] = ()
+    region: int | None = None  # that the ``Filtering`` around stands in
 
 
 _ignored = _Ignored()
+_KINDS = frozenset({"divide", "over", "under", "invalid"})
 
 
 class Ignoring:
@@ -140,6 +143,43 @@ class Ignoring:
 
     def __exit__(self, *error: object) -> None:
         _ignored.kinds = self._before.pop()
+
+
+class Filtering:
+    """``warnings.catch_warnings`` with filters that ignore alone, in a function that is captured,
+    in the region of that number.
+    """
+
+    def __init__(self, region: int, *categories: type[Warning]) -> None:
+        self._region = region
+        self._categories = categories
+        self._before: list[tuple[Any, ...]] = []
+
+    def __enter__(self) -> None:
+        self._before.append((_ignored.kinds, _ignored.warnings, _ignored.region))
+        _ignored.region = self._region
+        for each in self._categories:
+            ignore_warnings(each)
+
+    def __exit__(self, *error: object) -> None:
+        _ignored.kinds, _ignored.warnings, _ignored.region = self._before.pop()
+
+
+def may_filter(region: int) -> bool:
+    """Whether filters that are set in the region of that number are taken back in it."""
+    return _ignored.region == region
+
+
+def ignore_warnings(category: type[Warning]) -> None:
+    """Ignore such warnings, up to the end of the ``Filtering`` around."""
+    _ignored.warnings = (*_ignored.warnings, category)
+    if issubclass(RuntimeWarning, category):
+        _ignored.kinds = _KINDS
+
+
+def are_ignored(category: type[Warning]) -> bool:
+    """Whether nobody is shown such warnings here."""
+    return issubclass(category, _ignored.warnings)
 
 
 def location_of(error: BaseException) -> SourceLocation | None:
