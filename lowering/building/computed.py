@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from fxc.ir.graph import ArrayConstant, Node, Value
+from fxc.ir.graph import OF_PYTHON, ArrayConstant, Node, Value
 from fxc.ir.location import Site
 from fxc.ir.size_functions import hint
 from fxc.ir.size_guards import guard
 from fxc.ir.symbols import Dim, product
-from fxc.ir.types import c_strides
+from fxc.ir.types import ArrayType, c_strides
 from fxc.ops.operators import Tag
 from fxc.ops.table import TABLE
 
@@ -137,11 +137,26 @@ def _must_place(context: Context, node: Node) -> bool:
     cost = context.weights[value]
     if cost > context.machine.costs.inline_weight or TABLE[node.op].raises:
         return True
-    if scope.last_use.get(value) == NEVER:
+    if scope.last_use.get(value) == NEVER or _is_told_apart(context, node):
         return True
     if scope.uses.get(value, 0) > 1:
         return cost > 1 or len(context.reads_of(value)) > 1
     return context.is_work(value) and _is_stretched(context, value)
+
+
+def _is_told_apart(context: Context, node: Node) -> bool:
+    """Whether of the flags that it sets more, or less, is told than of those of who reads it last:
+    each is computed in a nest of its own. See Note [Floating-point flags].
+    """
+    if not isinstance(node.output.type, ArrayType):
+        return False
+    value, scope = node.output, context.scope
+    while (place := scope.last_use.get(value, NEVER)) != NEVER:
+        reader = scope.nodes[place]
+        if TABLE[reader.op].tag is not Tag.VIEW:
+            return reader.quiet != node.quiet and not reader.quiet >= OF_PYTHON
+        value = reader.output
+    return False
 
 
 def _is_stretched(context: Context, value: Value) -> bool:

@@ -9,24 +9,20 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from fxc.ir.flag_bits import DIVIDE, FLAG_KINDS, HAS_FLAGS, INVALID, OVERFLOW, UNDERFLOW
-from fxc.ir.graph import OF_PYTHON
 
 from ..nests.accesses import accesses
 from ..nests.program import Program
 from ..nests.statements import (
     Accumulate,
-    Apply,
-    Boxed,
     Compute,
     For,
     If,
     Loop,
-    Matmul,
     Stmt,
     While,
     walk,
 )
-from ..operators.scalar_rules import SILENT
+from ..operators.scalar_rules import ignored, sets_flag
 from .emitter import Emitter
 from .llvm_text import FunctionText
 
@@ -43,6 +39,8 @@ from .llvm_text import FunctionText
 # So flags that NumPy would not set cost time, but are never a wrong warning. The other way round,
 # code has to set a flag where NumPy does: elementary functions do so by what they compute for
 # special arguments, divisions of integers and casts to them by ``Lanes.report``.
+# What ``np.errstate`` in the function says to ignore is dropped nest by nest (``ignoring``): nests
+# of which more is told are not merged with those of which less is.
 # What comes before a call of NumPy is collected first: NumPy clears the flags. Those that foreign
 # calls leave (Note [Foreign calls]) are dropped.
 # LLVM takes floating-point operations for free of effects. All that are computed are stored before
@@ -62,7 +60,6 @@ _BITS = {kind: bit for bit, kind in FLAG_KINDS.items()}
 _GO_ON, _REPLAY, _RAISED = range(3)  # what ``fxc.notice`` gives
 
 _EXTREMES = frozenset(("maximum", "minimum", "py_maximum", "py_minimum"))
-_INTEGERS = frozenset(("floor_divide", "remainder", "fmod"))  # of a division by zero
 
 _NOTICE = """\
 ; seldom called
@@ -109,28 +106,12 @@ raised:
 
 def sets_flags(block: Sequence[Stmt]) -> bool:
     """Whether statements may set a flag that NumPy would tell of."""
-    return HAS_FLAGS and any(_sets_flags(stmt) for stmt in walk(tuple(block)))
-
-
-def _sets_flags(stmt: Stmt) -> bool:
-    if isinstance(stmt, Compute | Accumulate) and stmt.quiet >= OF_PYTHON:
-        return False
-    match stmt:
-        case Compute(op=op, arg_dtypes=dtypes):
-            is_float = any(dtype.kind == "f" for dtype in dtypes)
-            return (is_float and op not in SILENT) or op in _INTEGERS or op.endswith(" of scalars")
-        case Accumulate(dtype=dtype, combine=combine):
-            return dtype.kind == "f" and combine not in SILENT
-        case Matmul(sums=sums):
-            return sums is None  # NumPy's einsum tells of nothing
-        case Apply() | Boxed():
-            return True
-    return False
+    return HAS_FLAGS and any(map(sets_flag, walk(tuple(block))))
 
 
 def is_guarded(arm: Sequence[Stmt]) -> bool:
     """Whether an arm computes what the branch may be there to prevent for some numbers."""
-    return any(isinstance(stmt, Compute) and _sets_flags(stmt) for stmt in arm)
+    return any(isinstance(stmt, Compute) and sets_flag(stmt) for stmt in arm)
 
 
 def has_guarded(block: Sequence[Stmt]) -> bool:
@@ -215,7 +196,9 @@ def collect(emitter: Emitter) -> None:
 @contextmanager
 def ignoring(emitter: Emitter, stmt: Loop) -> Iterator[None]:
     """Around a nest: what it alone sets of flags that nobody is to be told of is not kept."""
-    quiet = _quiet(stmt) if emitter.has_quiet and emitter.flags and not emitter.is_ignored else None
+    is_asked = emitter.has_quiet and emitter.flags and not emitter.is_ignored
+    quiet = ignored((stmt,)) if is_asked else frozenset()
+    quiet = frozenset(_BITS) if quiet is None else quiet
     if not quiet:
         yield
         return
@@ -230,16 +213,7 @@ def ignoring(emitter: Emitter, stmt: Loop) -> Iterator[None]:
 
 def has_quiet(block: Sequence[Stmt]) -> bool:
     """Whether flags of some statements are to be ignored."""
-    return any(_sets_flags(s) and getattr(s, "quiet", None) for s in walk(tuple(block)))
-
-
-def _quiet(stmt: Loop) -> frozenset[str]:
-    """The kinds of errors that all statements of a nest ignore."""
-    kinds: frozenset[str] = frozenset(_BITS)
-    for each in walk((stmt,)):
-        if _sets_flags(each):
-            kinds &= each.quiet if isinstance(each, Compute | Accumulate) else frozenset()
-    return kinds
+    return any(getattr(s, "quiet", None) and sets_flag(s) for s in walk(tuple(block)))
 
 
 def look(emitter: Emitter, numbers: Sequence[tuple[str, int]], replay: str, raised: str) -> None:

@@ -10,9 +10,11 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from fxc.ir.graph import OF_PYTHON
 from fxc.ir.records import frozen
 
 from ..nests.buffers import BOOL, F64, I64
+from ..nests.statements import Accumulate, Apply, Boxed, Compute, Matmul, Stmt, walk
 
 DTypes = tuple[np.dtype, ...]
 
@@ -175,3 +177,46 @@ SILENT = frozenset(
 
 DIVISIONS = ("divide", "remainder", "fmod", "quotient")
 """How the names end of what a processor cannot do with the integer 0."""
+
+
+# ------------------------------------------------------------------ floating-point flags
+
+# See Note [Floating-point flags].
+
+_INTEGERS = frozenset(("floor_divide", "remainder", "fmod"))  # of a division by zero
+
+
+def sets_flag(stmt: Stmt) -> bool:
+    """Whether a statement, not what stands in it, may set a flag that NumPy would tell of."""
+    if isinstance(stmt, Compute | Accumulate) and stmt.quiet >= OF_PYTHON:
+        return False
+    match stmt:
+        case Compute(op=op, arg_dtypes=dtypes):
+            is_float = any(dtype.kind == "f" for dtype in dtypes)
+            return (is_float and op not in SILENT) or op in _INTEGERS or op.endswith(" of scalars")
+        case Accumulate(dtype=dtype, combine=combine):
+            return dtype.kind == "f" and combine not in SILENT
+        case Matmul(sums=sums):
+            return sums is None  # NumPy's einsum tells of nothing
+        case Apply() | Boxed():
+            return True
+    return False
+
+
+def ignored(stmts: Sequence[Stmt]) -> frozenset[str] | None:
+    """The kinds of errors of which nothing is told, whatever these statements and those in them do;
+    None if they set no flags.
+    """
+    found: frozenset[str] | None = None
+    for each in walk(tuple(stmts)):
+        if sets_flag(each):
+            quiet = each.quiet if isinstance(each, Compute | Accumulate) else frozenset()
+            found = quiet if found is None else found & quiet
+    return found
+
+
+def are_told_apart(one: frozenset[str] | None, other: frozenset[str] | None) -> bool:
+    """Whether of the flags of one nest more is told than of those of the other, by what ``ignored``
+    says of them: in one nest, nobody could say who has set which.
+    """
+    return one is not None and other is not None and one != other

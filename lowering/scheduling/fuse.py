@@ -33,6 +33,7 @@ from ..nests.statements import (
     blocks_of,
     with_blocks,
 )
+from ..operators.scalar_rules import are_told_apart
 from .collapse import collapse
 from .fetch_ahead import fetched_ahead
 from .forward import forward
@@ -168,6 +169,8 @@ class Merging:
         if one.statements + other.statements > self.costs.fused_statements:
             return None
         if not one.is_kind_of(other) or one.moves_evenly != other.moves_evenly:
+            return None
+        if are_told_apart(one.ignored, other.ignored):
             return None
         renamed = rename(second, {second.var: symbol(first.var, hint=0, lower=0)})
         assert isinstance(renamed, Loop)

@@ -21,6 +21,7 @@ from ..nests.statements import (
     atoms_read,
     walk,
 )
+from ..operators.scalar_rules import ignored
 
 ByStorage = Mapping[str, tuple[Access, ...]]
 
@@ -30,7 +31,7 @@ class LoopFacts:
     """Of a loop: how many ``statements`` it has, itself included, the scalars that it ``reads`` and
     ``defines``, the ``totals`` among those; the ``orders`` of what its body accumulates, whether
     that has a ``position``, and whether there are loops in it. ``is_merged``: no two of those are
-    left that could be one.
+    left that could be one. For ``ignored`` see ``scalar_rules``.
     """
 
     statements: int
@@ -43,6 +44,7 @@ class LoopFacts:
     has_position: bool
     has_loops: bool
     moves_evenly: bool
+    ignored: frozenset[str] | None
     is_merged: bool = False
 
     def conflicts(self, other: LoopFacts) -> bool:
@@ -88,6 +90,7 @@ class LoopFacts:
             orders=self.orders | other.orders,
             has_position=self.has_position or other.has_position,
             has_loops=self.has_loops or other.has_loops,
+            ignored=self.ignored if other.ignored is None else other.ignored,
             is_merged=True,
         )
 
@@ -107,6 +110,7 @@ def facts_of(program: Program, loop: Loop) -> LoopFacts:
         any(stmt.position is not None for stmt in totals),
         any(isinstance(stmt, Loop) for stmt in loop.body),
         _moves_evenly(program, loop),
+        ignored(loop.body),
     )
 
 

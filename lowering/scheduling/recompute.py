@@ -41,6 +41,7 @@ from ..nests.statements import (
     with_blocks,
 )
 from ..operators.python_rules import SCALAR_RULES
+from ..operators.scalar_rules import are_told_apart, ignored
 from .cost import cost
 from .forward import forward
 
@@ -183,6 +184,9 @@ def _made_there(program: Program, element: _Element, behind: Sequence[Stmt]) -> 
     if not nests or len(nests) != len(using) or element.buffer in stored(program, using):
         return behind
     if not _is_seen(program, element, nests):
+        return behind
+    told = ignored(element.stmts)
+    if any(are_told_apart(told, ignored((nest,))) for nest in nests):
         return behind
     last = max(place for place, stmt in enumerate(behind) if stmt in using)
     between = behind[: last + 1]

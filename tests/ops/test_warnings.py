@@ -597,6 +597,26 @@ def test_errstate_that_ignores_inside(body: str, size: int, kinds: str) -> None:
     check(source, args, args)
 
 
+BEHIND = [  # what follows reads what the lines under np.errstate have computed, or the other way
+    "c = a / b\n    return c + 1",
+    "c = np.log(a - 1)\n    c[~np.isfinite(c)] = 0\n    return c * 2 + a",
+    "c = (np.log(a * b) * 2)[1:]\n    return c[::2] * 3",
+    "c = np.sum(a / b)\n    return c * 3 + a",
+]
+
+
+@pytest.mark.parametrize("body", BEHIND)
+@pytest.mark.parametrize("before", ["", "b = b * 2 - 1\n    "])
+def test_what_errstate_ignores_in_a_nest_of_its_own_is_no_replay(body: str, before: str) -> None:
+    source = f"def f(a, b):\n    {before}with np.errstate(all='ignore'):\n        {body}\n"
+    f = function(source)
+    compiled = fxc.compile(f, fullgraph=True)
+    for size in (11, 60):
+        args = (np.resize(A, size), np.resize(B, size))
+        assert outcome(compiled, args) == outcome(f, args)
+    assert compiled.cache_info().eager_calls == 0
+
+
 def test_what_stands_behind_errstate_is_told() -> None:
     source = "def f(a, b):\n    with np.errstate(all='ignore'):\n        c = a / b\n    return c + b / a\n"
     assert told(source, A, B) == [
