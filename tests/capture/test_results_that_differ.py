@@ -9,6 +9,7 @@ import pytest
 
 import fxc
 from tests.compiling import check
+from tests.outcomes import difference, run
 
 
 def pair_or_other_pair(x):
@@ -107,12 +108,6 @@ def test_results(fn: Any) -> None:
     assert program.cache_info().variants == 1
 
 
-def sized(x):
-    if x[2] > 0:
-        return x[x > 1]
-    return None
-
-
 def true_or_one(x):
     if x[2] > 0:
         return {True: x * 2}
@@ -122,5 +117,59 @@ def true_or_one(x):
 def test_refused() -> None:
     with pytest.raises(fxc.CaptureError, match="else another dict"):
         fxc.compile(true_or_one, fullgraph=True)(np.arange(12.0) / 3)
-    with pytest.raises(fxc.CaptureError, match=r"f64\[count\] if the condition holds"):
-        fxc.compile(sized, fullgraph=True)(np.arange(12.0) / 3)
+
+
+# ------------------------------------------------------------------ early returns
+
+
+def sized(x):
+    if x[2] > 0:
+        return x[x > 1]
+    return None
+
+
+def counted(x):
+    if np.min(x) == np.max(x):
+        return np.empty(0)
+    found = []
+    for i, v in enumerate(x):
+        if v > 0.5:
+            found.append(i)
+    return np.array(found)
+
+
+def written(x):
+    x += 1
+    if x.sum() < 0:
+        x *= 2
+        return []
+    x[0] = 7
+    return x[x > 2], x
+
+
+def of_a_helper(x):
+    y = np.array([x.sum()])
+    return counted(x).sum() + len(counted(x * 2)), y
+
+
+def last(x):
+    if x.sum() > 0:
+        y = np.cumsum(x)
+        return [v * 2 for v in y[y > 1]], y
+    return []
+
+
+@pytest.mark.parametrize("fn", [sized, counted, written, of_a_helper, last])
+def test_early_returns(fn: Any) -> None:
+    compiled = fxc.compile(fn, fullgraph=True)
+    given = [np.arange(12.0) / 3 * scale for scale in (1, 2, -1, 0, 3)]
+    for x in given:
+        mine, other = x.copy(), x.copy()
+        assert difference(run(fn, [mine]), run(compiled, [other])) == ""
+    assert compiled.cache_info().variants == 1
+    assert 0 < compiled.cache_info().eager_calls <= 2
+
+
+def test_early_returns_are_not_exported() -> None:
+    with pytest.raises(fxc.CaptureError, match="if the condition holds"):
+        fxc.export(counted, np.arange(12.0))

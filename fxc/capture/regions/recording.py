@@ -116,6 +116,11 @@ class Recording:
         return Region(tuple(params), self._nodes, tuple(results))
 
     @property
+    def steps(self) -> int:
+        """How much is computed here, one for a branch or a loop in it."""
+        return len(self._nodes)
+
+    @property
     def is_empty(self) -> bool:
         """Whether nothing is computed here."""
         return not self._nodes

@@ -48,6 +48,8 @@ class How(Enum):
     WITH_REST = "with what follows"  # each arm of a branch has a copy of what follows it
     LEFT_FIRST = "left before what it returns"  # a loop is left, then its result is computed
     ARMS_AS_LOOPS = "with loops as arms"  # of one iteration or none
+    HOLDS = "holds"  # the test of a branch, else the call is Python's
+    FAILS = "fails"  # the same of its opposite
     AS_LOOPS = "as loops"  # a comprehension with several ``for`` is loops of the graph
     AS_LOOP = "as a loop"  # a comprehension of few items is a loop of the graph
     MANY_OPERATIONS = "with many operations"  # the same, since its items come to too much

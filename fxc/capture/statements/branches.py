@@ -6,17 +6,19 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from fxc.ir.error_kinds import SEVERAL_KINDS
+from fxc.ir.errors import CaptureError
 from fxc.ir.graph import Literal
 
 from ..forms.joining import carried_without_arrays, joint_form
-from ..forms.truths import truth
+from ..forms.truths import demand, truth
 from ..forms.variables import is_constant
+from ..numbers.python_numbers import logical_not
 from ..regions.cells import Cells, is_flag
 from ..regions.needed import StatementDoor
 from ..regions.recording import Recording
 from ..regions.structured import Statement, Variables
 from ..session.locations import is_outermost
-from ..session.refusing import Requests, Respecialise, constants, refusal
+from ..session.refusing import How, Requests, Respecialise, constants, refusal
 from ..session.session import Session
 from ..staging.continuations import WAYS, may_ask, request_for
 from ..staging.jumps import RESULT
@@ -26,6 +28,13 @@ from ..values.operands import array_of, operand
 from .arms import Either, JointForm, ask_one_pool, joined, may_differ, record_cond
 from .kept_lists import is_list, is_variable, keep_lists
 from .views import CarriedWindow, joint_window
+
+# Note [Early returns]
+# ``if not x.any(): return None`` in front of a function that returns, say, an array of a size that
+# is counted, or a dict: what it gives is one thing or another, which cannot be told behind the
+# branch. The arm that computes less is an exception, as a rule. The function is captured once more
+# without it, and a call in which the test says otherwise is Python's.
+_EXPECTED = How.HOLDS, How.FAILS
 
 
 def end_arm(session: Session) -> None:
@@ -60,12 +69,13 @@ class Branch(Statement):
         env: Mapping[str, object],
     ) -> None:
         plan = BranchPlan(*given)
-        self._test = truth(test)  # a method that tells it may assign places
+        found = truth(test)  # a method that tells it may assign places
         self.cells = Cells(door, rebound)
         added = self.cells.names
         super().__init__(door, plan, added, self.cells.among(env))
         self._behind = frozenset((*plan.behind, *added))
         self._renamed = plan.renamed
+        self._test = self._expected(found)
         self._start = self.values
         self._arms: list[tuple[Recording, Variables]] = []
         self._ended: set[int] = set()  # the arms that raise
@@ -172,6 +182,8 @@ class Branch(Statement):
         if (found := carried_without_arrays(left, right)) is not None:
             return found
         ask_one_pool(self.door, left, right)
+        if name == RESULT:
+            self._ask_one_arm(refusal(SEVERAL_KINDS, self._reason))
         raise refusal(SEVERAL_KINDS, self._reason)
 
     def _window(self, name: str, left: object, right: object) -> CarriedWindow | None:
@@ -199,6 +211,23 @@ class Branch(Statement):
             for line in lines:
                 if (request := request_for(line, how)) not in requests:
                     raise Respecialise(request, error=refusal(SEVERAL_KINDS, self._reason))
+
+    def _ask_one_arm(self, error: CaptureError) -> None:
+        """Ask to expect the arm that computes more. See Note [Early returns]."""
+        few, more = sorted((region.steps, arm) for arm, (region, _) in enumerate(self._arms))
+        if self.session.region or few[0] == more[0] or not self.door.outside.derives:
+            return
+        request = request_for(self.line, _EXPECTED[more[1]])
+        if request not in self.session.requests:
+            raise Respecialise(request, error=error)
+
+    def _expected(self, test: Any) -> Any:
+        """The test; a known one where one arm is expected."""
+        for how, holds in zip(_EXPECTED, (True, False), strict=True):
+            if type(test) is not bool and request_for(self.line, how) in self.door.session.requests:
+                demand(test if holds else logical_not(test))
+                return holds
+        return test
 
     def _lines_around(self) -> Iterator[str]:
         """The lines of the branches that this one stands in, up to a loop: those with a known test,
