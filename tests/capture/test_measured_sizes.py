@@ -286,3 +286,34 @@ def test_what_numpy_divides_by_zero_is_zero(fn: Any) -> None:
     for low in (0.0, -5.0, -1.0, 2.0):
         same(fn, compiled, (np.arange(4.0) + low, np.zeros(6)))
     assert compiled.cache_info().native_calls
+
+
+def _ranges(x):
+    low, high, step = x
+    return np.arange(low, high), np.arange(low, high, step) * 2, np.arange(0, float(high), 0.25)
+
+
+def _of_few_bits(low, high):
+    return (
+        np.arange(low, high),
+        np.arange(low, high, np.float32(0.3)),
+        np.arange(np.float32(0.1), 9),
+    )
+
+
+def test_ranges_of_floats():
+    compiled = fxc.compile(_ranges, fullgraph=True)
+    given = [(0.3, 7.9, 0.5), (-2.25, 3.0, 0.1), (5.0, 1.0, 0.7), (9.0, 1.0, -0.3), (1.0, 1.0, 1.0)]
+    for each in given:
+        assert difference(*(run(f, [np.array(each)]) for f in (_ranges, compiled))) == ""
+    assert (compiled.cache_info().variants, compiled.cache_info().eager_calls) == (1, 0)
+    for each in [(0.3, np.nan, 0.5), (0.0, np.inf, -1.0), (0.0, 1.0, 0.0), (0.0, 5e-324, 2.0)]:
+        assert difference(*(run(f, [np.array(each)]) for f in (_ranges, compiled))) == ""
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float16, np.float64, float])
+def test_ranges_of_floats_of_few_bits(kind: Any) -> None:
+    compiled = fxc.compile(_of_few_bits)
+    for low, high in ((0.18, 7.0), (0.3, 5.1), (0.7, 4.0), (-0.9, 9.0)):
+        args = [kind(low), kind(high)]
+        assert difference(*(run(f, args) for f in (_of_few_bits, compiled))) == ""

@@ -19,12 +19,21 @@ from fxc.ops.metas.shapes import is_zero, slice_length
 
 from ..numbers.derived import derived
 from ..numbers.dims import dim_of, dims_of
-from ..numbers.measured import size_from, size_of
+from ..numbers.measured import length_of_range, size_from, size_of
 from ..numbers.traced_int import check_fits, exact, int_dim, wrap_dim
 from ..session.refusing import refuse
 from ..session.session import current
 from ..values.identity import has_grown
-from ..values.operands import Traced, TracedValue, array_value, operand, record, settled, wrap
+from ..values.operands import (
+    Traced,
+    TracedValue,
+    array_value,
+    operand,
+    record,
+    settled,
+    variable_of,
+    wrap,
+)
 from .dtypes import dtype_of, order_of
 from .sequences import array_of
 from .shaping import is_in_order
@@ -150,15 +159,12 @@ def full_like(
 
 
 def arange(start: Any, stop: Any = None, step: Any = None, dtype: Any = None) -> Any:
-    """As ``np.arange``; the length must be known or follow from sizes and int arguments."""
+    """As ``np.arange``."""
     alone = stop is None and step is None
     if start is None:
         raise refuse(NUMPY_OPTION, "np.arange without a bound")
-    if stop is None:
-        start, stop = 0, start
-    if step is None:
-        step = 1
-    given = start, stop, step
+    start, stop = (0, start) if stop is None else (start, stop)
+    given = start, stop, 1 if step is None else step
     start, stop, step = (exact(_as_size(x, alone=alone)) for x in given)
     low, high, by = (int_dim(x) for x in (start, stop, step))
     if low is not None and high is not None and by is not None:
@@ -168,13 +174,15 @@ def arange(start: Any, stop: Any = None, step: Any = None, dtype: Any = None) ->
     if any(isinstance(x, Traced) for x in (start, stop, step)):
         found = [operand(x) for x in (start, stop, step)]
         length = derived(_arange_length, *found)
+        length = length_of_range(start, stop, step) if length is None else length
         if length is not None:
             return _arranged(found, found[0], found[2], dim_of(length), dtype)
     start, stop, step = (known_number(x, "np.arange") for x in (start, stop, step))
     if any(isinstance(x, Traced) for x in (start, stop, step)):
         raise refuse(NUMPY_OPTION, "np.arange with bounds that depend on array data")
     sample: np.ndarray = np.arange(*(start, stop, step), dtype=dtype)
-    return record("arange", operand(start), operand(step), length=len(sample), dtype=sample.dtype)
+    steps = _steps(operand(start), operand(step), sample.dtype)
+    return record("arange", *steps, length=len(sample), dtype=sample.dtype)
 
 
 def _arranged(
@@ -184,7 +192,17 @@ def _arranged(
     wanted = np.arange(*map(_sample, kinds), dtype=dtype).dtype
     if wanted.kind == "b" and guard(length, ">", 2):
         np.arange(3, dtype=bool)  # raises
+    first, by = _steps(first, by, wanted)
     return record("arange", first, by, length=length, dtype=wanted)
+
+
+def _steps(first: Operand, by: Operand, wanted: np.dtype) -> tuple[Operand, Operand]:
+    """The first element and the step: NumPy adds them up with the bits that they have."""
+    if not any(x.type.dtype.kind == "f" and x.type.dtype.itemsize < 8 for x in (first, by)):
+        return first, by
+    start, second = variable_of(first), variable_of(first) + variable_of(by)
+    one = wanted.type(1)
+    return operand(start * one), operand(second * one - start * one)
 
 
 def _arange_length(start: Any, stop: object, step: object) -> int:

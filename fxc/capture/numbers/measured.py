@@ -6,6 +6,7 @@ See Note [Measured sizes].
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -21,7 +22,7 @@ from ..session.refusing import Request, Respecialise, constants
 from ..session.session import Session, current
 from ..values.operands import kind_of, operand, wrap
 from .python_numbers import to_int
-from .traced_int import int_dim
+from .traced_int import int_dim, wrap_dim
 from .varying import fits
 
 # Note [Measured sizes]
@@ -47,6 +48,18 @@ _SHIFTS: dict[str, Callable[[Dim, int], Dim]] = {
     "left_shift": lambda left, by: left * 2**by,
     "right_shift": lambda left, by: floordiv(left, 2**by),
 }
+
+
+def length_of_range(start: Any, stop: Any, step: Any) -> Any:
+    """The length of ``np.arange`` of floats that depend on data; None of other numbers."""
+    kinds = {operand(x).type.dtype for x in (start, stop, step)}
+    if not all(x.kind == "i" or x == np.float64 for x in kinds):
+        return None
+    parts = (stop - start) / step
+    is_usual = np.logical_and(abs(parts) < 2.0**62, np.logical_or(parts != 0, stop == start))
+    current().record("try_demand", operand(is_usual))
+    length = size_from(to_int(np.ceil(np.maximum(parts, 0.0)))._value)
+    return None if length is None else wrap_dim(length)
 
 
 def size_from(number: Value) -> Dim | None:
