@@ -319,12 +319,48 @@ def of_several_lengths(x):
     return total
 
 
+def unpacked(x):
+    pair = (2, 1.5) if x[0] > 1 else (3,)
+    if x[0] > 1:
+        a, b = pair
+        return a + b
+    return pair[0] + 0.5
+
+
+def farthest_apart(x):
+    widest, places = 0.5, ()
+    for i in range(len(x)):
+        for k in range(i):
+            if x[i] == x[k]:
+                continue
+            if abs(x[i] - x[k]) > widest:
+                widest, places = abs(x[i] - x[k]), (k, i)
+    if places:
+        k, i = places
+        widest += x[i] * k
+    return widest, places, len(places)
+
+
+def empty_again(x):
+    run = ()
+    for i in range(len(x)):
+        if x[i] > 2:
+            if run and run[0] < 2:
+                run = (i, i + 1)
+            elif not run:
+                run = (i, 0)
+            else:
+                run = ()
+    return run, sum(run)
+
+
 OF_ALL = [
     *(helper_that_may_find_nothing, first_and_last, until_hit, rises, nearest_pair, mode),
     *(position_in_matrix, longest_gap, mean_or_none, mean_or_zero, three_types, branches_within),
     *(carried_with_three_types, smallest_place, states, answer_of_three, results_of_all_kinds),
     *(compared_with_none, listed_with_best, singles, as_a_key, texts, truth_of_one_element),
-    *(known_numbers_of_two_types, stored_as_complex, of_several_lengths),
+    *(known_numbers_of_two_types, stored_as_complex, of_several_lengths, unpacked),
+    *(farthest_apart, empty_again),
 ]
 PROGRAMS: list[tuple[Callable[..., Any], Any]] = [
     *((fn, VALUES + NAN) for fn in OF_ALL),
@@ -381,16 +417,15 @@ def as_text(x):
     return f"{state}"
 
 
-def unpacked(x):
-    pair = (2, 1.5) if x[0] > 1 else (3,)
-    if x[0] > 1:
-        a, b = pair
-        return a + b
-    return pair[0] + 0.5
+def added_up(x):
+    some, total = (2, 1.5) if x[0] > 1 else (3,), 0
+    for v in some:
+        total += v
+    return total
 
 
 REFUSED = {
-    unpacked: "the items, of tuples of several lengths",
+    added_up: "what is a tuple by a condition, and else a tuple",
     beside_an_array: "a number that is of several types by conditions",
     keys: "value of an array's element",
 }

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 from types import FunctionType
 from typing import Any
 
@@ -12,6 +12,7 @@ from fxc.ir.later import import_later
 from fxc.ir.symbols import counted_in
 
 from ..arrays.traced_array import TracedArray
+from ..forms.several import Several
 from ..forms.truths import demand
 from ..lists.list_room import Int
 from ..lists.traced_lists import TracedList, is_in_arrays
@@ -82,6 +83,10 @@ def unpacked(door: Stores, x: Any, count: int) -> Any:
     one, or else the call is Python's, which raises.
     """
     found = settled(x)
+    things: Sequence[Any] = found._things() if isinstance(found, Traced) else ()
+    lengths = {len(each) if type(each) is tuple else -1 for each in things}
+    if count in lengths and len(lengths) > 1 and -1 not in lengths:
+        return Several(found._options()).only(lambda each: len(each) == count)
     is_array = isinstance(found, TracedArray) and found.ndim > 0
     if not (is_array and counted_in(found._type.shape[0])) and not is_in_arrays(found):
         return x
@@ -146,18 +151,18 @@ class Scope:
         self._function = function
         self._door = door
         for name, made in _FOR_DOOR.items():
-            setattr(self, name, functools.partial(made, door))
+            setattr(self, name, partial(made, door))
         vars(self).update(_PLAIN)
         self.made_list = door.lists.made
         self.growing = door.texts.made
-        self.outer = functools.partial(door.read_global, function)
-        self.free = functools.partial(door.read_cell, function)
+        self.outer = partial(door.read_global, function)
+        self.free = partial(door.read_cell, function)
         self.patterns = Patterns(door, function)
         space = function.__globals__
         self.globals = Names(
             self.outer,
             lambda name, value: door.store_outer(Outer(space, name), value),
-            functools.partial(door.delete_global, space),
+            partial(door.delete_global, space),
         )
         self.cells = Names(
             self.free,

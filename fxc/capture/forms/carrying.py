@@ -22,7 +22,7 @@ from .form import (
     MixedNumber,
     Number,
     Union,
-    differs,
+    differ,
     key_of,
     types_of,
 )
@@ -136,6 +136,6 @@ def _one_of(forms: tuple[Form, ...], operands: list[Operand]) -> Any:
         return options[0][1]
     if known:
         return united(options)
-    if not any(map(differs, forms)):
+    if not differ(forms):
         return Several(options)
     return one_by_flags(options)

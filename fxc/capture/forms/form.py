@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, assert_never
 
 import numpy as np
@@ -226,12 +226,14 @@ def is_of_arrays(form: Form) -> bool:
     return any(isinstance(kind, ArrayType) for kind in types_of(form))
 
 
-def differs(form: Form) -> bool:
-    """Whether what may be of this form or another is one that differs: arrays, and what a program
-    may change. See Note [Things that differ].
+def differ(forms: Sequence[Form]) -> bool:
+    """Whether what is of one of these forms is a thing that differs: there are arrays, what a
+    program may change, or tuples of several lengths. See Note [Things that differ].
     """
-    is_object = isinstance(form, Items) and not issubclass(form.structure.kind, tuple | Traced)
-    return is_object or is_of_arrays(form)
+    found = [each.structure for each in forms if isinstance(each, Items)]
+    others = [each for each in found if not issubclass(each.kind, Traced)]
+    lengths = {len(each.keys) if issubclass(each.kind, tuple) else -1 for each in others}
+    return len(lengths) > 1 or -1 in lengths or any(map(is_of_arrays, forms))
 
 
 def columns_of(form: Form) -> tuple[Form, ...]:

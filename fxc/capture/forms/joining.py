@@ -204,8 +204,7 @@ def key(x: object) -> Key | None:
         forms = tuple(map(form_of, x.template.parts_of(x)))
         known = tuple(each for each in forms if each is not None and not is_of_arrays(each))
         return Items(_of_traced(x), known) if len(known) == len(forms) else None
-    is_other = isinstance(x, Traced | list) or (type(x) is tuple and not x)
-    structure = None if is_other else item_structure(x)
+    structure = None if isinstance(x, Traced | list) else item_structure(x)
     return None if structure is None else Alike(structure)
 
 

@@ -90,7 +90,7 @@ class Several(TakesUfuncs, Traced):
         flags = [flag for flag, x in self.options if x is constant]
         return to_python(one_holds(flags)) if flags else False
 
-    def only(self, what: Callable[[object], bool]) -> Any:
+    def only(self, what: Callable[[Any], bool]) -> Any:
         """The options that ``what`` holds for, as one value; it is checked here that it is one."""
         kept = [option for option in self.options if what(option[1])]
         if not kept:
