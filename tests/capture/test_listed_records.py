@@ -371,3 +371,21 @@ def test_an_item_beside_its_list_is_the_same_object() -> None:
     assert first is out[0]
     table, ordered = fxc.compile(shared_by_two)(SIGNAL)
     assert all(any(row is each for each in table) for row in ordered)
+
+
+def copied_and_returned(start, x):
+    states, best = [copy.deepcopy(start)], None
+    for v in x.tolist():
+        state = copy.deepcopy(states[-1])
+        state["at"] += v
+        states.append(state)
+        if best is None or state["at"] > best["at"]:
+            best = state
+    return states, best
+
+
+def test_copies_of_what_has_become_a_record() -> None:
+    """Of a dict from outside that is a record: it was asked for items as a dict of Python's."""
+    given = {"at": 0.0, "n": 1}, np.tile(SIGNAL, 5)
+    compiled = fxc.compile(copied_and_returned, fullgraph=True)
+    assert not difference(run(copied_and_returned, given), run(compiled, given))

@@ -11,6 +11,7 @@ import numpy as np
 
 from fxc.ir.error_kinds import OBJECT
 
+from ..forms.options import is_record
 from ..forms.variables import is_number
 from ..lists.traced_lists import TracedList
 from ..outside.containers import PLAIN, External
@@ -71,9 +72,9 @@ def deep(door: Stores, x: Any, memo: Any = None) -> Any:
     elif kind is list and (isinstance(x, External) or type(x) is list):
         memo[key] = made = door.call(list, ())
         made += [deep(door, item, memo) for item in door.call(list, x)]
-    elif kind is dict and (isinstance(x, External) or type(x) is dict):
+    elif kind is dict and (isinstance(x, External) or type(x) is dict or is_record(x)):
         memo[key] = door.made({})
-        for name, item in door.call(dict, x).items():
+        for name, item in door.iterable(door.call(door.attr(x, "items"))):
             memo[key][deep(door, name, memo)] = deep(door, item, memo)
     elif kind is tuple or is_namedtuple(kind):
         items = [deep(door, item, memo) for item in x]
