@@ -9,11 +9,10 @@ import functools
 import operator
 import os
 import re
-import weakref
-from collections.abc import Callable, Iterable
+from collections import deque
+from collections.abc import Iterable
 from types import (
     BuiltinFunctionType,
-    CodeType,
     FunctionType,
     GeneratorType,
     MethodDescriptorType,
@@ -70,6 +69,7 @@ is_code_of_numpys = import_later("fxc.capture.numpy_api.protocol", "is_code_of_n
 array_function = import_later("fxc.capture.numpy_api.protocol", "array_function")
 show_log = import_later("fxc.capture.door.log_calls", "show_log")
 special_of = import_later("fxc.capture.door.special", "special_of")
+taken_up = import_later("fxc.capture.statements.driven", "taken_up")
 is_plain_namedtuple = import_later("fxc.capture.door.instances", "is_plain_namedtuple")
 made_of = import_later("fxc.capture.door.instances", "made_of")
 
@@ -118,7 +118,7 @@ class Door(PlainCalls):
         if is_class or kind is FunctionType or kind is BuiltinFunctionType:
             special = special_of(f)
             if special is not None:
-                return special(self, *map(functools.partial(_items_for, f), args), **kwargs)
+                return special(self, *(self._items_for(f, x) for x in args), **kwargs)
         if is_class:
             making = self.call_numpy if is_listed(f) else functools.partial(made_of, self)
             return making(f, args, kwargs)
@@ -127,6 +127,16 @@ class Door(PlainCalls):
         if kind is BuiltinFunctionType:
             return self._call_builtin(f, args, kwargs)
         return self._call_object(f, kind, args, kwargs)
+
+    def _items_for(self, f: object, x: object) -> Any:
+        """An argument of a builtin: a list of numbers from outside as one of the graph, the items
+        of a generator that is driven as a list.
+        """
+        if type(x) is ExternalList and f in _OVER_ITEMS:
+            made = x.as_list()
+            return x if made is None else made
+        made = taken_up(self, x) if type(x) is GeneratorType and f in _OF_ALL_ITEMS else None
+        return x if made is None else made
 
     def _call_method(self, f: MethodType, args: Args, kwargs: Kwargs) -> Any:
         owner = f.__self__
@@ -174,7 +184,7 @@ class Door(PlainCalls):
             if purity.only_computes(f):
                 return self.unknown(f, args, kwargs)
         if f.__code__ in self._inner_codes:
-            return self._run(f, f.__code__, args, kwargs)
+            return self._run(f, f, args, kwargs)
         if is_called_as_it_is(f, _CAPTURE):
             return f(*args, **kwargs)
         if os.path.dirname(f.__code__.co_filename) + os.sep == OURS and f.__name__ != "compile":
@@ -197,23 +207,23 @@ class Door(PlainCalls):
             found = self.foreign(f, args, kwargs)
             if not isinstance(found, Unlearnable):
                 return found
-        return self._run(self.staged(f), f.__code__, args, kwargs)
+        return self._run(f, self.staged(f), args, kwargs)
 
     def _is_made_here(self, args: Args) -> bool:
         """Whether the first argument is a function that the program has made."""
         first = args[0] if args else None
         return type(first) is FunctionType and first.__code__ in self._inner_codes
 
-    def _run(self, f: Callable[..., object], code: CodeType, args: Args, kwargs: Kwargs) -> Any:
+    def _run(self, f: FunctionType, staged: Any, args: Args, kwargs: Kwargs) -> Any:
         """Run a function of the program; one that calls itself, as long as that is not too much."""
         self.session.note_call()
-        self._recursion.begins(code, (*args, *kwargs.values()))
+        self._recursion.begins(f.__code__, (*args, *kwargs.values()))
         try:
-            result = f(*args, **kwargs)
+            result = staged(*args, **kwargs)
         finally:
-            self._recursion.ends(code)
+            self._recursion.ends(f.__code__)
         if type(result) is GeneratorType and not self.is_foreign(result):
-            self.session.generators.append(weakref.ref(result))
+            self.session.generators.setdefault(result, (f, args, kwargs))
         return result
 
     def _call_object(self, f: Any, kind: type, args: Any, kwargs: Kwargs) -> Any:
@@ -313,11 +323,4 @@ def _asked_method(f: object) -> tuple[str, tuple[Any, ...], dict[str, Any]]:
 _CAPTURE = os.path.join(OURS, "capture")
 # What takes up the items of what it is given, and nothing else of it.
 _OVER_ITEMS = frozenset({zip, enumerate, reversed, sum, any, all, min, max, sorted})
-
-
-def _items_for(f: object, x: object) -> Any:
-    """An argument of a builtin: a list of numbers from outside as one of the graph."""
-    if type(x) is ExternalList and f in _OVER_ITEMS:
-        made = x.as_list()
-        return x if made is None else made
-    return x
+_OF_ALL_ITEMS = frozenset({list, sorted, sum, min, max, set, dict, deque})

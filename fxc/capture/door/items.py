@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, OrderedDict, defaultdict
 from functools import cached_property, partial
+from types import GeneratorType
 from typing import Any
 
 from fxc.ir.error_kinds import ARGUMENT_KIND, CHANGE_OUTSIDE
@@ -22,6 +23,7 @@ from ..outside.outside import Outside
 from ..regions.counted import Bounded
 from ..session.refusing import refuse
 from ..session.session import Session
+from ..staging.continuations import note_run
 from ..values.objects import INDEX_TRICKS
 from ..values.operands import Traced
 from ..values.shadows import has_method
@@ -134,6 +136,8 @@ class ItemAccess(Formats):
         """``x`` in ``for _ in x``, which takes the items of an iterator away."""
         if isinstance(x, Traced | External | Bounded | type):
             return x
+        if type(x) is GeneratorType:
+            note_run(self.session, x)
         if has_method(x, "__iter__"):
             found = self.special(x, "__iter__")
             if not (isinstance(found, Traced | Bounded) or hasattr(type(found), "__next__")):

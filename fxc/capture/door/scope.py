@@ -107,6 +107,7 @@ def _check_length(count: int, least: int) -> None:
 _FUNCTIONS: tuple[Callable[..., Any], ...] = (
     *(untested, list_to_change, has_place, at_place, starred, unpacked),
     import_later("fxc.capture.lists.grown_arrays", "growing_array"),
+    import_later("fxc.capture.statements.driven", "driven"),
     import_later("fxc.capture.statements.folds", "fold"),
     import_later("fxc.capture.statements.nests", "nest"),
     import_later("fxc.capture.statements.nests", "nested"),

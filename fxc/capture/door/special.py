@@ -31,6 +31,7 @@ from ..outside.containers import External, ExternalMapping, class_seen, plain_ke
 from ..regions.counted import Bounded, Counted, range_of
 from ..session.locations import OURS, Ignoring
 from ..session.refusing import refusal, refuse
+from ..staging.continuations import note_run
 from ..statements.choices import chosen
 from ..statements.comprehensions import itself
 from ..statements.iterators import (
@@ -227,6 +228,12 @@ def _filter(door: PlainCalls, test: object, x: object) -> Any:
     return door.made(filtering(itself if test is None else partial(door.call, test), items))
 
 
+def _enumerate(door: PlainCalls, *args: object, **kwargs: object) -> Any:
+    if args and type(args[0]) is GeneratorType and note_run(door.session, args[0]):
+        return door.made(Numbered(*args, **kwargs))
+    return door.made(enumerated(*run_over(door, args), **kwargs))
+
+
 def _errstate(door: PlainCalls, **options: Any) -> Any:
     if any(value != "ignore" for value in options.values()):
         raise refuse(NUMPY_OPTION, "np.errstate with anything but 'ignore'")
@@ -234,6 +241,9 @@ def _errstate(door: PlainCalls, **options: Any) -> Any:
     kinds = ("divide", "over", "under", "invalid")
     return Ignoring(*(kind for kind in kinds if kind in options or "all" in options))
 
+
+# See Note [Rooms with one door].
+Numbered = import_later("fxc.capture.statements.driven", "Numbered")
 
 SPECIAL: dict[Any, Callable[..., Any]] = {
     print: show_print,
@@ -267,7 +277,7 @@ SPECIAL: dict[Any, Callable[..., Any]] = {
     iter: iterator_of,
     next: lambda door, iterator, *default: next(door.iterable(iterator), *default),
     range: lambda door, *args: range_of(*args),
-    enumerate: lambda door, *args, **kwargs: door.made(enumerated(*run_over(door, args), **kwargs)),
+    enumerate: _enumerate,
     zip: lambda door, *args, **kwargs: door.made(zipped(*run_over(door, args), **kwargs)),
     map: lambda door, f, *args: door.made(mapped(partial(door.call, f), *run_over(door, args))),
     filter: _filter,

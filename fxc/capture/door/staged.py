@@ -23,7 +23,7 @@ from ..session.refusing import refusal
 from ..session.session import Session
 from ..staging.continuations import asked
 from ..staging.nodes import DOOR
-from ..staging.staging import codes_in, stage
+from ..staging.staging import StagedCode, codes_in, stage
 from ..values.late import Late
 from ..values.maybe_set import contents_of
 from ..values.objects import MISSING, Args, Kwargs, class_attribute, has_owner
@@ -64,16 +64,10 @@ class Staged(Stores):
             why = f"the source of {f.__name__} cannot be read"
             self._check_unstaged(f, why)
             return functools.partial(self._call_unstaged, f, why)
-        self._inner_codes |= staged.inner
-        cells = dict(zip(f.__code__.co_freevars, f.__closure__ or (), strict=True))
-        scope = Scope(self, f)
         root = self._root(f)
         code = self.outside.guards.constant(f.__code__)
         self.outside.guards.check(f"{root}.__code__ is {code}", f"{f.__name__} has the same code")
-        closure = tuple(
-            CellType(scope) if name == DOOR else cells[name] for name in staged.code.co_freevars
-        )
-        made = FunctionType(staged.code, f.__globals__, f.__name__, None, closure)
+        made = self._made_of(f, staged, Scope(self, f))
         # Defaults are read from outside like globals.
         if f.__defaults__:
             text = f"{root}.__defaults__"
@@ -84,6 +78,29 @@ class Staged(Stores):
             made.__kwdefaults__ = dict(seen)
         self.staged_functions[f] = made
         return made
+
+    def driving(self, f: FunctionType, took: Callable[[object], object]) -> Any:
+        """A generator of the program as a function that hands to ``took`` what it yields; None if
+        it cannot be one. See Note [Generators that are driven].
+        """
+        whole = asked(self.session.requests, f.__code__.co_filename)
+        staged = None if self.is_made_inside(f) else stage(f, whole, driven=True)
+        if staged is None:
+            return None
+        scope, known = Scope(self, f), self.staged(f)
+        vars(scope)["took"] = functools.partial(self.call, took)
+        made = self._made_of(f, staged, scope)
+        made.__defaults__, made.__kwdefaults__ = known.__defaults__, known.__kwdefaults__
+        return made
+
+    def _made_of(self, f: FunctionType, staged: StagedCode, scope: Scope) -> FunctionType:
+        """A function with this code, which finds the door in ``scope``."""
+        self._inner_codes |= staged.inner
+        cells = dict(zip(f.__code__.co_freevars, f.__closure__ or (), strict=True))
+        closure = tuple(
+            CellType(scope) if name == DOOR else cells[name] for name in staged.code.co_freevars
+        )
+        return FunctionType(staged.code, f.__globals__, f.__name__, None, closure)
 
     def _root(self, f: FunctionType) -> str:
         """What the guard program calls a function."""

@@ -107,7 +107,8 @@ class Session(CountedSizes):
         self.left = left  # an operator that is refused
         # Whether a call raises, found without running it; None where that is being found out.
         self.would_raise: Callable[..., bool] | None = None
-        self.generators: list[weakref.ref[Any]] = []  # those that the program has made
+        # Those that the program has made: by which function, of which arguments.
+        self.generators = weakref.WeakKeyDictionary[Any, Any]()
         # Cells and namespaces that the program stores to, by their texts: of all attempts.
         self.outer: dict[str, Any] = {} if outer is None else outer
         self.statements: list[Any] = []  # those being captured, see structured.py
@@ -116,6 +117,7 @@ class Session(CountedSizes):
         self.has_differing = False  # whether a variable is of one type or another
         self.expressions = 0  # regions being recorded that are of no statement
         self.retries = Requests()  # what to try if the capture is refused, see Note [Requests]
+        self.run_by_python = set[Request]()  # to drive generators that Python runs
         # Requests to write choices as branches, by why they give no one value.
         self.choices: dict[str, Request] = {}
         self.folds: list[Any] = []  # comprehensions being computed, see folds.py

@@ -24,9 +24,8 @@ def check_generators(session: Session) -> None:
             "a generator that is left inside of a branch or loop on elements, before its end,",
             "run it to its end",
         )
-    for made in session.generators:
-        generator = made()
-        if generator is not None and _is_in_handler(generator):
+    for generator in list(session.generators):
+        if _is_in_handler(generator):
             raise refuse(
                 ITERATOR,
                 "a generator that is left inside of try or with, before its end,",
@@ -40,9 +39,8 @@ def close_generators(session: Session) -> None:
     """
     kept = session.error, session.retries
     with session.active():
-        for made in session.generators:
-            generator = made()
-            if generator is not None and generator.gi_frame is not None:
+        for generator in list(session.generators):
+            if generator.gi_frame is not None:
                 with suppress(Exception, Respecialise):
                     generator.close()
     session.error, session.retries = kept

@@ -7,13 +7,17 @@ See Note [What follows a branch] and Note [Deep branches].
 from __future__ import annotations
 
 import ast
+import inspect
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
+from types import GeneratorType
 from typing import TYPE_CHECKING, Any
 
-from fxc.ir.error_kinds import COUNTED_SIZE
+from fxc.ir.error_kinds import COUNTED_SIZE, ITERATOR
+from fxc.ir.later import import_later
 
-from ..session.refusing import How, Request, Requests
+from ..session.locations import user_location
+from ..session.refusing import How, Request, Requests, refuse
 from .jumps import RESULT
 from .leaving import is_plain, jumps_in, jumps_of_loop, leaves_loop
 from .liveness import assigned
@@ -48,8 +52,11 @@ if TYPE_CHECKING:
 # computed behind it, of the same variables. So are returns in branches, but not those in a ``with``
 # or ``try``, which end behind what is returned.
 
+# See Note [Rooms with one door].
+drive = import_later("fxc.capture.staging.driving", "drive")
+
 WAYS = How.WITH_REST, How.ARMS_AS_LOOPS
-_ASKED = *WAYS, How.LEFT_FIRST
+_ASKED = *WAYS, How.LEFT_FIRST, How.DRIVEN
 _MOST = 6
 _INERT = (
     *(ast.Name, ast.Constant, ast.Subscript, ast.Slice, ast.Tuple, ast.expr_context),
@@ -67,14 +74,16 @@ def request_for(line: str, how: How) -> Request:
 
 def may_ask(requests: Requests) -> bool:
     """Whether there may be one more such branch."""
-    return sum(each.how in _ASKED for each in requests) < _MOST
+    return sum(each.how in _ASKED[:-1] for each in requests) < _MOST
 
 
 def written_otherwise(session: Session, error: CaptureError | None) -> Requests:
-    """Requests to write a refused statement otherwise: a choice as a branch; or a loop that returns
-    an array whose size is counted in it, the innermost first.
+    """Requests to write a refused statement otherwise: loops over generators as functions; a choice
+    as a branch; or a loop that returns an array whose size is counted in it, the innermost first.
     """
     requests, found = session.requests, Requests()
+    if error is not None and not session.run_by_python <= requests:
+        return frozenset(session.run_by_python)
     if error is None or not may_ask(requests):
         return found
     if error.kind is COUNTED_SIZE:
@@ -86,6 +95,28 @@ def written_otherwise(session: Session, error: CaptureError | None) -> Requests:
     return found if choice is None else Requests((choice,))
 
 
+def note_run(session: Session, items: GeneratorType[Any, Any, Any]) -> bool:
+    """Note that Python runs a generator at this line; whether it is to be driven instead.
+
+    Refuses one that is being driven.
+    """
+    if session.generators.get(items, items) is None:
+        raise refuse(ITERATOR, "next() of a generator in a loop over it")
+    place = user_location()
+    if place is None or not is_new(session, items):
+        return False
+    wanted = Request(place.file, How.DRIVEN, place.line)
+    session.run_by_python.add(wanted)
+    return wanted in session.requests
+
+
+def is_new(session: Session, items: object) -> bool:
+    """Whether this is a generator of the program of which nothing has been asked."""
+    if type(items) is not GeneratorType or session.generators.get(items) is None:
+        return False
+    return inspect.getgeneratorstate(items) == inspect.GEN_CREATED
+
+
 def asked(requests: Requests, filename: str) -> Asked:
     """The branches of a file that are written otherwise."""
     found = (each for each in requests if each.how in _ASKED and each.about == filename)
@@ -94,6 +125,8 @@ def asked(requests: Requests, filename: str) -> Asked:
 
 def rewrite(node: ast.AST, branches: Asked) -> None:
     """Write these branches and loops in a function otherwise."""
+    if driven := {line for line, how in branches if how is How.DRIVEN}:
+        drive(node, driven)
     left = {line for line, how in branches if how is How.LEFT_FIRST}
     for each in [*walk(node)][::-1] if left else ():  # the innermost first
         for name in ("body", "orelse", "finalbody"):

@@ -25,15 +25,19 @@ from types import CodeType, FunctionType
 from typing import Any
 
 from fxc.ir.error_kinds import STATEMENT
+from fxc.ir.later import import_later
 from fxc.ir.location import SourceLocation
 from fxc.ir.made_functions import code_as_written
 from fxc.ir.records import frozen
 
-from ..session.refusing import refusal
+from ..session.refusing import How, refusal
 from .continuations import Asked, rewrite
 from .names import FunctionNode, given, parameters, spell_out
 from .nodes import DOOR, copied, walk
 from .rewriting import Rewriter
+
+# See Note [Rooms with one door].
+hand_out = import_later("fxc.capture.staging.driving", "hand_out")
 
 Named = ast.FunctionDef | ast.AsyncFunctionDef
 _NAMED = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -50,6 +54,9 @@ class StagedCode:
     inner: frozenset[CodeType]
 
 
+_AS_DRIVEN = 0, How.DRIVEN  # no loop stands there
+
+
 class _NoSource(Exception):
     """The source of a function cannot be read."""
 
@@ -57,8 +64,11 @@ class _NoSource(Exception):
 _staged: weakref.WeakKeyDictionary[CodeType, dict[Asked, StagedCode]] = weakref.WeakKeyDictionary()
 
 
-def stage(function: FunctionType, asked: Asked = frozenset()) -> StagedCode | None:
-    """The rewritten code of a function; None if there is no source.
+def stage(
+    function: FunctionType, asked: Asked = frozenset(), *, driven: bool = False
+) -> StagedCode | None:
+    """The rewritten code of a function; None if there is no source, or if it is a generator to be
+    ``driven`` that cannot be, see Note [Generators that are driven].
 
     Branches are written otherwise where it is asked, see Note [What follows a branch].
 
@@ -68,6 +78,7 @@ def stage(function: FunctionType, asked: Asked = frozenset()) -> StagedCode | No
     if asked:
         first, last = code.co_firstlineno, max(map(_last_line, codes_in(code)))
         asked = frozenset(each for each in asked if first <= each[0] <= last)
+    asked |= {_AS_DRIVEN} if driven else set()
     known = _staged.get(code, {}).get(asked)
     if known is not None and known.code.co_filename == code.co_filename:  # equal codes may differ
         return known
@@ -79,6 +90,8 @@ def stage(function: FunctionType, asked: Asked = frozenset()) -> StagedCode | No
         )
     try:
         node = _source_node(function)
+        if driven and not hand_out(node):
+            return None
         if asked:
             rewrite(node, asked)
         rewritten = _rewrite(node, code)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from types import GeneratorType
 from typing import Any
 
 import numpy as np
 
 from fxc.ir.error_kinds import ITERATOR, TOO_LARGE
 from fxc.ir.errors import CaptureError
+from fxc.ir.later import import_later
 from fxc.ir.records import frozen
 from fxc.ir.size_functions import hint
 from fxc.ir.size_guards import guard
@@ -20,6 +22,9 @@ from ..regions.needed import StatementDoor
 from ..session.locations import user_location
 from ..session.refusing import How, Request, Respecialise, refuse
 from ..values.operands import Traced
+
+# See Note [Rooms with one door].
+taken_up = import_later("fxc.capture.statements.driven", "taken_up")
 
 Each = Callable[..., Any]  # what is computed of an item
 Items = Counted | Bounded
@@ -81,6 +86,8 @@ class Filtered(Traced):
 def filtered(door: StatementDoor, made: Comprehension) -> Any:
     """``[each(item) for item in items if test(item)]``."""
     items, over = made.items, made.over
+    if (taken := as_driven(door, made)) is not None:
+        return taken
     found = counted(items)
     by_elements = Request(f"comprehension {user_location()}", How.BY_ELEMENTS)
     is_counted = type(found) in (Counted, Bounded)
@@ -91,6 +98,13 @@ def filtered(door: StatementDoor, made: Comprehension) -> Any:
         except CaptureError:
             raise Respecialise(by_elements) from None
     return _gathered(door, found if is_counted else items, made)
+
+
+def as_driven(door: StatementDoor, made: Comprehension) -> Any:
+    """The list of a comprehension over a generator that is to be driven; else None."""
+    if type(made.items) is not GeneratorType:
+        return None
+    return taken_up(door, made.items, made.of_item, made.holds)
 
 
 def _gathered(door: StatementDoor, found: Any, made: Comprehension) -> Any:
@@ -107,6 +121,8 @@ def mapped(door: StatementDoor, repeats: bool, made: Comprehension) -> Any:
     its length. Else Python makes it.
     """
     items, over = made.items, made.over
+    if (taken := as_driven(door, made)) is not None:
+        return taken
     found = counted(items)
     by_python = Request(f"comprehension {user_location()}", How.BY_PYTHON)
     if type(found) is Bounded:

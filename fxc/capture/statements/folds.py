@@ -31,6 +31,7 @@ from .comprehensions import (
     Each,
     Filtered,
     Items,
+    as_driven,
     filtered,
     itself,
     mapped,
@@ -50,6 +51,7 @@ from .folded import (
 )
 
 T = TypeVar("T")
+_LEAVING = (any, all, next)  # they may not ask for all items
 _TRUSTED = ("builtins", "numpy")
 _KNOWN = frozenset(map(type, ((), [], {}.keys(), {}.values(), {}.items())))
 MOST_OF_ROWS = 64  # operations of a comprehension in a comprehension that Python runs
@@ -78,6 +80,8 @@ def fold(
     **options: object,
 ) -> Any:
     """``function(comprehension, …)``; one that ``is_list`` may be a list of the graph."""
+    if function not in _LEAVING and (taken := as_driven(door, made)) is not None:
+        return door.call(function, taken, *rest, **options)
     loop, more = _loop_of(function, made, rest, options)
     found = counted(made.items) if loop is not None else None
     fold = Fold(f"comprehension {user_location()}")
@@ -148,7 +152,7 @@ def _takes_list(function: object, made: Comprehension) -> bool:
     """Whether a function takes up a generator as it does a list."""
     owner, name = getattr(function, "__self__", None), getattr(function, "__name__", None)
     extends = name == "extend" and getattr(owner, "__class__", None) in (list, deque)
-    return made.is_lazy and (extends or function is np.fromiter)
+    return made.is_lazy and (extends or function in (np.fromiter, deque))
 
 
 def _in_list(made: Comprehension) -> Comprehension:

@@ -1,0 +1,239 @@
+"""Generators of the program whose conditions and loops depend on data: they are driven."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import fxc
+from tests.outcomes import difference, run
+
+
+def windows(x, size):
+    for i in range(len(x) - size + 1):
+        yield i, x[i : i + size]
+
+
+def peaks(x):
+    for i, part in windows(x, 3):
+        if part.argmax() == 1:
+            yield i + 1
+
+
+def above(x, k):
+    for i in range(len(x)):
+        if x[i] > k:
+            yield i
+
+
+def halves(n):
+    while n > 1:
+        yield n
+        n = n // 2 if n % 2 == 0 else n - 1
+
+
+def on_both_sides(x):
+    yield from peaks(x)
+    yield from peaks(-x)
+    yield -1
+
+
+def beside(x, i):
+    if i > 0:
+        yield i - 1
+    if i < len(x) - 1:
+        yield i + 1
+
+
+def writing(x, out):
+    for i in range(len(x)):
+        out[i] += 1
+        if out[i] > 1.5:
+            yield out[i]
+
+
+def stopped(x):
+    for i in range(len(x)):
+        if x[i] > 0.3:
+            yield i
+        if x[i] > 0.9:
+            return
+
+
+class Line:
+    def __init__(self, x):
+        self.x = x
+
+    def neighbours(self, i):
+        for step in (-1, 1):
+            if 0 <= i + step < len(self.x):
+                yield self.x[i + step]
+
+
+def listed(x):
+    return list(peaks(x)), sorted(peaks(x))[::-1], list(stopped(x)), deque(above(x, 0.5))
+
+
+def folded(x):
+    best = max((x[i] for i in peaks(x)), default=None)
+    return sum(peaks(x)), sum(x[i] for i in above(x, 0.2) if i % 2), best, set(above(x, 0.8))
+
+
+def comprehended(x):
+    return [x[i] for i in peaks(x)], [i for i in above(x, 0.5) if i % 2], [*above(x, 0.1)][:0]
+
+
+def in_a_loop(x):
+    total, last = 0.0, None
+    for i in peaks(x):
+        if x[i] < 0.8:
+            continue
+        total += x[i]
+        last = i
+    else:
+        total *= 2
+    return total, last
+
+
+def by_number(x):
+    total = 0
+    for k, i in enumerate(above(x, 0.4), start=1):
+        total += k * i
+    return total
+
+
+def in_a_loop_inside(x):
+    out, total = np.zeros(len(x)), 0
+    for i in range(len(x)):
+        for j in beside(x, i):
+            out[i] += x[j]
+            if out[i] > 1:
+                continue
+            out[j] -= 0.1
+    for i in above(x, 0.4):
+        for j in above(x, 0.6):
+            if j > i:
+                total += i * j
+    return out, total
+
+
+def of_whiles(x):
+    return [sum(halves(int(v * 20))) for v in x], len(list(halves(len(x) + int(x.sum()))))
+
+
+def from_others(x):
+    n = 0
+    for i in on_both_sides(x):
+        n = n * 3 + i
+    return n, len(list(on_both_sides(x)))
+
+
+def by_turns(x):
+    y, total = x.copy(), 0.0
+    for v in writing(x, y):
+        total += v
+        y *= 0.9
+    return total, y
+
+
+def used_up(x):
+    steps, n = above(x, 0.3), 0
+    for i in steps:
+        n += i
+    again = above(x, 0.3)
+    return n, list(steps), list(again), list(again)
+
+
+def of_methods(x):
+    line, total = Line(x), 0.0
+    for i in range(len(x)):
+        total += sum(v - x[i] for v in line.neighbours(i)) + len(list(line.neighbours(i)))
+    return total
+
+
+WHOLE = (
+    *(listed, folded, comprehended, in_a_loop, by_number, in_a_loop_inside, of_whiles),
+    *(from_others, by_turns, used_up, of_methods),
+)
+
+
+def compared(program: Callable[..., Any], compiled: Any) -> None:
+    for n in (40, 2, 1, 50):
+        x = np.random.default_rng(n).random(n)
+        assert difference(run(program, (x.copy(),)), run(compiled, (x.copy(),))) == "", n
+
+
+@pytest.mark.parametrize("program", WHOLE, ids=lambda program: program.__name__)
+def test_equals_python(program: Callable[..., Any]) -> None:
+    compiled = fxc.compile(program, fullgraph=True)
+    compared(program, compiled)
+    assert compiled.cache_info().eager_calls == 0
+
+
+def sent_to(x):
+    total = 0
+    for i in range(len(x)):
+        if x[i] > 0.3:
+            total += (yield i + total) or 1
+
+
+def in_a_handler(x):
+    try:
+        yield from above(x, 0.3)
+    finally:
+        x[0] = 5
+
+
+def running_out(x):
+    yield from above(x, 0.3)
+    next(iter(()))
+
+
+def left_early(x):
+    for i in above(x, 0.5):
+        if i > 3:
+            break
+    return i
+
+
+def asked_in_between(x):
+    steps, n = above(x, 0.3), 0
+    for i in steps:
+        n += i * next(steps, -1)
+    return n
+
+
+def with_functions(x):
+    later = []
+    for i in above(x, 0.5):
+        later.append(lambda: i)  # noqa: B023
+    return [f() for f in later]
+
+
+def never_bound(x):
+    for i in above(x, 2.0):
+        last = i
+    return last
+
+
+def caught(x):
+    try:
+        return list(running_out(x))
+    except RuntimeError as error:
+        return str(error)
+
+
+LEFT_TO_PYTHON = (
+    *(left_early, asked_in_between, with_functions, never_bound, caught),
+    *(lambda x: list(sent_to(x)), lambda x: (list(in_a_handler(x)), x[0])),
+)
+
+
+@pytest.mark.filterwarnings("ignore::fxc.CaptureWarning")
+@pytest.mark.parametrize("program", LEFT_TO_PYTHON)
+def test_what_is_told_apart_is_left_to_python(program: Callable[..., Any]) -> None:
+    compared(program, fxc.compile(program))
