@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from enum import Enum
 from typing import Any
 
 import numpy as np
@@ -319,6 +320,50 @@ def of_several_lengths(x):
     return total
 
 
+class Mode(Enum):
+    LOW = 0.5
+    HIGH = "high"
+    OUT = None
+
+    @property
+    def is_out(self):
+        return self is Mode.OUT
+
+
+NEXT = {Mode.LOW: Mode.HIGH, Mode.HIGH: Mode.LOW, Mode.OUT: Mode.LOW}
+
+
+def members(x):
+    mode, best, seen, turns = Mode.LOW, None, [], 0
+    for i, v in enumerate(x):
+        before = mode
+        if v > 2:
+            mode = Mode.OUT
+        elif v > 1 and mode == Mode.LOW:
+            mode = NEXT[mode]
+        elif mode in (Mode.HIGH, Mode.OUT) and v < 0:
+            mode = Mode.LOW
+        turns += before is not mode if mode is Mode.HIGH else 2 * (mode != before)
+        best = (i, mode) if v > 2.5 else best
+        seen.append(mode)
+    name = mode.name if seen else "none"
+    return mode, best, seen, turns, name, seen.count(Mode.LOW), Mode.OUT in seen
+
+
+def attributes_of_members(x):
+    mode = Mode.LOW if x[0] > 1 else Mode.HIGH
+    return mode.name.lower(), mode.value, NEXT[mode].value
+
+
+def words(x):
+    words, n = "", 0
+    for v in x:
+        word = "one " if v > 1 else "Two"
+        n += word.isspace() + word.find("w") + len(word.swapcase()) + word.islower()
+        words = word.center(8, "*")
+    return n, words
+
+
 def unpacked(x):
     pair = (2, 1.5) if x[0] > 1 else (3,)
     if x[0] > 1:
@@ -360,7 +405,7 @@ OF_ALL = [
     *(carried_with_three_types, smallest_place, states, answer_of_three, results_of_all_kinds),
     *(compared_with_none, listed_with_best, singles, as_a_key, texts, truth_of_one_element),
     *(known_numbers_of_two_types, stored_as_complex, of_several_lengths, unpacked),
-    *(farthest_apart, empty_again),
+    *(farthest_apart, empty_again, members, attributes_of_members, words),
 ]
 PROGRAMS: list[tuple[Callable[..., Any], Any]] = [
     *((fn, VALUES + NAN) for fn in OF_ALL),

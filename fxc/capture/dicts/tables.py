@@ -21,7 +21,7 @@ from ..forms.form import Form, Number, are_numbers, types_of
 from ..forms.items import form_of_items, item_of
 from ..forms.joining import keys_in, union_of
 from ..forms.mixed import form_of_numbers, scalar_kinds
-from ..forms.options import graph_type, is_unknown_number
+from ..forms.options import graph_type, is_named, is_unknown_number
 from ..forms.truths import demand, flag_of
 from ..forms.variables import is_number, is_open_number
 from ..lists.list_parts import array_in_order, places_in_order
@@ -266,7 +266,7 @@ def _are_numbers(items: Sequence[Any]) -> bool:
         rows = [x.items if type(x) is _Row else x for x in items]
         sizes = {len(row) for row in rows}
         return len(sizes) == 1 and sizes != {0} and all(map(_are_numbers, zip(*rows, strict=True)))
-    if any(x is None or type(x) is str for x in items):
+    if any(map(is_named, items)):
         return union_of(key for x in items for key in keys_in(x)) is not None
     return form_of_numbers(items) is not None
 

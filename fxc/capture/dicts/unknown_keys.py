@@ -13,6 +13,7 @@ import numpy as np
 from fxc.ir.symbols import counted_in
 
 from ..forms.mixed import scalar_kinds
+from ..forms.options import is_named
 from ..forms.several import Several, united
 from ..lists.texts import Char, place_of_char
 from ..numbers.python_numbers import scalar_of, to_int, to_python
@@ -30,8 +31,12 @@ def is_unknown_key(key: object) -> bool:
     def is_open(x: object) -> bool:
         return isinstance(x, Traced) and (x._is_open() or bool(counted_in(int_dim(x) or 0)))
 
-    known = all(is_int(x) or isinstance(x, Char) or is_text(x) for x in parts)
+    known = all(is_int(x) or isinstance(x, Char) or _is_named(x) for x in parts)
     return known and any(map(is_open, parts))
+
+
+def _is_named(x: object) -> bool:
+    return x.has_names if type(x) is Several else is_named(x)
 
 
 def is_text(x: object) -> bool:
@@ -55,7 +60,7 @@ def keys_of(items: dict[object, object]) -> list[Any]:
 def place_of_key(keys: Sequence[Any], key: object) -> tuple[Any, Any] | None:
     """The place of an unknown key of a dict, and whether it is there; else None."""
     if type(key) is Several:
-        return _place_of_text(keys, key) if all(type(each) is str for each in keys) else None
+        return _place_of_name(keys, key) if all(map(is_named, keys)) else None
     if isinstance(key, Char):
         are_texts = bool(keys) and all(type(each) is str for each in keys)
         return place_of_char(keys, key) if are_texts else None
@@ -79,25 +84,25 @@ def place_of_key(keys: Sequence[Any], key: object) -> tuple[Any, Any] | None:
 def _equal(column: Sequence[Any], part: Any) -> Any:
     """Where a number or a text stands among others of its kind; None if some are of another."""
     if not all(map(_is_small, column)):
-        return _equal_text(column, part) if all(type(x) is str for x in column) else None
-    if is_text(part) or isinstance(part, Char):
+        return _equal_name(column, part) if all(map(is_named, column)) else None
+    if _is_named(part) or isinstance(part, Char):
         return None
     scalar = scalar_of(part)
     return wrap(constant(np.array(column))) == (part if scalar is None else to_int(scalar))
 
 
-def _equal_text(column: Sequence[str], part: object) -> Any:
-    """The same of texts, which are numbered for that."""
+def _equal_name(column: Sequence[Any], part: object) -> Any:
+    """The same of constants, which are numbered for that."""
     texts = {text: number for number, text in enumerate(dict.fromkeys(column))}
     numbers: Any = wrap(constant(np.array([texts[text] for text in column])))
-    if type(part) is str:
+    if is_named(part):
         return numbers == texts.get(part, -1)
     found = place_of_key([*texts], part)
     return None if found is None else np.logical_and(numbers == found[0], found[1])
 
 
-def _place_of_text(keys: Sequence[object], key: Several) -> tuple[Any, Any]:
-    """The same of one text or another, of which the flags are known at run time."""
+def _place_of_name(keys: Sequence[object], key: Several) -> tuple[Any, Any]:
+    """The same of one constant or another, of which the flags are known at run time."""
     places = {each: place for place, each in enumerate(keys)}
     found = [(flag, places.get(text, 0)) for flag, text in key.options]
     return united(found), united([(flag, text in places) for flag, text in key.options])

@@ -23,7 +23,7 @@ from ..arrays.traced_array import TracedArray
 from ..dicts.unknown_items import OneOfItems
 from ..forms.differing import Differing
 from ..forms.mixed import Mixed
-from ..forms.options import is_open_int, is_record, is_unknown_number
+from ..forms.options import is_named, is_open_int, is_record, is_unknown_number, things_in
 from ..forms.several import Several
 from ..forms.truths import flag_of, truth
 from ..forms.variables import is_same
@@ -52,15 +52,18 @@ def identity(a: Any, b: Any) -> Any:
     both, kinds = ((a, b), (b, a)), {type(a), type(b)}
     if Differing in kinds:
         return next(one.is_(other) for one, other in both if type(one) is Differing)
+    for one, other in both:
+        if type(one) is Several and not isinstance(other, Traced) and _are_single(other):
+            return one.is_(other)
     if b is None:
-        return a.is_(None) if type(a) is Several else a is None
+        return a is None
     if a is not b and a is not None and (has_grown(a) or has_grown(b)):
         raise refuse(IDENTITY, "'is' of an array that a loop makes longer", "compare lengths")
     a, b = grown(a), grown(b)
     if is_record(a) and is_record(b):
         return a.is_(b)
     for one, other in both:
-        if type(one) is Several and one.may_be_record:
+        if type(one) is Several and (one.may_be_record or _are_single(one, other)):
             return one.is_one(other)
     if Several in kinds:
         raise refuse(IDENTITY, "'is' of one of several things", "use ==")
@@ -90,6 +93,11 @@ def identity(a: Any, b: Any) -> Any:
     if Mixed in kinds or (any(map(is_scalar, (a, b))) and a.__class__ is b.__class__):
         raise refuse(IDENTITY, "'is' of two numbers that are not known", "use ==")
     return NotImplemented
+
+
+def _are_single(*xs: object) -> bool:
+    """Whether these are constants of which there is one object each, all that they may be."""
+    return all(is_named(each) and type(each) is not str for x in xs for each in things_in(x))
 
 
 def _are_one_int(left: object, right: object) -> bool:

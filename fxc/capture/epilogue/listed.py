@@ -155,7 +155,7 @@ class Lists:
             columns += [self.of(each, arrays) for each in parts]
             match form:
                 case Constant(value):
-                    made = repr(value)
+                    made = repr(value) if type(value) is str else self._constant(value)
                 case Items(structure, _) if structure.kind is TracedVoid:
                     raise _of_records()
                 case Items(structure, _) if structure.kind is Late:

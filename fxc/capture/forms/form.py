@@ -62,9 +62,9 @@ class Array:
 
 @frozen
 class Constant:
-    """None or a text, which is the same in each call."""
+    """None, a text or a member of an enum, which is the same in each call."""
 
-    value: str | None
+    value: Any
 
 
 @frozen

@@ -38,6 +38,7 @@ from .options import (
     flag_operand,
     graph_type,
     holds_not,
+    is_named,
     is_of_one_type,
     is_record,
     things_in,
@@ -185,7 +186,7 @@ def _may_be_carried(kinds: Iterable[ArrayType]) -> bool:
 
 def key(x: object) -> Key | None:
     """What two options have in common that are one option; None for what cannot be one."""
-    if x is None or type(x) is str:
+    if is_named(x):
         return Constant(x)
     if type(x) is TracedInt:
         return Number(PY_INT)

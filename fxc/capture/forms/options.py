@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from enum import Enum
 from typing import Any
 
 import numpy as np
@@ -30,6 +31,11 @@ def is_record(x: object) -> bool:
 def has_keys(x: object) -> bool:
     """Whether ``x[key]`` is known to be an item: of a record, or of one of NumPy's."""
     return is_record(x) or type(x) is TracedVoid
+
+
+def is_named(x: object) -> bool:
+    """Whether this is None, a text, or a member of an enum that is no number."""
+    return x is None or type(x) is str or (isinstance(x, Enum) and type(x).__mro__[-2] is Enum)
 
 
 def is_of_one_type(x: object) -> bool:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterator, Sequence
+from enum import Enum
 from functools import partial
 from typing import Any
 
@@ -38,6 +39,7 @@ from .options import (
     has_keys,
     has_truth,
     holds_not,
+    is_named,
     is_of_one_type,
     is_record,
     may_be_numpys,
@@ -60,8 +62,6 @@ from .truths import flag_of, going_on
 # A record (Note [Records]) is an option as a tuple is: its number is the only item. So is a text of
 # numbers that are not known (Note [Late effects]): the numbers are the items.
 
-_LOOKS = "upper lower title strip lstrip rstrip startswith endswith replace isdigit isalpha count"
-_LOOK = frozenset(_LOOKS.split())  # methods that only look at the text
 _F64 = np.dtype(float)
 _SAME_IN_PYTHON = frozenset(np.dtype(code) for code in "?qd")
 
@@ -111,14 +111,14 @@ class Several(TakesUfuncs, Traced):
         return any(is_record(x) for _, x in self.options)
 
     def is_one(self, other: object) -> Any:
-        """``self is other``, of what may be records."""
+        """``self is other``, of what may be records, or constants of one object each."""
         flags: list[Any] = []
         for flag, x in self.options:
             for one, y in options_in(other):
                 if is_record(x) and is_record(y):
                     flags.append(both_hold(both_hold(flag, one), variable_of(operand(x.is_(y)))))
                 check_distinct(x, y)
-                if x is y is None:
+                if x is y and is_named(x):
                     flags.append(both_hold(flag, one))
         found = one_holds(flags)
         return found if type(found) is bool else to_python(found)
@@ -126,7 +126,7 @@ class Several(TakesUfuncs, Traced):
     @property
     def text(self) -> str:
         """What a message calls it."""
-        names = [repr(x) if x is None or type(x) is str else "a value" for _, x in self.options]
+        names = [repr(x) if is_named(x) else "a value" for _, x in self.options]
         return f"a variable that is {' or '.join(dict.fromkeys(names))} by a condition"
 
     def _is_filled(self) -> Any:
@@ -146,6 +146,11 @@ class Several(TakesUfuncs, Traced):
     def is_text(self) -> bool:
         """Whether it is one text or another, all of them known."""
         return all(type(x) is str for _, x in self.options)
+
+    @property
+    def has_names(self) -> bool:
+        """Whether it is one constant or another."""
+        return all(is_named(x) for _, x in self.options)
 
     @property
     def is_late(self) -> bool:
@@ -256,8 +261,10 @@ class Several(TakesUfuncs, Traced):
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-        if self.is_text and name in _LOOK:
+        if self.is_text and hasattr(str, name):
             return partial(self._method, name)
+        if all(isinstance(x, Enum) for _, x in self.options):
+            return self.of_each(lambda x: current().door.attr(x, name))
         if self.is_late and name in ("startswith", "endswith"):
             return lambda *args: self.of_each(lambda x: getattr(x, name)(*args))
         if self.is_late and name in OF_TEXTS:

@@ -15,7 +15,7 @@ from ..session.session import Session
 from ..values.maybe_set import UNBOUND
 from ..values.operands import Traced
 from .differing import Differing
-from .options import Option, graph_type
+from .options import Option, graph_type, is_named
 from .several import Several
 
 
@@ -33,7 +33,7 @@ def is_open_number(x: object) -> bool:
 
 def is_constant(x: object) -> bool:
     """Whether ``x`` is the same in each call, and nothing that a node may carry."""
-    return x is None or type(x) in (str, bytes)
+    return is_named(x) or type(x) is bytes
 
 
 def is_same(left: Any, right: Any) -> bool:

@@ -24,7 +24,7 @@ from ..dicts.unknown_keys import is_text, is_unknown_key, keys_of, place_of_key
 from ..forms.differing import Differing, demand, each_way
 from ..forms.form import Form
 from ..forms.joining import joint_form
-from ..forms.options import graph_type, record_of
+from ..forms.options import graph_type, is_named, record_of
 from ..forms.several import Several
 from ..forms.truths import flag_of, number_of, truth
 from ..forms.variables import is_same
@@ -106,7 +106,7 @@ def contained(door: StatementDoor, x: object, items: Any) -> Any:
         return x.is_one_of(items)
     if isinstance(items, dict) and (is_there := _has_key(items, x)) is not None:
         return is_there
-    if type(x) is Several and (x.is_text or x.is_late) and _may_hold(items):
+    if type(x) is Several and (x.has_names or x.is_late) and _may_hold(items):
         return x.of_each(lambda text: contained(door, text, items))
     if isinstance(items, ExternalDict):
         return items.presence(x)
@@ -197,11 +197,11 @@ def _has_key(items: dict[object, object], key: object) -> Any:
 
 
 def _may_hold(items: Any) -> bool:
-    """Whether it is known which texts are among these."""
+    """Whether it is known which constants are among these."""
     if isinstance(items, ExternalDict):
         return True
     plain = type(items) in (tuple, list, set, frozenset, dict, str)
-    return plain and all(type(each) is str for each in items)
+    return plain and all(map(is_named, items))
 
 
 def searched(door: StatementDoor, items: Sequence[object], name: str, x: object) -> Any:
