@@ -13,7 +13,7 @@ import numpy as np
 from fxc.ir.symbols import counted_in
 
 from ..forms.mixed import scalar_kinds
-from ..forms.options import is_named
+from ..forms.options import is_named, things_in
 from ..forms.several import Several, united
 from ..lists.texts import Char, place_of_char
 from ..numbers.python_numbers import scalar_of, to_int, to_python
@@ -31,12 +31,13 @@ def is_unknown_key(key: object) -> bool:
     def is_open(x: object) -> bool:
         return isinstance(x, Traced) and (x._is_open() or bool(counted_in(int_dim(x) or 0)))
 
-    known = all(is_int(x) or isinstance(x, Char) or _is_named(x) for x in parts)
+    known = all(is_int(x) or isinstance(x, Char) or has_names(x) for x in parts)
     return known and any(map(is_open, parts))
 
 
-def _is_named(x: object) -> bool:
-    return x.has_names if type(x) is Several else is_named(x)
+def has_names(x: object) -> bool:
+    """Whether this is a constant, or one of several."""
+    return all(map(is_named, things_in(x)))
 
 
 def is_text(x: object) -> bool:
@@ -85,7 +86,7 @@ def _equal(column: Sequence[Any], part: Any) -> Any:
     """Where a number or a text stands among others of its kind; None if some are of another."""
     if not all(map(_is_small, column)):
         return _equal_name(column, part) if all(map(is_named, column)) else None
-    if _is_named(part) or isinstance(part, Char):
+    if has_names(part) or isinstance(part, Char):
         return None
     scalar = scalar_of(part)
     return wrap(constant(np.array(column))) == (part if scalar is None else to_int(scalar))

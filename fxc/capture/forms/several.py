@@ -148,11 +148,6 @@ class Several(TakesUfuncs, Traced):
         return all(type(x) is str for _, x in self.options)
 
     @property
-    def has_names(self) -> bool:
-        """Whether it is one constant or another."""
-        return all(is_named(x) for _, x in self.options)
-
-    @property
     def is_late(self) -> bool:
         """Whether it is one text or another, one of which is of numbers that are not known."""
         return not self.is_text and isinstance(self, str)

@@ -20,7 +20,7 @@ from fxc.ir.graph import Literal
 from fxc.ir.types import ArrayType, ScalarType
 
 from ..arrays.creation import asarray
-from ..dicts.unknown_keys import is_text, is_unknown_key, keys_of, place_of_key
+from ..dicts.unknown_keys import has_names, is_text, is_unknown_key, keys_of, place_of_key
 from ..forms.differing import Differing, demand, each_way
 from ..forms.form import Form
 from ..forms.joining import joint_form
@@ -106,7 +106,7 @@ def contained(door: StatementDoor, x: object, items: Any) -> Any:
         return x.is_one_of(items)
     if isinstance(items, dict) and (is_there := _has_key(items, x)) is not None:
         return is_there
-    if type(x) is Several and (x.has_names or x.is_late) and _may_hold(items):
+    if type(x) is Several and (x.is_late or has_names(x)) and _may_hold(items):
         return x.of_each(lambda text: contained(door, text, items))
     if isinstance(items, ExternalDict):
         return items.presence(x)
