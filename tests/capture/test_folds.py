@@ -423,3 +423,15 @@ def test_a_global_by_the_name_of_a_builtin(monkeypatch) -> None:
     monkeypatch.setitem(globals(), "sum", sum_of_own)
     with pytest.raises(CaptureError, match="a global function by the name of a builtin"):
         fxc.compile(program, fullgraph=True)(X)
+
+
+def sums_in_a_list(x):
+    return [sum(v * w for w in x) for v in x], [max(w - v for w in x if w >= v) for v in x]
+
+
+def test_folds_in_a_list_are_one_compilation_for_all_sizes() -> None:
+    compiled = fxc.compile(sums_in_a_list, fullgraph=True)
+    for n in (20, 30, 45, 60):
+        x = np.random.default_rng(n).random(n)
+        assert difference(run(sums_in_a_list, [x]), run(compiled, [x])) == ""
+    assert compiled.cache_info().variants == 2

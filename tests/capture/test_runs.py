@@ -26,6 +26,10 @@ def lists_of_runs(x):
     return coded, [list(g) for _, g in groupby(x, key=int)]
 
 
+def counted_in_a_list(x):
+    return [(int(k), sum(1 for _ in g)) for k, g in groupby((x > 0.5).astype(int))]
+
+
 def places_of_runs(x):
     total, widths = 0.0, np.zeros(len(x))
     for high, run_of_places in groupby(range(len(x)), key=lambda i: x[i] > 0.5):
@@ -68,7 +72,10 @@ def items_that_stay(x):
     return found
 
 
-PROGRAMS = [*(lengths, lists_of_runs, places_of_runs, of_pairs, left_early, items_that_stay)]
+PROGRAMS = [
+    *(lengths, lists_of_runs, counted_in_a_list, places_of_runs, of_pairs, left_early),
+    items_that_stay,
+]
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.__name__)

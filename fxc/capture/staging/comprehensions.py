@@ -22,6 +22,7 @@ from .nodes import (
     walk,
 )
 
+_FOLDING = ("sum", "any", "all", "max", "min")
 _ITEMS = "__fxc_items__"
 _OF_LEVELS = ("__fxc_way__", "__fxc_so_far__")  # see ``nests.Way``
 
@@ -242,8 +243,12 @@ def _rows_of(made: ast.expr) -> Iterator[ast.ListComp]:
 
 
 def _is_flat(node: ast.expr) -> bool:
-    """Whether an expression holds no comprehension."""
-    return not any(isinstance(each, ast.ListComp | ast.GeneratorExp) for each in walk(node))
+    """Whether an expression holds no comprehension but what a builtin makes a number of."""
+    inside = walk(node)
+    calls = [each for each in inside if isinstance(each, ast.Call) and is_taken(each)]
+    folded = [each.args[0] for each in calls if each.func.id in _FOLDING]  # type: ignore[attr-defined]
+    comprehensions = (ast.ListComp, ast.GeneratorExp)
+    return all(each in folded for each in inside if isinstance(each, comprehensions))
 
 
 def _is_repeated(made: ast.ListComp) -> bool:
