@@ -1,9 +1,12 @@
 """Generators of the program whose conditions and loops depend on data: they are driven."""
 
+# ruff: noqa: B905, RUF007, RUF058
+
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
+from itertools import accumulate, chain, dropwhile, starmap, takewhile
 from typing import Any
 
 import numpy as np
@@ -155,9 +158,25 @@ def of_methods(x):
     return total
 
 
+def so_far(x):
+    numbers, tens = x.tolist(), (x * 10).astype(int).tolist()
+    faded = list(accumulate(numbers, lambda a, b: a * 0.5 + b))
+    for v in accumulate(tens, max):
+        tens[-1] += v % 2  # what is read later
+    return list(accumulate(x, max)), faded, list(accumulate(tens, initial=3)), tens
+
+
+def of_itertools(x):
+    total = 0.0
+    for v in chain(x[:3], x[x > 0.5].tolist(), [1.0, 2.0]):
+        total = total * 0.5 + v
+    low, rest = takewhile(lambda v: v < 0.9, x), dropwhile(lambda v: v < 0.9, x.tolist())
+    return total, list(low), list(rest), list(starmap(lambda a, b: a * b, zip(x, x[1:])))
+
+
 WHOLE = (
     *(listed, folded, comprehended, in_a_loop, by_number, in_a_loop_inside, of_whiles),
-    *(from_others, by_turns, used_up, of_methods),
+    *(from_others, by_turns, used_up, of_methods, so_far, of_itertools),
 )
 
 

@@ -69,6 +69,7 @@ is_code_of_numpys = import_later("fxc.capture.numpy_api.protocol", "is_code_of_n
 array_function = import_later("fxc.capture.numpy_api.protocol", "array_function")
 show_log = import_later("fxc.capture.door.log_calls", "show_log")
 special_of = import_later("fxc.capture.door.special", "special_of")
+run_over = import_later("fxc.capture.door.containers", "run_over")
 taken_up = import_later("fxc.capture.statements.driven", "taken_up")
 is_plain_namedtuple = import_later("fxc.capture.door.instances", "is_plain_namedtuple")
 made_of = import_later("fxc.capture.door.instances", "made_of")
@@ -225,6 +226,10 @@ class Door(PlainCalls):
         if type(result) is GeneratorType and not self.is_foreign(result):
             self.session.generators.setdefault(result, (f, args, kwargs))
         return result
+
+    def begun(self, f: FunctionType, args: Args, kwargs: Kwargs) -> Any:
+        """A generator of this function, which does in Python what code of C does."""
+        return self._run(f, self.staged(f), tuple(run_over(self, args)), kwargs)
 
     def _call_object(self, f: Any, kind: type, args: Any, kwargs: Kwargs) -> Any:
         if kind is CustomOp:

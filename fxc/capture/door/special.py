@@ -48,6 +48,7 @@ from ..statements.iterators import (
     products,
     zipped,
 )
+from ..statements.itertools_in_python import IN_PYTHON, accumulate, accumulate_items
 from ..statements.runs import runs_of
 from ..values.identity import Identity
 from ..values.objects import MISSING
@@ -186,12 +187,17 @@ def _is_plain_check(metaclass: type) -> bool:
     )
 
 
-def _accumulate(door: PlainCalls, *args: object, **kwargs: object) -> Any:
-    found = accumulated(door, args[0]) if len(args) == 1 and not kwargs else None
+def _accumulate(door: Any, x: Any, func: object = None, **kwargs: object) -> Any:
+    found = accumulated(door, x) if func is None and not kwargs else None
     if found is None:
-        given = door.runnables(args), door.runnable_options(kwargs)
-        found = itertools.accumulate(*given[0], **given[1])
+        by_places = not kwargs and _has_places(x) and _len(door, x)
+        given = x, operator.add if func is None else func
+        found = door.begun(accumulate_items if by_places else accumulate, given, kwargs)
     return door.made(found)
+
+
+def _in_python(function: Any) -> Callable[..., Any]:
+    return lambda door, *args: door.made(door.begun(function, args, {}))
 
 
 def _groupby(door: PlainCalls, *args: object, **kwargs: object) -> Any:
@@ -207,11 +213,15 @@ def _groupby(door: PlainCalls, *args: object, **kwargs: object) -> Any:
 def _reduce(door: PlainCalls, function: Any, items: Any, *initial: object) -> Any:
     if initial:
         return door.staged(_reduced)(function, items, *initial)
-    if is_array(items) or type(items) in (list, tuple, TracedList):
+    if _has_places(items):
         if not _len(door, items):
             raise TypeError("reduce() of empty iterable with no initial value")
         return door.staged(_reduced)(function, items[1:], items[0])
     return functools.reduce(*door.runnables((function, items)))
+
+
+def _has_places(x: object) -> bool:
+    return is_array(x) or type(x) in (list, tuple, TracedList)
 
 
 def _reduced(
@@ -291,6 +301,7 @@ SPECIAL: dict[Any, Callable[..., Any]] = {
         products(*door.runnables(parts), repeat=repeat)
     ),
     itertools.accumulate: _accumulate,
+    **{getattr(itertools, f.__name__): _in_python(f) for f in IN_PYTHON},
     itertools.groupby: _groupby,
     itertools.combinations: lambda door, x, r: door.made(pairs_of_two(door.runnables((x,))[0], r)),
     list: list_of,
