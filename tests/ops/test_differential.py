@@ -953,23 +953,43 @@ def test_dot_of_what_it_copies(code: str) -> None:
     check(every, lambda: [a.copy(), v.copy()])
 
 
-@pytest.mark.parametrize("codes", [("c16", "c16"), ("c8", "c8"), ("f4", "c16"), ("f8", "f8")])
+@pytest.mark.parametrize(
+    "codes",
+    [
+        ("c16", "c16"),
+        ("c8", "c8"),
+        ("f4", "c16"),
+        ("f8", "f8"),
+        ("i4", "f4"),
+        ("u1", "c8"),
+        ("f2", "f2"),
+    ],
+)
 def test_products_of_one_number(codes: tuple[str, str]) -> None:
-    """NumPy multiplies them itself, without adding to zero, and without a fused operation."""
+    """What NumPy hands to BLAS, cast or not, it multiplies itself then, without adding to zero, and
+    without a fused operation.
+    """
 
     def every(x: Any, y: Any) -> Any:
-        made = np.zeros((3, len(x)), np.result_type(x, y))
+        made = np.zeros((4, len(x)), np.result_type(x, y))
         for i in range(len(x)):
             a, b = x[i : i + 1], y[i : i + 1]
             made[0, i] = np.dot(a, b)
             made[1, i] = a[None].dot(b)[0]
             made[2, i] = np.inner(a[None], b[:, None])[0, 0]
+            made[3, i] = x[i]
+            if x.dtype == made.dtype:
+                np.dot(made[3, i : i + 1], b[None], out=made[3, i : i + 1])
+            else:
+                np.dot(a, b[None], out=made[3, i : i + 1])
         return made
 
     def make(code: str) -> np.ndarray:
         parts = [0.0, -0.0, 1.5, -1.0 / 3, *numbers(6)]
         pairs = list(itertools.product(parts, repeat=2))
-        return np.array([complex(*pair) for pair in pairs] if code[0] == "c" else parts, code)
+        return np.array([complex(*pair) for pair in pairs] if code[0] == "c" else parts).astype(
+            code
+        )
 
     x, y = make(codes[0]), make(codes[1])
     x, y = np.resize(x, 100), np.resize(RANDOM.permutation(y), 100)

@@ -25,20 +25,26 @@ from .library import listed
 
 def dot(a: object, b: object, out: Any = None) -> Any:
     left, right = operand(a), operand(b)
-    if out is not None:
-        current().record("dot.out", left, right, out=writable(out))
-        return out if out.ndim else out[()]  # of rank 0 its element, as NumPy
-    if all(map(_is_of_one_number, (left, right))):
-        product = _product_of_ones(*(shaping.ravel(wrap(array_value(x))) for x in (a, b)))
+    product = None
+    if _is_product_of_ones(left, right):
         shape = (*left.type.shape[:-1], *right.type.shape[:-2], *right.type.shape[1:][-1:])
-        return product.reshape(shape) if shape else product[0]
-    return record("dot", left, right)
+        product = _product_of_ones(*(shaping.ravel(wrap(array_value(x))) for x in (a, b)))
+        product = product.reshape(shape) if shape else product[0]
+    if out is None:
+        return record("dot", left, right) if product is None else product
+    current().record("dot.out", left, right, out=writable(out))
+    if product is not None:
+        out[...] = product
+    return out if out.ndim else out[()]  # of rank 0 its element, as NumPy
 
 
-def _is_of_one_number(x: Operand) -> bool:
-    kind = x.type
-    one = isinstance(kind, ArrayType) and kind.shape in ((1,), (1, 1))
-    return one and isinstance(x, Value) and kind.dtype.kind in "fc"
+def _is_product_of_ones(*operands: Operand) -> bool:
+    """Whether NumPy takes two arrays of one number each, cast or not, for BLAS."""
+    kinds = [each.type for each in operands if isinstance(each, Value)]
+    if [isinstance(x, ArrayType) and x.shape in ((1,), (1, 1)) for x in kinds] != [True, True]:
+        return False
+    dtypes = [kind.dtype for kind in kinds]
+    return all(dtype.kind in "biufc" for dtype in dtypes) and np.result_type(*dtypes).char in "fdFD"
 
 
 def _product_of_ones(x: Any, y: Any) -> Any:
