@@ -73,7 +73,10 @@ def _is_free(names: Set[str]) -> Callable[[Affine | Other], bool]:
 
 @frozen(eq=False)
 class FunctionalArray:
-    """An array while functionalization runs: a chain of views of a base."""
+    """An array while functionalization runs: a chain of views of a base.
+
+    ``viewed`` is the array that the last step is taken of.
+    """
 
     dispatch_key: ClassVar[DispatchKey] = DispatchKey.FUNCTIONALIZE
 
@@ -81,3 +84,4 @@ class FunctionalArray:
     steps: tuple[ViewStep, ...]
     path: Path
     type: ArrayType
+    viewed: FunctionalArray | None = None

@@ -25,7 +25,7 @@ from fxc.ir.records import replace
 from fxc.ir.schema import Param
 from fxc.ir.signature import ViewStep
 from fxc.ir.types import ArrayType, ScalarType, Type, stride_order
-from fxc.ops.operators import Operator, Tag
+from fxc.ops.operators import ROUNDED, Operator, Tag
 from fxc.ops.python_numbers import OF_NUMBERS
 from fxc.ops.table import TABLE
 
@@ -34,6 +34,7 @@ from .bases import Base, FunctionalArray
 
 # See Note [Rooms with one door].
 symbols_bound_by = import_later("fxc.ir.evaluate", "symbols_bound_by")
+as_numpy_rounds = import_later("fxc.passes.rounded_products", "as_numpy_rounds")
 
 # Note [Carried bases]
 # A base that a region writes, itself or in a region inside, is carried through the node: it is one
@@ -279,7 +280,7 @@ class Functionalization:
         types = (array.type, *map(_type_of, args[1:]))
         kind = self.dispatcher.redispatch(DispatchKey.META, op.name, types)
         path = extended(array.path, array.type.shape, step)
-        return FunctionalArray(array.base, (*array.steps, step), path, array_kind(kind))
+        return FunctionalArray(array.base, (*array.steps, step), path, array_kind(kind), array)
 
     def write(self, op: Operator, args: tuple[Any, ...]) -> Any:
         """Compute the new content purely, then let the base take it; what else it gives."""
@@ -294,10 +295,12 @@ class Functionalization:
         match op.role:
             case "inplace" if op.schema.returns:
                 content, *more = self.trace(op.group, *map(self.unwrapped, args))
-            case "inplace":
-                content = self.trace(op.group, *map(self.unwrapped, args))
-            case "out":
-                content = self.trace(op.group, *map(self.unwrapped, args[:-1]))
+            case "inplace" | "out":
+                read = args if op.role == "inplace" else args[:-1]
+                values = list(map(self.unwrapped, read))
+                content = self.trace(op.group, *values)
+                if op.group in ROUNDED and content.type.dtype.kind == "c":
+                    content = as_numpy_rounds(self.trace, op.group, target, read, values, content)
             case _:  # copy_: the content is the second argument
                 content = self.unwrapped(args[1])
                 if self.sees_sharing and _is_written_whole(target):

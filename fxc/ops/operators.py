@@ -46,6 +46,7 @@ class Tag(enum.Enum):
 
 CONTROL = frozenset({Tag.BRANCH, Tag.LOOP})  # operators with regions
 EFFECTS = frozenset({Tag.EFFECT, Tag.CLOCK})  # see Note [Operators with effects]
+ROUNDED = frozenset({"multiply", "square"})  # see Note [Products among what is read]
 
 
 @frozen

@@ -31,7 +31,8 @@ from .rule_body import RuleBody
 # 2. An operator on complex numbers is therefore a rule that makes float operations of it. Which
 # ones, and where they are fused, is NumPy's choice, which depends on where the numbers stand:
 # - ufuncs multiply with one rounding less, re = fma(ar, br, -(ai * bi)), im = fma(ar, bi, ai * br),
-#   if the processor can; ``absolute`` and ``square`` likewise. ``fused()`` asks NumPy itself.
+#   if the processor can; ``absolute`` and ``square`` likewise. ``fused()`` asks NumPy itself. For
+#   those written among what is read see Note [Products among what is read].
 # - exp, log and sqrt are code of our own (``vector_math``): two operations give a part each; one
 #   call in the code that is written gives both. Other functions are NumPy's inner loops.
 # - Python's ``*`` on NumPy's complex scalars (py_multiply) rounds each product, as C would, and so

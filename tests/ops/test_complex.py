@@ -215,6 +215,92 @@ def test_bounds_of_products_walked_backwards() -> None:
         assert (np.abs(part - given) <= eps * sizes).all()
 
 
+def _into(target: Callable[[Any], Any], other: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    def program(z: Any) -> Any:
+        into = target(z)
+        into *= other(z)
+        return z
+
+    return program
+
+
+def _each_column(z: Any) -> Any:
+    for i in range(3):
+        for j in range(z.shape[1] - 3):
+            z[:, i] *= z[:, j]
+    return z
+
+
+def _each_window(z: Any) -> Any:
+    for i in range(2):
+        for j in range(3):
+            z[0, i : i + 3] *= z[0, j : j + 3]
+    return z
+
+
+def _squares(z: Any) -> Any:
+    np.square(z[:, 0], out=z[:, 1])
+    np.square(z[0, ::2], out=z[1, ::2])
+    np.square(z[2], out=z[2])
+    z[3] **= 2
+    z[4, ::3] **= 2
+    return z
+
+
+AMONG: dict[str, Callable[[Any], Any]] = {
+    "columns": _into(lambda z: z[:, 1], lambda z: z[:, 0]),
+    "columns before": _into(lambda z: z[:, 0], lambda z: z[:, 1]),
+    "beside": _into(lambda z: z[0, :3], lambda z: z[0, 3:6]),
+    "every other": _into(lambda z: z[0, :6:2], lambda z: z[0, 1::2][:3]),
+    "read first": _into(lambda z: z[0, :-1], lambda z: z[0, 1:]),
+    "read later": _into(lambda z: z[0, 1:], lambda z: z[0, :-1]),
+    "rows read first": _into(lambda z: z[:-1], lambda z: z[1:]),
+    "rows read later": _into(lambda z: z[1:], lambda z: z[:-1]),
+    "itself": _into(lambda z: z, lambda z: z),
+    "one": _into(lambda z: z[:1, :1], lambda z: z[1:2, 1:2]),
+    "rank 0": _into(lambda z: z[0, 0, ...], lambda z: 2.3 + 1.7j),
+    "gathered rows": _into(lambda z: z[:, :6:2], lambda z: z[:, 1::2][:, :3]),
+    "rows": _into(lambda z: z[:2, :6:2], lambda z: z[:2, 1::2][:, :3]),
+    "one column for all": _into(lambda z: z[:, ::2], lambda z: z[:, 1:2]),
+    "each column": _each_column,
+    "each window": _each_window,
+    "squares": _squares,
+}
+
+
+# With symbolic sizes fxc does not follow NumPy in views of several axes with gaps.
+@pytest.mark.bits
+@pytest.mark.parametrize(
+    ("name", "dynamic"),
+    [*((name, False) for name in AMONG), *((n, True) for n in AMONG if n != "rows")],
+)
+def test_products_written_among_what_is_read(name: str, dynamic: bool) -> None:
+    """NumPy rounds them once more, see Note [Products among what is read]."""
+    rng = np.random.default_rng(3)
+    for dtype in DTYPES:
+        compiled = fxc.compile(AMONG[name], fullgraph=True, dynamic=dynamic)
+        for shape in ((9, 7), (6, 9)):
+            z = np.exp(2j * np.pi * rng.random(shape)) * (1 + rng.random(shape) / 16)
+            found, expected = (fn(z.astype(dtype)) for fn in (compiled, AMONG[name]))
+            assert np.array_equal(found, expected)
+
+
+@pytest.mark.bits
+def test_products_of_arguments_that_lie_among_each_other() -> None:
+    @fxc.compile(fullgraph=True)
+    def compiled(x: Any, y: Any) -> None:
+        x *= y
+
+    rng = np.random.default_rng(4)
+    base = rng.standard_normal((9, 14)).view(complex)
+    for column, other in ((0, 1), (3, 1), (2, 2)):
+        for copies in (False, True):
+            found, expected = base.copy(), base.copy()
+            for z, multiply in ((found, compiled), (expected, compiled.__wrapped__)):
+                multiply(z[:, column], z[:, other].copy() if copies else z[:, other])
+            assert np.array_equal(found, expected)
+
+
 def test_sizes_walked_backwards() -> None:
     """NumPy calls hypot; what is gathered first, it does not walk backwards."""
 

@@ -7,17 +7,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from itertools import combinations
+from itertools import combinations, product
 from typing import Any
 
 import numpy as np
 
 from fxc.dispatch.trace import recording_into
 from fxc.ir.errors import InternalError, OverlapError
-from fxc.ir.graph import Node, Value
+from fxc.ir.graph import Node, Value, walk
 from fxc.ir.records import frozen, replace
 from fxc.ir.signature import ViewStep
 from fxc.ir.types import ArrayType, array_type
+from fxc.ops.operators import ROUNDED
+from fxc.ops.table import TABLE
 
 from ..guards.builder import flags_of
 from ..guards.common_base import Offsets, common_base
@@ -30,6 +32,8 @@ from .outside import Outside
 # is captured, they become views of one more input, their common base: a hidden array over the
 # memory of all of them, made anew at each call. The graph begins with these views, and no later
 # pass sees anything new. How the inputs lie to each other is guarded.
+# So it is with inputs that lie among each other, without a common element, where a product of
+# complex numbers is written into one: see Note [Products among what is read].
 # The caller's own arrays stay inputs, too: a result that is one of them, or a view of one, is made
 # from that object. And what lies between them in memory may belong to somebody else: it is not
 # written, see ``Mutation.regions``.
@@ -81,24 +85,43 @@ def settle_overlaps(outside: Outside) -> Overlaps:
     for place in written:
         _check_distinct(outside, place)
     groups = {place: [place] for place in places}
+    multiplied = _multiplied(outside, places)
     apart_pairs = []
     for left, right in combinations(places, 2):
         if left not in written and right not in written:
             continue
         _check_files(outside, left, right)
-        if apart(_array(outside, left), _array(outside, right)):
+        arrays = _array(outside, left), _array(outside, right)
+        if not np.may_share_memory(*arrays) or ({left, right} not in multiplied and apart(*arrays)):
             apart_pairs.append((left, right))
         elif groups[left] is not groups[right]:
             groups[left] += groups[right]
             groups.update(dict.fromkeys(groups[right], groups[left]))
     for left, right in apart_pairs:
         if groups[left] is not groups[right]:
-            _check_apart(outside, left, right)
+            _check_apart(outside, left, right, among={left, right} not in multiplied)
     found = _Builder(outside, frozenset(written))
     for place in places:
         if groups[place][0] == place and len(groups[place]) > 1:
             found.add(sorted(groups[place]))
     return Overlaps(tuple(found.nodes), found.parts, found.regions)
+
+
+def _multiplied(outside: Outside, places: Sequence[int]) -> list[set[int]]:
+    """The inputs of complex numbers of which one gets a product with the other in it."""
+    inputs = {outside.inputs[place].value: place for place in places}
+    if sum(value.type.dtype.kind == "c" for value in inputs) < 2:
+        return []
+    found: list[set[int]] = []
+    for node in outside.session.builder.nodes:
+        for each in (node, *(inner for region in node.regions for inner in walk(region))):
+            if TABLE[each.op].group in ROUNDED and each.schema.writes:
+                (into,) = each.schema.written_params
+                roots = [outside.session.aliases.roots(value) for value in each.inputs]
+                targets = outside.session.aliases.roots(each.args[into])
+                pairs = product(targets, frozenset().union(*roots))
+                found += [{inputs[x], inputs[y]} for x, y in pairs if {x, y} <= inputs.keys()]
+    return found
 
 
 def _array(outside: Outside, place: int) -> np.ndarray:
@@ -138,15 +161,18 @@ def _check_files(outside: Outside, left: int, right: int) -> None:
     outside.guards.check(condition, f"not {text}")
 
 
-def _check_apart(outside: Outside, left: int, right: int) -> None:
+def _check_apart(outside: Outside, left: int, right: int, *, among: bool) -> None:
+    """Rely on it that two inputs are apart; they may lie ``among`` each other, or not."""
     a, b = outside.input_sources[left], outside.input_sources[right]
     own = f"{flags_of(a)}.owndata and {flags_of(b)}.owndata"  # the quickest to know
     quickly = f"{a.var} is not {b.var} and {own} or "
     if not {a.var, b.var} <= outside.with_flags:  # the guards have made one of a list
         quickly = ""
+    slowly = f" or apart({a.var}, {b.var})" if among else ""
     outside.guards.check(
-        f"{quickly}not may_share({a.var}, {b.var}) or apart({a.var}, {b.var})",
-        f"{a.text} and {b.text} have no element in common",
+        f"{quickly}not may_share({a.var}, {b.var}){slowly}",
+        f"{a.text} and {b.text} have no element in common"
+        + ("" if among else ", nor does one lie among the other"),
     )
 
 
