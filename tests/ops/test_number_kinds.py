@@ -104,7 +104,7 @@ OF_PYTHONS_NUMBERS: list[Callable[..., Any]] = [
 @pytest.mark.parametrize("options", [{"fullgraph": True}, {"fullgraph": True, "dynamic": True}])
 @pytest.mark.parametrize("place", range(len(OF_PYTHONS_NUMBERS)))
 def test_numbers_of_python_that_a_dtype_cannot_hold(place: int, options: dict[str, Any]) -> None:
-    """``np.uint8(k)`` raises, ``np.where(m, u, k)`` takes the low bits."""
+    """``np.uint8(k)`` raises, ``np.where(m, u, k)`` takes the low bits before NumPy 2.5."""
     program = OF_PYTHONS_NUMBERS[place]
     compiled = fxc.compile(program, **options)
     for number in (5, 100, 300, -3, -300, 2**33):

@@ -297,7 +297,7 @@ INTEGERS = [
     "np.add(x, 1.5, out=x, casting='unsafe')",
     "np.add(x, 1, out=x, dtype='f4')",
     "np.add(x, 1, out=x, dtype='f8', casting='unsafe')",
-    "np.take(np.ones(9), x % 9, out=x)",
+    "np.take(np.ones(9, 'i8'), x % 9, out=x)",
     "np.take(x, [0, 1, 2, 3, 4, 5], out=x.astype('f8'))",
     "y = np.zeros(2, 'i2'); np.take(x, [0, 0], out=y, mode='clip'); return y",
     "np.copyto(x, 1.5)",

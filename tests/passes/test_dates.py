@@ -4,6 +4,7 @@ import numpy as np
 from expecttest import assert_expected_inline
 
 from fxc.dispatch.default import default_dispatcher
+from fxc.ops.dates import _sums_wrap_around
 from fxc.passes.dates import in_integers
 from tests.passed import after
 
@@ -19,6 +20,9 @@ def test_a_difference() -> None:
 functional f(%a: '<M8[s]'[3], %b: '<M8[s]'[3])
   %0: '<m8[s]'[3] = subtract(%a, %b)
   return %0"""
+    if not _sums_wrap_around():  # from NumPy 2.5 on: it raises for what overflows
+        assert made(source, (DATES, DATES[::-1])) in source
+        return
     assert_expected_inline(
         made(source, (DATES, DATES[::-1])),
         """\

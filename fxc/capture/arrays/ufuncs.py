@@ -170,7 +170,7 @@ def _check_python_ints(name: str, inputs: Sequence[object], operands: Sequence[O
 
 def _computes_ints(name: str, operands: Sequence[Operand]) -> bool:
     """Whether a ufunc takes these integers as they are; others take any int, as a float, and
-    ``np.where``, which is none, takes the low bits of any.
+    ``np.where``, which is none, has a rule of its own.
     """
     ufunc = TABLE[name].numpy
     if not isinstance(ufunc, np.ufunc):

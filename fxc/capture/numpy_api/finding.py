@@ -5,6 +5,7 @@ What they give has a size that is counted at run time. See Note [Counted sizes].
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -23,11 +24,11 @@ from ..arrays.reductions import Asked, reduce
 from ..arrays.sorting import argsort, sort
 from ..arrays.ufuncs import call_ufunc
 from ..numbers.dims import axis_number
-from ..numbers.traced_int import wrap_dim
+from ..numbers.traced_int import TracedInt, check_fits, wrap_dim
 from ..session.refusing import refuse
 from ..session.session import current
 from ..session.sizes import CountedSize
-from ..values.operands import array_value, kind_of, record, wrap, wrap_all
+from ..values.operands import array_value, kind_of, operand, record, wrap, wrap_all
 from .picking import take
 
 
@@ -44,8 +45,25 @@ def where(condition: object, /, *given: object) -> Any:
         return nonzero(condition)
     if len(given) != 2:
         raise ValueError("either both or neither of x and y should be given")
-    x, y = given
-    return call_ufunc("where", condition, x, y)
+    ints = [x for x in given if type(x) is TracedInt]
+    if ints and _where_checks_ints():
+        kinds = [operand(x).type for x in given if type(x) is not TracedInt]
+        strong = [kind.dtype for kind in kinds if not kind.weak]
+        for x in ints if strong else ():
+            check_fits(x, np.result_type(*strong))
+    return call_ufunc("where", condition, *given)
+
+
+@cache
+def _where_checks_ints() -> bool:
+    """Whether ``np.where`` refuses ints that do not fit, as from NumPy 2.5 on; else it takes their
+    low bits.
+    """
+    try:
+        np.where([True], np.uint8(0), 256)
+    except OverflowError:
+        return True
+    return False
 
 
 def count_nonzero(a: object, axis: object = None, *, keepdims: object = False) -> Any:
