@@ -116,12 +116,20 @@ def _multiplied(outside: Outside, places: Sequence[int]) -> list[set[int]]:
     for node in outside.session.builder.nodes:
         for each in (node, *(inner for region in node.regions for inner in walk(region))):
             if TABLE[each.op].group in ROUNDED and each.schema.writes:
-                (into,) = each.schema.written_params
-                roots = [outside.session.aliases.roots(value) for value in each.inputs]
-                targets = outside.session.aliases.roots(each.args[into])
-                pairs = product(targets, frozenset().union(*roots))
-                found += [{inputs[x], inputs[y]} for x, y in pairs if {x, y} <= inputs.keys()]
+                target: Value = each.args[each.schema.written_params[0]]
+                if target.type.dtype.kind == "c":
+                    found += _pairs(outside, inputs, target, each.inputs)
     return found
+
+
+def _pairs(
+    outside: Outside, inputs: Mapping[Value, int], target: Value, others: Sequence[Value]
+) -> list[set[int]]:
+    """The inputs of one dtype that a target and the others are, or are views of."""
+    roots = outside.session.aliases.roots
+    alike = [value for value in others if value.type.dtype == target.type.dtype]
+    pairs = product(roots(target), frozenset().union(*map(roots, alike)))
+    return [{inputs[x], inputs[y]} for x, y in pairs if {x, y} <= inputs.keys()]
 
 
 def _array(outside: Outside, place: int) -> np.ndarray:
