@@ -35,7 +35,8 @@ def vector_loop(emitter: Emitter, loop: Loop, lanes: int, carried: Sequence[Accu
     if loop.ends in ("end first", "ends first"):
         ends_first(emitter, loop, lanes, body)
         return
-    if carried and loop.ends == "rest" and counted_in(loop.size):
+    is_known = isinstance(loop.size, int)
+    if (loop.ends == "again" and not is_known) or (carried and counted_in(loop.size)):
         _totals_of_some(emitter, replace(loop, body=body), lanes, carried)
         return
     whole = _whole(f, size, lanes)
@@ -57,46 +58,73 @@ def vector_loop(emitter: Emitter, loop: Loop, lanes: int, carried: Sequence[Accu
 
 
 def _vectors(
-    emitter: Emitter, counting: Counting, body: Sequence[Stmt], carried: Sequence[Accumulate]
+    emitter: Emitter,
+    counting: Counting,
+    body: Sequence[Stmt],
+    carried: Sequence[Accumulate],
+    last: str = "",
 ) -> None:
-    """Whole vectors, with totals of their own in each lane."""
+    """Whole vectors, with totals of their own in each lane; none begins behind ``last``."""
+    f, var = emitter.function, counting.var
     for stmt in carried:
-        emitter.start_lanes(stmt, Lanes(emitter.function, counting.lanes))
-    emitter.regs.vector = counting.var
-    emitter.counted(counting, carried, lambda: emitter.block(body, counting.lanes))
+        emitter.start_lanes(stmt, Lanes(f, counting.lanes))
+
+    def block() -> None:
+        if last:
+            place = emitter.regs.dims[var]
+            emitter.module.declare("declare i64 @llvm.smin.i64(i64, i64)")
+            emitter.regs.dims[var] = f.op(f"call i64 @llvm.smin.i64(i64 {place}, i64 {last})")
+        emitter.block(body, counting.lanes)
+
+    emitter.regs.vector = var
+    emitter.counted(counting, carried, block)
 
 
 def _totals_of_some(
     emitter: Emitter, loop: Loop, lanes: int, carried: Sequence[Accumulate]
 ) -> None:
     """The totals of a run that may be short: in wide vectors, in narrow ones, one by one, each of
-    them passed over if there is nothing for it.
+    them passed over if there is nothing for it. Where iterations may run again, the last narrow
+    vector ends with the run.
     """
     f, size, start = emitter.function, emitter.dim(loop.size), "0"
-    keys = emitter.keys(carried)
-    for width in (lanes, lanes // emitter.costs.lanes_totals):
-        if width < 2:
-            continue
-        whole = _whole(f, f.op(f"sub i64 {size}, {start}"), width)
-        stop = f.op(f"add i64 {start}, {whole}")
-        some, done = f.new_label("some"), f.new_label("none")
-        before, scalars = f.block, {key: emitter.regs.totals[key] for key, _ in keys}
-        f.do(f"br i1 {f.op(f'icmp sgt i64 {whole}, 0')}, label %{some}, label %{done}")
-        f.start(some)
-        _vectors(emitter, Counting(loop.var, start, stop, width, width), loop.body, carried)
-        emitter.regs.vector = None
-        vectors = {key: emitter.regs.totals[key] for key, _ in keys}
-        emitter.regs.totals.update(scalars)
-        for stmt in carried:
-            emitter.join_lanes(stmt, vectors, Lanes(f, width))
-        behind = f.block
-        f.do(f"br label %{done}")
-        f.start(done)
-        for key, dtype in keys:
-            ways = f"[ {scalars[key]}, %{before} ], [ {emitter.regs.totals[key]}, %{behind} ]"
-            emitter.regs.totals[key] = f.op(f"phi {Lanes(f, 1).type(dtype)} {ways}")
+    narrow = lanes // emitter.costs.lanes_totals
+    widths = (lanes, narrow) if narrow > 1 else (lanes,)
+    for width in widths:
+        last = ""
+        if loop.ends == "again" and width == widths[-1]:
+            last = f.op(f"sub nsw i64 {size}, {width}")
+            stop = f.op(f"select i1 {f.op(f'icmp sge i64 {last}, 0')}, i64 {size}, i64 {start}")
+        else:
+            whole = _whole(f, f.op(f"sub i64 {size}, {start}"), width)
+            stop = f.op(f"add i64 {start}, {whole}")
+        _some_vectors(emitter, Counting(loop.var, start, stop, width, width), loop, carried, last)
         start = stop
     emitter.plain_loop(loop, 1, start, carried, size)
+
+
+def _some_vectors(
+    emitter: Emitter, counting: Counting, loop: Loop, carried: Sequence[Accumulate], last: str
+) -> None:
+    """Whole vectors, if there are any, their totals joined; none begins behind ``last``."""
+    f, keys = emitter.function, emitter.keys(carried)
+    some, done = f.new_label("some"), f.new_label("none")
+    before, scalars = f.block, {key: emitter.regs.totals[key] for key, _ in keys}
+    is_any = f.op(f"icmp slt i64 {counting.start}, {counting.stop}")
+    f.do(f"br i1 {is_any}, label %{some}, label %{done}")
+    f.start(some)
+    _vectors(emitter, counting, loop.body, carried, last)
+    emitter.regs.vector = None
+    vectors = {key: emitter.regs.totals[key] for key, _ in keys}
+    emitter.regs.totals.update(scalars)
+    for stmt in carried:
+        emitter.join_lanes(stmt, vectors, Lanes(f, counting.lanes))
+    behind = f.block
+    f.do(f"br label %{done}")
+    f.start(done)
+    for key, dtype in keys:
+        ways = f"[ {scalars[key]}, %{before} ], [ {emitter.regs.totals[key]}, %{behind} ]"
+        emitter.regs.totals[key] = f.op(f"phi {Lanes(f, 1).type(dtype)} {ways}")
 
 
 def _whole(f: FunctionText, size: str, lanes: int) -> str:

@@ -52,7 +52,8 @@ from .survey import Survey, lanes_for
 # inside has lanes of its own where the one around has none, as in its rest. What fills no vector
 # is said by ``ends``:
 # - "rest": it runs one by one behind the vectors;
-# - "again": as "overlapping", of a loop that finds extremes;
+# - "again": as "overlapping", of a loop that finds extremes beside what it stores; one of any size
+#   goes on in narrow vectors before, and runs one by one if it has fewer iterations than those;
 # - "overlapping": there is no rest, the last vector ends with the loop, and does some iterations
 #   once more;
 # - "reaching": as "overlapping", of a parallel loop: a chunk that has fewer iterations than lanes
@@ -210,16 +211,18 @@ def _ends(program: Program, loop: Loop, count: int, has_store: bool) -> Ends:
     is_short = len(walk(body)) <= program.target.costs.ends_statements
     if loop.behind or (enough and is_short and _computes_first(program, body)):
         return "ends first" if is_short and is_known else "end first"
-    if is_known and loop.size % count and _may_take_again(body):
+    if (not is_known or loop.size % count) and _may_take_again(program, loop, body):
         return "again"
     return "rest"
 
 
-def _may_take_again(body: Sequence[Stmt]) -> bool:
-    """Whether all that is done with elements is to find extremes, which may meet some twice."""
+def _may_take_again(program: Program, loop: Loop, body: Sequence[Stmt]) -> bool:
+    """Whether iterations may run twice, as is_repeatable says, but for extremes that they find."""
     totals = [stmt for stmt in body if isinstance(stmt, Accumulate)]
-    pure = all(isinstance(stmt, Load | Compute | Index | Accumulate) for stmt in body)
-    return pure and all(s.combine in _EXTREMES and s.position is None for s in totals)
+    plain = all(isinstance(stmt, Load | Compute | Index | Accumulate | Store) for stmt in body)
+    extremes = all(s.combine in _EXTREMES and s.position is None for s in totals)
+    others = [stmt for stmt in body if not isinstance(stmt, Accumulate)]
+    return plain and extremes and is_repeatable(program, replace(loop, body=tuple(others)))
 
 
 _EXTREMES = frozenset(("maximum", "minimum", "logical_or", "logical_and"))

@@ -13,6 +13,7 @@ from fxc.ir.symbols import Dim
 
 from ..nests.accesses import carried_through, elements_apart, pair_at
 from ..nests.addressing import byte_offset, is_unit_step, split, step_of, varies
+from ..nests.buffers import BOOL
 from ..nests.program import Program
 from ..nests.statements import Accumulate, Compute, Index, Load, Loop, Stmt, Store, blocks_of, walk
 from ..operators.python_rules import SCALAR_RULES
@@ -81,6 +82,7 @@ class Survey:
         self.loop = loop
         self.inner = [s for s in walk(loop.body) if isinstance(s, Loop)]
         self.direct = {id(s) for s in loop.body}
+        self.stores = any(isinstance(s, Store) for s in loop.body)
         self.single = set(_single_parts(program, loop.body))
         self.apart: list[int] = []  # elements from lane to lane, of what is met a few apart
         self.filled: set[int] = set()  # stores, by identity, that fill what is between lanes
@@ -202,7 +204,7 @@ class Survey:
 
     def accumulate(self, stmt: Accumulate) -> bool:
         self.widen(stmt.dtype)
-        self.totals += id(stmt) in self.direct
+        self.totals += id(stmt) in self.direct and not (stmt.dtype == BOOL and self.stores)
         if stmt.position is not None:
             self.widest = 8
             if step_of(stmt.position, self.loop.var) is None:

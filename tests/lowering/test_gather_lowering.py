@@ -59,7 +59,7 @@ loops f
   input y: int64[11]
   input z: float64[11]
   output b3: float64[11]
-  for i0 in 0:11 lanes 8
+  for i0 in 0:11 lanes 8 again
     t1 = y[i0]
     t3 = logical_or out_of_bounds(t1, 10)  [any]
     b3[i0] = add(multiply(x[wrap_index(t1, 10)], 2.0), z[i0])
@@ -96,7 +96,7 @@ loops f
   input y: int64[11]
   input z: float64[11]
   temp b3: float64[11]
-  for i0 in 0:11 lanes 8
+  for i0 in 0:11 lanes 8 again
     t1 = y[i0]
     t3 = logical_or out_of_bounds(t1, 10)  [any]
     b3[i0] = add(x[wrap_index(t1, 10)], z[i0])
@@ -150,7 +150,7 @@ loops f
   input x: float64[x.0]
   input y: int64[y.0]
   output b2: float64[y.0]
-  for i0 in 0:y.0 parallel 14912 lanes 8
+  for i0 in 0:y.0 parallel 14912 lanes 8 again
     t1 = y[i0]
     t2 = (x.0)
     t4 = logical_or out_of_bounds(t1, t2)  [any]

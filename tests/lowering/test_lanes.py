@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -47,6 +48,23 @@ def test_sums_over_few_columns_have_numpys_bits(size: int, dtype: str) -> None:
     compiled = fxc.compile(convolution, fullgraph=True)
     for _ in range(2):
         assert not difference(run(convolution, args), run(compiled, args))
+
+
+def _roots(x: Any) -> Any:
+    """A check of each element, beside what is stored."""
+    out = np.empty(x.shape[0])
+    for i in range(x.shape[0]):
+        out[i] = 1.0 / math.sqrt(float(x[i]))
+    return out
+
+
+def test_loops_of_any_size_that_check_what_they_store() -> None:
+    compiled = fxc.compile(_roots, dynamic=True)
+    for size in [*range(2, 40), 63, 64, 65, 97]:
+        x = RNG.random(size) + 0.1
+        assert not difference(run(_roots, [x]), run(compiled, [x]))
+        x[size // 2] = -1.0
+        assert not difference(run(_roots, [x]), run(compiled, [x]))
 
 
 def _several(x: Any) -> Any:

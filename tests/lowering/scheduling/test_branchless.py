@@ -193,7 +193,7 @@ def test_a_nest() -> None:
         """\
 for i0 in 0:100 lanes 8 overlapping aligned to b2
   b2[i0] = 1.0
-for i in 0:100 lanes 32
+for i in 0:100 lanes 16 again
   t3 = py_float(item(a[i]))
   t5 = py_greater(t3, 0.0)
   t8 = math_sqrt(where(t5, t3, 1.0))

@@ -111,6 +111,18 @@ for i0 in 0:40 lanes 8 ends first
     )
 
 
+@pytest.mark.parametrize(
+    "total, wanted", [("max", " lanes 32 again"), ("min", " lanes 32 again"), ("sum", " lanes 32")]
+)
+def test_what_extremes_are_found_beside_may_be_stored_twice(total: str, wanted: str) -> None:
+    for size in (100, "n"):
+        symbols = "  symbols n = 100 (>= 2)\n" if size == "n" else ""
+        source = scaled(size, "i64", symbols).replace("  return %0", "")
+        dtype = ", dtype=None" if total == "sum" else ""
+        source += f"%1: i64 = {total}(%x, axis=None, keepdims=False{dtype})\n  return %0, %1"
+        assert head(source, np.arange(100)) == f"for i0 in 0:{size}{wanted}"
+
+
 def test_chunks_of_a_parallel_loop_are_of_any_size() -> None:
     def step(program: Program) -> Program:
         return lanes(parallel(fuse(program)))

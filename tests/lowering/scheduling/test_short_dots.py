@@ -118,7 +118,7 @@ loop i in 0:88
     raise if t30.short
     b13[] = b13.total
   else
-    for i1 in 0:count lanes 8
+    for i1 in 0:count lanes 8 again
       t28 = columns[count2 + i1]
       t30 = logical_or out_of_bounds(t28, 70)  [any]
       b12[i1] = x[wrap_index(t28, 70)]
