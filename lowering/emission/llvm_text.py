@@ -180,9 +180,9 @@ class FunctionText:
         self._known.clear()
 
     def stack(self, kind: str, count: int, alignment: int = 8) -> str:
-        """An array on the stack."""
+        """An array on the stack. It is of an array type, else SROA would leave it in memory."""
         register = self.reserve()
-        self.stack_lines.append(f"  {register} = alloca {kind}, i64 {count}, align {alignment}")
+        self.stack_lines.append(f"  {register} = alloca [{count} x {kind}], align {alignment}")
         return register
 
     def null_slot(self) -> str:

@@ -337,7 +337,7 @@ def test_carried_numbers_are_registers(
     assembled = fxc.compile(function).inspect(*inputs)._assembled
     assert assembled is not None
     module = assembled.module
-    assert "alloca i8, i64 8" in module.text
+    assert "alloca [8 x i8]" in module.text
     engine = Engine(module.text, b"", [], loops="scalar", support=module.support)
     assert _slots(engine.optimised()) == returned
 
