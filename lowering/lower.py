@@ -37,6 +37,7 @@ from .scheduling.vectors_together import vectors_together
 reassociate = import_later("fxc.lowering.scheduling.reassociate", "reassociate")
 fixed_numbers = import_later("fxc.lowering.scheduling.fixed_numbers", "fixed_numbers")
 known_places = import_later("fxc.lowering.scheduling.known_places", "known_places")
+abreast = import_later("fxc.lowering.scheduling.abreast", "abreast")
 branchless = import_later("fxc.lowering.scheduling.branchless", "branchless")
 held = import_later("fxc.lowering.scheduling.held", "held")
 steps_ahead = import_later("fxc.lowering.scheduling.steps_ahead", "steps_ahead")
@@ -82,6 +83,7 @@ _SCHEDULING = (
     Scheduling(short_dots),
     Scheduling(branchless, of_loops=True, of_arms=True, with_care=WithCare.LEFT_OUT),
     Scheduling(independent_steps),
+    Scheduling(abreast, of_loops=True, of_arms=True, with_care=WithCare.LEFT_OUT),
     Scheduling(steps_ahead, of_loops=True, of_arms=True, with_care=WithCare.TOLD),
     Scheduling(held, of_loops=True),
     Scheduling(block_columns),

@@ -22,6 +22,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from fxc.ir.symbols import computed_in, symbols_of
 from fxc.ops.python_numbers import stem
 
+from ..nests.accesses import read_early
 from ..nests.buffers import BOOL, Atom, Const
 from ..nests.program import Program
 from ..nests.statements import (
@@ -37,7 +38,6 @@ from ..nests.statements import (
     blocks_of,
     walk,
 )
-from .late import read_early
 from .registers import Record
 
 _ORDERS = frozenset({"less", "less_equal", "greater", "greater_equal"})

@@ -20,7 +20,7 @@ from .callers import argument, symbols_in
 from .calls import dims_in
 from .emit import StatementEmitter
 from .emitter import Emitter
-from .frame import Slot, alias_marks, numbers
+from .frame import Slot, alias_marks, numbers, vectors
 from .llvm_text import FunctionText, scalar_type
 from .native_module import CONSTANT, Segment, Whole, in_text
 from .objects import at_least, read_number
@@ -195,4 +195,7 @@ def _bind_numbers(emitter: Emitter, block: Sequence[Stmt], whole: Whole) -> list
             slot.read(f)
         if storage in written and (role != "temp" or storage in outside):
             kept.append(slot)
+    for storage, size in vectors(program, block).items():
+        if storage not in outside:
+            data[storage] = f.stack("i8", size, ALIGNMENT)
     return kept

@@ -55,16 +55,17 @@ class Elements:
         total: str | None = None
         for monomial, coefficient in value.terms:
             term: str | None = None
-            for atom in monomial:
-                factor = self._dim_atom(atom)
+            factors = [self._dim_atom(atom) for atom in monomial]
+            if "0" in factors:  # of a loop that is one vector
+                continue
+            for factor in factors:
                 term = factor if term is None else same(f"mul nsw i64 {term}, {factor}")
             if term is None:
                 term = str(coefficient)
             elif coefficient != 1:
                 term = same(f"mul nsw i64 {term}, {coefficient}")
             total = term if total is None else same(f"add nsw i64 {total}, {term}")
-        assert total is not None
-        return total
+        return "0" if total is None else total
 
     def _dim_atom(self, atom: object) -> str:
         if isinstance(atom, Computed):

@@ -179,7 +179,7 @@ def _write(emitter: StatementEmitter, whole: Whole, segment: Segment) -> None:
     head = whole.caller.head(segment.entry)
     if whole.frame:
         head += ' "probe-stack"="inline-asm"'  # more than a page: touch each one
-    kind = width(module, whole.loops)
+    kind = width(module, whole.program, whole.loops)
     body = ["entry:", *f.stack_lines, *f.lines, "}"]
     for each, lines in (*emitter.chunks, (head, body)):
         module.functions.append("\n".join((f"{each}{kind} {{", *lines)))

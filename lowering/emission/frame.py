@@ -9,7 +9,8 @@ from collections.abc import Callable, Sequence
 from typing import Literal as OneOf
 
 from fxc.ir.records import frozen
-from fxc.ir.symbols import product
+from fxc.ir.size_functions import hint
+from fxc.ir.symbols import Dim, product
 
 from ..nests.addressing import byte_offset, split, step_of
 from ..nests.program import Program
@@ -23,6 +24,7 @@ from ..nests.statements import (
     Stmt,
     Store,
     While,
+    blocks_of,
     walk,
     whole_buffers,
 )
@@ -63,12 +65,13 @@ def loops_of(program: Program) -> LoopKind:
     return "array" if found else "none"
 
 
-def width(module: ModuleText, loops: LoopKind) -> str:
+def width(module: ModuleText, program: Program, loops: LoopKind) -> str:
     """How a function says that vectors of 256 bits do, if they do: functions that hand vectors to
-    each other are all of one kind.
+    each other are all of one kind, and loops that hand them on need all registers.
     """
     heads = (text.partition("{\n")[0] for text in module.functions)
     wide = bool(module.math) or any("<" in head for head in heads)
+    wide = wide or bool(vectors(program, program.body))
     narrow = bool(module.calls) or loops == "scalar"
     return _NARROW if narrow and not wide else ""
 
@@ -93,6 +96,34 @@ def numbers(program: Program, block: Sequence[Stmt]) -> dict[str, int]:
     for storage in by_address:
         found.pop(storage, None)
     return found
+
+
+def vectors(program: Program, block: Sequence[Stmt]) -> dict[str, int]:
+    """The temporaries that loops only meet in all of their lanes at once, with their sizes."""
+    found: dict[str, Dim] = {}
+    others: set[str] = set()
+
+    def visit(stmts: Sequence[Stmt], whole: Loop | None) -> None:
+        for stmt in stmts:
+            if isinstance(stmt, Load | Store):
+                buffer = program.buffers[stmt.buffer]
+                at_once = (
+                    whole is not None
+                    and [*map(str, stmt.index)] == [whole.var]
+                    and buffer.shape == (whole.lanes,)
+                )
+                if at_once and buffer.role == "temp" and buffer.name == buffer.storage:
+                    found[buffer.storage] = product(buffer.shape) * buffer.dtype.itemsize
+                else:
+                    others.add(buffer.storage)
+            elif isinstance(stmt, Matmul | Apply | Boxed):
+                others.update(program.buffers[name].storage for name, _ in whole_buffers(stmt))
+            fills = isinstance(stmt, Loop) and stmt.size == stmt.lanes and stmt.ends == "rest"
+            for inner in blocks_of(stmt):
+                visit(inner, stmt if fills and isinstance(stmt, Loop) else None)
+
+    visit(block, None)
+    return {name: hint(size) for name, size in found.items() if name not in others}
 
 
 @frozen

@@ -15,10 +15,9 @@ passed.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from fxc.ir.symbols import computed_in
 
+from ..nests.accesses import read_early
 from ..nests.program import Program
 from ..nests.statements import Check, Compute, For, If, Index, Load, Stmt, Store, walk
 from .emitter import Emitter
@@ -51,24 +50,6 @@ def _hands_on(program: Program, body: tuple[Stmt, ...]) -> bool:
     """Whether a number is read that an earlier iteration may have stored."""
     stored = {_storage(program, s) for s in walk(body) if isinstance(s, Store) and not s.index}
     return not stored.isdisjoint(read_early(program, body, set()))
-
-
-def read_early(program: Program, block: Sequence[Stmt], known: set[str]) -> set[str]:
-    """The storages of single numbers that an iteration reads before it stores to them; ``known``
-    grows by those that it stores to.
-    """
-    early: set[str] = set()
-    for stmt in block:
-        if isinstance(stmt, Load) and not stmt.index and _storage(program, stmt) not in known:
-            early.add(_storage(program, stmt))
-        elif isinstance(stmt, Store) and not stmt.index:
-            known.add(_storage(program, stmt))
-        elif isinstance(stmt, If):
-            arms = set(known), set(known)
-            early |= read_early(program, stmt.then, arms[0])
-            early |= read_early(program, stmt.orelse, arms[1])
-            known |= arms[0] & arms[1]
-    return early
 
 
 def _storage(program: Program, stmt: Load | Store) -> str:

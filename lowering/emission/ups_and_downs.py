@@ -19,11 +19,11 @@ from collections.abc import Sequence
 
 from fxc.ir.records import frozen
 
+from ..nests.accesses import read_early
 from ..nests.buffers import Atom
 from ..nests.program import Program
 from ..nests.statements import Compute, For, If, Load, Stmt, Store, While
 from .bests import is_short
-from .late import read_early
 from .registers import Record
 
 

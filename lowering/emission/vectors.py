@@ -39,10 +39,13 @@ def vector_loop(emitter: Emitter, loop: Loop, lanes: int, carried: Sequence[Accu
     if (loop.ends == "again" and not is_known) or (carried and counted_in(loop.size)):
         _totals_of_some(emitter, replace(loop, body=body), lanes, carried)
         return
-    whole = _whole(f, size, lanes)
     scalars = {key: emitter.regs.totals[key] for key, _ in emitter.keys(carried)}
-    code = Lanes(f, lanes)
-    _vectors(emitter, Counting(loop.var, "0", whole, lanes, lanes), body, carried)
+    code, whole = Lanes(f, lanes), "0"
+    if loop.size == lanes:
+        _one_vector(emitter, loop.var, lanes, body, carried)
+    else:
+        whole = _whole(f, size, lanes)
+        _vectors(emitter, Counting(loop.var, "0", whole, lanes, lanes), body, carried)
     if loop.ends == "again":
         emitter.regs.dims[loop.var] = emitter.dim(loop.size - lanes)
         emitter.block(body, lanes)
@@ -55,6 +58,19 @@ def vector_loop(emitter: Emitter, loop: Loop, lanes: int, carried: Sequence[Accu
         emitter.join_lanes(stmt, vectors, code)
     if rest != 0:
         emitter.plain_loop(replace(loop, body=body), 1, whole, carried, size)
+
+
+def _one_vector(
+    emitter: Emitter, var: str, lanes: int, body: Sequence[Stmt], carried: Sequence[Accumulate]
+) -> None:
+    """All iterations at once."""
+    for stmt in carried:
+        emitter.start_lanes(stmt, Lanes(emitter.function, lanes))
+    outer = emitter.regs.copy()
+    emitter.regs.vector, emitter.regs.dims[var] = var, "0"
+    emitter.block(body, lanes)
+    outer.totals.update({key: emitter.regs.totals[key] for key, _ in emitter.keys(carried)})
+    emitter.regs = outer
 
 
 def _vectors(

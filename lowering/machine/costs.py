@@ -216,6 +216,14 @@ class Costs:
     chain_lookup: int = 4
     chain_brief: int = 128
 
+    # Elements whose loops end apart: registers of each number, how many elements there must be, and
+    # iterations between two looks for signals, before which numbers leave their registers; the work
+    # that makes up for an element that is looked up.
+    abreast: int = 2
+    abreast_steps: int = 32
+    abreast_run: int = 32
+    abreast_gathered: int = 32
+
     # A loop is minor if others do so many times its work.
     minor: int = 256
 

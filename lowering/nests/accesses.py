@@ -18,6 +18,7 @@ from .statements import (
     Apply,
     Boxed,
     Compute,
+    If,
     Index,
     Load,
     Loop,
@@ -138,6 +139,26 @@ def renamed(
             return replace(stmt, size=dim(size), body=inner)
         case _:
             raise AssertionError(f"{type(stmt).__name__} in a loop that is split")
+
+
+def read_early(program: Program, block: Sequence[Stmt], known: set[str]) -> set[str]:
+    """The storages of single numbers that an iteration reads before it stores to them; ``known``
+    grows by those that it stores to.
+    """
+    early: set[str] = set()
+    for stmt in block:
+        if isinstance(stmt, Load | Store) and not stmt.index:
+            storage = program.buffers[stmt.buffer].storage
+            if isinstance(stmt, Store):
+                known.add(storage)
+            elif storage not in known:
+                early.add(storage)
+        elif isinstance(stmt, If):
+            arms = set(known), set(known)
+            early |= read_early(program, stmt.then, arms[0])
+            early |= read_early(program, stmt.orelse, arms[1])
+            known |= arms[0] & arms[1]
+    return early
 
 
 def allocated(block: Sequence[Stmt]) -> list[str]:

@@ -59,22 +59,22 @@ def branchless(program: Program) -> Program:
     """
     counters = counter_bounds(program)
     known = counters, ranges_within(counters)
-    uses = _uses(program, program.body)
+    used = uses(program, program.body)
 
     def change(loop: For) -> Block | None:
         if not any(isinstance(stmt, If | Check) for stmt in walk((loop,))):
             return None
-        choices = _Choices(program, known, loop, uses)
+        choices = Choices(program, known, loop, used)
         try:
             nest = of_elements(program, known, choices.loop(loop))
-        except _Stays:
+        except Stays:
             return None
         return None if nest is None else choices.checked(nest)
 
     return replace(program, body=outermost_first(program.body, change))
 
 
-def _uses(program: Program, block: Block) -> Counter[str]:
+def uses(program: Program, block: Block) -> Counter[str]:
     """How often statements use each storage."""
     used: list[str] = []
     for stmt in walk(block):
@@ -85,7 +85,19 @@ def _uses(program: Program, block: Block) -> Counter[str]:
     return Counter(program.buffers[name].storage for name in used)
 
 
-class _Stays(Exception):
+def own_numbers(program: Program, loop: For, used: Counter[str]) -> set[str]:
+    """The temporaries of one number each that a loop uses alone."""
+    inside = [s for s in walk((loop,)) if isinstance(s, Load | Store)]
+    results = {program.buffers[name].storage for name in program.results}
+    plain = Counter(stmt.buffer for stmt in inside if not stmt.index)
+    return {
+        name
+        for name, count in plain.items()
+        if count == used[name] and program.buffers[name].role == "temp" and name not in results
+    }
+
+
+class Stays(Exception):
     """A branch that cannot become a choice."""
 
 
@@ -100,31 +112,26 @@ class _Place:
     index: tuple[Dim, ...]
 
 
-_Stores = dict[_Place, str]
+Stores = dict[_Place, str]
 
 
-class _Choices:
+class Choices:
+    """What a loop computes, with choices in place of branches, while it is taken in."""
+
     def __init__(
         self,
         program: Program,
         known: Counters,
         loop: For,
-        uses: Counter[str],
+        used: Counter[str],
     ) -> None:
         self.program, self.ranges = program, known[1]
         self.made: list[Stmt] = []
         self.var, self.count = loop.var, 0
         self.renamed: dict[str, str] = {}
-        self.floats: set[str] = set()  # whether operators on floats have failed
+        self.may_be_checked: set[str] = set()  # among what has failed
         self.failing: dict[str, Check] = {}  # by what says that it has failed
-        inside = [s for s in walk((loop,)) if isinstance(s, Load | Store)]
-        results = {program.buffers[name].storage for name in program.results}
-        plain = Counter(stmt.buffer for stmt in inside if not stmt.index)
-        self.local = {
-            name
-            for name, count in plain.items()
-            if count == uses[name] and program.buffers[name].role == "temp" and name not in results
-        }
+        self.local = own_numbers(program, loop, used)
 
     def loop(self, loop: For) -> For:
         """The loop without branches."""
@@ -133,7 +140,7 @@ class _Choices:
         inside = {s.name for s in walk(loop.body) if isinstance(s, Load | Compute | Index)}
         for stmt in loop.body:
             if isinstance(stmt, If) and stmt.condition not in inside:
-                raise _Stays  # LLVM asks in front of the loop
+                raise Stays  # LLVM asks in front of the loop
             if isinstance(stmt, For):
                 self.made.append(self.loop(stmt))
             elif isinstance(stmt, If):
@@ -142,7 +149,7 @@ class _Choices:
                 self.number(stmt, None, values)
         made, self.made = self.made, outer
         if self.failing and not self.may_fail(made):
-            raise _Stays
+            raise Stays
         return replace(loop, body=tuple(made))
 
     def may_fail(self, made: Sequence[Stmt]) -> bool:
@@ -169,8 +176,8 @@ class _Choices:
     def check(self, stmt: Check, mask: Atom | None) -> None:
         """Note a check of floats; those of ints may stand in front of what must not be done."""
         failed = self.atom(stmt.failed)
-        if failed not in self.floats:
-            raise _Stays
+        if failed not in self.may_be_checked:
+            raise Stays
         assert isinstance(failed, str)
         if mask is not None:
             failed = self.compute(BOOL, "logical_and", mask, failed, of=(BOOL, BOOL))
@@ -188,13 +195,13 @@ class _Choices:
     def atom(self, atom: Atom) -> Atom:
         return self.renamed.get(atom, atom) if isinstance(atom, str) else atom
 
-    def branch(self, stmt: If, mask: Atom | None, values: _Values, stores: _Stores) -> None:
+    def branch(self, stmt: If, mask: Atom | None, values: _Values, stores: Stores) -> None:
         """Choose between what the arms leave; ``stores`` are those of the arm around."""
         if stmt.ends is not None:
-            raise _Stays
+            raise Stays
         self.look_back((stmt,), frozenset())
         condition = self.atom(stmt.condition)
-        found: list[tuple[_Values, _Stores]] = []
+        found: list[tuple[_Values, Stores]] = []
         for arm, holds in ((stmt.then, True), (stmt.orelse, False)):
             own = condition
             if not holds:
@@ -223,7 +230,7 @@ class _Choices:
         for stmt in block:
             match stmt:
                 case Load(buffer=buffer) if self.program.buffers[buffer].storage in stored:
-                    raise _Stays
+                    raise Stays
                 case Store(buffer=buffer) if buffer not in self.local:
                     stored |= {self.program.buffers[buffer].storage}
                 case If(then=then, orelse=orelse):
@@ -233,16 +240,16 @@ class _Choices:
     def join(
         self,
         condition: Atom,
-        found: list[tuple[_Values, _Stores]],
+        found: list[tuple[_Values, Stores]],
         values: _Values,
-        stores: _Stores,
+        stores: Stores,
     ) -> None:
         (then, there), (orelse, here) = found
         for name in then.keys() & orelse.keys():
             values[name] = self.choice(condition, name, then[name], orelse[name])
         places = [*(there | here)]
         if not all(self.are_apart(x, y) for n, x in enumerate(places) for y in places[:n]):
-            raise _Stays
+            raise Stays
         for place in places:
             left, right = (arm.get(place) or self.old(place) for arm in (there, here))
             stores[place] = self.choice(condition, place.buffer, left, right)
@@ -260,7 +267,7 @@ class _Choices:
         buffer = self.program.buffers[place.buffer]
         is_inside = is_within(place.index, buffer.shape, self.ranges)
         if self.program.buffers[buffer.storage].role == "input" or not is_inside:
-            raise _Stays
+            raise Stays
         name = self.name()
         self.made.append(Load(name, buffer.dtype, place.buffer, place.index))
         return name
@@ -271,9 +278,9 @@ class _Choices:
         dtype = self.program.buffers[buffer].dtype
         return self.compute(dtype, "where", condition, then, orelse, of=(BOOL, dtype, dtype))
 
-    def store(self, stmt: Store, stored: _Stores) -> None:
+    def store(self, stmt: Store, stored: Stores) -> None:
         if any(map(computed_in, stmt.index)):
-            raise _Stays
+            raise Stays
         stored[_Place(stmt.buffer, stmt.index)] = self.named(stmt.value, stmt.dtype)
 
     def named(self, value: Atom, dtype: np.dtype) -> str:
@@ -287,18 +294,18 @@ class _Choices:
                 values[buffer] = self.named(value, dtype)
             case Load(name=name, buffer=buffer) if buffer in self.local:
                 if buffer not in values:
-                    raise _Stays  # an iteration needs what the one before has left
+                    raise Stays  # an iteration needs what the one before has left
                 self.renamed[name] = values[buffer]
             case Load(buffer=buffer, index=index) if mask is not None:
                 known = self.program.buffers[buffer]
                 if any(map(computed_in, index)) or not is_within(index, known.shape, self.ranges):
-                    raise _Stays
+                    raise Stays
                 self.made.append(stmt)
             case Compute():
                 if not is_apart(stmt):
-                    raise _Stays
+                    raise Stays
                 if stmt.op.endswith(" fails"):
-                    self.floats.add(stmt.name)
+                    self.may_be_checked.add(stmt.name)
                 found = renamed(stmt, self.renamed)
                 assert isinstance(found, Compute)
                 self.made += [found] if mask is None else self.guarded(found, mask)
@@ -309,11 +316,11 @@ class _Choices:
             case Store() if mask is None:
                 self.made.append(renamed(stmt, self.renamed))
             case _:
-                raise _Stays
+                raise Stays
 
     def guarded(self, stmt: Compute, mask: Atom) -> list[Compute]:
         """What an arm computes, without effects where the other one is taken."""
         costs = self.program.target.costs
         if asks_library(stmt.op, stmt.args) or SCALAR_RULES[stmt.op].cost > costs.choice_cost:
-            raise _Stays
+            raise Stays
         return guarded(stmt, mask, costs, careful=False)

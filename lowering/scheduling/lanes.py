@@ -79,6 +79,8 @@ def _block(program: Program, block: Block) -> Block:
 def _in_lanes(program: Program, stmt: Stmt) -> Stmt:
     if not isinstance(stmt, Loop):
         return with_blocks(stmt, tuple(_block(program, each) for each in blocks_of(stmt)))
+    if stmt.lanes > 1:
+        return stmt  # as an earlier step wants it
     loop = as_written(program, stmt)
     if any(isinstance(each, Loop) for each in loop.body):
         stmt = replace(stmt, body=_like(stmt.body, _block(program, loop.body)))
