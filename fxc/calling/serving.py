@@ -317,9 +317,10 @@ class Serving(Remembering[P, R]):
     ) -> Any:
         """Nothing that the caller sees has changed: NumPy takes the call, or more careful code."""
         assert isinstance(error, Exception)
+        site = None if isinstance(error, Flagged) else site_of(variant.compilation, error)
+        error.__traceback__ = None  # it holds the arguments, and arrays of the plan
         if isinstance(error, Flagged) and self._made_careful(variant):
             return self._take(args, kwargs)
-        site = None if isinstance(error, Flagged) else site_of(variant.compilation, error)
         if site is not None and self._is_cut(variant, site, args, kwargs):
             variant.replays = USUAL_RESTS
             self._rest(variant, args, kwargs)
@@ -330,8 +331,7 @@ class Serving(Remembering[P, R]):
         leaves = variant.captured.need_not_raise or composites_leave(variant)
         if leaves or (isinstance(error, WouldRaise) and error.args):
             why = "native code has stopped where Python or NumPy goes on, or raises"
-            why = why if type(error) is WouldRaise else shown(error)
-            result = self._eager(args, kwargs, why)
+            result = self._eager(args, kwargs, why if type(error) is WouldRaise else shown(error))
         else:
             result = self._eager_after(error, args, kwargs)
         if site is not None:

@@ -31,7 +31,7 @@ from .operators import Operator
 Group = tuple[tuple[int, int], ...]  # operands and axes
 
 _lock = threading.RLock()  # a function may call a compiled one
-_known: dict[Any, ForeignCall | Unlearnable] = {}
+_known: dict[Any, ForeignCall | str] = {}  # or why not: an exception would hold all frames
 _kept: list[Any] = []
 
 
@@ -123,11 +123,11 @@ def learnt_with(
             try:
                 known = _learnt(function, args, kwargs, kinds, varying)
             except Unlearnable as reason:
-                known = reason
+                known = str(reason)
             _known[key] = known  # which keeps the function, and its id with it
             _kept.append(function)
-    if isinstance(known, Unlearnable):
-        raise known
+    if isinstance(known, str):
+        raise Unlearnable(known)
     if not known.holds:
         raise Unlearnable("what it gives depends on more than the types of its arguments")
     return known

@@ -37,7 +37,7 @@ def sampled(
     orders: Sequence[tuple[int, ...]],
 ) -> tuple[Any, list[Any]]:
     """What ``parts_of`` says of a result for samples, of the values that the function takes."""
-    error: Exception | None = None
+    why = ""
     found: tuple[Any, list[Any]] | None = None
     began = time.perf_counter()
     for values in _VALUES:
@@ -53,14 +53,14 @@ def sampled(
             raise
         except Exception as raised:
             hand_on(raised)
-            error = raised
+            why = f"it raises {type(raised).__name__} for samples ({raised})"
             continue
         if found is None:
             found = more
         elif _looks(*found) != _looks(*more):
             raise Unlearnable("what it gives depends on more than the types of its arguments")
     if found is None:
-        raise Unlearnable(f"it raises {type(error).__name__} for samples ({error})")
+        raise Unlearnable(why)
     return found
 
 

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import linecache
+import contextlib
+import gc
 import math
 import traceback
+import warnings
+import weakref
 
 import numpy as np
 import pytest
+from scipy import fft, linalg, signal
 
 import fxc
+from fxc.ops import foreign_learning
+from fxc.ops.metas import reductions
 
 
 def shown(call):
@@ -175,3 +182,58 @@ def test_an_exception_that_holds_values_of_the_capture_is_logged(caplog, capsys)
         assert caught.value.args[2] == 6.0
     assert "program: runs as plain NumPy: ValueError" in caplog.text
     assert "Logging error" not in capsys.readouterr().err
+
+
+# ---------------------------------------------------------------- what they hold
+
+
+def least(x):
+    return np.argmax(x, axis=0) + 1
+
+
+def inverse_of_ones(x):
+    return np.linalg.inv(np.ones((2, 2)) * x[0])
+
+
+def factor_of_ones(x):
+    return linalg.cholesky(x[None] * x[:, None])
+
+
+def peaks(x):
+    return signal.find_peaks(x)[0]
+
+
+def transform_of_nothing(x):
+    return fft.fft(x[:0]) * 2
+
+
+def beyond_handled(x):
+    try:
+        return x[100]
+    except IndexError:
+        return x[0]
+
+
+@pytest.mark.parametrize(
+    "function",
+    [least, inverse_of_ones, factor_of_ones, peaks, transform_of_nothing, beyond_handled],
+)
+def test_no_exception_keeps_what_its_callers_hold(function, monkeypatch):
+    compiled = fxc.compile(function)
+    reductions._failure_of_nothing.cache_clear()
+    monkeypatch.setattr(foreign_learning, "_known", {})
+
+    def called() -> weakref.ref:
+        x = np.ones(5)
+        for _ in range(2):
+            with contextlib.suppress(ValueError, np.linalg.LinAlgError), warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                compiled(x)
+        return weakref.ref(x)
+
+    gc.collect()
+    gc.disable()  # nor until garbage is next looked for
+    try:
+        assert called()() is None
+    finally:
+        gc.enable()

@@ -151,7 +151,7 @@ class PlainCalls(Staged):
             call = call_foreign if has_traced((args, kwargs)) else call_known
             return call(f, args, kwargs)
         except Unlearnable as reason:
-            return reason
+            return reason.with_traceback(None)  # it holds this frame, and who asks holds it
 
     def method_of_library(self, f: MethodType, args: Args, kwargs: Kwargs) -> Any:
         """What a method gives of an object that SciPy defines, ``scipy.stats.norm.cdf``: by a call

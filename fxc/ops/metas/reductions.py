@@ -90,21 +90,22 @@ def _check_not_empty(
     op: Operator, kind: Type, axes: tuple[int, ...], rest: tuple[Any, ...]
 ) -> None:
     """Raise NumPy's error if an axis without elements is reduced, and there is no identity."""
-    error = _error_of_nothing(op, kind.dtype, rest)
-    if error is not None and any(is_zero(kind.shape[axis]) for axis in axes):
-        raise type(error)(*error.args)
+    failed = _failure_of_nothing(op, kind.dtype, rest)
+    if failed is not None and any(is_zero(kind.shape[axis]) for axis in axes):
+        raise ValueError(*failed)
 
 
 @lru_cache(maxsize=4096)
-def _error_of_nothing(
+def _failure_of_nothing(
     op: Operator, dtype: np.dtype[Any], rest: tuple[Any, ...]
-) -> Exception | None:
+) -> tuple[Any, ...] | None:
+    """What NumPy's error says, without the error: that holds the frames of all who call this."""
     assert op.numpy is not None
     positional, keywords = bind(op, (np.ones((0,), dtype), None, False, *rest))
     try:
         quietly(op.numpy, *positional, **keywords)
     except ValueError as error:
-        return error
+        return error.args
     return None
 
 
