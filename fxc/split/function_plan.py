@@ -225,7 +225,7 @@ class Planner:
         """
         if any(bodies_of(each) for each in (node, *made)) or self.makes_functions(node, *made):
             return False
-        added = assigned(made) - self.variables
+        added = assigned(made) - assigned([node]) - self.variables  # but for globals
         self.variables |= added
         note_unbound(made, self.unbound[node] | added, self.unbound)
         instead = self.block(made, *self.given[node])

@@ -202,6 +202,19 @@ def test_a_name_that_a_call_binds_again():
         alike(expected, compiled(np.arange(4.0), lambda v: v + 5))
 
 
+def with_a_global(u, n):
+    global kept
+    kept, k = np.sqrt(u * u + n) + unknown(u) * (u @ u * 2 + u), u * 2
+    y = unknown(k)
+    return [v * y for v in kept], kept * 2 + np.sin(kept)
+
+
+def test_a_global_of_a_statement_that_is_taken_apart():
+    compiled = fxc.compile(with_a_global)
+    for n in range(3):
+        alike(*((fn(np.arange(4.0), n), kept) for fn in (with_a_global, compiled)))
+
+
 def test_lines_of_exceptions_and_warnings():
     def f(u, n):
         v = (
