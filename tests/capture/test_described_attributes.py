@@ -114,3 +114,49 @@ def test_attributes_of_named_tuples_are_stored() -> None:
         mark = Marked(1, 2)
         assert repr(compiled(mark, np.arange(3.0))) == repr(marks(Marked(1, 2), np.arange(3.0)))
         assert vars(mark) == {"size": 3}
+
+
+NAMES = [
+    "__iter__",
+    "__getitem__",
+    "__call__",
+    "__array__",
+    "__float__",
+    "__index__",
+    "__complex__",
+    "__dict__",
+]
+NAMES += [
+    "__array_ufunc__",
+    "__round__",
+    "is_integer",
+    "as_integer_ratio",
+    "tolist",
+    "append",
+    "shape",
+]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_has_an_attribute(name: str) -> None:
+    def asked(x: Any, items: Any, *numbers: Any) -> Any:
+        y = x * 2
+        computed = (y, y[0], y.sum() + numbers[0], y[0] > 1, y.astype(int)[0])
+        each = (items, *numbers, *computed)
+        return y, [hasattr(one, name) for one in each], getattr(numbers[0], name, 0) == 0
+
+    compiled = fxc.compile(asked, fullgraph=True, dynamic=True)
+    for n in range(1, 3):
+        given = np.ones(n), [1.0], n + 0.5, n, n * 2j, True, np.float64(n)
+        assert compiled(*given)[1:] == asked(*given)[1:]
+
+
+def test_what_a_number_has_of_either_kind_decides() -> None:
+    def asked(x: Any) -> Any:
+        total = 0.0
+        for value in x:
+            total = max(total, value)
+        return x * 2 if hasattr(total, "__array__") else x
+
+    with pytest.warns(fxc.CaptureWarning, match="a number of one type or another has __array__"):
+        assert fxc.compile(asked)(-np.ones(9))[0] == -1

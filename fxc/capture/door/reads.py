@@ -37,6 +37,7 @@ from ..values.maybe_set import check_sure, given
 from ..values.objects import (
     MISSING,
     class_attribute,
+    has_by_class,
     has_own_get,
     has_python_method,
     is_data_descriptor,
@@ -372,15 +373,16 @@ def _traced_attr(owner: Traced, name: str) -> Any:
     try:
         return getattr(owner, name)
     except AttributeError:
-        if hasattr(owner.__class__, name):  # what it stands for has it
+        if class_attribute(owner.__class__, name) is not MISSING:  # what it stands for has it
             raise refuse(OBJECT, f"a {name} of a {owner.__class__.__name__}") from None
         raise
 
 
 def check_not_ours(owner: Traced, name: str) -> None:
-    """Raise for what a stand-in has for itself alone: it begins with one underscore."""
+    """Raise for what a stand-in has for itself alone."""
     is_private = name.startswith("_") and not name.startswith("__")
-    if is_private and hasattr(type(owner), name) and not hasattr(owner.__class__, name):
+    is_private = is_private and not hasattr(owner.__class__, name)
+    if (is_private and hasattr(type(owner), name)) or has_by_class(owner, name) is False:
         raise owner._missing(name)
 
 

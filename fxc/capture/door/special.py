@@ -51,7 +51,7 @@ from ..statements.iterators import (
 from ..statements.itertools_in_python import IN_PYTHON, accumulate, accumulate_items
 from ..statements.runs import runs_of
 from ..values.identity import Identity
-from ..values.objects import MISSING
+from ..values.objects import MISSING, has_by_class
 from ..values.operands import Traced, is_scalar, settled
 from ..values.rows import list_array_of
 from ..values.shadows import has_method, seen_class
@@ -166,8 +166,8 @@ def _getattr(door: PlainCalls, owner: object, name: str, *default: object) -> An
 def _hasattr(door: PlainCalls, owner: object, name: str) -> Any:
     if (flag := door.given_if(owner, name)) is not None:
         return flag
-    if isinstance(owner, Traced) and name.startswith("__") and hasattr(owner.__class__, name):
-        return True
+    if isinstance(owner, Traced) and (found := has_by_class(owner, name)) is not None:
+        return found
     return _getattr(door, owner, name, MISSING) is not MISSING
 
 

@@ -125,7 +125,7 @@ class External:
         """An attribute as the program asks for it."""
         if name == "__class__":
             return self.kind
-        if not hasattr(self.kind, name):
+        if class_attribute(self.kind, name) is MISSING:
             text = f"{self.kind.__name__!r} object has no attribute {name!r}"
             raise AttributeError(text, name=name, obj=self.original)
         ours = (each for each in type(self).__mro__ if issubclass(each, External))

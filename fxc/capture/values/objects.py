@@ -21,9 +21,10 @@ from weakref import ProxyTypes
 import numpy as np
 
 from fxc.dispatch.custom_op import CustomOp
-from fxc.ir.error_kinds import ARGUMENT_KIND
+from fxc.ir.error_kinds import ARGUMENT_KIND, SEVERAL_KINDS
 
 from ..session.refusing import refuse
+from .operands import Traced
 from .shadows import is_compiled, shadow_of
 
 Args = tuple[object, ...]  # what a call of the program is given
@@ -162,6 +163,34 @@ def class_attribute(kind: type, name: str) -> Any:
         if found is not MISSING:
             return found
     return MISSING
+
+
+# Classes whose objects have no attributes of their own.
+_WITHOUT_OWN = (int, float, complex, str, np.generic)
+
+
+def has_by_class(owner: Traced, name: str) -> bool | None:
+    """Whether what a stand-in stands for has an attribute; None if its class does not say."""
+    kinds, is_special = _kinds(owner), name.startswith("__")
+    if not kinds:
+        return None
+    # What a metaclass has, as ``__call__``, is none of the objects'.
+    found = {class_attribute(each, name) is not MISSING for each in kinds}
+    if len(found) > 1:
+        raise refuse(SEVERAL_KINDS, f"whether a number of one type or another has {name}")
+    (has,) = found
+    if all(issubclass(each, _WITHOUT_OWN) for each in kinds):
+        return has
+    return True if has and is_special else None
+
+
+def _kinds(owner: Traced) -> set[type]:
+    """The classes that it may be of; none for one of several things that are no numbers."""
+    numbers = owner._kinds()
+    if numbers:
+        return {each.python_type if each.weak else each.dtype.type for each in numbers}
+    kind = owner.__class__
+    return set() if kind is type(owner) else {kind}
 
 
 def slots_of(owner: object) -> dict[str, Any]:
