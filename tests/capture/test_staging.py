@@ -4,9 +4,11 @@ import ast
 import dataclasses
 import functools
 import math
+import os
 import random
 import time
 import warnings
+from collections.abc import Mapping
 from math import sqrt
 from pathlib import Path
 from typing import Any
@@ -614,3 +616,39 @@ def test_a_sum_has_as_many_terms_as_python_compiles() -> None:
     program = function(" + ".join(f"x * {n}" for n in range(600)))
     compiled = fxc.compile(program, fullgraph=True)
     np.testing.assert_array_equal(compiled(array(3)), program(array(3)))
+
+
+class Settings(Mapping):
+    def __init__(self, held):
+        self.held = held
+
+    def __getitem__(self, key):
+        return self.held[key]
+
+    def __iter__(self):
+        return iter(self.held)
+
+    def __len__(self):
+        return len(self.held)
+
+
+def of_a_mapping(x, settings):
+    scale = settings.get("scale", 1.0) + settings.get("none", 2.0)
+    return x * scale + sum(settings.values()), "scale" in settings, [*settings.items()]
+
+
+def of_paths(x, settings):
+    return x * 2, os.path.join("a", *settings), os.path.splitext(f"{len(x)}.txt")
+
+
+def of_the_environment(x, settings):
+    return x * 2, os.environ.get("FXC_OF_A_TEST", "none"), "FXC_OF_A_TEST" in os.environ
+
+
+@pytest.mark.parametrize("program", [of_a_mapping, of_paths, of_the_environment])
+def test_code_that_is_frozen_into_python(program, monkeypatch):
+    compiled = fxc.compile(program, fullgraph=True)
+    for each in ("1", "2"):
+        monkeypatch.setenv("FXC_OF_A_TEST", each)
+        given = np.arange(3.0), Settings({"scale": 2.0, "b": 3.0})
+        assert repr(compiled(*given)) == repr(program(*given))

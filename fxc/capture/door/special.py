@@ -7,6 +7,7 @@ import functools
 import itertools
 import math
 import operator
+import os
 import warnings
 from collections import Counter, deque
 from collections.abc import Callable, Iterable
@@ -306,6 +307,7 @@ SPECIAL: dict[Any, Callable[..., Any]] = {
     itertools.combinations: lambda door, x, r: door.made(pairs_of_two(door.runnables((x,))[0], r)),
     list: list_of,
     tuple: tuple_of,
+    os.fspath: lambda door, x: x if isinstance(x, str) else door.unknown(os.fspath, (x,), {}),
     ord: ord_of,
     chr: chr_of,
     deque: deque_of,

@@ -120,8 +120,11 @@ def _source_node(function: FunctionType) -> FunctionNode:
     kept = _kept.get(code)
     if kept is not None:
         return copied(kept)
-    linecache.checkcache(code.co_filename)
-    lines = linecache.getlines(code.co_filename, function.__globals__)
+    file = code.co_filename
+    if file.startswith("<frozen "):  # into Python: _collections_abc, posixpath
+        file = function.__globals__.get("__file__", file)
+    linecache.checkcache(file)
+    lines = linecache.getlines(file, function.__globals__)
     first = code.co_firstlineno
     if not lines or first > len(lines):
         raise _NoSource
