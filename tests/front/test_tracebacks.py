@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import linecache
 import contextlib
 import gc
+import linecache
 import math
 import traceback
 import warnings
