@@ -82,9 +82,8 @@ def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
 def as_users(monkeypatch: pytest.MonkeyPatch) -> None:
     """Calls are timed by both ways, as outside of tests: see Note [Trials]."""
     monkeypatch.setattr(fxc.compilations.trials, "ENABLED", True)
-    monkeypatch.setattr(
-        fxc.compilations.decisions, "_FREE", math.inf
-    )  # tests do little but capture
+    for name in ("_FREE", "_WARY"):  # tests do little but capture
+        monkeypatch.setattr(fxc.compilations.decisions, name, math.inf)
 
 
 @pytest.fixture

@@ -46,8 +46,9 @@ class Worth:
     longest: float
     is_tried: bool
     is_part: bool = False  # of a function that is split
-    # Seconds of the capture: one that takes longer is refused, or put off if all may take as long.
+    # Seconds of the capture: one that takes longer is refused, or put off if all may take as long,
     capture: float = math.inf
+    waits: bool = False  # or in any case
 
 
 def new_variant(
@@ -213,8 +214,8 @@ def _captured(
     try:
         return capture(function, *given, terms)
     except CaptureError as error:
-        may_wait = worth.longest <= worth.capture < MOST_SECONDS
-        if not (may_wait and error.is_cut_short):
+        may_wait = worth.waits or worth.longest <= worth.capture
+        if not (may_wait and error.is_cut_short and worth.capture < MOST_SECONDS):
             raise
         raise PutOff(_LONGER * worth.capture) from None
 

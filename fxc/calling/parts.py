@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from fxc.compilations import trials
 from fxc.compilations.decisions import Captures
 from fxc.compilations.state import Options
-from fxc.compilations.trials import LONG, UNUSUAL, Trial, clock, now, since
+from fxc.compilations.trials import CLEARLY, LONG, UNUSUAL, Trial, clock, now, since
 from fxc.ir.errors import CaptureError, TooManyVariants
 from fxc.ir.location import Site
 from fxc.ir.logs import SPLITS
@@ -74,6 +74,13 @@ class Part(Serving[..., Any]):
     def is_compiled(self) -> bool:
         """Whether there is compiled code of the part."""
         return bool(self._state.variants)
+
+    @property
+    def may_save_much(self) -> bool:
+        """Whether Python may take several times as long, as far as is known."""
+        trial = self._trial
+        is_known = trial.python_calls > 0 and trial.python <= CLEARLY * trial.compiled
+        return self.is_compiled and not is_known
 
     @property
     def is_waiting(self) -> bool:

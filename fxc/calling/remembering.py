@@ -8,7 +8,7 @@ from collections import deque
 from typing import TYPE_CHECKING, Any
 
 from fxc.compilations import trials
-from fxc.compilations.decisions import Captures
+from fxc.compilations.decisions import Captures, are_of_objects
 from fxc.ir.asynchronous import hand_on
 from fxc.ir.forking import compiling
 from fxc.ir.later import import_later
@@ -110,7 +110,8 @@ class Remembering(Splitting[P, R]):
         found = self._state.captures.get(key)
         if found is None:
             may_wait = trials.are_held() and not self._options.fullgraph
-            found = self._state.captures.setdefault(key, Captures(may_wait))
+            of_objects = may_wait and are_of_objects(key, self.__fxc_original__)
+            found = self._state.captures.setdefault(key, Captures(may_wait, of_objects))
         return found
 
 

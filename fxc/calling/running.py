@@ -8,8 +8,10 @@ from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Generic, ParamSpec, TypeVar
 
+from fxc.compilations.decisions import are_in_vain, are_over
 from fxc.compilations.state import Options, State
-from fxc.compilations.turns import key_of
+from fxc.compilations.trials import clock
+from fxc.compilations.turns import Handed, Rested, key_of
 from fxc.ir import warned
 from fxc.ir.error_kinds import INTERNAL, Kind
 from fxc.ir.errors import InternalError, NumberedError, notes_of, numbered, reference
@@ -18,13 +20,16 @@ from fxc.ir.tracebacks import hands_on, hide_fxc
 
 P = ParamSpec("P")
 R = TypeVar("R")
+_LOOKING = 5e-8  # seconds that native code takes to see that a call is not its own
+_CHANCE = 256  # calls in which a compilation has to be found to pay, or the function may rest
 
 
 class Running(Generic[P, R]):
     """A function, what is known of it, and its calls in Python.
 
-    What is built on it, floor by floor: ``TakingTurns`` (calls that are taken before any variant is
-    looked at), ``Splitting``, ``Serving`` (calls by compiled code), and ``Compiled`` or ``Part``.
+    What is built on it, floor by floor: ``Resting``, ``TakingTurns`` (calls that are taken before
+    any variant is looked at), ``Splitting``, ``Serving`` (calls by compiled code), and ``Compiled``
+    or ``Part``.
     """
 
     # In slots, so that functools.wraps does not hand them on to the wrapper of a compiled function.
@@ -109,6 +114,66 @@ class Running(Generic[P, R]):
             self._state.warned |= {text}
             SPLITS.info("%s%s", self.__name__, text)
             warned.warn(f"{numbered(kind, self.__name__ + text)}\n{reference(kind)}")
+
+
+class Resting(Running[P, R]):
+    """A function of which all calls may be Python's for a while: see Note [Rests]."""
+
+    __slots__ = ()
+
+    def _take(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Run a call by the variant that fits, or else see what to do."""
+        raise NotImplementedError
+
+    def _arrange(self) -> None:
+        """Let native code have the calls that it can take."""
+        raise NotImplementedError
+
+    @unseen
+    def _at_rest(self, rest: Rested, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Run a call of a function that rests; if it is to end, as any."""
+        if rest.more.value > 0:
+            return rest(args, kwargs)
+        turn = self._state.turns.get(key_of(args, kwargs))
+        left = turn if isinstance(turn, Handed) and not turn.is_over else None
+        if left is not None or are_over():
+            start = clock()
+            try:
+                return self._eager(args, kwargs)
+            finally:
+                rest.renew(clock() - start)
+                if left is not None:
+                    left.end_if_long(clock() - start)
+        try:
+            return self._take(args, kwargs)
+        finally:
+            if rest.more.value <= 0 and self._state.rest is rest:
+                self._state.end_rest()
+                self._arrange()
+
+    def _rests(self) -> bool:
+        """Whether Python is to take all calls that come now, of whatever kinds: Note [Rests]."""
+        state = self._state
+        if self._is_part or not are_in_vain():
+            return False
+        if not all(each.of_objects for each in list(state.captures.values())):
+            return False
+        calls, variants = state.calls(), state.variants
+        if any(calls - each.born < _CHANCE for each in variants):
+            return False
+        looks = 1 + sum(each.native is not None for each in variants)
+        saved = sum(each.saves * each.all_calls for each in variants if each.saves)
+        return saved < _LOOKING * looks * state.all_eager_calls
+
+    def _give_rest(self, seconds: float) -> int:
+        """Let Python take all calls, so many as these seconds of one say; how many."""
+        state = self._state
+        rest = state.rest or Rested(self.__fxc_original__)
+        calls = rest.renew(seconds)
+        if state.rest is None:
+            state.rest = rest
+            self._arrange()
+        return calls
 
 
 def _bound_as(original: Any, function: Callable[..., Any]) -> Callable[..., Any]:

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import functools
-import math
 import sys
 from collections.abc import Callable
 from typing import Any
 
-from fxc.compilations import trials
-from fxc.compilations.decisions import MOST_REFUSALS, Captures, kinds_of, longest
+from fxc.compilations.decisions import MOST_REFUSALS, WITHOUT_LIMITS, Captures, Limits, kinds_of
 from fxc.compilations.leaves import AGAIN, composites_leave, refusal_at, site_of
 from fxc.compilations.state import State
 from fxc.compilations.trials import clock
@@ -84,7 +82,7 @@ class Serving(Remembering[P, R]):
         return None
 
     def _found_or_compiled(
-        self, args: tuple[Any, ...], kwargs: dict[str, Any], longest: float
+        self, args: tuple[Any, ...], kwargs: dict[str, Any], most: Limits
     ) -> Variant:
         handled = sys.exc_info()[1]
         shown = handled.__traceback__ if handled is not None else None
@@ -93,7 +91,7 @@ class Serving(Remembering[P, R]):
                 found = self._find(args, kwargs)
                 if found is None:
                     with compiling():
-                        found = self._compile(args, kwargs, longest)
+                        found = self._compile(args, kwargs, most)
                 return found
             except Exception as error:
                 raised = raised_by_handler(error)
@@ -105,13 +103,14 @@ class Serving(Remembering[P, R]):
                 raise Interrupted from raised
 
     def _compile(
-        self, args: tuple[Any, ...], kwargs: dict[str, Any], longest: float = math.inf
+        self, args: tuple[Any, ...], kwargs: dict[str, Any], most: Limits = WITHOUT_LIMITS
     ) -> Variant:
         state = self._state
         if len(state.variants) >= self._most_variants:
             raise self._too_many(len(state.variants), args, kwargs)
         function, options = self.__fxc_original__, self._options
-        worth = Worth(longest, options.fullgraph or self._is_part, self._is_part, longest)
+        is_tried = options.fullgraph or self._is_part
+        worth = Worth(most.seconds, is_tried, self._is_part, most.capture, waits=True)
         variant = new_variant(function, options, state, args, kwargs, worth)
         self._add(variant)
         return variant
@@ -120,6 +119,7 @@ class Serving(Remembering[P, R]):
         state = self._state
         variant.key = next((key for key in state.captures if key == variant.key), variant.key)
         self._watch(variant)
+        variant.born = state.calls()
         state.variants.append(variant)
         state.begin_anew()
         self._end_turns()
@@ -147,15 +147,15 @@ class Serving(Remembering[P, R]):
         pays = self._pays(captures, key)
         if self._whole_split is not None:
             captures.wait_for(sum(each.seconds for each in self._whole_split.captures))
+        captures.begin(state.has_lost)
         if pays and captures.must_wait(self._alike(key)):  # before a look at all values
             return self._meanwhile(captures, args, kwargs)
         if not pays or self._varies(key, args, kwargs):
             return self._without_capture(captures, key, args, kwargs)
-        at_once = self._options.fullgraph or captures.is_put_off or not trials.are_held()
         otherwise: Callable[[tuple[Any, ...], dict[str, Any]], Any]
         try:
             with captures.one_more():
-                variant = self._found_or_compiled(args, kwargs, math.inf if at_once else longest())
+                variant = self._found_or_compiled(args, kwargs, captures.most)
         except Interrupted as interrupt:
             raise interrupt.__cause__ or interrupt from None
         except PutOff:

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from fxc.compilations import trials
-from fxc.compilations.decisions import SHARE
+from fxc.compilations.decisions import SHARE, are_over, note_waste
 from fxc.compilations.trials import (
     BY_LITTLE,
     HANDING_ON,
@@ -30,7 +30,7 @@ from fxc.ir.settings import config
 from fxc.ir.tracebacks import unseen
 
 from .compiling import captures_begun
-from .running import P, R, Running
+from .running import P, R, Resting
 
 if TYPE_CHECKING:
     from fxc.compilations.native_calls import NativeCall
@@ -42,15 +42,11 @@ _MANY_HANDED = 6  # calls that are handed on from which on it pays that native c
 _LONGER, _MOST_LOST = 8, 6  # times as many calls after each trial, so often, that is lost
 
 
-class TakingTurns(Running[P, R]):
+class TakingTurns(Resting[P, R]):
     """A function whose calls are taken by turns, by native code, or else looked at: ``_take``."""
 
     __slots__ = ()
     _spent: Spent | None = None  # what its calls have besides their arguments
-
-    def _take(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Run a call by the variant that fits, or else see what to do."""
-        raise NotImplementedError
 
     @unseen
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
@@ -59,6 +55,8 @@ class TakingTurns(Running[P, R]):
         try:
             if threads_of_python and get_ident() in threads_of_python:
                 result = self.__fxc_original__(*args, **kwargs)
+            elif (rest := self._state.rest) is not None:
+                result = self._at_rest(rest, args, kwargs)
             elif turns:
                 turn = turns.get(key_of(args, kwargs))
                 if turn is not None and turn.is_over:
@@ -103,6 +101,8 @@ class TakingTurns(Running[P, R]):
                 self._end_turn(turn)
             else:
                 variant.try_later(0)
+                if key not in self._state.lost:
+                    note_waste(sum(variant.seconds))
                 self._lost(turn, trial, self._until_native(variant))
 
         def work() -> tuple[int, int]:
@@ -133,6 +133,8 @@ class TakingTurns(Running[P, R]):
         self._end_turn(turn)
         left = Handed(self.__fxc_original__, turn.key, min(calls, most), trial.python)
         self._give_turn(left)
+        if self._rests():
+            self._give_rest(trial.python)
 
     @property
     def _whole_split(self) -> Split | None:
@@ -161,7 +163,7 @@ class TakingTurns(Running[P, R]):
         is_known = self._is_part or key in state.paying or not trials.are_held()
         if split is None or run is self.__fxc_original__ or is_known or split.is_entered_again:
             return False
-        if not split.is_waiting:
+        if not split.is_waiting or (are_over() and self._rests()):
             self._try_driver(key, run, split, rests)
         return True
 
@@ -174,6 +176,10 @@ class TakingTurns(Running[P, R]):
                 return
             split.is_tried = False
             if may_pay and split.without_given_up():
+                return
+            if trial.compiled > trial.longest and split.is_measured:
+                self._end_turn(turn)
+                self._try_driver(key, run, split, rests)
                 return
             if trial.pays and not rests and not trial.is_won and key not in state.won:
                 state.won |= {key}
@@ -189,7 +195,8 @@ class TakingTurns(Running[P, R]):
             else:
                 self._lost(turn, trial)
 
-        trial = Trial(longest=LONG_DRIVER, saved=HANDING_ON)
+        longest = math.inf if split.is_measured else LONG_DRIVER
+        trial = Trial(longest=longest, saved=HANDING_ON)
         ways = Ways(run, self.__fxc_original__, lambda: (captures_begun(), 0), True)
         turn = Tried(key, ways, trial, self._state.pace(key), end, self._arrange)
         split.is_tried = True
@@ -225,7 +232,7 @@ class TakingTurns(Running[P, R]):
         state.forget_trials()
         if state.split is not None:
             state.split.is_tried = False
-        if state.turns:
+        if state.end_rest() or state.turns:
             for turn in list(state.turns.values()):
                 state.end(turn)
             self._arrange()
@@ -238,6 +245,9 @@ class TakingTurns(Running[P, R]):
         run = self._runner()
         if self._options.fullgraph:
             return 0
+        is_beaten = run is self.__fxc_original__ or (state.lost and not state.paying)
+        if is_beaten and self._rests():
+            return self._give_rest(state.wasted(key).seconds)
         if self._is_driver_tried(key, run):
             return 0
         if is_final and key in state.paying:
@@ -255,6 +265,11 @@ class TakingTurns(Running[P, R]):
     def _arrange(self) -> None:
         """Let native code have the calls that it can take, in the order of ``__call__``."""
         state = self._state
+        if state.rest is not None:
+            from fxc.compilations.native_calls import resting
+
+            self._call_by(resting(state.rest, self._last_way[0]))
+            return
         turns = list(state.turns.values())
         natives = [each.native for each in state.variants if each.native is not None]
         handed = [turn.between for turn in turns if turn.between is not None]

@@ -6,11 +6,13 @@ See Note [Captures that pay].
 from __future__ import annotations
 
 import math
+import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from types import FunctionType, ModuleType
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -37,6 +39,11 @@ _TOGETHER = 0.5  # seconds of all captures of a function that is split, before o
 _LATER, _AT_ONCE = 1.0, 3  # or of any after so many that did not pay
 _FREE, _MUCH = 2.0, 0.5  # seconds of captures in vain, and their part of the process's time, from
 _PATIENT = 0.5  # which on Python has to spend so large a share before a capture that is not a first
+_WARY = 0.25  # seconds of captures in vain from which on those of objects wait,
+_FIRST = 0.02  # a first one until Python has spent these on such calls;
+_LOST = 0.5  # or these, after one that took longer than Python;
+_ALL, _PART = 1.0, 0.1  # and none is begun where they took these, and a part of the process's time
+_OF_OBJECTS = 0.4  # seconds that the capture of such a call may take which is not put off
 MOST_REFUSALS = 4  # of one combination of argument types, before all are taken to be refused
 
 # Note [Captures that pay]
@@ -65,21 +72,52 @@ MOST_REFUSALS = 4  # of one combination of argument types, before all are taken 
 # been captured before, have taken most of a process so far, what was captured before waits until
 # Python has spent half of the time of its last capture, and what takes long to capture is put off
 # like what takes long to compile.
+# So it is sooner for calls of objects, where neither the arguments nor the module of the function
+# hold anything of NumPy's: most of what such programs do is not compiled, or no faster then. Once
+# captures in vain have taken a quarter of a second, first captures wait, too. They never take more
+# than a second and a tenth of the time of the process.
 
 
 class _Process:
     wasted = 0.0  # seconds of captures that were refused, or of what had been captured before
 
 
-def _is_patient() -> bool:
+def _is_patient(of_objects: bool = False) -> bool:
     """Whether captures that come to little have taken most of the time of this process."""
     wasted = _Process.wasted
+    if of_objects:
+        return wasted > _WARY
     return wasted > _FREE and wasted > _MUCH * time.process_time()
 
 
-def longest() -> float:
-    """How many seconds a compilation may take that nothing has been put off for."""
-    return _BRIEF if _is_patient() else _LONGEST
+def are_in_vain() -> bool:
+    """Whether captures of objects were in vain so far, so that functions rest: Note [Rests]."""
+    return _is_patient(of_objects=True)
+
+
+def _seconds_left() -> float:
+    """How many seconds captures of objects may still take in vain."""
+    return _ALL + _PART * time.process_time() - _Process.wasted
+
+
+def are_over() -> bool:
+    """Whether no capture of objects is to begin now."""
+    return _seconds_left() <= 0
+
+
+def note_waste(seconds: float) -> None:
+    """Take note of captures whose code is not used."""
+    _Process.wasted += seconds
+
+
+class Limits(NamedTuple):
+    """Seconds that a compilation may take at most, as estimated, and its capture."""
+
+    seconds: float = math.inf
+    capture: float = math.inf
+
+
+WITHOUT_LIMITS = Limits()
 
 
 @mutable
@@ -145,11 +183,13 @@ class Captures:
     """Captures of calls with arguments of the same kinds. See Note [Captures that pay]."""
 
     may_wait: bool = False  # the next one, for Python to spend some time
+    of_objects: bool = False  # and nothing of NumPy's
     count: int = 0
     seconds: float = 0.0  # of processor time
     misses: int = 0  # calls in a row for which one would not have paid
     cost: float = 0.0  # seconds of which Python has to spend a share before each
     left: float = 0.0  # seconds that Python has to spend before the next one
+    least: float = 0.0  # seconds that Python has to spend in any case, if others were in vain
     is_put_off: bool = False  # the next one, which is estimated to take long
     refused: Refused | None = None
     entries: Entries | None = None  # of the disk cache
@@ -170,7 +210,7 @@ class Captures:
         try:
             yield
         except PutOff as found:
-            self.count, self.is_put_off = self.count - 1, True
+            self.count, self.is_put_off, is_in_vain = self.count - 1, True, True
             self.cost, self.left = found.seconds, self._share_of(found.seconds)
             raise
         except CaptureError:
@@ -181,12 +221,35 @@ class Captures:
             self.seconds += took
             _Process.wasted += took * is_in_vain
             if self.may_wait:
-                self.left += took * max(share, _PATIENT * _is_patient())
+                if _is_patient(self.of_objects):
+                    share = max(share, _PATIENT * 2 ** (self.count * self.of_objects))
+                self.left += took * share
 
-    @staticmethod
-    def _share_of(cost: float) -> float:
+    def _share_of(self, cost: float) -> float:
         """Seconds that Python has to spend before a capture that costs so many."""
-        return cost * (_PATIENT if _is_patient() else SHARE)
+        return cost * (_PATIENT if _is_patient(self.of_objects) else SHARE)
+
+    @property
+    def most(self) -> Limits:
+        """What the next one may take that is not put off."""
+        if not self.may_wait:
+            return WITHOUT_LIMITS
+        seconds = math.inf if self.is_put_off else _BRIEF if _is_patient() else _LONGEST
+        if not self.of_objects:
+            return Limits(seconds, seconds)
+        if are_in_vain() and not self.is_put_off:
+            seconds = _BRIEF
+        left = _seconds_left() / 2 if self.is_put_off else min(seconds, _OF_OBJECTS)
+        return Limits(seconds, max(_BRIEF, left))
+
+    def begin(self, has_lost: bool) -> None:
+        """Let Python spend some time before the next one, where those of others were in vain, or
+        what came of those of this function ``has_lost`` against Python.
+        """
+        first = _LOST if has_lost else 0.0 if self.count else _FIRST
+        if self.of_objects and self.least < first and are_in_vain():
+            self.left += first - self.least
+            self.least = first
 
     def wait_for(self, together: float) -> None:
         """Let Python spend some time first if all captures of a split function have taken long."""
@@ -200,6 +263,8 @@ class Captures:
 
     def must_wait(self, variants: Sequence[Variant]) -> bool:
         """Whether Python has to spend more before the next one, as those so far do not pay."""
+        if self.of_objects and are_in_vain():
+            return self.left > 0 or are_over()
         return self.left > 0 and (self.cost > 0 or not self.pay(variants))
 
     def pay(self, variants: Sequence[Variant]) -> bool:
@@ -232,6 +297,52 @@ def _kind_of(value: Any, depth: int = 0) -> object:
         return (kind, alike if len(alike) == 1 else frozenset(kinds.items()))
     items = [_kind_of(item, depth + 1) for item in value]
     return (kind, tuple(items) if kind is tuple else frozenset(items))
+
+
+def are_of_objects(kinds: object, function: Any) -> bool:
+    """Whether calls of these kinds have nothing of NumPy's, as far as their arguments and the
+    modules of their classes and of the function say.
+    """
+    module = getattr(function, "__module__", None)
+    return not _is_of_numpy(kinds) and not _knows_numpy(module)
+
+
+def _is_of_numpy(kinds: object) -> bool:
+    if isinstance(kinds, tuple | frozenset):
+        return any(map(_is_of_numpy, kinds))
+    if not isinstance(kinds, type):
+        return isinstance(kinds, np.dtype)
+    return _is_numpys(kinds) or _knows_numpy(vars(kinds).get("__module__"))
+
+
+def _knows_numpy(name: object) -> bool:
+    """Whether a module holds NumPy, something of NumPy's, or a module that does so."""
+    module = sys.modules.get(name) if isinstance(name, str) and name != "builtins" else None
+    if module is None:
+        return False
+    key = str(name), len(vars(module))
+    if key not in _known:
+        held = list(vars(module).values())
+        _known[key] = any(map(_is_numpys, held)) or any(map(_holds_numpy, held))
+    return _known[key]
+
+
+def _holds_numpy(value: object) -> bool:
+    if type(value) is not ModuleType or value.__name__.partition(".")[0] == "fxc":
+        return False
+    return any(map(_is_numpys, list(vars(value).values())))
+
+
+def _is_numpys(value: Any) -> bool:
+    kind = type(value)
+    if kind is ModuleType or kind is FunctionType:
+        module = value.__name__ if kind is ModuleType else value.__module__
+    else:
+        module = vars(value if issubclass(kind, type) else kind).get("__module__")
+    return isinstance(module, str) and module.partition(".")[0] == "numpy"
+
+
+_known: dict[tuple[str, int], bool] = {}  # by a module's name and how many names it has
 
 
 _FEW_ITEMS, _DEPTH = 16, 2  # of containers of which each item counts

@@ -21,7 +21,7 @@ from fxc.ir.objects import (
 from fxc.ir.records import frozen
 from fxc.lowering.calling.forward import FORWARD, emit_forward
 from fxc.lowering.calling.guard_things import ENTRY
-from fxc.lowering.calling.vectorcall import BIND, VECTORCALL, VECTORCALL_TEXT
+from fxc.lowering.calling.vectorcall import BIND, REST, RESTING, VECTORCALL, VECTORCALL_TEXT
 from fxc.native.large_arrays import new_array_function
 from fxc.native.numpy_slots import pointers
 from fxc.runtime.engine import Engine, llvm_lock
@@ -29,7 +29,7 @@ from fxc.runtime.engine import Engine, llvm_lock
 from .turns import FOR_EVER
 
 if TYPE_CHECKING:
-    from .turns import Handed
+    from .turns import Handed, Rested
 
 
 @frozen
@@ -102,6 +102,14 @@ def chain(
     return made
 
 
+def resting(rest: Rested, over: object) -> Any:
+    """A builtin that hands all calls on as long as the rest lasts; then it calls ``over``."""
+    table = pointers(ctypes.addressof(rest.more), id(rest.run), id(over))
+    with llvm_lock:
+        engine = _vectorcall()
+    return engine.function(RESTING, table, rest, over, keywords=True)
+
+
 def class_for(
     owner: object, kind: type, builtin: BuiltinFunctionType, is_method: bool = False
 ) -> type:
@@ -118,7 +126,8 @@ def class_for(
     members |= {"__module__": kind.__module__, "__doc__": kind.__doc__}
     if not types_are_as_known():
         return type(kind)(kind.__name__, (kind,), members)
-    call, code = _address(VECTORCALL), _function_of(builtin)
+    call = _address(REST if builtin.__name__ == RESTING else VECTORCALL)
+    code = _function_of(builtin)
     cell = (ctypes.c_void_p * 4)(call, code, id(builtin.__self__), id(builtin))
     made = type(kind)(kind.__name__, (kind,), {**members, "_cell": cell})
     flags = ctypes.c_ssize_t.from_address(id(made) + TYPE_FLAGS)

@@ -15,7 +15,7 @@ from fxc.ir.settings import OWN_BACKENDS, Math
 
 from .decisions import Captures, InVain
 from .leaves import Leaves
-from .turns import Key, Pace, Turn
+from .turns import Key, Pace, Rested, Turn
 from .variants import Variant
 
 if TYPE_CHECKING:
@@ -64,6 +64,7 @@ class State:
 
     variants: list[Variant] = field(default_factory=list)
     turns: dict[Key, Turn] = field(default_factory=dict)  # see Note [Turns]
+    rest: Rested | None = None  # see Note [Rests]
     paces: Mapping[Key, Pace] = _NOTHING  # of trials
     in_vain: Mapping[Key, InVain] = _NOTHING
     lost: Mapping[Key, int] = _NOTHING  # trials
@@ -93,6 +94,11 @@ class State:
         """Take these names, too, for ones whose numbers vary."""
         if not names <= self.varying:
             self.varying |= names
+
+    @property
+    def has_lost(self) -> bool:
+        """Whether compilations were found to take longer than Python, and none to take less."""
+        return bool(self.lost) and not any(variant.saves for variant in self.variants)
 
     def forget_trials(self) -> None:
         """Forget which calls have won or lost trials."""
@@ -130,7 +136,16 @@ class State:
     @property
     def all_eager_calls(self) -> int:
         """How many calls Python has run."""
-        return self.eager_calls + sum(turn.taken for turn in list(self.turns.values()))
+        rest = self.rest
+        rested = 0 if rest is None else rest.taken
+        return self.eager_calls + rested + sum(turn.taken for turn in list(self.turns.values()))
+
+    def end_rest(self) -> bool:
+        """Let calls be looked at again; whether they were not."""
+        rest, self.rest = self.rest, None
+        if rest is not None:
+            self.eager_calls += rest.taken
+        return rest is not None
 
     def end(self, turn: Turn) -> None:
         """Take a turn back."""

@@ -37,6 +37,8 @@ from fxc.ir.settings import config
 #   if it has very many guards.
 # - A loop, which may take a hundred times as long in Python, is tried only if it is short, or if
 #   each iteration has an effect, which takes about as long in either.
+# - A driver, most of which may be Python, is tried if it is not long; however long, if each of its
+#   parts has been timed, and Python takes no more than a few times as long for it.
 # - With ``fullgraph=True`` nothing is tried: there is no other way.
 
 # The time of the thread, which others that have the processor meanwhile do not make longer.
@@ -52,11 +54,11 @@ BRIEF = 5e-5  # seconds up to which it is always timed so often in Python, by an
 LONG = 5e-3  # seconds from which on it is not timed in Python
 LONG_LOOP = 5e-4  # and of a loop,
 LONG_DRIVER = 5e-2  # and of a driver, most of which may be Python
-_CLEARLY = 4.0  # times as long: then few calls say it, or one that is not brief
+CLEARLY = 4.0  # times as long: then few calls say it, or one that is not brief
 _HARDLY, _CLOSE, _BY_FAR = 1.02, 1.2, 1.5
 BY_LITTLE = 64  # calls before the next trial, after one that could have ended otherwise
 ENOUGH = 2  # trials that are won by little
-HANDING_ON = 1e-7  # seconds that a call takes longer which native code hands on to Python
+HANDING_ON = 4e-8  # seconds that a call takes longer which native code hands on to Python
 
 
 def are_held() -> bool:
@@ -134,13 +136,13 @@ class Trial:
     @property
     def _enough(self) -> int:
         """How many calls Python is to run."""
-        is_clear = self.python > _CLEARLY * self.compiled
+        is_clear = self.python > CLEARLY * self.compiled
         if is_clear and self.compiled > BRIEF:
             return 1
         least, most = sorted((self.compiled, self.python))
         if most <= _CLOSE * least:
             return CLOSE_CALLS
-        is_clear |= self.compiled > _CLEARLY * self.python
+        is_clear |= self.compiled > CLEARLY * self.python
         far = most > _BY_FAR * least
         return CALLS if is_clear or (far and self.python > BRIEF) else BRIEF_CALLS
 

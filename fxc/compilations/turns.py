@@ -28,6 +28,12 @@ from .trials import LONG_LOOP, UNUSUAL, Trial, note_call, noted, now, since
 #   calls that must not be seen in the time of all: where some calls of the trial take longer than
 #   Python's do, Python takes so many ``between`` them and the next that a twentieth is lost.
 
+# Note [Rests]
+# Programs of many small functions that handle objects call them with arguments of many kinds, and
+# a call takes hardly longer than a look at these kinds. Where captures of such a program have been
+# in vain (Note [Captures that pay]), a function of which no compilation has been found to pay
+# rests: all its calls are Python's, so many, without a look at anything. Then fxc looks at one.
+
 Key = tuple[tuple[type, ...], tuple[str, ...]]
 MORE, LONGEST, TAKEN = range(3)  # cells, which native code reads and writes
 FOR_EVER = 2**62
@@ -40,6 +46,8 @@ _FREE = 10  # calls at first, when those of a trial follow each other whatever t
 _LOST = 0.04  # of Python's time, that trials may take more
 _TIMING = 4e-6  # seconds that it takes to time a call
 _ROW, _MOST_BETWEEN = 6, 2048  # calls of a trial in a row, as those alone find empty caches
+_FIRST_REST, _LONGEST_REST = 32, 2048  # calls, but so many only as take these seconds
+_REST, _FEWEST = 0.02, 4  # or a few
 _KNOWN = 3  # brief calls after which it is known how long Python takes
 
 
@@ -48,6 +56,33 @@ def key_of(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Key:
     if not kwargs:
         return tuple(map(type, args)), ()
     return tuple(map(type, (*args, *kwargs.values()))), tuple(kwargs)
+
+
+class Rested:
+    """Calls of all kinds that Python takes: so many ``more``. See Note [Rests]."""
+
+    def __init__(self, run: Callable[..., Any]) -> None:
+        self.run = run
+        self.more = ctypes.c_int64(0)  # which native code reads and writes
+        self._given, self._next = 0, _FIRST_REST
+
+    def renew(self, seconds: float) -> int:
+        """Take some calls from now on, as one has taken so many seconds; how many."""
+        calls = max(_FEWEST, min(self._next, int(_REST / max(seconds, 1e-7))))
+        self._next = min(2 * self._next, _LONGEST_REST)
+        self._given += calls - self.more.value
+        self.more.value = calls
+        return calls
+
+    @property
+    def taken(self) -> int:
+        """How many calls it has taken."""
+        return self._given - self.more.value
+
+    @unseen
+    def __call__(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        self.more.value -= 1
+        return self.run(*args, **kwargs)
 
 
 class Handed:
@@ -69,6 +104,11 @@ class Handed:
     def renew(self, calls: int) -> None:
         """Take so many calls from now on."""
         self.cells[MORE] = calls
+
+    def end_if_long(self, seconds: float) -> None:
+        """Take no more if one takes far longer than those that were measured."""
+        if seconds * _CYCLES > self.cells[LONGEST]:
+            self.renew(0)
 
     @property
     def between(self) -> Handed:

@@ -12,7 +12,7 @@ from fxc.ir.later import import_later
 from fxc.ir.records import field, frozen, mutable
 
 from . import trials
-from .trials import BY_LITTLE, EARLY, ENOUGH, LONG, LONG_LOOP, SETTLED, Trial
+from .trials import BY_LITTLE, CLEARLY, EARLY, ENOUGH, LONG, LONG_LOOP, SETTLED, Trial
 
 if TYPE_CHECKING:
     from fxc.capture.captured import Captured
@@ -58,6 +58,9 @@ class Variant:
     traits: Traits
     call: Callable[[tuple[Any, ...], dict[str, Any]], Any] = field(init=False)
     won: int = 0  # trials
+    saves: float = 0.0  # seconds, each call, as far as trials say
+    is_measured: bool = False  # so that Python does not take several times as long
+    born: int = 0  # after so many calls of the function
     calls: int = 0  # of ``call``
     often: float = field(init=False)  # calls after which it is looked at, see Note [Native calls]
     looked: tuple[int, float] = (0, -math.inf)  # after how many calls, and when
@@ -115,6 +118,9 @@ class Variant:
     def settle(self, trial: Trial) -> None:
         """Let it not be tried any more after a trial that it has won, or once more."""
         self.won += 1
+        is_known = trial.compiled <= trial.longest
+        self.is_measured = is_known and trial.python <= CLEARLY * trial.compiled
+        self.saves = max(trial.python - trial.compiled, 0.0) if is_known else math.inf
         if not trial.is_won and self.won < ENOUGH:
             self.try_later(BY_LITTLE)
             return

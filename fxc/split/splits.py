@@ -43,6 +43,8 @@ class CompiledPart(Protocol):
     def is_compiled(self) -> bool: ...
     @property
     def is_waiting(self) -> bool: ...
+    @property
+    def may_save_much(self) -> bool: ...
     def replayed(self) -> None: ...
 
 
@@ -161,6 +163,11 @@ class Split:
     def is_waiting(self) -> bool:
         """Whether Python runs parts that may be compiled yet, so that nobody can say what pays."""
         return any(part.is_waiting for part in list(self.parts.values()))
+
+    @property
+    def is_measured(self) -> bool:
+        """Whether Python is known not to take many times as long as the driver."""
+        return not any(each.may_save_much for each in self.called)
 
     @property
     def is_entered_again(self) -> bool:

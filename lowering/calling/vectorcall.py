@@ -5,7 +5,7 @@ See Note [Vectorcall].
 
 from __future__ import annotations
 
-from fxc.ir.objects import OBJECT_TYPE, REFERENCES, TYPE_VECTORCALL
+from fxc.ir.objects import BYTES_DATA, OBJECT_TYPE, REFERENCES, TYPE_VECTORCALL
 
 # Note [Vectorcall]
 # CPython calls an object whose class has a ``__call__`` by a look-up of that name, and makes a
@@ -23,11 +23,53 @@ from fxc.ir.objects import OBJECT_TYPE, REFERENCES, TYPE_VECTORCALL
 # that a call of the attribute may pass the owner as first argument (``IS_METHOD``); and what binds
 # the attribute where it is not called at once is the second function below.
 
-VECTORCALL, BIND = "fxc.vectorcall", "fxc.bind"
+# An object whose function is to rest (Note [Rests]) is called by the third one, which goes to that
+# function without anything to come back for: the object holds it. The builtin of the class is then
+# the fourth, for who calls ``__call__``. Its table: the address of the number of calls to take, the
+# function, and what takes the calls after them.
+
+VECTORCALL, BIND, REST, RESTING = "fxc.vectorcall", "fxc.bind", "fxc.rest", "fxc.resting"
+
+_TAKE = f"""
+  %table = getelementptr i8, ptr %self, i64 {BYTES_DATA}
+  %more.at = load ptr, ptr %table
+  %more = load i64, ptr %more.at
+  %is.over = icmp sle i64 %more, 0
+  br i1 %is.over, label %over, label %take
+take:
+  %fewer = sub i64 %more, 1
+  store i64 %fewer, ptr %more.at
+  %run.at = getelementptr ptr, ptr %table, i64 1
+  %run = load ptr, ptr %run.at
+  %result = musttail call ptr @PyObject_Vectorcall(
+    ptr %run, ptr %args, i64 %nargs, ptr %keywords)
+  ret ptr %result
+over:"""
 
 VECTORCALL_TEXT = f"""
 declare void @_Py_Dealloc(ptr)
 declare ptr @PyMethod_New(ptr, ptr)
+declare ptr @PyObject_Vectorcall(ptr, ptr, i64, ptr)
+define ptr @"{RESTING}"(ptr %self, ptr %args, i64 %nargs, ptr %keywords) nounwind {{
+entry:{_TAKE}
+  %over.at = getelementptr ptr, ptr %table, i64 2
+  %next = load ptr, ptr %over.at
+  %handed = call ptr @PyObject_Vectorcall(ptr %next, ptr %args, i64 %nargs, ptr %keywords)
+  ret ptr %handed
+}}
+define ptr @"{REST}"(ptr %object, ptr %args, i64 %nargs, ptr %keywords) nounwind {{
+entry:
+  %type.at = getelementptr i8, ptr %object, i64 {OBJECT_TYPE}
+  %type = load ptr, ptr %type.at
+  %place.at = getelementptr i8, ptr %type, i64 {TYPE_VECTORCALL}
+  %place = load i64, ptr %place.at
+  %cell = getelementptr i8, ptr %object, i64 %place
+  %self.at = getelementptr ptr, ptr %cell, i64 2
+  %self = load ptr, ptr %self.at{_TAKE}
+  %handed = musttail call ptr @"{VECTORCALL}"(
+    ptr %object, ptr %args, i64 %nargs, ptr %keywords)
+  ret ptr %handed
+}}
 define ptr @"{BIND}"(ptr %object, ptr %owner, ptr %kind) nounwind {{
   %in.class = icmp eq ptr %owner, null
   br i1 %in.class, label %itself, label %bound

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import fxc
-import fxc.calling.serving
+import fxc.compilations.decisions
 from fxc.calling.compiling import captures_begun
 from tests.outcomes import difference, run
 
@@ -39,7 +39,7 @@ def compiled_calls(compiled, args) -> int:
 @pytest.fixture
 def expensive(as_users: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every compilation is one that takes long."""
-    monkeypatch.setattr(fxc.calling.serving, "longest", lambda: 1e-4)
+    monkeypatch.setattr(fxc.compilations.decisions, "_LONGEST", 1e-4)
     monkeypatch.setattr(fxc.compilations.decisions, "SHARE", 1.0)
 
 

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import itertools
+import math
+import sys
 import threading
 import traceback
+import types
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
@@ -16,7 +19,7 @@ import pytest
 import fxc
 import fxc.compilations.native_calls
 import fxc.compilations.variants
-from fxc.calling import parts, serving
+from fxc.calling import parts, taking_turns
 from fxc.compilations import decisions, trials, turns
 from fxc.compilations.trials import (
     BRIEF,
@@ -401,8 +404,120 @@ def test_a_process_of_captures_in_vain_waits(monkeypatch: pytest.MonkeyPatch) ->
     assert len(compiled._state.variants) == 2
 
 
+class Counting:
+    """An object of a program that knows nothing of NumPy."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+
+@pytest.fixture
+def without_numpy(monkeypatch: pytest.MonkeyPatch) -> Callable[[Any], Any]:
+    """What lets something be of a module that does not know NumPy."""
+    monkeypatch.setitem(sys.modules, "plain", types.ModuleType("plain"))
+
+    def of_it(made: Any) -> Any:
+        monkeypatch.setattr(made, "__module__", "plain")
+        return made
+
+    return of_it
+
+
+def counted(counter: Any, by: Any) -> Any:
+    counter.count += 1
+    return by + counter.count
+
+
+def test_functions_of_objects_rest_where_captures_were_in_vain(
+    without_numpy: Callable[[Any], Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(decisions, "_WARY", 0.25)
+    monkeypatch.setattr(decisions._Process, "wasted", 1e6)
+    compiled, counter = fxc.compile(without_numpy(counted)), without_numpy(Counting)()
+    for k in range(100):
+        for by in (k, k / 2, str(k)) if k > 50 else (k,):
+            if isinstance(by, str):
+                with pytest.raises(TypeError, match="concatenate"):
+                    compiled(counter, by)
+            else:
+                assert compiled(counter, by) == by + counter.count
+    assert counter.count == compiled.cache_info().eager_calls == 100 + 2 * 49
+    assert not compiled._state.variants
+    rest = compiled._state.rest
+    assert rest is not None
+    before = rest.taken
+    assert compiled(counter, by=1) == 1 + counter.count
+    assert compiled._state.rest is rest
+    assert rest.taken == before + (rest.taken > before)
+    compiled.cache_clear()
+    assert compiled(counter, 1) == 1 + counter.count
+    assert compiled.cache_info().eager_calls == 1
+
+
+@pytest.mark.parametrize("kind", ["array", "a module that knows NumPy"])
+def test_what_may_handle_arrays_is_compiled_as_ever(
+    kind: str, without_numpy: Callable[[Any], Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(decisions, "_WARY", 0.25)
+    monkeypatch.setattr(decisions._Process, "wasted", 1e6)
+
+    def program(x: Any) -> Any:
+        return x * 2.0 + 1.0
+
+    x: Any = np.ones(3) if kind == "array" else 1.5
+    compiled = fxc.compile(without_numpy(program) if kind == "array" else program)
+    np.testing.assert_array_equal(compiled(x), x * 2.0 + 1.0)
+    assert compiled.cache_info().native_calls == 1
+
+
+def test_a_first_capture_of_objects_waits_for_python(
+    without_numpy: Callable[[Any], Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(decisions, "_WARY", 0.25)
+    monkeypatch.setattr(decisions, "_ALL", math.inf)
+    monkeypatch.setattr(decisions._Process, "wasted", 1.0)
+
+    def program(n: int) -> int:
+        total = 0
+        for k in range(n):
+            total = (total + k * k) % 1000003
+        return total
+
+    compiled, calls = fxc.compile(without_numpy(program)), 0
+    while not compiled._state.variants:
+        assert compiled(20_000) == program(20_000)
+        calls += 1
+    assert calls > 1
+
+
+def test_long_drivers_are_tried_where_python_cannot_take_far_longer(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Their parts have been timed, and save little."""
+    monkeypatch.setattr(taking_turns, "LONG_DRIVER", 0.0)
+
+    def program(x: Any, seen: list[int]) -> Any:
+        y = x * 2 + 1
+        seen.append(id(y))
+        return y * y + x
+
+    compiled, x = fxc.compile(program), np.ones(3)
+    compiled(x, [])
+    split: Any = compiled._state.split
+    for part in split.parts.values():
+        part._trial = Trial(1e-5, 2e-5, CALLS, CALLS)
+    compiled(x, [])
+    (turn,) = compiled._state.turns.values()
+    assert isinstance(turn, Tried)
+    assert split.is_measured == (turn._trial.longest == math.inf)
+    assert split.is_measured
+    for part in split.parts.values():
+        part._trial = Trial(1e-5, 1.0, CALLS, 1)
+    assert split.is_measured == (not split.compiled)
+
+
 def test_a_capture_of_a_patient_process_is_put_off(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(serving, "longest", lambda: 0.0)
+    monkeypatch.setattr(decisions, "_LONGEST", 0.0)
     compiled = fxc.compile(lambda x: sum_of([x + k for k in range(120)]))
     x = np.ones(3)
     assert compiled(x) == sum_of([x + k for k in range(120)])
@@ -415,7 +530,7 @@ def test_what_is_refused_when_there_is_no_time_left_is_put_off(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The refusal may be of an attempt that another one would have followed."""
-    monkeypatch.setattr(serving, "longest", lambda: 0.0)
+    monkeypatch.setattr(decisions, "_LONGEST", 0.0)
     compiled, x = fxc.compile(lambda x: (x + 1.0, id(x))), np.ones(3)
     np.testing.assert_array_equal(compiled(x)[0], x + 1.0)
     (captures,) = compiled._state.captures.values()
