@@ -129,7 +129,7 @@ class Resting(Running[P, R]):
         """Let native code have the calls that it can take."""
         raise NotImplementedError
 
-    @unseen
+    @hands_on
     def _at_rest(self, rest: Rested, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run a call of a function that rests; if it is to end, as any."""
         if rest.more.value > 0:

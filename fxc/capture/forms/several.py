@@ -55,12 +55,9 @@ from .truths import flag_of, going_on
 # are recorded for each option; what no option but one can do (``first + 1``) is done with that one,
 # and a call in which another's flag holds goes back to Python. NumPy's and Python's numbers of one
 # value are a mixed number where that will do: Note [Mixed scalars].
-#
-# Where arrays are among them, see Note [Things that differ]: they are carried through loops in the
-# same parts, by their elements.
-
-# A record (Note [Records]) is an option as a tuple is: its number is the only item. So is a text of
-# numbers that are not known (Note [Late effects]): the numbers are the items.
+# Where arrays are among them, see Note [Things that differ]. A record (Note [Records]) is an option
+# as a tuple is: its number is the only item. So is a text of numbers that are not known (Note
+# [Late effects]): the numbers are the items.
 
 _F64 = np.dtype(float)
 _SAME_IN_PYTHON = frozenset(np.dtype(code) for code in "?qd")

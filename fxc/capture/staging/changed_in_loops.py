@@ -1,4 +1,5 @@
-"""Lists, texts and arrays that loops change.
+"""Loops that change what they run over, or what decides on their items; texts and arrays that they
+make longer.
 
 ``for x in items`` where the body changes ``items`` goes by places, as long as there is one::
 
@@ -8,6 +9,22 @@
         x = __fxc__.at_place(over, place)
         place += 1
         …
+
+The body of a loop over a filter or a generator may change what the test reads, so an item is tested
+when it comes up, in the loop itself. ``for x in filter(test, items)`` becomes::
+
+    over, test = __fxc__.untested(filter, test, items)
+    for item in over:
+        if test(item):
+            x = item
+            …
+
+and ``for x in (f(k) for k in items if test(k))``, with a ``k`` of its own::
+
+    for k in items:
+        if test(k):
+            x = f(k)
+            …
 
 Before a loop that adds to ``s``, ``s = ""`` is ``s = __fxc__.growing("", 4, False)``, and before
 one with ``a = np.append(a, x)``, ``a = np.array([])`` is
@@ -26,20 +43,11 @@ from .nodes import FUNCTIONS, all_names_in, door_call, name_of, own_statements, 
 _CHANGES = frozenset({"append", "clear", "extend", "insert", "pop", "remove"})
 
 
-def by_places(body: list[ast.stmt]) -> list[ast.stmt]:
-    """Statements of a function, with such loops in this form."""
+def prepared(body: list[ast.stmt]) -> list[ast.stmt]:
+    """Statements of a function, with what loops change, and such loops, in these forms."""
+    _mark_grown_texts(body)
+    _mark_grown_arrays(body)
     return [each for statement in body for each in _Loops().of(statement)]
-
-
-def _is_changed(name: str, body: list[ast.stmt]) -> bool:
-    """Whether statements call a method of this variable that changes a list."""
-    return any(
-        isinstance(each, ast.Attribute)
-        and each.attr in _CHANGES
-        and isinstance(each.value, ast.Name)
-        and each.value.id == name
-        for each in walk(*body)
-    )
 
 
 class _Loops(ast.NodeTransformer):
@@ -54,19 +62,91 @@ class _Loops(ast.NodeTransformer):
 
     def visit_For(self, node: ast.For) -> Any:
         self.generic_visit(node)
-        if not isinstance(node.iter, ast.Name) or not _is_changed(node.iter.id, node.body):
-            return node
-        number = f"{node.lineno}_{node.col_offset}"
-        over, place = f"__fxc_over{number}__", f"__fxc_place{number}__"
-        head: list[ast.stmt] = [
-            ast.Assign([name_of(over, ast.Store())], door_call("list_to_change", node.iter)),
-            ast.Assign([name_of(place, ast.Store())], ast.Constant(0)),
-        ]
-        item = ast.Assign([node.target], door_call("at_place", name_of(over), name_of(place)))
-        step = ast.AugAssign(ast.Name(place, ast.Store()), ast.Add(), ast.Constant(1))
-        test = door_call("has_place", name_of(over), name_of(place))
-        loop = ast.While(test, [item, step, *node.body], node.orelse)
-        return [placed(node, each) for each in (*head, loop)]
+        match node.iter:
+            case ast.Call(ast.Name("filter"), [test, items], []):
+                if not (isinstance(test, ast.Starred) or isinstance(items, ast.Starred)):
+                    return _over_filter(node, node.iter.func, test, items)
+            case ast.GeneratorExp(_, [only]) if not only.is_async and _is_flat(node.iter, only):
+                return _by_places(_over_generator(node, node.iter.elt, only))
+        return _by_places(node)
+
+
+# ------------------------------------------------------------------ lists that change meanwhile
+
+
+def _by_places(node: ast.For) -> list[ast.stmt]:
+    if not isinstance(node.iter, ast.Name) or not _is_changed(node.iter.id, node.body):
+        return [node]
+    number = f"{node.lineno}_{node.col_offset}"
+    over, place = f"__fxc_over{number}__", f"__fxc_place{number}__"
+    head: list[ast.stmt] = [
+        ast.Assign([name_of(over, ast.Store())], door_call("list_to_change", node.iter)),
+        ast.Assign([name_of(place, ast.Store())], ast.Constant(0)),
+    ]
+    item = ast.Assign([node.target], door_call("at_place", name_of(over), name_of(place)))
+    step = ast.AugAssign(ast.Name(place, ast.Store()), ast.Add(), ast.Constant(1))
+    test = door_call("has_place", name_of(over), name_of(place))
+    loop = ast.While(test, [item, step, *node.body], node.orelse)
+    return [placed(node, each) for each in (*head, loop)]
+
+
+def _is_changed(name: str, body: list[ast.stmt]) -> bool:
+    """Whether statements call a method of this variable that changes a list."""
+    return any(
+        isinstance(each, ast.Attribute)
+        and each.attr in _CHANGES
+        and isinstance(each.value, ast.Name)
+        and each.value.id == name
+        for each in walk(*body)
+    )
+
+
+# ------------------------------------------------------------------ items with a test
+
+
+# What has variables of its own, or assigns variables of the function, or leaves it.
+_SCOPES = (
+    *(ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp),
+    *(ast.NamedExpr, ast.Await, ast.Yield, ast.YieldFrom),
+)
+
+
+def _over_filter(
+    node: ast.For, function: ast.expr, test: ast.expr, items: ast.expr
+) -> list[ast.stmt]:
+    number = f"{node.lineno}_{node.col_offset}"
+    over, holds, item = (f"__fxc_{part}{number}__" for part in ("over", "holds", "item"))
+    parts = ast.Tuple([name_of(over, ast.Store()), name_of(holds, ast.Store())], ast.Store())
+    begin = ast.Assign([parts], door_call("untested", function, test, items))
+    asked = ast.Call(name_of(holds), [name_of(item)], [])
+    loop = _tested(node, name_of(item, ast.Store()), name_of(over), asked, name_of(item))
+    return [placed(node, begin), loop]
+
+
+def _is_flat(made: ast.GeneratorExp, only: ast.comprehension) -> bool:
+    """Whether the names in a generator are its own and those around it."""
+    return not any(isinstance(each, _SCOPES) for each in walk(made.elt, only.target, *only.ifs))
+
+
+def _over_generator(node: ast.For, value: ast.expr, only: ast.comprehension) -> ast.For:
+    own = {each.id for each in walk(only.target) if isinstance(each, ast.Name)}
+    number = f"{node.lineno}_{node.col_offset}"
+    for each in walk(value, only.target, *only.ifs):
+        if isinstance(each, ast.Name) and each.id in own:
+            each.id = f"__fxc_{each.id}{number}__"
+    tests = only.ifs
+    asked = ast.BoolOp(ast.And(), tests) if len(tests) > 1 else tests[0] if tests else None
+    return _tested(node, only.target, only.iter, asked, value)
+
+
+def _tested(
+    node: ast.For, target: ast.expr, over: ast.expr, asked: ast.expr | None, value: ast.expr
+) -> ast.For:
+    """The loop ``node`` over these items, those that are ``asked`` for."""
+    body: list[ast.stmt] = [ast.Assign([node.target], value), *node.body]
+    if asked is not None:
+        body = [ast.If(asked, body, [])]
+    return placed(node, ast.For(target, over, body, node.orelse))
 
 
 # ------------------------------------------------------------------ lists that loops may append to
@@ -99,7 +179,7 @@ def names_that_grow(
 _LOOPS = (ast.For, ast.While)
 
 
-def mark_grown_texts(body: list[ast.stmt]) -> None:
+def _mark_grown_texts(body: list[ast.stmt]) -> None:
     """Have the door make the texts that variables begin with to which loops add."""
     loops = [each for each in own_statements(body) if isinstance(each, _LOOPS)]
     inside = (each for loop in loops for each in own_statements([loop]))
@@ -163,7 +243,7 @@ class _Marked(ast.NodeTransformer):
 # ------------------------------------------------------------------ arrays that loops make longer
 
 
-def mark_grown_arrays(body: list[ast.stmt]) -> None:
+def _mark_grown_arrays(body: list[ast.stmt]) -> None:
     """Have the door make the arrays that variables begin with which loops may make longer."""
     loops = [each for each in own_statements(body) if isinstance(each, _LOOPS)]
     inside = (each for loop in loops for each in own_statements([loop]))

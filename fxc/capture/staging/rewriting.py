@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from .binding import give_flags
-from .changed_in_loops import by_places, mark_grown_arrays, mark_grown_texts, names_that_grow
+from .changed_in_loops import names_that_grow, prepared
 from .comprehensions import Comprehensions
 from .continuations import note_choice, without_deep_branches
 from .expressions import note_held
@@ -17,7 +17,6 @@ from .liveness import Handed, handed_on
 from .names import CapturedNode, FunctionNode, parameters, scope_of
 from .nodes import at, call_of, door_part, later, loops_in, name_of, names_of, placed, walk
 from .plans import BranchPlan, LoopPlan
-from .tested_items import test_in_loops
 
 
 class Rewriter(Comprehensions):
@@ -31,9 +30,7 @@ class Rewriter(Comprehensions):
 
     def _inside(self, node: CapturedNode) -> Any:
         if isinstance(node, ast.FunctionDef):
-            mark_grown_texts(node.body)
-            mark_grown_arrays(node.body)
-            node.body = by_places(test_in_loops(node.body))
+            node.body = prepared(node.body)
             self._flagged.append(give_flags(node, parameters(node.args)))
             body = without_jumps(node, "__fxc_")
             node.body = without_deep_branches(body, partial(self._fresh, "due"))

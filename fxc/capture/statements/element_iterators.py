@@ -56,7 +56,7 @@ def element_iterator(
     sizes = tuple(map(wrap_dim, shape))
     made = [door.call(np.empty, sizes, *dtypes) if x is None else x for x in ops]
     operands = (_operand(x, sizes, to) for x, to in zip(made, written, strict=True))
-    return door.call(Elements, tuple(operands), sizes, is_one)
+    return door.call(ElementsInTurn, tuple(operands), sizes, is_one)
 
 
 def _operand(x: Any, sizes: tuple[Any, ...], is_written: bool) -> Any:
@@ -88,7 +88,7 @@ def _written(op_flags: Any, ops: Sequence[object]) -> list[bool] | None:
 
 
 @as_programs
-class Elements:
+class ElementsInTurn:
     """The elements of arrays of the same shape, one after the other: what a program knows as an
     ``np.nditer``.
     """
@@ -162,7 +162,7 @@ class Elements:
     def __getattr__(self, name: str) -> Any:
         return refused(f"np.nditer.{name}")
 
-    def __enter__(self) -> Elements:
+    def __enter__(self) -> ElementsInTurn:
         return self
 
     def __exit__(self, *raised: object) -> None:
