@@ -299,7 +299,7 @@ def _kind_of(value: Any, depth: int = 0) -> object:
     return (kind, tuple(items) if kind is tuple else frozenset(items))
 
 
-def are_of_objects(kinds: object, function: Any) -> bool:
+def are_of_objects(kinds: object, function: object) -> bool:
     """Whether calls of these kinds have nothing of NumPy's, as far as their arguments and the
     modules of their classes and of the function say.
     """

@@ -102,12 +102,13 @@ def chain(
     return made
 
 
-def resting(rest: Rested, over: object) -> Any:
+def resting(rest: Rested, over: object) -> BuiltinFunctionType:
     """A builtin that hands all calls on as long as the rest lasts; then it calls ``over``."""
     table = pointers(ctypes.addressof(rest.more), id(rest.run), id(over))
     with llvm_lock:
         engine = _vectorcall()
-    return engine.function(RESTING, table, rest, over, keywords=True)
+    made: BuiltinFunctionType = engine.function(RESTING, table, rest, over, keywords=True)
+    return made
 
 
 def class_for(

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from fxc.ir.records import frozen, mutable
-from fxc.ir.tracebacks import unseen
+from fxc.ir.tracebacks import hands_on
 
 from .trials import LONG_LOOP, UNUSUAL, Trial, note_call, noted, now, since
 
@@ -79,7 +79,7 @@ class Rested:
         """How many calls it has taken."""
         return self._given - self.more.value
 
-    @unseen
+    @hands_on
     def __call__(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         self.more.value -= 1
         return self.run(*args, **kwargs)
@@ -125,7 +125,7 @@ class Handed:
         """How many calls it has taken."""
         return self.cells[TAKEN]
 
-    @unseen
+    @hands_on
     def __call__(self, *args: object, **kwargs: object) -> Any:
         self.cells[MORE] -= 1
         self.cells[TAKEN] += 1
@@ -223,7 +223,7 @@ class Tried:
         is_asked = not pace.is_known or (pace.row == 1 and pace.python < LONG_LOOP)
         return is_asked and self._last <= self._trial.longest
 
-    @unseen
+    @hands_on
     def __call__(self, *args: object, **kwargs: object) -> Any:
         between = self.between
         if between is not None and not between.is_over:
