@@ -43,7 +43,7 @@ loops f
   raise if not_equal(t3, 527)
   b3[] = 0
   for i3 in 0:16 ordered
-    for i2 in 0:min(-64*i3 + 1000, 64) lanes 32
+    for i2 in 0:min(-64*i3 + 1000, 64) lanes 32 again
       t9 = logical_or y[i2 + 64*i3]  [any]
     if t9
       for i2 in 0:min(-64*i3 + 1000, 64) ordered

@@ -35,7 +35,9 @@ def has_keys(x: object) -> bool:
 
 def is_named(x: object) -> bool:
     """Whether this is None, a text, or a member of an enum that is no number."""
-    return x is None or type(x) is str or (isinstance(x, Enum) and type(x).__mro__[-2] is Enum)
+    if isinstance(x, Enum):
+        return all(issubclass(each, Enum) for each in type(x).__mro__[:-1])
+    return x is None or type(x) is str
 
 
 def is_of_one_type(x: object) -> bool:
