@@ -143,8 +143,8 @@ def _mask(name: str, operands: Sequence[Operand], where: object) -> Operand:
     if TABLE[name].raises and all(x.type.dtype.kind in "iub" for x in operands):
         raise refusal(
             NUMPY_OPTION,
-            f"np.{name} of integers with where= cannot be captured: elements that are not chosen "
-            "may raise",
+            f"np.{getattr(TABLE[name].numpy, '__name__', name)} of integers with where= cannot be "
+            "captured: elements that are not chosen may raise",
         )
     return mask
 
