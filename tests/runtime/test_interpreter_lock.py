@@ -19,6 +19,7 @@ import numpy as np
 import pytest
 
 import fxc
+from tests.covering import in_turns
 
 ROOT = Path(__file__).parents[2]
 MANY = 3_000_000
@@ -129,7 +130,7 @@ class Ticks:
         self.thread.join()
 
 
-@pytest.mark.parametrize("function", LONG, ids=lambda f: f.__name__)
+@pytest.mark.parametrize(("function", "threads"), in_turns(LONG, (1, 2)), indirect=["threads"])
 def test_other_threads_run_meanwhile(
     function: Callable[..., Any], threads: int, x: np.ndarray
 ) -> None:
