@@ -481,6 +481,24 @@ def test_what_is_taken_out_and_not_there_is_pythons_error() -> None:
         assert isinstance(expected.error, KeyError)
 
 
+@pytest.mark.filterwarnings("ignore::fxc.CaptureWarning")
+@pytest.mark.parametrize(
+    "take",
+    [lambda d: d.popitem()[1], lambda d: d.pop(0), lambda d: d.__delitem__(0)],
+    ids=["popitem", "pop", "del"],
+)
+def test_nothing_can_be_taken_out_of_what_was_never_filled(take: Callable[..., Any]) -> None:
+    def program(x, given):
+        d = dict(given)
+        for _ in x[x > 0]:
+            take(d)
+        return d
+
+    compiled = fxc.compile(program)
+    for x in (SIGNALS[0], -np.ones(3), SIGNALS[0]):
+        assert not difference(run(program, (x, {})), run(compiled, (x, {})))
+
+
 def of_several_sets(x):
     a, b = set(), set()
     for v in x:

@@ -38,6 +38,8 @@ def _found(items: Keyed, key: object, is_there: bool = True) -> tuple[Any, Any] 
     """
     table = _holed(items)
     if not table.begin_change():
+        if is_there and not table.is_foreseen():
+            demand(False)  # if it is not recorded again, since no item was ever stored
         return None
     slot, number = table.find(settled(key))
     if is_there:
@@ -89,6 +91,8 @@ def popitem(items: Keyed, *args: object, **kwargs: object) -> Any:
         raise TypeError(f"{items.of.__name__}.popitem() takes no arguments")
     last, table = _last(*args, **kwargs), _holed(items)
     if not table.begin_change():
+        if not table.is_foreseen():
+            demand(False)
         return table.any_item()
     demand(table.number() > 0)  # else Python raises a KeyError
     return _staged(last_taken if last else first_taken, table)
