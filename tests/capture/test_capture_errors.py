@@ -88,6 +88,11 @@ REFUSED = [
     (lambda x: x.flags.num, (X,), "x.flags.num cannot be captured"),
     (lambda x: x.fill(x), (X,), "x.fill with an array cannot be captured; use x[...] = value"),
     (lambda i: np.round(i, out=i), (I,), "np.round of integers with out= cannot be captured"),
+    (
+        lambda i: np.argmax(i.reshape(1, -1), axis=1, out=i[:1]),
+        (I,),
+        "np.argmax into an array that it reads cannot be captured; copy it first",
+    ),
     # ufuncs
     (lambda x: x + 2**70, (X,), "the Python integer 1180591620717411303424 does not fit in 64"),
     (lambda x: x + datetime.date.today().day, (X,), "a call of date.today cannot be captured: fxc"),

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from fxc.ir.bounds import decide
-from fxc.ir.error_kinds import NUMPY_OPTION
+from fxc.ir.error_kinds import NUMPY_OPTION, OVERLAPPING_WRITE
 from fxc.ir.graph import Operand, Value
 from fxc.ir.records import frozen, replace
 from fxc.ir.size_functions import hint
@@ -27,7 +27,7 @@ from ..numbers.dims import axis_number
 from ..numbers.traced_int import wrap_dim
 from ..session.refusing import Respecialise, constants, refuse
 from ..session.session import current
-from ..values.operands import Traced, array_value, operand, record, wrap
+from ..values.operands import Traced, array_of, array_value, operand, record, wrap
 from .dtypes import dtype_of
 from .ufunc_options import single_out
 from .ufuncs import adopted, writable
@@ -336,6 +336,10 @@ def find(
     value = reducible(x)
     axis = _axis_of_rank_0(axis, value)
     place = None if axis is None else axis_number(axis)
+    source, into = array_of(x), array_of(single_out(out))
+    if source and into and current().aliases.may_share_memory(source, into):
+        # NumPy stores a place before it looks at the next row.
+        raise refuse(OVERLAPPING_WRITE, f"np.{name} into an array that it reads", "copy it first")
     return _into(out, name, value, axis=place, keepdims=_flag(keepdims))
 
 
