@@ -335,6 +335,7 @@ def test_filters_may_be_the_programs_own() -> None:
 
 def elements_in_turn(a):
     total, squares = 0.0, np.nditer([a, None])
+    total += isinstance(squares, np.nditer)
     for x in np.nditer(a):
         total += x
     for x, y in np.nditer([a, a[0]]):
@@ -398,6 +399,8 @@ NOT_CAPTURED = {
     "no elements": lambda a: list(np.nditer(a[:0], flags=["zerosize_ok"])),
     "itself": lambda a: type(np.nditer(a)).__name__,
     "what it has besides": lambda a: np.nditer(a).nop,
+    "places without the flag": lambda a: np.nditer(a, flags=["c_index"]).multi_index,
+    "numbers without the flag": lambda a: np.nditer(a, flags=["multi_index"]).index,
     "what is broadcast": lambda a: np.nditer([a, a[0]], op_flags=[["readonly"], ["readwrite"]]),
 }
 

@@ -19,7 +19,7 @@ from ..numbers.traced_int import wrap_dim
 from ..regions.needed import StatementDoor
 from ..session.locations import as_programs
 from ..session.refusing import refuse
-from ..values.operands import array_value, wrap
+from ..values.operands import array_value, taken_for, wrap
 
 # Note [Elements in turn]
 # An ``np.nditer`` of arrays in C order goes through them in C order. It is an object of the
@@ -56,7 +56,7 @@ def element_iterator(
     sizes = tuple(map(wrap_dim, shape))
     made = [door.call(np.empty, sizes, *dtypes) if x is None else x for x in ops]
     operands = (_operand(x, sizes, to) for x, to in zip(made, written, strict=True))
-    return door.call(ElementsInTurn, tuple(operands), sizes, is_one)
+    return door.call(ElementsInTurn, tuple(operands), sizes, frozenset(flags or ()), is_one)
 
 
 def _operand(x: Any, sizes: tuple[Any, ...], is_written: bool) -> Any:
@@ -93,8 +93,17 @@ class ElementsInTurn:
     ``np.nditer``.
     """
 
-    def __init__(self, operands: tuple[Any, ...], shape: tuple[int, ...], is_one: bool) -> None:
+    __class__ = taken_for(np.nditer)
+
+    def __init__(
+        self,
+        operands: tuple[Any, ...],
+        shape: tuple[int, ...],
+        flags: frozenset[str],
+        is_one: bool,
+    ) -> None:
         self.operands = operands
+        self._flags = flags
         self._shape = shape
         self.itersize: int = operands[0].size
         self.iterindex = 0
@@ -132,10 +141,17 @@ class ElementsInTurn:
 
     @property
     def index(self) -> int:
+        if "c_index" not in self._flags:
+            refused("np.nditer.index without that flag")
         return self.iterindex
 
     @property
     def multi_index(self) -> tuple[int, ...]:
+        if "multi_index" not in self._flags:
+            refused("np.nditer.multi_index without that flag")
+        return self._place()
+
+    def _place(self) -> tuple[int, ...]:
         place: tuple[int, ...] = ()
         rest = self.iterindex
         for size in self._shape[::-1]:
@@ -145,13 +161,13 @@ class ElementsInTurn:
 
     @property
     def value(self) -> Any:
-        place = (*self.multi_index, ...)
+        place = (*self._place(), ...)
         return self.operands[0][place] if self._is_one else tuple(x[place] for x in self.operands)
 
     def __getitem__(self, number: Any) -> Any:
         if isinstance(number, slice):
             refused("a slice of np.nditer")
-        return self.operands[number][(*self.multi_index, ...)]
+        return self.operands[number][(*self._place(), ...)]
 
     def __setitem__(self, number: int, value: object) -> None:
         self[number][...] = value
