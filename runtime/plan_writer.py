@@ -17,13 +17,14 @@ from fxc.ir.signature import (
     InputLeaf,
     OutputLeaf,
     ResultLeaf,
+    Slot,
     ViewLeaf,
     ViewStep,
 )
 from fxc.ir.symbols import Dim, SymExpr, SymFunc, product, symbols_of
 from fxc.ir.types import ScalarType, layout_model
 
-from .recipe import GivenArg, NativeStep, NumpyStep, Recipe, Slot, SlotArg
+from .recipe import GivenArg, NativeStep, NumpyStep, Recipe, SlotArg
 
 _FIRST_LINE = 2  # of the body in the source of a plan
 _OWN = 0x1 | 0x4 | 0x100 | 0x400  # flags: in C order, memory of its own, aligned, writeable

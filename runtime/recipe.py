@@ -5,34 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import numpy as np
-
 from fxc.ir.graph import Value
 from fxc.ir.location import Site
 from fxc.ir.records import frozen
-from fxc.ir.signature import Signature, ViewStep
+from fxc.ir.signature import Signature, Slot, ViewStep
 from fxc.ir.symbols import Dim
-
-
-@frozen
-class Slot:
-    """An array argument of the native code, by the name of its storage.
-
-    ``input`` is the number of the graph input that it is; otherwise the plan allocates it, with
-    the axes in memory as ``order`` says (outermost first). Where a size is counted, that is with
-    ``room`` for so many elements, of which it is the first in the end. Without elements its strides
-    are then 0, as NumPy's are, unless it ``keeps_strides``. One with ``gaps`` is an array that a
-    call gives.
-    """
-
-    name: str
-    dtype: np.dtype
-    shape: tuple[Dim, ...]
-    order: tuple[int, ...]
-    input: int | None = None
-    room: Dim | None = None
-    keeps_strides: bool = False
-    gaps: bool = False
 
 
 @frozen

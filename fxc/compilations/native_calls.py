@@ -23,7 +23,7 @@ from fxc.lowering.calling.forward import FORWARD, emit_forward
 from fxc.lowering.calling.guard_things import ENTRY
 from fxc.lowering.calling.vectorcall import BIND, REST, RESTING, VECTORCALL, VECTORCALL_TEXT
 from fxc.native.large_arrays import new_array_function
-from fxc.native.numpy_slots import pointers
+from fxc.native.numpy_slots import RESIZE, numpy_function, pointers
 from fxc.runtime.engine import Engine, llvm_lock
 
 from .turns import FOR_EVER
@@ -49,18 +49,22 @@ class NativeCall:
     def builtin(self, otherwise: object) -> Any:
         """A builtin that runs a call, or calls ``otherwise`` in the same way."""
         engine = self.entries
-        code, own = 0, 0
-        for entry, function in zip(engine.entries, engine.functions, strict=True):
-            code, own = engine.address(entry), id(function.__self__)
+        entries = pointers(
+            *(
+                address
+                for entry, function in zip(engine.entries, engine.functions, strict=True)
+                for address in (engine.address(entry), id(function.__self__))
+            )
+        )
         table = pointers(
-            code,
-            own,
+            id(entries),
             new_array_function(),
+            numpy_function(RESIZE),
             ctypes.addressof(self.counter),
             id(otherwise),
             *map(id, self.objects),
         )
-        keeps = (engine.functions, self.counter, otherwise, self.objects)
+        keeps = (engine.functions, self.counter, otherwise, self.objects, entries)
         return self.engine.function(ENTRY, table, *keeps, keywords=True)
 
 

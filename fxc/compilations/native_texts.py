@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 from fxc.capture.guards.program import Count, Fetch
 from fxc.ir.errors import MISSED
 from fxc.ir.objects import objects_are_as_known
+from fxc.lowering.calling.finish import Finish
 from fxc.lowering.calling.guard_things import Untranslated
 from fxc.lowering.calling.guarded_function import Spent, Steps, emit_guards
-from fxc.lowering.calling.native_call import Finish, emit_call
+from fxc.lowering.calling.native_call import emit_call
 from fxc.runtime.engine import Engine
 
 from .native_calls import NativeCall

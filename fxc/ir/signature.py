@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from .records import frozen
 from .symbols import Dim
 from .types import Type
@@ -93,3 +95,24 @@ class Signature:
     @property
     def mutated_inputs(self) -> frozenset[int]:
         return frozenset(mutation.input for mutation in self.mutations)
+
+
+@frozen
+class Slot:
+    """An array argument of the native code, by the name of its storage.
+
+    ``input`` is the number of the graph input that it is; otherwise the plan allocates it, with
+    the axes in memory as ``order`` says (outermost first). Where a size is counted, that is with
+    ``room`` for so many elements, of which it is the first in the end. Without elements its strides
+    are then 0, as NumPy's are, unless it ``keeps_strides``. One with ``gaps`` is an array that a
+    call gives.
+    """
+
+    name: str
+    dtype: np.dtype
+    shape: tuple[Dim, ...]
+    order: tuple[int, ...]
+    input: int | None = None
+    room: Dim | None = None
+    keeps_strides: bool = False
+    gaps: bool = False

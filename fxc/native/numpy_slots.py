@@ -20,6 +20,7 @@ from fxc.ir.later import import_later
 # Places in NumPy's table of C functions, and in that of the functions of a dtype: its ABI.
 _ABI_VERSION = 0  # PyArray_GetNDArrayCVersion
 _SCALAR_MAKER = 60  # PyArray_Scalar
+RESIZE = 80  # PyArray_Resize
 _NEW_COPY = 85  # PyArray_NewCopy
 _UPDATE_FLAGS = 92  # PyArray_UpdateFlags
 NEW_ARRAY = 94  # PyArray_NewFromDescr
@@ -141,7 +142,7 @@ def check_places() -> None:
 
 
 def _check_functions() -> None:
-    """A new array over memory, a copy of it, its flags, and a scalar of an element."""
+    """A new array over memory, a copy of it of another size, its flags, a scalar of an element."""
     memory = np.arange(6.0)
     dtype, sizes, steps = memory.dtype, (ctypes.c_ssize_t * 2)(2, 3), (ctypes.c_ssize_t * 2)(8, 16)
     place, whole = ctypes.c_void_p, ctypes.c_int
@@ -165,6 +166,10 @@ def _check_functions() -> None:
     copy = _kind(ctypes.py_object, ctypes.py_object, ctypes.c_int)
     made = copy(numpy_function(_NEW_COPY))(array, 0)
     _demand(np.array_equal(made, known) and made.flags.c_contiguous, "NewCopy")
+    wanted = (ctypes.c_ssize_t * 2)(ctypes.addressof(sizes), 1)
+    resize = _kind(ctypes.py_object, ctypes.py_object, place, whole, whole)
+    resize(numpy_function(RESIZE))(made, ctypes.addressof(wanted), 0, 0)
+    _demand(np.array_equal(made, known.ravel()[:2]) and made.flags.owndata, "Resize")
     update = _kind(None, ctypes.py_object, ctypes.c_int)
     update(numpy_function(_UPDATE_FLAGS))(array, 0x103)
     _demand(array.flags.f_contiguous and not array.flags.c_contiguous, "UpdateFlags")

@@ -15,20 +15,17 @@ from fxc.ir.records import frozen
 from fxc.ir.settings import Math, config
 from fxc.ir.signature import ViewStep
 from fxc.ir.steps import done
-from fxc.ir.symbols import Dim, symbols_of
-from fxc.ir.types import array_type, ordered_strides, stride_order
 from fxc.lowering.building.context import KernelOf
 from fxc.lowering.emission.calls import CALL, NUMPY_FUNCTIONS
 from fxc.lowering.emission.draws import DRAW, STATES
 from fxc.lowering.emission.llvm_text import LEFT
-from fxc.lowering.emission.native_module import CONSTANT, Module
+from fxc.lowering.emission.native_module import CONSTANT, Module, slots_of
 from fxc.lowering.emission.objects import SCALAR
 from fxc.lowering.emission.parallel import PARALLEL
 from fxc.lowering.emission.sticky import NOTICE
 from fxc.lowering.emission.ufunc_calls import UFUNC
 from fxc.lowering.lower import lower
 from fxc.lowering.machine.target import Target
-from fxc.lowering.nests.bounds import counter_ranges, most_elements
 from fxc.lowering.nests.boxed_args import BufferArg, InputArg, buffer_args
 from fxc.lowering.nests.buffers import Buffer
 from fxc.lowering.nests.program import Program, is_cut
@@ -46,7 +43,7 @@ from fxc.runtime.features import converts_halves, permutes
 from fxc.runtime.left import Left
 from fxc.runtime.notice import Notice
 from fxc.runtime.plan import Plan, make_plan
-from fxc.runtime.recipe import GivenArg, NativeStep, NumpyStep, Recipe, Slot, SlotArg
+from fxc.runtime.recipe import GivenArg, NativeStep, NumpyStep, Recipe, SlotArg
 from fxc.runtime.thread_numbers import most_threads
 
 check_places()
@@ -156,26 +153,6 @@ def recipe_of(
     """What a plan that takes these steps is made of."""
     assert graph.signature is not None
     program = module.program
-    slots = []
-    ranges = counter_ranges(program)
-    columns = {id(node.output) for node in graph.nodes if node.op == "nonzero"}
-    rows = {  # of what ``np.nonzero`` gives columns
-        program.results[number]
-        for number, value in enumerate(graph.outputs)
-        if id(value) in columns
-    }
-    for name in module.given.arrays:
-        buffer = program.buffers[name]
-        place = program.inputs.index(name) if buffer.role == "input" else None
-        order: tuple[int, ...] = ()  # of what the plan allocates; an input has its own layout
-        gaps = False
-        if place is None:
-            order = stride_order(array_type(buffer.dtype, buffer.shape, buffer.strides))
-            gaps = buffer.strides != ordered_strides(buffer.shape, order, buffer.dtype.itemsize)
-        room: Dim | None = None
-        if place is None and any(not ranges.keys().isdisjoint(symbols_of(d)) for d in buffer.shape):
-            room = most_elements(buffer.shape, ranges)
-        slots.append(Slot(name, buffer.dtype, buffer.shape, order, place, room, name in rows, gaps))
     views = {step.op for leaf in graph.signature.outputs for step in getattr(leaf, "steps", ())}
     views |= {
         step.op
@@ -186,7 +163,7 @@ def recipe_of(
     }
     return Recipe(
         graph.inputs,
-        tuple(slots),
+        slots_of(graph, module),
         module.arena,
         tuple((param.input, param.part, _code(param.dtype)) for param in module.given.packed),
         tuple(param.input for param in module.given.objects),

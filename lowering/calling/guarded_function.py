@@ -47,7 +47,9 @@ class CallText:
     objects: tuple[Any, ...]
 
 
-CODE, CODE_SELF, NEW, COUNTER, NEXT = FIXED = range(5)
+# What the table begins with: a bytes object with the address and the own ``self`` of each piece of
+# native code, NumPy's functions that make and resize an array, the counter, whom to call else.
+ENTRIES, NEW, RESIZE, COUNTER, NEXT = FIXED = range(5)
 
 
 def emit_guards(

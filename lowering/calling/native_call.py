@@ -7,35 +7,38 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
-from fxc.ir.asynchronous import hand_on
 from fxc.ir.graph import Graph
 from fxc.ir.objects import (
+    ARRAY_DATA,
     ARRAY_DIMS,
     ARRAY_STRIDES,
     BYTES_DATA,
-    OBJECT_TYPE,
     SCALAR_VALUE,
     references_are_as_known,
 )
-from fxc.ir.records import frozen
-from fxc.ir.signature import ConstantLeaf, DimLeaf, InputLeaf, OutputLeaf, ResultLeaf
-from fxc.ir.symbols import Dim, SymFunc, counted_in, symbols_of
-from fxc.ir.types import ArrayType, ScalarType, array_type, stride_order
+from fxc.ir.signature import (
+    ConstantLeaf,
+    DimLeaf,
+    InputLeaf,
+    OutputLeaf,
+    ResultLeaf,
+    Slot,
+    ViewLeaf,
+)
+from fxc.ir.symbols import Dim, SymFunc, symbols_of
+from fxc.ir.types import ArrayType, ScalarType
 
+from ..emission.calls import dims_in
 from ..emission.llvm_text import memory_type
-from ..emission.native_module import Module, Segment
-from ..emission.object_code import MISS
-from ..nests.buffers import Buffer
+from ..emission.native_module import Module, slots_of
 from ..nests.program import Param
 from ..nests.statements import Boxed, walk
+from .finish import Finish
 from .guard_things import Untranslated
 from .guarded_function import (
-    CODE,
-    CODE_SELF,
     COUNTER,
     FAILED,
     NEW,
@@ -44,6 +47,9 @@ from .guarded_function import (
     Spent,
     Steps,
 )
+from .native_entries import NativeEntries
+from .native_sizes import NativeSizes
+from .native_views import NativeViews
 from .new_arrays import NewArray
 
 # Note [Native calls]
@@ -52,13 +58,16 @@ from .new_arrays import NewArray
 # the arrays of the result, calls the native code and makes the result. Its calling convention is
 # that of METH_FASTCALL | METH_KEYWORDS:
 # ``PyObject *call(PyObject *self, PyObject **args, n, PyObject *keywords)``. ``self`` is a bytes
-# object with a table of pointers: objects that guards and result mention, the code and its own
-# ``self``, NumPy's function that makes arrays, a counter, and the object to call where this is not
-# the code for the call: that of the next capture, behind the last one Python's way.
+# object with a table of pointers: the pieces of code, each with its own ``self``, NumPy's functions
+# that make and resize arrays, a counter, the object to call where this is not the code for the call
+# (that of the next capture, behind the last one Python's way), and objects that guards and result
+# mention.
 # - It is translated from the guard program (native_guards.py), whose Python source stays the one
 #   place that says what a capture relies on. What is not translated refuses all of it.
-# - Where something else of a call is not translated (NumPy runs, a size is counted, a view is given
-#   back), only the guards are native, and the rest is one Python function.
+# - Where NumPy runs between pieces of native code, only the guards are native, and the rest is one
+#   Python function.
+# - Between pieces it makes the arrays whose sizes the one before has counted. NumPy makes the views
+#   among the results.
 # - It may say "no" where the source says "yes", never the other way: Python then looks again. So an
 #   ``or`` may lose parts, and numbers may be refused that do not fit 64 bits.
 # - Whatever goes wrong before an effect, a check in the code that failed included, is left to
@@ -70,17 +79,6 @@ from .new_arrays import NewArray
 # CPython passes no ``self`` to those, it is part of the table. See Note [Vectorcall]. Builtins are
 # never changed: a new capture makes a new chain of them, and a thread that is inside of an old one
 # ends there.
-
-_IS_EXCEPTION = 1 << 30  # Py_TPFLAGS_BASE_EXC_SUBCLASS
-
-
-@frozen
-class Finish:
-    """What makes the result of the leaves: its source, the function, the variables it takes."""
-
-    source: str
-    function: Any
-    objects: tuple[str, ...]
 
 
 def emit_call(
@@ -104,6 +102,7 @@ class _Call(GuardedFunction):
     ) -> None:
         self.graph = graph
         self.module = module
+        self.slots = slots_of(graph, module)
         self._check_kind()
         super().__init__(steps, spent)
         self.spent = spent
@@ -111,7 +110,10 @@ class _Call(GuardedFunction):
         self.finish = finish
         self.inputs = self.pointers(steps.inputs)
         self.symbols: dict[str, str] = {}
+        dims = dims_in((module.arena, self.slots, self._leaves))
+        self.needed = {name for dim in dims for name in symbols_of(dim)}
         self.made: dict[str, str] = {}  # storages → arrays
+        self.views: dict[int, str] = {}  # identities → arrays
 
     def emit(self) -> CallText:
         self._bind_symbols()
@@ -121,12 +123,13 @@ class _Call(GuardedFunction):
         return self.end(self._result(ints, taken))
 
     def _check_kind(self) -> None:
-        """One piece of native code at most, without counted sizes."""
-        module = self.module
-        if any(isinstance(s, Boxed) and not s.brief for s in walk(module.program.body)):
+        """Native code is all that runs, and what it counts is in C order."""
+        body = self.module.program.body
+        if any(isinstance(s, Boxed) and not s.brief for s in walk(body)):
             raise Untranslated("NumPy is called")
-        if module.program.sizes:
-            raise Untranslated("counted sizes")
+        for slot in self.slots:
+            if slot.room is not None and slot.order != tuple(range(len(slot.shape))):
+                raise Untranslated("a counted size in another order")
 
     # -------------------------------------------------------- sizes
 
@@ -135,7 +138,7 @@ class _Call(GuardedFunction):
         for given, value in zip(self.inputs, self.graph.inputs, strict=True):
             kind = value.type
             if isinstance(kind, ScalarType):
-                if self._is_symbol(value.name):
+                if value.name in self.needed:
                     self.symbols[value.name] = code.number_of(given)
                 continue
             for field, dims in ((ARRAY_DIMS, kind.shape), (ARRAY_STRIDES, kind.strides)):
@@ -144,16 +147,6 @@ class _Call(GuardedFunction):
                     if name in symbols_of(dim) and name not in self.symbols:
                         vector = code.load("ptr", given, field)
                         self.symbols[name] = code.load("i64", vector, 8 * axis)
-
-    def _is_symbol(self, name: str) -> bool:
-        """Whether a size depends on the input of this name."""
-        dims: list[Dim] = [self.module.arena]
-        for storage in self.module.given.arrays:
-            dims += self.module.program.buffers[storage].shape
-        for leaf in self._leaves:
-            if isinstance(leaf, DimLeaf):
-                dims.append(leaf.value)
-        return any(name in symbols_of(dim) for dim in dims)
 
     @property
     def _leaves(self) -> tuple[OutputLeaf, ...]:
@@ -195,68 +188,48 @@ class _Call(GuardedFunction):
 
     def _run(self) -> None:
         code, given = self.code, self.module.given
-        arguments = ["%self", self._packed()]
-        arguments += [self.inputs[param.input] for param in given.objects]
+        numbers = ["%self", self._packed()]
+        numbers += [self.inputs[param.input] for param in given.objects]
         spent = self._spent_places()
-        for name in given.arrays:
-            buffer = self.module.program.buffers[name]
-            if buffer.role == "input":
-                self.made[name] = self.inputs[self.module.program.inputs.index(name)]
-            else:
-                self.made[name] = self._new_array(buffer, spent.get(name))
-            arguments.append(self.made[name])
+        arena = []
         if self.module.arena != 0:
-            memory = NewArray(np.dtype(np.uint8), [self.dim(self.module.arena)])
-            arguments.append(code.hold(memory.made(code, code.table(NEW))))
-        for segment in self.module.segments:
-            self._enter(segment, arguments)
+            memory = NewArray(np.dtype(np.uint8), [self.dim(self.module.arena)], (0,))
+            arena.append(code.hold(memory.made(code, code.table(NEW))))
+        self._make_known(spent)
+        for place, segment in enumerate(self.module.segments):
+            arrays = [self.made.get(slot.name) or code.known(None) for slot in self.slots]
+            arguments = [*numbers, *arrays, *arena]
+            self.found = NativeEntries(code).enter(place, segment, arguments)
+            if self.module.returned:
+                code.hold(self.found)
+            self._bind_sizes(segment.binds)
+            self._make_known(spent)
+        for slot in self.slots:
+            if slot.room is not None and slot.name in self.module.program.results:
+                sized = NativeSizes(code, slot, self.dim(slot.room), [*map(self.dim, slot.shape)])
+                self.made[slot.name] = sized.settled(self.made[slot.name])
         counter = code.table(COUNTER)
         count = code.op(f"add i64 {code.load('i64', counter)}, 1")
         code.do(f"store i64 {count}, ptr {counter}, align 8")
 
-    def _enter(self, segment: Segment, arguments: Sequence[str]) -> None:
-        """Call the native code. See Note [Native entry]."""
-        code, function, own = self.code, self.code.table(CODE), self.code.table(CODE_SELF)
-        given = f"ptr {own}, ptr {code.vector('ptr', arguments)}, i64 {len(arguments)}"
-        self.found = code.present(code.op(f"call ptr {function}({given})"), FAILED)
-        if segment.checks:
-            bad, fine = code.f.new_label("bad"), code.f.new_label("fine")
-            code.branch(code.op(f"icmp eq ptr {self.found}, %self"), bad, fine)
-            code.f.start(bad)
-            code.call("void", "Py_DecRef", "ptr %self")
-            code.do(f"br label %{MISS}")
-            code.f.start(fine)
-        if segment.calls:
-            self._look_for_raised(arguments[1])
-        if segment.flags:
-            bad, fine = code.f.new_label("flagged"), code.f.new_label("fine")
-            code.branch(code.op(f"icmp eq ptr {self.found}, {own}"), bad, fine)
-            code.f.start(bad)
-            code.call("void", "Py_DecRef", f"ptr {own}")
-            code.do(f"br label %{MISS}")
-            code.f.start(fine)
-        if self.module.returned:
-            code.hold(self.found)
+    def _make_known(self, spent: Mapping[str, int]) -> None:
+        """Make the arrays whose sizes are known, and that are not made yet."""
+        for slot in self.slots:
+            if slot.name in self.made:
+                continue
+            if slot.input is not None:
+                self.made[slot.name] = self.inputs[slot.input]
+                continue
+            shape = slot.shape if slot.room is None else (slot.room,)
+            if all(self.symbols.keys() >= symbols_of(dim).keys() for dim in shape):
+                self.made[slot.name] = self._new_array(slot, shape, spent.get(slot.name))
 
-    def _look_for_raised(self, packed: str) -> None:
-        """A call has raised what native code gives back: raise it if it comes from the handler of a
-        signal, else Python does all of it again. Usually it gives back numbers, or ``packed``.
-        """
-        code = self.code
-        other, fine = code.f.new_label("other"), code.f.new_label("fine")
-        code.branch(code.op(f"icmp eq ptr {self.found}, {packed}"), fine, other)
-        code.f.start(other)
-        kind = code.load("ptr", self.found, OBJECT_TYPE)
-        flags = code.call("i64", "PyType_GetFlags", f"ptr {kind}")
-        bit = code.op(f"and i64 {flags}, {_IS_EXCEPTION}")
-        bad = code.f.new_label("raised")
-        code.branch(code.op(f"icmp ne i64 {bit}, 0"), bad, fine)
-        code.f.start(bad)
-        done = code.vectorcall(code.known(hand_on), [self.found])
-        code.call("void", "Py_DecRef", f"ptr {self.found}")
-        code.call("void", "Py_DecRef", f"ptr {done}")
-        code.branch(code.op(f"icmp eq ptr {done}, null"), FAILED, MISS)
-        code.f.start(fine)
+    def _bind_sizes(self, names: Sequence[str]) -> None:
+        """Take the sizes that the code has found. See Note [Counted sizes]."""
+        for name in names:
+            if name in self.needed:
+                array = self.made[self.module.program.sizes[name]]
+                self.symbols[name] = self.code.load("i64", self.code.load("ptr", array, ARRAY_DATA))
 
     def _packed(self) -> str:
         """What looks like a bytes object with the scalar parameters, in the stack frame.
@@ -296,7 +269,7 @@ class _Call(GuardedFunction):
         spent = self.spent
         if spent is None or not references_are_as_known():
             return {}
-        value = ast.Name("r0") if self.finish is None else _plain_result(self.finish.source)
+        value = ast.Name("r0") if self.finish is None else self.finish.plain
         if spent.is_second and isinstance(value, ast.Tuple):
             value = value.elts[1]
         items = [value]
@@ -312,15 +285,9 @@ class _Call(GuardedFunction):
                         found[storage] = spent.arguments + number
         return found
 
-    def _new_array(self, buffer: Buffer, spent: int | None) -> str:
-        if any(counted_in(dim) for dim in buffer.shape):
-            raise Untranslated("a counted size")
-        order = stride_order(array_type(buffer.dtype, buffer.shape, buffer.strides))
-        axes = tuple(range(len(buffer.shape)))
-        if order not in (axes, axes[::-1]):
-            raise Untranslated("an order of axes")
-        sizes = [self.dim(dim) for dim in buffer.shape]
-        new, code = NewArray(buffer.dtype, sizes, order != axes), self.code
+    def _new_array(self, slot: Slot, shape: Sequence[Dim], spent: int | None) -> str:
+        order, code = slot.order if slot.room is None else (0,), self.code
+        new = NewArray(slot.dtype, [self.dim(dim) for dim in shape], order)
         if spent is None:
             return code.hold(new.made(code, code.table(NEW)))
         return code.hold(new.made_or_taken(code, code.table(NEW), spent, self.has_spent))
@@ -332,7 +299,7 @@ class _Call(GuardedFunction):
         leaves = [self._leaf(leaf, ints) for leaf in self._leaves]
         if self.finish is None:
             return leaves[0]
-        plain = _plain_result(self.finish.source)
+        plain = self.finish.plain
         if plain is not None:
             return self._container(plain, leaves)
         code = self.code
@@ -349,6 +316,13 @@ class _Call(GuardedFunction):
                 return self.inputs[place]
             case DimLeaf():
                 return ints[leaf]
+            case ViewLeaf(base, steps, identity):
+                if identity not in self.views:
+                    array = self._leaf(base, ints)
+                    for step in steps:
+                        array = NativeViews(self.code, self.dim).view(array, step)
+                    self.views[identity] = array
+                return self.views[identity]
             case ResultLeaf(result, kind):
                 name = self.module.program.results[result]
                 if name in self.module.returned:
@@ -372,24 +346,3 @@ class _Call(GuardedFunction):
                 items = [self._container(x, leaves) for x in elements]
                 return self.code.sequence("Tuple", items, FAILED)
         raise Untranslated("a result")
-
-
-def _plain_result(source: str) -> ast.expr | None:
-    """What an epilogue returns, if that is all it does: leaves, constants, and tuples of them."""
-    (function,) = ast.parse(source).body
-    assert isinstance(function, ast.FunctionDef)
-    *before, last = function.body
-    if not isinstance(last, ast.Return) or last.value is None:
-        return None
-    unpacks = all(
-        isinstance(stmt, ast.Assign)
-        and isinstance(stmt.value, ast.Name)
-        and stmt.value.id == "leaves"
-        for stmt in before
-    )
-    parts = (ast.Tuple, ast.Constant, ast.Name, ast.Load)
-    plain = all(isinstance(part, parts) for part in ast.walk(last.value))
-    names = {part.id for part in ast.walk(last.value) if isinstance(part, ast.Name)}
-    leaves = {f"r{place}" for place in range(100)}
-    empty = any(isinstance(p, ast.Tuple) and not p.elts for p in ast.walk(last.value))
-    return last.value if unpacks and plain and names <= leaves and not empty else None

@@ -32,24 +32,41 @@ _OF_VARIABLE_AND_CALL = 2
 
 @frozen
 class NewArray:
-    """A new array in C order, or in Fortran's, as ``np.empty`` makes it; ``sizes`` are registers or
-    numbers.
+    """A new array as ``np.empty`` makes it; ``sizes`` are registers or numbers. In memory the axes
+    are in this ``order``, outermost first.
     """
 
     dtype: np.dtype
     sizes: Sequence[str]
-    is_fortran: bool = False
+    order: Sequence[int]
 
     def made(self, code: Code, make: str) -> str:
         """The array, which the function ``make`` makes: that of NumPy for new arrays."""
         dims, kind = code.vector("i64", self.sizes), code.known(self.dtype)
+        steps, flags = "null", _FORTRAN if self._is_fortran else 0
+        if not self._is_c and not self._is_fortran:
+            steps = code.vector("i64", self._strides(code))
         code.call("void", "Py_IncRef", f"ptr {kind}")  # the function takes it
-        flags = _FORTRAN if self.is_fortran else 0
         found = code.op(
             f"call ptr {make}(ptr {code.known(np.ndarray)}, ptr {kind}, "
-            f"i32 {len(self.sizes)}, ptr {dims}, ptr null, ptr null, i32 {flags}, ptr null)"
+            f"i32 {len(self.sizes)}, ptr {dims}, ptr {steps}, ptr null, i32 {flags}, ptr null)"
         )
         return code.present(found)
+
+    def _strides(self, code: Code) -> list[str]:
+        found, stride = {}, str(self.dtype.itemsize)
+        for axis in reversed(self.order):
+            found[axis] = stride
+            stride = code.op(f"mul i64 {stride}, {self.sizes[axis]}")
+        return [found[axis] for axis in range(len(found))]
+
+    @property
+    def _is_c(self) -> bool:
+        return [*self.order] == [*range(len(self.order))]
+
+    @property
+    def _is_fortran(self) -> bool:
+        return [*self.order] == [*range(len(self.order))][::-1] and not self._is_c
 
     def made_or_taken(self, code: Code, make: str, place: int, is_there: str) -> str:
         """The same, or the argument at a place, if there is one, and it will do."""
@@ -84,13 +101,10 @@ class NewArray:
             found = code.op(f"and i32 {flags}, {mask}")
             code.demand(code.op(f"icmp eq i32 {found}, {wanted}"), new)
         dims, strides = code.load("ptr", old, ARRAY_DIMS), code.load("ptr", old, ARRAY_STRIDES)
-        axes = range(len(self.sizes))
-        stride = str(self.dtype.itemsize)
-        for axis in axes if self.is_fortran else reversed(axes):
+        for axis, stride in enumerate(self._strides(code)):
             demand("i64", dims, 8 * axis, self.sizes[axis])
             demand("i64", strides, 8 * axis, stride)
-            stride = code.op(f"mul i64 {stride}, {self.sizes[axis]}")
 
     @property
     def _order(self) -> int:
-        return _F if self.is_fortran else _C
+        return _C if self._is_c else _F if self._is_fortran else 0

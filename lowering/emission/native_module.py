@@ -11,9 +11,11 @@ from typing import Any
 from fxc.ir.graph import Graph
 from fxc.ir.location import Site
 from fxc.ir.records import frozen
-from fxc.ir.symbols import Dim, SymExpr
-from fxc.ir.types import ScalarType
+from fxc.ir.signature import Slot
+from fxc.ir.symbols import Dim, SymExpr, symbols_of
+from fxc.ir.types import ScalarType, array_type, ordered_strides, stride_order
 
+from ..nests.bounds import counter_ranges, most_elements
 from ..nests.pieces import pieces
 from ..nests.program import Param, Program
 from ..nests.statements import Allocate, Bind, Boxed, Check, walk
@@ -134,3 +136,30 @@ def segments_of(program: Program, plain: str) -> Iterator[Segment]:
         binds = tuple(s.name for s in block if isinstance(s, Bind))
         flags = sticky.sets_flags(block) and not plain
         yield Segment(plain or f"fxc.entry{first}", first, last, checks, looks, calls, binds, flags)
+
+
+def slots_of(graph: Graph, module: Module) -> tuple[Slot, ...]:
+    """The array arguments of the code, in their order."""
+    program = module.program
+    ranges = counter_ranges(program)
+    columns = {id(node.output) for node in graph.nodes if node.op == "nonzero"}
+    rows = {  # of what ``np.nonzero`` gives columns
+        program.results[number]
+        for number, value in enumerate(graph.outputs)
+        if id(value) in columns
+    }
+    slots = []
+    for name in module.given.arrays:
+        buffer = program.buffers[name]
+        if buffer.role == "input":  # which has its own layout
+            place = program.inputs.index(name)
+            slots.append(Slot(name, buffer.dtype, buffer.shape, (), place))
+            continue
+        order = stride_order(array_type(buffer.dtype, buffer.shape, buffer.strides))
+        dense = ordered_strides(buffer.shape, order, buffer.dtype.itemsize)
+        gaps = buffer.strides != dense
+        is_counted = any(not ranges.keys().isdisjoint(symbols_of(d)) for d in buffer.shape)
+        room = most_elements(buffer.shape, ranges) if is_counted else None
+        keeps = name in rows
+        slots.append(Slot(name, buffer.dtype, buffer.shape, order, None, room, keeps, gaps))
+    return tuple(slots)

@@ -398,8 +398,8 @@ def test_an_interrupt_comes_behind_the_statement(with_threads: ThreadPool) -> No
     try:
         while caught < 5 and time.monotonic() < end:
             timer = threading.Timer(0.01, signal.raise_signal, (signal.SIGINT,))
-            timer.start()
             try:
+                timer.start()  # a slow machine may be interrupted in here
                 for _ in range(10_000):
                     compiled(*inputs)
             except KeyboardInterrupt:

@@ -90,6 +90,7 @@ _ELSEWHERE = {
     "text_of": f"{_ROOM}.lists.texts",
     "arena_places": f"{_ROOM}.epilogue.listed",
     "rows_of": f"{_ROOM}.epilogue.listed",
+    "scalars": f"{_ROOM}.epilogue.listed",
     "share_out": f"{_ROOM}.epilogue.listed",
     "as_array": f"{_ROOM}.guards.facts",
     "as_new_memmap": f"{_ROOM}.epilogue.classed",

@@ -177,7 +177,14 @@ def _of_records() -> Exception:
 
 
 def _numbers(kind: ScalarType, array: str) -> str:
-    return f"{array}.tolist()" if kind.weak else f"list({array})"
+    return f"{array}.tolist()" if kind.weak else f"scalars({array})"
+
+
+def scalars(array: np.ndarray) -> list[Any]:
+    """The elements; called by epilogues. Without an end ``list`` asks for one more, in vain: to
+    raise ``IndexError`` takes as long as twenty elements.
+    """
+    return list(islice(array, len(array)))
 
 
 def arena_places(begins: np.ndarray, counts: np.ndarray) -> np.ndarray:

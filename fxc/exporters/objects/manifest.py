@@ -16,6 +16,7 @@ from fxc.ir.signature import (
     InputLeaf,
     OutputLeaf,
     ResultLeaf,
+    Slot,
     ViewLeaf,
 )
 from fxc.ir.size_guards import Guard
@@ -25,7 +26,7 @@ from fxc.lowering.emission.native_module import Module
 from fxc.lowering.operators.inner_loops import has_inner_loop
 from fxc.ops.operators import EFFECTS
 from fxc.ops.table import TABLE
-from fxc.runtime.recipe import Recipe, Slot
+from fxc.runtime.recipe import Recipe
 
 from .levels import Level
 from .needs import Need
