@@ -21,7 +21,7 @@ from fxc.ir.signature import (
     ViewLeaf,
     ViewStep,
 )
-from fxc.ir.symbols import Dim, SymExpr, SymFunc, product, symbols_of
+from fxc.ir.symbols import Dim, SymExpr, SymFunc, dims_in, product, symbols_of
 from fxc.ir.types import ScalarType, layout_model
 
 from .recipe import GivenArg, NativeStep, NumpyStep, Recipe, SlotArg
@@ -140,16 +140,9 @@ class PlanWriter:
 
     def _bind_symbols(self) -> None:
         recipe = self.recipe
-        needed: set[str] = set()
-        dims: list[Dim] = [recipe.arena, *(d for slot in recipe.slots for d in slot.shape)]
-        dims += [d for leaf in recipe.signature.outputs for d in _dims_of(leaf)]
-        dims += [
-            d for step in recipe.steps if isinstance(step, NumpyStep) for d in _dims_of(step.args)
-        ]
-        dims += [slot.room for slot in recipe.slots if slot.room is not None]
-        for dim in dims:
-            needed.update(symbols_of(dim))
-        self.needed = needed
+        given = [step.args for step in recipe.steps if isinstance(step, NumpyStep)]
+        dims = dims_in((recipe.arena, recipe.slots, recipe.signature.outputs, *given))
+        self.needed = needed = {name for dim in dims for name in symbols_of(dim)}
         for place, value in enumerate(recipe.inputs):
             kind = value.type
             if isinstance(kind, ScalarType):
@@ -362,32 +355,29 @@ class PlanWriter:
     def _viewed(self, array: str, steps: Sequence[ViewStep]) -> str:
         """A view of an array as a Python expression."""
         for step in steps:
-            if step.op == "slice" and all(type(s.step) is int and s.step > 0 for s in step.args[0]):
-                parts = [f"{self.dim(s.start)}:{self.dim(s.stop)}:{s.step}" for s in step.args[0]]
-                array = f"{array}[{', '.join((*parts, '...'))}]"
+            if step.op == "slice" and all(map(_is_plain, step.args[0])):
+                array = f"{array}[{', '.join((*map(self._slice, step.args[0]), '...'))}]"
                 continue
             kernel = self.constant(step.op, self.recipe.view_kernels[step.op])
             given = "".join(f", {self._argument(arg)}" for arg in step.args)
             array = f"{kernel}({array}{given})"
         return array
 
+    def _slice(self, part: SliceSpec) -> str:
+        stop = "" if type(part.stop) is int and part.stop < 0 else self.dim(part.stop)
+        return f"{self.dim(part.start)}:{stop}:{part.step}"
+
+
+def _is_plain(part: SliceSpec) -> bool:
+    """Whether a Python slice says the same, but for a stop before the first element."""
+    match part:
+        case SliceSpec(_, _, int(step)) if step > 0:
+            return True
+        case SliceSpec(int(start), int(), int()):
+            return start >= 0
+        case _:
+            return False
+
 
 def _in_order(slot: Slot) -> bool:
     return slot.order == tuple(range(len(slot.shape)))
-
-
-def _dims_of(part: object) -> list[Dim]:
-    """The dims inside a leaf or an argument."""
-    match part:
-        case DimLeaf(value):
-            return [value]
-        case ViewLeaf(steps=steps) | SlotArg(steps=steps):
-            return [d for step in steps for d in _dims_of(step.args)]
-        case SliceSpec(start, stop, step):
-            return [start, stop, step]
-        case tuple():
-            return [d for item in part for d in _dims_of(item)]
-        case _ if isinstance(part, SymExpr):
-            return [part]
-        case _:
-            return []

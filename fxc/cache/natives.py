@@ -67,7 +67,7 @@ def _serve(variant: Variant) -> Any:
     """What runs behind the guards, where these alone are native."""
     captured, run = variant.captured, variant.compilation.run
     if variant.watch is not None:
-        run = variant.watch.run
+        run = variant.watch.served
     finish = None if captured.epilogue is None else captured.epilogue.finish
     return captured.guards.serve(run, finish, variant)
 

@@ -350,7 +350,7 @@ class TakingTurns(Resting[P, R]):
 
         made = variant.compilation
         if variant.watch is not None:
-            made = made.running(variant.watch.run)
+            made = made.running(variant.watch.served)
         native = native_call(variant.captured, made, variant, self._spent)
         if variant.kept:
             keep_native_call(native, variant, function, self._spent)

@@ -186,7 +186,7 @@ class Variant:
             from fxc.native.flagged import watched
 
             self.watch = watched(self, traits.flags, made.plan.run, made.notice)
-            run = self.watch.run if traits.flags.updated else self.watch.runs
+            run = self.watch.served
         self.call = guards.call(run, finish, self)
         self.often = 1 if trials.are_held() else self.when_often()
 

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
+from dataclasses import fields, is_dataclass
 from types import MappingProxyType
 
 from .records import field, frozen
@@ -317,6 +318,18 @@ def symbols_of(dim: Dim) -> Mapping[str, Symbol]:
 def weight(dim: Dim) -> int:
     """The number of factors of ``dim``, with those inside functions; 0 of a number."""
     return dim.weight if isinstance(dim, SymExpr) else 0
+
+
+def dims_in(tree: object) -> Iterator[SymExpr]:
+    """What depends on symbols in arguments, leaves and slots, and in tuples of such."""
+    if isinstance(tree, SymExpr):
+        yield tree
+    elif isinstance(tree, tuple):
+        for item in tree:
+            yield from dims_in(item)
+    elif is_dataclass(tree) and not isinstance(tree, type):
+        for each in fields(tree):
+            yield from dims_in(getattr(tree, each.name))
 
 
 def are_heavy(*dims: Dim) -> bool:

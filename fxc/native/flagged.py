@@ -84,7 +84,7 @@ class Watch:
     """
 
     __slots__ = (
-        *("_always", "_facts", "_first", "_variant", "_young"),
+        *("_always", "_facts", "_first", "_listens", "_variant", "_young"),
         *("changed", "names", "runs"),
     )
 
@@ -96,6 +96,7 @@ class Watch:
         self._first = YOUNG if size <= max(moved, _LARGE) else 0
         self._young = self._first
         self._always = bool(facts.updated) and max(size * _LITTLE, _LONG) <= moved
+        self._listens: object = None  # NumPy's errstate while NumPy is called
         self.changed: Callable[[Any], None] = _nothing  # its native calls are out of date
         self.names: dict[str, Any] = {}  # the function's global ones
 
@@ -108,6 +109,11 @@ class Watch:
     def copies_left(self) -> int:
         """How many calls there are at most with copies, that are not always made."""
         return max(self._young, 0) if self._facts.updated else 0
+
+    @property
+    def served(self) -> Callable[..., Any]:
+        """``run``, or the code itself where nothing is ever copied."""
+        return self.run if self._facts.updated else self.runs
 
     def run(self, *inputs: Any) -> Any:
         """Run the compiled code. Raises ``Flagged``, with the inputs as they were, if NumPy is to
@@ -136,19 +142,20 @@ class Watch:
         watch, heard = id(self), _heard
 
         def hear(kind: str, flag: int) -> None:
-            heard[watch, get_ident()] |= _NUMPYS[flag & -flag]
+            call = watch, get_ident()
+            heard[call] = heard.get(call, 0) | _NUMPYS[flag & -flag]
 
-        listens = umath._make_extobj(all="call", call=hear)
+        listens = self._listens = umath._make_extobj(all="call", call=hear)
+        listen, listen_no_more = ERRSTATE.set, ERRSTATE.reset
 
         def listening(*inputs: object) -> Any:
-            call = watch, get_ident()
-            heard[call] = 0
-            token = ERRSTATE.set(listens)
+            token, flags = listen(listens), 0
             try:
                 leaves = run(*inputs)
             finally:
-                ERRSTATE.reset(token)
-                flags = heard.pop(call, 0)
+                listen_no_more(token)
+                if heard:
+                    flags = heard.pop((watch, get_ident()), 0)
             if flags and self.decides(flags):
                 raise Flagged
             return leaves
@@ -158,8 +165,8 @@ class Watch:
     def decides(self, flags: int) -> bool:
         """Whether a call that has set these flags is to be replayed."""
         call = id(self), get_ident()
-        if call in _heard:  # NumPy's errstate is not the caller's just now
-            _heard[call] |= flags
+        if self._listens is not None and ERRSTATE.get() is self._listens:  # not the caller's
+            _heard[call] = _heard.get(call, 0) | flags
             return False
         told = _told(flags)
         if not told and not (self._facts.is_special and _scipy_tells()):

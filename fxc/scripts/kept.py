@@ -61,7 +61,7 @@ class KeptCompilations:
             return None
         made = variant.compilation
         if variant.watch is not None:
-            made = made.running(variant.watch.run)
+            made = made.running(variant.watch.served)
         try:
             return native_call(variant.captured, made, variant)
         except Exception:  # it stays Python's: native code has no way to say all of it

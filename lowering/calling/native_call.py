@@ -28,10 +28,9 @@ from fxc.ir.signature import (
     Slot,
     ViewLeaf,
 )
-from fxc.ir.symbols import Dim, SymFunc, symbols_of
+from fxc.ir.symbols import Dim, SymFunc, dims_in, symbols_of
 from fxc.ir.types import ArrayType, ScalarType
 
-from ..emission.calls import dims_in
 from ..emission.llvm_text import memory_type
 from ..emission.native_module import Module, slots_of
 from ..nests.program import Param

@@ -12,10 +12,9 @@ import numpy as np
 from fxc.ir.graph import SliceSpec
 from fxc.ir.records import frozen
 from fxc.ir.signature import ViewStep
-from fxc.ir.symbols import Dim, SymExpr
+from fxc.ir.symbols import Dim, SymExpr, dims_in
 from fxc.ops.kernels import kernel_of
 
-from ..emission.calls import dims_in
 from ..emission.object_code import Code
 from .guarded_function import FAILED
 

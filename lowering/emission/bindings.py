@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from fxc.ir.symbols import Dim, SymExpr, symbols_of
+from fxc.ir.symbols import Dim, SymExpr, dims_in, symbols_of
 from fxc.ir.types import ArrayType
 
 from ..nests.accesses import accesses, allocated, storages, stored
@@ -17,7 +17,6 @@ from ..nests.program import Program
 from ..nests.statements import Bind, Boxed, Loop, Stmt, walk
 from .arena import ALIGNMENT
 from .callers import argument, symbols_in
-from .calls import dims_in
 from .emit import StatementEmitter
 from .emitter import Emitter
 from .frame import Slot, alias_marks, numbers, vectors

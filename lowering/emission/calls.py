@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from typing import Any
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from fxc.ir.objects import OBJECT_TYPE, SCALAR_VALUE
 from fxc.ir.records import frozen, replace
-from fxc.ir.symbols import Dim, SymExpr
+from fxc.ir.symbols import Dim, SymExpr, dims_in
 from fxc.ir.types import c_strides
 from fxc.ops.effects import direct
 from fxc.ops.foreign_calls import ForeignCall
@@ -77,18 +77,6 @@ def site_of(program: Program, stmt: Boxed) -> CallSite:
     for buffer in buffers:
         dims += [*dims_in((*buffer.shape, *buffer.strides))]
     return CallSite(stmt, buffers, tuple(dict.fromkeys(dims)))
-
-
-def dims_in(tree: object) -> Iterator[SymExpr]:
-    """What depends on symbols among the arguments of a call."""
-    if isinstance(tree, SymExpr):
-        yield tree
-    elif isinstance(tree, tuple):
-        for item in tree:
-            yield from dims_in(item)
-    elif is_dataclass(tree) and not isinstance(tree, type):
-        for each in fields(tree):
-            yield from dims_in(getattr(tree, each.name))
 
 
 def emit_call(emitter: Emitter, stmt: Boxed) -> None:
