@@ -13,6 +13,7 @@ import pickle
 import signal
 import sys
 import threading
+import warnings
 import weakref
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -193,6 +194,12 @@ def listed(x):
     return found, len(found)
 
 
+def warns(x, n):
+    if n < 1:
+        warnings.warn("less than 1")  # noqa: B028
+    return x * n
+
+
 def two_sizes(x):
     above = np.sort(x[x > 0])
     small = above[above < 4]
@@ -239,6 +246,7 @@ CALLS: list[tuple[Callable[..., Any], Call]] = [
     *((np.nonzero, (array,)) for array in (a(5) - 3, np.zeros((2, 3)), a(40, 50) % 3)),
     *((listed, (array,)) for array in (a(5) - 3, -a(5), a(9, dtype="i2") - 3)),
     (two_sizes, (a(9) - 4,)),
+    (warns, (a(3), 2)),
 ]
 
 

@@ -17,6 +17,7 @@ from fxc.ir.handles import HANDLE, handle
 from fxc.ir.records import mutable
 
 from ..epilogue.epilogue import NoteBuilder
+from ..guards.facts import tell_no_errors
 from ..guards.program import Source
 from ..outside.files import TracedFile
 from ..outside.outside import Outside
@@ -113,9 +114,9 @@ def show_warning(
         return
     guards = door.outside.guards
     filters = f"{guards.constant(warnings)}.filters"
-    if any(each[0] == "error" for each in warnings.filters):
+    if not tell_no_errors(warnings.filters):
         raise refuse(WARNS, "warnings.warn where warnings are errors")
-    guards.check(f"not any(each[0] == 'error' for each in {filters})", "no warning is an error")
+    guards.check(f"tell_no_errors({filters})", "no warning is an error")
     if isinstance(message, Warning):
         raise refuse(TEXT, "warnings.warn of a warning that is made before", "pass text")
     door.check_text((message,))

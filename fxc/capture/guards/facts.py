@@ -82,6 +82,11 @@ def of_other_files(x: Any, y: Any) -> bool:
         return False
 
 
+def tell_no_errors(filters: Sequence[Any]) -> bool:
+    """Whether none of the filters of ``warnings`` makes an error of a warning."""
+    return not any(each[0] == "error" for each in filters)
+
+
 def has_aligned_fields(x: np.ndarray) -> bool:
     """Whether records lie at multiples of what the alignment of their fields is."""
     place: int = x.__array_interface__["data"][0]

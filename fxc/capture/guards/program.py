@@ -34,6 +34,7 @@ from .facts import (
     same_items,
     same_keys,
     same_value,
+    tell_no_errors,
 )
 
 if TYPE_CHECKING:
@@ -389,4 +390,5 @@ _NAMESPACE: dict[str, Any] = {
     "same_value": same_value,
     "same_items": same_items,
     "same_keys": same_keys,
+    "tell_no_errors": tell_no_errors,
 }
