@@ -18,7 +18,7 @@ from ..forms.truths import demand
 from ..lists.list_room import Int
 from ..session.refusing import refusal
 from ..session.session import current
-from ..values.above import above
+from ..values.above import above, chosen_of
 from ..values.limited import Limited
 from ..values.operands import Traced
 from ..values.shadows import class_of
@@ -157,10 +157,5 @@ def store_by_key(
     demand(is_there)  # else there is one key more
     for number, each in enumerate(keys):
         old = items[each]
-        store(each, _chosen_of(door, place == number, value, old))
+        store(each, chosen_of(door, place == number, value, old))
     return True
-
-
-def _chosen_of(door: Any, test: object, x: object, y: object) -> Any:
-    """``x if test else y``, of what there is already."""
-    return above().chosen(door, test, lambda: x, lambda: y)

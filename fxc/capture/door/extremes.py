@@ -14,9 +14,9 @@ from ..forms.variables import is_open_number
 from ..lists.traced_lists import plain_list
 from ..numbers.python_numbers import extremum
 from ..numbers.traced_int import int_dim
-from ..statements.choices import chosen_of
 from ..statements.folded import CORRECTS, sum_of_known
 from ..statements.folds import fold_few, fold_items
+from ..values.above import chosen_of
 from ..values.operands import Traced, settled
 from .comparisons import is_compared
 from .containers import is_counted

@@ -25,7 +25,7 @@ from ..numbers.traced_int import TracedInt, wrap_dim
 from ..regions.structured import Statement
 from ..session.refusing import refuse
 from ..session.session import current
-from ..values.above import above
+from ..values.above import above, chosen_of
 from ..values.operands import Traced, operand, record, variable_of, wrap
 
 # Note [Lists of counted length]
@@ -251,15 +251,11 @@ def bounds_among(key: slice, number: Int) -> tuple[Any, Any]:
     """The bounds of a slice, without a step, among so many items."""
     start = 0 if key.start is None else _bound(key.start, number)
     stop = number if key.stop is None else _bound(key.stop, number)
-    return start, _chosen(stop < start, start, stop)
+    return start, chosen_of(current().door, stop < start, start, stop)
 
 
 def _bound(key: object, number: Int) -> Any:
-    given = checked_place(key)
-    place = above().chosen(current().door, given < 0, lambda: given + number, lambda: given)
-    place = _chosen(place < 0, 0, place)
-    return _chosen(place > number, number, place)
-
-
-def _chosen(test: object, then: object, orelse: object) -> Any:
-    return above().chosen(current().door, test, lambda: then, lambda: orelse)
+    door, given = current().door, checked_place(key)
+    place = above().chosen(door, given < 0, lambda: given + number, lambda: given)
+    place = chosen_of(door, place < 0, 0, place)
+    return chosen_of(door, place > number, number, place)

@@ -21,6 +21,7 @@ from .nodes import (
     flag_name,
     is_endless,
     set_flag,
+    set_flags,
     walk,
     walk_statements,
 )
@@ -327,10 +328,7 @@ def _with_flags(body: list[ast.stmt], names: set[str]) -> list[ast.stmt]:
                 pass
             case ast.For(target, _, inner):
                 new = sorted(stored(target) & names)
-                statement.body = [
-                    *(set_flag(statement, flag_name(name), True) for name in new),
-                    *inner,
-                ]
+                statement.body = [*set_flags(statement, map(flag_name, new)), *inner]
             case ast.Assign(targets):
                 pass
             case ast.AugAssign(target) | ast.AnnAssign(target):
@@ -342,9 +340,5 @@ def _with_flags(body: list[ast.stmt], names: set[str]) -> list[ast.stmt]:
                     found.append(at(statement, ast.Expr(read)))
         found.append(statement)
         bound = frozenset[str]().union(*map(stored, targets)) & names
-        found += _set_flags(statement, bound)
+        found += set_flags(statement, map(flag_name, sorted(bound)))
     return found
-
-
-def _set_flags(place: ast.stmt, names: Iterable[str]) -> list[ast.stmt]:
-    return [set_flag(place, flag_name(name), True) for name in sorted(names)]

@@ -45,8 +45,7 @@ _CHANGES = frozenset({"append", "clear", "extend", "insert", "pop", "remove"})
 
 def prepared(body: list[ast.stmt]) -> list[ast.stmt]:
     """Statements of a function, with what loops change, and such loops, in these forms."""
-    _mark_grown_texts(body)
-    _mark_grown_arrays(body)
+    _mark_grown(body)
     return [each for statement in body for each in _Loops().of(statement)]
 
 
@@ -173,21 +172,60 @@ def names_that_grow(
     return tuple((name, new) for name, new in found.items() if mentioned.count(name) == 1)
 
 
-# ------------------------------------------------------------------ texts to which loops add
+# ------------------------------------------------------------------ what loops make longer
 
 
 _LOOPS = (ast.For, ast.While)
 
 
-def _mark_grown_texts(body: list[ast.stmt]) -> None:
-    """Have the door make the texts that variables begin with to which loops add."""
+def _mark_grown(body: list[ast.stmt]) -> None:
+    """Have the door make what variables begin with: texts and arrays that loops make longer."""
     loops = [each for each in own_statements(body) if isinstance(each, _LOOPS)]
-    inside = (each for loop in loops for each in own_statements([loop]))
-    grown = dict(side for statement in inside for side in _grown_by(statement))
-    for statement in own_statements(body) if grown else ():
+    inside = [each for loop in loops for each in own_statements([loop])]
+    texts = dict(side for statement in inside for side in _grown_by(statement))
+    arrays = {name for statement in inside if (name := _made_of_itself(statement)) is not None}
+    for statement in own_statements(body) if texts or arrays else ():
         if isinstance(statement, ast.Assign):
+            begun: dict[int, list[str]] = {}
             for target in statement.targets:
-                _mark(target, statement, grown)
+                for variable, given in _pairs(target, statement.value):
+                    begun.setdefault(id(given), []).append(variable.id)
+            statement.value = _Begun(begun, texts, arrays).visit(statement.value)
+
+
+class _Begun(ast.NodeTransformer):
+    """The value of an assignment in which the door makes what variables begin with.
+
+    ``begun`` has the variables by the id of what they are given; ``texts`` says which are texts
+    that loops make longer, and whether at the start, ``arrays`` which are arrays.
+    """
+
+    def __init__(
+        self, begun: dict[int, list[str]], texts: dict[str, bool], arrays: set[str]
+    ) -> None:
+        self._begun = begun
+        self._texts = texts
+        self._arrays = arrays
+
+    def visit_Constant(self, node: ast.Constant) -> ast.expr:
+        names = [name for name in self._begun.get(id(node), ()) if name in self._texts]
+        if not names or type(node.value) is not str:
+            return node
+        given = ast.Constant(node.col_offset), ast.Constant(self._texts[names[0]])
+        return placed(node, door_call("growing", node, *given))
+
+    def visit_Call(self, node: ast.Call) -> ast.expr:
+        names = self._begun.get(id(node), ())
+        if self._arrays.isdisjoint(names[:1]) or self._arrays & all_names_in(node):
+            return self.generic_visit(node)  # type: ignore[return-value]
+        match node:  # what is made of a list, or of a size: of an array it could be that array
+            case ast.Call(
+                ast.Attribute(ast.Name(owner), name),
+                [ast.Tuple() | ast.List() | ast.Constant(), *_],
+            ):
+                place, attr = ast.Constant(node.col_offset), ast.Constant(name)
+                return placed(node, door_call("growing_array", node, place, name_of(owner), attr))
+        return node
 
 
 def _grown_by(statement: ast.stmt) -> Iterator[tuple[str, bool]]:
@@ -220,60 +258,6 @@ def _pairs(target: ast.expr, value: ast.expr) -> Iterator[tuple[ast.Name, ast.ex
     elif isinstance(target, ast.Tuple | ast.List) and isinstance(value, ast.Tuple | ast.List):
         for one, other in zip(target.elts, value.elts, strict=False):
             yield from _pairs(one, other)
-
-
-def _mark(target: ast.expr, statement: ast.Assign, grown: dict[str, bool]) -> None:
-    begun = {id(x): grown[n.id] for n, x in _pairs(target, statement.value) if n.id in grown}
-    statement.value = _Marked(begun).visit(statement.value)
-
-
-class _Marked(ast.NodeTransformer):
-    """The expression in which the door makes some of the texts."""
-
-    def __init__(self, begun: dict[int, bool]) -> None:
-        self._begun = begun
-
-    def visit_Constant(self, node: ast.Constant) -> ast.expr:
-        if id(node) not in self._begun or type(node.value) is not str:
-            return node
-        names = ast.Constant(node.col_offset), ast.Constant(self._begun[id(node)])
-        return placed(node, door_call("growing", node, *names))
-
-
-# ------------------------------------------------------------------ arrays that loops make longer
-
-
-def _mark_grown_arrays(body: list[ast.stmt]) -> None:
-    """Have the door make the arrays that variables begin with which loops may make longer."""
-    loops = [each for each in own_statements(body) if isinstance(each, _LOOPS)]
-    inside = (each for loop in loops for each in own_statements([loop]))
-    grown = {name for statement in inside if (name := _made_of_itself(statement)) is not None}
-    for statement in own_statements(body) if grown else ():
-        if isinstance(statement, ast.Assign):
-            begun = {
-                id(x) for n, x in _pairs(statement.targets[0], statement.value) if n.id in grown
-            }
-            statement.value = _Begun(begun, grown).visit(statement.value)
-
-
-class _Begun(ast.NodeTransformer):
-    """The expression in which the door makes what some of the calls give."""
-
-    def __init__(self, begun: set[int], grown: set[str]) -> None:
-        self._begun = begun
-        self._grown = grown
-
-    def visit_Call(self, node: ast.Call) -> ast.expr:
-        if id(node) not in self._begun or self._grown & all_names_in(node):
-            return node
-        match node:  # what is made of a list, or of a size: of an array it could be that array
-            case ast.Call(
-                ast.Attribute(ast.Name(owner), name),
-                [ast.Tuple() | ast.List() | ast.Constant(), *_],
-            ):
-                place, attr = ast.Constant(node.col_offset), ast.Constant(name)
-                return placed(node, door_call("growing_array", node, place, name_of(owner), attr))
-        return node
 
 
 def _made_of_itself(statement: ast.stmt) -> str | None:

@@ -21,7 +21,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from .leaving import jumps_in, jumps_of_loop
+from .leaving import jumps_in, jumps_of_loop, yields
 from .liveness import assigned, handed_on
 from .nodes import (
     FUNCTIONS,
@@ -43,7 +43,6 @@ from .nodes import (
 # is not done where more is told apart: ``break`` and ``return`` in the body, what is sent to the
 # generator or returned by it, and a ``yield`` within ``try`` or ``with``.
 
-_YIELDS = (ast.Yield, ast.YieldFrom, ast.Await)
 _ITEM = "__fxc_given__"
 
 
@@ -54,7 +53,7 @@ def hand_out(function: ast.AST) -> bool:
     function.body = _handing_out(function.body)
     own = list(own_statements(function.body))
     returns = (each.value for each in own if isinstance(each, ast.Return))
-    return not any(map(_yields, own)) and not any(value is not None for value in returns)
+    return not any(map(yields, own)) and not any(value is not None for value in returns)
 
 
 def _handing_out(block: list[ast.stmt]) -> list[ast.stmt]:
@@ -77,13 +76,6 @@ def _taken(place: ast.stmt, value: ast.expr) -> ast.stmt:
     return placed(place, ast.Expr(door_call("took", value)))
 
 
-def _yields(node: ast.AST) -> bool:
-    """Whether a statement or an expression has a ``yield`` or ``await``, but in inner functions."""
-    if isinstance(node, _YIELDS):
-        return True
-    return not isinstance(node, FUNCTIONS) and any(map(_yields, children(node)))
-
-
 def drive(node: ast.AST, lines: set[int]) -> None:
     """Make functions of the bodies of loops at these lines, where that says what they do."""
     functions = [each for each in walk(node) if isinstance(each, ast.FunctionDef)]
@@ -102,7 +94,7 @@ def _shared(function: ast.FunctionDef, loop: ast.For) -> frozenset[str] | None:
     jumps = (*jumps_in(loop), *jumps_of_loop(loop))
     inside = walk(loop.target, *loop.body)
     if any(isinstance(each, ast.Return | ast.Break) for each in jumps) or any(
-        isinstance(each, ast.Delete | ast.Import | ast.ImportFrom | ast.ClassDef) or _yields(each)
+        isinstance(each, ast.Delete | ast.Import | ast.ImportFrom | ast.ClassDef) or yields(each)
         for each in inside
     ):
         return None

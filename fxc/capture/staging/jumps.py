@@ -18,7 +18,6 @@ node of the graph is entered and left in one place. See Note [Structured stateme
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
 from typing import Any
 
 from fxc.ir.records import mutable
@@ -33,7 +32,17 @@ from .leaving import (
     jumps_of_loop,
     mark_plain,
 )
-from .nodes import FUNCTIONS, assign, at, change_blocks, is_endless, not_name, set_flag, walk
+from .nodes import (
+    FUNCTIONS,
+    assign,
+    at,
+    change_blocks,
+    is_endless,
+    not_name,
+    set_flag,
+    set_flags,
+    walk,
+)
 
 RESULT = "__fxc_result__"  # what the function returns
 
@@ -125,13 +134,13 @@ class _Jumps:
             case ast.Return() if self._returns:
                 value = statement.value or at(statement, ast.Constant(None))
                 result = assign(statement, RESULT, value)
-                return _Block([result, *_set_flags(statement, around.of_return)], True)
+                return _Block([result, *set_flags(statement, around.of_return)], True)
             case Returned():
-                return _Block(_set_flags(statement, around.of_return), True)
+                return _Block(set_flags(statement, around.of_return), True)
             case ast.Break() if around.stop is not None:
-                return _Block(_set_flags(statement, (*around.skips, around.stop)), True)
+                return _Block(set_flags(statement, (*around.skips, around.stop)), True)
             case ast.Continue() if around.stop is not None:
-                return _Block(_set_flags(statement, around.skips), True)
+                return _Block(set_flags(statement, around.skips), True)
             case ast.Raise() if around.raises and statement.exc is not None:
                 return _Block([at(statement, Raising(statement))], True)
             case ast.Assert() if __debug__:
@@ -176,7 +185,7 @@ class _Jumps:
             before, value = self._spelled_out(test)
         for _ in range(2):
             value = at(test, ast.UnaryOp(ast.Not(), value))
-        return [*before, assign(test, name, value), *(set_flag(test, flag, True) for flag in flags)]
+        return [*before, assign(test, name, value), *set_flags(test, flags)]
 
     def _inside(self, statement: ast.stmt) -> ast.stmt:
         """A statement without jumps of ours, but perhaps with loops in it that have some."""
@@ -339,10 +348,6 @@ def _raising_if_not(node: ast.Assert) -> ast.stmt:
     test = ast.UnaryOp(ast.Not(), node.test)
     made: ast.stmt = at(node, ast.If(test, [at(node, raising)], []))
     return made
-
-
-def _set_flags(place: ast.stmt, names: Iterable[str]) -> list[ast.stmt]:
-    return [set_flag(place, name, True) for name in dict.fromkeys(names)]
 
 
 def _unset(place: ast.stmt, names: list[str]) -> list[ast.stmt]:

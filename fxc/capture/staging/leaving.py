@@ -107,7 +107,7 @@ def mark_plain(body: list[ast.stmt]) -> bool:
     }
     for each in around:
         own = [] if isinstance(each, ast.If) else jumps_of_loop(each)
-        vars(each)["plain"] = not kept.isdisjoint([*inside[each], *own]) or _yields(each)
+        vars(each)["plain"] = not kept.isdisjoint([*inside[each], *own]) or yields(each)
     returns = {each for each in every if isinstance(each, ast.Return)}
     returning = [each for each in around if not returns.isdisjoint(inside[each])]
     stay = not returns.isdisjoint(kept) or any(map(is_plain, returning))
@@ -128,8 +128,9 @@ def _mark(statements: Iterable[ast.stmt]) -> None:
         vars(each)["plain"] = True
 
 
-def _yields(node: ast.AST) -> bool:
-    return any(isinstance(x, _YIELDS) or _yields(x) for x in _parts(node))
+def yields(node: ast.AST) -> bool:
+    """Whether a statement or an expression has a ``yield`` or ``await``, but in inner functions."""
+    return isinstance(node, _YIELDS) or any(map(yields, _parts(node)))
 
 
 def _parts(node: ast.AST) -> list[ast.AST]:

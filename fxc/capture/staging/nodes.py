@@ -221,6 +221,10 @@ def set_flag(place: ast.AST, name: str, value: bool) -> ast.stmt:
     return assign(place, name, ast.Constant(value))
 
 
+def set_flags(place: ast.AST, names: Iterable[str]) -> list[ast.stmt]:
+    return [set_flag(place, name, True) for name in dict.fromkeys(names)]
+
+
 def not_name(place: ast.AST, name: str) -> ast.expr:
     return placed(place, ast.UnaryOp(ast.Not(), name_of(name)))
 

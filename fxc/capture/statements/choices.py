@@ -268,10 +268,6 @@ def chosen(door: StatementDoor, test: object, then: Later, orelse: Later, line: 
     return _one_of(door, found, then, orelse, "if", line)
 
 
-def chosen_of(door: StatementDoor, test: object, x: object, y: object) -> Any:
-    return chosen(door, test, lambda: x, lambda: y)
-
-
 def _recorded(door: StatementDoor, *functions: Later) -> list[tuple[Recording, Any]]:
     """As ``recorded_each``; refuses what raises, as it need not run."""
     try:
