@@ -8,11 +8,11 @@ from typing import Any
 
 from fxc.ir.errors import CaptureError
 from fxc.ir.location import SourceLocation
+from fxc.ir.made_functions import codes_in
 from fxc.ir.records import frozen
 
 from .guards.program import GuardProgram
 from .session.locations import line_text
-from .staging.staging import codes_in
 
 
 @frozen(eq=False)

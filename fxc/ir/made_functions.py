@@ -7,7 +7,7 @@ that have one text share one code, and one dict of global variables.
 from __future__ import annotations
 
 import builtins
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
 from types import CodeType, FunctionType
 from typing import Any
@@ -62,10 +62,17 @@ def constants_of(function: Callable[..., Any], names: Iterable[str]) -> dict[str
     return {name: known[name] for name in names if name in known}
 
 
+def codes_in(code: CodeType) -> Iterator[CodeType]:
+    """A code object and all those in it."""
+    yield code
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from codes_in(constant)
+
+
 def names_in(code: CodeType) -> set[str]:
     """The names that code mentions, and the code within it."""
-    inner = (each for each in code.co_consts if isinstance(each, CodeType))
-    return set(code.co_names).union(*map(names_in, inner))
+    return {name for each in codes_in(code) for name in each.co_names}
 
 
 def code_as_written(code: CodeType) -> CodeType:

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from fxc.ir.error_kinds import UNKNOWN_CALL
+from fxc.ir.made_functions import codes_in
 
 from ..lists.traced_lists import plain_list
 from ..outside import purity
@@ -23,7 +24,7 @@ from ..session.refusing import refusal
 from ..session.session import Session
 from ..staging.continuations import asked
 from ..staging.nodes import DOOR
-from ..staging.staging import StagedCode, codes_in, stage
+from ..staging.staging import StagedCode, stage
 from ..values.late import Late
 from ..values.maybe_set import contents_of
 from ..values.objects import MISSING, Args, Kwargs, class_attribute, has_owner

@@ -17,11 +17,11 @@ from fxc.ir.graph import Operand, Value
 from ..arrays.ufuncs import call_ufunc, give_operators, write_in_place
 from ..forms.truths import demand
 from ..session.locations import user_location
-from ..session.refusing import How, Request, Requests, Respecialise, refuse
+from ..session.refusing import refuse
 from ..session.session import current
 from ..values.operands import Traced, array_of, kind_of, settled, wrap
 from ..values.protocols import TakesFunctions
-from .list_buffers import Buffer, any_number
+from .list_buffers import Buffer, ToGrow, any_number
 from .list_room import Int
 
 # Note [Arrays that grow]
@@ -39,27 +39,24 @@ from .list_room import Int
 _FEW = 16  # rows that are made one by one
 
 
-class GrownArrays:
+class GrownArrays(ToGrow):
     """The arrays of a capture that may grow, by the place where they begin."""
 
     def __init__(self) -> None:
-        self._wanted = Requests()
+        super().__init__()
         self._taken: dict[int, GrownArray] = {}
 
     def made(self, x: Any, place: int) -> Any:
         """An array that a variable begins with."""
-        session, value = current(), array_of(x)
+        value = array_of(x)
         if value is None or not 1 <= value.type.rank <= 2:
             return x
         if value.type.dtype.kind not in "biufc" or not kind_of(value).writeable:
             return x
         if not all(isinstance(dim, int) for dim in value.type.shape) or len(x) > _FEW:
             return x
-        request = Request(f"array at {user_location()}:{place}", How.IN_GRAPH)
-        if not session.wants(request.about):
-            self._wanted |= {request} - session.requests
+        if not self.grows(f"array at {user_location()}:{place}"):
             return x
-        session.retries |= {Request(request.about, How.BY_PYTHON)}
         buffer = Buffer([x[place].copy() for place in range(len(x))])
         return GrownArray(buffer, value.type.dtype, value.type.shape[1:], len(x))
 
@@ -69,11 +66,6 @@ class GrownArrays:
             raise refuse(
                 EITHER_ARRAY, "an array that a loop makes longer, beside the one that it was,"
             )
-
-    def ask(self) -> None:
-        """Begin again with such arrays, where a loop cannot carry what they are."""
-        if self._wanted:
-            raise Respecialise(*self._wanted)
 
 
 def growing_array(door: Any, x: Any, place: int, owner: object, name: str) -> Any:

@@ -10,34 +10,22 @@ import numpy as np
 from ..arrays.traced_array import TracedArray
 from ..forms.truths import demand
 from ..session.locations import user_location
-from ..session.refusing import How, Request, Requests, Respecialise
 from ..session.session import current
 from ..values.operands import constant, wrap
-from .list_buffers import Buffer
+from .list_buffers import Buffer, ToGrow
 from .list_room import Int
 from .texts import Text, code_of, codes_in, is_char, refused
 
 
-class GrownTexts:
+class GrownTexts(ToGrow):
     """The texts of a capture to which loops may add, by the place where they begin."""
-
-    def __init__(self) -> None:
-        self._wanted = Requests()
 
     def made(self, text: str, place: int, front: bool) -> Any:
         """A text that a variable begins with."""
-        label, session = f"text at {user_location()}:{place}", current()
-        if not session.wants(label):
-            self._wanted |= {Request(label, How.IN_GRAPH)} - session.requests
+        if not self.grows(f"text at {user_location()}:{place}"):
             return text
-        session.retries |= {Request(label, How.BY_PYTHON)}
         codes = [ord(x) for x in text]
         return Grown(Codes(codes[::-1] if front else codes, front), len(text))
-
-    def ask(self) -> None:
-        """Begin again with such texts, where a branch or loop makes one of another kind."""
-        if self._wanted:
-            raise Respecialise(*self._wanted)
 
 
 class Codes(Buffer):

@@ -24,7 +24,7 @@ from ..numbers.traced_int import wrap_dim
 from ..regions.counted import Bounded, Counted
 from ..regions.given import lend
 from ..regions.structured import Statement
-from ..session.refusing import refuse
+from ..session.refusing import How, Request, Requests, Respecialise, refuse
 from ..session.session import current
 from ..values.operands import operand, wrap
 from .list_contents import MOST_APPENDED, MOST_ARRAYS, SPARE, Contents, is_wide, kept
@@ -356,3 +356,24 @@ def _any_operand(kind: Type) -> Operand:
     if isinstance(kind, ScalarType):
         return operand(wrap(current().record("empty", (1,), kind.dtype, layout=None))[0])
     return placeholder(current(), kind)
+
+
+class ToGrow:
+    """Texts or arrays of a capture that buffers may hold, by the place where they begin."""
+
+    def __init__(self) -> None:
+        self._wanted = Requests()
+
+    def grows(self, about: str) -> bool:
+        """Whether a buffer is to hold what begins here; what is not yet asked for is noted."""
+        session = current()
+        if not session.wants(about):
+            self._wanted |= {Request(about, How.IN_GRAPH)} - session.requests
+            return False
+        session.retries |= {Request(about, How.BY_PYTHON)}
+        return True
+
+    def ask(self) -> None:
+        """Begin again with these, where a branch or loop cannot give what they become."""
+        if self._wanted:
+            raise Respecialise(*self._wanted)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import dis
-from collections.abc import Iterator
 from inspect import CO_NESTED
-from types import CellType, CodeType, FunctionType, NoneType
+from types import CellType, FunctionType, NoneType
 from typing import Any
 
+from fxc.ir.made_functions import codes_in
 from fxc.ir.records import frozen
 
 from ..guards.builder import GuardBuilder
@@ -46,16 +46,9 @@ def _rebinds(function: FunctionType) -> bool:
     free = frozenset(function.__code__.co_freevars)
     return any(
         step.opname in _REBINDS and step.argval in free and step.argval in code.co_freevars
-        for code in _codes(function.__code__)
+        for code in codes_in(function.__code__)
         for step in dis.get_instructions(code)
     )
-
-
-def _codes(code: CodeType) -> Iterator[CodeType]:
-    yield code
-    for each in code.co_consts:
-        if isinstance(each, CodeType):
-            yield from _codes(each)
 
 
 @frozen

@@ -20,14 +20,14 @@ import opcode
 import re
 import warnings
 import weakref
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from types import CodeType, FunctionType
 from typing import Any
 
 from fxc.ir.error_kinds import STATEMENT
 from fxc.ir.later import import_later
 from fxc.ir.location import SourceLocation
-from fxc.ir.made_functions import code_as_written
+from fxc.ir.made_functions import code_as_written, codes_in
 from fxc.ir.records import frozen
 
 from ..session.refusing import How, refusal
@@ -102,14 +102,6 @@ def stage(
         del _staged[code]  # an equal code of another file
     _staged.setdefault(code, {})[asked] = staged
     return staged
-
-
-def codes_in(code: CodeType) -> Iterator[CodeType]:
-    """A code object and all those in it."""
-    yield code
-    for constant in code.co_consts:
-        if isinstance(constant, CodeType):
-            yield from codes_in(constant)
 
 
 # ------------------------------------------------------------------ finding the source
