@@ -12,7 +12,7 @@ from fxc.ir.types import ArrayType
 from fxc.ops.metas.layout import is_c_ordered, is_f_ordered
 
 from ..numbers.traced_int import wrap_dim
-from ..session.refusing import refusal, refuse
+from ..session.refusing import element_needed, refusal, refuse
 from ..session.session import current
 from ..values.operands import TracedValue, kind_of
 from ..values.rows import list_array_of
@@ -135,11 +135,7 @@ class ArrayFacts(TracedValue):
         return wrap_dim(self._type.size * self._type.dtype.itemsize)
 
     def _need(self, what: str) -> Any:
-        raise refusal(
-            ELEMENT_NEEDED,
-            f"{what} needs the value of an array's element while the program is being captured; "
-            "use fxc.cond, np.where or array operations, or compute it outside",
-        )
+        raise element_needed(what)
 
     def __bool__(self) -> bool:
         size = self._type.size

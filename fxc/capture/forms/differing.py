@@ -163,9 +163,6 @@ class Differing(TakesFunctions, Traced):
     def __bool__(self) -> bool:
         return bool(self._is_filled())
 
-    def __abs__(self) -> Any:
-        return each_way(abs, self)
-
     def __round__(self, digits: int | None = None) -> Any:
         return each_way(lambda x: round(x, digits), self)
 

@@ -263,9 +263,6 @@ class Several(TakesUfuncs, Traced):
             return partial(late, str, getattr(str, name), self)
         return getattr(self._plain(), name)
 
-    def __abs__(self) -> Any:
-        return for_each(abs, (self,))
-
     def __round__(self, digits: int | None = None) -> Any:
         return for_each(lambda x: round(x, digits), (self,))
 
@@ -350,7 +347,7 @@ def for_each(function: Callable[..., object], inputs: Sequence[object]) -> Any:
 
 # A part that holds no number now is a zero; what it comes to here does not matter.
 _NEVER_RAISE = frozenset(
-    {operator.add, operator.sub, operator.mul, operator.neg, operator.abs, abs}
+    {operator.add, operator.sub, operator.mul, operator.neg, operator.abs}
     | {operator.eq, operator.ne, operator.lt, operator.le, operator.gt, operator.ge}
 )
 

@@ -129,7 +129,7 @@ def made_by(outside: Outside, f: object, args: Args, kwargs: Kwargs) -> Any:
     if module != "random" and not module.startswith("numpy.random"):
         return NotImplemented
     if name in ("seed", "ranf", "sample") and f is getattr(np.random, name):
-        name = {"seed": "seed"}.get(name, "random_sample")
+        name = "seed" if name == "seed" else "random_sample"
         return getattr(outside.generator(np.random.mtrand._rand), name)(*args, **kwargs)
     kind = {"default_rng": "Generator"}.get(name, name)
     if kind not in ("Generator", "RandomState", "Random") or (kind == name == "Generator"):

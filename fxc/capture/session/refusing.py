@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from enum import Enum
 from typing import Any
 
-from fxc.ir.error_kinds import WARNS, Kind
+from fxc.ir.error_kinds import ELEMENT_NEEDED, WARNS, Kind
 from fxc.ir.errors import CaptureError
 from fxc.ir.location import SourceLocation
 from fxc.ir.records import frozen
@@ -150,6 +150,15 @@ def refusal(kind: Kind, message: str, location: SourceLocation | None = None) ->
     if session is not None and session.error is None:
         session.error = error
     return error
+
+
+def element_needed(what: str) -> CaptureError:
+    """What to raise where an operation needs an element that is not known."""
+    return refusal(
+        ELEMENT_NEEDED,
+        f"{what} needs the value of an array's element while the program is being captured; "
+        "use fxc.cond, np.where or array operations, or compute it outside",
+    )
 
 
 def refuse_known(kind: str, flag: int) -> None:

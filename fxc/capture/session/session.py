@@ -17,7 +17,7 @@ import numpy as np
 from fxc.dispatch.default import default_dispatcher
 from fxc.dispatch.dispatcher import Dispatcher
 from fxc.dispatch.trace import recording_into
-from fxc.ir.error_kinds import ELEMENT_NEEDED, NO_RESULT, OPERAND, TOO_LARGE
+from fxc.ir.error_kinds import NO_RESULT, OPERAND, TOO_LARGE
 from fxc.ir.errors import CaptureError, uncapturable
 from fxc.ir.graph import Literal, Operand, Value
 from fxc.ir.later import import_later
@@ -41,6 +41,7 @@ from .refusing import (
     Requests,
     Respecialise,
     constants,
+    element_needed,
     refusal,
     refuse,
     thread,
@@ -318,11 +319,7 @@ class Session(CountedSizes):
                 if found is not None:
                     return found
             raise Respecialise(*constants(origins))
-        raise refusal(
-            ELEMENT_NEEDED,
-            f"{what} needs the value of an array's element while the program is being captured; "
-            "use fxc.cond, np.where or array operations, or compute it outside",
-        )
+        raise element_needed(what)
 
     def expected(self, test: Value) -> bool | None:
         """What a condition is for a function of NumPy's that would raise or warn otherwise: of

@@ -96,10 +96,8 @@ def _bound_otherwise(function: ast.FunctionDef) -> frozenset[str]:
     found = set[str]()
     for node in walk_statements(*function.body):
         match node:
-            case ast.With(items=items) | ast.AsyncWith(items=items):
+            case ast.With(items=items):
                 found.update(*(stored(x.optional_vars) for x in items if x.optional_vars))
-            case ast.AsyncFor(target=target):
-                found |= stored(target)
             case ast.Global(names) | ast.Nonlocal(names):
                 found |= set(names)
             case _:
@@ -254,7 +252,7 @@ class _Reads:
                     self._read(part, state)
                 self._read(getattr(statement, "args", None), state)
                 return state
-            case ast.Try() | ast.Match() | ast.AsyncFor() | ast.AsyncWith():
+            case ast.Try() | ast.Match():
                 return self._tried(statement, state)
             case _:
                 self._read(statement, state)

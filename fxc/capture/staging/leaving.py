@@ -14,12 +14,10 @@ class Returned(ast.stmt):
     _fields = ()
 
 
-_LOOPS = (ast.For, ast.While, ast.AsyncFor)
+_LOOPS = (ast.For, ast.While)
 _JUMPS = (ast.Return, ast.Break, ast.Continue, ast.Raise, Returned)
 _YIELDS = (ast.Yield, ast.YieldFrom, ast.Await)
-_KEEPING = (ast.Match, ast.AsyncWith, ast.AsyncFor) + (
-    (ast.TryStar,) if hasattr(ast, "TryStar") else ()
-)
+_KEEPING = (ast.Match, ast.TryStar)
 
 
 def leaves_loop(node: ast.If) -> bool:

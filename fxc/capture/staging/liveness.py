@@ -77,7 +77,7 @@ class _Liveness:
                 return self._read(value) if value is not None else _NONE
             case ast.Try():
                 return self._before_try(statement, live)
-            case ast.Match() | ast.AsyncFor() | ast.AsyncWith():
+            case ast.Match():
                 return self._before_unknown(statement, live)
             case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
                 return (live - {statement.name}) | self._read(statement)
