@@ -79,7 +79,7 @@ def _notes(outside: Outside) -> Notes:
         guards = outside.guards
         kept = guards.fetch(f"{guards.constant(deque, 'deque')}()", "what is to be shown")
         source = guards.fetch(f"{guards.constant(handle, 'handle')}({kept.var})", kept.text)
-        log = outside.add_input(HANDLE, source, "notes", hidden=True)
+        log = outside.add_input(HANDLE, source, "notes")
         notes = outside.notes = Notes(kept, log, [], [])
     return notes
 

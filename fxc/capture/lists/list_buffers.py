@@ -171,7 +171,7 @@ class Buffer(Contents):
             self._known = None if self._changing else len(items)
         size = self.size_here() if old is not None and is_wide(old) else None
         self._room = new_room(form, most, owner, self._turns, old or len(items), size)
-        lent = {value for x in items for value in arrays_in(x) if lend(session, self, value)}
+        lent = {value for x in items for value in arrays_in(x) if lend(session, value)}
         for place, x in enumerate(items):
             if not lent.isdisjoint(arrays_in(x)):
                 self.borrow(list(items)[: place + 1])

@@ -131,9 +131,9 @@ class Admission(Outside):
         varies = route.varies or label in self.varying
         if (argument or varies) and not self.is_constant(label):
             if kind is not int:
-                return self._scalar(value, source, label, not argument)
+                return self._scalar(value, source, label)
             if varies or value not in (-1, 0):
-                return self._int(value, source, label, not argument, varies, route.container)
+                return self._int(value, source, label, varies, route.container)
         self._constants.add(label)
         if kind is int and argument:
             label = "" if self.is_constant(label) else route.container

@@ -78,7 +78,7 @@ class TracedGenerator(Traced):
             guards = self._outside.guards
             made = f"{guards.constant(handle_of, 'handle')}({self._source.var})"
             source = guards.fetch(made, self._source.text)
-            self._handle = self._outside.add_input(HANDLE, source, "generator", hidden=True)
+            self._handle = self._outside.add_input(HANDLE, source, "generator")
             self._outside.drawn[len(self._outside.inputs) - 1] = self
         return self._handle
 

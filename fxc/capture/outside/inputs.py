@@ -42,11 +42,10 @@ _C_CONTIGUOUS, _F_CONTIGUOUS, _ALIGNED, _WRITEABLE = 0x1, 0x2, 0x100, 0x400
 
 @frozen
 class GraphInput:
-    """One input of the graph and where it comes from; hidden ones are no arguments."""
+    """One input of the graph, and the text of where it comes from."""
 
     value: Value
     text: str
-    hidden: bool
 
 
 @frozen
@@ -152,10 +151,10 @@ class Inputs:
 
     # -------------------------------------------------------- numbers
 
-    def add_input(self, kind: Any, source: Source, name: str, hidden: bool) -> Value:
+    def add_input(self, kind: Any, source: Source, name: str) -> Value:
         """A new input of the graph."""
         value = self.session.builder.value(kind, name)
-        self.inputs.append(GraphInput(value, source.text, hidden))
+        self.inputs.append(GraphInput(value, source.text))
         self.input_sources.append(source)
         return value
 
@@ -163,9 +162,7 @@ class Inputs:
         is_kind = f"type({source.var}) is {self.guards.constant(kind)}"
         self.guards.check(is_kind, f"{source.text} is a {kind.__name__}")
 
-    def _int(
-        self, value: int, source: Source, name: str, hidden: bool, free: bool, container: str = ""
-    ) -> Any:
+    def _int(self, value: int, source: Source, name: str, free: bool, container: str = "") -> Any:
         """An int as a symbol, positive if it is so now; ``free`` for any int. In the next capture
         all ints of the container are free if one of this is not positive any more.
         """
@@ -182,22 +179,22 @@ class Inputs:
             text,
             container if low else "",
         )
-        graph_value = self.add_input(PY_INT, source, name, hidden)
+        graph_value = self.add_input(PY_INT, source, name)
         self.session.labels[graph_value.name] = name
         dim = symbol(graph_value.name, hint=value, lower=low)
         self.guards.symbols[graph_value.name] = source.var
         self.symbols[graph_value.name] = SymbolSource(len(self.inputs) - 1, "value")
         return TracedInt(dim)
 
-    def _scalar(self, value: object, source: Source, name: str, hidden: bool) -> Any:
+    def _scalar(self, value: object, source: Source, name: str) -> Any:
         self.guards.check(
             f"type({source.var}) is {type(value).__name__}",
             f"{source.text} is a {type(value).__name__}",
         )
-        return self._input_scalar(value, source, name, hidden)
+        return self._input_scalar(value, source, name)
 
-    def _input_scalar(self, value: object, source: Source, label: str, hidden: bool) -> Any:
-        graph_value = self.add_input(scalar_type_of(value), source, label, hidden)
+    def _input_scalar(self, value: object, source: Source, label: str) -> Any:
+        graph_value = self.add_input(scalar_type_of(value), source, label)
         self.numbers[graph_value] = source.var, value
         self.session.origins[graph_value] = frozenset((label,))
         return TracedScalar(graph_value)
@@ -217,7 +214,7 @@ class Inputs:
         if value.dtype.kind in "mM":  # the dtypes of one type have units
             known = self.guards.constant(value.dtype)
             self.guards.check(f"{source.var}.dtype == {known}", f"{source.text} has this unit")
-        return self._input_scalar(value, source, label, not argument)
+        return self._input_scalar(value, source, label)
 
     def derived(self, expression: str, number: int, text: str) -> Any:
         """An int that the guard program computes; see Note [Derived ints]."""
@@ -228,7 +225,7 @@ class Inputs:
                 self.guards.check_value(source, number)
                 found = number
             else:
-                found = self._int(number, source, label, hidden=True, free=True)
+                found = self._int(number, source, label, free=True)
             self._derived[expression] = found
         return found
 
@@ -247,7 +244,7 @@ class Inputs:
         if not array.flags.aligned:
             raise refusal(ARGUMENT_KIND, f"{source.text} is not aligned in memory, {EAGER}")
         kind = array_type(array.dtype, ())
-        value = self.add_input(kind, source, route.name, hidden=not route.argument)
+        value = self.add_input(kind, source, route.name)
         value.type = self._array_type(array, source, value.name)
         self.arrays[value] = array
         return TracedArray(value)
@@ -375,7 +372,7 @@ class Inputs:
     ) -> Any:
         """The array that guards make of a list: of any size, or of that of ``beside``."""
         self.guards.check(f"type({source.var}) is ndarray", f"{source.text} holds such numbers")
-        value = self.add_input(array_type(items.dtype, ()), source, f"{name}.items", True)
+        value = self.add_input(array_type(items.dtype, ()), source, f"{name}.items")
         dims = self._dims(items, source, value.name) if beside is None else beside._type.shape
         value.type = array_type(items.dtype, dims)
         self.arrays[value] = items
@@ -384,7 +381,7 @@ class Inputs:
     def length_of(self, items: Sequence[object], source: Source, name: str) -> Any:
         """The length of a list of this name as a run-time input."""
         length = self.guards.fetch(f"len({source.var})", f"len({source.text})")
-        return self._int(len(items), length, self._label(f"{name}.len"), True, True)
+        return self._int(len(items), length, self._label(f"{name}.len"), free=True)
 
 
 EAGER = "which runs as plain NumPy"

@@ -131,7 +131,7 @@ class Outside(Inputs):
         if self._keeper is None:
             made = f"{self.guards.constant(handle, 'handle')}([])"
             source = self.guards.fetch(made, "what the program makes")
-            self._keeper = self.add_input(HANDLE, source, "made", hidden=True)
+            self._keeper = self.add_input(HANDLE, source, "made")
         return self._keeper
 
     def root(self, value: object, text: str) -> Source:

@@ -216,9 +216,7 @@ class _Builder:
             raise SizesNeeded
         source = guards.fetch(f"{guards.constant(base)}.over({given})", f"the memory of {names}")
         guards.check(f"{source.var} is not None", f"{names} lie to each other as they did")
-        value = outside.add_input(
-            array_type(base.dtype, base.shape, base.strides), source, "base", hidden=True
-        )
+        value = outside.add_input(array_type(base.dtype, base.shape, base.strides), source, "base")
         number = len(outside.inputs) - 1
         parts = [self.part(*each, value) for each in zip(group, base.views, strict=True)]
         self.parts[number] = tuple(parts)

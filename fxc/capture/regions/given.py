@@ -41,7 +41,7 @@ def give(session: Session, items: object, value: Value) -> None:
     session.aliases.given[value] = items
 
 
-def lend(session: Session, items: object, value: Value) -> bool:
+def lend(session: Session, value: Value) -> bool:
     """Have a list begin with an array of the caller's; whether it is one."""
     root = session.aliases.root(value)
     if root not in session.aliases.input_arrays or session.in_loop(0):
