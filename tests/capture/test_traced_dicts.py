@@ -165,6 +165,16 @@ def other_defaults(x):
     return dict(d)
 
 
+def numbered(x):
+    found = np.zeros(len(x))
+    d = defaultdict(lambda: len(d))
+    e = defaultdict(lambda: d[7] + len(e))
+    for i in range(len(x)):
+        found[i] = d[int(x[i])]
+        found[i] += e[i // 2] + e[7]
+    return found, dict(d), len(e)
+
+
 def first_of_each(x):
     d = {}
     for v in x:
@@ -370,7 +380,7 @@ def closed_by_known_places(x):
             arrays_and_their_keys,
             keys_of_python_or_numpy,
         ),
-        *(counters, best_of_all, other_defaults, first_of_each, sets_with_operators),
+        *(counters, best_of_all, other_defaults, numbered, first_of_each, sets_with_operators),
         *(comprehensions, taken_in, sizes, taken_out, taken_from_the_ends, many_that_come_and_go),
         *(counters_that_lose_items, a_window_without_repeats),
         *(levels, counts, sums, visited, cells, by_default, keys_of_two_kinds, colliding),

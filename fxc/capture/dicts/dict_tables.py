@@ -91,7 +91,11 @@ class KeyedBuffer(Buffer):
 
     def is_readable(self) -> bool:
         """Whether there is a table here, of what has been stored before; else there will be."""
-        return self._room is not None or self.takes_in()
+        return self.has_table() or self.takes_in()
+
+    def has_table(self) -> bool:
+        """Whether there is a table here already."""
+        return self._room is not None
 
     def is_empty(self) -> bool:
         """Whether there is nothing in it for sure, nor anything that may be stored here."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter, OrderedDict, defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
+from types import FunctionType
 from typing import Any, TypeVar
 
 from fxc.ir.error_kinds import KEYS_OF_DATA
@@ -143,13 +144,12 @@ refuse_methods(Keyed, dict.fromkeys(("__iand__", "__isub__", "__ixor__"), "^"))
 class TracedDict(Keyed):
     """A dict, a Counter, or a defaultdict of numbers or lists."""
 
-    __slots__ = ("_default", "_label", "factory")
+    __slots__ = ("_label", "factory")
 
     def __init__(self, items: dict[object, object], label: str) -> None:
         super().__init__(type(items), label)
         self._label = label
         self.factory = factory_of(items) if isinstance(items, defaultdict) else None
-        self._default = None if self.factory is None else self.made_default()
         for key, x in items.items():
             self.table.append((self.table.as_key(key), x))
 
@@ -185,9 +185,12 @@ class TracedDict(Keyed):
         return table.at(number - 1)[1]
 
     def _made_by_a_read(self, key: object) -> Any:
-        if not self.table.takes_in((key, self._default)):
-            return self._default
-        return self._staged(made_by_a_read, self.table, key, self.made_default)
+        table = self.table
+        if not table.has_table():  # a default may ask the dict, as ``lambda: len(d)`` does
+            made = self.made_default()
+            table.store((key, made))
+            return made
+        return self._staged(made_by_a_read, table, key, self.made_default, type(self.factory))
 
     def get(self, key: object, default: object = None) -> Any:
         table = self.table
@@ -271,11 +274,18 @@ def any_order(items: object) -> Any:
 # ------------------------------------------------------------------ in Python, to be staged
 
 
-def made_by_a_read(items: KeyedBuffer, key: object, made_default: Callable[[], object]) -> Any:
+def made_by_a_read(
+    items: KeyedBuffer, key: object, made_default: Callable[[], object], factory: type
+) -> Any:
     slot, number = items.find(key)
     if number > 0:
         return items.at(number - 1)[1]
     value = made_default()
+    if not items.takes_in((key, value)):
+        return value
+    if factory is FunctionType:  # it may have stored others
+        slot, number = items.find(key)
+        demand(number == 0)
     number = items.put_key(slot, key)
     items.put_value(number - 1, (key, value))
     if items.is_crowded():
