@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from enum import Enum
 from typing import Any
 
@@ -13,6 +13,7 @@ from fxc.ir.types import PY_INT, ArrayType, ScalarType
 
 from ..arrays.elements import TracedVoid
 from ..arrays.traced_scalar import TracedScalar
+from ..numbers.python_numbers import to_python
 from ..numbers.traced_int import TracedInt
 from ..values.operands import Traced, array_of, operand, record
 from .structures import DEEPEST, fields_of, item_structure
@@ -122,6 +123,18 @@ def one_holds(flags: Sequence[object]) -> Any:
         else:
             found = record("logical_or", operand(found), operand(flag))
     return found
+
+
+def one_is(options: Sequence[Option], what: Callable[[Any], bool]) -> Any:
+    """Whether the option is one that ``what`` holds for, Python's bool."""
+    flags = [flag for flag, x in options if what(x)]
+    is_known = len(flags) in (0, len(options))
+    return bool(flags) if is_known else to_python(one_holds(flags))
+
+
+def is_instance(x: object, kinds: Any) -> bool:
+    """What ``isinstance`` gives of an option."""
+    return x._is_instance(kinds) if isinstance(x, Traced) else isinstance(x, kinds)
 
 
 def holds_not(flag: object) -> Any:

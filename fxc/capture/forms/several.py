@@ -39,11 +39,13 @@ from .options import (
     has_keys,
     has_truth,
     holds_not,
+    is_instance,
     is_named,
     is_of_one_type,
     is_record,
     may_be_numpys,
     one_holds,
+    one_is,
     options_in,
 )
 from .truths import flag_of, going_on
@@ -84,8 +86,7 @@ class Several(TakesUfuncs, Traced):
 
     def is_(self, constant: object) -> Any:
         """Whether it is this constant, Python's bool."""
-        flags = [flag for flag, x in self.options if x is constant]
-        return to_python(one_holds(flags)) if flags else False
+        return one_is(self.options, lambda x: x is constant)
 
     def only(self, what: Callable[[Any], bool]) -> Any:
         """The options that ``what`` holds for, as one value; it is checked here that it is one."""
@@ -157,8 +158,8 @@ class Several(TakesUfuncs, Traced):
     def _class(self) -> type:
         raise refuse(SEVERAL_KINDS, "type() of one of several things")
 
-    def _is_instance(self, kinds: object) -> bool:
-        raise refuse(SEVERAL_KINDS, "isinstance() of one of several things")
+    def _is_instance(self, kinds: Any) -> Any:
+        return one_is(self.options, lambda x: is_instance(x, kinds))
 
     def _number(self) -> Any:
         return self.only(is_of_one_type)

@@ -38,13 +38,20 @@ import ast
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from fxc.ir.later import import_later
+
 from .nodes import FUNCTIONS, all_names_in, door_call, name_of, own_statements, placed, walk
+
+# See Note [Rooms with one door].
+branches = import_later("fxc.capture.staging.patterns", "branches")
 
 _CHANGES = frozenset({"append", "clear", "extend", "insert", "pop", "remove"})
 
 
 def prepared(body: list[ast.stmt]) -> list[ast.stmt]:
-    """Statements of a function, with what loops change, and such loops, in these forms."""
+    """Statements of a function, with what loops change, and such loops, in these forms; with
+    branches in place of ``match``.
+    """
     _mark_grown(body)
     return [each for statement in body for each in _Loops().of(statement)]
 
@@ -58,6 +65,10 @@ class _Loops(ast.NodeTransformer):
         if isinstance(node, (ast.expr, *FUNCTIONS)):
             return node
         return super().visit(node)
+
+    def visit_Match(self, node: ast.Match) -> Any:
+        self.generic_visit(node)
+        return branches(node)
 
     def visit_For(self, node: ast.For) -> Any:
         self.generic_visit(node)
