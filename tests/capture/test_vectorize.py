@@ -12,6 +12,7 @@ from tests.compiling import check
 
 X = np.linspace(-2.0, 3.0, 24)
 N = np.arange(-6, 6)
+GRID = X.reshape(6, 4)
 
 
 def clipped(v: float, low: float = -1.0) -> float:
@@ -75,9 +76,18 @@ PROGRAMS: dict[str, tuple[Any, list[tuple[Any, ...]]]] = {
     "written meanwhile": (written_meanwhile, [(X, np.array(2.0)), (X[:5], np.array(1.0))]),
     "of nothing": (lambda x: CLIPPED(x), [(X[:0],), (X,)]),
     "calls are counted": (grown, [(X,), (X[:6],)]),
+    "other orders": (
+        lambda x: np.vectorize(parts)(x, 0.5),
+        [(x,) for x in (GRID.T, GRID[:, ::-1], GRID[::2, ::3], np.broadcast_to(X, (3, 24)))],
+    ),
+    "orders that differ": (
+        lambda x, y: tri(x, y),
+        [(GRID.T, X[:4]), (GRID, GRID.T.copy().T), (X.reshape(2, 3, 4).transpose(1, 2, 0), 0.5)],
+    ),
+    "as they are called": (grown, [(GRID.T,), (GRID[:, ::-1],)]),
     "a list": (lambda x: CLIPPED([x[0], 0.5, 2]), [(X,)]),
 }
-LEFT = {"calls are counted"}  # its list of the program's numbers of two kinds
+LEFT = {"calls are counted", "as they are called"}  # the list of the program's numbers of two kinds
 
 
 @pytest.mark.parametrize("name", PROGRAMS)

@@ -16,7 +16,7 @@ from fxc.ir.error_kinds import NUMPY_OPTION, SEVERAL_KINDS
 from fxc.ir.size_guards import guard
 from fxc.ir.symbols import Dim, product
 from fxc.ir.types import Type
-from fxc.ops.metas.layout import is_c_ordered
+from fxc.ops.metas.layout import iteration_order
 from fxc.ops.metas.shapes import broadcast_shapes
 
 from ..arrays import creation, shaping
@@ -67,19 +67,25 @@ def _over_all(door: StatementDoor, self: object, func: Each, args: Sequence[obje
     if not all(x.dtype.char in _KINDS for x in arrays) or not all(x.char in _KINDS for x in dtypes):
         raise refuse(NUMPY_OPTION, "np.vectorize of anything but numbers")
     shape = broadcast_shapes(*(x._type.shape for x in arrays))
-    items = Counted(product(shape), _item_of(arrays, shape), once=True)
+    # The function may write to the arrays, of which NumPy has made objects before.
+    copies = [x.copy(order="K") if x.ndim else x for x in arrays]
+    order = iteration_order(len(shape), [x._type for x in copies])
+    items = Counted(product(shape), _item_of(copies, shape, order), once=True)
 
     def each(item: tuple[object, ...]) -> list[Any]:
         return _results(func(*item), len(dtypes))
 
+    sizes = shaping.wrap_dims(tuple(shape[axis] for axis in order))
     if guard(items.count, ">", 0):
         _, kinds = recorded(current(), lambda: list(map(_type_of, each(items.item(0)))))
-        made = [creation.empty((shaping.wrap_dims((items.count,))), kind.dtype) for kind in kinds]
-        door.staged(_filled)(items, each, made)
+        made = [creation.empty(sizes, kind.dtype) for kind in kinds]
+        door.staged(_filled)(items, each, [x.reshape(-1) for x in made])
     else:
-        made = [creation.empty((0,), dtype) for dtype in dtypes]
-    sizes = shaping.wrap_dims(shape)
-    found = [_of_dtype(x, to).reshape(sizes) for x, to in zip(made, dtypes, strict=True)]
+        made = [creation.empty(sizes, dtype) for dtype in dtypes]
+    found = [_of_dtype(x, to) for x, to in zip(made, dtypes, strict=True)]
+    if list(order) != sorted(order):
+        back = [order.index(axis) for axis in range(len(order))]
+        found = [x.transpose(back).copy(order="K") for x in found]
     return found[0] if len(found) == 1 else tuple(found)
 
 
@@ -106,13 +112,13 @@ def _type_of(x: object) -> Type:
     return kind
 
 
-def _item_of(arrays: Sequence[TracedArray], shape: tuple[Dim, ...]) -> Item:
+def _item_of(arrays: Sequence[TracedArray], shape: tuple[Dim, ...], order: Sequence[int]) -> Item:
     """What gives the elements at a place among all, in the order in which NumPy takes them."""
-    if not all(x.ndim < 2 or is_c_ordered(x._type) for x in arrays):
-        raise refuse(NUMPY_OPTION, "np.vectorize of arrays that are not in C order")
     sizes = shaping.wrap_dims(shape)
-    # The function may write to the arrays, of which NumPy has made objects before.
-    rows = [shaping.broadcast_to(x.copy(), sizes).reshape(-1) if x.ndim else None for x in arrays]
+    rows = [
+        shaping.broadcast_to(x, sizes).transpose(order).reshape(-1) if x.ndim else None
+        for x in arrays
+    ]
     numbers = [x.item() if row is None else None for x, row in zip(arrays, rows, strict=True)]
 
     def item(k: object) -> tuple[object, ...]:
