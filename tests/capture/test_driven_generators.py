@@ -174,7 +174,93 @@ def of_itertools(x):
     return total, list(low), list(rest), list(starmap(lambda a, b: a * b, zip(x, x[1:])))
 
 
+def left_early(x):
+    total, i = 0.0, -1
+    for i in above(x, 0.5):
+        total += x[i]
+        if i > 3:
+            break
+    return total, i
+
+
+def left_by_return(x):
+    for k, i in enumerate(peaks(x)):
+        if x[i] > 0.95:
+            return k, float(x[i])
+        if k > 7:
+            return None
+    return "none"
+
+
+def left_or_not(x):
+    count = 0
+    for i in stopped(x):
+        if x[i] > 0.97:
+            break
+        if x[i] < 0.6:
+            continue
+        count += 1
+    else:
+        count = -count
+        for i in range(3):
+            count *= 2
+            if i == count:
+                break
+    return count
+
+
+def left_inside_of_loops(x):
+    out = np.zeros(6)
+    for k in range(6):
+        for i in above(x, 0.1 * k):
+            for j in beside(x, i):
+                if x[j] > 0.8:
+                    break
+                out[k] += x[j]
+            else:
+                continue
+            if out[k] > 2:
+                break
+    return out
+
+
+def found_in_loops(x, least=0.9):
+    for i in peaks(x):
+        for j in range(i):
+            if x[j] > least:
+                return i, j
+    else:
+        return len(x)
+
+
+def left_by_others(x):
+    total = 0
+    for i in on_both_sides(x):
+        if i > 20:
+            break
+        total += i
+    found = [found_in_loops(x[k:]) for k in (0, len(x) // 2)]
+    return total, found[0], found_in_loops(x[1:], 0.99), halved(x)
+
+
+def endless(v):
+    while True:
+        v = 0.5 * (v + 2 / v)
+        yield v
+
+
+def halved(x):
+    last = 0.0
+    for v in endless(x[0] + 1):
+        if abs(v - last) < 1e-9:
+            break
+        last = v
+    return last
+
+
 WHOLE = (
+    *(left_early, left_by_return, left_or_not, left_inside_of_loops, found_in_loops),
+    left_by_others,
     *(listed, folded, comprehended, in_a_loop, by_number, in_a_loop_inside, of_whiles),
     *(from_others, by_turns, used_up, of_methods, so_far, of_itertools),
 )
@@ -212,11 +298,25 @@ def running_out(x):
     next(iter(()))
 
 
-def left_early(x):
-    for i in above(x, 0.5):
+def asked_again(x):
+    steps, n = above(x, 0.5), 0
+    for i in steps:
+        n += i
         if i > 3:
             break
-    return i
+    for i in steps:
+        n += 2 * i
+    return n, list(steps)
+
+
+def asked_again_by_a_holder(x):
+    held = {"steps": above(x, 0.5)}
+    steps, n = (lambda: held["steps"]), 0
+    for i in steps():
+        n += i
+        if i > 3:
+            break
+    return n, [*zip(held["steps"], x)], list(steps())
 
 
 def asked_in_between(x):
@@ -247,7 +347,7 @@ def caught(x):
 
 
 LEFT_TO_PYTHON = (
-    *(left_early, asked_in_between, with_functions, never_bound, caught),
+    *(asked_again, asked_again_by_a_holder, asked_in_between, with_functions, never_bound, caught),
     *(lambda x: list(sent_to(x)), lambda x: (list(in_a_handler(x)), x[0])),
 )
 

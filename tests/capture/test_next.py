@@ -60,7 +60,24 @@ def known(x):
     return x * first, next((k for k in (3, 5) if k > 7), 1), next((v * 2 for v in x), 0.0)
 
 
-PROGRAMS = (place, part, pair, from_each, row, default_of_the_data, handled, of_few, known)
+def of_filters(x):
+    first = next(filter(lambda v: v > 1, x), None)
+    numbers = filter(lambda i: x[i] < -0.5, range(len(x)))
+    return first, next(numbers, -1), next(filter(None, x > 1), False), next(filter(bool, x))
+
+
+PROGRAMS = (
+    of_filters,
+    place,
+    part,
+    pair,
+    from_each,
+    row,
+    default_of_the_data,
+    handled,
+    of_few,
+    known,
+)
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.__name__)
@@ -117,3 +134,13 @@ def test_a_view_is_found_and_written() -> None:
         x = np.random.default_rng(1).normal(size=(size, 3))
         for given in (x, np.zeros((size, 3))):
             assert difference(run(write, (given.copy(),)), run(compiled, (given.copy(),))) == ""
+
+
+@pytest.mark.filterwarnings("ignore::fxc.CaptureWarning")
+def test_what_follows_the_first_item_of_a_filter_is_left_to_python() -> None:
+    def program(x):
+        found = filter(lambda v: v > 0.3, x)
+        return next(found), next(found, None), list(found)
+
+    x = np.random.default_rng(2).normal(size=30)
+    assert difference(run(program, (x,)), run(fxc.compile(program), (x,))) == ""

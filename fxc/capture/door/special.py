@@ -34,7 +34,7 @@ from ..session.locations import OURS, Ignoring
 from ..session.refusing import refusal, refuse
 from ..staging.continuations import note_run
 from ..statements.choices import chosen
-from ..statements.comprehensions import itself
+from ..statements.comprehensions import is_filtered, itself
 from ..statements.iterators import (
     accumulated,
     backwards,
@@ -88,6 +88,7 @@ from .shows import show_print, show_warning
 
 # See Note [Rooms with one door].
 vectorized = import_later("fxc.capture.numpy_api.vectorized", "vectorized")
+fold = import_later("fxc.capture.statements.folds", "fold")
 element_iterator = import_later("fxc.capture.statements.element_iterators", "element_iterator")
 
 
@@ -234,6 +235,12 @@ def _reduced(
     return so_far
 
 
+def _next(door: PlainCalls, iterator: Any, *default: object) -> Any:
+    if is_filtered(iterator):
+        return fold(door, next, False, iterator.for_next(), *default)
+    return next(door.iterable(iterator), *default)
+
+
 def _filter(door: PlainCalls, test: object, x: object) -> Any:
     (items,) = run_over(door, (x,))
     return door.made(filtering(itself if test is None else partial(door.call, test), items))
@@ -286,7 +293,7 @@ SPECIAL: dict[Any, Callable[..., Any]] = {
     frozenset: lambda door, *args: frozen(*door.runnables(args)) if args else frozenset(),
     **{kind: text_of(kind) for kind in (str, repr, ascii, format)},
     iter: iterator_of,
-    next: lambda door, iterator, *default: next(door.iterable(iterator), *default),
+    next: _next,
     range: lambda door, *args: range_of(*args),
     enumerate: _enumerate,
     zip: lambda door, *args, **kwargs: door.made(zipped(*run_over(door, args), **kwargs)),

@@ -24,7 +24,7 @@ from ..session.refusing import refusal
 from ..session.session import Session
 from ..staging.continuations import asked
 from ..staging.nodes import DOOR
-from ..staging.staging import StagedCode, stage
+from ..staging.staging import Driven, StagedCode, stage
 from ..values.late import Late
 from ..values.maybe_set import contents_of
 from ..values.objects import MISSING, Args, Kwargs, class_attribute, has_owner
@@ -80,12 +80,13 @@ class Staged(Stores):
         self.staged_functions[f] = made
         return made
 
-    def driving(self, f: FunctionType, took: Callable[[object], object]) -> Any:
-        """A generator of the program as a function that hands to ``took`` what it yields; None if
-        it cannot be one. See Note [Generators that are driven].
+    def driving(self, f: FunctionType, took: Callable[[object], object], leaves: bool) -> Any:
+        """A generator of the program as a function that hands to ``took`` what it yields, which may
+        say that it ``leaves``; None if it cannot be one. See Note [Generators that are driven].
         """
         whole = asked(self.session.requests, f.__code__.co_filename)
-        staged = None if self.is_made_inside(f) else stage(f, whole, driven=True)
+        how = Driven.LEFT if leaves else Driven.TO_ITS_END
+        staged = None if self.is_made_inside(f) else stage(f, whole, how)
         if staged is None:
             return None
         scope, known = Scope(self, f), self.staged(f)

@@ -31,7 +31,7 @@ class StatementDoor(Protocol):
     def staged(self, f: Any) -> Any:
         """The staged form of a Python function."""
 
-    def driving(self, f: Any, took: Any) -> Any:
+    def driving(self, f: Any, took: Any, leaves: bool) -> Any:
         """A generator as a function that hands to ``took`` what it yields, or None."""
 
     def special(self, owner: object, name: str, *args: object, **kwargs: object) -> Any:

@@ -21,6 +21,7 @@ import re
 import warnings
 import weakref
 from collections.abc import Iterable
+from enum import IntEnum
 from types import CodeType, FunctionType
 from typing import Any
 
@@ -54,7 +55,11 @@ class StagedCode:
     inner: frozenset[CodeType]
 
 
-_AS_DRIVEN = 0, How.DRIVEN  # no loop stands there
+class Driven(IntEnum):
+    """How a generator is driven; as lines, at which no loop stands."""
+
+    TO_ITS_END = 0
+    LEFT = -1
 
 
 class _NoSource(Exception):
@@ -65,10 +70,10 @@ _staged: weakref.WeakKeyDictionary[CodeType, dict[Asked, StagedCode]] = weakref.
 
 
 def stage(
-    function: FunctionType, asked: Asked = frozenset(), *, driven: bool = False
+    function: FunctionType, asked: Asked = frozenset(), driven: Driven | None = None
 ) -> StagedCode | None:
     """The rewritten code of a function; None if there is no source, or if it is a generator to be
-    ``driven`` that cannot be, see Note [Generators that are driven].
+    ``driven``, and perhaps left, that cannot be: see Note [Generators that are driven].
 
     Branches are written otherwise where it is asked, see Note [What follows a branch].
 
@@ -78,7 +83,7 @@ def stage(
     if asked:
         first, last = code.co_firstlineno, max(map(_last_line, codes_in(code)))
         asked = frozenset(each for each in asked if first <= each[0] <= last)
-    asked |= {_AS_DRIVEN} if driven else set()
+    asked |= {(driven, How.DRIVEN)} if driven is not None else set()
     known = _staged.get(code, {}).get(asked)
     if known is not None and known.code.co_filename == code.co_filename:  # equal codes may differ
         return known
@@ -90,7 +95,7 @@ def stage(
         )
     try:
         node = _source_node(function)
-        if driven and not hand_out(node):
+        if driven is not None and not hand_out(node, driven is Driven.LEFT):
             return None
         if asked:
             rewrite(node, asked)

@@ -11,7 +11,7 @@ import numpy as np
 from fxc.ir.error_kinds import ITERATOR, TOO_LARGE
 from fxc.ir.errors import CaptureError
 from fxc.ir.later import import_later
-from fxc.ir.records import frozen
+from fxc.ir.records import frozen, replace
 from fxc.ir.size_functions import hint
 from fxc.ir.size_guards import guard
 from fxc.ir.symbols import Dim, counted_in
@@ -67,7 +67,19 @@ class Filtered(Traced):
 
     def __init__(self, items: Items, test: Each) -> None:
         self._test = test
-        self.made = Comprehension(items, self._over, itself, test)
+        self._made: Comprehension | None = Comprehension(items, self._over, itself, test)
+
+    @property
+    def made(self) -> Comprehension:
+        """The comprehension that it is, as long as nothing was asked of it."""
+        if self._made is None:
+            raise refuse(ITERATOR, "a filter over arrays or ranges, behind next() of it,")
+        return self._made
+
+    def for_next(self) -> Comprehension:
+        """The comprehension whose first item is the next one; the others are not known then."""
+        made, self._made = replace(self.made, is_lazy=True), None
+        return made
 
     def _over(self, items: Iterable[object]) -> list[object]:
         return [item for item in items if self._test(item)]
@@ -76,11 +88,12 @@ class Filtered(Traced):
         """One item after the other: what is done with one may decide on the next."""
         return (item for item in self.made.items if self._test(item))
 
-    def __next__(self) -> Any:
-        raise refuse(ITERATOR, "next() of a filter over arrays or ranges")
-
     def _holds(self) -> Iterable[Any]:
-        return (self.made.items, self.made.test)
+        return () if self._made is None else (self._made.items, self._made.test)
+
+
+def is_filtered(x: object) -> bool:
+    return type(x) is Filtered
 
 
 def filtered(door: StatementDoor, made: Comprehension) -> Any:

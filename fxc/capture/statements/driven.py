@@ -27,16 +27,16 @@ class Numbered(enumerate[Any]):
     given: tuple[Iterable[object], Any]
 
 
-def driven(door: StatementDoor, items: Any, took: _Took) -> None:
-    """``for item in items: took(item)``."""
+def driven(door: StatementDoor, items: Any, took: _Took, leaves: bool = False) -> None:
+    """``for item in items: took(item)``; or until that holds, if it is one that ``leaves``."""
     if type(items) is Numbered:
-        door.staged(_numbered)(*items.given, partial(driven, door), took)
+        door.staged(_numbered)(*items.given, partial(driven, door, leaves=leaves), took)
         return
     known = current().generators
     made = known.get(items) if is_new(current(), items) else None
-    function = None if made is None else door.driving(made[0], took)
+    function = None if made is None else door.driving(made[0], took, leaves)
     if made is None or function is None:
-        door.staged(_each)(items, took)
+        door.staged(_each_until if leaves else _each)(items, took)
         return
     items.close()  # behind the loop it has no items
     known[items] = None
@@ -44,7 +44,8 @@ def driven(door: StatementDoor, items: Any, took: _Took) -> None:
         door.call(function, *made[1], **made[2])
     except StopIteration:  # which Python makes another exception of
         raise refuse(ITERATOR, "StopIteration in a generator") from None
-    del known[items]
+    if not leaves:  # else nobody knows what it would give next
+        del known[items]
 
 
 def taken_up(door: StatementDoor, items: Any, each: Any = None, test: Any = None) -> Any:
@@ -64,15 +65,21 @@ def _each(items: Iterable[object], took: _Took) -> None:
         took(item)
 
 
+def _each_until(items: Iterable[object], took: _Took) -> None:
+    for item in items:
+        if took(item):
+            break
+
+
 def _numbered(
     items: object, start: Any, drive: Callable[[object, _Took], object], took: _Took
 ) -> None:
     count = start
 
-    def took_one(item: object) -> None:
+    def took_one(item: object) -> object:
         nonlocal count
         count += 1
-        took((count - 1, item))
+        return took((count - 1, item))
 
     drive(items, took_one)
 
