@@ -5,6 +5,7 @@ Fourier transform, their size says how deep: another size is another program, an
 constants. As symbols they would serve the one size alone, and take twice as long to compile.
 Where nothing but elements of arrays says how deep, there is no end to it: in each call all that is
 known of the arguments is what was known in the one before, and both arms of a branch are captured.
+So there is none where each arm makes a call, as of a search by halves.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from ..session.session import MOST_UNROLLED, Session
 from ..values.operands import TracedValue
 
 _MOST_ALIKE = 8  # calls inside one another of which the same is known
+_MOST_IN_BRANCHES = 64  # calls in all: of two in the arms of each branch there is soon no end
 
 
 @frozen
@@ -47,6 +49,7 @@ class Recursion:
     def __init__(self, session: Session) -> None:
         self._session = session
         self._begun: dict[CodeType, list[_Begun]] = {}
+        self._in_branches = 0
 
     def begins(self, code: CodeType, args: Sequence[object]) -> None:
         """A call, which then has to end; refuse it if the function calls itself and that comes to
@@ -72,7 +75,9 @@ class Recursion:
                 "in all, is not captured; use a loop",
             )
         alike = sum(each.known == call.known for each in begun)
-        if alike >= _MOST_ALIKE and call.branches > outermost.branches:
+        in_branch = call.branches > outermost.branches
+        self._in_branches += in_branch
+        if in_branch and (alike >= _MOST_ALIKE or self._in_branches > _MOST_IN_BRANCHES):
             raise refusal(
                 TOO_LARGE,
                 "a function that calls itself as deep as the elements of arrays say is not "
