@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable
+from enum import Enum, IntEnum
 from typing import Any
 
 import numpy as np
@@ -345,6 +346,62 @@ def known_texts(x):
     return counts, total, {k: len(v) for k, v in lists.items()}, "none" in kinds, largest
 
 
+class Kind(Enum):
+    LOW = "low"
+    HIGH = "high"
+
+
+class Level(IntEnum):
+    LOW = 0
+    HIGH = 1
+
+
+Other = Enum("Kind", "LOW HIGH")  # its members have the names of others
+
+
+def members_as_keys(x):
+    counts, sums = dict.fromkeys(Kind, 0), {Level.LOW: 0.0, Level.HIGH: 0}
+    both = {Kind.LOW: 0, Other.LOW: 10}
+    for v in x:
+        counts[Kind.LOW if v < 0 else Kind.HIGH] += 1
+        if v < 0.2:
+            sums[Level.LOW] += v
+            both[Kind.LOW] += 1
+        else:
+            sums[1] += 1
+            both[Other.LOW] -= 1
+    return counts, sums, both
+
+
+def new_members_as_keys(x):
+    last = {}
+    for i, v in enumerate(x):
+        if v < -0.5:
+            last[Kind.LOW] = i
+        elif v > 0.5:
+            last[Kind.HIGH] = v
+    return last, Kind.LOW in last
+
+
+def members_of_two_enums_as_keys(x):
+    seen, lists = {}, defaultdict(list)
+    for i, v in enumerate(x):
+        kind = Kind.LOW if v < 0 else Other.HIGH
+        seen[kind, i % 2] = seen.get((kind, i % 2), 0) + 1
+        lists[kind].append(i)
+    return seen, dict(lists), max(seen, key=lambda k: seen[k])
+
+
+def new_texts_in_any_order(x):
+    last = {}
+    for i, v in enumerate(x):
+        if v < -0.5:
+            last["low"] = i
+        elif v > 0.5:
+            last["high"] = i
+    return last, len(last)
+
+
 def new_keys_in_branches(x):
     log, numbers, seen = defaultdict(list), OrderedDict(), set()
     for i, v in enumerate(x):
@@ -374,6 +431,8 @@ def closed_by_known_places(x):
     "fn",
     [
         *(known_texts, new_keys_in_branches, closed_by_known_places),
+        *(members_as_keys, new_members_as_keys, members_of_two_enums_as_keys),
+        new_texts_in_any_order,
         *(
             read_before_they_are_stored,
             lists_of_places,

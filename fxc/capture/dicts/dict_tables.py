@@ -31,7 +31,7 @@ from ..regions.structured import Statement
 from ..session.refusing import How, Request, Respecialise, refusal, refuse
 from ..session.session import current
 from ..values.operands import Traced, operand, settled, variable_of, wrap
-from .unknown_keys import is_int, is_text
+from .unknown_keys import is_int, is_name, is_text
 
 # Note [Dicts of the graph]
 # A dict or a set of the program into which a key goes that is known at run time only, an int, a
@@ -142,7 +142,8 @@ class KeyedBuffer(Buffer):
         if not is_key(key):
             raise refusal(
                 KEYS_OF_DATA,
-                "a key of a dict of the graph is an int, a character or a tuple of these; use them",
+                "a key of a dict of the graph is an int, a text, a member of an enum, or a tuple "
+                "of these; use them",
             )
         return [_plain_int(self.as_key(x)) for x in _parts(key)]
 
@@ -275,8 +276,10 @@ class KeyedBuffer(Buffer):
 
 
 def is_key(key: object) -> bool:
-    """Whether a key is an int, a character, one text or another, or a tuple of these."""
-    return all(is_int(x) or is_char(x) or is_text(x) for x in _parts(key))
+    """Whether a key is an int, a character, one text or member of an enum or another, or a tuple of
+    these.
+    """
+    return all(is_int(x) or is_char(x) or is_name(x) for x in _parts(key))
 
 
 def _parts(key: object) -> tuple[object, ...]:
@@ -293,13 +296,13 @@ def _shape_of(key: object) -> Any:
     """As ``key_shape``."""
     if type(key) is tuple:
         return tuple(map(_shape_of, key))
-    return "text" if is_text(key) else isinstance(key, Char)
+    return "text" if is_name(key) else isinstance(key, Char)
 
 
 def _plain_int(x: Any) -> Any:
-    """An int of Python's or NumPy's, or what stands for a text, as an int of Python's."""
+    """An int of Python's or NumPy's, or what stands for a name, as an int of Python's."""
     x = x.code if isinstance(x, Char) else x
-    if is_text(x):
+    if is_name(x):
         number = current().door.dicts.number_of_text
         x = united([(flag, number(text)) for flag, text in options_in(x)])
     x = scalar_of_int(x)

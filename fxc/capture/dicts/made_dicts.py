@@ -127,11 +127,11 @@ class MadeDicts:
             return items
         place, session = user_location(), current()
         label = _label(place)
-        if type(items) is dict and How.OPEN in session.asked(label):
-            return OpenDict(items)
         if session.wants(label) and _may_be(items):
             session.retries |= {Request(label, How.BY_PYTHON)}
             return (TracedSet if type(items) is set else TracedDict)(items, label)
+        if type(items) is dict and How.OPEN in session.asked(label):
+            items = OpenDict(items)
         self._made[id(items)] = place, items
         return items
 
@@ -167,4 +167,4 @@ def _counts(items: object) -> bool:
 
 
 def _may_be(items: Any) -> bool:
-    return all(is_key(key) for key in items)
+    return all(is_key(key) for key in (dict.keys(items) if isinstance(items, dict) else items))

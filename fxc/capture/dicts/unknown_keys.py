@@ -45,6 +45,11 @@ def is_text(x: object) -> bool:
     return type(x) is str or (type(x) is Several and x.is_text)
 
 
+def is_name(x: object) -> bool:
+    """Whether this is a text or a member of an enum, or one of several."""
+    return all(x is not None and is_named(x) for x in things_in(x))
+
+
 def is_int(x: object) -> bool:
     if type(x) is int:
         return True

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from ast import literal_eval
 from collections import Counter
 from collections.abc import Collection, Iterable
 from types import CellType, FunctionType
@@ -18,11 +17,11 @@ from ..session.session import label_of
 from .attributes import Attributes
 from .creations import Creations
 from .outer import Outer
-from .places import Attribute, Item, OuterPlace, Place, Rebound
+from .places import Attribute, Item, OuterPlace, Place, Rebound, key_of_text
 
 _MOST_CHANGES = 8  # of a list in one attempt
 # The last step of a text: an attribute or an item.
-_STEP = r"(.+?)(?:\.(\w+)|\[('(?:[^'\\]|\\.)*'|-?\d+)\])"
+_STEP = r"(.+?)(?:\.(\w+)|\[('(?:[^'\\]|\\.)*'|-?\d+|[^\W\d][\w.<> ()]*)\])"
 
 
 class Places(Creations):
@@ -79,7 +78,7 @@ class Places(Creations):
         owner = self._owner_of(found[1]) if found is not None else None
         if found is None or owner is None:
             return None, None
-        return owner, found[2].encode() if found[2] is not None else literal_eval(found[3])
+        return owner, found[2].encode() if found[2] is not None else key_of_text(found[3])
 
     def _part(self, owner: object, key: object) -> Attribute | Item | None:
         if owner is None:

@@ -5,14 +5,18 @@ See Note [Assigned places].
 
 from __future__ import annotations
 
+from ast import literal_eval
 from collections import OrderedDict
+from enum import Enum
 from types import CellType
 from typing import Any
+from weakref import WeakValueDictionary
 
 from fxc.ir.error_kinds import KEYS_BY_CONDITION
 from fxc.ir.records import frozen
 
 from ..dicts.made_dicts import OpenDict
+from ..forms.options import is_named
 from ..outside.dicts import ExternalDict
 from ..outside.lists import ExternalList
 from ..session.refusing import refuse
@@ -45,7 +49,23 @@ from .outer import Outer
 # where one is *ahead* of another: it is there for sure wherever the other one is assigned, as
 # ``self.converged = True`` before ``self.count = i`` in one arm (``Places.is_ahead``).
 
-_KEYS = (str, int)
+_members: WeakValueDictionary[str, Enum] = WeakValueDictionary()  # by their texts
+
+
+def _text_of_key(key: object) -> str | None:
+    """A text for a constant that is a key; None for another key."""
+    if not (isinstance(key, Enum) and is_named(key)):
+        return repr(key) if type(key) in (str, int) else None
+    text = stem = f"{type(key).__qualname__}.{key.name}"
+    count = 1
+    while _members.setdefault(text, key) is not key:
+        text, count = f"{stem} ({count})", count + 1
+    return text
+
+
+def key_of_text(text: str) -> Any:
+    """The key that has a text."""
+    return _members[text] if text in _members else literal_eval(text)
 
 
 class _Part:
@@ -132,7 +152,11 @@ class Item(_Part):
     @property
     def text(self) -> str | None:
         owner = self.door.places.text_of(self.owner)
-        return None if owner is None or type(self.key) not in _KEYS else f"{owner}[{self.key!r}]"
+        key = self.key
+        if isinstance(key, Enum) and isinstance(key, int | str) and self.flag is True:
+            key = key.value  # the same item, whose key stays as it is
+        key = _text_of_key(key)
+        return None if owner is None or key is None else f"{owner}[{key}]"
 
     @property
     def part(self) -> Any:

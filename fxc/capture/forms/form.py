@@ -183,8 +183,8 @@ def key_shape(form: Form) -> object:
     """What tells keys apart that are never equal: texts, characters, ints, and tuples of these."""
     match form:
         case Union(options):
-            is_text = all(isinstance(x, Constant) and type(x.value) is str for x in options)
-            return "text" if is_text else form
+            names = (isinstance(x, Constant) and x.value is not None for x in options)
+            return "text" if all(names) else form
         case Items(structure, items):
             return True if structure.is_traced else tuple(map(key_shape, items))
         case Number() | MixedNumber() | Array() | Constant():

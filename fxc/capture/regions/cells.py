@@ -29,7 +29,7 @@ class Cells:
     """
 
     def __init__(self, door: StatementDoor, rebound: object, loop: Any = None) -> None:
-        self._places = door.places
+        self._places, self._dicts = door.places, door.dicts
         self._loop = loop
         self._cells = door.places.carried(rebound)
         self._session, self._region = door.session, door.session.region
@@ -138,6 +138,8 @@ class Cells:
         if swapped or (doubtful and not self._places.is_ahead(one, other)):
             if late:
                 self._loop.needs_first()
+            else:
+                self._dicts.ask(self._cells[one].base)  # a dict of the graph has any order
             raise unordered()
 
     def _check_last(self, text: str, found: Sequence[str]) -> None:
@@ -149,6 +151,7 @@ class Cells:
             if each.base is place.base and (other in found or self._places.is_ahead(text, other))
         }
         if not known.issuperset(place.names_behind()):
+            self._dicts.ask(place.base)
             raise unordered()
 
 
