@@ -187,6 +187,121 @@ def test_stores_to_attributes(function, dynamic):
     compare(on_sim(function), dynamic=dynamic)
 
 
+class Counts:
+    calls, best, last = 0, None, 0.5
+
+    def __init__(self, k):
+        self.k = k
+
+    def scaled(self, v):
+        Counts.calls += 1
+        return self.k * v
+
+    def twice(self, v):
+        type(self).calls += 2
+        return self.scaled(v)
+
+    @classmethod
+    def counted(cls, by):
+        cls.calls += by
+        return cls.calls
+
+
+class Inherits(Counts):
+    own = 3
+
+
+def counts_calls(x):
+    Counts.calls += 1
+    Counts.last = x * Counts.calls
+    Counts.last += 1
+    return Counts.last, Inherits.calls
+
+
+def counts_in_a_loop(x):
+    made, total, Counts.best = Counts(2.0), 0.0, None
+    for v in x:
+        total += made.scaled(v) + made.twice(v)
+        if Counts.best is None or v < Counts.best:
+            Counts.best = v
+    return total, Counts.counted(3), getattr(Counts, "best")  # noqa: B009
+
+
+def counts_by_condition(x):
+    before = Counts.calls
+    if x[0] > 0:
+        setattr(Counts, "calls", Counts.calls + int(x.sum()))  # noqa: B010
+    return before, Counts.calls
+
+
+def counts_and_raises(x):
+    Counts.calls += 1
+    raise ValueError(Counts.calls)
+
+
+def counts_and_asks_an_object(x):
+    Counts.calls += 1
+    return Counts(1.0).calls, Inherits(x).calls
+
+
+def asks_an_object_and_counts(x):
+    made = Inherits(x)
+    before = made.calls
+    Counts.calls += 1
+    return before, made.calls, Inherits.calls
+
+
+def counts_for_a_class_that_inherits(x):
+    Inherits.calls = Counts.calls + 2
+    return Inherits.calls, Counts.calls
+
+
+def stores_a_function(x):
+    Counts.best = lambda self: self.k
+    return Counts(x).best()
+
+
+def asks_for_all(x):
+    Counts.calls += 1
+    return Counts.__dict__["calls"]
+
+
+def takes_away(x):
+    Counts.calls = 7
+    del Counts.calls
+    return hasattr(Counts, "calls")
+
+
+@pytest.mark.filterwarnings("ignore::fxc.CaptureWarning")
+@pytest.mark.parametrize(
+    ("function", "is_whole"),
+    [
+        *((each, True) for each in (counts_calls, counts_in_a_loop, counts_by_condition)),
+        *((each, False) for each in (counts_and_raises, counts_and_asks_an_object)),
+        *((each, False) for each in (asks_an_object_and_counts, stores_a_function, asks_for_all)),
+        *((each, False) for each in (counts_for_a_class_that_inherits, takes_away)),
+    ],
+    ids=lambda each: getattr(each, "__name__", ""),
+)
+def test_stores_to_classes(function, is_whole):
+    def outcomes(called):
+        Counts.calls, Counts.best, Counts.last = 0, None, 0.5
+        if "calls" in vars(Inherits):
+            del Inherits.calls
+        for n in (6, 30, 7):
+            found = run(called, (np.arange(1.0, n),))
+            last = found.result[0] is Counts.last if type(found.result) is tuple else None
+            calls = vars(Counts).get("calls", 0)
+            yield found, (calls, Counts.last, last)
+            Counts.calls = calls + n
+
+    compiled = fxc.compile(function)
+    for mine, plain in zip([*outcomes(compiled)], [*outcomes(function)], strict=True):
+        assert not difference(plain[0], mine[0])
+        assert repr(plain[1]) == repr(mine[1])
+    assert not is_whole or compiled.cache_info().eager_calls == 0
+
+
 def test_a_counter_compiles_once():
     info = compare(on_sim(Sim.step, 20))
     assert (info.variants, info.native_calls) == (1, 20)
@@ -612,7 +727,7 @@ def in_a_loop(sim, x):
 
 
 def to_the_class(sim, x):
-    Sim.scale = 3.0
+    Sim.other = 3.0
     return x
 
 
@@ -704,7 +819,7 @@ def key_of_objects(table, x):
     [
         (in_a_branch, (Sim(),), "a change to a Sim in a branch or loop"),
         (in_a_loop, (Sim(),), "a change to a list in a branch or loop"),
-        (to_the_class, (Sim(),), "an assignment to .scale of a Sim cannot be captured"),
+        (to_the_class, (Sim(),), "an assignment to .other of a Sim cannot be captured"),
         (deletes_in_the_namespace, (Sim(),), "'del' of an item of sim.__dict__ cannot be captured"),
         (key_of_objects, ({},), "table has a key of type object"),
         (lambda d, x: d.insert(0, x), (collections.deque(),), "insert of a deque from outside"),

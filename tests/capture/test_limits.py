@@ -119,8 +119,8 @@ class Watched:
 
 
 def stored_to_a_class(x):
-    Watched.limit = 2.0
-    return x * Watched.limit
+    Watched.limit = lambda self: 2.0
+    return x * Watched().limit()
 
 
 class Wrapped:

@@ -413,7 +413,7 @@ REFUSED = [
     (lambda x, i: next(i), (array(3), iter([1])), "iterating over a list_iterator from outside"),
     (lambda x, o: o + x, (array(3), Operators()), "a bytearray from outside cannot be captured"),
     (lambda x, o: o.u * x, (array(3), Lazy()), "a bytearray from outside cannot be captured"),
-    (lambda x: setattr(Model, "gain", 1), (array(3),), "an assignment to .gain of a Model"),
+    (lambda x: setattr(Model, "loss", 1), (array(3),), "an assignment to .loss of a Model"),
     (tries, (array(3),), "a handler for a TypeError of an operation that is being captured"),
     (deep, (array(3), 2000), "a recursion this deep cannot be captured; use a loop"),
     (generates, (array(3),), "generates is a generator or a coroutine and cannot be captured"),

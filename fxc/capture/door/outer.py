@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from types import CellType, FunctionType
 from typing import Any
 
@@ -18,9 +18,11 @@ CONTENTS = "cell_contents"
 
 @frozen
 class Outer:
-    """A global variable, which a namespace holds, or one of a function around one, in its cell."""
+    """A global variable, which a namespace holds, one of a function around one, in its cell, or an
+    attribute of a class that is changed.
+    """
 
-    holder: dict[str, Any] | CellType
+    holder: dict[str, Any] | CellType | type
     name: str
 
     @staticmethod
@@ -36,7 +38,23 @@ class Outer:
     @property
     def part(self) -> str:
         """The key or the attribute under which its holder has it."""
-        return self.name if self.is_global else CONTENTS
+        return CONTENTS if isinstance(self.holder, CellType) else self.name
+
+    @property
+    def stem(self) -> str:
+        """What guard programs call its holder."""
+        return "cell" if isinstance(self.holder, CellType) else "globals"
+
+    @property
+    def expression(self) -> str:
+        """What gets it from its holder."""
+        return f"[{self.name!r}]" if self.is_global else f".{self.part}"
+
+    @property
+    def label(self) -> str:
+        """What it is called in messages, and where it may vary."""
+        owner = f"{self.holder.__name__}." if isinstance(self.holder, type) else ""
+        return f"{owner}{self.name}"
 
     @property
     def key(self) -> tuple[int, str]:
@@ -47,12 +65,16 @@ class Outer:
         """What it is called, if no other one is called so."""
         if isinstance(self.holder, dict):
             return f"{self.name} of {self.holder.get('__name__')}"
+        if isinstance(self.holder, type):
+            return f"{self.name} of {self.holder.__qualname__}"
         return f"{self.name} of an enclosing function"
 
     def value(self) -> Any:
         """What it is outside of the capture; DELETED for nothing."""
         if isinstance(self.holder, dict):
             return self.holder.get(self.name, DELETED)
+        if isinstance(self.holder, type):
+            return vars(self.holder).get(self.name, DELETED)
         try:
             return self.holder.cell_contents
         except ValueError:
@@ -65,6 +87,32 @@ class Outer:
 
 
 # ------------------------------------------------------------------ attributes of classes
+
+
+def may_be_stored(kind: type, name: str, value: object) -> bool:
+    """Whether an attribute of a class of the program's is a plain value, and is to be another one:
+    only then nobody but who reads it can tell that it has changed.
+    """
+    if type(kind) is not type or not kind.__flags__ & _MADE_BY_PYTHON or name.startswith("__"):
+        return False
+    return name in vars(kind) and not any(
+        hasattr(type(each), way) for each in (vars(kind)[name], value) for way in _DESCRIBED
+    )
+
+
+_MADE_BY_PYTHON = 1 << 9  # Py_TPFLAGS_HEAPTYPE
+_DESCRIBED = ("__get__", "__set__", "__delete__", "__set_name__")
+
+
+def changed_attribute(
+    changed: Container[tuple[int, str]], guards: GuardBuilder, kind: type, name: str
+) -> Outer | None:
+    """The attribute that a class has, by itself or from a base, if it is among the ``changed``."""
+    holder = next((each for each in kind.__mro__ if name in vars(each)), None)
+    if holder is None or (id(holder), name) not in changed:
+        return None
+    guard_absent(guards, kind.__mro__[: kind.__mro__.index(holder)], name)
+    return Outer(holder, name)
 
 
 def guard_class_attribute(guards: GuardBuilder, kind: type, name: str, found: object) -> None:

@@ -49,7 +49,7 @@ from ..values.objects import (
 from ..values.operands import Traced
 from ..values.shadows import class_of, is_compiled, is_shadow, real_class, seen_class
 from .creations import Creations
-from .outer import CONTENTS, DELETED, Outer, guard_absent, guard_class_attribute
+from .outer import DELETED, Outer, changed_attribute, guard_absent, guard_class_attribute
 
 
 class Reads:
@@ -105,16 +105,14 @@ class Reads:
 
     def root_of(self, variable: Outer) -> str:
         """What the guard program calls the namespace or the cell of a variable."""
-        stem = "globals" if variable.is_global else "cell"
-        return self.outside.functions.holder(variable.holder, stem)
+        return self.outside.functions.holder(variable.holder, variable.stem)
 
     def outer_value(self, variable: Outer) -> Any:
         """What the program sees of a variable that is there."""
         seen = self._names.get(variable.key, MISSING)
         if seen is MISSING and (value := variable.value()) is not DELETED:
-            name, root = variable.name, self.root_of(variable)
-            part = f"[{name!r}]" if variable.is_global else f".{CONTENTS}"
-            seen = self.read(value, f"{root}{part}", name, name)
+            name, root = variable.label, self.root_of(variable)
+            seen = self.read(value, f"{root}{variable.expression}", name, name)
             self.see_outer(variable, seen)
         if seen is MISSING or seen is DELETED:
             raise variable.unset()
@@ -254,12 +252,14 @@ class Reads:
         if isinstance(found, classmethod):
             self.guard_class_attribute(owner, name, found)
             return MethodType(found.__func__, owner)
+        if name == "__dict__" or (has_own_get(found) and not isinstance(found, _OF_ENUMS)):
+            how = f"is computed by a {type(found).__name__}"
+            raise refusal(OBJECT, f"{owner.__name__}.{name} {how}")
         if is_property(found) or name in vars(type):
             return getattr(owner, name)
-        if has_own_get(found) and not isinstance(found, _OF_ENUMS):
-            raise refusal(
-                OBJECT, f"{owner.__name__}.{name} is computed by a {type(found).__name__}"
-            )
+        variable = changed_attribute(self._names, self.outside.guards, owner, name)
+        if variable is not None:
+            return self.outer_value(variable)
         source = self.outside.root(owner, owner.__name__)
         return self._plain_attr(owner, name, source, getattr(owner, name))
 
@@ -295,6 +295,8 @@ class Reads:
             )
             raise no_attribute(real, name)
         if is_slot(found) or not hasattr(type(found), "__get__"):
+            if changed_attribute(self._names, self.outside.guards, kind, name) is not None:
+                raise refuse(OBJECT, f"{source.text}.{name}, which is changed by its class,")
             return self._plain_attr(owner, name, source, getattr(real, name))
         return self._described(owner, name, known, found)
 

@@ -36,7 +36,7 @@ from ..values.objects import (
 from ..values.operands import Traced
 from ..values.shadows import class_of
 from .comparisons import Comparisons
-from .outer import DELETED, Outer
+from .outer import DELETED, Outer, may_be_stored
 from .places import Attribute, OuterPlace
 from .reads import check_not_ours, name_of, no_attribute
 
@@ -59,6 +59,11 @@ class Stores(Comparisons):
         action = "setitem" if variable.is_global else "setattr"
         self.outside.effects.store(owner, action, variable.part, value)
 
+    def _is_variable(self, kind: type, name: str, value: object) -> bool:
+        """Whether an attribute of a class can be stored: nobody has read it in another way."""
+        seen = (owner for owner, each in self._attributes if each == name)
+        return may_be_stored(kind, name, value) and all(owner == id(kind) for owner in seen)
+
     def delete_global(self, space: dict[str, object], name: str) -> None:
         """``global name; del name``."""
         variable = Outer(space, name)
@@ -73,7 +78,7 @@ class Stores(Comparisons):
     def _store_name(self, variable: Outer, value: object) -> None:
         kind = "global" if variable.is_global else "variable of an enclosing function"
         self.outside.effects.check_allowed(kind)
-        self.outside.stored(variable.name)
+        self.outside.stored(label_of(variable.label))
         self.see_outer(variable, value)
 
     def rebinding(self, variables: FunctionType) -> None:
@@ -114,6 +119,9 @@ class Stores(Comparisons):
         if name == "__dict__" and value is owner and is_dict_class(class_of(owner)) and not foreign:
             self.check_change(owner)
             owner.__dict__ = owner  # the items are the attributes
+            return
+        if isinstance(owner, type) and self._is_variable(owner, name, value):
+            self.store_outer(Outer(owner, name), value)
             return
         if isinstance(owner, type) or name in _OF_PYTHON or (foreign and name.startswith("__")):
             raise refuse(CHANGE_OUTSIDE, f"{text}", "return the new value instead")
@@ -237,7 +245,8 @@ class Stores(Comparisons):
             return
         known, kind = self.outside.object_of(owner), class_of(owner)
         found = class_attribute(kind, name)
-        if known is None or not has_c_method(kind, "__delattr__") or is_watched(found):
+        is_class = isinstance(owner, type)
+        if known is None or is_class or not has_c_method(kind, "__delattr__") or is_watched(found):
             raise refuse(CHANGE_OUTSIDE, f"'del' of .{name} of a {name_of(owner)} from outside")
         self.outside.effects.check_allowed(name_of(owner))
         own = name in vars_of(known.object) or is_slot(found)

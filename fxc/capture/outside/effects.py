@@ -23,8 +23,9 @@ from ..session.session import Session
 # call, in order, after the compiled code has run: what can raise is behind it by then, so a call
 # that is replayed as plain NumPy has had no effect yet. A store is only recorded where nobody can
 # tell that it came late: into lists, dicts and sets, attributes that no code of the class watches,
-# globals and variables of enclosing functions; all by exact type. Containers and objects that are
-# distinct in the capture are guarded to be so in each call. Other effects are refused.
+# those that a class has, globals and variables of enclosing functions; all by exact type.
+# Containers and objects that are distinct in the capture are guarded to be so in each call. Other
+# effects are refused.
 
 
 @mutable
