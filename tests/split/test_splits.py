@@ -12,6 +12,7 @@ import pytest
 
 import fxc
 from fxc.calling.serving import Serving
+from fxc.capture.staging.staging import stage
 from tests.splitting import SEEN, alike, compared, outcome, unknown
 
 
@@ -762,3 +763,15 @@ def test_what_makes_no_part_a_constant_or_small(fn):
     compiled = compared(fn, make, calls=12)
     assert compiled._state.split.cuts.borders == set() or fn is with_iterator
     assert "__fxc_part1__(" in compiled._state.split.driver.text
+
+
+def test_the_source_of_a_part_outlives_that_of_an_equal_one():
+    args = np.linspace(0.0, 1.0, 40), 5
+    first, second = fxc.compile(straight), fxc.compile(straight)
+    first(*args)
+    second(*args)
+    del first
+    gc.collect()
+    parts = second._state.split.parts.values()
+    assert parts
+    assert all(stage(part.source.function) for part in parts)

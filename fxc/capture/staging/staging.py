@@ -114,9 +114,9 @@ def stage(
 
 def _source_node(function: FunctionType) -> FunctionNode:
     code = code_as_written(function.__code__)
-    kept = _kept.get(code)
+    kept = _kept.get(id(code))
     if kept is not None:
-        return copied(kept)
+        return copied(kept[1])
     file = code.co_filename
     if file.startswith("<frozen "):  # into Python: _collections_abc, posixpath
         file = function.__globals__.get("__file__", file)
@@ -372,8 +372,11 @@ def code_like(node: Named, cells: Iterable[str], code: CodeType) -> CodeType:
 
 
 def keep_source(code: CodeType, node: ast.FunctionDef) -> None:
-    """Note the syntax tree of code that stands in no file."""
-    _kept[code] = node
+    """Note the syntax tree of code that stands in no file, as long as there is that code object:
+    an equal one may live longer.
+    """
+    place = id(code)
+    _kept[place] = weakref.ref(code, lambda _: _kept.pop(place, None)), node
 
 
-_kept: weakref.WeakKeyDictionary[CodeType, ast.FunctionDef] = weakref.WeakKeyDictionary()
+_kept: dict[int, tuple[weakref.ref[CodeType], ast.FunctionDef]] = {}
