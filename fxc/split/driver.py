@@ -30,33 +30,39 @@ from types import FunctionType
 from typing import Any
 
 from fxc.capture.staging.names import FunctionNode, parameters
-from fxc.capture.staging.nodes import copied, name_of, placed, walk
+from fxc.capture.staging.nodes import (
+    UNSET_NAME,
+    copied,
+    dropped_if_unset,
+    name_of,
+    placed,
+    walk,
+)
 from fxc.capture.staging.staging import Named
 from fxc.ir.records import frozen, mutable
-from fxc.ir.replay import REPLAY
+from fxc.ir.replay import REPLAY, UNSET
 
 from .driver_syntax import (
     ERROR_NAME,
     HELPER_NAME,
     REPLAY_NAME,
     RESULT_NAME,
-    UNBOUND,
-    UNBOUND_NAME,
     Moved,
     Returns,
     call_of,
+    emptied,
     function_like,
     function_node,
     if_bound,
     let_go,
-    marked_unbound,
+    or_unset,
     positional,
     rewrite_own,
     tagged,
     values_of,
 )
 from .function_plan import FunctionPlan, Statement, always_leaves
-from .part_source import PartKey, PartSource, PartWriter, unbound_behind
+from .part_source import PartKey, PartSource, PartWriter
 from .pieces import Pieces
 from .program_calls import OF_NUMPY, OF_PYTHON, ProgramCalls
 from .statement_syntax import TAKEN, Names, Span
@@ -71,7 +77,9 @@ from .statement_syntax import TAKEN, Names, Span
 #
 # A part never half-happens: where it cannot go on, nothing that anybody sees has changed, it
 # returns ``REPLAY``, and the driver runs the statements themselves, with the real variables. So
-# exceptions, tracebacks, handlers and variables without a value need no rules of their own.
+# exceptions, tracebacks and handlers need no rules of their own. A variable that may be without a
+# value goes in and out as ``UNSET`` then (Note [Variables without a value]): a part that reads it
+# returns ``REPLAY``, others are not affected.
 #
 # A part that cannot be captured either is split in turn: at once for the calls that are under way,
 # by a driver of its own, and in the next call of the function by a driver with all cuts so far.
@@ -138,7 +146,7 @@ class DriverWriter:
 
     def whole(self) -> Driver:
         """The driver of the whole function."""
-        body = _Body(self, self.plan.body, "tail", kind=type(self.node))
+        body = _Body(self, self.plan.body, kind=type(self.node))
         args = copied(self.node.args)
         for arg in walk(args):
             if isinstance(arg, ast.arg):
@@ -150,30 +158,29 @@ class DriverWriter:
 
     def of_part(self, part: PartSource) -> Driver:
         """A driver for the statements of a part, with its parameters and results."""
-        body = _Body(self, part.statements, part.key.ending, part.key.outputs)
+        body = _Body(self, part.statements, part.key)
         return body.driver(positional(part.key.inputs))
 
 
 class _Body:
-    """The body of one driver while it is written."""
+    """The body of one driver while it is written: of a function, or of the part with a key."""
 
     def __init__(
         self,
         writer: DriverWriter,
         statements: Sequence[Statement],
-        ending: str,
-        outputs: tuple[str, ...] = (),
+        key: PartKey | None = None,
         kind: type[FunctionNode] = ast.FunctionDef,
     ) -> None:
         self.writer = writer
         self.plan = writer.plan
         self.parts = PartWriter(writer.function, writer.plan)
-        self.ending = ending
-        self.outputs = outputs
+        self.key = key
+        self.ending = "tail" if key is None else key.ending
         self.statements = statements
         self.cells: dict[str, Any] = {
             REPLAY_NAME: REPLAY,
-            UNBOUND_NAME: UNBOUND,
+            UNSET_NAME: UNSET,
             HELPER_NAME: writer.helper,
             ERROR_NAME: NameError,
         }
@@ -191,14 +198,14 @@ class _Body:
         local = self.locals_beside(args)
         marks = (self.marked(each, False) for each in self.marks)
         body = [*self.declarations(), *local, *marks, *block]
-        if self.ending != "tail" and not always_leaves(statements):
-            last = statements[-1].node
-            maybe = sorted(set(self.outputs) & unbound_behind(statements))
-            for name in maybe:
-                body.append(marked_unbound(last, name))
-            value = values_of(self.outputs)
-            value = tagged(0, value) if self.ending == "either" else value
-            body.append(placed(last, ast.Return(value)))
+        if self.key is not None:
+            first, last = statements[0].node, statements[-1].node
+            body[:0] = [dropped_if_unset(first, name) for name in self.key.unset]
+            if self.ending != "tail" and not always_leaves(statements):
+                body += [or_unset(last, name, name) for name in self.key.doubtful]
+                value = values_of(self.key.outputs)
+                value = tagged(0, value) if self.ending == "either" else value
+                body.append(placed(last, ast.Return(value)))
         node = function_node(self.writer.function, args, body, self.is_asynchronous)
         made = function_like(self.writer.function, node, self.cells)
         return Driver(made, tuple(self.used), node)
@@ -322,17 +329,24 @@ class _Body:
     ) -> list[ast.stmt]:
         first = run[0]
         result = name_of(RESULT_NAME)
-        call = call_of(name, key.inputs)
+        given = {each: f"__fxc_given{place}__" for place, each in enumerate(key.unset)}
+        inputs = [given.get(each, each) for each in key.inputs]
+        call = call_of(name, inputs)
         mark = f"{name}again__" if key.spent and self.counting else ""
         if mark:
             self.marks.append(mark)
-            call = ast.If(name_of(mark), [call_of(name, (*key.inputs, *key.spent))], [call])
-        if not first.unbound.isdisjoint(key.inputs):
-            call = if_bound(call, key.inputs)
+            call = ast.If(name_of(mark), [call_of(name, (*inputs, *key.spent))], [call])
+        maybe = first.unbound.intersection(key.inputs).difference(given)
+        if maybe:
+            call = if_bound(call, sorted(maybe))
         taken = [*self.taken(run, key)]
         taken += [self.marked(mark, True)] if mark else []
         replayed = ast.Compare(result, [ast.Is()], [name_of(REPLAY_NAME)])
-        made = [placed(first.node, each) for each in (call, ast.If(replayed, plain, taken))]
+        made = [or_unset(first.node, *each) for each in given.items()]
+        made.append(placed(first.node, call))
+        if given:
+            made.append(emptied(first.node, given.values()))
+        made.append(placed(first.node, ast.If(replayed, plain, taken)))
         return made + let_go(run)
 
     def taken(self, run: Sequence[Statement], key: PartKey) -> Iterator[ast.stmt]:
@@ -348,11 +362,8 @@ class _Body:
             yield ast.If(first, [self.returned(returned)], [])
         if key.outputs:
             yield ast.Assign([values_of(key.outputs, ast.Store())], result)
-        unbound = unbound_behind(run)
-        for name in key.outputs:
-            if name in unbound:
-                mark = ast.Compare(name_of(name), [ast.Is()], [name_of(UNBOUND_NAME)])
-                yield ast.If(mark, [ast.Delete([name_of(name, ast.Del())])], [])
+        for name in key.doubtful:
+            yield dropped_if_unset(run[0].node, name)
         yield ast.Assign([name_of(RESULT_NAME, ast.Store())], ast.Constant(None))
 
 

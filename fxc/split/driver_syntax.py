@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from types import CellType, FunctionType
 from typing import Any
 
-from fxc.capture.staging.nodes import copied, name_of, placed
+from fxc.capture.staging.nodes import UNSET_NAME, copied, name_of, placed
 from fxc.capture.staging.staging import Named, code_like
 
 from .function_plan import Statement, always_leaves
 from .statement_syntax import KEPT, METHOD, TAKEN
 
-UNBOUND: Any = type("Unbound", (), {"__repr__": lambda self: "UNBOUND"})()
 RESULT_NAME = "__fxc_result__"
 REPLAY_NAME = "__fxc_replay__"
-UNBOUND_NAME = "__fxc_unbound__"
 HELPER_NAME = "__fxc_helper__"
 ERROR_NAME = "__fxc_name_error__"
 
@@ -52,11 +50,13 @@ def if_bound(call: ast.stmt, names: Sequence[str]) -> ast.stmt:
     return ast.Try([values], [handler], [call], [])
 
 
-def marked_unbound(place: ast.stmt, name: str) -> ast.stmt:
-    """A variable without a value becomes ``UNBOUND``."""
-    mark = ast.Assign([name_of(name, ast.Store())], name_of(UNBOUND_NAME))
+def or_unset(place: ast.stmt, name: str, made: str) -> ast.stmt:
+    """``made = name``, or ``UNSET`` if that is without a value."""
+    value, mark = (
+        ast.Assign([name_of(made, ast.Store())], name_of(each)) for each in (name, UNSET_NAME)
+    )
     handler = ast.ExceptHandler(name_of(ERROR_NAME), None, [mark])
-    return placed(place, ast.Try([ast.Expr(name_of(name))], [handler], [], []))
+    return placed(place, ast.Try([value], [handler], [], []))
 
 
 def let_go(run: Sequence[Statement]) -> list[ast.stmt]:
@@ -68,8 +68,13 @@ def let_go(run: Sequence[Statement]) -> list[ast.stmt]:
     names = sorted(name for name in read if name.startswith(TAKEN))
     if not names or always_leaves(run):
         return []
-    made = ast.Assign([name_of(name, ast.Store()) for name in names], ast.Constant(None))
-    return [placed(run[-1].node, made)]
+    return [emptied(run[-1].node, names)]
+
+
+def emptied(place: ast.stmt, names: Iterable[str]) -> ast.stmt:
+    """``a = b = None``."""
+    targets = [name_of(name, ast.Store()) for name in names]
+    return placed(place, ast.Assign(targets, ast.Constant(None)))
 
 
 class Returns(ast.NodeTransformer):

@@ -7,12 +7,13 @@ import copy
 from collections.abc import Sequence
 from types import FunctionType
 
-from fxc.capture.staging.liveness import surely_bound
-from fxc.capture.staging.nodes import copied, placed
+from fxc.capture.staging.binding import plain_names
+from fxc.capture.staging.nodes import copied, dropped_if_unset, held_name, placed
 from fxc.capture.staging.staging import keep_source
 from fxc.ir.records import frozen
 
 from .driver_syntax import Returns, function_like, function_node, positional, tagged, values_of
+from .flow import note_unbound
 from .function_plan import FunctionPlan, Statement, always_leaves, live_before
 from .spent import spent
 from .statement_syntax import Names, Span
@@ -20,7 +21,8 @@ from .statement_syntax import Names, Span
 
 @frozen
 class PartKey:
-    """What makes a part: its first and last statement, its parameters and its results.
+    """What makes a part: its first and last statement, its parameters and its results. Of the
+    parameters ``unset`` may be ``UNSET``, of the results ``doubtful``.
 
     It ends in one of three ways: with the ``values`` of its results, as the function itself does
     (``tail``), or with either, after a 0 or a 1 (``either``).
@@ -29,7 +31,9 @@ class PartKey:
     first: Span
     last: Span
     inputs: tuple[str, ...]
+    unset: tuple[str, ...]
     outputs: tuple[str, ...]
+    doubtful: tuple[str, ...]
     ending: str
     spent: tuple[str, ...]  # see Note [Spent arrays]
 
@@ -50,12 +54,8 @@ class PartSource:
 
 def unbound_behind(run: Sequence[Statement]) -> Names:
     """What may be without a value behind statements: what one of them may bind, or not."""
-    last = run[-1]
-    unbound = run[0].unbound
-    for each in run:
-        if not each.blocks:
-            unbound -= surely_bound(each.node)
-    return unbound & last.after
+    nodes = [each.node for each in run]
+    return note_unbound(nodes, run[0].unbound, {}) & run[-1].after
 
 
 class PartWriter:
@@ -78,11 +78,21 @@ class PartWriter:
         inputs = live = live_before([*reads, *run], frozenset(outputs))
         used = binds.union(*(each.reads for each in (*reads, *run)))
         inputs &= used & (self.plan.variables | self.plan.free)
-        inputs -= self.plan.bound_later(run[0], inputs)
+        inputs -= self.plan.bound_later(run[0], inputs & binds)  # others are no variables there
         inner = self.inner(run)
-        names = tuple(sorted(inputs - set(inner)))
-        old = spent(self.plan, run, outputs, live | unbound_behind(run))
-        key = PartKey(run[0].span, run[-1].span, names, outputs, ending, old)
+        inputs -= set(inner)
+        doubtful = unbound_behind(run)
+        nodes = [self.plan.inner[name] for name in inner] + [each.node for each in run]
+        key = PartKey(
+            run[0].span,
+            run[-1].span,
+            tuple(sorted(inputs)),
+            tuple(sorted(inputs & run[0].unbound & plain_names(nodes, inputs))),
+            outputs,
+            tuple(sorted(doubtful.intersection(outputs))),
+            ending,
+            spent(self.plan, run, outputs, live | doubtful),
+        )
         return self.source(key, run, inner, counting)
 
     def inner(self, run: Sequence[Statement]) -> list[str]:
@@ -113,9 +123,11 @@ class PartWriter:
         declared = [copy.copy(each) for each in self.plan.declarations]
         if self.plan.free:  # no part binds variables of other functions
             declared = [each for each in declared if isinstance(each, ast.Global)]
-        body = [*declared, *definitions, *statements]
+        drops = [dropped_if_unset(run[0].node, name) for name in key.unset]
+        body = [*drops, *declared, *definitions, *statements]
         if key.ending != "tail":
-            value = values_of(key.outputs)
+            held = plain_names(body, frozenset(key.unset)).intersection(key.doubtful)
+            value = values_of([held_name(x) if x in held else x for x in key.outputs])
             value = tagged(0, value) if key.ending == "either" else value
             body.append(placed(run[-1].node, ast.Return(value)))
         node = function_node(self.function, positional(key.inputs), body)

@@ -9,6 +9,7 @@ from typing import Any
 
 from fxc.ir.error_kinds import CHANGE_IN_LOOP, STATEMENT
 from fxc.ir.later import import_later
+from fxc.ir.replay import UNSET
 from fxc.ir.symbols import counted_in
 
 from ..arrays.traced_array import TracedArray
@@ -115,6 +116,7 @@ _FUNCTIONS: tuple[Callable[..., Any], ...] = (
     import_later("fxc.capture.statements.comprehensions", "mapped"),
     import_later("fxc.capture.statements.folds", "row"),
     import_later("fxc.capture.statements.loops", "bound"),
+    import_later("fxc.capture.statements.loops", "held"),
     import_later("fxc.capture.statements.branches", "raises"),
     import_later("fxc.capture.statements.choices", "both"),
     import_later("fxc.capture.statements.choices", "either"),
@@ -139,6 +141,7 @@ _PLAIN = {
     "dict": dict,
     "set": set,
     "UNBOUND": UNBOUND,
+    "is_set": lambda x: x is not UNSET,
 }
 
 

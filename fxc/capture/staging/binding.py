@@ -8,18 +8,25 @@ others get a flag beside them, which says whether they have: see Note [Variables
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from fxc.ir.records import mutable
 
 from .liveness import assigned, bound_by, free_names, stored
 from .nodes import (
+    UNSET_NAME,
+    assign,
     at,
     change_blocks,
     children,
+    door_call,
     evaluated_in_any_case,
     flag_name,
+    held_name,
     is_endless,
+    name_of,
+    not_name,
+    placed,
     set_flag,
     set_flags,
     walk,
@@ -35,6 +42,11 @@ from .nodes import (
 # iteration capture finds that it has none, or refuses. That holds for variables which have no value
 # there because nothing else has assigned them: those that a branch may have assigned before, or
 # assigns afterwards, have something in the graph in any case, and their flags say what it is.
+#
+# A part of a function that is split (Note [Splitting]) may be given a variable without a value, and
+# may leave one so: ``UNSET`` (fxc/ir/replay.py) stands for it on the way. Such a parameter is
+# deleted at the start if it is that, by ``if late is __fxc_unset__: del late``, and its flag is
+# False then. ``__fxc_held_late__`` is the variable, or ``UNSET`` where its flag does not hold.
 
 _State = set[str]  # a new one for each way that is taken
 
@@ -45,31 +57,68 @@ def give_flags(function: ast.FunctionDef, parameters: Iterable[str]) -> frozense
     Gives the variables that this can be said of: no inner function sees them, and nothing but
     assignments and loops binds them.
     """
-    known = _plain_names(function) - frozenset(parameters)
+    unset = _take_drops(function)
+    known = plain_names(function.body, unset) - frozenset(parameters).difference(unset)
+    held = _take_held(function.body, known)
     loads: dict[ast.AST, list[ast.Name]] = {}
     all_loops, reads = _Reads(known, loads, known), _Reads(known, loads)
     for each in (all_loops, reads):
         each.block(function.body, set())
-    careful = reads.unsure | reads.torn | all_loops.torn
+    careful = reads.unsure | reads.torn | all_loops.torn | {node.id for node in held}
     if careful:
         reads = _Reads(known, loads, careful)
         reads.block(function.body, set())
     for node in reads.found:
-        vars(node)["unsure"] = True
+        vars(node)["unsure"] = "held" if node in held else "bound"
+    vars(function)["unset"] = sorted(unset)
     if reads.unsure:
         for node in walk(*function.body):
             if isinstance(node, ast.NamedExpr) and node.target.id in reads.unsure:
                 vars(node)["flag"] = flag_name(node.target.id)
-        begin = [
-            set_flag(function.body[0], flag_name(name), False) for name in sorted(reads.unsure)
-        ]
+        first = function.body[0]
+        begin = [set_flag(first, flag_name(x), False) for x in sorted(reads.unsure - unset)]
         function.body = [*begin, *_with_flags(function.body, reads.unsure)]
     return known
 
 
-def _plain_names(function: ast.FunctionDef) -> frozenset[str]:
-    names, others = set[str](), set[str](free_names(function.body))
-    nodes = walk(*function.body)
+def _take_drops(function: ast.FunctionDef) -> frozenset[str]:
+    """Take what drops parameters away from the start of a function; gives their names."""
+    found = list[str]()
+    for statement in function.body:
+        match statement:
+            case ast.If(ast.Compare(ast.Name(name), _, [ast.Name(mark)])) if mark == UNSET_NAME:
+                found.append(name)
+            case _:
+                break
+    del function.body[: len(found)]
+    return frozenset(found)
+
+
+def flags_of_unset(function: ast.FunctionDef) -> Iterator[ast.stmt]:
+    """The start of the staged part of a function: whether its parameters have a value."""
+    for name in vars(function)["unset"]:
+        yield assign(function, flag_name(name), door_call("is_set", name_of(name)))
+        dropped = ast.Delete([name_of(name, ast.Del())])
+        yield placed(function, ast.If(not_name(function, flag_name(name)), [dropped], []))
+
+
+def _take_held(body: list[ast.stmt], names: frozenset[str]) -> set[ast.Name]:
+    """Let ``__fxc_held_late__`` read ``late``; gives the nodes that do."""
+    found = set[ast.Name]()
+    by_held = {held_name(name): name for name in names}
+    for node in walk(*body[-1:]):
+        if isinstance(node, ast.Name) and node.id in by_held:
+            node.id = by_held[node.id]
+            found.add(node)
+    return found
+
+
+def plain_names(body: Sequence[ast.stmt], given: frozenset[str] = frozenset()) -> frozenset[str]:
+    """The variables of a function that no inner function sees, and that nothing but assignments
+    and loops binds; parameters that are ``given`` among them.
+    """
+    names, others = set(given), set[str](free_names([*body]))
+    nodes = walk(*body)
     tests = [node.test for node in nodes if isinstance(node, ast.If | ast.While)]
     in_tests = {each for test in tests for leaf in _leaves(test) for each in _named(leaf)}
     for node in nodes:
@@ -88,13 +137,13 @@ def _plain_names(function: ast.FunctionDef) -> frozenset[str]:
                 others |= stored(target)
             case ast.NamedExpr(target=target):
                 (names if node in in_tests else others).update(stored(target))
-    return frozenset(names & assigned(function.body) - others - _bound_otherwise(function))
+    return frozenset((names & assigned(body) | given) - others - _bound_otherwise(body))
 
 
-def _bound_otherwise(function: ast.FunctionDef) -> frozenset[str]:
+def _bound_otherwise(body: Sequence[ast.stmt]) -> frozenset[str]:
     """What statements bind that are no assignments."""
     found = set[str]()
-    for node in walk_statements(*function.body):
+    for node in walk_statements(*body):
         match node:
             case ast.With(items=items):
                 found.update(*(stored(x.optional_vars) for x in items if x.optional_vars))
@@ -334,7 +383,7 @@ def _with_flags(body: list[ast.stmt], names: set[str]) -> list[ast.stmt]:
                 if getattr(statement, "unsure", False):
                     assert isinstance(target, ast.Name)
                     read = at(statement, ast.Name(target.id, ast.Load()))
-                    vars(read)["unsure"] = True
+                    vars(read)["unsure"] = "bound"
                     found.append(at(statement, ast.Expr(read)))
         found.append(statement)
         bound = frozenset[str]().union(*map(stored, targets)) & names

@@ -59,9 +59,9 @@ class Expressions(Names):
             return node
         place = self._place_of(node.id)
         if place == "local":
-            if getattr(node, "unsure", False):
+            if method := getattr(node, "unsure", ""):
                 flag = at(node, ast.Name(flag_name(node.id), ast.Load()))
-                return self._door("bound", node, self._text(node, node.id), flag, later(node))
+                return self._door(method, node, self._text(node, node.id), flag, later(node))
             return node
         if isinstance(node.ctx, ast.Load):
             return self._door(place, node, self._text(node, node.id))

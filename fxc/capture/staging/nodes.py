@@ -191,6 +191,20 @@ def flag_name(name: str) -> str:
     return f"__fxc_bound_{name}__"
 
 
+UNSET_NAME = "__fxc_unset__"
+
+
+def held_name(name: str) -> str:
+    """What stands for a variable, or ``UNSET`` if it has no value, in the part of a function."""
+    return f"__fxc_held_{name}__"
+
+
+def dropped_if_unset(place: ast.stmt, name: str) -> ast.stmt:
+    """``if name is UNSET: del name``."""
+    test = ast.Compare(name_of(name), [ast.Is()], [name_of(UNSET_NAME)])
+    return placed(place, ast.If(test, [ast.Delete([name_of(name, ast.Del())])], []))
+
+
 def later(value: ast.expr) -> ast.expr:
     """``lambda: value``."""
     made = ast.Lambda(ast.arguments([], [], None, [], [], None, []), value)

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from functools import partial
 from typing import Any
 
-from .binding import give_flags
+from .binding import flags_of_unset, give_flags
 from .changed_in_loops import names_that_grow, prepared
 from .comprehensions import Comprehensions
 from .continuations import note_choice, without_deep_branches
@@ -45,7 +45,7 @@ class Rewriter(Comprehensions):
             node.body = self.visit(node.body)
         else:
             node.returns = None
-            begin = [*self._sharing(node), *self._keywords(node)]
+            begin = [*flags_of_unset(node), *self._sharing(node), *self._keywords(node)]
             node.body = begin + self._statements(node.body)
             self._flagged.pop()
         self._scopes.pop()

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from fxc.ir.graph import Operand, Value
+from fxc.ir.replay import UNSET
 from fxc.ir.symbols import Dim
 
 from ..forms.form import Array, Form, Number, Union, types_of
@@ -22,8 +23,9 @@ from ..regions.structured import Variables
 from ..staging.jumps import RESULT
 from ..values.maybe_set import UNBOUND
 from ..values.operands import Traced, array_of, variable_of, wrap
-from .arms import Either, joined, record_cond
+from .arms import Either, joined, may_differ, record_cond
 from .carried_arrays import Resized
+from .choices import chosen_of
 from .identities import is_private, is_turned, is_whole, rotation, sharing, staying
 from .kept_lists import is_list, is_variable, keep_lists
 from .loop_variables import LoopVariables
@@ -53,6 +55,19 @@ def bound(door: StatementDoor, name: str, flag: object, read: Callable[[], Any])
             f"cannot access local variable {name!r} where it is not associated with a value"
         )
     return value
+
+
+def held(door: StatementDoor, name: str, flag: object, read: Callable[[], Any]) -> Any:
+    """A variable that may be without a value, or ``UNSET``."""
+    try:
+        value = read()
+    except NameError:
+        return UNSET
+    if not isinstance(flag, Traced):
+        return value if flag else UNSET
+    if joint_form(value, UNSET) is None and not may_differ(value, UNSET, name):
+        return bound(door, name, flag, read)
+    return chosen_of(door, flag, value, UNSET)
 
 
 class CapturedLoop(LoopVariables):
