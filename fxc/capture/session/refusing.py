@@ -47,6 +47,7 @@ class How(Enum):
     BY_FIRST = "by its first"  # a loop decides as in its first iteration
     WITH_REST = "with what follows"  # each arm of a branch has a copy of what follows it
     LEFT_FIRST = "left before what it returns"  # a loop is left, then its result is computed
+    WITHOUT_ONE = "without an iteration"  # what loops of a function assign has flags
     DRIVEN = "driven"  # the body of a loop is a function, which a generator calls
     ARMS_AS_LOOPS = "with loops as arms"  # of one iteration or none
     HOLDS = "holds"  # the test of a branch, else the call is Python's

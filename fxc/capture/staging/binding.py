@@ -39,9 +39,10 @@ from .nodes import (
 # ``__fxc__.bound(flag, lambda: found)``: where the flag does not hold, the call goes back to
 # Python, which raises UnboundLocalError. The flag is a variable like others: False at the start of
 # the function, True from each assignment on. What a loop assigns has a value behind it: without an
-# iteration capture finds that it has none, or refuses. That holds for variables which have no value
-# there because nothing else has assigned them: those that a branch may have assigned before, or
-# assigns afterwards, have something in the graph in any case, and their flags say what it is.
+# iteration capture finds that it has none, or begins again with flags for what loops assign
+# (``How.WITHOUT_ONE``). That holds for variables which have no value there because nothing else has
+# assigned them: those that a branch may have assigned before, or assigns afterwards, have something
+# in the graph in any case, and their flags say what it is.
 #
 # A part of a function that is split (Note [Splitting]) may be given a variable without a value, and
 # may leave one so: ``UNSET`` (fxc/ir/replay.py) stands for it on the way. Such a parameter is
@@ -64,8 +65,8 @@ def give_flags(function: ast.FunctionDef, parameters: Iterable[str]) -> frozense
     all_loops, reads = _Reads(known, loads, known), _Reads(known, loads)
     for each in (all_loops, reads):
         each.block(function.body, set())
-    careful = reads.unsure | reads.torn | all_loops.torn | {node.id for node in held}
-    if careful:
+    found = reads.unsure | reads.torn | all_loops.torn | {node.id for node in held}
+    if careful := known if vars(function).get("without_one") else found:
         reads = _Reads(known, loads, careful)
         reads.block(function.body, set())
     for node in reads.found:

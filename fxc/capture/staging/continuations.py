@@ -30,6 +30,7 @@ from .nodes import (
     placed,
     set_flag,
     walk,
+    walk_statements,
 )
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ if TYPE_CHECKING:
 drive = import_later("fxc.capture.staging.driving", "drive")
 
 WAYS = How.WITH_REST, How.ARMS_AS_LOOPS
-_ASKED = *WAYS, How.LEFT_FIRST, How.DRIVEN
+_ASKED = *WAYS, How.LEFT_FIRST, How.WITHOUT_ONE, How.DRIVEN
 _MOST = 6
 _INERT = (
     *(ast.Name, ast.Constant, ast.Subscript, ast.Slice, ast.Tuple, ast.expr_context),
@@ -127,6 +128,11 @@ def rewrite(node: ast.AST, branches: Asked) -> None:
     """Write these branches and loops in a function otherwise."""
     if driven := {line for line, how in branches if how is How.DRIVEN}:
         drive(node, driven)
+    without = {line for line, how in branches if how is How.WITHOUT_ONE}
+    for each in walk_statements(node) if without else ():
+        if isinstance(each, ast.FunctionDef):
+            lines = range(each.lineno, (each.end_lineno or each.lineno) + 1)
+            vars(each)["without_one"] = not without.isdisjoint(lines)
     left = {line for line, how in branches if how is How.LEFT_FIRST}
     for each in [*walk(node)][::-1] if left else ():  # the innermost first
         for name in ("body", "orelse", "finalbody"):

@@ -21,7 +21,8 @@ from ..regions.recording import Recording
 from ..regions.structured import Variables
 from ..session.alternatives import options_of
 from ..session.recorder import Alternative
-from ..session.refusing import refusal, refuse
+from ..session.refusing import How, refusal, refuse
+from ..staging.continuations import request_for
 from ..staging.jumps import RESULT
 from ..values.maybe_set import UNBOUND
 from ..values.operands import array_of, kind_of, wrap
@@ -256,11 +257,12 @@ class Outcome:
         unset = self._starts[name] is UNBOUND and name in found and not loop.may_be_unbound(name)
         unset = unset or name.partition(".")[0] in loop.by_turns
         if unset and name in loop.behind and not loop.runs and not name.startswith(RESULT):
-            raise refusal(
-                LOOP_VARIABLE,
-                f"{name} has a value behind this loop only if there is an iteration; give it "
-                "one before",
+            why = (
+                f"{name} has a value behind this loop only if there is an iteration; give it one "
+                "before"
             )
+            self._session.choices[why] = request_for(loop.line, How.WITHOUT_ONE)
+            raise refusal(LOOP_VARIABLE, why)
 
     def _follow(self, name: str, found: object, array: Value | None) -> None:
         """Note what a variable may be: what another one began with, if it is an ``array`` that
