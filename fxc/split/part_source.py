@@ -132,6 +132,8 @@ class PartWriter:
             body.append(placed(run[-1].node, ast.Return(value)))
         node = function_node(self.function, positional(key.inputs), body)
         made = function_like(self.function, node, {})
+        del node.body[: len(drops)]  # of which code is made that differs from others
+        vars(node)["unset"] = key.unset
         keep_source(made.__code__, node)
         counted = counting.intersection(key.inputs)
         return PartSource(key, tuple(run), made, counted, tuple(inner))

@@ -237,6 +237,16 @@ def of_a_generator(u, n):
     yield late * v + u
 
 
+def before_a_branch_with_its_rest(u, n):
+    a, v = 1.5, u * 2 + n
+    if n > 1:
+        late = v * 3
+    unknown(v)
+    if u[-1] * 4 > n:
+        a = late * u + 1.5 * u
+    return v, a
+
+
 def never_bound_before(u, n):
     unknown(u)
     w = u * 2 + 1
@@ -268,6 +278,7 @@ PROGRAMS = [
     added_to,
     bound_by_a_context,
     of_a_generator,
+    before_a_branch_with_its_rest,
     never_bound_before,
 ]
 

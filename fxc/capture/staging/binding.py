@@ -14,7 +14,6 @@ from fxc.ir.records import mutable
 
 from .liveness import assigned, bound_by, free_names, stored
 from .nodes import (
-    UNSET_NAME,
     assign,
     at,
     change_blocks,
@@ -46,8 +45,8 @@ from .nodes import (
 #
 # A part of a function that is split (Note [Splitting]) may be given a variable without a value, and
 # may leave one so: ``UNSET`` (fxc/ir/replay.py) stands for it on the way. Such a parameter is
-# deleted at the start if it is that, by ``if late is __fxc_unset__: del late``, and its flag is
-# False then. ``__fxc_held_late__`` is the variable, or ``UNSET`` where its flag does not hold.
+# deleted at the start if it is that, and its flag is False then; ``unset`` of the syntax tree names
+# them. ``__fxc_held_late__`` is the variable, or ``UNSET`` where its flag does not hold.
 
 _State = set[str]  # a new one for each way that is taken
 
@@ -58,7 +57,7 @@ def give_flags(function: ast.FunctionDef, parameters: Iterable[str]) -> frozense
     Gives the variables that this can be said of: no inner function sees them, and nothing but
     assignments and loops binds them.
     """
-    unset = _take_drops(function)
+    unset = frozenset(vars(function).get("unset", ()))
     known = plain_names(function.body, unset) - frozenset(parameters).difference(unset)
     held = _take_held(function.body, known)
     loads: dict[ast.AST, list[ast.Name]] = {}
@@ -71,7 +70,6 @@ def give_flags(function: ast.FunctionDef, parameters: Iterable[str]) -> frozense
         reads.block(function.body, set())
     for node in reads.found:
         vars(node)["unsure"] = "held" if node in held else "bound"
-    vars(function)["unset"] = sorted(unset)
     if reads.unsure:
         for node in walk(*function.body):
             if isinstance(node, ast.NamedExpr) and node.target.id in reads.unsure:
@@ -82,22 +80,9 @@ def give_flags(function: ast.FunctionDef, parameters: Iterable[str]) -> frozense
     return known
 
 
-def _take_drops(function: ast.FunctionDef) -> frozenset[str]:
-    """Take what drops parameters away from the start of a function; gives their names."""
-    found = list[str]()
-    for statement in function.body:
-        match statement:
-            case ast.If(ast.Compare(ast.Name(name), _, [ast.Name(mark)])) if mark == UNSET_NAME:
-                found.append(name)
-            case _:
-                break
-    del function.body[: len(found)]
-    return frozenset(found)
-
-
 def flags_of_unset(function: ast.FunctionDef) -> Iterator[ast.stmt]:
     """The start of the staged part of a function: whether its parameters have a value."""
-    for name in vars(function)["unset"]:
+    for name in vars(function).get("unset", ()):
         yield assign(function, flag_name(name), door_call("is_set", name_of(name)))
         dropped = ast.Delete([name_of(name, ast.Del())])
         yield placed(function, ast.If(not_name(function, flag_name(name)), [dropped], []))
@@ -107,7 +92,7 @@ def _take_held(body: list[ast.stmt], names: frozenset[str]) -> set[ast.Name]:
     """Let ``__fxc_held_late__`` read ``late``; gives the nodes that do."""
     found = set[ast.Name]()
     by_held = {held_name(name): name for name in names}
-    for node in walk(*body[-1:]):
+    for node in walk(*body) if names else ():
         if isinstance(node, ast.Name) and node.id in by_held:
             node.id = by_held[node.id]
             found.add(node)
