@@ -486,6 +486,127 @@ def test_two_variables_with_one_array_of_an_iteration() -> None:
     assert "one array in one case" in refusal(both_returned, x, 10**4)
 
 
+def shared_with_a_view(x, n):
+    y, k = x, 0
+    while k < n and x[k] < n:
+        y = y * 0.5 + 1
+        k += 1
+    v = y[1:4]
+    v += 1
+    x += y
+    return y, v, x
+
+
+def shared_with_another_name(x, n):
+    y, k = x.copy(), 0
+    w = y
+    while k < n and x[k] < n:
+        y = y * 0.5 + 1
+        k += 1
+    y[2] = 5
+    for i in range(3):
+        w[i] += y[i + 1]
+        y[i] *= 2
+    return w, y
+
+
+def written_before_it_is_read(x, n):
+    y, k = x, 0
+    while k < n and x[k] < n:
+        y = y * 0.5
+        k += 1
+    x[0] = 9
+    return y, x
+
+
+def of_another_shape(x, n):
+    y, k = x.reshape(2, -1), 0
+    while k < n and x[k] < n:
+        y = y * 0.5 + 1
+        k += 1
+    y[0] = y[1] + 1
+    y.sort()
+    return y, x
+
+
+def behind_two_loops(x, n):
+    y, k = x, 0
+    while k < n and x[k] < n:
+        y = y * 0.5 + 1
+        k += 1
+    while k < n and y[k] < n:
+        y = y * 0.5 + 1
+        k += 1
+    y += 3
+    return y, x
+
+
+def two_that_may_be_one(x, n):
+    y, z, k = x, x, 0
+    while k < n and x[k] < n:
+        y = y * 0.5 + 1
+        k += 1
+    while k < n and z[k] < n:
+        z = z * 0.25 + 1
+        k += 1
+    y += 1
+    z += 10
+    return y, z, x
+
+
+def in_arms_behind(x, n):
+    y, k = x, 0
+    while k < n and x[k] < n:
+        y = y * 0.5 + 1
+        k += 1
+    if y[0] > 1:
+        y -= 1
+    else:
+        y = y * 2
+    y[1] = 0
+    x[2] = 8
+    return y.sum(), x, y
+
+
+def masked_behind(x, n):
+    k = 0
+    while k < n and x[k] < n:
+        x = np.where(x > 3, x * 0.5, x)
+        k += 1
+    x[x < 1] = 0
+    return x
+
+
+def in_a_loop_behind(x, n):
+    y, k = x, 0
+    while k < n and x[k] < n:
+        y = y * 0.5 + 1
+        k += 1
+    for i in range(1, len(y)):
+        y[i] += y[i - 1] * x[i]
+    return y, x
+
+
+@pytest.mark.parametrize(
+    "fn",
+    [
+        *(shared_with_a_view, shared_with_another_name, written_before_it_is_read),
+        *(of_another_shape, behind_two_loops, two_that_may_be_one, in_arms_behind),
+        *(masked_behind, in_a_loop_behind),
+    ],
+    ids=lambda each: each.__name__,
+)
+def test_writes_behind_loops_that_may_have_no_iteration(fn: Any) -> None:
+    program = fxc.compile(fn, fullgraph=True)
+    for first in (0.5, 9.0, 0.5, 7.0):
+        for n in (3, 5, 1):
+            x = np.array([first, 1, 2, 3, 4, 5.5])
+            assert difference(run(fn, [x.copy(), n]), run(program, [x.copy(), n])) == ""
+            last = x[::2].repeat(2)[::-1]
+            assert difference(run(fn, [last.copy(), n]), run(program, [last.copy(), n])) == ""
+    assert program.cache_info().eager_calls == 0
+
+
 def handed_on(x):
     first = last = x[0]
     for i in range(len(x)):

@@ -32,7 +32,16 @@ from fxc.ops.metas.layout import overlaps_itself
 from ..guards.facts import apart
 from .alternatives import options_of
 from .recorder import Alternative, Recorder
-from .refusing import VIEWS_BY_PYTHON, VIEWS_BY_SIZES, How, Request, Respecialise, refusal, refuse
+from .refusing import (
+    BEHIND_LOOPS,
+    VIEWS_BY_PYTHON,
+    VIEWS_BY_SIZES,
+    How,
+    Request,
+    Respecialise,
+    refusal,
+    refuse,
+)
 
 _REPLACED = (
     "a write to an array that a loop or a branch may have replaced by another one, which is used "
@@ -164,13 +173,21 @@ class Aliases:
         loop = max((each.number for each in session.regions if each.kind == "loop"), default=0)
         known = session.made.keys() | self.bases.keys() | session.door.outside.arrays.keys()
         if any(twin in known or session.made_in(twin) < loop for twin in twins):
-            raise self._refuse_twins(OVERLAPPING_WRITE, _REPLACED)
+            raise self._refuse_replaced()
         self.given_up.update(twins)
 
     def check_given_up(self, value: Value) -> None:
         """Refuse to read what ``_give_up`` has taken note of."""
         if self.given_up and not self.roots(value).isdisjoint(self.given_up):
-            raise self._refuse_twins(OVERLAPPING_WRITE, _REPLACED)
+            raise self._refuse_replaced()
+
+    def _refuse_replaced(self) -> CaptureError | Respecialise:
+        """The refusal of a write to what may be another array; those behind loops that may have had
+        no iteration can be one of two.
+        """
+        if self.replaced and BEHIND_LOOPS not in self._session.requests:
+            return Respecialise(BEHIND_LOOPS, error=refusal(OVERLAPPING_WRITE, _REPLACED))
+        return self._refuse_twins(OVERLAPPING_WRITE, _REPLACED)
 
     def may_rely_on(self, root: Value) -> bool:
         """Whether nothing is known yet of a write in a loop that makes it wrong."""

@@ -35,7 +35,8 @@ note_class_of_either = import_later("fxc.capture.session.classes", "note_class_o
 #
 # So the graph has no notion of such arrays. The epilogue chooses the object to return. The two have
 # the same type, layout included. If one was made in an arm of a branch, it is a result of the
-# ``cond``, with a placeholder in the other arm.
+# ``cond``, with a placeholder in the other arm. What an array is behind a loop that may have had no
+# iteration is such an array if it, or what it was before, is written there (``BEHIND_LOOPS``).
 
 
 def either(session: Recorder, test: Operand, left: Value, right: Value) -> Value:

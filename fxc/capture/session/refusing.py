@@ -68,6 +68,7 @@ class How(Enum):
     BY_ITEMS = "by its items"  # a list from outside is read item by item
     GROWS = "grows"  # a list from outside is appended to, and not looked at
     OPEN = "with keys by a condition"  # a dict may have a key or not
+    ONE_OF_TWO = "one of two"  # arrays behind loops that may have had no iteration
     BY_SIZES = "by counted sizes"  # checks say of which sizes they are
     HOLED = "with holes"  # items of a dict or a set are taken out
     OF_TEXTS = "with texts as keys"  # keys of a dict that are characters are texts
@@ -89,6 +90,7 @@ Requests = frozenset[Request]
 VIEWS_BY_PYTHON = Request("views in lists", How.BY_PYTHON)
 VIEWS_BY_SIZES = Request("views by reshape", How.BY_SIZES)
 ROWS_BY_PYTHON = Request("rows of lists", How.BY_PYTHON)
+BEHIND_LOOPS = Request("arrays behind loops", How.ONE_OF_TWO)
 UPDATES_BY_PYTHON = Request("what C code writes", How.BY_PYTHON)  # unless that is known
 OBJECTS_APART = Request("objects", How.APART)
 RECORDS_APART = Request("records of several arrays", How.APART)

@@ -19,9 +19,9 @@ from ..regions.cells import is_flag
 from ..regions.given import give, refuse_twice
 from ..regions.recording import Recording
 from ..regions.structured import Variables
-from ..session.alternatives import options_of
+from ..session.alternatives import either, options_of
 from ..session.recorder import Alternative
-from ..session.refusing import How, refusal, refuse
+from ..session.refusing import BEHIND_LOOPS, How, refusal, refuse
 from ..staging.continuations import request_for
 from ..staging.jumps import RESULT
 from ..values.maybe_set import UNBOUND
@@ -169,7 +169,7 @@ class Outcome:
             self._check_set(name, found)
             slides = isinstance(self._carried.ways.get(name), Sliding)
             if name in found and name in loop.behind and not slides:
-                self._follow(name, found[name], arrays.get(name))
+                found[name] = self._follow(name, found[name], arrays.get(name))
         for one, other in loop.met:
             if one in arrays and other in arrays:
                 session.aliases.may_be_one(arrays[one], arrays[other])
@@ -264,9 +264,10 @@ class Outcome:
             self._session.choices[why] = request_for(loop.line, How.WITHOUT_ONE)
             raise refusal(LOOP_VARIABLE, why)
 
-    def _follow(self, name: str, found: object, array: Value | None) -> None:
+    def _follow(self, name: str, found: object, array: Value | None) -> Any:
         """Note what a variable may be: what another one began with, if it is an ``array`` that
-        iterations make; without an iteration what it was itself.
+        iterations make; without an iteration what it was itself. Gives the variable, which is
+        one array or the other if that is asked for.
         """
         loop, aliases, behind = self._loop, self._session.aliases, array_of(found)
         if behind is None:
@@ -278,11 +279,16 @@ class Outcome:
                     aliases.may_be_one(array, before)
                     loop.retry_from_second()
         if loop.runs:
-            return
+            return found
         before = self._carried.given.get(name, array_of(self._starts[name]))
         if before is None or behind is None or not self._carried.is_pure(name):
-            return
-        aliases.may_be_one(behind, before)
+            return found
         ran = None if self._session.region or loop.stays.get(name) else loop.ran()
-        if isinstance(ran, Value) and before.type == behind.type:
-            aliases.replaced[behind] = Alternative(ran, behind, before)
+        if not isinstance(ran, Value) or before.type != behind.type:
+            aliases.may_be_one(behind, before)
+            return found
+        if BEHIND_LOOPS in self._session.requests:
+            return wrap(either(self._session, ran, behind, before))
+        aliases.may_be_one(behind, before)
+        aliases.replaced[behind] = Alternative(ran, behind, before)
+        return found
