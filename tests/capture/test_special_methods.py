@@ -876,3 +876,84 @@ def test_what_tells_its_truth_may_change_it() -> None:
     for n in (3, 24, 40):
         x = np.random.default_rng(n).random(n)
         assert compiled(x) == asked(x)
+
+
+factor = 2.0
+
+
+class Copied:
+    def __init__(self, v):
+        self.v = v
+
+    def copy(self):
+        made = self.__new__(type(self))
+        made.v = self.v.copy()
+        return made
+
+    def __imul__(self, k):
+        self.v *= k * factor
+        return self
+
+    def __mul__(self, k):
+        return object.__new__(Copied).filled(self.v * k - factor)
+
+    def filled(self, v):
+        self.v = v
+        return self
+
+
+class CopiedFurther(Copied):
+    __slots__ = ("parts",)
+
+    def copy(self):
+        made = super().copy()
+        made.parts = [Copied(self.v + 1)]
+        return made
+
+    def __imul__(self, k):
+        super(type(self), self).__imul__(k)
+        for each in self.parts:
+            each *= k
+        return self
+
+
+@pytest.mark.parametrize("kind", [Copied, CopiedFurther])
+def test_operators_of_objects_that_new_makes_are_captured(kind, monkeypatch):
+    """They were run as they are, so that what they read was neither guarded nor followed."""
+
+    @fxc.compile(fullgraph=True)
+    def program(x, k):
+        made = x.copy()
+        made *= k
+        return made, (made * k).v
+
+    for number in (2.0, 3.0, 2.0):
+        monkeypatch.setitem(globals(), "factor", number)
+        x = kind(np.arange(4.0))
+        made, v = program(x, 1.5)
+        expected, w = program.__wrapped__(x, 1.5)
+        assert type(made) is kind
+        np.testing.assert_array_equal(made.v, expected.v)
+        np.testing.assert_array_equal(v, w)
+        for one, other in zip(
+            getattr(made, "parts", ()), getattr(expected, "parts", ()), strict=True
+        ):
+            np.testing.assert_array_equal(one.v, other.v)
+
+
+def test_compiled_operators_of_objects_that_new_makes_are_captured():
+    class Doubled(Copied):
+        @fxc.compile
+        def __imul__(self, k):
+            self.v *= k * 2
+            return self
+
+    def program(x, k):
+        made = x.copy()
+        made *= k
+        return made.v
+
+    compiled = fxc.compile(program, fullgraph=True)
+    x = Doubled(np.arange(4.0))
+    np.testing.assert_array_equal(compiled(x, 1.5), program(x, 1.5))
+    np.testing.assert_array_equal(compiled(x, 2.5), program(x, 2.5))

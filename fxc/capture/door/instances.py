@@ -73,13 +73,10 @@ def _construct(door: PlainCalls, f: type, args: Args, kwargs: Kwargs) -> Any:
     """An instance of a class of the user's, its ``__init__`` staged."""
     if getattr(f, "__abstractmethods__", None):
         return f(*args, **kwargs)  # Python says what is missing
-    if has_python_method(f, "__del__"):
-        raise refusal(OBJECT, f"{f.__name__} defines __del__, and its objects cannot be made here")
     init = class_attribute(f, "__init__")
     if not is_python_function(init) and init is not vars(object)["__init__"]:  # Cython's
         raise door.refuse_call(f)
-    made: Any = object.__new__(shadow_of(f))
-    door.places.note_made(made)
+    made = _empty(door, f)
     if is_python_function(init):
         door.guard_class_attribute(f, "__init__", init)
         if dataclasses.is_dataclass(f) and _is_written(init):
@@ -89,6 +86,22 @@ def _construct(door: PlainCalls, f: type, args: Args, kwargs: Kwargs) -> Any:
     elif args or kwargs:
         raise TypeError(f"{f.__name__}() takes no arguments")
     return door.pools.taken(made)
+
+
+def _empty(door: PlainCalls, kind: type) -> Any:
+    """An instance of a class of the user's that has no attributes yet."""
+    if has_python_method(kind, "__del__"):
+        what = f"{kind.__name__} defines __del__, and its objects cannot be made here"
+        raise refusal(OBJECT, what)
+    made: Any = object.__new__(shadow_of(kind))
+    door.places.note_made(made)
+    return made
+
+
+def new_object(door: PlainCalls, *args: Any, **kwargs: Any) -> Any:
+    """``object.__new__(kind)``."""
+    made = object.__new__(*args, **kwargs)
+    return _empty(door, type(made)) if is_python_class(type(made)) else made
 
 
 def _is_written(init: Any) -> bool:

@@ -87,6 +87,7 @@ from .plain_calls import PlainCalls
 from .shows import show_print, show_warning
 
 # See Note [Rooms with one door].
+new_object = import_later("fxc.capture.door.instances", "new_object")
 vectorized = import_later("fxc.capture.numpy_api.vectorized", "vectorized")
 fold = import_later("fxc.capture.statements.folds", "fold")
 element_iterator = import_later("fxc.capture.statements.element_iterators", "element_iterator")
@@ -275,6 +276,7 @@ SPECIAL: dict[Any, Callable[..., Any]] = {
     int: of_number("__int__", int_of),
     float: of_number("__float__", float_of),
     type: _type,
+    object.__new__: new_object,
     bool: bool_of,
     complex: of_number("__complex__", complex_of),
     min: extreme("minimum", min, smallest, "lt"),
