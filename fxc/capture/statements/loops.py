@@ -21,11 +21,11 @@ from ..regions.needed import StatementDoor
 from ..regions.recording import Recording, counted_inside, empty_region
 from ..regions.structured import Variables
 from ..staging.jumps import RESULT
+from ..values.above import chosen_of
 from ..values.maybe_set import UNBOUND
 from ..values.operands import Traced, array_of, variable_of, wrap
 from .arms import Either, joined, may_differ, record_cond
 from .carried_arrays import Resized
-from .choices import chosen_of
 from .identities import is_private, is_turned, is_whole, rotation, sharing, staying
 from .kept_lists import is_list, is_variable, keep_lists
 from .loop_variables import LoopVariables
