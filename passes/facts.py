@@ -22,7 +22,7 @@ MOST_TOPS = 8
 MOST_DEEP = 24  # computations that a fact is followed back: of a long sum each tells all before
 T = TypeVar("T")
 # Comparisons: whether their operands are swapped, and whether they are strict.
-_ORDER = {
+ORDER = {
     "less": (False, True),
     "less_equal": (False, False),
     "greater": (True, True),
@@ -42,6 +42,7 @@ class Facts:
         self.range_of_dim = range_of_dim
         self.known: dict[Value, Range] = {}
         self.tops: dict[Value, tuple[Dim, ...]] = {}  # sizes and the like that it does not exceed
+        self.same: dict[Value, Operand] = {}  # numbers that are others, of another type
         self.natural: list[Dim] = []  # dims that are not negative by conditions on dims
         self.narrowed: list[Callable[[], None]] = []  # to take back what was narrowed
         self.depth = 0  # of the computations that are being gone back
@@ -144,7 +145,13 @@ class Facts:
         """The dim that a number is."""
         if isinstance(x, Literal):
             return x.value if isinstance(x.value, int) else None
+        if x in self.same:
+            return self.dim_of(self.same[x])
         node = self.makers.get(x)
+        if node is not None and node.op == "py_add":  # zero is added to what needs no wrapping
+            for each, other in (node.args, node.args[::-1]):
+                if self.range_of(other) == (0, 0):
+                    return self.dim_of(each)
         return node.args[0] if node is not None and node.op == "int_value" else None
 
     def cap(self, x: Operand, tops: Sequence[Dim]) -> None:
@@ -213,9 +220,9 @@ class Facts:
                     self.differ(value, found[0], False)
             if not are_equal:
                 self.apart(x, y)
-        elif name in _ORDER:
+        elif name in ORDER:
             x, y = node.args
-            self.compared(_ORDER[name], x, y, holds)
+            self.compared(ORDER[name], x, y, holds)
 
     def chosen(self, node: Node, result: Value, holds: bool) -> None:
         """A result of ``cond`` is True, or False. Where one arm always gives the other, it was the
@@ -266,7 +273,7 @@ class Facts:
                 self.suppose_natural(gap - 1)
 
     def compared(self, order: tuple[bool, bool], x: Operand, y: Operand, holds: bool) -> None:
-        """A comparison of two numbers holds, or does not; see ``_ORDER``."""
+        """A comparison of two numbers holds, or does not; see ``ORDER``."""
         swaps, strict = order
         if swaps == holds:
             x, y = y, x
@@ -280,6 +287,22 @@ class Facts:
         below, above = self.dim_of(x), self.dim_of(y)
         if below is not None and above is not None:
             self.suppose_natural(above - below - gap)
+
+    def is_true(self, name: str, x: Operand, y: Operand) -> bool | None:
+        """Whether a comparison of two numbers, one of ``ORDER``, holds; None if that is open."""
+        swaps, strict = ORDER[name]
+        low, high = (y, x) if swaps else (x, y)
+        if self.gap(low, high) >= int(strict):
+            return True
+        return False if self.gap(high, low) >= int(not strict) else None
+
+    def gap(self, low: Operand, high: Operand) -> int:
+        """``high`` is at least so much more than ``low``."""
+        (_, most), (least, _) = self.range_of(low) or INT64, self.range_of(high) or INT64
+        below, above = self.dim_of(low), self.dim_of(high)
+        if below is None or above is None:
+            return least - most
+        return max(least - most, self.least(above - below))
 
     def least(self, dim: Dim) -> int:
         """A dim is not less than this, also by conditions on dims that hold here."""

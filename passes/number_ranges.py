@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from fxc.ir.graph import Graph, Node, Operand, Value
+from fxc.ir.graph import Graph, Literal, Node, Operand, Value
+from fxc.ir.size_functions import hint
+from fxc.ops.metas.shapes import has_hints
 from fxc.ops.operators import Tag
 from fxc.ops.python_numbers import PYTHON_OPERATORS, proven
 from fxc.ops.table import TABLE
 
 from .counters import Counters, Range, hull, is_within
-from .facts import INT64, Facts, limits
+from .facts import INT64, ORDER, Facts, limits
 from .gains import Gains
 from .low_bits import WRAPPING
 from .range_rules import PASSED, RULES
@@ -20,6 +22,7 @@ from .sizes import Sizes
 Ranges = list[Range | None]
 # Of ints that are not negative, quotients and remainders take fewer steps.
 NATURAL = {"floor_divide": "natural_quotient", "remainder": "natural_remainder"}
+COMPARISONS = {f"py_{name}": name for name in ORDER}
 DIVISIONS = ("floor_divide", "remainder", "divide", *NATURAL.values())
 
 
@@ -58,12 +61,16 @@ class NumberRanges:
             case "where" if node.args[0] in self.begun:
                 self.first_or_later(node)
                 return node
+            case "dynamic_select_copy" | "dynamic_select_scatter":
+                return self.element(node)
             case "astype" | "item" if is_number(node.output):
                 self.same(node)
                 return node
             case "math_sqrt" if self.signs.is_natural(node.args[0]):
                 return with_operator(node, "py_root")
         self.signs.add(node)
+        if node.op in COMPARISONS:
+            return self.comparison(node)
         if node.op in PYTHON_OPERATORS:
             return self.number(node)
         if self.depth == 1 and TABLE[node.op].tag is Tag.FACTORY:
@@ -96,6 +103,18 @@ class NumberRanges:
             self.passed(node)
         return node
 
+    def comparison(self, node: Node) -> Node:
+        """A comparison of numbers; one whose result is known is one of literals."""
+        if any(self.facts.range_of(x) is None for x in node.args):
+            return node
+        holds = self.facts.is_true(COMPARISONS[node.op], *node.args)
+        if holds is None:
+            self.facts.known.pop(node.output, None)
+            return node
+        self.facts.set(node.output, (int(holds), int(holds)))
+        args = Literal(0), Literal(int(not holds))
+        return Node(TABLE["py_equal"].schema, args, node.outputs, node.loc)
+
     def passed(self, node: Node) -> None:
         """What is known of the operands where a check has not failed."""
         self.facts.narrow_operands(node.output, *self.facts.known[node.output])
@@ -111,18 +130,33 @@ class NumberRanges:
         index, found = node.arg("index"), self.facts.range_of(node.arg("index"))
         least, most = self.sizes.dim(node.arg("size"))
         if found is None:
+            self.facts.same.pop(node.output, None)
             return node
         tops = self.facts.tops_of(index) if found[0] >= 0 else ()
         rests = [node.arg("size") - 1 - top for top in tops]
         if is_within(found, (0, least - 1)) or any(self.facts.least(rest) >= 0 for rest in rests):
             self.facts.set(node.output, found)
+            self.facts.same[node.output] = index
             args = (index, node.output.type.dtype, "unsafe", "K")
             return Node(TABLE["astype"].schema, args, node.outputs, node.loc)
+        self.facts.same.pop(node.output, None)
         self.facts.narrow(index, -most, most - 1)
         if not isinstance(node.arg("size"), int):
             self.facts.cap(index, [node.arg("size") - 1])
         self.facts.set(node.output, (0, most - 1))
         return node
+
+    def element(self, node: Node) -> Node:
+        """An element, or row, at a computed place; at a dim, where that is one."""
+        place, axis = self.facts.dim_of(node.arg("index")), node.arg("axis")
+        size = node.arg("x").type.shape[axis]
+        if place is None or isinstance(place, int) or not has_hints(place, size):
+            return node
+        if not 0 <= hint(place) < hint(size):  # types are checked for a counter's own hint
+            return node
+        name = node.op.removeprefix("dynamic_")
+        args = (*node.args[: len(node.args) - 2], axis, place)
+        return Node(TABLE[name].schema, args, node.outputs, node.loc, node.into)
 
     def first_or_later(self, node: Node) -> None:
         """``where``: one number in a loop's first iteration, another in later ones."""

@@ -14,7 +14,7 @@ from fxc.ir.types import ScalarType
 
 from .counters import Range, hull, is_within
 from .facts import limits
-from .number_ranges import NATURAL, NumberRanges, Ranges
+from .number_ranges import COMPARISONS, NATURAL, NumberRanges, Ranges
 
 # What a number that grows from iteration to iteration is tried to stay within, and how often.
 STEPS = tuple(bound for bits in (0, 8, 16, 31, 32, 53, 62) for bound in (-(2**bits), 2**bits - 1))
@@ -22,8 +22,9 @@ _ATTEMPTS = 3
 
 
 def prove_ranges(graph: Graph) -> Graph:
-    """Replace each ``try_`` operator that cannot fail by its partner that is not checked, and
-    divisions of numbers that are not negative by such that know it.
+    """Replace each ``try_`` operator that cannot fail by its partner that is not checked,
+    divisions of numbers that are not negative by such that know it, and comparisons by what they
+    always give.
 
     The ranges of ints follow from literals, dtypes, the bounds of loops and the operators; those of
     what a loop carries are a fixed point. See Note [Operators of Python numbers].
@@ -31,7 +32,8 @@ def prove_ranges(graph: Graph) -> Graph:
     Requires: the graph is functional.
     Ensures: results have the same bits.
     """
-    provable = ("try_", "wrap_index", "math_sqrt", *(f"py_{name}" for name in NATURAL))
+    natural = (f"py_{name}" for name in NATURAL)
+    provable = ("try_", "wrap_index", "math_sqrt", *natural, *COMPARISONS)
     if not any(node.op.startswith(provable) for node in walk(graph.body)):
         return graph
     return graph.with_body(_Analysis(graph).region(graph.body))

@@ -84,3 +84,34 @@ functional f(%n: py.int)
   }, stops=False)
   return %1, %2""",
     )
+
+
+def test_what_a_comparison_always_gives_and_elements_at_dims() -> None:
+    source = """
+functional f(%x: f64[9], %w: py.int)
+  symbols w = 3 (>= 1), i = 4 (>= 0)
+  %0: f64 = fori_loop(0, 9, (f64(0.0),), body={
+    (%i: py.int, %s: f64)
+    %1: py.int = int_value(i)
+    %2: py.int = int_value(w)
+    %3: py.bool = py_greater_equal(%1, %2)
+    %4: f64 = cond(%3, (), on_true={
+      ()
+      %5: py.int = int_value(i - w)
+      %6: py.bool = py_less(%5, 0)
+      %7: py.int = py_int(%6)
+      %8: py.int = py_multiply(%7, 9)
+      %9: py.int = py_add(%5, %8)
+      %10: f64[] = dynamic_select_copy(%x, %9, axis=0)
+      %11: f64 = item(%10)
+      yield %11
+    }, on_false={
+      ()
+      yield %s
+    })
+    yield %4
+  }, stops=False)
+  return %0"""
+    found = after(prove_ranges, source, (np.arange(9.0), 3), (np.arange(9.0), 12))
+    assert "%6: py.bool = py_equal(0, 1)" in found
+    assert "%10: f64[] = select_copy(%x, 0, i - w)" in found
