@@ -18,7 +18,8 @@
                                                 for ia in 0:16 lanes 16
                                                   b[16*is + ia] = x.lane[ia]
 
-Sixteen elements go on until the last of them has ended; what has ended stays as it is. Numbers
+Sixteen elements go on until the last of them has ended; what has ended stays as it is. So do those
+whose loops are equally long, as the sums of a moving window: they need no choices. Numbers
 that an iteration hands on are elements of small buffers, which are registers in the end. What is
 computed for elements that have ended sets no flags that tell, as in ``branchless``.
 """
@@ -81,27 +82,30 @@ class _Steps:
         inner = [stmt for stmt in loop.body if isinstance(stmt, For | While)]
         if loop.leave is not None or loop.var not in self.known[0] or not inner:
             return None
-        if all(isinstance(stmt, For) and stmt.leave is None for stmt in inner):
+        if any(isinstance(stmt, Loop) for stmt in walk(loop.body)):
             return None
-        if not all(map(self.pays, inner)):
+        apart = any(isinstance(stmt, While) or stmt.leave is not None for stmt in inner)
+        if not all(self.pays(stmt, apart) for stmt in inner):
             return None
         count = trips(self.known[0][loop.var], self.known[1])
-        if hint(count) < self.program.target.costs.abreast_steps or not self.is_apart(loop, count):
+        if not self.is_apart(loop, count) or hint(count) < self.program.target.costs.abreast_steps:
             return None
         try:
             return _Strip(self, loop, count).statements()
         except Stays:
             return None
 
-    def pays(self, inner: For | While) -> bool:
-        """Whether lanes are quicker than one element after the other.
+    def pays(self, inner: For | While, apart: bool) -> bool:
+        """Whether lanes are quicker than one element after the other; ``apart``: their loops end
+        apart.
 
         A processor goes wrong where elements branch each their own way. Else it runs ahead, and
-        lanes have to look up elements one by one, too; and LLVM knows loops that count bits.
+        lanes have to look up elements one by one, too; and LLVM knows loops that count bits. Of
+        loops that all run equally long a branch may be easy to guess, but sums wait.
         """
         stmts = walk((inner,))
         if any(isinstance(stmt, If) and stmt.ends is None for stmt in stmts):
-            return True
+            return apart
         made = [stmt for stmt in stmts if isinstance(stmt, Compute)]
         found = sum(isinstance(s, Load) and any(map(computed_in, s.index)) for s in stmts)
         work = sum(SCALAR_RULES[stmt.op].cost for stmt in made)
@@ -245,6 +249,9 @@ class _Strip:
         """The same for a loop of which all lanes run one iteration at a time."""
         name = f"{stmt.var}.{self.suffix}"
         first, last = self.ends_of(stmt)
+        if self.is_brief(stmt):
+            size = Index(f"{name}.size", I64, trips((first, last), self.ranges))
+            return [size, For(f"{name}.step", Const(0, I64), size.name, tuple(step), stmt.loc)]
         next_one, end, leave = f"{name}.next", f"{name}.end", f"{name}.ends"
         step.append(Index(next_one, I64, self.counter(stmt) + 1))
         step.append(Compute(leave, BOOL, "py_greater_equal", (next_one, end), (I64, I64)))
@@ -281,5 +288,14 @@ class _Strip:
     def counter(self, stmt: For) -> Dim:
         """What a loop inside counts, in its runs."""
         name = f"{stmt.var}.{self.suffix}"
-        run = symbol(f"{name}.run", hint=0, lower=0)
-        return self.ends_of(stmt)[0] + self.run * run + symbol(f"{name}.step", hint=0, lower=0)
+        step = self.ends_of(stmt)[0] + symbol(f"{name}.step", hint=0, lower=0)
+        if self.is_brief(stmt):
+            return step
+        return step + self.run * symbol(f"{name}.run", hint=0, lower=0)
+
+    def is_brief(self, stmt: For) -> bool:
+        """Whether a loop inside is no longer than a run, and never left."""
+        if stmt.leave is not None:
+            return False
+        count = trips(self.ends_of(stmt), self.ranges)
+        return decide(bounds(count, self.ranges)[1], "<=", self.run) is True

@@ -254,7 +254,19 @@ def marched(x: Any, y: Any) -> Any:
     return out
 
 
-STAY = (counted, after_each_other, by_the_library, lengths, bits, marched)
+def crossings(x: Any, y: Any) -> Any:
+    """What a branch leaves out as a rule."""
+    out = np.zeros(x.shape[0])
+    for i in range(x.shape[0]):
+        s = 0.0
+        for j in range(12):
+            if x[i] < y[j] - 1.5:
+                s += 1.0 / (x[i] - y[j])
+        out[i] = s
+    return out
+
+
+STAY = (counted, after_each_other, by_the_library, lengths, bits, marched, crossings)
 
 
 @pytest.mark.parametrize("program", STAY)
@@ -317,3 +329,28 @@ def test_what_lanes_hand_on_is_in_registers() -> None:
     rooms = re.compile(r"alloca \[\d+ x i8\], align 64")
     assert rooms.findall(module.text)
     assert not rooms.findall(engine.optimised())
+
+
+def deviations(x: Any, y: Any) -> Any:
+    """Sums of a moving window, one behind the other: all are equally long."""
+    n, w = x.shape[0], 7
+    out = np.zeros(n)
+    for i in range(w - 1, n):
+        m = 0.0
+        for j in range(i - w + 1, i + 1):
+            m += x[j]
+        m /= w
+        v = 0.0
+        for j in range(i - w + 1, i + 1):
+            v += (x[j] - m) ** 2
+        out[i] = math.sqrt(v / w)
+    return out
+
+
+@pytest.mark.bits
+@pytest.mark.parametrize("dynamic", [False, True])
+def test_sums_of_windows_have_lanes(dynamic: bool) -> None:
+    compiled = fxc.compile(deviations, fullgraph=True, dynamic=dynamic)
+    for n in (100, 64, 41, 23, 8, 7, 6, 1):
+        assert same(deviations, compiled, arguments(n))
+    assert ".abreast" in str(compiled.inspect(*arguments(100)).loops)
