@@ -39,6 +39,7 @@ fixed_numbers = import_later("fxc.lowering.scheduling.fixed_numbers", "fixed_num
 known_places = import_later("fxc.lowering.scheduling.known_places", "known_places")
 abreast = import_later("fxc.lowering.scheduling.abreast", "abreast")
 branchless = import_later("fxc.lowering.scheduling.branchless", "branchless")
+index_sets = import_later("fxc.lowering.scheduling.index_sets", "index_sets")
 held = import_later("fxc.lowering.scheduling.held", "held")
 steps_ahead = import_later("fxc.lowering.scheduling.steps_ahead", "steps_ahead")
 short_loops = import_later("fxc.lowering.scheduling.short_loops", "short_loops")
@@ -71,6 +72,7 @@ class Scheduling:
 
 
 _SCHEDULING = (
+    Scheduling(index_sets, of_loops=True),
     Scheduling(vectors_together),
     Scheduling(products_ahead),
     Scheduling(growing_products),

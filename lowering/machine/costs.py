@@ -80,6 +80,12 @@ class Costs:
     apart_gathered: int = 4
     apart_few: int = 2
 
+    # Loops that branch on their counters: pieces of one, statements that these have more, and
+    # iterations of a piece whose inner loops may be in pieces, too.
+    index_sets_pieces: int = 4
+    index_sets_statements: int = 160
+    index_sets_many: int = 8
+
     # Branches that become choices: the cost of an operation that may be made in vain, and from
     # which on it is made from other numbers where it is.
     choice_cost: int = 24

@@ -17,7 +17,9 @@ from .statements import (
     Allocate,
     Apply,
     Boxed,
+    Check,
     Compute,
+    For,
     If,
     Index,
     Load,
@@ -25,6 +27,7 @@ from .statements import (
     Matmul,
     Stmt,
     Store,
+    While,
     blocks_of,
     touched,
     walk,
@@ -102,7 +105,7 @@ def rename(stmt: Stmt, dims: dict[str, Dim], known: dict[Idx, Idx] | None = None
             return replace(stmt, value=linearised(substitute(value, dims)))
         case Accumulate(position=position) if position is not None:
             return replace(stmt, position=linearised(substitute(position, dims)))
-        case Loop(var=var, body=body):
+        case Loop(var=var, body=body) | For(var=var, body=body):
             new = dims.get(var)
             kept = str(new) if new is not None else var
             return replace(stmt, var=kept, body=tuple(rename(s, dims, known) for s in body))
@@ -137,8 +140,25 @@ def renamed(
         case Loop(size=size, body=body):
             inner = tuple(renamed(each, names, plain) for each in body)
             return replace(stmt, size=dim(size), body=inner)
+        case Check(failed=failed):
+            return replace(stmt, failed=atom(failed))
+        case If() | For() | While() | Matmul() | Apply():
+            blocks = tuple(tuple(renamed(s, names, plain) for s in b) for b in blocks_of(stmt))
+            return with_atoms(with_blocks(stmt, blocks), atom)
         case _:
             raise AssertionError(f"{type(stmt).__name__} in a loop that is split")
+
+
+def with_atoms(stmt: Stmt, atom: Callable[[Atom], Atom]) -> Stmt:
+    """A branch or loop of the user's with other scalars in place of those that it reads itself."""
+    match stmt:
+        case For(leave=leave):
+            leave = None if leave is None else atom(leave)
+            return replace(stmt, lo=atom(stmt.lo), hi=atom(stmt.hi), leave=leave)
+        case If() | While():
+            return replace(stmt, condition=atom(stmt.condition))
+        case _:
+            return stmt
 
 
 def read_early(program: Program, block: Sequence[Stmt], known: set[str]) -> set[str]:

@@ -8,7 +8,7 @@ from fxc.ir.records import mutable, replace
 from fxc.ir.size_functions import rename_computed
 from fxc.ir.symbols import Dim, computed_in
 
-from ..nests.accesses import Block, are_apart, stored
+from ..nests.accesses import Block, are_apart, stored, with_atoms
 from ..nests.buffers import Atom, Const, Idx, are_other_fields
 from ..nests.program import Program
 from ..nests.statements import (
@@ -17,8 +17,6 @@ from ..nests.statements import (
     Boxed,
     Check,
     Compute,
-    For,
-    If,
     Index,
     Load,
     Stmt,
@@ -154,15 +152,6 @@ def _forward_nested(program: Program, stmt: Stmt, known: _Known) -> Stmt:
 
 
 def _with_atoms(stmt: Stmt, known: _Known) -> Stmt:
-    match stmt:
-        case If():
-            return replace(stmt, condition=known.atom(stmt.condition))
-        case For(leave=leave):
-            leave = None if leave is None else known.atom(leave)
-            return replace(stmt, lo=known.atom(stmt.lo), hi=known.atom(stmt.hi), leave=leave)
-        case While():
-            return replace(stmt, condition=known.atom(stmt.condition))
-        case Bind():
-            return replace(stmt, value=known.atom(stmt.value))
-        case _:
-            return stmt
+    if isinstance(stmt, Bind):
+        return replace(stmt, value=known.atom(stmt.value))
+    return with_atoms(stmt, known.atom)
