@@ -104,13 +104,22 @@ class _Steps:
         loops that all run equally long a branch may be easy to guess, but sums wait.
         """
         stmts = walk((inner,))
-        if any(isinstance(stmt, If) and stmt.ends is None for stmt in stmts):
+        arms = [stmt for stmt in stmts if isinstance(stmt, If) and stmt.ends is None]
+        if arms and (apart or not all(map(self.is_brief, walk(tuple(arms))))):
             return apart
         made = [stmt for stmt in stmts if isinstance(stmt, Compute)]
         found = sum(isinstance(s, Load) and any(map(computed_in, s.index)) for s in stmts)
         work = sum(SCALAR_RULES[stmt.op].cost for stmt in made)
         has_floats = any(stmt.dtype.kind == "f" for stmt in made)
         return has_floats and work >= found * self.program.target.costs.abreast_gathered
+
+    def is_brief(self, stmt: Stmt) -> bool:
+        """Whether a statement of an arm may as well run in vain."""
+        if isinstance(stmt, Compute):
+            return SCALAR_RULES[stmt.op].cost <= self.program.target.costs.vain_cost
+        return isinstance(stmt, If | Store) or (
+            isinstance(stmt, Load) and not any(map(computed_in, stmt.index))
+        )
 
     def is_apart(self, loop: For, count: Dim) -> bool:
         """Whether iterations write apart, and no loop inside meets what one writes."""

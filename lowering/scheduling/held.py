@@ -16,12 +16,14 @@ In arrays of the program's own nobody sees that.
 
 from __future__ import annotations
 
+from itertools import combinations
+
 from fxc.ir.records import replace
 from fxc.ir.symbols import computed_in, symbols_of
 
-from ..nests.accesses import Block
+from ..nests.accesses import Block, are_apart
 from ..nests.bounds import counter_ranges, is_within
-from ..nests.buffers import Buffer
+from ..nests.buffers import Buffer, Idx
 from ..nests.program import Program
 from ..nests.rewriting import outermost_first
 from ..nests.statements import (
@@ -67,12 +69,14 @@ class _Holding:
                 Load(first, stmt.dtype, stmt.buffer, stmt.index),
                 Store(name, (), first, stmt.dtype),
             ]
-            loop = replace(loop, body=_moved(loop.body, stmt.buffer, name))
+            loop = replace(loop, body=_moved(loop.body, stmt, name))
             behind += [Load(last, stmt.dtype, name, ()), replace(stmt, value=last)]
         return (*before, loop, *behind) if before else None
 
     def updates(self, loop: For) -> list[Store]:
-        """A store to each element that is the only one of its array that the loop meets."""
+        """A store to each element of arrays of which the loop meets a few alone, all known to be
+        other ones.
+        """
         inside = walk(loop.body)
         if any(isinstance(stmt, Matmul | Apply | Boxed) for stmt in inside):
             return []
@@ -86,14 +90,20 @@ class _Holding:
         chosen = {id(s) for arm in arms for block in blocks_of(arm) for s in walk(block)}
         found: list[Store] = []
         for storage, stmts in met.items():
-            stores = [s for s in stmts if isinstance(s, Store) and id(s) in chosen]
-            places = {(s.buffer, s.index) for s in stmts}
-            if not stores or len(places) > 1 or len(stores) == len(stmts):
-                continue
+            places: dict[Idx, list[Load | Store]] = {}
+            for stmt in stmts:
+                places.setdefault(stmt.index, []).append(stmt)
+            updated = [s for s in map(_update, places.values()) if s is not None]
             buffer = self.buffers[storage]
             is_own = buffer.role in ("temp", "output") and buffer.dtype.kind == "f"
-            if is_own and self.is_one(stores[0], counters) and all(id(s) in plain for s in stmts):
-                found.append(stores[0])
+            if not is_own or len(updated) < len(places) or len({s.buffer for s in stmts}) > 1:
+                continue
+            if not any(id(s) in chosen for s in stmts if isinstance(s, Store)):
+                continue
+            apart = all(are_apart(x, y) for x, y in combinations(places, 2))
+            is_known = apart and all(self.is_one(each, counters) for each in updated)
+            if is_known and all(id(s) in plain for s in stmts):
+                found += updated
         return found
 
     def is_one(self, stmt: Store, counters: set[str]) -> bool:
@@ -107,13 +117,21 @@ class _Holding:
         )
 
 
-def _moved(block: Block, buffer: str, name: str) -> Block:
-    """The statements with the element of a buffer in another one."""
+def _update(stmts: list[Load | Store]) -> Store | None:
+    """A store among loads and stores of one element, if there are both."""
+    stores = [stmt for stmt in stmts if isinstance(stmt, Store)]
+    return stores[0] if 0 < len(stores) < len(stmts) else None
+
+
+def _moved(block: Block, update: Store, name: str) -> Block:
+    """The statements with an element of a buffer in another one."""
     made: list[Stmt] = []
     for stmt in block:
-        if isinstance(stmt, Load | Store) and stmt.buffer == buffer:
+        if not isinstance(stmt, Load | Store):
+            inner = tuple(_moved(each, update, name) for each in blocks_of(stmt))
+            made.append(with_blocks(stmt, inner))
+        elif stmt.buffer == update.buffer and stmt.index == update.index:
             made.append(replace(stmt, buffer=name, index=()))
         else:
-            inner = tuple(_moved(each, buffer, name) for each in blocks_of(stmt))
-            made.append(with_blocks(stmt, inner))
+            made.append(stmt)
     return tuple(made)

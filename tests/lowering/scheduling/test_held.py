@@ -67,7 +67,32 @@ def callers(x: Any, n: int) -> None:
                 x[i] += 0.5
 
 
-PROGRAMS = (potential, neighbours, until, shared, callers)
+def forces(x: Any, n: int) -> Any:
+    """Several elements that are apart."""
+    out = np.zeros((x.shape[0], 3))
+    for i in range(x.shape[0]):
+        for j in range(n):
+            if i != j:
+                d = x[i] - x[j]
+                out[i, 0] += d
+                out[i, 2] -= d * d
+                if d > 0.5:
+                    out[i, 1] = out[i, 1] * 0.5 + d
+    return out
+
+
+def perhaps_one(x: Any, n: int) -> Any:
+    """Two elements that may be the same."""
+    out = np.zeros((x.shape[0] + 1, 2))
+    for i in range(x.shape[0]):
+        for j in range(n):
+            if i != j:
+                out[i, 0] += x[j]
+                out[n % (x.shape[0] + 1), 0] -= x[i]
+    return out
+
+
+PROGRAMS = (potential, neighbours, until, forces, shared, callers, perhaps_one)
 
 
 def text(program: Any) -> str:
@@ -86,7 +111,7 @@ def test_they_have_numpys_bits(program: Any, dynamic: bool) -> None:
 
 def test_which_are_held() -> None:
     held = [program for program in PROGRAMS if ".held" in text(program)]
-    assert held == [potential, neighbours, until]
+    assert held == [potential, neighbours, until, forces]
 
 
 def test_no_warning_of_the_one_iteration_that_is_left_out() -> None:
