@@ -35,6 +35,7 @@ from .scheduling.speculate import speculate
 from .scheduling.vectors_together import vectors_together
 
 reassociate = import_later("fxc.lowering.scheduling.reassociate", "reassociate")
+fixed_checks = import_later("fxc.lowering.scheduling.fixed_checks", "fixed_checks")
 fixed_numbers = import_later("fxc.lowering.scheduling.fixed_numbers", "fixed_numbers")
 known_places = import_later("fxc.lowering.scheduling.known_places", "known_places")
 abreast = import_later("fxc.lowering.scheduling.abreast", "abreast")
@@ -83,6 +84,7 @@ _SCHEDULING = (
     Scheduling(fixed_numbers, of_loops=True, with_care=WithCare.LEFT_OUT),
     Scheduling(tabulated, of_loops=True, with_care=WithCare.LEFT_OUT),
     Scheduling(short_dots),
+    Scheduling(fixed_checks, of_loops=True),
     Scheduling(branchless, of_loops=True, of_arms=True, with_care=WithCare.LEFT_OUT),
     Scheduling(independent_steps),
     Scheduling(abreast, of_loops=True, of_arms=True, with_care=WithCare.LEFT_OUT),

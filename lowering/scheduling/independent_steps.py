@@ -34,7 +34,7 @@ from ..nests.program import Program
 from ..nests.rewriting import outermost_first
 from ..nests.statements import Compute, For, Index, Load, Loop, Stmt, Store
 from ..operators.python_rules import asks_library
-from .survey import why_no_lanes
+from .survey import Survey, why_no_lanes
 
 # See Note [Rooms with one door].
 why_dependent = import_later("fxc.lowering.nests.independence", "why_dependent")
@@ -90,8 +90,14 @@ def of_elements(program: Program, counters: Counters, steps: For) -> Loop | None
         return None
     if any(isinstance(stmt, Loop) for stmt in nest.body):
         return nest
-    is_short = hint(nest.size) < program.target.costs.steps_short
-    return None if is_short or why_no_lanes(program, nest) else nest
+    return None if _is_short(program, nest) or why_no_lanes(program, nest) else nest
+
+
+def _is_short(program: Program, nest: Loop) -> bool:
+    """Whether LLVM may rather write out all iterations: they are few, and fill no registers."""
+    if hint(nest.size) >= program.target.costs.steps_short:
+        return False
+    return not isinstance(nest.size, int) or nest.size % Survey(program, nest).lanes != 0
 
 
 def _of_elements_inside(program: Program, counters: Counters, stmt: Stmt) -> Stmt | None:
