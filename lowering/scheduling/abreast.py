@@ -26,12 +26,14 @@ computed for elements that have ended sets no flags that tell, as in ``branchles
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from fxc.ir.bounds import decide
 from fxc.ir.records import replace
 from fxc.ir.size_functions import floordiv, hint, minimum
 from fxc.ir.symbols import Dim, computed_in, symbol, symbols_of
 
-from ..nests.accesses import Block, rename, renamed
+from ..nests.accesses import Block, elements_apart, rename, renamed
 from ..nests.bounds import Range, bounds, counter_bounds, ranges_within, trips
 from ..nests.buffers import BOOL, I64, Const
 from ..nests.program import Program
@@ -48,6 +50,7 @@ from ..nests.statements import (
     Store,
     While,
     atoms_read,
+    blocks_of,
     walk,
 )
 from ..operators.python_rules import SCALAR_RULES
@@ -85,7 +88,7 @@ class _Steps:
         if any(isinstance(stmt, Loop) for stmt in walk(loop.body)):
             return None
         apart = any(isinstance(stmt, While) or stmt.leave is not None for stmt in inner)
-        if not all(self.pays(stmt, apart) for stmt in inner):
+        if not all(self.pays(stmt, apart) for stmt in inner) or self.adds_up_apart(loop, inner):
             return None
         count = trips(self.known[0][loop.var], self.known[1])
         if not self.is_apart(loop, count) or hint(count) < self.program.target.costs.abreast_steps:
@@ -113,6 +116,20 @@ class _Steps:
         has_floats = any(stmt.dtype.kind == "f" for stmt in made)
         return has_floats and work >= found * self.program.target.costs.abreast_gathered
 
+    def adds_up_apart(self, loop: For, inner: Sequence[For | While]) -> bool:
+        """Whether steps of a loop inside go to one and the same element, which is some elements
+        away from that of the next lane: those are picked again in each step.
+        """
+        for around in inner:
+            for stmt in walk((around,)):
+                if not isinstance(stmt, Store) or not stmt.index:
+                    continue
+                moving = {name for dim in stmt.index for name in symbols_of(dim)}
+                is_one = not isinstance(around, For) or around.var not in moving
+                if is_one and elements_apart(self.program, stmt, loop.var):
+                    return True
+        return False
+
     def is_brief(self, stmt: Stmt) -> bool:
         """Whether a statement of an arm may as well run in vain."""
         if isinstance(stmt, Compute):
@@ -122,22 +139,47 @@ class _Steps:
         )
 
     def is_apart(self, loop: For, count: Dim) -> bool:
-        """Whether iterations write apart, and no loop inside meets what one writes."""
+        """Whether iterations write apart, and no loop inside that may end early meets what one
+        writes.
+        """
         own = own_numbers(self.program, loop, self.used)
 
-        def shared(block: Block) -> tuple[Load | Store, ...]:
-            found = (stmt for stmt in walk(block) if isinstance(stmt, Load | Store))
-            return tuple([stmt for stmt in found if stmt.buffer not in own])
+        def written(block: Block) -> set[str]:
+            names = {stmt.buffer for stmt in walk(block) if isinstance(stmt, Store)}
+            return {self.program.buffers[name].storage for name in names - own}
 
-        def storages(stmts: tuple[Load | Store, ...]) -> set[str]:
-            return {self.program.buffers[stmt.buffer].storage for stmt in stmts}
+        def touched(block: Block) -> set[str]:
+            names = {stmt.buffer for stmt in walk(block) if isinstance(stmt, Load | Store)}
+            return {self.program.buffers[name].storage for name in names - own}
 
-        met = shared(loop.body)
-        written = storages(tuple([stmt for stmt in met if isinstance(stmt, Store)]))
-        inside = shared(tuple([stmt for stmt in loop.body if isinstance(stmt, For | While)]))
-        if written & storages(inside):
+        def met(block: Block) -> Block:
+            found: list[Stmt] = []
+            for stmt in block:
+                if isinstance(stmt, Load | Store):
+                    found += [stmt] if stmt.buffer not in own else []
+                elif isinstance(stmt, For) and self.is_even(stmt, loop):
+                    first, last = self.known[0][stmt.var]
+                    shift: dict[str, Dim] = {stmt.var: symbol(stmt.var, hint=0) + first}
+                    inner = tuple([rename(each, shift) for each in met(stmt.body)])
+                    found.append(Loop(stmt.var, trips((first, last), self.known[1]), inner))
+                else:
+                    found += [each for inside in blocks_of(stmt) for each in met(inside)]
+            return tuple(found)
+
+        inner = tuple([stmt for stmt in loop.body if isinstance(stmt, For | While)])
+        uneven = tuple([stmt for stmt in inner if not self.is_even(stmt, loop)])
+        if written(loop.body) & touched(uneven):
             return False
-        return not why_dependent(self.program, Loop(loop.var, count, met))
+        if any(self.program.buffers[name].role == "input" for name in written(inner)):
+            return False  # an interrupt would leave elements at different steps
+        return not why_dependent(self.program, Loop(loop.var, count, met(loop.body)))
+
+    def is_even(self, stmt: For | While, loop: For) -> bool:
+        """Whether a loop inside runs equally long for all elements."""
+        if isinstance(stmt, While) or stmt.leave is not None or stmt.var not in self.known[0]:
+            return False
+        ends = self.known[0][stmt.var]
+        return not any(computed_in(end) or loop.var in symbols_of(end) for end in ends)
 
 
 class _Strip:
@@ -167,6 +209,7 @@ class _Strip:
             place, number = lanes * strip, floordiv(self.size, lanes)
             behind = f"{strip}.behind"
             rest = [Index(behind, I64, first + lanes * number), replace(loop, lo=behind)]
+            rest = rest if lanes * number != self.size else []
         inside = self.written(first + place)
         self.steps.buffers |= self.taken.buffers
         strips = For(str(strip), Const(0, I64), name, tuple(inside), loop.loc)

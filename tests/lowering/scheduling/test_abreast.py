@@ -254,6 +254,76 @@ def marched(x: Any, y: Any) -> Any:
     return out
 
 
+def columns(x: Any, y: Any) -> Any:
+    """Steps down each column, there and back, of which one stores what the next one reads."""
+    n, m = x.shape
+    c, d = np.zeros((n, m)), np.zeros((n, m))
+    for j in range(m):
+        c[0, j] = 1.0 / (4.0 + x[0, j])
+        d[0, j] = y[0, j] * c[0, j]
+        for i in range(1, n):
+            b = 4.0 + x[i, j] - c[i - 1, j]
+            c[i, j] = 1.0 / b
+            d[i, j] = (y[i, j] - d[i - 1, j]) / b
+        for i in range(n - 2, -1, -1):
+            d[i, j] -= c[i, j] * d[i + 1, j]
+    return d
+
+
+def rows(x: Any, y: Any) -> Any:
+    """A total in order along each row, and the largest so far, stored in each step."""
+    out = np.zeros(x.shape)
+    for i in range(x.shape[0]):
+        s, most = 0.0, y[i, 0]
+        for k in range(x.shape[1]):
+            s = s * 0.5 + x[i, k]
+            if s > most:
+                most = s
+            out[i, k] = s - most
+    return out
+
+
+@pytest.mark.bits
+@pytest.mark.parametrize("program", [columns, rows])
+@pytest.mark.parametrize("dynamic", [False, True])
+def test_steps_that_store(program: Any, dynamic: bool) -> None:
+    compiled = fxc.compile(program, fullgraph=True, dynamic=dynamic)
+    for n, m in ((40, 40), (3, 70), (35, 2), (2, 33), (1, 50), (50, 1)):
+        x, _ = arguments(n * m)
+        assert same(program, compiled, (x.reshape(n, m), x[::-1].reshape(n, m)))
+    x = np.ones((40, 40))
+    assert ".abreast" in str(compiled.inspect(x, x).loops)
+
+
+def shifted(x: Any, a: int, b: int, c: int, d: int) -> Any:
+    """Elements that other steps, of this column or of others, may have stored."""
+    n, m = x.shape
+    out = x * 2.0
+    for i in range(2, m - 2):
+        for k in range(2, n - 2):
+            out[k + a, i + b] = out[k + c, i + d] * 0.5 + x[k, i]
+    return out
+
+
+def overlapping(x: Any, a: int, b: int, c: int, d: int) -> Any:
+    """Elements of a vector, each of which several pairs of steps meet, and a row for all."""
+    n, m = x.shape
+    out, row = np.zeros(4 * (n + m)), np.zeros(n + 2)
+    for i in range(2, m - 2):
+        for k in range(2, n - 2):
+            row[k + 1] = row[k + c] * 0.5 + x[k, i]
+            out[a * i + k + b + 3] += out[i + k + d] - row[k]
+    return out
+
+
+@pytest.mark.parametrize("program", [shifted, overlapping])
+def test_steps_that_meet_stay_in_order(program: Any) -> None:
+    rng = np.random.default_rng(5)
+    x = rng.random((9, 60))
+    for shifts in rng.integers(-1, 2, (14, 4)).tolist():
+        assert same(program, fxc.compile(program), (x, *shifts)), shifts
+
+
 def crossings(x: Any, y: Any) -> Any:
     """What a branch leaves out as a rule."""
     out = np.zeros(x.shape[0])
