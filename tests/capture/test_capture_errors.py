@@ -47,7 +47,7 @@ def mask_read_before_the_loop(x):
 
 REFUSED = [
     # what needs elements
-    (lambda x: bool(x[0, :1] > 0), (X,), f"a decision (if, while, and, or, not) {NEEDS}"),
+    (lambda x: max(x[0, :1], 2.0), (X,), f"a decision (if, while, and, or, not) {NEEDS}"),
     (lambda x: complex(x[0, 0], 1j), (X,), "complex() of a complex number and another"),
     (lambda x: "ab" * int(x[0, 0]), (X,), f"an index or a size {NEEDS}"),
     (lambda x: range(int(x[0, 0])), (X,), "a range or an iterator as a result cannot be captured"),

@@ -498,3 +498,38 @@ def test_masked_forms_need_no_size() -> None:
 
     graph = fxc.compile(program, fullgraph=True).inspect(V.copy(), np.abs(V)).functional
     assert all(node.op not in ("bind_size", "nonzero", "gather") for node in graph.nodes)
+
+
+def _least(x: np.ndarray) -> np.ndarray:
+    return x[np.where(x == x.min())[0]]
+
+
+def _scaled(x: np.ndarray) -> np.ndarray:
+    while _least(x) < 5:
+        x = x * 2
+    return x
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        lambda x: 1 if _least(x) > 0 else 2,
+        lambda x: not _least(x)[:, None],
+        lambda x: bool(_least(x)),
+        lambda x: _least(x).item() + 1,
+        lambda x: _least(x) > 0 and _least(x) < 3,
+        _scaled,
+    ],
+)
+def test_the_only_element(program: Callable[..., Any]) -> None:
+    compiled = fxc.compile(program, fullgraph=True)
+    for x in (np.array([3.0, 1, 2]), np.array([3.0, 2, 4, 7])):
+        assert difference(run(program, [x]), run(compiled, [x])) == ""
+    assert compiled.cache_info().eager_calls == 0
+    for x in (np.array([2.0, 1, 1]), np.array([])):  # two of them, none
+        assert difference(run(program, [x]), run(compiled, [x])) == ""
+
+
+def test_the_only_element_needed_now() -> None:
+    with pytest.raises(CaptureError, match="a decision"):
+        fxc.compile(lambda x: max(_least(x), 2.0), fullgraph=True)(np.array([3.0, 1, 2]))

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from fxc.ir.error_kinds import ARRAY_MEMORY, ELEMENT_NEEDED, TEXT
+from fxc.ir.size_guards import Guard
 from fxc.ir.types import ArrayType
 from fxc.ops.metas.layout import is_c_ordered, is_f_ordered
 
@@ -138,9 +139,8 @@ class ArrayFacts(TracedValue):
         raise element_needed(what)
 
     def __bool__(self) -> bool:
-        size = self._type.size
-        if not (isinstance(size, int) and size == 1) and self._type.rank:
-            raise _ambiguous_truth(size)
+        if not is_single(self._type):
+            raise _ambiguous_truth(self._type.size)
         expected = None if self._type.rank else current().expected(self._value)
         if expected is not None:
             return expected
@@ -164,6 +164,20 @@ class ArrayFacts(TracedValue):
         raise refusal(
             ELEMENT_NEEDED, "a function that NumPy does not dispatch needs the elements of an array"
         )
+
+
+def is_single(kind: ArrayType) -> bool:
+    """Whether an array has one element. Of sizes that are counted, or differ between iterations,
+    that is demanded: NumPy raises where they are others.
+    """
+    session, open_dims = current(), [dim for dim in kind.shape if not isinstance(dim, int)]
+    if not all(dim == 1 for dim in kind.shape if isinstance(dim, int)):
+        return False
+    if not all(map(session.varies, open_dims)):
+        return False
+    for dim in open_dims:
+        session.assume(Guard(dim, "==", 1))
+    return True
 
 
 def _ambiguous_truth(size: object) -> Exception:

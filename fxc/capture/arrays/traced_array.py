@@ -24,7 +24,7 @@ from ..values.late import bytes_of, late
 from ..values.operands import TracedValue, kind_of, operand, record, taken_for, wrap
 from ..values.protocols import as_numpys
 from . import advanced, masked, memory, shaping, sharing, sorting
-from .array_facts import ArrayFacts, Flags
+from .array_facts import ArrayFacts, Flags, is_single
 from .dtypes import CASTINGS, dtype_of, order_of
 from .elements import TracedFlat, TracedVoid, element, write_element
 from .indexing import IndexArrays, Place, apply_steps, assign, locate
@@ -146,7 +146,7 @@ class TracedArray(ArrayFacts):
 
     def item(self, *args: Any) -> Any:
         size = self._type.size
-        if args == () and isinstance(size, int) and size == 1:
+        if args == () and is_single(self._type):
             found = self[(0,) * self.ndim] if self.ndim else record("item", self._value)
         elif args and all(isinstance(x, int | np.integer) for x in args) and len(args) == self.ndim:
             found = self[args]

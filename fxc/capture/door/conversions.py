@@ -25,7 +25,7 @@ from ..numbers.traced_int import scalar_of_int
 from ..session.refusing import refuse
 from ..session.warned_of import run_now
 from ..values.late import Late, is_unknown, known_text, late
-from ..values.operands import Traced, operand, record
+from ..values.operands import Traced, array_of, operand, record
 from ..values.shadows import has_method
 from .plain_calls import PlainCalls
 
@@ -100,10 +100,12 @@ def bool_of(door: PlainCalls, *args: object) -> Any:
     if len(args) == 1 and has_method(args[0], "__bool__"):
         return going_on(args[0])
     first: Any = args[0] if len(args) == 1 else None
+    if array_of(first) is not None:
+        first = going_on(first)
     if type(first) is Several or is_in_graph(first) or is_unknown_text(first):
         test = first._is_filled()
         return test if type(test) is bool else to_bool(test)
-    x = scalar_of(number_of(args[0])) if len(args) == 1 else None
+    x = scalar_of(number_of(first)) if len(args) == 1 else None
     return bool(*args) if x is None else to_bool(x)
 
 

@@ -8,11 +8,12 @@ import numpy as np
 
 from fxc.ir.graph import Literal, Operand
 
+from ..arrays.array_facts import is_single
 from ..arrays.traced_scalar import TracedScalar
 from ..numbers.traced_int import TracedInt
 from ..outside.containers import External
 from ..session.session import current
-from ..values.operands import Traced, array_of, operand
+from ..values.operands import Traced, array_of, kind_of, operand
 from ..values.shadows import has_method
 from .mixed import Mixed, of_numpy
 
@@ -42,7 +43,7 @@ def going_on(test: Any) -> Any:
     if isinstance(test, Traced | External) and (filled := test._is_filled()) is not None:
         return filled
     found = array_of(test)
-    if found is not None and all(type(dim) is int and dim == 1 for dim in found.type.shape):
+    if found is not None and is_single(kind_of(found)):
         return test[(0,) * found.type.rank]
     if type(test) is TracedInt:
         return test.__ne__(0)
