@@ -957,3 +957,35 @@ def test_compiled_operators_of_objects_that_new_makes_are_captured():
     x = Doubled(np.arange(4.0))
     np.testing.assert_array_equal(compiled(x, 1.5), program(x, 1.5))
     np.testing.assert_array_equal(compiled(x, 2.5), program(x, 2.5))
+class Given:
+    def __init__(self, a, b):
+        self.a, self.b = a, b
+        for name in ("a", "b"):
+            if self.__getattribute__(name) is not None:
+                self.__setattr__(name, np.copy(self.__getattribute__(name)))
+
+    def total(self):
+        return sum(self.__getattribute__(name).sum() for name in ("a", "b"))
+
+
+class Answering(Given):
+    def __getattr__(self, name):
+        return np.ones(2)
+
+
+def test_attributes_by_the_method_that_all_objects_have() -> None:
+    def totals(x, given):
+        mine = Given(x, x * 2)
+        return mine.total(), given.total(), object.__getattribute__(given, "b") + 1, mine
+
+    def missing(given):
+        return given.__getattribute__("c")
+
+    x = np.arange(3.0)
+    compiled = fxc.compile(totals, fullgraph=True)
+    for expected, found in zip(totals(x, Given(x, x)), compiled(x, Given(x, x)), strict=True):
+        assert np.array_equal(getattr(expected, "a", expected), getattr(found, "a", found))
+    with pytest.raises(AttributeError, match="'Given' object has no attribute 'c'"):
+        fxc.compile(missing)(Given(x, x))
+    with pytest.raises(fxc.CaptureError, match="__getattribute__"):
+        fxc.compile(missing, fullgraph=True)(Answering(x, x))

@@ -35,7 +35,7 @@ from ..forms.several import Several
 from ..lists.texts import UnknownText
 from ..numbers.traced_int import known_ints
 from ..outside import purity
-from ..outside.containers import PLAIN, class_seen
+from ..outside.containers import PLAIN, class_seen, plain_key
 from ..outside.generators import made_by, source_kind
 from ..outside.lists import ExternalList
 from ..outside.outside import Outside
@@ -43,7 +43,7 @@ from ..session.exceptions import note
 from ..session.locations import OURS, is_called_as_it_is, is_of_program
 from ..session.session import Session
 from ..values.late import known_text, of_this_call
-from ..values.objects import Args, Kwargs
+from ..values.objects import Args, Kwargs, has_python_method
 from ..values.operands import Traced, TracedValue, has_traced
 from .plain_calls import REMEMBERING, PlainCalls
 from .recursion import Recursion
@@ -278,6 +278,10 @@ class Door(PlainCalls):
             return self.store_plain_attr(*args)
         if f.__name__ == "__init__" and len(args) == 1 and not kwargs:
             return None  # it is the last of a chain of ``super().__init__()``
+        if f.__name__ == "__getattribute__" and len(args) == 2 and not kwargs:
+            kind = class_seen(args[0])
+            if not any(has_python_method(kind, name) for name in (f.__name__, "__getattr__")):
+                return self.attr(args[0], plain_key(args[1]))
         if len(args) == 3:
             raise self.refuse_call(f)
         return NotImplemented
