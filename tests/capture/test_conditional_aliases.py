@@ -607,6 +607,64 @@ def test_writes_behind_loops_that_may_have_no_iteration(fn: Any) -> None:
     assert program.cache_info().eager_calls == 0
 
 
+def grown_and_marked(x, n):
+    found = x.copy()
+    for _ in range(n):
+        found = found + 1.5
+    found[found < 2] = np.inf
+    return found
+
+
+def distances(x, n):
+    steps, front, reached = 1, x.copy(), x.copy()
+    while np.any(front) and steps < n:
+        steps += 1
+        front = np.dot(front, x) * (reached == 0)
+        reached = reached + steps * (front != 0)
+    reached[reached == 0] = np.inf
+    return reached, front, steps
+
+
+def first_used_behind(x, n):
+    first = found = x.copy()
+    for _ in range(n):
+        found = found + 1.5
+    found[0] = 7
+    return found, first.sum()
+
+
+def first_seen_behind(x, n):
+    first = x.copy()
+    part, found = first[1:], first
+    for _ in range(n):
+        found = found + 1.5
+    found[1] = 7
+    return found, part
+
+
+def the_callers(x, n):
+    found = x
+    for _ in range(n):
+        found = found + 1.5
+    found[1] = 7
+    return found
+
+
+def test_writes_behind_loops_of_no_iteration() -> None:
+    x, ring = np.arange(4.0), np.eye(5)[[1, 2, 3, 4, 0]]
+    check(grown_and_marked, *((x, n) for n in (40, 0, 3, 1)))
+    check(distances, *((a, n) for a in (ring, ring * 0) for n in (40, 1, 3, 0)))
+
+
+@pytest.mark.filterwarnings("ignore::fxc.CaptureWarning")
+@pytest.mark.parametrize("fn", [first_used_behind, first_seen_behind, the_callers])
+def test_writes_to_what_is_used_behind(fn: Any) -> None:
+    x, compiled = np.arange(4.0), fxc.compile(fn)
+    for n in (40, 0, 3, 0, 1):
+        expected, found = run(fn, (x.copy(), n)), run(compiled, (x.copy(), n))
+        assert difference(expected, found) == "", n
+
+
 def handed_on(x):
     first = last = x[0]
     for i in range(len(x)):

@@ -957,6 +957,8 @@ def test_compiled_operators_of_objects_that_new_makes_are_captured():
     x = Doubled(np.arange(4.0))
     np.testing.assert_array_equal(compiled(x, 1.5), program(x, 1.5))
     np.testing.assert_array_equal(compiled(x, 2.5), program(x, 2.5))
+
+
 class Given:
     def __init__(self, a, b):
         self.a, self.b = a, b

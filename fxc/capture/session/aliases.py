@@ -63,6 +63,7 @@ class Aliases:
         self.has_doubtful_views = False  # see ``may_be_view``
         # Arrays behind loops that may have had no iteration, where the caller can tell which it is.
         self.replaced: dict[Value, Alternative] = {}
+        self._has_replaced = False
         self.told: set[Value] = set()  # those of them that the epilogue tells apart
         # Windows that may be the whole array, the same object: Note [Windows that loops carry].
         self.wholes: dict[Value, Value] = {}
@@ -125,6 +126,8 @@ class Aliases:
                 self._check_region_write(each)
             twins = [twin for each in memory for twin in self.twins.get(each, ())]
             self._give_up(twins)
+            if not self.given_up.isdisjoint(twins) and self.replaced.pop(root, None):
+                self._has_replaced = True  # what it is without an iteration nobody uses so far
             if any(each in self.given or each in self.lent for each in (*memory, *twins)):
                 raise refuse(
                     COUNTED_LIST,
@@ -171,8 +174,8 @@ class Aliases:
             return
         session = self._session
         loop = max((each.number for each in session.regions if each.kind == "loop"), default=0)
-        known = session.made.keys() | self.bases.keys() | session.door.outside.arrays.keys()
-        if any(twin in known or session.made_in(twin) < loop for twin in twins):
+        seen = self.bases.keys() | session.door.outside.arrays.keys()  # also by others
+        if any(twin in seen or session.made_in(twin) < loop for twin in twins):
             raise self._refuse_replaced()
         self.given_up.update(twins)
 
@@ -185,7 +188,8 @@ class Aliases:
         """The refusal of a write to what may be another array; those behind loops that may have had
         no iteration can be one of two.
         """
-        if self.replaced and BEHIND_LOOPS not in self._session.requests:
+        is_behind = bool(self.replaced) or self._has_replaced
+        if is_behind and BEHIND_LOOPS not in self._session.requests:
             return Respecialise(BEHIND_LOOPS, error=refusal(OVERLAPPING_WRITE, _REPLACED))
         return self._refuse_twins(OVERLAPPING_WRITE, _REPLACED)
 
