@@ -55,6 +55,8 @@ def stored_together(
             place = _from(program, store, stmt, var)
             if place is None or place in found or abs(place) >= apart:
                 break
+            if stmt.dtype != store.dtype:  # another field of records
+                break
             found[place] = stmt
         elif not isinstance(stmt, Load | Store | Compute | Index | Accumulate):
             break

@@ -12,7 +12,7 @@ import fxc
 from fxc.ir.symbols import symbol
 from fxc.lowering.nests.accesses import elements_apart
 from fxc.lowering.nests.apart import loaded_together, stored_together
-from fxc.lowering.nests.buffers import F64, Const
+from fxc.lowering.nests.buffers import F64, I64, Const
 from fxc.lowering.nests.statements import Compute, Load, Stmt, Store
 from tests.outcomes import difference, run
 from tests.scheduled import buffer, program
@@ -74,6 +74,7 @@ def test_stores_that_are_made_one_by_one() -> None:
     assert together(store(0, 3), store(1, 3)) == []
     assert together(store(0), store(0), store(1)) == []
     assert together(store(0), Load("t1", F64, "y", (I0 * 2,)), store(1)) == []
+    assert together(store(0), Store("y", (I0 * 2 + 1,), Const(0, I64), I64)) == []
 
 
 def _every(k: int) -> Callable[[Any], Any]:

@@ -567,3 +567,37 @@ def test_what_is_refused(program, says):
     assert_same(program, lambda: records(PLAIN))
     with pytest.raises(fxc.CaptureError, match=says):
         fxc.compile(program, fullgraph=True)(records(PLAIN))
+
+
+def _rows(rows, columns):
+    made = []
+    for r in range(rows):
+        row = []
+        for c in range(columns):
+            row.append((r, c))
+        made.append(row)
+    return np.array(made, dtype="i, i")
+
+
+def _pairs(n):
+    made = []
+    for k in range(n):
+        made.append((k, 2.5 * k))
+    return np.array(made, dtype=[("n", "i8"), ("x", "f8")])
+
+
+def _filled(n):
+    made = np.zeros(n, [("a", "f4"), ("b", "i4")])
+    x = np.arange(n)
+    made["a"], made["b"] = x * 2.5, x - 7
+    return made
+
+
+@pytest.mark.parametrize(
+    "program, sizes",
+    [(_rows, [(2, 3), (6, 2), (30, 40)]), (_pairs, [(3,), (70,)]), (_filled, [(70,), (33,)])],
+)
+def test_records_that_are_filled(program, sizes):
+    compiled = fxc.compile(program, fullgraph=True)
+    for size in sizes:
+        assert difference(watch(program, size), watch(compiled, size), 0.0) == ""
