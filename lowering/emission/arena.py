@@ -26,17 +26,21 @@ class Arena:
     size: Dim
     lives: dict[str, tuple[int, int]]
 
-    def meet(self, left: str, right: str) -> bool:
-        """Whether two storages take the same memory (one after the other)."""
-        if left not in self.offsets or right not in self.offsets:
-            return False
-        if not isinstance(self.size, int):
-            return self.offsets[left] == self.offsets[right]
-        starts = [hint(self.offsets[name]) for name in (left, right)]
-        stops = [
-            start + hint(self.sizes[n]) for start, n in zip(starts, (left, right), strict=True)
-        ]
-        return max(starts) < min(stops)
+    def sharing(self) -> dict[str, frozenset[str]]:
+        """The storages that take memory which each one takes, too (one after the other)."""
+        if isinstance(self.size, int):
+            spans = [
+                (name, hint(offset), hint(offset) + hint(self.sizes[name]))
+                for name, offset in self.offsets.items()
+            ]
+            return {
+                name: frozenset(other for other, at, end in spans if at < stop and start < end)
+                for name, start, stop in spans
+            }
+        places: dict[Dim, list[str]] = {}
+        for name, offset in self.offsets.items():
+            places.setdefault(offset, []).append(name)
+        return {name: frozenset(found) for found in places.values() for name in found}
 
 
 def room_of_copy(program: Program, name: str, ranges: Mapping[str, Range]) -> Dim:

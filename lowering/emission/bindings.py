@@ -54,7 +54,7 @@ def bind(
     kept = _bind_numbers(emitter, block, whole)
     data = emitter.regs.data
     in_memory = (n for n in data if n not in whole.returned and data[n] == memory[n])
-    marks = alias_marks(emitter.module, [*in_memory, *emitter.scratches], whole.arena.meet)
+    marks = alias_marks(emitter.module, [*in_memory, *emitter.scratches], whole.arena.sharing())
     emitter.regs.marks = dict.fromkeys(data, "") | marks  # LLVM knows what is in the frame
     return kept
 

@@ -5,7 +5,7 @@ See Note [Scalar loops].
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Literal as OneOf
 
 from fxc.ir.records import frozen
@@ -149,17 +149,18 @@ class Slot:
 
 
 def alias_marks(
-    module: ModuleText, storages: Sequence[str], meet: Callable[[str, str], bool]
+    module: ModuleText, storages: Sequence[str], sharing: Mapping[str, frozenset[str]]
 ) -> dict[str, str]:
     """For each storage, what stands behind its loads and stores to say which others it is not.
 
-    ``meet``: whether two temporaries take the same memory, one after the other.
+    ``sharing``: the temporaries that take the same memory as others, one after the other.
     """
     domain = module.metadata("distinct !{!SELF}")
     scopes = {name: module.metadata(f"distinct !{{!SELF, {domain}}}") for name in storages}
     marks: dict[str, str] = {}
     for name in storages:
-        others = ", ".join(scopes[o] for o in storages if o != name and not meet(name, o))
+        same = sharing.get(name, frozenset()) | {name}
+        others = ", ".join(scope for other, scope in scopes.items() if other not in same)
         own, apart = module.metadata(f"!{{{scopes[name]}}}"), module.metadata(f"!{{{others}}}")
         marks[name] = f", !alias.scope {own}, !noalias {apart}"
     return marks
