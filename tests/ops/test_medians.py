@@ -7,7 +7,7 @@ import pytest
 from numpy.lib.stride_tricks import sliding_window_view
 
 import fxc
-from tests.outcomes import difference, run
+from tests.outcomes import difference, run, warnings_of
 
 NATIVE = [
     lambda x: np.median(x),
@@ -69,3 +69,33 @@ def test_a_window_in_a_loop():
         image = (np.random.default_rng(0).random((6, 7)) * 99).astype(dtype)
         assert difference(run(smoothed, [image, k]), run(compiled, [image, k])) == ""
     assert not compiled.cache_info().fallbacks
+
+
+@pytest.mark.filterwarnings("ignore::fxc.CaptureWarning")
+@pytest.mark.parametrize("char", "efdg")
+def test_medians_of_what_is_no_nan(char):
+    def program(x):
+        parts = [np.nanmedian(x[:size]) for size in range(1, 8)]
+        return parts, np.nanmedian(x.reshape(4, 4), axis=(0, 1)), np.nanmedian(x[None].T, axis=0)
+
+    compiled = fxc.compile(program)
+    x = np.random.default_rng(1).standard_normal(16).astype(char)
+    for content in ({}, {1: np.nan, 4: -0.0}, {0: np.nan, 3: np.inf, 9: np.nan}, {2: -np.inf}):
+        for place, number in content.items():
+            x[place] = number
+        assert difference(run(program, [x]), run(compiled, [x])) == ""
+    vector = fxc.compile(lambda x: np.nanmedian(x) * 2.0, fullgraph=True)
+    vector(x)
+    assert bool(vector.cache_info().fallbacks) == (char not in "fd")
+
+
+def test_medians_of_nothing_but_nans_are_numpys_call():
+    def program(x):
+        return np.nanmedian(x, axis=1) * 2, np.nanmedian(x[1:]) + 1
+
+    compiled = fxc.compile(program, fullgraph=True)
+    x = np.arange(12.0).reshape(3, 4)
+    for row in (0, 2, 1):
+        assert difference(run(program, [x]), run(compiled, [x])) == ""
+        assert warnings_of(compiled, x) == warnings_of(program, x)
+        x[row] = np.nan

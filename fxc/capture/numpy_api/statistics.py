@@ -14,6 +14,7 @@ from fxc.ir.size_guards import guard
 from fxc.ir.symbols import counted_in, product
 from fxc.ir.types import is_c_contiguous
 from fxc.ops.metas.shapes import normalize_axes_tuple
+from fxc.ops.table import TABLE
 
 from ..arrays import creation, shaping
 from ..arrays.reductions import demand_more, named
@@ -24,6 +25,7 @@ from ..numbers.traced_int import wrap_dim
 from ..session.refusing import refuse
 from ..session.session import current
 from ..values.operands import array_value, kind_of, operand, record, wrap
+from .library import listed
 from .numpy_source import run_source
 
 _SORTED = tuple(np.dtype(code) for code in "?bhilBHILfd")
@@ -74,6 +76,17 @@ def median(a: object, axis: object = None, *args: object, **kwargs: object) -> A
     return record("median", value, axis=place)
 
 
+def nanmedian(a: object, axis: object = None, *args: object, **kwargs: object) -> Any:
+    """As ``np.nanmedian``: of a few floats by a sort, of others and along an axis by NumPy."""
+    value = array_value(a)
+    if not (args or kwargs) and value.type.dtype.kind == "f":
+        axes = _places(axis, value.type.rank)
+        rows = _short_rows(value, axes) if len(axes) == value.type.rank else None
+        if rows is not None:
+            return _middle(rows, leaves_nans=True)
+    return listed(TABLE["nanmedian"])(a, axis, *args, **kwargs)
+
+
 def _places(axis: object, rank: int) -> tuple[int, ...]:
     if axis is None:
         return tuple(range(rank))
@@ -104,27 +117,31 @@ def _short_rows(value: Value, axes: tuple[int, ...]) -> Value | None:
     return array_value(given.reshape(*given.shape[:kept], -1).copy())
 
 
-def _middle(value: Value) -> Any:
-    """The mean of the one or two elements in the middle of a row; nan if there is one among them.
+def _middle(value: Value, leaves_nans: bool = False) -> Any:
+    """The mean of the one or two elements in the middle of a row; nan if there is one among them
+    that is not left out.
 
     The mean begins to add at +0.0. Of nothing it warns: that is NumPy's.
     """
     ordered, size = wrap(record("sort", value, axis=-1, kind=None)._value), kind_of(value).shape[-1]
     count: Any = size
-    if not isinstance(size, int):
+    if leaves_nans:
+        count = np.count_nonzero(ordered == ordered)
+        record("try_demand", operand(count > 0))
+    elif not isinstance(size, int):
         count = record("int_value", size)
         record("try_demand", operand(count > 0))
-    number = count if current().varies(size) else wrap_dim(size)  # where it varies, of the graph
+    is_counted = leaves_nans or current().varies(size)  # in the graph
+    number = count if is_counted else wrap_dim(size)
     places = (number - 1) // 2, number // 2, number - 1
     is_vector = ordered.ndim == 1
     one_of = _scalar_of if is_vector else _array_of
     lower, upper, last = (ordered[place if is_vector else (..., place)] for place in places)
     one, two = upper + 0.0, (lower + 0.0 + upper) / 2
-    if isinstance(size, int):
-        found = one if size % 2 else two
-    else:
-        found = one_of(count % 2 == 1, one, two)
-    return one_of(call_ufunc("isnan", last), last, found)
+    if isinstance(count, int):
+        return one_of(call_ufunc("isnan", last), last, one if count % 2 else two)
+    found = one_of(count % 2 == 1, one, two)
+    return found if leaves_nans else one_of(call_ufunc("isnan", last), last, found)
 
 
 def _array_of(test: object, left: object, right: object) -> Any:
@@ -184,6 +201,7 @@ def histogram(
 FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.average: average,
     np.median: median,
+    np.nanmedian: nanmedian,
     np.nanstd: nanstd,
     np.histogram: histogram,
 }

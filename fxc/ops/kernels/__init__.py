@@ -13,6 +13,7 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -62,17 +63,15 @@ def compiled_kernel_of(name: str) -> Kernel:
     """The kernel that compiled code calls: where NumPy would warn at the program's line, the call
     is left to it.
     """
-    return (_warned if name in _WARNS else kernel_of)(name)
+    return _warned(name, kernel_of(name)) if name in _WARNS else kernel_of(name)
 
 
 _WARNS = frozenset({"mean", "var", "std", "median", "nanmedian"})
 
 
-def _warned(name: str) -> Kernel:
-    kernel = kernel_of(name)
-
+def _warned(name: str, kernel: Kernel) -> Kernel:
     def average(x: Any, axis: Any, *rest: Any) -> Any:
-        shape = np.shape(x)  # of a number, too
+        shape = x.shape if type(x) is np.ndarray else np.shape(x)
         if axis is None:
             count = math.prod(shape)
         elif type(axis) is tuple:
@@ -81,18 +80,34 @@ def _warned(name: str) -> Kernel:
             count = shape[axis]
         if count <= (rest[-1] if name in ("var", "std") else 0):
             raise WouldRaise(f"NumPy warns of the {name} of too few elements")
-        if name == "nanmedian" and np.isnan(x).all(axis).any():
+        if name == "nanmedian" and _only_nans(x, len(shape), axis):
             raise WouldRaise("NumPy warns of the median of nothing but nans")
         return kernel(x, axis, *rest)
 
     return average
 
 
+def _only_nans(x: Any, ndim: int, axis: int | None) -> bool:
+    """Whether one of the medians along ``axis`` has nothing but nans."""
+    first = x[_first(ndim, axis)] if ndim else np.asarray(x)  # of each median: mostly no nan
+    if 1 not in (first != first).tobytes():
+        return False
+    return not ndim or 1 in np.logical_and.reduce(x != x, axis).tobytes()
+
+
+@cache
+def _first(ndim: int, axis: int | None) -> tuple[int | slice, ...]:
+    """The place of the first element along ``axis``, or of all elements."""
+    if axis is None:
+        return (0,) * ndim
+    return (slice(None),) * (axis % ndim) + (0,)
+
+
 def called_by(name: str) -> tuple[Kernel, tuple[str, ...]]:
     """What ``kernel_of(name)`` calls for plain arrays, and the names of the last arguments."""
     op = TABLE[name]
-    if name in _WARNS:
-        return compiled_kernel_of(name), ()
+    if name in _WARNS and op.numpy is not None:
+        return _warned(name, _by_name(op, plain(op.numpy))), ()
     if op.name in _KERNELS or op.role or op.numpy is None:
         return kernel_of(name), ()
     names = tuple(param.name for param in op.schema.params[op.schema.positional :])
