@@ -24,7 +24,7 @@ from fxc.ir.signature import (
 from fxc.ir.symbols import Dim, SymExpr, SymFunc, dims_in, product, symbols_of
 from fxc.ir.types import ScalarType, layout_model
 
-from .recipe import GivenArg, NativeStep, NumpyStep, Recipe, SlotArg
+from .recipe import GivenArg, NativeStep, NumpyStep, Recipe, SlotArg, unread_slots
 
 _FIRST_LINE = 2  # of the body in the source of a plan
 _OWN = 0x1 | 0x4 | 0x100 | 0x400  # flags: in C order, memory of its own, aligned, writeable
@@ -58,8 +58,7 @@ class PlanWriter:
             for name in step.may_give
             if self._is_new(self.slots[name]) and _in_order(self.slots[name])
         }
-        runs = any(isinstance(step, NativeStep) for step in recipe.steps)
-        self.unread = set() if runs else {*recipe.sizes.values()} - {*recipe.results}
+        self.unread = unread_slots(recipe)
 
     def _may_be_given(self, slot: Slot) -> bool:
         return self._is_new(slot) and slot.room is None and (slot.gaps or _in_order(slot))
@@ -288,6 +287,8 @@ class PlanWriter:
                     if slot not in self.unread:
                         self.add(f"{self.slot_names[slot]}[...] = {self.symbols[symbol]}")
                 for place, out in enumerate(outs):
+                    if out in self.unread:
+                        continue
                     if out in self.given:
                         self.slot_names[out] = f"m{len(self.slot_names)}"
                         self.add(f"{self.slot_names[out]} = parts[{place}]")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from fxc.ir.graph import Value
@@ -101,3 +101,23 @@ class Recipe:
     view_kernels: Mapping[str, Callable[..., Any]]
     large: LargeArrays
     sizes: Mapping[str, str]  # of counted sizes, by symbol: the slots with their values
+
+
+def unread_slots(recipe: Recipe) -> set[str]:
+    """The slots for some of the results of a NumPy call that no later step reads, and no caller."""
+    read, unread = {*recipe.results}, set[str]()
+    for step in reversed(recipe.steps):
+        if isinstance(step, NativeStep):
+            break
+        if not step.into and (len(step.outs) > 1 or step.size is not None):
+            unread |= {*step.outs, *(() if step.size is None else step.size[1:])} - read
+        read |= set(_slots_in(step.args))
+    return unread
+
+
+def _slots_in(arg: object) -> Iterator[str]:
+    if isinstance(arg, SlotArg):
+        yield arg.name
+    elif isinstance(arg, tuple):
+        for each in arg:
+            yield from _slots_in(each)

@@ -126,3 +126,17 @@ def test_sums_of_windows_whose_sizes_are_symbols(program: Callable[..., Any]) ->
     for given in (x, x[:101, :97].copy()):
         assert difference(run(program, (given,)), run(compiled, (given,))) == ""
     assert compiled.cache_info().eager_calls == 0
+
+
+def test_results_of_a_call_that_nobody_reads_are_not_taken() -> None:
+    def program(x: np.ndarray, y: np.ndarray) -> Any:
+        return y.sum(), np.linalg.lstsq(x, y)[0]
+
+    compiled = fxc.compile(program, fullgraph=True)
+    given = np.eye(4)[:, :3] + 0.25, np.array([1.0, 2.0, 1.0, 3.0])
+    plan = str(compiled.inspect(*given).plan)
+    assert "parts[0]" in plan
+    assert "parts[3]" not in plan
+    for _ in range(2):
+        for expected, found in zip(program(*given), compiled(*given), strict=True):
+            assert expected.tobytes() == found.tobytes()
