@@ -8,7 +8,7 @@ from __future__ import annotations
 import copy
 import warnings
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ import pytest
 
 import fxc
 from tests.covering import some
+from tests.outcomes import Outcome, difference, run
 
 NAMES = """
     all amax angle any append argmax argpartition argsort argwhere array_equal array_split around
@@ -117,3 +118,50 @@ def test_lists_of_several_kinds_of_numbers(value: Any) -> None:
     for function in (np.ptp, np.isrealobj, np.nanmax, np.average, np.min_scalar_type):
         expected, found = (outcome(f, value) for f in (function, fxc.compile(function)))
         assert alike(expected[1], found[1]), function
+
+
+ARGUMENTS: list[tuple[Callable[..., Any], tuple[Any, ...]]] = [
+    (lambda x: np.arctan2.accumulate(x, axis=None), (np.arange(3.0),)),
+    (lambda x: np.add.accumulate(x, axis=None), (np.ones((2, 3)),)),
+    (lambda x: np.add.accumulate(x, axis=0), (3.0,)),
+    (lambda x: np.add.reduceat(x, [1, 0], axis=(-1,)), (np.arange(4),)),
+    (lambda x: np.add.reduceat(x, [1, 0], axis=None), (np.arange(4),)),
+    (lambda x: np.argmin(x, axis=np.int64(0)), (3,)),
+    (lambda x: x.sum(axis=True), (np.ones((2, 3)),)),
+    (lambda x: np.median(x, axis=True), (np.ones((2, 3)),)),
+    (lambda x, y: (np.bitwise_and.reduce(x, out=y), y), (np.arange(3), np.arange(3))),
+    (lambda x, y: np.hypot.reduce(x, out=y), (np.ones((3, 1)), np.ones(2))),
+    (lambda x, y: np.maximum.accumulate(x, out=y), (np.arange(3), np.zeros((1, 3), int))),
+    (lambda x, y: np.logaddexp.accumulate(x, out=y), (np.arange(3), np.zeros((3, 3), int))),
+    (lambda x, y: x.cumsum(out=y), (np.arange(3), np.zeros(0, int))),
+    (lambda x, y: x.conjugate(y), (np.ones(3) * 1j, np.zeros(3, complex))),
+    (lambda x: np.matmul.at(x, 0, x), (np.ones((2, 2)),)),
+    (lambda x, n: np.multiply.at(x, 0, n), (np.array(["ab", "c"]), np.uint8(2))),
+    (lambda x, n: np.logical_and(x, n), (np.array([5, 0], np.uint64), -2)),
+    (lambda x, n: np.logical_or(n, x), (np.array([5, 0], np.int8), 300)),
+    (lambda x, n: np.repeat(x, n), (np.arange(3), np.float64(2))),
+    (lambda x: np.repeat(x, 2.0), (np.arange(3),)),
+    (lambda x, i: np.put(x, [i], 7), (np.arange(4), np.array([1.0, 2.0]))),
+    (lambda x: np.random.default_rng(3).permutation(x), (True,)),
+    (lambda x: np.random.default_rng(3).normal(x, 1.0), ([np.ones(2, np.longdouble)],)),
+]
+
+
+@pytest.mark.parametrize("place", range(len(ARGUMENTS)))
+def test_what_few_programs_give(place: int) -> None:
+    """A result or an exception of NumPy's, and no error of ours on the way."""
+    program, given = ARGUMENTS[place]
+    expected, found = (copy.deepcopy(given) for _ in range(2))
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        outcomes = run(program, expected), _kept(fxc.compile(program), found)
+    assert difference(*outcomes) == ""
+    assert not [each for each in told if "FXC0901" in str(each.message)]
+
+
+def _kept(fn: Callable[..., Any], inputs: Sequence[Any]) -> Outcome:
+    """As ``run``, with warnings."""
+    try:
+        return Outcome(fn(*inputs), None, tuple(inputs))
+    except Exception as error:
+        return Outcome(None, error, tuple(inputs))

@@ -21,7 +21,7 @@ from fxc.ir.symbols import counted_in, product, symbols_of
 from fxc.ir.types import ArrayType
 from fxc.ops.foreign_ufuncs import is_foreign
 from fxc.ops.metas.layout import is_c_ordered
-from fxc.ops.metas.shapes import hints, is_known_one, is_zero
+from fxc.ops.metas.shapes import hints, is_known_one, is_zero, same_shape
 
 from ..numbers.dims import axis_number
 from ..numbers.traced_int import wrap_dim
@@ -86,9 +86,7 @@ def ufunc_accumulate(
     ufunc: np.ufunc, array: object, axis: object = 0, dtype: object = None, out: object = None
 ) -> Any:
     """As ``ufunc.accumulate``."""
-    name, out = _SCANS.get(ufunc), single_out(out)
-    if isinstance(axis, tuple) and len(axis) == 1:
-        (axis,) = axis
+    name, out, axis = _SCANS.get(ufunc), single_out(out), _one_axis(axis, array)
     if name is not None:
         return scan(name, array, axis, dtype, out)
     return _accumulated_by_numpy(ufunc, array, axis, dtype, out)
@@ -102,9 +100,21 @@ def ufunc_reduceat(
     dtype: object = None,
 ) -> Any:
     """As ``ufunc.reduceat`` without ``out``."""
-    value, places = array_value(array), array_value(indices)
-    options = {"ufunc": _name_of(ufunc), "axis": axis_number(axis), "dtype": _dtype(dtype)}
+    value, places, place = array_value(array), array_value(indices), _one_axis(axis, array)
+    options = {"ufunc": _name_of(ufunc), "axis": place, "dtype": _dtype(dtype)}
     return record("ufunc_reduceat", value, places, **options)
+
+
+def _one_axis(axis: object, array: object) -> int:
+    """The axis of a method of a ufunc that walks along one: None and tuples are so many axes."""
+    rank, axes = array_value(array).type.rank, _axes(axis)
+    if axes is None:
+        axes = tuple(range(rank))
+    if rank == 0:
+        raise TypeError("a method of a ufunc walks along an axis, a number has none")
+    if len(axes) != 1:
+        raise ValueError("a method of a ufunc walks along one axis")
+    return axes[0]
 
 
 def _name_of(ufunc: np.ufunc) -> str:
@@ -148,6 +158,10 @@ def _into(out: object, name: str, *operands: object, **options: object) -> Any:
     """What the operator gives, or ``out`` with it inside."""
     if out is None or out is np._NoValue:
         return record(name, *operands, **options)
+    if "result" in options:  # a method of a ufunc
+        shape = current().dispatcher.meta(name, *operands, **options).shape
+        if not same_shape(shape, writable(out).type.shape):  # an error to NumPy, but for some
+            raise refuse(NUMPY_OPTION, f"{options['ufunc']} into an array of another shape")
     current().record(f"{name}.out", *operands, **options, out=writable(out))
     return out
 
@@ -325,8 +339,9 @@ def reducible(x: object) -> Operand:
 
 def _axis_of_rank_0(axis: object, value: Operand) -> Any:
     """NumPy's reductions take axis 0 and -1 of an array without axes for all of its axes."""
-    is_first = isinstance(axis, int) and not isinstance(axis, bool) and axis in (0, -1)
-    return None if is_first and value.type.rank == 0 else axis
+    if value.type.rank or not isinstance(axis, int | np.integer) or type(axis) is bool:
+        return axis
+    return None if axis in (0, -1) else axis
 
 
 def find(
@@ -353,7 +368,8 @@ def scan(name: str, x: Any, axis: object = None, dtype: Any = None, out: Any = N
     value, out = reducible(x), single_out(out)
     if out is None or out.dtype == _result_dtype(name, value, options):
         is_other = out is not None and out.shape != value.type.shape
-        if is_other and isinstance(value.type, ArrayType) and is_zero(value.type.size):
+        kinds = [x.type for x in (value, out._value if is_other else value)]
+        if is_other and any(isinstance(kind, ArrayType) and is_zero(kind.size) for kind in kinds):
             raise refuse(NUMPY_OPTION, f"np.{name} of nothing with out=")
         return _into(out, name, value, **options)
     array = wrap(array_value(x))

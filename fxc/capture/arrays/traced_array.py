@@ -29,6 +29,7 @@ from .dtypes import CASTINGS, dtype_of, order_of
 from .elements import TracedFlat, TracedVoid, element, write_element
 from .indexing import IndexArrays, Place, apply_steps, assign, locate
 from .sequences import source_of
+from .ufunc_options import call_with_options
 from .ufuncs import call_ufunc, give_operators, write_in_place
 
 # See Note [Rooms with one door].
@@ -325,7 +326,9 @@ class TracedArray(ArrayFacts):
     ) -> Any:
         return as_numpys("clip")(self, min, max, out, **options)
 
-    def conjugate(self) -> Any:
+    def conjugate(self, *out: object) -> Any:
+        if out:
+            return call_with_options(np.conjugate, "conjugate", (self, *out), {})
         return self if self._type.dtype.kind != "c" else call_ufunc("conjugate", self)
 
     conj = conjugate

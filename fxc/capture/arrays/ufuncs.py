@@ -163,9 +163,15 @@ def _check_python_ints(name: str, inputs: Sequence[object], operands: Sequence[O
     info = np.iinfo(dtype)
     for x in inputs:
         if type(x) is TracedInt and not guard_range(x._dim, int(info.min), int(info.max)):
-            if name in _COMPARISONS:
+            if _gives_truths(name):
                 raise refusal(OPERAND, f"np.{name} of {dtype} and an int that it cannot hold")
             raise OverflowError(f"Python integer {x._known()} out of bounds for {dtype}")
+
+
+def _gives_truths(name: str) -> bool:
+    """Whether a ufunc is a comparison or a logical one, which take any int."""
+    ufunc = TABLE[name].numpy
+    return isinstance(ufunc, np.ufunc) and "bb->?" in ufunc.types
 
 
 def _computes_ints(name: str, operands: Sequence[Operand]) -> bool:
@@ -181,9 +187,6 @@ def _computes_ints(name: str, operands: Sequence[Operand]) -> bool:
     except TypeError:  # there is no such loop
         return True
     return found[0].kind in "iub"
-
-
-_COMPARISONS = frozenset(COMPARISONS.values())
 
 
 # ------------------------------------------------------------------ Python's operators

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from fxc.ir.error_kinds import WARNS
+from fxc.ir.error_kinds import NUMPY_OPTION, WARNS
 from fxc.ir.symbols import Dim, SymExpr
 from fxc.ir.types import ArrayType, ScalarType
 
@@ -80,6 +80,8 @@ def known_int(x: Any, what: str) -> int:
 
 
 def axis_number(axis: object) -> int:
+    if type(axis) is bool:  # not all of NumPy's functions take it
+        raise refuse(NUMPY_OPTION, "an axis that is a bool", "give an int")
     return known_int(axis, "an axis")
 
 

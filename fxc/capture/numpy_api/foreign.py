@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from fxc.ir.errors import CaptureError
+from fxc.ir.error_kinds import OPERAND
+from fxc.ir.errors import CaptureError, FxcError
 from fxc.ir.graph import Literal, Operand, Value
 from fxc.ir.size_functions import hint
 from fxc.ir.symbols import symbols_of
@@ -30,13 +31,22 @@ from ..arrays.ufunc_options import single_out
 from ..arrays.ufuncs import writable
 from ..forms.items import arrays_in
 from ..numbers.traced_int import TracedInt, known_ints
-from ..session.refusing import UPDATES_BY_PYTHON, Respecialise, constants
+from ..session.refusing import UPDATES_BY_PYTHON, Respecialise, constants, refusal
 from ..session.session import current
 from ..values.objects import Args, Kwargs
-from ..values.operands import Traced, TracedValue, constant, wrap
+from ..values.operands import Traced, TracedValue, constant, has_boxed, wrap
 from ..values.snapshots import as_constants
 
 _PLAIN = (type(None), bool, int, float, complex, str, bytes, type(Ellipsis))
+
+
+def raise_for_boxed(error: Exception, name: str, given: object) -> None:
+    """Refuse a function of NumPy's that was done here in other terms than NumPy's, and raised, if
+    there is a dtype of Note [Boxed dtypes]: they are right for numbers alone.
+    """
+    if not isinstance(error, FxcError) and has_boxed(given):
+        text = f"np.{name} of such a dtype cannot be captured: {error}"
+        raise refusal(OPERAND, text) from error
 
 
 def call_foreign(function: Callable[..., object], args: Args, kwargs: Kwargs) -> Any:

@@ -191,8 +191,13 @@ def repeat(a: object, repeats: Any, axis: object = None) -> Any:
     if axis is None:
         return repeat(shaping.ravel(array), repeats, 0)
     along = normalize_axis(axis_number(axis), array.ndim)
-    if np.ndim(repeats) if not isinstance(repeats, Traced) else operand(repeats).type.rank:
+    given = operand(repeats).type if isinstance(repeats, Traced) else None
+    if given.rank if given else np.ndim(repeats):
         return _repeat_each(array, repeats, along)
+    if given and given.dtype.kind not in "biu":
+        raise refuse(NUMPY_OPTION, "np.repeat by a number that is no int", "make an int of it")
+    if not given:
+        repeats = int(repeats)  # of a float, too
     count = wrap_dim(dim_of(repeats, "the number of repeats"))
     if count < 0:
         if array.size:

@@ -53,6 +53,8 @@ def positions(indices: object, casting: str = "same_kind") -> Value:
     value = array_value(indices)
     if value.type.dtype == _INTP:
         return value
+    if isinstance(indices, list | tuple) and value.type.dtype.kind not in "biu":
+        raise refuse(NUMPY_OPTION, "a list of numbers that are no ints as indices", "use ints")
     return current().value("astype", value, _INTP, casting=casting)
 
 

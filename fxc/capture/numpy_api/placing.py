@@ -201,7 +201,7 @@ def at(ufunc: np.ufunc, name: str, a: object, indices: object, *source: object) 
     target = writable(a)
     if not kind_of(target).writeable:
         raise refuse(NUMPY_OPTION, f"np.{ufunc.__name__}.at of a read-only array")  # it writes
-    if ufunc.nout != 1 or len(source) > 1:
+    if ufunc.nout != 1 or ufunc.signature or len(source) > 1:
         raise refuse(NUMPY_CALL, f"np.{ufunc.__name__}.at")
     if ufunc.nin != len(source) + 1:
         raise ValueError("second operand needed for ufunc")

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from fxc.ir.error_kinds import NUMPY_CALL, NUMPY_OPTION, OPERAND, WARNS
+from fxc.ir.error_kinds import NUMPY_CALL, NUMPY_OPTION, WARNS
 from fxc.ir.errors import CaptureError, FxcError
 from fxc.ir.later import import_later
 from fxc.ir.types import ArrayType
@@ -27,10 +27,10 @@ from ..arrays.reductions import deviating, find, reducing, scan
 from ..numbers.dims import axis_number
 from ..numbers.traced_int import wrap_dim
 from ..outside.purity import only_computes
-from ..session.refusing import refusal, refuse
+from ..session.refusing import refuse
 from ..session.session import current
 from ..values.objects import Args, Kwargs
-from ..values.operands import array_value, has_boxed
+from ..values.operands import array_value
 from ..values.protocols import check_call
 from . import (
     by_function,
@@ -44,7 +44,7 @@ from . import (
     statistics,
     tapers,
 )
-from .foreign import attempt, call_foreign, into
+from .foreign import attempt, call_foreign, into, raise_for_boxed
 from .library import listed
 from .numpy_source import SOURCES, has_source, run_source, run_unlisted
 
@@ -78,12 +78,9 @@ def _attempted(function: Any, args: Args, kwargs: Kwargs) -> Any:
             return attempt(function, args, kwargs, error)
         return into(args, kwargs, partial(_attempted, function, args), error)
     except (TypeError, ValueError) as error:
-        if isinstance(error, FxcError) or not has_boxed((args, kwargs)):
-            raise
-        # What is done here in other terms than NumPy's is right for numbers alone.
         name = getattr(function, "__name__", repr(function))
-        text = f"np.{name} of such a dtype cannot be captured: {error}"
-        raise refusal(OPERAND, text) from error
+        raise_for_boxed(error, name, (args, kwargs))
+        raise
 
 
 def is_listed(function: Any) -> bool:

@@ -18,7 +18,7 @@ from ..arrays.ufunc_options import call_with_options, outer
 from ..arrays.ufuncs import adopted, operator_name
 from ..session.refusing import refusal, refuse
 from ..session.session import current
-from .foreign import call_foreign, into
+from .foreign import call_foreign, into, raise_for_boxed
 from .placing import at
 
 # See Note [Rooms with one door].
@@ -27,7 +27,12 @@ of_ufunc = import_later("fxc.capture.numpy_api.sampled_classes", "of_ufunc")
 
 def array_ufunc(ufunc: np.ufunc, method: str, inputs: tuple[object, ...], kwargs: Any) -> Any:
     """``__array_ufunc__`` of all traced values."""
-    found = _recorded(ufunc, method, inputs, dict(kwargs))
+    try:
+        found = _recorded(ufunc, method, inputs, dict(kwargs))
+    except (TypeError, ValueError) as error:
+        if method != "__call__":
+            raise_for_boxed(error, f"{ufunc.__name__}.{method}", (inputs, kwargs))
+        raise
     return of_ufunc(inputs, kwargs, found) if current().classes else found
 
 

@@ -189,6 +189,8 @@ def drawn(
             if text is None:
                 text = f"x{len(xs)}"
                 xs[each] = _operand(given[each])
+                if isinstance(given[each], list) and type_of(xs[each]).dtype.char in "gG":
+                    raise refuse(RANDOM, "a draw by a list of long doubles")  # NumPy casts them
             parts.append(f"{each}={text}" if gap else text)
         else:
             gap = True
@@ -250,7 +252,9 @@ def _shape(
     if name not in _BY_SHAPE and any(type_of(x).dtype.kind == "c" for x in xs.values()):
         raise refuse(WARNS, "a draw by complex numbers, of which NumPy warns,")
     if name in _BY_SHAPE:
-        first = next(iter(xs.values()))
+        first = next(iter(xs.values()), None)
+        if first is None:
+            raise refuse(RANDOM, f"a random {name} of what is no number")
         kind = type_of(first)
         if isinstance(kind, ArrayType) and kind.rank > 1 and not is_c_ordered(kind):
             raise refuse(RANDOM, f"a random {name} of an array in another order than C")
