@@ -82,6 +82,17 @@ def test_branches_and_loops() -> None:
     check(branches_and_loops, (x, 6, 1.0), (y, 6, 1.0), (x, 3, 0.125), (y, 2, 9.0))
 
 
+def test_products_of_transposed_matrices_and_vectors() -> None:
+    """onnxruntime makes one node of the two, which is wrong for vectors."""
+
+    def program(a: Any, b: Any, x: Any) -> Any:
+        return a.T @ (a @ x), x @ a.T, b.transpose(0, 2, 1) @ a[:, 0], a.T.dot(a[:, 1])
+
+    random = np.random.default_rng(0)
+    a, b, x = (random.integers(-9, 9, shape).astype(float) for shape in ((6, 8), (2, 6, 8), 8))
+    check(program, (a, b, x), (a * 2, b + 1, x - 1))
+
+
 def of_any_size(a: Any, b: Any) -> Any:
     a[1:] -= a[:-1].copy()
     rows = a.reshape(-1, 2)

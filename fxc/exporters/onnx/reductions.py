@@ -162,16 +162,26 @@ def _cumprod(w: ModelWriter, node: Node) -> Tensor:
 # ---------------------------------------------------------------- contractions
 
 
-def _products(w: ModelWriter, x: Tensor, y: Tensor, dtype: np.dtype) -> Tensor:
+def _products(w: ModelWriter, x: Tensor, y: Tensor, node: Node) -> Tensor:
+    """Products of matrices. A vector on the right is a column: onnxruntime 1.32 makes one node of a
+    transposition and a product, which takes a vector for another matrix.
+    """
+    dtype, ranks = node.output.type.dtype, [each.type.rank for each in node.args]
     working = carrier("MatMul", INT64 if dtype == BOOL else dtype)
-    found = w.op("MatMul", (w.cast(x, working), w.cast(y, working)), working)
+    left, right = w.cast(x, working), w.cast(y, working)
+    is_column = ranks[0] > 1 and ranks[1] == 1
+    if is_column:
+        right = w.op("Unsqueeze", (right, w.ints(1)), working)
+    found = w.op("MatMul", (left, right), working)
+    if is_column:
+        found = w.op("Squeeze", (found, w.ints(-1)), working)
     return truth(found) if dtype == BOOL else w.cast(found, dtype)
 
 
 def _matmul(w: ModelWriter, node: Node) -> Tensor:
     dtype = node.output.type.dtype
     x, y = (given(w, operand, dtype) for operand in node.args)
-    return _products(w, x, y, dtype)
+    return _products(w, x, y, node)
 
 
 def _dot(w: ModelWriter, node: Node) -> Tensor:
@@ -181,12 +191,12 @@ def _dot(w: ModelWriter, node: Node) -> Tensor:
     if not left.type.rank or not right.type.rank:
         return x & y if dtype == BOOL else x * y
     if right.type.rank <= 2:
-        return _products(w, x, y, dtype)
+        return _products(w, x, y, node)
     rank = right.type.rank
     order = [rank - 2, *range(rank - 2), rank - 1]
     *others, rows, columns = right.type.shape
     flat = reshaped(w, transposed(w, y, order), (rows, product(others) * columns))
-    return reshaped(w, _products(w, x, flat, dtype), node.output.type.shape)
+    return reshaped(w, _products(w, x, flat, node), node.output.type.shape)
 
 
 def _einsum(w: ModelWriter, node: Node) -> Tensor:
