@@ -430,3 +430,20 @@ def test_the_recipe_of_the_page_runs(tmp_path: Path) -> None:
     path = tmp_path / "recipe.py"  # capture reads the source of the function
     path.write_text(block, encoding="utf-8")
     exec(compile(block, str(path), "exec"), {"__name__": "recipe"})
+
+
+def test_sizes_without_a_bound_are_refused_at_once() -> None:
+    """They were held in tensors of 2**30 elements."""
+
+    def butterflies(x: np.ndarray) -> np.ndarray:
+        h = len(x) // 2
+        while h >= 1:
+            x[:h] += np.exp(np.arange(h) / h)
+            h //= 2
+        return x
+
+    program = fxc.export(butterflies, np.ones(16))
+    with pytest.raises(
+        fxc.ExportError, match=r"arange \(.*: the size \w+ changes while the .* bound"
+    ):
+        program.to_stablehlo()

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from fxc.ir.graph import Node
-from fxc.ir.symbols import Dim
+from fxc.ir.symbols import MOST_MEASURED, Dim
 from fxc.ir.types import Type
 from fxc.lowering.building.pointwise import binary_dtypes
 from fxc.ops.metas.shapes import broadcast_shapes
@@ -183,7 +183,7 @@ def bind_size(e: Emission, node: Node) -> list[Val]:
     """A number that is a size from here on, of no more than is known."""
     symbol, most = node.arg("symbol"), node.arg("most")
     number = cast(e, e.read(node.args[0]), I64)
-    within = (0, e.sizes.range(most)[1])
+    within = (0, None if most == MOST_MEASURED else e.sizes.range(most)[1])
     e.sizes.values[symbol] = lambda: number
     e.sizes.ranges[symbol] = within
     e.ranges[node.output] = within
