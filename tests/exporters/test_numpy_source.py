@@ -214,10 +214,59 @@ def reads_itself(x):
     return x
 
 
+RECORD = np.dtype([("m", "f8"), ("v", "f8", (3,)), ("id", "i4")])
+
+
+def of_records(p, dt):
+    p["v"] *= 1 - dt
+    p["id"][p["m"] < 0.5] = -1
+    total = 0.0
+    for i in range(len(p)):
+        p["m"][i] += p["v"][i, 0]
+        total += p["m"][i]
+    p[1]["v"][:] = total
+    return total, p["v"], p["id"].max()
+
+
+def of_dates(d, t):
+    d += t
+    gone = d - np.datetime64("2020-01-01")
+    gone[0] = np.timedelta64(3, "D")
+    return gone, d > np.datetime64("2020-05-01"), gone / np.timedelta64(1, "h")
+
+
+def of_texts(x):
+    longer = np.strings.add(x, "a")
+    x[0] = "z"
+    return longer, np.sort(x)
+
+
+def divisors(x):
+    found = np.empty((len(x), len(x)), x.dtype)
+    for i in range(len(x)):
+        for j in range(len(x)):
+            a, b = x[i], x[j]
+            while b:
+                a, b = b, a % b
+            found[i, j] = a
+    return found
+
+
+def of_swapped_bytes(x, y):
+    x += y
+    y[::2] = x[::2]
+    return x * 2, y
+
+
 @pytest.mark.parametrize("dynamic", [False, True])
 @pytest.mark.parametrize(
     "function, make",
     [
+        (of_records, lambda r: (r.integers(0, 9, (5, 36), "u1").view(RECORD)[:, 0], 0.5)),
+        (of_dates, lambda r: (r.integers(0, 9999, 4).astype("M8[D]"), np.arange(4, dtype="m8[D]"))),
+        (of_texts, lambda r: (r.integers(0, 99, 6).astype("U3"),)),
+        (divisors, lambda r: (r.integers(1, 50, 5),)),
+        (of_swapped_bytes, lambda r: (r.random(5).astype(">f8"), r.random(5))),
         (backwards, lambda r: (r.random(12), 4)),
         (two_buffers, lambda r: (r.random(9), r.random(9), 4)),
         (in_branch, lambda r: (r.random(7), float(r.random()))),
@@ -344,6 +393,9 @@ def test_what_is_no_part_of_numpy_is_refused_by_name() -> None:
 
     with pytest.raises(ExportError, match="cannot be exported to NumPy"):
         fxc.export(program, np.ones(3)).to_numpy_source()
+    counted = fxc.export(lambda i: np.bincount(i, minlength=5), np.arange(3))
+    with pytest.raises(ExportError, match=r"nothing for bincount \(test_numpy_source.py:"):
+        counted.to_numpy_source()
 
 
 def test_operators_of_the_users_are_what_they_decompose_into() -> None:

@@ -84,6 +84,8 @@ def spare_variable(body: Writer, operand: Operand, node: Node) -> str | None:
     if isinstance(found.type, ScalarType) and body.symbol_is_read(name, node):
         return None
     holder = body.held[name]
+    if body.uses.is_repeated(node, found) or body.uses.is_repeated(node, holder):
+        return None
     if any(user is not node and user not in body.done for user, _ in body.uses.uses[holder]):
         return None
     return name

@@ -24,6 +24,7 @@ class SourceBody(Writer):
     def region(self, region: Region) -> None:
         """The statements of a region; expressions of its results may be pending."""
         for node in region.nodes:
+            self.written = node
             tag = TABLE[node.op].tag
             if node in self.uses.dead or any(v in self.uses.stands_for for v in node.outputs):
                 continue
@@ -47,7 +48,7 @@ class SourceBody(Writer):
         sides = [self.fitted(lambda: self.expression(node), self.read_by(node), room)]
         code = sides[0]
         if code is None:
-            raise ExportError(f"NumPy has nothing for {node.op} ({node.loc})")
+            raise ExportError(f"NumPy has nothing for {node.op}")
         if len(node.outputs) != 1:
             return self.several(node, code)
         out = node.output

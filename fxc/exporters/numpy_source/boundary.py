@@ -26,10 +26,10 @@ from fxc.ops.metas import meta_of
 from fxc.ops.table import TABLE
 
 from .body import SourceBody
-from .code import ATOM, Code, dim_code, number
+from .code import ATOM, Code, dim_code, number, quoted
 from .lines import laid_out
 from .memory import shares
-from .operators import is_array, quoted
+from .operators import is_array
 from .parts import part_of
 from .views import View, whole
 

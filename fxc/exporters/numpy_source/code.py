@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 
 import numpy as np
 
+from fxc.ir.boxed_dtypes import is_boxed
 from fxc.ir.errors import ExportError
 from fxc.ir.graph import Value
 from fxc.ir.records import frozen
@@ -104,11 +105,21 @@ def _float(value: float) -> str:
 
 
 def _numpy_number(value: np.generic) -> Code:
+    if is_boxed(value.dtype) and _reads_as(text := repr(value), value):
+        return Code(text.replace(",'", ", '").replace("'", '"'))
     if value.dtype not in DTYPE_NAMES:
         raise ExportError(f"a constant of dtype {value.dtype} cannot be written in NumPy")
     if isinstance(value, np.bool_):
         return Code("np.True_" if value else "np.False_")
     return Code(f"{dtype_name(value.dtype)}({_shortest(value)})")
+
+
+def _reads_as(text: str, value: np.generic) -> bool:
+    """Whether NumPy reads the text of a date, a string or a long double as what it is."""
+    if value.dtype.kind not in "MmfUS" or '"' in text or "\\" in text:
+        return False
+    found = eval(text, {"np": np})
+    return bool(found == value or found != found) and np.asarray(found).dtype == value.dtype
 
 
 def _shortest(value: np.generic) -> str:
@@ -123,13 +134,26 @@ def _shortest(value: np.generic) -> str:
 
 def plain_number(value: np.generic) -> Code:
     """A NumPy scalar as the number of Python's that is it beside arrays of its dtype."""
+    if is_boxed(value.dtype):
+        return _numpy_number(value)
     text = _shortest(value)
     return Code(text, UNARY if text.startswith("-") else ATOM)
 
 
 def dtype_name(dtype: np.dtype) -> str:
-    """``np.float64``."""
+    """``np.float64``; ``np.dtype(">f8")`` of what has no name."""
+    if is_boxed(dtype) and dtype.char not in "gG":
+        text = repr(np.dtype(dtype)).removesuffix(", align=True)").replace("'", '"')
+        return f"np.{text}" if not dtype.isalignedstruct else f"np.{text}, align=True)"
     return "np.bool_" if dtype.kind == "b" else f"np.{dtype.name}"
+
+
+def quoted(text: str) -> str:
+    """A string in the quotes that formatters leave."""
+    shown = repr(text)
+    if '"' in shown or "\\" in shown:
+        return shown
+    return f'"{shown[1:-1]}"'
 
 
 # ---------------------------------------------------------------- sizes

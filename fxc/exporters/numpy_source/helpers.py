@@ -52,7 +52,7 @@ class Helpers:
         """Whether a module can have what a function refers to."""
         if value is np or _importable(value) is not None:
             return True
-        if not isinstance(value, FunctionType) or not value.__module__.startswith("fxc."):
+        if not isinstance(value, FunctionType) or not (value.__module__ or "").startswith("fxc."):
             return False
         if value in seen:
             return True

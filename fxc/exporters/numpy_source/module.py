@@ -17,7 +17,7 @@ from fxc.ops.foreign_calls import ForeignCall
 from fxc.ops.kernels import kernel_of
 from fxc.ops.operators import EFFECTS, Operator, Tag
 
-from ..legalize import legalize
+from ..legalize import legalize, place_of
 from .arguments import Argument, GuardTexts, Head
 from .body import SourceBody
 from .boundary import Boundary
@@ -43,7 +43,7 @@ def numpy_source(
 
     Raises ``ExportError``, which names what NumPy alone does not have.
     """
-    legal = legalize(graph, "NumPy", _kernel)
+    legal = legalize(graph, "NumPy", _kernel, has_all_dtypes=True)
     try:
         return _written(legal, parameters, arguments, out_spec, guard_texts)
     except ExportError as error:
@@ -65,7 +65,10 @@ def _written(
     body = SourceBody(legal, memory, names, helpers)
     head = Head(body, arguments, guard_texts)
     head.write()
-    body.region(legal.body)
+    try:
+        body.region(legal.body)
+    except ExportError as error:
+        raise ExportError(f"{error.text} ({place_of(body.written)})") from None
     assert legal.signature is not None
     Boundary(body, legal.signature).write(out_spec)
     body.lines = body.lines or ["    pass"]

@@ -18,7 +18,7 @@ from fxc.ops.python_numbers import PYTHON_OPERATORS, stem
 from fxc.ops.table import TABLE
 
 from . import code
-from .code import Code, binary, call, dim_code, dtype_name, number, plain_number, unary
+from .code import Code, binary, call, dim_code, dtype_name, number, plain_number, quoted, unary
 
 
 class Surroundings(Protocol):
@@ -292,14 +292,6 @@ def _is_same_power(node: Node) -> bool:
 
 def is_c(x: Operand) -> bool:
     return isinstance(x.type, ArrayType) and is_c_contiguous(x.type)
-
-
-def quoted(text: str) -> str:
-    """A string in the quotes that formatters leave."""
-    shown = repr(text)
-    if '"' in shown or "\\" in shown:
-        return shown
-    return f'"{shown[1:-1]}"'
 
 
 def keyword(text: str, arg: Any) -> str:

@@ -198,7 +198,7 @@ def assignment_target(body: Writer, node: Node, target: str) -> None:
         code = Code(f"np.fill_diagonal({target}, {body.operand(source).text})")
         return body.statement("", code, node.loc)
     if part is None or op.group in ("diagonal", "broadcast_to", "broadcast"):
-        raise ExportError(f"NumPy has nothing for {node.op} ({node.loc})")
+        raise ExportError(f"NumPy has nothing for {node.op}")
     if op.group == "reshape":
         left = f"{target}[...]"
         shape = ", ".join(dim_code(dim, body.known).text for dim in kind.shape)
@@ -248,7 +248,7 @@ def _put(body: Writer, node: Node, target: str) -> None:
         return assign_part(body, node, f"{target}[{inner}]", source)
     ufunc = node.args[5]
     if not isinstance(getattr(np, ufunc, None), np.ufunc):
-        raise ExportError(f"NumPy has nothing for {ufunc} ({node.loc})")
+        raise ExportError(f"NumPy has nothing for {ufunc}")
     index = f"np.s_[{inner}]" if ":" in inner else f"({inner})" if "," in inner else inner
     given = [target, index] + ([body.operand(source).text] if source is not None else [])
     return body.statement("", Code(f"np.{ufunc}.at({', '.join(given)})"), node.loc)

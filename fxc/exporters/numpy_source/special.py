@@ -8,8 +8,8 @@ from fxc.ir.graph import Literal, Node
 from fxc.ops.table import TABLE
 
 from . import code
-from .code import Code, binary, call, dtype_name, number
-from .operators import NATURAL, Rules, is_array, is_c, is_python, keyword, quoted
+from .code import Code, binary, call, dtype_name, number, quoted
+from .operators import NATURAL, Rules, is_array, is_c, is_python, keyword
 from .views import shape_code
 
 

@@ -32,6 +32,7 @@ class Uses:
         self.graph = graph
         self.uses: dict[Operand, list[Use]] = defaultdict(list)
         self.region_of: dict[Node | Value, Region] = {}
+        self.owner_of: dict[Region, Node] = {}
         self.makers: dict[Operand, Node] = {out: n for n in walk(graph.body) for out in n.outputs}
         self.symbols: dict[str, int] = defaultdict(int)  # how often they stand in arguments
         self.numbers: dict[str, list[Value]] = defaultdict(list)  # values that are a symbol
@@ -63,6 +64,7 @@ class Uses:
                 self.region_of[out] = region
             for declared, arg in zip(node.schema.params, node.args, strict=True):
                 if isinstance(arg, Region):
+                    self.owner_of[arg] = node
                     self._collect(arg)
                     continue
                 for operand in operands_of(arg):
@@ -101,6 +103,18 @@ class Uses:
         user, _ = self.uses[value][0]
         home = self.region_of[value]
         return user is home if isinstance(user, Region) else self.region_of[user] is home
+
+    def is_repeated(self, node: Node, value: Value) -> bool:
+        """Whether a loop may run a node several times with a value that is made once."""
+        region, home = self.region_of[node], self.region_of[value]
+        if self.owner_of.get(home) is node:
+            return False
+        while region is not home:
+            owner = self.owner_of[region]
+            if TABLE[owner.op].tag is not Tag.BRANCH:
+                return True
+            region = self.region_of[owner]
+        return False
 
     # ------------------------------------------------------------ what stands for what
 

@@ -11,7 +11,7 @@ from fxc.ir.records import frozen
 from fxc.ir.symbols import Dim
 from fxc.ops.metas.views import rows_of
 
-from .code import ADD, ATOM, MULTIPLY, Code, call, dim_code, dtype_name, is_simple, unary
+from .code import ADD, ATOM, MULTIPLY, Code, call, dim_code, dtype_name, is_simple, quoted, unary
 
 Known = Callable[[str], Code]
 FULL, NEW = ":", "None"
@@ -166,6 +166,8 @@ def method_view(
             return call("np.diagonal", [base, *map(Code, given)])
         case ("real" | "imag") as name, ():
             text = f"{array}.{name}"
+        case (("field" | "array_field"), (names,)):
+            text = array + "".join(f"[{quoted(name)}]" for name in names)
         case (("bitcast" | "regroup_bytes"), (dtype,)):
             text = f"{array}.view({dtype_name(dtype)})"
         case "as_strided", (shape, steps, writeable):

@@ -22,7 +22,6 @@ from fxc.ir.types import (
 )
 from fxc.ops.kernels import copies
 
-from ..legalize import place_of
 from .code import ATOM, Code, call, number
 from .constants import constant_code
 from .helpers import Helpers
@@ -89,7 +88,7 @@ class Writer(ABC):
     def helper(self, node: Node) -> str:
         name = self.helpers.of_operator(node.op)
         if name is None:
-            raise ExportError(f"NumPy has nothing for {node.op} ({place_of(node)})")
+            raise ExportError(f"NumPy has nothing for {node.op}")
         return name
 
     def taken(self, function: Callable[..., Any]) -> str:
