@@ -134,6 +134,7 @@ ARGUMENTS: list[tuple[Callable[..., Any], tuple[Any, ...]]] = [
     (lambda x, y: np.maximum.accumulate(x, out=y), (np.arange(3), np.zeros((1, 3), int))),
     (lambda x, y: np.logaddexp.accumulate(x, out=y), (np.arange(3), np.zeros((3, 3), int))),
     (lambda x, y: x.cumsum(out=y), (np.arange(3), np.zeros(0, int))),
+    (lambda n: np.arctan(n, casting="equiv"), (7,)),
     (lambda x, y: x.conjugate(y), (np.ones(3) * 1j, np.zeros(3, complex))),
     (lambda x: np.matmul.at(x, 0, x), (np.ones((2, 2)),)),
     (lambda x, n: np.multiply.at(x, 0, n), (np.array(["ab", "c"]), np.uint8(2))),
