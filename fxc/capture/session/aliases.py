@@ -126,8 +126,9 @@ class Aliases:
                 self._check_region_write(each)
             twins = [twin for each in memory for twin in self.twins.get(each, ())]
             self._give_up(twins)
-            if not self.given_up.isdisjoint(twins) and self.replaced.pop(root, None):
-                self._has_replaced = True  # what it is without an iteration nobody uses so far
+            if root in self.replaced and not self.given_up.isdisjoint(twins):
+                del self.replaced[root]  # what it is without an iteration nobody uses so far
+                self._has_replaced = True
             if any(each in self.given or each in self.lent for each in (*memory, *twins)):
                 raise refuse(
                     COUNTED_LIST,
