@@ -18,7 +18,6 @@ from fxc.ir.symbols import Dim, product, symbol
 from fxc.ir.types import (
     PART_DTYPES,
     ArrayType,
-    ScalarType,
     Type,
     array_type,
     c_strides,
@@ -34,12 +33,12 @@ from ..nests.buffers import Buffer, Element, Idx, Pair
 from ..nests.program import Param
 from ..nests.statements import Loop, Stmt, Store
 from .affine import affine
-from .coverage import has_halves, is_called, is_known, moves, takes_halves, types_in
+from .coverage import has_conversions, is_called, is_known, moves, reads_unseen, types_in
 from .fields import field, names_of_field
 from .index_maps import is_view_copy
 from .pointwise import weight
 from .rotations import Rotation
-from .scope import Scope, free_values
+from .scope import Scope, ValueState
 
 # Note [Writes in place]
 # A functional scatter gives a new value; where the old one is not read any more the new one takes
@@ -132,24 +131,13 @@ class Context(ABC):
                 kernel
                 if kernel is not None
                 and (is_known(*types_in(node)) or moves(node))
-                and self._has_conversions(node)
+                and has_conversions(node, self.machine)
                 and kernel.covers(node)
-                and not self._reads_unseen(node)
+                and not reads_unseen(node, self.inputs)
                 and all(self.kernel_for(inner) or is_called(inner) for inner in inside)
                 else None
             )
         return self._kernels[node]
-
-    def _has_conversions(self, node: Node) -> bool:
-        """See Note [Half precision]."""
-        if not has_halves(node) or moves(node):
-            return True
-        return self.machine.halves and takes_halves(node)
-
-    def _reads_unseen(self, node: Node) -> bool:
-        """Whether it reads a number that native code is not given, as it is of a boxed dtype."""
-        unseen = {v for v in self.inputs if isinstance(v.type, ScalarType) and not is_known(v.type)}
-        return bool(unseen) and not unseen.isdisjoint((*node.inputs, *free_values(node)))
 
     # -- names, buffers, loops
 
@@ -197,13 +185,28 @@ class Context(ABC):
         return name
 
     def put(self, value: Value, name: str) -> None:
-        """From now on ``value`` lives in the buffer ``name``."""
-        self.place[value] = name
+        """From now on ``value`` lives in the buffer ``name``. See Note [Placed in a region]."""
+        if value not in self.scope.made:
+            costs = self.weights.get(value, 0), self.reshapes.get(value, 0)
+            known = ValueState(self.place.get(value), self.reads_of(value), *costs)
+            self.scope.before.setdefault(value, known)
         storage = self.buffers[name].storage
         self.occupants.setdefault(storage, set()).add(value)
-        self._set_reads(value, frozenset({storage}))
-        self.weights[value] = 0
-        self.reshapes[value] = 0
+        self._set(value, ValueState(name, frozenset({storage}), 0, 0))
+
+    def leave(self) -> None:
+        """End a region: what is from around it is what it was before."""
+        for value, known in self.scopes.pop().before.items():
+            self._set(value, known)
+
+    def _set(self, value: Value, known: ValueState) -> None:
+        if known.place is None:
+            self.place.pop(value, None)
+        else:
+            self.place[value] = known.place
+        self._set_reads(value, known.reads)
+        self.weights[value] = known.weight
+        self.reshapes[value] = known.reshapes
         changed = [value]
         while changed:  # inline values now read the buffer instead of computing ``value``
             for user in self.inline_users.get(changed.pop(), ()):

@@ -103,7 +103,7 @@ def cond(context: Context, node: Node, visit: Visit) -> None:
             aim(context, region, result, out)
         scope = _enter(context, region, visit, set(outs))
         _carry(context, region.results, outs, node)
-        context.scopes.pop()
+        context.leave()
         arms.append(tuple(scope.statements))
     context.emit(If(condition, arms[0], arms[1], context.last_arms.get(node)))
     for value, out in zip(node.outputs, outs, strict=True):
@@ -134,7 +134,7 @@ def while_loop(context: Context, node: Node, visit: Visit) -> None:
         context.put(param, name)
     scope = _enter(context, test, visit, set())
     condition = truth(context, test.results[0])
-    context.scopes.pop()
+    context.leave()
     if test.results[0] in test.params:
         going = body.results[test.params.index(test.results[0])]
         context.last_arms |= last_arms(body, going, ends=False)
@@ -170,7 +170,7 @@ def _body(
     scope = _enter(context, body, visit, set(carried))
     leave = truth(context, flags[0]) if flags else None
     _carry(context, results, carried, node)
-    context.scopes.pop()
+    context.leave()
     return tuple(scope.statements), leave
 
 
@@ -186,7 +186,7 @@ def _bind(context: Context, param: Value, operand: Operand) -> None:
 
 
 def _enter(context: Context, region: Region, visit: Visit, owned: set[str]) -> Scope:
-    """Visit the nodes of a region in a scope of their own; the caller pops it."""
+    """Visit the nodes of a region in a scope of their own; the caller leaves it."""
     scope = new_scope(region)
     scope.owned |= owned
     context.scopes.append(scope)

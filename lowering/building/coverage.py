@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from fxc.ir.boxed_dtypes import field_of, integer_of
-from fxc.ir.graph import Literal, Node, Operand, operands_of
-from fxc.ir.types import PART_DTYPES, Type
+from fxc.ir.graph import Literal, Node, Operand, Value, operands_of
+from fxc.ir.types import PART_DTYPES, ScalarType, Type
 from fxc.ops.operators import CONTROL, Tag
 from fxc.ops.table import TABLE
 
+from ..machine.target import Target
 from ..nests.buffers import HALF
 from .fields import FIELDS, names_in
+from .scope import free_values
 
 # Note [Half precision]
 # NumPy computes with float16 in float32, and rounds the result of each ufunc; a sum is rounded at
@@ -62,6 +66,19 @@ def moves(node: Node) -> bool:
         sides = integer_of(kinds[0]), integer_of(node.output.type.dtype)
         return all(side.kind in "iu" and side in NATIVE_DTYPES for side in sides)
     return op.name in ("copy", "item") and kinds[0] == node.output.type.dtype
+
+
+def has_conversions(node: Node, machine: Target) -> bool:
+    """Whether the machine converts what the node has of float16: see Note [Half precision]."""
+    if not has_halves(node) or moves(node):
+        return True
+    return machine.halves and takes_halves(node)
+
+
+def reads_unseen(node: Node, inputs: Sequence[Value]) -> bool:
+    """Whether it reads a number that native code is not given, as it is of a boxed dtype."""
+    unseen = {v for v in inputs if isinstance(v.type, ScalarType) and not is_known(v.type)}
+    return bool(unseen) and not unseen.isdisjoint((*node.inputs, *free_values(node)))
 
 
 def has_halves(node: Node) -> bool:

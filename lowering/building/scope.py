@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from fxc.ir.graph import Node, Region, Value, walk
 from fxc.ir.records import field, mutable
@@ -12,6 +13,22 @@ from ..nests.statements import Stmt
 from .index_maps import is_view_copy
 
 NEVER = 1 << 60  # the last use of what outlives its region
+
+
+# Note [Placed in a region]
+# A value from around a region may be placed while the region is visited: an array of zeros with
+# which a loop in there begins, or a view of what is stored to. That holds in the region alone. It
+# may not run, as an arm of a branch, and what it does not read any more it may overwrite. Behind it
+# the value is what it was before.
+
+
+class ValueState(NamedTuple):
+    """Where a value lives, if it is placed, and what computing it reads and costs."""
+
+    place: str | None
+    reads: frozenset[str]
+    weight: int
+    reshapes: int
 
 
 @mutable
@@ -29,6 +46,8 @@ class Scope:
     # stay in the region, they are found in the loop that counts them: by the output of the sum the
     # node that finds them. The mask is then read once.
     found_by: dict[Value, Node] = field(default_factory=dict)
+    made: set[Value] = field(default_factory=set)  # by the nodes of the region
+    before: dict[Value, ValueState] = field(default_factory=dict)  # see Note [Placed in a region]
 
 
 def new_scope(region: Region) -> Scope:
@@ -48,7 +67,8 @@ def new_scope(region: Region) -> Scope:
     found_by = _found_by(region)
     for node in found_by.values():
         uses[node.arg("mask")] -= 1
-    return Scope(region.nodes, last_use, uses, found_by=found_by)
+    made = {output for node in region.nodes for output in node.outputs}
+    return Scope(region.nodes, last_use, uses, found_by=found_by, made=made)
 
 
 def _found_by(region: Region) -> dict[Value, Node]:

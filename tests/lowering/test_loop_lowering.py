@@ -14,6 +14,11 @@ import pytest
 from expecttest import TestCase
 
 import fxc
+from fxc.ir.evaluate import call
+from fxc.ir.parse import parse_graph
+from fxc.ops.kernels import kernel_of
+from fxc.ops.table import TABLE
+from fxc.pipeline.stages import native
 from fxc.runtime.engine import Engine
 from tests.outcomes import difference, run
 
@@ -412,9 +417,9 @@ loops shortest_paths
   loop k in 0:t1
     loop i in 0:t1
       t11 = b2[i, k]
-      for i3 in 0:9 lanes 8 ends first  # test_loop_lowering.py:50
+      for i3 in 0:9 lanes 8 ends first  # test_loop_lowering.py:55
         b2[i, i3] = minimum(b2[i, i3], add(item(t11), b2[k, i3]))
-  copy: test_loop_lowering.py:50 read before it is overwritten in b2
+  copy: test_loop_lowering.py:55 read before it is overwritten in b2
   bytes moved 152*n*n + 1296; copies 1""",
         )
 
@@ -432,14 +437,14 @@ loops sweeps
   for i0 in 0:9000 moved
     b1[floordiv(i0, 30), mod(i0, 30)] = u[floordiv(i0, 30), mod(i0, 30)]
   loop i in 0:t1
-    for i6 in 0:28 ordered moved  # test_loop_lowering.py:178
+    for i6 in 0:28 ordered moved  # test_loop_lowering.py:183
       b2[0, i6] = b1[1, i6 + 1]
-    for i4 in 0:298 ordered  # test_loop_lowering.py:178 stored 1 behind
-      for i5 in 0:28 ordered lanes 8 ends first  # test_loop_lowering.py:178
+    for i4 in 0:298 ordered  # test_loop_lowering.py:183 stored 1 behind
+      for i5 in 0:28 ordered lanes 8 ends first  # test_loop_lowering.py:183
         t26 = multiply(0.25, add(add(add(b1[i4, i5 + 1], b1[i4 + 2, i5 + 1]), b1[i4 + 1, i5]), b1[i4 + 1, i5 + 2]))
         b1[max(0, i4 - 1) + 1, i5 + 1] = b2[0, i5]
         b2[0, i5] = t26
-    for i7 in 0:28 ordered moved  # test_loop_lowering.py:178
+    for i7 in 0:28 ordered moved  # test_loop_lowering.py:183
       b1[298, i7 + 1] = b2[0, i7]
   bytes moved 134848*n + 144000; copies 0""",
         )
@@ -461,10 +466,10 @@ loops column_of_another
   for i0 in 0:81 moved
     b3[floordiv(i0, 9), mod(i0, 9)] = a[floordiv(i0, 9), mod(i0, 9)]
   loop i in 1:t1
-    for i2 in 0:9 lanes 8 ends first  # test_loop_lowering.py:202
+    for i2 in 0:9 lanes 8 ends first  # test_loop_lowering.py:207
       b3[i, i2] = add(b3[i - 1, i2], multiply(item(b[i, 1]), b[i2, 1]))
     b2[] = add(b2[], item(b[i, 1]))
-  for i3 in 0:9 lanes 8 overlapping  # test_loop_lowering.py:206
+  for i3 in 0:9 lanes 8 overlapping  # test_loop_lowering.py:211
     t15 = b2[]
     b[i3, 1] = t15
     b4[i3] = add(t15, 1.0)
@@ -480,3 +485,69 @@ def test_what_no_loop_changes_is_computed_before_all() -> None:
     text = fxc.compile(program, fullgraph=True).inspect(x, y, 3.0, 7.0).llvm
     assert text.count("fdiv") == 1
     assert text.index("fdiv") < text.index("\nhead")
+
+
+BEGUN_TWICE = """\
+functional f(%x: f64[4], %test: bool)
+  %s: f64 = sum(%x, axis=None, keepdims=False, dtype=None)
+  %rank0: f64[] = broadcast_to_copy(%s, ())
+  %start: f64[1] = expand_dims_copy(%rank0, (0,))
+  %zero: f64[1] = slice_copy(%x, [0:1:1])
+  %total: f64[1] = fori_loop(0, 3, (%zero,), body={
+    (%i: py.int, %before: f64[1])
+    %kept: f64[1] = fori_loop(0, 2, (%start,), body={
+      (%j: py.int, %one: f64[1])
+      %two: f64[1] = add(%one, %one)
+      yield %two
+    }, stops=False)
+    %more: f64[1] = add(%before, %rank0)
+    %after: f64[1] = add(%more, %kept)
+    yield %after
+  }, stops=False)
+  %last: f64[1] = fori_loop(0, 2, (%start,), body={
+    (%k: py.int, %three: f64[1])
+    %four: f64[1] = add(%three, 1.0)
+    yield %four
+  }, stops=False)
+  return %total, %last
+  signature
+    output 0 = result 0: f64[1]
+    output 1 = result 1: f64[1]
+"""
+BEGUN_IN_BOTH_ARMS = """\
+functional f(%x: f64[4], %test: bool)
+  %s: f64 = sum(%x, axis=None, keepdims=False, dtype=None)
+  %rank0: f64[] = broadcast_to_copy(%s, ())
+  %start: f64[1] = expand_dims_copy(%rank0, (0,))
+  %total: f64[1] = cond(%test, (), on_true={
+    ()
+    %kept: f64[1] = fori_loop(0, 2, (%start,), body={
+      (%j: py.int, %one: f64[1])
+      %two: f64[1] = add(%one, %one)
+      yield %two
+    }, stops=False)
+    %more: f64[1] = add(%kept, %rank0)
+    yield %more
+  }, on_false={
+    ()
+    %ever: f64[1] = fori_loop(0, 2, (%start,), body={
+      (%i: py.int, %half: f64[1])
+      %full: f64[1] = add(%half, 2.0)
+      yield %full
+    }, stops=False)
+    yield %ever
+  })
+  return %total
+  signature
+    output 0 = result 0: f64[1]
+"""
+
+
+@pytest.mark.parametrize("text", [BEGUN_TWICE, BEGUN_IN_BOTH_ARMS])
+@pytest.mark.parametrize("test", [True, False])
+def test_what_is_placed_in_a_region_is_placed_there_alone(text: str, test: bool) -> None:
+    """What stood there was read behind the loop that had changed it, and in the arm that did not run."""
+    graph = parse_graph(text, lambda name: TABLE[name].schema)
+    found = native(graph).assembled.plan.run(np.arange(4.0), np.bool_(test))
+    wanted = call(graph, (np.arange(4.0), np.bool_(test)), kernel_of)
+    assert [each.tolist() for each in found] == [each.tolist() for each in wanted]
