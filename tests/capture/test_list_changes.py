@@ -245,3 +245,51 @@ def test_what_python_may_run(fn: Callable[..., Any]) -> None:
         x = np.random.default_rng(n).normal(size=n)
         x[0] = -1.0
         assert difference(run(fn, (x.copy(),)), run(compiled, (x.copy(),))) == ""
+
+
+def popped_by_place(out, lists, place):
+    out.pop(place)
+
+
+def removed(out, lists, place):
+    out.remove(place)
+
+
+def item_deleted(out, lists, place):
+    del out[place]
+
+
+def popped_of_one(out, lists, place):
+    lists[place].pop(place)
+
+
+def removed_of_one(out, lists, place):
+    lists[place].remove(place)
+
+
+def item_deleted_of_one(out, lists, place):
+    del lists[place][0]
+
+
+NOTHING_TO_TAKE = (
+    *(popped_by_place, removed, item_deleted),
+    *(popped_of_one, removed_of_one, item_deleted_of_one),
+)
+
+
+@pytest.mark.filterwarnings("ignore::fxc.CaptureWarning")
+@pytest.mark.parametrize("change", NOTHING_TO_TAKE, ids=lambda fn: fn.__name__)
+def test_nothing_is_taken_out_of_what_stays_empty(change: Callable[..., Any]) -> None:
+    """Python raises where the change is reached, although no item is ever stored."""
+
+    def program(x, places):
+        out, lists = [], [[] for _ in range(len(x))]
+        for i in range(len(x)):
+            if x[i] > 0:
+                change(out, lists, places[i])
+        return out, lists
+
+    compiled = fxc.compile(program)
+    for x in (-np.ones(4), np.array([-1.0, -2.0, 3.0, 1.0])):
+        given = x, np.array([0, 1, 0, 2])
+        assert difference(run(program, given), run(compiled, given)) == ""

@@ -553,14 +553,17 @@ def test_what_is_taken_out_and_not_there_is_pythons_error() -> None:
 @pytest.mark.filterwarnings("ignore::fxc.CaptureWarning")
 @pytest.mark.parametrize(
     "take",
-    [lambda d: d.popitem()[1], lambda d: d.pop(0), lambda d: d.__delitem__(0)],
-    ids=["popitem", "pop", "del"],
+    [
+        *(lambda d, k: d.popitem()[1], lambda d, k: d.pop(0), lambda d, k: d.__delitem__(0)),
+        lambda d, k: d[k],
+    ],
+    ids=["popitem", "pop", "del", "read"],
 )
 def test_nothing_can_be_taken_out_of_what_was_never_filled(take: Callable[..., Any]) -> None:
     def program(x, given):
         d = dict(given)
-        for _ in x[x > 0]:
-            take(d)
+        for v in x[x > 0]:
+            take(d, int(v))
         return d
 
     compiled = fxc.compile(program)

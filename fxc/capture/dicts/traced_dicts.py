@@ -179,6 +179,8 @@ class TracedDict(Keyed):
         if self.of is Counter:
             return self.get(key, 0)
         if not table.is_readable():
+            if not table.is_foreseen():
+                demand(False)  # if it is not recorded again, since no item was ever stored
             return table.any_item()[1]
         _, number = table.find(key)
         demand(number > 0)  # else Python raises a KeyError

@@ -119,8 +119,10 @@ class Buffer(Contents):
         inside = session.statements[self._depth :]
         return next((each for each in inside if each.wishes.has(self)), None)
 
-    def not_yet(self, owner: Statement) -> Any:
+    def not_yet(self, owner: Statement | None = None) -> Any:
         """An item for a statement that will be recorded again."""
+        owner = self.owner() if owner is None else owner
+        assert owner is not None
         owner.wishes.note(self, [])
         if self._room is not None:
             return self.item(-1)

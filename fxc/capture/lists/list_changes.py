@@ -25,9 +25,9 @@ class ChangedList(WithLength):
     __slots__ = ()
 
     # What each such list has of its own. A change is begun when there is room for it; else it is
-    # recorded again, and until then ``any_item`` stands for an item.
+    # recorded again, and until then ``not_yet`` stands for an item that is taken out.
     begin_change: Callable[..., bool]
-    any_item: Callable[[], Any]
+    not_yet: Callable[[], Any]  # and if the list stays empty for sure, the call is Python's
     place_of: Callable[[Int], Any]  # of which is checked that there is an item
     at: Callable[[Int], Any]  # the item at a place that there is
     index: Callable[[object], Any]
@@ -75,12 +75,14 @@ class ChangedList(WithLength):
             del items[key]
         elif self.begin_change():
             self._staged(deleted, *self._bounds_of(key))
+        elif not isinstance(key, slice):
+            self.not_yet()
 
     def pop(self, place: object = -1) -> Any:
         if (items := self._known_items(place)) is not None:
             return items.pop(place)
         if not self.begin_change():
-            return self.any_item()
+            return self.not_yet()
         start, stop = self._bounds_of(place)
         found = self.at(start)
         self._staged(deleted, start, stop)
@@ -93,6 +95,8 @@ class ChangedList(WithLength):
         elif self.begin_change():
             place = self.index(x)
             self._staged(deleted, place, place + 1)
+        else:
+            self.not_yet()
 
     def extend(self, more: Any) -> None:
         if isinstance(more, Traced) and not isinstance(more, tuple):

@@ -289,8 +289,8 @@ class PooledList(ChangedList, Pooled):
         """How often a list of the pool has been changed."""
         return self.pool.changes
 
-    def any_item(self) -> Any:
-        """What stands for an item in a statement that will be recorded again."""
+    def not_yet(self) -> Any:
+        """An item for a statement that will be recorded again."""
         return self.at(0)
 
     def append(self, x: object) -> None:
