@@ -621,6 +621,33 @@ def stored_while_running(x):
     return d
 
 
+def grown_under_its_values(x):
+    d, total = {7: 0.5}, 0.0
+    for v in d.values():
+        for u in x:
+            d[int(u * 3)] = u
+        total += v
+    return d, total
+
+
+def lost_under_its_items(x):
+    d = {7: 0.5, 8: 2.0}
+    for k, _ in d.items():
+        for u in x:
+            d.pop(int(u), None)
+            x[0] = k
+    return d
+
+
+def shrunk_under_an_iterator(x):
+    s, seen = {0}, []
+    for k in s:
+        for u in x:
+            s.discard(int(u))
+        seen.append(k)
+    return seen
+
+
 def of_a_dict_with_its_table(x):
     d = {}
     for v in x:
@@ -656,6 +683,19 @@ def test_left_to_python(fn: Callable[..., Any]) -> None:
         fxc.compile(fn, fullgraph=True)(SIGNALS[0])
     compiled = fxc.compile(fn)
     assert repr(fn(SIGNALS[0])) == repr(compiled(SIGNALS[0]))
+
+
+@pytest.mark.parametrize(
+    "fn",
+    [grown_under_its_values, lost_under_its_items, shrunk_under_an_iterator],
+    ids=lambda fn: fn.__name__,
+)
+@pytest.mark.filterwarnings("ignore::fxc.CaptureWarning")
+def test_loops_see_that_a_dict_has_changed(fn: Callable[..., Any]) -> None:
+    """They ran on over the items that were there when they began."""
+    compiled = fxc.compile(fn)
+    for x in (SIGNALS[0], np.zeros(4), np.full(4, 7.0)):
+        assert not difference(run(fn, (x.copy(),)), run(compiled, (x.copy(),)))
 
 
 def of_ints(x):

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from fxc.ir.error_kinds import KEYS_OF_DATA
+from fxc.ir.error_kinds import CHANGE_IN_LOOP, KEYS_OF_DATA
 from fxc.ir.graph import Value
 from fxc.ir.types import PY_BOOL
 
@@ -35,12 +35,15 @@ from ..outside.containers import External
 from ..outside.dicts import ExternalDict
 from ..outside.lists import ExternalList
 from ..session.alternatives import one_of
-from ..session.refusing import ROWS_BY_PYTHON, How, Request, Respecialise, refusal
+from ..session.refusing import ROWS_BY_PYTHON, How, Request, Respecialise, refusal, refuse
 from ..session.session import current
 from ..values.limited import Limited
 from ..values.operands import Traced, array_of, operand, taken_for, variable_of, wrap
 from .unknown_items import OneOfItems, item_by_key
 from .unknown_keys import is_unknown_key
+
+if TYPE_CHECKING:
+    from .dict_tables import KeyedBuffer
 
 # Note [Tables]
 # ``owner[key]``, where Python knows the items and not the key, reads an array: the items in a row,
@@ -96,6 +99,26 @@ class Table:
             current().door.lists.ask_pool(*known)
             return self._owner[key]
         return OneOfItems(_item_at, known, _checked(key, len(known)))
+
+
+class KnownItems(list[Any]):
+    """The keys, values or items of a dict or a set of the graph, as Python knows them. No loop goes
+    on over them behind a change, which Python would see.
+    """
+
+    def __init__(self, table: KeyedBuffer, part: int | None) -> None:
+        super().__init__(each if part is None else each[part] for each in table.items)
+        self.table = table
+
+    def __iter__(self) -> Iterator[Any]:
+        for place in range(len(self)):
+            self._check_known()
+            yield self[place]
+        self._check_known()
+
+    def _check_known(self) -> None:
+        if self.table.items is None:
+            raise refuse(CHANGE_IN_LOOP, "a change to a dict or a set while a loop runs over it")
 
 
 def _item_at(items: tuple[object, ...], key: object) -> Any:

@@ -26,6 +26,7 @@ from ..values.above import above
 from ..values.limited import Limited, refuse_methods
 from ..values.operands import settled
 from .dict_tables import KeyedBuffer, sure
+from .tables import KnownItems
 
 _Key = TypeVar("_Key")
 _Value = TypeVar("_Value")
@@ -82,7 +83,7 @@ class Keyed(WithLength, Limited):
         """The keys, the values, or the items, where the order does not show."""
         items = self.table._counted()
         if items is None:
-            return [each if part is None else each[part] for each in self.table.items]
+            return KnownItems(self.table, part)
         at: Any = items.item
 
         def item(place: object) -> Any:
@@ -102,7 +103,7 @@ class Keyed(WithLength, Limited):
 
     def _counted(self) -> Any:
         found = self.in_order(0)
-        return None if type(found) is list else found
+        return None if isinstance(found, list) else found
 
     def best(self, key: object, largest: bool) -> Any:
         """``max(self, key=key)`` or ``min``."""

@@ -105,7 +105,7 @@ class TracedSet(Keyed):
     def in_order(self, part: int | None) -> Any:
         self.check_added()
         items = self.in_any_order(part)
-        if type(items) is list:
+        if isinstance(items, list):
             if len(items) > 1:
                 raise _unordered()
             return items

@@ -7,7 +7,7 @@ from typing import Any
 
 from fxc.ir.records import frozen
 
-from ..dicts.tables import Table
+from ..dicts.tables import KnownItems, Table
 from ..regions.counted import FEW, Counted, counted, of_one_thing, over_numbers
 from ..session.refusing import How, Request, Requests
 from ..session.session import Session
@@ -58,10 +58,11 @@ def iterations_of(session: Session, label: str, iterable: Any, deep: bool) -> It
 
 def _in_table(items: Any) -> Counted | None:
     """Known numbers, or rows of as many, for a loop that looks them up; None for other things."""
-    if type(items) not in (tuple, list):
+    if type(items) not in (tuple, list, KnownItems):
         return None
+    of = (items, items.table) if type(items) is KnownItems else (items,)
     rows = [x if type(x) is tuple else (x,) for x in items]
     are_numbers = all(type(x) in (int, float) for x in chain(*rows))
     if not are_numbers or len({len(row) for row in rows}) != 1:
         return None
-    return Counted(len(rows), lambda place: Table(items)[place], of=(items,))
+    return Counted(len(rows), lambda place: Table(items)[place], of=of)
