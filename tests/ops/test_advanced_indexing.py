@@ -339,6 +339,14 @@ def _bool_scalar(x):
     x[x[0, 1] > 0] = 2.0
 
 
+def _by_masks_of_nothing(x, m):
+    """NumPy does not look at an axis along which a mask has no elements."""
+    found = x[m], x[x[:0] > 1], x[:, m[0]] if len(m) else x[m[:, 0]]
+    x[m] = 5.0
+    x[x[:0] > 1] += 5.0
+    return found
+
+
 MASKS: list[tuple[Callable[..., Any], tuple[Any, ...]]] = [
     *((_masked, (X, M, v)) for v in (2, array(N), array(1), np.array(3.5), array(N, dtype=int))),
     (_masked, (array(3, 4, dtype=np.int16), M, array(N))),
@@ -363,6 +371,8 @@ MASKS: list[tuple[Callable[..., Any], tuple[Any, ...]]] = [
     (_mask_is_the_target, (M,)),
     (_same_comparison, (X, array(3))),
     (_integers, (array(3, 4, dtype=np.int32), M)),
+    (_by_masks_of_nothing, (X, M[:0])),
+    (_by_masks_of_nothing, (X, M[:, :0])),
     (_rows_of_a_mask, (X, M[:, 0], array(4))),
     (_rows_of_a_mask, (X, M[:, 0], array(1, 4))),
     (_columns_of_a_mask, (X, M[0], 3.0)),

@@ -164,6 +164,8 @@ REDUCTIONS = {
         "y = np.empty(len(x), 'f4'); (x * 0.1).cumsum(out=y); return y",
         "y = np.empty((), int); return x.argmax(out=y) is y",
         "np.cumsum(x[1:], out=x[:-1])",
+        "return np.add.accumulate(x[0])",
+        "return np.maximum.accumulate(x[0])",
     ],
     2: [
         "return np.add.reduce(x, (0, 1))",
@@ -284,6 +286,9 @@ UNCHECKED = [
     (1, "np.copyto(x, x[::-1])"),
     (1, "np.copyto(x[1:], x[:-1])"),
     (1, "np.copyto(x, x[::-1], where=x > 0)"),
+    (1, "y = np.empty((len(x), 1)); np.cumsum(x, out=y); return y"),
+    (2, "y = np.empty((0, 3)); np.cumsum(x[:0], out=y); return y"),
+    (2, "y = np.empty((1, 2)); np.cumsum(x[:1, :2] * 1j, out=y)"),
 ]
 
 INTEGERS = [

@@ -188,6 +188,10 @@ class _Walk:
             self.new_axis()
             return
         check_mask(value.type.shape, self.kind.shape, self.axis)
+        if any(dim == 0 for dim in value.type.shape):  # it may be of another size than the array
+            for _ in range(value.type.rank):
+                self.index(constant(np.zeros(0, np.intp)))
+            return
         self.masks.append((value, self.at))
         for _ in range(value.type.rank):
             self.keep(SliceSpec(0, self.kind.shape[self.axis], 1))

@@ -366,11 +366,12 @@ def scan(name: str, x: Any, axis: object = None, dtype: Any = None, out: Any = N
     place = None if axis is None else axis_number(axis)
     options = {"axis": place, "dtype": _dtype(dtype)}
     value, out = reducible(x), single_out(out)
+    if out is not None and isinstance(value.type, ArrayType):
+        shape = (value.type.size,) if place is None else value.type.shape
+        is_nothing = is_zero(value.type.size) or is_zero(array_value(out).type.size)
+        if out.ndim != len(shape) or (out.shape != shape and is_nothing):
+            raise refuse(NUMPY_OPTION, f"np.{name} with an out= of another shape")
     if out is None or out.dtype == _result_dtype(name, value, options):
-        is_other = out is not None and out.shape != value.type.shape
-        kinds = [x.type for x in (value, out._value if is_other else value)]
-        if is_other and any(isinstance(kind, ArrayType) and is_zero(kind.size) for kind in kinds):
-            raise refuse(NUMPY_OPTION, f"np.{name} of nothing with out=")
         return _into(out, name, value, **options)
     array = wrap(array_value(x))
     flat = array.reshape(-1) if place is None else array

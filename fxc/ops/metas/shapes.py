@@ -101,9 +101,11 @@ def same_shape(left: Shape, right: Shape) -> bool:
 
 
 def check_mask(mask: Shape, shape: Shape, first: int = 0) -> None:
-    """Raise NumPy's error for a mask that is not of the size of the axes from ``first`` on."""
+    """Raise NumPy's error for a mask that is not of the size of the axes from ``first`` on; NumPy
+    does not look at one along which the mask has no elements.
+    """
     for axis, size in enumerate(mask, first):
-        if not same_dim(size, shape[axis]):
+        if size != 0 and not same_dim(size, shape[axis]):
             raise IndexError(
                 f"boolean index did not match indexed array along axis {axis}; size of axis is "
                 f"{hint(shape[axis])} but size of corresponding boolean axis is {hint(size)}"
