@@ -282,3 +282,25 @@ def test_what_has_no_text_in_a_graph_is_left_to_python(
 
     assert fxc.compile(shows)(np.ones(1), thing)[0] == 2.0
     assert capsys.readouterr().out == f"{thing}\n"
+
+
+def test_texts_of_lists_that_python_knows() -> None:
+    """A text without numbers was carried by a loop as if it had one."""
+
+    def program(x):
+        words = []
+        words.append(",".join(words)[:20])
+        for text in words:
+            pass
+        rounds = 0
+        while text in words:
+            rounds += 1
+            if rounds > 9:
+                break
+            for text in words:
+                x += 1.0
+            words.sort()
+        return words, text
+
+    compiled = fxc.compile(program, fullgraph=True)
+    assert compiled(np.ones(3)) == program(np.ones(3))

@@ -339,3 +339,21 @@ def test_small_ints_are_one_object(with_literals, dynamic):
 def test_whether_a_large_int_is_one_object_is_not_known(with_literals):
     with pytest.raises(fxc.CaptureError, match="'is' of two equal ints cannot be captured"):
         fxc.compile(with_literals["large"], fullgraph=True)(x8(), 10**3)
+
+
+@pytest.mark.filterwarnings("ignore::fxc.CaptureWarning")
+def test_lists_at_places_that_depend_on_data_are_those_of_the_list():
+    """Rows of one length are read of an array, where they have no identity."""
+
+    def made(v, n, rows):
+        r = [list(row) for row in rows]
+        return r[0] is r[int(v[0]) % n], r[int(v[0])] is r[v[0] - 1]
+
+    def given(v, n, rows):
+        return rows[int(v[0]) % n] is rows[0], rows[int(v[0]) % n] is not rows[1]
+
+    for fn in (made, given):
+        compiled = fxc.compile(fn)
+        for v, n in ((0, 2), (1, 2), (1, 1)):
+            args = np.array([v]), n, [[1, 2], [3, 4]]
+            assert run(fn, args).result == run(compiled, args).result

@@ -78,7 +78,7 @@ class Table:
             ):
                 return made[key]
             self._owner.settle()
-        items = [_Row.of(x, self._owner) for x in self._owner]
+        items = [ReadRow.of(x, self._owner) for x in self._owner]
         if items and all(type(x) is TracedList for x in items):
             _ask_for_rows(self._owner)
         if _are_numbers(items):
@@ -214,7 +214,7 @@ class KeyedTable:
         del self._owner[key]
 
 
-class _Row(Limited):
+class ReadRow(Limited):
     """A list among the items of a list, at a place that is not known: it can be read."""
 
     __slots__ = ("items", "owner")
@@ -236,7 +236,7 @@ class _Row(Limited):
         elif type(x) is not list:
             return x
         items = tuple(x)
-        return _Row(items, owner) if all(scalar_kinds(item) is not None for item in items) else x
+        return ReadRow(items, owner) if all(scalar_kinds(item) is not None for item in items) else x
 
     __class__ = taken_for(list)
 
@@ -250,7 +250,7 @@ class _Row(Limited):
         return len(self.items)
 
     def __add__(self, other: Any) -> Any:
-        return [*self.items] + ([*other.items] if type(other) is _Row else other)
+        return [*self.items] + ([*other.items] if type(other) is ReadRow else other)
 
     def __radd__(self, other: Any) -> Any:
         return [*other, *self.items] if isinstance(other, list) else NotImplemented
@@ -285,8 +285,8 @@ def _are_numbers(items: Sequence[Any]) -> bool:
     """Whether these are numbers that can be mixed, or rows of such of one length."""
     if not items:
         return False
-    if all(type(x) in (tuple, _Row) for x in items):
-        rows = [x.items if type(x) is _Row else x for x in items]
+    if all(type(x) in (tuple, ReadRow) for x in items):
+        rows = [x.items if type(x) is ReadRow else x for x in items]
         sizes = {len(row) for row in rows}
         return len(sizes) == 1 and sizes != {0} and all(map(_are_numbers, zip(*rows, strict=True)))
     if any(map(is_named, items)):
@@ -296,7 +296,7 @@ def _are_numbers(items: Sequence[Any]) -> bool:
 
 def _number_at(items: Sequence[object], key: object) -> Any:
     """The number at a place, or the row."""
-    rows = [x.items if type(x) is _Row else x for x in items]
+    rows = [x.items if type(x) is ReadRow else x for x in items]
     form = form_of_items(rows, None)
     assert form is not None
     place = checked_place(key)
@@ -304,7 +304,7 @@ def _number_at(items: Sequence[object], key: object) -> Any:
     both = zip(columns, types_of(form), strict=True)
     arrays = [sequences.array_of(list(map(variable_of, parts)), part.dtype) for parts, part in both]
     found = item_of(form, [operand(array[place]) for array in arrays])
-    return _Row(found, items[0].owner) if type(items[0]) is _Row else found
+    return ReadRow(found, items[0].owner) if type(items[0]) is ReadRow else found
 
 
 def _array_at(arrays: Sequence[Value], key: object) -> Any:

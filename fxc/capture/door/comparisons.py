@@ -20,6 +20,7 @@ from fxc.ir.later import import_later
 
 from ..arrays.elements import check_distinct
 from ..arrays.traced_array import TracedArray
+from ..dicts.tables import ReadRow
 from ..dicts.unknown_items import OneOfItems
 from ..forms.differing import Differing
 from ..forms.mixed import Mixed
@@ -29,6 +30,7 @@ from ..forms.truths import flag_of, truth
 from ..forms.variables import is_same
 from ..lists.list_changes import is_list
 from ..lists.list_parts import are_equal
+from ..lists.lists_of_lists import ListRow
 from ..lists.texts import UnknownText, refused
 from ..lists.traced_lists import is_in_graph
 from ..numbers.python_numbers import to_bool
@@ -164,6 +166,9 @@ class Comparisons(ItemAccess):
             return found
         if self.outside.real(a) is self.outside.real(b):
             return True  # NumPy's code, say, has the object itself
+        for one, other in ((a, b), (b, a)):
+            if type(one) in (ReadRow, ListRow) and isinstance(other, list):
+                raise one.refused()  # it stands for a list, and is made where that is read
         are_tuples = isinstance(a, tuple) and isinstance(b, tuple) and len(a) == len(b)
         are_made = any(self.outside.real(x) is x for x in (a, b))
         if are_tuples and are_made and has_traced((a, b)):

@@ -321,7 +321,10 @@ def late(kind: type, function: Callable[..., object], /, *args: object, **kwargs
     except ValueError:  # also where the sample of a text is no format
         mapped((args, kwargs), known_text)
         raise
-    return Late(kind, function, snapshot(args), snapshot(kwargs))
+    args, kwargs = snapshot(args), snapshot(kwargs)
+    if not (is_unknown(args) or is_unknown(kwargs)):  # of a list of the graph that Python knows
+        return run_now(function, args, kwargs)
+    return Late(kind, function, args, kwargs)
 
 
 class _NoSample(Exception):
