@@ -318,6 +318,7 @@ INTEGERS = [
     "return np.round(x, 1)",
     "return x.sum(initial=1), x.max(initial=3), x.mean(dtype='f4')",
     "return np.bitwise_or.reduce(x), np.bitwise_xor.accumulate(x)",
+    "return x.mean(dtype='i4'), (x * 2**29).mean(dtype=x.dtype, keepdims=True), x.var(dtype='i4')",
     "y = np.empty((), 'i8'); x.sum(out=y); return y",
     "y = np.empty((), 'u1'); x.prod(out=y); return y",
 ]
