@@ -95,7 +95,9 @@ def _accumulator(kind: Type, dtype: np.dtype | None) -> np.dtype:
 
 
 def _sum(ops: OpsHandle, x: object, axis: object, keepdims: bool, dtype: np.dtype) -> Any:
-    same = ops.type_of(x).dtype == dtype and dtype.kind in "fc"  # small integers add up in large ones
+    same = (
+        ops.type_of(x).dtype == dtype and dtype.kind in "fc"
+    )  # small integers add up in large ones
     return ops.sum(x, axis, keepdims, None if same else dtype)
 
 

@@ -290,14 +290,12 @@ def test_texts_of_lists_that_python_knows() -> None:
     def program(x):
         words = []
         words.append(",".join(words)[:20])
-        for text in words:
-            pass
-        rounds = 0
+        text, rounds = words[-1], 0
         while text in words:
             rounds += 1
             if rounds > 9:
                 break
-            for text in words:
+            for text in words:  # noqa: B007 - what stays behind is looked at
                 x += 1.0
             words.sort()
         return words, text

@@ -376,3 +376,7 @@ def test_integers(text: str) -> None:
 @pytest.mark.parametrize("text", BOOLS)
 def test_bools(text: str) -> None:
     check_body(text, 1, "?")
+
+
+def test_an_element_that_is_the_truth_of_an_array() -> None:
+    check_body("x[1] = x[:1] * 3", 1, "?", eager=True)

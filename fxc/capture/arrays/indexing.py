@@ -350,6 +350,8 @@ def assign_element(value: Value, source: Any) -> None:
     if isinstance(source, Traced):
         source = source._stored_as(value.type.dtype)
     rank = operand(source).type.rank if has_traced(source) else np.ndim(source)
+    if rank and value.type.dtype == np.bool_:
+        raise refuse(NUMPY_OPTION, "an array whose truth is stored in an element", "use bool(x)")
     if rank:
         np.zeros((1,))[0] = np.zeros((1,) * rank)  # raises what NumPy raises
     assign(value, source)
