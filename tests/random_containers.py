@@ -19,9 +19,10 @@ HEAD = "def program(x, v, n, c, P, K, R, D, G, S, E, T, Q):"
 # Where a template has {f}, {i}, {b} or {t} stands a float, an int, a bool or a text; {p}, {k}, {r}, {d},
 # {g}, {s}, {e}, {h} and {w} are lists of floats, of ints and of lists of ints, dicts of numbers and of
 # lists, sets, deques, lists of pairs (int, float) and lists of texts. Those in capitals are the caller's.
+# {l} is a table of floats, {1} a dict by pairs of ints, {2} a list of dicts, {3} a dict of sets.
 NAMES = {
     "p": ("p", "p", "P"), "k": ("k", "k", "K"), "r": ("r", "r", "R"), "d": ("d", "d", "D"), "g": ("g", "g", "G"),
-    "s": ("s", "s", "S"), "e": ("e", "e", "E"), "h": ("h", "h", "T"), "w": ("w",),
+    "s": ("s", "s", "S"), "e": ("e", "e", "E"), "h": ("h", "h", "T"), "w": ("w",), "l": ("l",), "1": ("f",), "2": ("i",), "3": ("t",),
 }  # fmt: skip
 BEGINS = {
     "p": ("p = []", "p = [c, 2.0]", "p = [0.5]", "p = [0.0] * n", "p = [float(a) for a in x]", "p = list(P)", "p = P.copy()"),
@@ -34,6 +35,9 @@ BEGINS = {
     "e": ("e = deque()", "e = deque([0])", "e = deque([(0)])", "e = deque(maxlen=3)", "e = deque(K)"),
     "h": ("h = []", "h = [(2, c), (0, 1.0)]", "h = [(0, 0.0)]", "h = [(a, x[a]) for a in range(n)]", "h = list(T)"),
     "w": ("w = []", "w = ['begin']"),
+    "l": ("l = [[0.0] * n for _ in range(n)]", "l = [[x[a] * b for a in range(n)] for b in range(n)]", "l = [[0.5] * n] * n", "l = [x.tolist() for _ in range(n)]", "l = [[c] for _ in range(n)]"),
+    "f": ("f = {}", "f = {(0, 0): c}", "f = {(a, a): x[a] for a in range(n)}", "f = defaultdict(int)"), "i": ("i = [{} for _ in range(n)]", "i = [{'a': c, 'b': a} for a in range(n)]", "i = [{a: c} for a in range(n)]", "i = [{}] * n"),
+    "t": ("t = {}", "t = defaultdict(set)", "t = {a: {a} for a in range(n)}", "t = {a: set() for a in range(n)}"),
     "m": ("m = 0",), "u": ("u = 0.0", "u = -1.0"), "z": ("z = None", "z = None", "z = -1"), "o": ("o = None", "o = [0]", "o = []"),
     "j": ("j = 0",), "a": ("a = 0",), "y": ("y = c",), "q": ("q = ''", "q = 'none'"),
 }  # fmt: skip
@@ -48,6 +52,7 @@ FORMS = {
         "({f} + {f})", "({f} * {f})", "({f} - {f})", "sum({p})", "{p}[{i} % len({p})]", "max({p})", "x.sum()", "float({i})", "{d}.get({i}, 0.0)",
         "{d}[{i}]", "x[{k}].sum()", "x[{r}[{i} % n]].sum()", "sum({d}.values())", "{h}[-1][1]", "{h}[{i} % len({h})][1]", "({f} if {b} else {f})", "sum(b for _, b in {h})",
         "np.array({p}).sum()", "np.mean({p})", "{p}[-1]", "min({p}, default=0.0)", "sum(x[b % n] for b in {k})", "abs({f})", "max((b for _, b in {h}), default=c)",
+        "{l}[{i} % n][{i} % n]", "sum({l}[{i} % n])", "max(max(b) for b in {l})", "sum(b[0] for b in {l})", "{1}[{i}, {i}]", "{1}.get(({i} % 3, {i} % 3), 0.5)", "sum({1}.values())", "{2}[{i} % n].get({i}, 0.5)", "{2}[{i} % n]['a']", "sum(b.get(0, 0.0) for b in {2})",
     ),
     "i": (
         "({i} + 1)", "({i} % 3)", "({i} * 2)", "({i} - {i})", "len({p})", "len({r}[{i} % n])", "len({d})", "len({s})", "len({e})", "len({h})", "len({g})", "len({w})",
@@ -55,11 +60,12 @@ FORMS = {
         "{k}.count({i})", "max({s})", "min({k})", "{e}[0]", "{e}[-1]", "sum(len(b) for b in {r})", "len({g}[{i}])", "sum({g}[{i} % 3])", "sum({s})", "{w}.count({t})", "len({t})",
         "max({d}, key={d}.get)", "({i} if {b} else {i})", "len([b for b in {k} if b > {i}])", "max(range(len({p})), key=lambda b: {p}[b])", "int(x.argmax())", "z if z is not None else {i}",
         "o[0]", "len(o)", "min({r}, key=len)[0]", "len(max({r}, key=len))",
+        "len({l}[{i} % n])", "len({l})", "len({1})", "max({1})[0]", "len({2}[{i} % n])", "len({3})", "len({3}.get({i}, ()))", "len({3}[{i} % 3])", "sum(len(b) for b in {3}.values())", "sum(1 for b, j_ in {1} if b == j_)",
     ),
     "b": (
         "{f} > {f}", "{i} < {i}", "{i} % 2 == 0", "{i} in {k}", "{i} in {r}[{i} % n]", "{i} in {s}", "{i} not in {s}", "{i} in {d}", "{i} in {g}", "{p}", "not {k}", "{r}[{i} % n]",
         "{e}", "{i} in {e}", "({i}, {f}) in {h}", "not {b}", "({b} and {b})", "({b} or {b})", "z is None", "o is None", "o is {r}[{i} % n]", "{r}[{i} % n] is {r}[{i} % n]", "{r}[0] == {r}[{i} % n]",
-        "{k} == {k}", "{t} in {w}", "{t} == {t}", "any(b > {i} for b in {k})", "all(len(b) for b in {r})", "{k} is {r}[{i} % n]", "{t}", "len({k}) > 2",
+        "{k} == {k}", "{t} in {w}", "{t} == {t}", "any(b > {i} for b in {k})", "all(len(b) for b in {r})", "{k} is {r}[{i} % n]", "{t}", "len({k}) > 2", "({i}, {i}) in {1}", "{i} in {2}[{i} % n]", "{i} in {3}", "{i} in {3}.get({i}, ())", "{l}[{i} % n] is {l}[{i} % n]", "{l}[0] == {l}[{i} % n]", "{2}[{i} % n] == {2}[0]", "{3}.get({i})", "{l}[{i} % n][0] > {f}",
     ),
     "t": ("f'{{{f}:.2f}}'", "f'{{{i}}}'", "str({i})", "'%d of %d' % ({i}, {i})", "({t} + {t})[:20]", "({t} if {b} else {t})", "','.join({w})[:20]", "{w}[-1]", "repr({f})", "str({k})", "f'{{{r}[{i} % n]}}'"),
 }  # fmt: skip
@@ -79,11 +85,46 @@ STATEMENTS = (
     "o = {g}[{i} % 3]", "x[{i} % n] = {f}", "x[{k}] += {f}", "x[{r}[{i} % n]] *= {f}", "v[{i} % n] += {i}", "x[:len({p})] = {p}[:n]", "Q.append({f})", "Q.append({i})", "m, j = {i}, {i}", "k = {r}[{i} % n]", "k = list({s})", "k = sorted({d})", "k = list({e})",
     "r = [b[:] for b in {r}]", "r = [b for b in {r} if b]", "{r}.pop()", "{r}.sort(key=len)", "{r}.reverse()", "{r} = {r}[::-1]", "u += sum(x[b % n] for b in {r}[{i} % n])", "p = [sum(b) * 1.0 for b in {r}]", "k = [b for c_ in {r} for b in c_]", "k = [len(b) for b in {r}]",
     "h = sorted({d}.items())", "h = [(b, x[b % n]) for b in {k}]", "h = list(zip({k}, {p}))", "k = [b for b, _ in {h}]", "m = sum(1 for b in {r} for c_ in b if c_ > {i})", "print({t})", "print({k}, {i})", "print({r}[{i} % n])", "Q.append({k})", "Q.append({r}[{i} % n])",
+    # Two names of one thing, exchanges, helpers, operators, and items of which nothing says that they are there.
+    "{k}[{i} % len({k})], {k}[{i} % len({k})] = {i}, {k}[0]", "{r}[{i} % n], {r}[{i} % n] = {r}[{i} % n], {r}[{i} % n]", "{p}[0], {p}[-1] = {p}[-1], {p}[0]", "m = {k}[{i}]", "u = {p}[{i}]", "{k}[{i}] = {i}", "{r}[{i}].append({i})",
+    "o = moved({k}, {r}[{i} % n])", "o = moved({r}[{i} % n], {r}[{i} % n])", "moved({k}, {k})", "m = first({k}, {i})", "m = first({r}[{i} % n], {i})", "z = first({k}, {i})", "u = taken({d}, {i})", "u += taken({d}, {i})", "r = [moved(b, {k}) for b in {r}]",
+    "{s} = {s} | set({k})", "{s} = {s} - {{{i}}}", "{s} &= set({k})", "{s} ^= {{{i}, {i}}}", "{s} = {{b for b in {s} if b > {i}}}", "m = {s}.pop()", "{d} = {{b: c_ * 0.5 for b, c_ in {d}.items() if c_ > {f}}}", "{d} = dict(zip({k}, {p}))", "{d} |= {{{i}: {f}}}", "m, u = {d}.popitem()", "{d}.clear()",
+    "{k} = {k}[::2] + [{i}]", "{k}[::-1] = sorted({k})", "{k} = [*{k}[1:], {i}]", "{k}[{i} % 3:] = []", "{p} = {p}[-3:]", "{k} = [b for b in {k} if b not in {r}[{i} % n]]", "{p} = [u if b > u else b for b in {p}]", "{r} = [[*b, {i}] for b in {r}]", "{k} = sum({r}, [])[:9]", "{k} = {k}.copy()",
+    "{e}[{i} % len({e})] = {i}", "{e} = deque(sorted({e}))", "{e}.extendleft({k}[:3])", "{e}.remove({i})", "{g} = {{len(b): b for b in {r}}}", "{g}[{i} % 3] = sorted({g}[{i} % 3])", "{g}.pop({i}, None)", "{g}[{i} % 3] += [{i}]", "del {g}[{i} % 3]", "{h} = [(j_, b) for j_, b in {h} if b > {f}]", "{h}.reverse()",
+    "{l}[{i} % n][{i} % n] = {f}", "{l}[{i} % n][{i} % n] = {f}", "{l}[{i} % n][{i} % n] += {f}", "{l}[{i} % n][{i} % n] += {f}", "{l}[{i} % n] = [{f}] * n", "{l}[{i} % n] = {l}[{i} % n]", "{l}[{i} % n] = {l}[{i} % n][:]", "{l}[{i} % n].append({f})", "{l}[{i} % n].pop()", "{l} = [list(b) for b in zip(*{l})]",
+    "{l} = [b[::-1] for b in {l}]", "{l}.append([{f}] * n)", "{l}[0], {l}[-1] = {l}[-1], {l}[0]", "{l} = [[u + c for u in b] for b in {l}]", "{l}.sort()", "p = {l}[{i} % n]", "x[:] = {l}[{i} % n]", "u = np.array({l}).sum()", "{l} = np.outer(x, x).tolist()",
+    "{1}[{i}, {i}] = {f}", "{1}[{i} % 3, {i} % 3] = {f}", "{1}[{i} % 3, {i} % 3] = {1}.get(({i}, {i} % 3), 0.0) + {f}", "{1}[{i} % 3, 0] += {f}", "{1}.pop(({i}, {i}), None)", "del {1}[{i}, {i}]", "k = [b for b, _ in {1}]", "k = sorted(b + j_ for b, j_ in {1})",
+    "{2}[{i} % n][{i} % 3] = {f}", "{2}[{i} % n][{i}] = {f}", "{2}[{i} % n]['a'] = {f}", "{2}[{i} % n]['a'] += {f}", "{2}.append({{}})", "{2}.append({{{i}: {f}}})", "{2}[{i} % n] = {2}[{i} % n]", "{2}[{i} % n] = dict({2}[{i} % n])", "{2}[{i} % n].update({2}[{i} % n])", "{2} = [b.copy() for b in {2}]", "{2}.pop()",
+    "{3}[{i} % 3].add({i})", "{3}.setdefault({i} % 3, set()).add({i})", "{3}[{i} % 3] = {{{i}}}", "{3}[{i} % 3] |= {{{i}}}", "{3}[{i} % 3] = {3}[{i} % 3]", "{3}[{i} % 3].discard({i})", "k = sorted({3}[{i} % 3])", "{3} = {{b: set(c_) for b, c_ in {3}.items()}}",
 )  # fmt: skip
+HELPERS = """\
+def moved(a, b):
+    for j in b[:4]:
+        if j > 3:
+            return a
+        a.append(j)
+    return b
+
+
+def first(a, least):
+    for place, j in enumerate(a):
+        if j > least:
+            return place
+    return None
+
+
+def taken(d, k):
+    try:
+        return d[k]
+    except KeyError:
+        return 0.0
+
+"""
 HEADS = (
     "for a in range(n):", "for a in range(n):", "for a in range(len({k})):", "for j in range(n):", "for j in {r}[{i} % n]:", "for j in {r}[a % n]:", "for j in {k}:", "for o in {r}:", "for u in {p}:", "for j, u in {h}:", "for j, o in enumerate({r}):",
     "for a, u in enumerate({p}):", "for j in sorted({s}):", "for j, u in {d}.items():", "for j, o in {g}.items():", "for o in {g}.values():", "for u in x:", "for a, j in zip({k}, {k}):", "for j in list({e}):", "for j in {k}[:]:", "for j in sorted({d}):",
     "for q in {w}:", "for j in reversed({k}):", "for a in range(1, n):", "for o in {r}[1:]:", "for j in o or []:", "for u in x[{k}]:",
+    "for p in {l}:", "for a, p in enumerate({l}):", "for u in {l}[{i} % n]:", "for j in range(len({l}[0])):", "for p in zip(*{l}):", "for j, a in sorted({1}):", "for (j, a), u in {1}.items():", "for d in {2}:", "for j in {2}[{i} % n]:", "for j in sorted({3}):", "for j in sorted({3}.get({i}, ())):", "for s in {3}.values():", "for j, s in {3}.items():",
 )  # fmt: skip
 WHILES = (
     ("{k}", "j = {k}.pop()"), ("{e}", "j = {e}.popleft()"), ("{h}", "j, u = {h}.pop()"), ("{r}[{i} % n]", "j = {r}[{i} % n].pop()"), ("{b}", "m += 1"), ("{h}", "j, u = heapq.heappop({h})"),
@@ -91,8 +132,16 @@ WHILES = (
 )  # fmt: skip
 RETURNED = (
     *("p", "k", "r", "d", "g", "s", "e", "h", "w", "m", "u", "z", "o", "q", "x", "x", "p", "k", "r"),
+    *("l", "f", "i", "t", "{l}[{i} % n]", "{2}[0]", "sorted({1})", "[sorted(b) for b in {3}.values()]"),
     *("len({r})", "{r}[{i} % n]", "np.array({k})", "np.array({p})", "{f}", "{i}", "sorted({s})", "{t}", "[len(b) for b in {r}]", "dict({g})"),
 )  # fmt: skip
+HANDLED = (
+    "IndexError",
+    "KeyError",
+    "(IndexError, KeyError)",
+    "(IndexError, ValueError)",
+    "Exception",
+)
 # What a loop may run over without end, as it goes on.
 _GROWS = re.compile(
     r"append|extend|insert|heappush|\[.*\] = |\+= \[|add\(|update|setdefault|= [a-zA-Z]\b"
@@ -106,7 +155,7 @@ class ContainerProgram(LoopProgram):
     @property
     def source(self) -> str:
         lines = ["import heapq", "from collections import Counter, defaultdict, deque", "", ""]
-        lines += [HEAD, *self.body, "", ""]
+        lines += [HELPERS, HEAD, *self.body, "", ""]
         for place, call in enumerate(self.calls):
             lines += [f"def call{place}():", *(f"    {line}" for line in call.split("\n"))]
             lines += ["    return x, v, n, c, P, K, R, D, G, S, E, T, []", "", ""]
@@ -133,7 +182,7 @@ class _Writer:
         """One of the templates, filled: one of those with containers, mostly."""
         taken = [each for each in templates if self.takes(each)]
         if self.rng.random() < 0.75:
-            taken = [each for each in taken if re.search(r"\{[pkrdgsehw]\}", each)] or taken
+            taken = [each for each in taken if re.search(r"\{[pkrdgsehwl123]\}", each)] or taken
         return self.filled(self.rng.choice(taken), depth)
 
     def filled(self, template: str, depth: int = 2) -> str:
@@ -171,6 +220,8 @@ class _Writer:
                 return self.loop(depth)
             if kind < 0.55:
                 return self.branch(depth)
+            if kind < 0.6:
+                return self.handled(depth)
         if self.loops and rng.random() < 0.06:
             return [self.filled("if {b}:"), f"    {rng.choice(('break', 'continue', 'return u'))}"]
         return [self.one_of(STATEMENTS)]
@@ -179,6 +230,13 @@ class _Writer:
         lines = [self.filled("if {b}:"), *self.block(depth + 1)]
         if self.rng.random() < 0.4:
             lines += ["else:", *self.block(depth + 1, 2)]
+        return lines
+
+    def handled(self, depth: int) -> list[str]:
+        lines = ["try:", *self.block(depth + 1), f"except {self.rng.choice(HANDLED)}:"]
+        lines += self.block(depth + 1, 2)
+        if self.rng.random() < 0.2:
+            lines += [self.rng.choice(("else:", "finally:")), *self.block(depth + 1, 1)]
         return lines
 
     def loop(self, depth: int) -> list[str]:
@@ -192,6 +250,8 @@ class _Writer:
             head, lines = self.one_of(HEADS, 1), self.block(depth + 1)
             may_run_on = any(map(_GROWS.search, lines))
         self.loops -= 1
+        if self.rng.random() < 0.08:
+            lines += ["else:", *self.block(depth + 1, 1)]
         return self.ended(head, lines) if may_run_on else [head, *lines]
 
     def ended(self, head: str, lines: list[str]) -> list[str]:
@@ -204,7 +264,9 @@ class _Writer:
         lines: list[str] = []
         while self.left > 0:
             lines += self.statement(0 if self.rng.random() < 0.6 else 1)
-        taken = tuple(x for x in RETURNED if x not in NAMES or x in self.names)
+        names = {name for names in NAMES.values() for name in names}
+        have = {name for names in self.names.values() for name in names}
+        taken = tuple(x for x in RETURNED if x not in names or x in have)
         count = self.rng.choice((1, 2, 2, 3))
         own = [self.name(kind) for kind in sorted(self.names) if self.rng.random() < 0.7]
         lines.append("return " + ", ".join([*own, *(self.one_of(taken, 1) for _ in range(count))]))

@@ -45,7 +45,7 @@ def failure(program: LoopProgram, way: str, counts: Counter[str] | None = None) 
         expected = run(fn, call())
         if type(expected.error) is NameError:
             return ""
-        found, reports = _observed(compiled, call())
+        found, reports = observed(compiled, call())
         text = next(iter(reports), "") or difference(expected, found, lambda _: ulps)
         if text:
             return f"{text.split()[0][:6]}: call {place}: {text}"
@@ -55,7 +55,7 @@ def failure(program: LoopProgram, way: str, counts: Counter[str] | None = None) 
     return ""
 
 
-def _observed(compiled: Any, args: tuple[Any, ...]) -> tuple[Outcome, list[str]]:
+def observed(compiled: Any, args: tuple[Any, ...]) -> tuple[Outcome, list[str]]:
     """What a call does, and the warnings that ask for a report."""
     seen: list[str] = []
 
