@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cache
+from itertools import combinations
 from typing import Any
 
 import numpy as np
 
-from fxc.ir.error_kinds import NUMPY_OPTION
+from fxc.ir.error_kinds import NUMPY_OPTION, OVERLAPPING_WRITE
 from fxc.ir.graph import Literal, Operand, Value
 from fxc.ir.types import ArrayType
 from fxc.ops.metas.layout import is_f_ordered
@@ -51,10 +52,13 @@ def call_with_options(
         current().record(f"{name}.out", *operands, out=writable(outs[0]))
         return outs[0]
     mask = None if where is True else _mask(name, operands, where)
+    sources = operands
     if mask is not None:
         operands = quiet(ufunc, mask, operands)
     recorded = current().record(name, *operands)
     results = recorded if isinstance(recorded, tuple) else (recorded,)
+    if mask is not None or ufunc.nout > 1:
+        _check_apart(ufunc, sources, results, [None if x is None else writable(x) for x in outs])
     if loop is not None and [x.type.dtype for x in results] != list(loop[ufunc.nin :]):
         raise refuse(NUMPY_OPTION, f"np.{ufunc.__name__} with these dtypes")
     given = tuple(
@@ -195,6 +199,26 @@ _SPECIAL: Mapping[str, Sequence[complex]] = {
     "f": _FLOATS,
     "c": [*map(complex, _FLOATS), 1j, -1j],
 }
+
+
+def _check_apart(
+    ufunc: np.ufunc,
+    operands: Sequence[Operand],
+    results: Sequence[Value],
+    targets: Sequence[Value | None],
+) -> None:
+    """Refuse outputs for which NumPy writes back a copy in one piece, and all of it."""
+    may_share, written = current().aliases.may_share_memory, [x for x in targets if x is not None]
+    several = any(may_share(x, y) for x, y in combinations(written, 2))
+    cast_to = [
+        x
+        for x, result in zip(targets, results, strict=True)
+        if x is not None and x.type.dtype != result.type.dtype
+    ]
+    others = [x for x in operands if isinstance(x, Value) and isinstance(x.type, ArrayType)]
+    if several or any(x is not y and may_share(x, y) for x in cast_to for y in others):
+        what = f"np.{ufunc.__name__} into arrays that overlap with others, by where= or in two,"
+        raise refuse(OVERLAPPING_WRITE, what, "copy them first")
 
 
 def _new_result(
