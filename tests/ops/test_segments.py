@@ -107,3 +107,15 @@ def test_short_segments_have_no_threads_of_their_own() -> None:
     assert np.array_equal(compiled(x, places), program(x, places))
     _, segments = str(compiled.inspect(x, places).loops).split("loop ")
     assert "parallel" not in segments
+
+
+@pytest.mark.filterwarnings("ignore::fxc.CaptureWarning")
+@pytest.mark.parametrize("dtype", ["?", "u4", "u8", "f8"])
+def test_places_of_other_dtypes(dtype: str) -> None:
+    """Bools are places, too; what may not fit is refused by NumPy."""
+
+    def program(x, i):
+        return np.add.reduceat(x, i)
+
+    args = np.arange(7.0), np.array([1, 0, 1]).astype(dtype)
+    assert not difference(run(program, args), run(fxc.compile(program), args))

@@ -317,6 +317,7 @@ INTEGERS = [
     "x <<= 1",
     "x &= 3",
     "x[x > 0] = 1.7",
+    "y = x[:0]; y **= -1; np.power(y, -2, out=y); return y",
     "return np.cumsum(x, dtype='f4')",
     "np.negative(x, out=x, where=x > 0)",
     "return np.round(x, 1)",

@@ -84,7 +84,7 @@ def ufunc_reduceat(
     """
     kind, places = type_of(x), type_of(indices)
     is_array = isinstance(kind, ArrayType) and kind.rank > 0
-    if not is_array or places.rank != 1 or places.dtype.kind not in "iu":
+    if not is_array or places.rank != 1 or not np.can_cast(places.dtype, np.intp):
         fail_in_numpy(ufunc_methods.reduceat, x, indices, ufunc, axis, dtype)
     assert isinstance(kind, ArrayType)
     along = normalize_axis(axis, kind.rank)

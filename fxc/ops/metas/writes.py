@@ -27,7 +27,7 @@ from .probing import (
     stand_in_out,
     type_of,
 )
-from .shapes import broadcast_shapes, same_shape
+from .shapes import broadcast_shapes, is_zero, same_shape
 from .views import check_assignable
 
 Check = Callable[..., tuple[()]]
@@ -111,7 +111,9 @@ def _into(op: Operator, meta: Meta) -> Callable[[tuple[Any, ...], Operand], tupl
         except (TypeError, ValueError, OverflowError):
             # Which of several errors comes first, and how it reads, depends on ``out``.
             _check_in_numpy(op, args, target)
-            raise
+            if not is_zero(target.size):
+                raise
+            result = meta(*args)  # it is an element for which NumPy would raise
         assert not isinstance(result, tuple)
         fits = same_shape(result.shape, target.shape) or (
             stretches and _stretches(result.shape, target.shape)
