@@ -47,7 +47,7 @@ REDUCTIONS = (
     *("ptp", "median", "nansum", "nanmax", "count_nonzero"),
 )
 BINARY = (
-    *("add", "subtract", "multiply", "divide", "floor_divide", "remainder", "fmod", "maximum", "minimum", "fmax", "fmin", "power", "copysign"),
+    *("add", "subtract", "multiply", "divide", "floor_divide", "remainder", "fmod", "maximum", "minimum", "fmax", "fmin", "copysign"),
     *("bitwise_and", "bitwise_or", "bitwise_xor", "left_shift", "right_shift", "equal", "less", "greater_equal", "logical_and", "logical_xor", "gcd", "heaviside"),
 )  # fmt: skip
 UNARY = (
@@ -65,7 +65,7 @@ RESULTS = (
     "np.append({x}, {s})", "np.insert({x}, {i}, {s}{a})", "np.delete({x}, {i}{a})", "np.repeat({x}, {i}{a})", "np.tile({x}, (2, {i}))", "np.take({x}, {v}{a})", "np.take({x}, {v}, mode='wrap')", "np.searchsorted({x}, {x})", "np.interp({s}, {x}, {x})", "np.dot({x}, {x})", "{x} @ {x}", "np.outer({x}, {x})", "np.trace({x})", "np.diag({x}, {i})", "np.triu({x}, {i})",
     "np.arange({s}, {s})", "np.full_like({x}, {s})", "np.ones_like({x}, dtype={d})", "np.pad({x}, {i})", "np.pad({x}, 1, mode='edge')", "{x}.reshape(2, -1)", "{x}.reshape(-1, {i})", "np.squeeze({x})", "np.swapaxes({x}, 0, -1)", "np.broadcast_to({x}, y.shape)", "np.round({x}, {i})", "np.nan_to_num({x})", "np.unique({x})", "np.nonzero({x})[0]", "np.argwhere({x})",
     "np.bincount({v}, {x})", "np.digitize({x}, {x})", "np.isin({x}, {x})", "np.isclose({x}, {x})", "np.convolve({x}, {x})", "np.gradient({x})", "np.kron({x}, {x})", "np.average({x}, weights={x})", "np.choose({v} % 2, [{x}, {x}])", "np.select([{x} > {s}, {x} < {s}], [{x}, {x}], {s})", "np.take_along_axis({x}, {v}, 0)", "np.partition({x}, {i})", "np.rot90({x})",
-    "np.einsum('i,i->', {x}, {x})", "np.add.reduceat({x}, {v})", "np.divmod({x}, {x})", "np.modf({x})", "{x} + {x}", "{x} - {s}", "{x} / {x}", "{x} // {s}", "{x} % {x}", "{x} ** {i}", "~{x}", "{x} << {i}", "{x} == {x}", "{x} & {x}", "{x}[{v}]", "{x}[..., {i}]", "{x}[{i}]", "{x}[{x} > {s}]", "{x}[{v}, {v}]", "{x}.item({i})", "float({x})", "{x}.view({d})",
+    "np.einsum('i,i->', {x}, {x})", "np.add.reduceat({x}, {v})", "np.divmod({x}, {x})", "np.modf({x})", "{x} + {x}", "{x} - {s}", "{x} / {x}", "{x} // {s}", "{x} % {x}", "~{x}", "{x} << {i}", "{x} == {x}", "{x} & {x}", "{x}[{v}]", "{x}[..., {i}]", "{x}[{i}]", "{x}[{x} > {s}]", "{x}[{v}, {v}]", "{x}.item({i})", "float({x})", "{x}.view({d})",
     "{x}.mean(dtype={d})", "{x}.sum(dtype={d})", "np.max({x}, where={x} > {s}, initial={s})", "np.sum({x}, where={x} > {s})", "{x}.size, {x}.shape, {x}.dtype",
 )  # fmt: skip
 STATEMENTS = (

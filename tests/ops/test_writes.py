@@ -128,6 +128,7 @@ OUT = {
 }
 
 REDUCTIONS = {
+    0: ["return np.hypot.reduce(x), np.subtract.reduce(x, axis=-1)"],
     1: [
         "return np.subtract.reduce(x)",
         "return np.logical_xor.reduce(x)",

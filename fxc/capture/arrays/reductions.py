@@ -133,7 +133,7 @@ def _reduced_by_numpy(ufunc: np.ufunc, x: Operand, asked: Asked) -> Any:
     out = single_out(asked.out)
     options = {
         "ufunc": _name_of(ufunc),
-        "axis": _axes(asked.axis),
+        "axis": _axes(_axis_of_rank_0(asked.axis, x)),
         "keepdims": _flag(asked.keepdims),
         "dtype": _dtype(asked.dtype),
         "result": None if out is None else writable(out).type.dtype,
