@@ -144,7 +144,7 @@ HANDLED = (
 )
 # What a loop may run over without end, as it goes on.
 _GROWS = re.compile(
-    r"append|extend|insert|heappush|\[.*\] = |\+= \[|add\(|update|setdefault|= [a-zA-Z]\b"
+    r"append|extend|insert|heappush|moved\(|\[.*\] = |\+= \[|add\(|update|setdefault|= [a-zA-Z]\b"
 )
 
 
