@@ -368,8 +368,8 @@ def scan(name: str, x: Any, axis: object = None, dtype: Any = None, out: Any = N
     value, out = reducible(x), single_out(out)
     if out is not None and isinstance(value.type, ArrayType):
         shape = (value.type.size,) if place is None else value.type.shape
-        is_nothing = is_zero(value.type.size) or is_zero(array_value(out).type.size)
-        if out.ndim != len(shape) or (out.shape != shape and is_nothing):
+        sizes = (value.type.size, *out._value.type.shape)
+        if out.ndim != len(shape) or (out.shape != shape and any(map(is_zero, sizes))):
             raise refuse(NUMPY_OPTION, f"np.{name} with an out= of another shape")
     if out is None or out.dtype == _result_dtype(name, value, options):
         return _into(out, name, value, **options)
