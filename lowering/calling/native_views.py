@@ -47,11 +47,15 @@ class NativeViews:
         return self.code.call("ptr", "PyObject_GetItem", f"ptr {array}", f"ptr {index}")
 
     def _slice(self, part: SliceSpec) -> str:
-        """The Python slice of one axis. That of a negative step may stop before the first item."""
+        """The Python slice of one axis. That of a negative step may stop before the first item, or
+        start there, and is empty.
+        """
         code, (start, stop, step) = self.code, map(self._object, (part.start, part.stop, part.step))
         if not isinstance(part.step, int) or part.step < 0:
-            is_before = code.op(f"icmp slt i64 {self.dim(part.stop)}, 0")
-            stop = code.op(f"select i1 {is_before}, ptr {code.known(None)}, ptr {stop}")
+            for number, otherwise in ((part.stop, None), (part.start, 0)):
+                is_before = code.op(f"icmp slt i64 {self.dim(number)}, 0")
+                stop = code.op(f"select i1 {is_before}, ptr {code.known(otherwise)}, ptr {stop}")
+            start = code.op(f"select i1 {is_before}, ptr {code.known(0)}, ptr {start}")
         made = code.call("ptr", "PySlice_New", f"ptr {start}", f"ptr {stop}", f"ptr {step}")
         return code.hold(code.present(made, FAILED))
 

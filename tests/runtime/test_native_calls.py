@@ -241,6 +241,7 @@ CALLS: list[tuple[Callable[..., Any], Call]] = [
     (views, (a(3, 0),)),
     (lambda x, n: (x[n:], x[:n:-1], x[n]), (a(5, 2), 2)),
     (lambda x, n: (x[n:], x[:n:-1]), (a(5), 0)),
+    *((lambda x, n: (x[n::-2], x[:n:-2], x[n:0:-1]), (a(5), n)) for n in (1, -1, -5, -6, -9)),
     *((positive, (array,)) for array in (a(5) - 3, -a(5), a(0), a(1000) - 3, -a(1000))),
     *((positive_rows, (array,)) for array in (a(5, 3) - 6, -a(5, 3), a(0, 3), a(700, 3))),
     *((np.nonzero, (array,)) for array in (a(5) - 3, np.zeros((2, 3)), a(40, 50) % 3)),
