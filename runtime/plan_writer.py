@@ -99,9 +99,7 @@ class PlanWriter:
         if len(names) > 1:
             self.add(f"{', '.join(names.values())} = found")
         self.slot_names |= names if len(names) > 1 else dict.fromkeys(names, "found")
-        for name in dict.fromkeys(recipe.results):
-            if name in self.slots:
-                self._settle(self.slots[name])
+        self._settle_all()
         leaves = [self._leaf(leaf) for leaf in recipe.signature.outputs]
         self.add(f"return [{', '.join(leaves)}]")
         given = ", ".join(f"a{place}" for place in range(len(recipe.inputs)))
@@ -233,6 +231,17 @@ class PlanWriter:
                 slot = self.slot_names[self.recipe.sizes[symbol]]
                 self.add(f"{self.symbols[symbol]} = {slot}.item()")
         self._allocate_known()
+
+    def _settle_all(self) -> None:
+        """Settle the results. Native code has written into inputs: Python cannot run it again."""
+        before = len(self.lines)
+        for name in dict.fromkeys(self.recipe.results):
+            if name in self.slots:
+                self._settle(self.slots[name])
+        if len(self.lines) > before:
+            self.lines[before:] = ["    try:", *(f"    {line}" for line in self.lines[before:])]
+            self.constants["Interrupted"] = Interrupted
+            self.add("except MemoryError as error: raise Interrupted from error")
 
     def _settle(self, slot: Slot) -> None:
         """Give a result the size that has been counted: an array of its own, in its own memory."""

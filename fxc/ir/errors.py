@@ -190,7 +190,7 @@ class RunFailed(BaseException):
 
 class Interrupted(BaseException):
     """The handler of a signal raised the exception that is the cause of this one, while native code
-    ran. There may have been effects: the call is not replayed.
+    ran, or behind it there was no memory. There may have been effects: the call is not replayed.
     """
 
 

@@ -199,6 +199,8 @@ class _Call(GuardedFunction):
             arrays = [self.made.get(slot.name) or code.known(None) for slot in self.slots]
             arguments = [*numbers, *arrays, *arena]
             self.found = NativeEntries(code).enter(place, segment, arguments)
+            if segment is self.module.segments[-1]:  # the one that writes into arguments
+                code.failing = FAILED
             if self.module.returned:
                 code.hold(self.found)
             self._bind_sizes(segment.binds)
@@ -302,9 +304,9 @@ class _Call(GuardedFunction):
         if plain is not None:
             return self._container(plain, leaves)
         code = self.code
-        listed = code.sequence("List", leaves, FAILED)
+        listed = code.sequence("List", leaves)
         made = code.vectorcall(code.known(self.finish.function), [listed, *taken])
-        return code.hold(code.present(made, FAILED))
+        return code.hold(code.present(made))
 
     def _leaf(self, leaf: OutputLeaf, ints: Mapping[DimLeaf, str]) -> str:
         code = self.code
@@ -343,5 +345,5 @@ class _Call(GuardedFunction):
                 return leaves[int(name[1:])]
             case ast.Tuple(elements) if elements:
                 items = [self._container(x, leaves) for x in elements]
-                return self.code.sequence("Tuple", items, FAILED)
+                return self.code.sequence("Tuple", items)
         raise Untranslated("a result")

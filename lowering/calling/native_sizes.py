@@ -12,7 +12,7 @@ from fxc.ir.records import frozen
 from fxc.ir.signature import Slot
 
 from ..emission.object_code import Code
-from .guarded_function import FAILED, NEW, RESIZE
+from .guarded_function import NEW, RESIZE
 from .new_arrays import NewArray
 
 _FEW = 4096  # bytes: to copy them takes less time than to give back the rest of the memory
@@ -75,4 +75,4 @@ class NativeSizes:
         code.do(f"store i64 {len(self.sizes)}, ptr {second}, align 8")
         given = f"ptr {array}, ptr {wanted}, i32 0, i32 0"
         done = code.op(f"call ptr {code.table(RESIZE)}({given})")
-        code.call("void", "Py_DecRef", f"ptr {code.present(done, FAILED)}")
+        code.call("void", "Py_DecRef", f"ptr {code.present(done)}")

@@ -16,7 +16,6 @@ from fxc.ir.symbols import Dim, SymExpr, dims_in
 from fxc.ops.kernels import kernel_of
 
 from ..emission.object_code import Code
-from .guarded_function import FAILED
 
 _METHODS = {"transpose": np.ndarray.transpose, "reshape": np.ndarray.reshape}
 
@@ -40,10 +39,10 @@ class NativeViews:
             case op, args:
                 function = _METHODS.get(op) or kernel_of(op)
                 found = code.vectorcall(code.known(function), [array, *map(self._object, args)])
-        return code.hold(code.present(found, FAILED))
+        return code.hold(code.present(found))
 
     def _item(self, array: str, place: Sequence[str]) -> str:
-        index = self.code.sequence("Tuple", place, FAILED)
+        index = self.code.sequence("Tuple", place)
         return self.code.call("ptr", "PyObject_GetItem", f"ptr {array}", f"ptr {index}")
 
     def _slice(self, part: SliceSpec) -> str:
@@ -57,7 +56,7 @@ class NativeViews:
                 stop = code.op(f"select i1 {is_before}, ptr {code.known(otherwise)}, ptr {stop}")
             start = code.op(f"select i1 {is_before}, ptr {code.known(0)}, ptr {start}")
         made = code.call("ptr", "PySlice_New", f"ptr {start}", f"ptr {stop}", f"ptr {step}")
-        return code.hold(code.present(made, FAILED))
+        return code.hold(code.present(made))
 
     def _object(self, arg: object) -> str:
         """An argument as an object."""
@@ -65,6 +64,6 @@ class NativeViews:
             case SymExpr():
                 return self.code.int_object(self.dim(arg))
             case tuple() if any(dims_in(arg)):
-                return self.code.sequence("Tuple", [*map(self._object, arg)], FAILED)
+                return self.code.sequence("Tuple", [*map(self._object, arg)])
             case _:
                 return self.code.known(arg)

@@ -29,6 +29,7 @@ class Code:
         self._first = first  # place of an object in the table
         self._objects: dict[int, Any] = {}
         self._held: list[str] = []
+        self.failing = ERROR  # the block for what Python raises from here on
 
     def do(self, text: str) -> None:
         self.f.do(text)
@@ -70,9 +71,9 @@ class Code:
         self.branch(condition, there, otherwise)
         self.f.start(there)
 
-    def present(self, pointer: str, otherwise: str = ERROR) -> str:
+    def present(self, pointer: str, otherwise: str = "") -> str:
         """The pointer, which is not null."""
-        self.demand(self.op(f"icmp ne ptr {pointer}, null"), otherwise)
+        self.demand(self.op(f"icmp ne ptr {pointer}, null"), otherwise or self.failing)
         return pointer
 
     def load(self, kind: str, pointer: str, offset: int | str = 0) -> str:
@@ -170,10 +171,10 @@ class Code:
         self.demand(self.op(f"icmp eq i32 {self.load('i32', over)}, 0"))
         return value
 
-    def sequence(self, kind: str, items: Sequence[str], otherwise: str = ERROR) -> str:
+    def sequence(self, kind: str, items: Sequence[str]) -> str:
         """A new "Tuple" or "List"."""
         made = self.call("ptr", f"Py{kind}_New", f"i64 {len(items)}")
-        self.hold(self.present(made, otherwise))
+        self.hold(self.present(made))
         for place, each in enumerate(items):
             self.call("void", "Py_IncRef", f"ptr {each}")  # the function takes it
             self.call("i32", f"Py{kind}_SetItem", f"ptr {made}", f"i64 {place}", f"ptr {each}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import ctypes
 import functools
 import gc
 import inspect
@@ -31,6 +32,8 @@ import fxc.compilations.state
 import fxc.compilations.variants
 import fxc.native.flagged
 from fxc.ir.objects import HAS_VECTORCALL, IS_METHOD, types_are_as_known
+from fxc.native.large_arrays import new_array_function
+from fxc.runtime.engine import Engine
 
 Call = tuple[Any, ...]
 
@@ -501,6 +504,71 @@ def test_what_raises_is_replayed() -> None:
     assert program._state.variants[0].native.calls == native
     agrees(program, a(5), np.array([-1, 4]), a(2))
     assert program._state.variants[0].native.calls == native + 1
+
+
+_FAILS = """declare ptr @PyErr_NoMemory()
+define ptr @make(ptr %t, ptr %d, i32 %n, ptr %s, ptr %w, ptr %m, i32 %f, ptr %o) nounwind {{
+  %more = load i64, ptr inttoptr (i64 {more} to ptr)
+  %rest = sub i64 %more, 1
+  store i64 %rest, ptr inttoptr (i64 {more} to ptr)
+  %none = icmp eq i64 %rest, 0
+  br i1 %none, label %fails, label %makes
+fails:
+  %raised = call ptr @PyErr_NoMemory()
+  ret ptr null
+makes:
+  %new = inttoptr i64 {new} to ptr
+  %made = call ptr %new(ptr %t, ptr %d, i32 %n, ptr %s, ptr %w, ptr %m, i32 %f, ptr %o)
+  ret ptr %made
+}}
+"""
+
+
+def test_no_memory_behind_an_effect(monkeypatch: pytest.MonkeyPatch) -> None:
+    """NumPy does not redo what has changed an argument: that would change it twice."""
+
+    def shift(x):
+        x += 1
+        return x[x > 3], x[::-1]
+
+    more = ctypes.c_int64(0)
+    new = new_array_function()
+    text = _FAILS.format(more=ctypes.addressof(more), new=new)
+    fails = Engine(text, b"", (), quick=True)
+    module = fxc.compilations.native_calls
+    monkeypatch.setattr(module, "new_array_function", lambda: fails.address("make"))
+    program = become_native(shift, a(5))
+    outcomes = []
+    for number in range(1, 5):
+        more.value, x = number, a(5)
+        try:
+            program(x)
+        except MemoryError:
+            outcomes.append("raises")
+        else:
+            outcomes.append("gives")
+        assert x.tolist() == [2, 3, 4, 5, 6]
+    more.value = 0
+    assert outcomes == ["gives", "gives", "raises", "gives"]
+
+
+def test_no_memory_behind_an_effect_in_python(monkeypatch: pytest.MonkeyPatch) -> None:
+    def shift(x):
+        x += 1
+        return x[x > 9]
+
+    def empty(shape: Any, dtype: Any) -> np.ndarray:
+        if shape == (0,):
+            raise MemoryError
+        return new(shape, dtype)
+
+    new = np.empty
+    monkeypatch.setattr(np, "empty", empty)
+    program = fxc.compile(shift, fullgraph=True)
+    x = a(5)
+    with pytest.raises(MemoryError):
+        program(x)
+    assert x.tolist() == [2, 3, 4, 5, 6]
 
 
 def test_a_relation_that_lowering_takes() -> None:
