@@ -206,6 +206,7 @@ DIAGONALS = {
         "x.diagonal()",
         "np.diagonal(x, 1), np.diagonal(x, -1)",
         "np.diagonal(x, 9), np.diagonal(x, -9)",
+        "x += 1; return np.diagonal(x, 2**40)",
         "np.diagonal(x, axis1=1, axis2=0), np.linalg.diagonal(x)",
         "np.diagonal(x, 0, 0, 0)",
         "np.diag(x), np.diag(x, 2)",
@@ -235,6 +236,7 @@ BROADCAST = {
     2: [
         "np.broadcast_to(x, (2, 4, 6))",
         "np.broadcast_to(x, (4, 7))",
+        "x += 1; return np.broadcast_to(x, (-1, *x.shape))",
         "np.broadcast_to(x, x.shape), np.broadcast_to(x, x.shape, subok=True)",
         "np.broadcast_to(x, 3)",
         "np.broadcast_to(x, (2, *x.shape))[0] = 1",

@@ -17,7 +17,7 @@ from ..table import TABLE
 from .layout import fresh_strides
 from .pointwise import pointwise_type
 from .probing import Key, Operand, ask_bound, key_of, quietly, sample, type_of
-from .shapes import has_hints
+from .shapes import is_negative
 from .views import check_assignable
 
 Layout = tuple[int, ...] | None
@@ -25,10 +25,8 @@ Layout = tuple[int, ...] | None
 
 def _fresh(shape: Sequence[Dim], dtype: np.dtype[Any], layout: Layout = None) -> ArrayType:
     sizes = tuple(shape)
-    for dim in sizes:
-        # A size that depends on a loop is checked when the loop runs.
-        if dim < 0 if isinstance(dim, int) else has_hints(dim) and guard(dim, "<", 0):
-            raise ValueError("negative dimensions are not allowed")
+    if any(map(is_negative, sizes)):
+        raise ValueError("negative dimensions are not allowed")
     if layout is None:
         return ArrayType(dtype, sizes, fresh_strides(sizes, dtype.itemsize))
     return ArrayType(dtype, sizes, ordered_strides(sizes, layout, dtype.itemsize))

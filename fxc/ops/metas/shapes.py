@@ -26,6 +26,11 @@ def has_hints(*dims: Dim) -> bool:
     return all(s.hint is not None for dim in dims for s in symbols_of(dim).values())
 
 
+def is_negative(dim: Dim) -> bool:
+    """Whether a dim is below 0. One that depends on a loop is checked when the loop runs."""
+    return dim < 0 if isinstance(dim, int) else has_hints(dim) and guard(dim, "<", 0)
+
+
 def show_shape(shape: Iterable[Dim]) -> str:
     """A shape as NumPy prints it in most of its messages: ``(3,)``, ``(2,3)``."""
     sizes = hints(shape)

@@ -30,6 +30,7 @@ from .reshaping import reshape_strides, resolve_shape
 from .shapes import (
     broadcasts_to,
     has_hints,
+    is_negative,
     is_one,
     normalize_axes_tuple,
     normalize_axis,
@@ -186,7 +187,7 @@ def broadcast_to(x: Operand, shape: tuple[Dim, ...]) -> Type:
     """``np.broadcast_to``: read-only, with stride 0 along the axes that repeat."""
     kind = _as_array(x)
     extra = len(shape) - kind.rank
-    if not broadcasts_to(kind.shape, shape):
+    if any(map(is_negative, shape)) or not broadcasts_to(kind.shape, shape):
         fail_in_numpy(np.broadcast_to, kind, shape)
     strides: list[Dim] = [0] * extra
     for dim, stride, wanted in zip(kind.shape, kind.strides, shape[extra:], strict=True):
@@ -210,6 +211,8 @@ def diagonal(x: Operand, offset: int, axis1: int, axis2: int) -> Type:
     first, second = normalize_axis(axis1, kind.rank), normalize_axis(axis2, kind.rank)
     if first == second:
         raise ValueError("axis1 and axis2 cannot be the same")
+    if not -(2**31) <= offset < 2**31:
+        fail_in_numpy(np.diagonal, kind, offset, axis1, axis2)
     rows, columns = kind.shape[first], kind.shape[second]
     if offset >= 0:
         columns = columns - offset
