@@ -125,8 +125,8 @@ class Watch:
         self._young -= 1
         saved = [array.copy() for array in arrays]
         call = id(self), get_ident()
-        _copying.add(call)
         try:
+            _copying.add(call)
             return self.runs(*inputs)
         except Flagged:
             for array, old in zip(arrays, saved, strict=True):
@@ -146,14 +146,15 @@ class Watch:
             heard[call] = heard.get(call, 0) | _NUMPYS[flag & -flag]
 
         listens = self._listens = umath._make_extobj(all="call", call=hear)
-        listen, listen_no_more = ERRSTATE.set, ERRSTATE.reset
+        get, put = ERRSTATE.get, ERRSTATE.set
 
         def listening(*inputs: object) -> Any:
-            token, flags = listen(listens), 0
-            try:
+            before, flags = get(), 0
+            try:  # the handler of a signal may raise as soon as it is put
+                put(listens)
                 leaves = run(*inputs)
             finally:
-                listen_no_more(token)
+                put(before)
                 if heard:
                     flags = heard.pop((watch, get_ident()), 0)
             if flags and self.decides(flags):

@@ -423,6 +423,34 @@ CHOSEN = [
 ]
 
 
+class _Interrupts:
+    """NumPy's errstate; the handler of a signal raises as soon as it is set for the first time."""
+
+    def __init__(self, state: Any) -> None:
+        self.get, self.reset, self.is_new = state.get, state.reset, True
+        self._set = state.set
+
+    def set(self, value: object) -> Any:
+        token = self._set(value)
+        if self.is_new:
+            self.is_new = False
+            raise KeyboardInterrupt
+        return token
+
+
+def test_errstate_is_as_it_was_after_an_interrupt(monkeypatch: pytest.MonkeyPatch) -> None:
+    state = _Interrupts(fxc.native.flagged.ERRSTATE)
+    monkeypatch.setattr(fxc.native.flagged, "ERRSTATE", state)
+    program = fxc.compile(lambda x: np.linalg.inv(x) / 2, fullgraph=True)
+    with np.errstate(all="raise"):
+        before = np.geterr()
+        with pytest.raises(KeyboardInterrupt):
+            program(np.eye(2))
+        assert not state.is_new
+        assert np.geterr() == before
+        assert program(np.eye(2)).tolist() == [[0.5, 0], [0, 0.5]]
+
+
 @pytest.mark.parametrize("statement", CHOSEN)
 def test_what_a_mask_leaves_out_sets_no_flags(statement: str) -> None:
     """It is computed with the rest, and took every call back to NumPy."""
