@@ -131,11 +131,9 @@ def _loop_dtypes(
 ) -> tuple[np.dtype, ...]:
     """The dtypes of the loop that NumPy takes; raises what it raises for casts it may not do."""
     given = tuple(x.type.in_loops for x in operands)
-    if casting in ("no", "equiv") and any(x.type.weak for x in operands):
+    if casting == "equiv" and any(x.type.weak for x in operands):
         # Asked for the loop of an int of Python's, NumPy 2.4 ends the process.
-        raise refuse(
-            NUMPY_OPTION, f"np.{ufunc.__name__} of a Python number with casting={casting!r}"
-        )
+        raise refuse(NUMPY_OPTION, f"np.{ufunc.__name__} of a Python number with casting='equiv'")
     wanted = tuple(None if out is None else writable(out).type.dtype for out in outs)
     options = (
         {"casting": casting} if signature is None else {"casting": casting, "signature": signature}

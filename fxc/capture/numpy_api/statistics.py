@@ -138,9 +138,10 @@ def _middle(value: Value, leaves_nans: bool = False) -> Any:
     one_of = _scalar_of if is_vector else _array_of
     lower, upper, last = (ordered[place if is_vector else (..., place)] for place in places)
     one, two = upper + 0.0, (lower + 0.0 + upper) / 2
-    if isinstance(count, int):
-        return one_of(call_ufunc("isnan", last), last, one if count % 2 else two)
-    found = one_of(count % 2 == 1, one, two)
+    if isinstance(size, int) and not leaves_nans:
+        found = one if size % 2 else two
+    else:
+        found = one_of(count % 2 == 1, one, two)
     return found if leaves_nans else one_of(call_ufunc("isnan", last), last, found)
 
 
