@@ -220,6 +220,17 @@ def test_a_text_is_left_to_python(dtype):
         fxc.compile(lambda a: a[0], fullgraph=True)(numbers(dtype, 0))
 
 
+@pytest.mark.parametrize("dtype", ["U4", "S3"])
+def test_texts_that_a_mask_picks_are_compared(dtype):
+    text: Any = "ab" if dtype == "U4" else b"ab"
+
+    def program(a):
+        some = np.arange(len(a)) != 2
+        return a[some] == text, text != a[a != text], a[some][1:] == text, a.flat == text
+
+    assert_same(program, dtype)
+
+
 @pytest.mark.filterwarnings("ignore::fxc.CaptureWarning")
 @pytest.mark.parametrize(
     "program",

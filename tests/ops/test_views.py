@@ -284,6 +284,7 @@ FLAT = {
         "x.flat += 1",
         "x.flat + 1",
         "np.add(x.flat, 1), x.flat == x, np.sum(x.flat)",
+        "x.flat == None, x.flat != 'text'",
         "x.flat.base is x",
         "x.flat.nonsense",
         "next(x.flat)",

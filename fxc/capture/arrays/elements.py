@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -382,5 +382,10 @@ def _checked(key: object) -> Any:
     raise refuse(ARRAY_MEMORY, f"x.flat with an index that is a {type(key).__name__}")
 
 
+def _compared_flat(name: str) -> Callable[[TracedFlat, Any], Any]:
+    of_arrays = binary(name)[0]
+    return lambda self, other: of_arrays(self.copy(), other)
+
+
 for _name, _operator in COMPARISONS.items():
-    setattr(TracedFlat, f"__{_name}__", binary(_operator)[0])
+    setattr(TracedFlat, f"__{_name}__", _compared_flat(_operator))

@@ -234,7 +234,10 @@ def are_records(x: object, y: object) -> bool:
 
 
 def _is_boxed(x: object) -> bool:
-    return isinstance(x, TracedValue) and is_boxed(array_value(x).type.dtype)
+    if isinstance(x, TracedValue):
+        return is_boxed(array_value(x).type.dtype)
+    dtype = getattr(x, "dtype", None) if isinstance(x, Traced) else None
+    return isinstance(dtype, np.dtype) and is_boxed(dtype)
 
 
 def _beside_text(name: str, x: Any, other: str | bytes | None) -> Any:
