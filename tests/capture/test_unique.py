@@ -47,6 +47,24 @@ def test_rows_in_a_loop_of_the_graph() -> None:
     check(program, (POINTS, 7), (WITH_NANS, 12))
 
 
+TEXTS = np.random.default_rng(2).choice(["a", "bc", ""], 30)
+DATES = np.array(["2020-01-01", "NaT", "2021-01-01", "NaT", "2020-01-01"], "M8[D]")
+
+
+@pytest.mark.parametrize("items", [TEXTS, TEXTS.astype("S"), DATES, DATES - DATES[0]])
+def test_texts_and_dates_in_a_loop_that_is_native(items: np.ndarray) -> None:
+    def program(x: Any, n: int) -> Any:
+        total = 0
+        for k in range(n):
+            found, index, inverse, counts = np.unique(x[k:], True, True, True)
+            total += index.sum() + (inverse * np.arange(len(inverse))).sum() + counts[0]
+            total += 100 * len(found)
+        return total
+
+    compiled = check(program, (items, 3))
+    assert "fori_loop" not in compiled.cache_info().fallbacks
+
+
 @pytest.mark.skipif(np.lib.NumpyVersion(np.__version__) < "2.3.0", reason="sorted= is of NumPy 2.3")
 @pytest.mark.parametrize("points", [POINTS, WITH_NANS, WITH_NANS + 1j])
 def test_elements_in_no_order(points: np.ndarray) -> None:

@@ -118,7 +118,10 @@ def unique(
         along = normalize_axis(axis_number(axis), array.ndim)
         if array.ndim > 1:
             return _unique_along(array, along, {**asked, "ordered": bool(sorted)})
-    if sorted and array.dtype.kind in "biuf":
+    kinds = "biuf"
+    if current().region:  # native code calls NumPy for what has a size that is known before
+        kinds = "biufSUmM" if equal_nan else "biufSU"  # NumPy takes NaT for equal in any case
+    if sorted and array.dtype.kind in kinds:
         return _firsts(array, **asked)
     results = _unique_by_numpy(array._value, {**asked, "ordered": bool(sorted), "rows": False})
     if return_inverse:  # which NumPy gives the shape of the array
@@ -162,7 +165,7 @@ def _firsts(x: Any, index: bool, inverse: bool, counts: bool, equal_nan: bool) -
         ordered = sort(flat)
     is_first = ones(ordered.shape, bool)
     is_first[1:] = ordered[1:] != ordered[:-1]
-    if equal_nan and ordered.dtype.kind == "f":
+    if equal_nan and ordered.dtype.kind in "fmM":
         is_first[1:] &= ordered[:-1] == ordered[:-1]
     if not (index or inverse or counts):
         return ordered[is_first]
