@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fxc.ir.graph import Region
-from fxc.ops.operators import EFFECTS
+from fxc.ops.operators import CONTROL, EFFECTS
 from fxc.ops.table import TABLE
 
 from .variants import Traits
@@ -27,7 +27,8 @@ def traits_of(captured: Captured, made: Compilation) -> Traits:
         is_exact = not module.approximates
         if made.fallbacks or module.sets_flags:
             flags = flag_facts(captured, module)
-    return Traits(is_exact, _may_be_fast(made.decomposed.body), flags)
+    evaluates = any(name in TABLE and TABLE[name].tag in CONTROL for name in made.fallbacks)
+    return Traits(is_exact, evaluates, _may_be_fast(made.decomposed.body), flags)
 
 
 def _may_be_fast(region: Region) -> bool:

@@ -36,7 +36,8 @@ from fxc.ir.settings import config
 #   functions should get the same at each call. A function that has some of fxc's own is tried only
 #   if it has very many guards.
 # - A loop, which may take a hundred times as long in Python, is tried only if it is short, or if
-#   each iteration has an effect, which takes about as long in either.
+#   each iteration has an effect, which takes about as long in either. One that is not native, so
+#   that NumPy runs it an operator at a time, is tried however long it is.
 # - A driver, most of which may be Python, is tried if it is not long; however long, if each of its
 #   parts has been timed, and Python takes no more than a few times as long for it.
 # - With ``fullgraph=True`` nothing is tried: there is no other way.

@@ -41,6 +41,7 @@ class Traits:
     """What decides how a compilation is called, beside its code."""
 
     is_exact: bool  # native code without approximations
+    evaluates: bool  # loops or branches that are not native: one operator after the other
     has_fast_loops: bool  # that may be far faster than Python's
     flags: FlagFacts | None  # if its code may set floating-point flags
 
@@ -165,6 +166,8 @@ class Variant:
     @property
     def longest_tried(self) -> float:
         """Seconds that a call may take for Python to be tried, too."""
+        if self.traits.evaluates:
+            return math.inf
         return LONG_LOOP if self.traits.has_fast_loops else LONG
 
     @property

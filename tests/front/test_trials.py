@@ -617,6 +617,19 @@ def test_a_loop_is_tried_for_long_if_each_iteration_has_an_effect(
         assert compiled._state.variants[0].longest_tried == longest
 
 
+def test_a_loop_that_is_not_native_is_tried_however_long() -> None:
+    def program(x, n):
+        total = 0
+        for k in range(n):
+            total += len(np.unique(x[k:], axis=0))
+        return total
+
+    compiled = fxc.compile(program)
+    compiled(np.ones((30, 2)), 20)
+    assert "fori_loop" in compiled.cache_info().fallbacks
+    assert compiled._state.variants[0].longest_tried == math.inf
+
+
 def test_an_exception_ends_no_trial() -> None:
     table = [{"a": float(k)} for k in range(40)]
 
