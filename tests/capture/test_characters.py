@@ -112,6 +112,31 @@ def test_what_characters_do_not_serve_is_numpys() -> None:
                 assert not text, text
 
 
+def test_texts_of_arrays_are_looked_at() -> None:
+    """That of an array of characters failed in fxc; with more between them it is Python's."""
+
+    def program(a: Any) -> Any:
+        return [i for i in range(len(a) - 2) if "".join(a[i : i + 3]) == "ATG"]
+
+    def others(a: Any) -> Any:
+        return "".join(a[a != "A"]) == "TGT", "".join(a).lower()[1:]
+
+    def between(a: Any) -> Any:
+        return "-".join(a) == "A-T", len("-".join(a))
+
+    texts = [np.array(list(text)) for text in ("ATGATG", "GGATGT")]
+    unusual = [np.array(["A", "", "T"]), texts[0].astype("U2"), texts[0].astype(">U1")]
+    whole = fxc.compile(program, fullgraph=True)
+    for given in texts:
+        assert not difference(watch(program, (given,)), watch(whole, (given,)), 0.0)
+    for fn in (program, others, between):
+        for given in (*texts, *unusual):
+            found = watch(fxc.compile(fn), (given,))
+            text = difference(watch(fn, (given,)), found, 0.0)
+            assert not text, text
+            assert "please report" not in "".join(found.refusals)
+
+
 def test_numbers_in_texts_are_read_in_native_code() -> None:
     """The value of a text that is no constant was refused."""
 

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, NoReturn, Self
 
 import numpy as np
 
+from fxc.ir.boxed_dtypes import is_character
 from fxc.ir.error_kinds import TEXT
 from fxc.ir.graph import Operand
 
@@ -366,6 +367,10 @@ def joined(items: Any) -> Any:
         return None if codes is None else Text(codes)
     if isinstance(items, Text | Char):
         return items.plain() if isinstance(items, Char) else items
+    if isinstance(items, TracedArray) and items.ndim == 1 and is_character(items.dtype):
+        codes = items.copy().view(np.int32)
+        demand((codes > 0).all())  # no text is empty
+        return Text(codes)
     items = plain_list(items)
     if type(items) not in (list, tuple) or not any(isinstance(x, UnknownText) for x in items):
         return None

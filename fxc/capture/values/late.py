@@ -278,6 +278,10 @@ def _known_part(x: object) -> object:
         raise refusal(
             TEXT, "a text of parts that conditions choose cannot be looked at while capturing"
         )
+    if isinstance(x, TracedValue) and x._value.type.dtype.kind == "U":
+        raise refusal(
+            TEXT, "a text of the elements of an array cannot be looked at while capturing"
+        )
     return of_this_call(x)
 
 
