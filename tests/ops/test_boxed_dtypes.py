@@ -241,6 +241,7 @@ def test_texts_that_a_mask_picks_are_compared(dtype):
         lambda a, b: (a == None, np.linspace(0, 1, 3)),  # noqa: E711
         lambda a, b: (np.interp(1.5, [1, 2], [3, 4]), np.searchsorted(np.sort(a), b), np.array_equal(a, b)),
         lambda a, b: np.corrcoef(a, b),
+        lambda a, b: (np.arange(2) == ["x", "y"], a[:2] != ["x", "y"], b[:1] == (1,)),
         lambda a, b: (np.arange(8.0) == a, a != np.float64(2), np.float64(1) == a[1:][0]),
     ],
 )  # fmt: skip

@@ -30,7 +30,6 @@ from ..values.operands import (
     Traced,
     TracedValue,
     array_value,
-    has_boxed,
     kind_of,
     numpys_operand,
     record,
@@ -72,7 +71,8 @@ def call_ufunc(name: str, *inputs: object, out: object = None) -> Any:
         try:
             return wrap_all(current().record(name, *operands))
         except Exception as error:
-            if name in _EQUALITY and isinstance(error, TypeError) and has_boxed(inputs):
+            boxed = any(is_boxed(x.type.dtype) for x in operands)
+            if name in _EQUALITY and isinstance(error, TypeError) and boxed:
                 text = f"np.{name} of dates or texts and others is left to NumPy"
                 raise refusal(OPERAND, text) from error
             note(error, TABLE[name].numpy, inputs, {})
