@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
+from collections import namedtuple
 from types import FunctionType
 from typing import Any
 
@@ -14,7 +15,9 @@ from fxc.ir.error_kinds import OBJECT
 from ..arrays.traced_scalar import numpy_scalar
 from ..numbers.traced_int import known_ints
 from ..outside import purity
+from ..outside.containers import is_plain
 from ..outside.generators import made_by
+from ..session.locations import user_frame
 from ..session.refusing import refusal
 from ..session.warned_of import run_now
 from ..values.objects import (
@@ -153,6 +156,21 @@ def _fill(
             door.store_attr(made, name, value)
     if hasattr(f, "__post_init__"):
         door.call(door.attr(made, "__post_init__"), *rest)
+
+
+def new_class(door: PlainCalls, *args: Any, **options: Any) -> type:
+    """``collections.namedtuple(name, fields)``: a class that is another one in each call. What
+    leaves the function has one that the epilogue makes.
+    """
+    given = [tuple(x) if type(x) is list else x for x in (*args, *options.values())]
+    frame = user_frame()
+    if door.session.region or frame is None or not is_plain(given):
+        raise door.refuse_call(namedtuple)
+    if options.get("module") is None:
+        options["module"] = frame.f_globals.get("__name__", "__main__")
+    made: type = run_now(namedtuple, args, options)
+    door.outside.guards.no_constant(made)
+    return made
 
 
 def is_plain_namedtuple(f: type) -> bool:

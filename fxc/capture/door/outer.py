@@ -118,6 +118,8 @@ def changed_attribute(
 def guard_class_attribute(guards: GuardBuilder, kind: type, name: str, found: object) -> None:
     """Check that the class still has ``found`` under that name, by itself or from a base."""
     kind = real_class(kind)
+    if guards.is_new_class(kind):
+        return
     holder = next(each for each in kind.__mro__ if name in vars(each))
     text, known = f"{kind.__name__}.{name} is the same", guards.constant(found)
     if holder is not kind and isinstance(found, FunctionType | property):

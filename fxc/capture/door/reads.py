@@ -246,7 +246,8 @@ class Reads:
         return self._attributes[key]
 
     def _type_attr(self, owner: type, name: str) -> Any:
-        if owner.__module__.partition(".")[0] in purity.TRUSTED_MODULES:
+        is_new = name == "_fields" and self.outside.guards.is_new_class(owner)
+        if is_new or owner.__module__.partition(".")[0] in purity.TRUSTED_MODULES:
             return getattr(owner, name)
         found = class_attribute(owner, name)
         if isinstance(found, classmethod):
@@ -304,8 +305,7 @@ class Reads:
         """An attribute that the class defines by a function or another descriptor."""
         kind, source = type(known.object), known.source
         if not (isinstance(found, _OF_PYTHON) or has_own_get(found) or is_compiled(found)):
-            value = getattr(owner, name)
-            if isinstance(value, _C_METHODS):  # a method of C: calls are checked
+            if isinstance(value := getattr(owner, name), _C_METHODS):  # of C: calls are checked
                 return value
             raise refusal(OBJECT, f"{source.text}.{name} is computed by a {type(found).__name__}")
         if hasattr(known.object, "__dict__") and not is_data_descriptor(found):

@@ -9,7 +9,7 @@ import math
 import operator
 import os
 import warnings
-from collections import Counter, deque
+from collections import Counter, deque, namedtuple
 from collections.abc import Callable, Iterable
 from functools import partial
 from types import BuiltinFunctionType, GeneratorType, MethodType, ModuleType
@@ -87,6 +87,7 @@ from .plain_calls import PlainCalls
 from .shows import show_print, show_warning
 
 # See Note [Rooms with one door].
+new_class = import_later("fxc.capture.door.instances", "new_class")
 new_object = import_later("fxc.capture.door.instances", "new_object")
 vectorized = import_later("fxc.capture.numpy_api.vectorized", "vectorized")
 fold = import_later("fxc.capture.statements.folds", "fold")
@@ -277,6 +278,7 @@ SPECIAL: dict[Any, Callable[..., Any]] = {
     float: of_number("__float__", float_of),
     type: _type,
     object.__new__: new_object,
+    namedtuple: new_class,
     bool: bool_of,
     complex: of_number("__complex__", complex_of),
     min: extreme("minimum", min, smallest, "lt"),

@@ -6,7 +6,7 @@ when a source mentions it.
 
 from __future__ import annotations
 
-from collections import Counter, OrderedDict, defaultdict, deque
+from collections import Counter, OrderedDict, defaultdict, deque, namedtuple
 from collections.abc import Callable
 from functools import cached_property, partial
 from importlib import import_module
@@ -99,7 +99,7 @@ _ELSEWHERE = {
     "show_notes": f"{_ROOM}.outside.effects",
 }
 _BY_NAME: tuple[Any, ...] = (
-    *(Counter, OrderedDict, SimpleNamespace, defaultdict, deque, np.empty),
+    *(Counter, OrderedDict, SimpleNamespace, defaultdict, deque, namedtuple, np.empty),
     *(partial, MethodType, rebuild, dict_of),
 )
 _NAMESPACE: dict[str, Any] = {

@@ -55,6 +55,8 @@ class ExpressionParts:
         return self.once(x, lambda: f"{cell()}[()]")
 
     def leaf(self, x: object) -> str:
+        if self._outside.guards.is_new_class(x):
+            return self._constant(x)
         self._outside.session.spend(RESULT)
         self.leaves.append(output_leaf(self._outside, x))
         return f"r{len(self.leaves) - 1}"
@@ -77,9 +79,18 @@ class ExpressionParts:
         return var
 
     def _constant(self, value: object) -> str:
+        if self._outside.guards.is_new_class(value):
+            return self.once(value, lambda: self._class(value))
         name = f"k{len(self._constants)}"
         self._constants[name] = value
         return name
+
+    def _class(self, kind: Any) -> str:
+        """The expression for a class of named tuples that the program makes."""
+        names = kind.__name__, kind._fields, tuple(kind._field_defaults.values()), kind.__module__
+        name, fields, defaults, module = map(self._constant, names)
+        options = f"rename=True, defaults={defaults}, module={module}"
+        return f"namedtuple({name}, {fields}, {options})"
 
 
 # ------------------------------------------------------------------ items

@@ -36,7 +36,7 @@ class GuardBuilder:
         if id(value) in self._others:
             raise uncapturable(
                 OBJECT,
-                f"{getattr(value, '__qualname__', 'a function')}, which is another function in "
+                f"{getattr(value, '__qualname__', 'a function')}, which is another one in "
                 "each call, cannot be captured where it is more than called",
             )
         name = self._names.get(id(value))
@@ -48,6 +48,10 @@ class GuardBuilder:
     def no_constant(self, value: object) -> None:
         """Note that an object stands for another one in each call."""
         self._others[id(value)] = value
+
+    def is_new_class(self, kind: object) -> bool:
+        """Whether a class is another one in each call."""
+        return type(kind) is type and id(kind) in self._others
 
     def fetch(self, expression: str, text: str) -> Source:
         """Put something into a new variable."""
