@@ -15,7 +15,7 @@ from fxc.ir.types import ScalarType
 
 from ..arrays.elements import TracedVoid, check_distinct
 from ..forms.differing import Differing
-from ..forms.form import Array, Constant, Form, Items, MixedNumber, Number, Union, columns_of
+from ..forms.form import Array, Constant, Form, Items, MixedNumber, Number, Sized, Union, columns_of
 from ..forms.structures import Structure
 from ..outside.outside import Outside
 from ..session.refusing import refuse
@@ -122,8 +122,8 @@ class Lists:
                 return self._made(structure, [self.of(each, arrays) for each in items])
             case Union(options):
                 return self._one_of(options, arrays)
-            case Constant():
-                raise AssertionError("a constant that is no option of a union")
+            case Constant() | Sized():
+                raise AssertionError(f"{form} in a list by itself")
             case _:
                 assert_never(form)
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any, assert_never
 
 import numpy as np
 
 from fxc.ir.graph import Literal, Operand, Value
+from fxc.ir.later import import_later
 from fxc.ir.types import PY_INT
 
 from ..session.alternatives import content_of
@@ -21,16 +22,22 @@ from .form import (
     Items,
     MixedNumber,
     Number,
+    Sized,
     Union,
     differ,
     key_of,
     types_of,
 )
+from .joining import key
 from .mixed import Mixed, fitting, is_weak
-from .options import Option, flag_operand, options_in
+from .options import Option, flag_operand, one_holds, options_in
 from .several import Several, options_by_key, united
 from .structures import items_of
 from .variables import one_by_flags, placeholder
+
+# See Note [Rooms with one door].
+entered = import_later("fxc.capture.forms.sized", "entered")
+packed = import_later("fxc.capture.forms.sized", "packed")
 
 
 def pack(form: Form, x: object) -> list[Operand]:
@@ -46,15 +53,34 @@ def pack(form: Form, x: object) -> list[Operand]:
             return _parts_of_mixed(x, form)
         case Constant():
             return []
+        case Sized():
+            return [*packed(form, [(True, x)])]
         case Items(structure, items):
             both = zip(items, items_of(x, structure), strict=True)
             return [part for each, item in both for part in pack(each, item)]
         case Union(options):
-            given = options_by_key(options_in(x))
-            assert given.keys() <= set(map(key_of, options))
-            return [part for each in options for part in _option(each, given.get(key_of(each)))]
+            return _parts_of_union(options, options_in(x))
         case _:
             assert_never(form)
+
+
+def _parts_of_union(forms: Sequence[Form], options: Sequence[Option]) -> list[Operand]:
+    """The operands for what is one of several things."""
+    sized = {key_of(form): list[Option]() for form in forms if isinstance(form, Sized)}
+    others = list[Option]()
+    for each in options:
+        sized.get(key(each[1]), others).append(each)  # type: ignore[arg-type]
+    given = options_by_key(others)
+    assert given.keys() <= set(map(key_of, forms))
+    parts: list[Operand] = []
+    for form in forms:
+        arrays = sized.get(key_of(form))
+        if isinstance(form, Sized) and arrays:
+            flag = one_holds([flag for flag, _ in arrays])
+            parts += [flag_operand(flag), *packed(form, arrays)]
+        else:
+            parts += _option(form, given.get(key_of(form)))
+    return parts
 
 
 def _parts_of_mixed(x: object, form: MixedNumber) -> list[Operand]:
@@ -110,6 +136,8 @@ def _entered(form: Form, given: Iterator[Operand]) -> Any:
             return value
         case Items(structure, items):
             return structure.of([_entered(each, given) for each in items])
+        case Sized():
+            return variable_of(entered(form, next(given), next(given)))
         case Union(options):
             return _one_of(options, list(islice(given, len(types_of(form)))))
         case _:

@@ -9,6 +9,7 @@ import numpy as np
 
 from fxc.ir.error_kinds import NO_RESULT
 from fxc.ir.records import frozen
+from fxc.ir.symbols import Dim
 from fxc.ir.types import PY_INT, ArrayType, ScalarType
 
 from ..session.refusing import refusal
@@ -20,7 +21,9 @@ from .structures import Structure
 # operands are that stand for it. That is one for a number or an array; two or three for a number of
 # one type or another (Note [Mixed scalars]); those of its items for a tuple, a record, or a text of
 # numbers that are not known; for one of several things (Note [Several things]) a flag for each of
-# them, and then what that consists of. A constant is no operand.
+# them, and then what that consists of. Arrays that differ in a size, which loops carry, are the
+# first elements of a flat one that has room for the largest, beside that size. A constant is no
+# operand.
 #
 # ``joint_form`` joins two values of a variable, ``form_of_items`` those that a list is to hold.
 # ``pack`` makes the operands of a value, ``enter`` the value of operands, ``Lists`` the expression
@@ -61,6 +64,17 @@ class Array:
 
 
 @frozen
+class Sized:
+    """An array of one size or another along an axis, and of the ``rest`` along the others, as the
+    first elements of a flat one.
+    """
+
+    axis: int
+    rest: tuple[Dim, ...]
+    flat: ArrayType
+
+
+@frozen
 class Constant:
     """None, a text or a member of an enum, which is the same in each call."""
 
@@ -85,7 +99,7 @@ class Union:
 
 
 OfNumbers = Number | MixedNumber
-Form = OfNumbers | Array | Constant | Items | Union
+Form = OfNumbers | Array | Sized | Constant | Items | Union
 
 
 # What things have in common that are one option of a union: their form, or one of these two.
@@ -121,6 +135,8 @@ def types_of(form: Form) -> Types:
             return (kind,)
         case MixedNumber(given, other):
             return (given, FLAG, other) if form.has_whole else (given, FLAG)
+        case Sized():
+            return (PY_INT, form.flat)
         case Constant():
             return ()
         case Items(_, items):
@@ -145,7 +161,7 @@ def numbers_in(form: Form) -> frozenset[ScalarType]:
             return frozenset((given, other))
         case Union(options):
             return frozenset[ScalarType]().union(*map(numbers_in, options))
-        case Array() | Constant() | Items():
+        case Array() | Sized() | Constant() | Items():
             return frozenset()
         case _:
             assert_never(form)
@@ -156,6 +172,8 @@ def key_of(form: Form) -> Key:
     match form:
         case Array(kind):
             return Arrays(kind.dtype.str, kind.rank)
+        case Sized(_, rest, flat):
+            return Arrays(flat.dtype.str, len(rest) + 1)
         case Items(structure, _) if not structure.is_traced:
             return Alike(structure)
         case Number() | Constant() | Items():
@@ -173,7 +191,7 @@ def keys_of(form: Form) -> set[Key]:
             return set(map(Number, numbers_in(form)))
         case Union(options):
             return set(map(key_of, options))
-        case Array() | Constant() | Items():
+        case Array() | Sized() | Constant() | Items():
             return {key_of(form)}
         case _:
             assert_never(form)
@@ -187,7 +205,7 @@ def key_shape(form: Form) -> object:
             return "text" if all(names) else form
         case Items(structure, items):
             return True if structure.is_traced else tuple(map(key_shape, items))
-        case Number() | MixedNumber() | Array() | Constant():
+        case Number() | MixedNumber() | Array() | Sized() | Constant():
             return False
         case _:
             assert_never(form)

@@ -26,6 +26,7 @@ from .form import (
     Key,
     MixedNumber,
     Number,
+    Sized,
     Union,
     key_of,
     keys_of,
@@ -71,6 +72,8 @@ def _takes(form: Form, x: object) -> bool:
             return value is not None and hold_alike(kind, kind_of(value))
         case Constant(value):
             return x is value
+        case Sized():  # which loops carry, and no list holds
+            return False
         case Items(structure, items):
             same = item_structure(x) == structure or structure.takes(x)
             return same and all(map(_takes, items, fields_of(x, structure)))

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, assert_never
 
 from fxc.ir.error_kinds import EITHER_ARRAY
+from fxc.ir.later import import_later
 from fxc.ir.types import PY_INT, ArrayType, ScalarType
 from fxc.ops.metas.layout import is_c_ordered
 from fxc.ops.metas.shapes import same_shape
@@ -27,6 +28,7 @@ from .form import (
     Items,
     Key,
     Number,
+    Sized,
     Union,
     is_of_arrays,
     key_of,
@@ -44,6 +46,9 @@ from .options import (
     things_in,
 )
 from .structures import DEEPEST, Structure, fields_of, item_structure, items_of
+
+# See Note [Rooms with one door].
+sized_form = import_later("fxc.capture.forms.sized", "sized_form")
 
 _MOST = 6  # things that a variable may be
 _MOST_IN_LISTS = 12  # that an item of a list may be
@@ -108,10 +113,13 @@ def _union(left: object, right: object, joint: _Join, *, arrays: bool = False) -
     if all(type(x) is str for x in (left, right)):
         current().door.texts.ask()
     has_items = any(isinstance(each, Items) for each in found)
-    if not (has_items or len(found) > 1) or len(found) > _MOST:
+    is_one = not has_items and len(found) < 2
+    if (is_one and not arrays) or len(found) > _MOST:
         return None
     options = [_option(each, found[each], joint, arrays) for each in sorted(found, key=repr)]
     known = tuple(each for each in options if each is not None)
+    if is_one and not any(isinstance(each, Sized) for each in known):
+        return None
     return Union(known) if len(known) == len(options) else None
 
 
@@ -122,7 +130,9 @@ def _option(what: Key | None, alike: list[Any], joint: _Join, arrays: bool) -> F
             return what
         case Arrays():
             kinds = [each._value.type for each in alike]
-            return Array(kinds[0]) if arrays and _may_be_carried(kinds) else None
+            if not arrays:
+                return None
+            return Array(kinds[0]) if _may_be_carried(kinds) else sized_form(kinds)
         case Alike(structure):
             if not (arrays or structure.kind is tuple):
                 return None

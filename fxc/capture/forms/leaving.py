@@ -27,6 +27,7 @@ from .form import (
     MixedNumber,
     Number,
     OfNumbers,
+    Sized,
     Union,
     numbers_in,
     pool_of,
@@ -82,7 +83,7 @@ def as_array(form: Form, arrays: Sequence[Value], dtype: object) -> Any:
             return as_array(each, arrays[1:], dtype)
         case Union(options):
             return _array_of_numbers(options, iter(arrays), dtype)
-        case Items() | Constant():
+        case Items() | Constant() | Sized():
             raise _refused()
         case Array(kind):
             return _cast(wrap(arrays[0]), (kind,), dtype)
@@ -106,7 +107,7 @@ def codes_of_items(form: Form, arrays: Sequence[Any]) -> Any:
             for flag, text in rest:
                 found = np.where(flag, ord(text), found)
             return None if type(found) is int else found.astype(np.int32)
-        case Number() | MixedNumber() | Array() | Constant() | Items():
+        case Number() | MixedNumber() | Array() | Sized() | Constant() | Items():
             return None
         case _:
             assert_never(form)

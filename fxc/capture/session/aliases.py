@@ -322,13 +322,15 @@ class Aliases:
     def check_distinct(self, left: Value, right: Value) -> None:
         """Refuse to say that two arrays are not one object if they may be, by a condition."""
         mine, others = (frozenset(options_of(self._session, value)) for value in (left, right))
-        twins = {twin for each in mine for twin in self.twins.get(each, ())}
+        # Loops carry arrays of one size or another as views of flat ones, which are the twins.
+        twins = {twin for each in self.roots(left) for twin in self.twins.get(each, ())}
         kept = self._keepers((left, right))
         may_be_whole = self.root(left) is self.root(right) and not (
             self.wholes.keys().isdisjoint((left, right))
         )
         is_given = len(kept) == 2 and kept[0] is kept[1]
-        if not (mine | twins).isdisjoint(others) or is_given or may_be_whole:
+        may_be_one = not (mine.isdisjoint(others) and twins.isdisjoint(self.roots(right)))
+        if may_be_one or is_given or may_be_whole:
             raise self._refuse_twins(
                 IDENTITY,
                 "'is' of arrays that are one or two by an 'if' on elements, or by the iterations "

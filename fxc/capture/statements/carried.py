@@ -10,7 +10,7 @@ from fxc.ir.symbols import Dim
 from fxc.ops.metas.layout import is_c_ordered
 
 from ..forms.carrying import enter, pack
-from ..forms.form import Form, types_of
+from ..forms.form import Form, Union, types_of
 from ..forms.joining import carried_form, joint_form
 from ..forms.options import sides_of
 from ..forms.variables import is_number, placeholder
@@ -88,6 +88,10 @@ class Carried:
     def is_widened(self, name: str) -> bool:
         """Whether a variable is carried as one of several things, or as a mixed number."""
         return isinstance(self.ways.get(name), Form)
+
+    def is_open(self, name: str, x: object) -> bool:
+        """Whether a variable is carried by elements that may be those of one array or another."""
+        return array_of(x) is None or isinstance(self.now.get(name), Union)
 
     # -------------------------------------------------------- in the body
 

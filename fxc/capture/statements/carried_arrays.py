@@ -8,14 +8,15 @@ from typing import Any
 from fxc.ir.bounds import decide
 from fxc.ir.graph import Literal, Operand, SliceSpec, Value
 from fxc.ir.records import frozen
-from fxc.ir.size_functions import floordiv, hint, maximum, substitute
-from fxc.ir.symbols import MOST_MEASURED, Dim, Symbol, counted_in, product, terms_of
+from fxc.ir.size_functions import floordiv, hint, maximum
+from fxc.ir.symbols import MOST_MEASURED, Dim, product
 from fxc.ir.types import PY_INT, ArrayType, ScalarType, array_type
 from fxc.ops.metas.layout import is_c_ordered
 from fxc.ops.metas.shapes import same_shape
 
 from ..arrays.counting import bound_size
 from ..forms.form import FLAG
+from ..forms.sized import filled, most_of
 from ..forms.variables import placeholder
 from ..numbers.traced_int import wrap_dim
 from ..regions.recording import Recording
@@ -164,7 +165,7 @@ class Resized:
         """What is carried into the first iteration."""
         kind = kind_of(start)
         empty = session.record("empty", (self.room,), kind.dtype, layout=None)
-        return [*self._sizes(kind), _filled(session, empty, start)]
+        return [*self._sizes(kind), filled(session, empty, start)]
 
     def next_parts(
         self, session: Session, after: Value, params: Sequence[Operand]
@@ -174,7 +175,7 @@ class Resized:
         if decide(kind.size, "<=", self.room) is not True:
             sides = (operand(wrap_dim(dim)) for dim in (kind.size, self.room))
             session.record("try_demand", session.record("py_less_equal", *sides))
-        return [*self._sizes(kind), _filled(session, params[-1], after)]
+        return [*self._sizes(kind), filled(session, params[-1], after)]
 
     def _sizes(self, kind: ArrayType) -> list[Operand]:
         dims = zip(kind.shape, self.kept, strict=True)
@@ -201,17 +202,6 @@ class Resized:
         return session.value("reshape", part, shape)
 
 
-def _filled(session: Session, flat: Operand, array: Value) -> Value:
-    """A flat array that begins with the elements of an array."""
-    shape = kind_of(array).shape
-    span = (SliceSpec(0, product(shape), 1),)
-    if len(shape) > 1:
-        array = session.record(
-            "reshape_scatter", session.record("slice_copy", flat, span), array, shape
-        )
-    return session.value("slice_scatter", flat, array, span)
-
-
 def _bound_together(session: Session, numbers: Sequence[Value], room: Dim) -> list[Dim]:
     """The sizes that numbers are, of which all have a bound: so has their product."""
     total = numbers[0]
@@ -223,21 +213,6 @@ def _bound_together(session: Session, numbers: Sequence[Value], room: Dim) -> li
         one = session.record("py_greater_equal", number, Literal(1))
         session.record("try_demand", one)
     return [*first, floordiv(count, product(first))]
-
-
-def _most(session: Session, size: Dim) -> Dim | None:
-    """What a size that is counted in the body never exceeds in any iteration, if that is known."""
-    counts = counted_in(size)
-    if not counts:
-        return None
-    while counts:
-        parts = [(atoms, factor) for atoms, factor in terms_of(size) if atoms]
-        rises = all(factor > 0 and {type(x) for x in atoms} == {Symbol} for atoms, factor in parts)
-        if not rises or any(x.most == MOST_MEASURED for x in counts):
-            return None
-        size = substitute(size, {x.name: x.most for x in counts if x.most is not None})
-        counts = counted_in(size)
-    return None if session.varies(size) else size
 
 
 def resized(
@@ -264,7 +239,7 @@ def resized(
         return None
     old = before.shape if known is None else known.kept
     kept = tuple(x if x == y else None for x, y in zip(old, kind.shape, strict=True))
-    growth, most = kind.size - before.size, _most(session, kind.size)
+    growth, most = kind.size - before.size, most_of(session, kind.size)
     if known is not None:
         fits = not known.by_most or (most is not None and decide(most, "<=", known.room) is True)
         agrees = fits and known.growth in (0, growth)

@@ -243,7 +243,7 @@ class LoopVariables(Statement):
         if name not in self._at_head or not carried.takes(name, start):
             return start
         seen = carried.enter(region, name, start)
-        if array_of(seen) is None:
+        if carried.is_open(name, seen):
             self.follow(name, seen, start)
         shown = arrays_of(seen) if array_of(seen) is None else carried.params[name][-1:]
         for one, other in product(shown, self._shown.get(name, ())):

@@ -253,9 +253,16 @@ class CapturedLoop(LoopVariables):
             and name not in self._round
             and (
                 name not in self.carried.params
-                or carried_form(before, before) != carried_form(before, after[name])
+                or self._form_before(name, before) != carried_form(before, after[name])
             )
         ]
+
+    def _form_before(self, name: str, before: object) -> Form | None:
+        """The form of a variable at the beginning of the body, an array of one size or another
+        having that of what is carried.
+        """
+        found, way = carried_form(before, before), self.carried.now[name]
+        return way if isinstance(found, Array) and isinstance(way, Union) else found
 
     def _lay_out(self, unstable: list[str], after: Variables) -> bool:
         """Whether the arrays differ in their layout alone, and are carried as copies."""
@@ -274,7 +281,8 @@ class CapturedLoop(LoopVariables):
             if each is None or isinstance(each, Number | Array):
                 return False
             is_several = isinstance(each, Union) and len(each.options) > 1
-            if self._can_begin_apart if is_several else len(types_of(each)) > most:
+            is_sized = isinstance(each, Union) and not is_several
+            if self._can_begin_apart if is_several else len(types_of(each)) > most + is_sized:
                 return False
             more[name] = each
         self.carried.ways |= more

@@ -270,7 +270,7 @@ class Outcome:
         one array or the other if that is asked for.
         """
         loop, aliases, behind = self._loop, self._session.aliases, array_of(found)
-        if behind is None:
+        if self._carried.is_open(name, found):
             loop.follow(name, found, self._starts[name])
         if array is not None and isinstance(self._carried.ways.get(name), Held):
             for other in loop.stays.get(name, ()):
