@@ -132,8 +132,7 @@ def _has_halves_nest(node: Node) -> bool:
     if order.outer:  # it is the one axis that NumPy's inner loop walks
         walked = [a for a in range(operand.rank) if operand.shape[a] != 1]
         return reducer.combine == "multiply" and walked == list(order.outer)
-    size = product([operand.shape[axis] for axis in order.inner])
-    return order.chunk is None or (isinstance(size, int) and size <= order.chunk)
+    return order.cut(operand.shape) is None
 
 
 def _axes(node: Node) -> tuple[int, ...]:
@@ -277,7 +276,7 @@ def _nest(
     chunk = None
     if order.inner:
         how = "complex pairwise" if dtype in PART_DTYPES else "pairwise"
-        chunk = order.chunk
+        chunk = order.cut(kind.shape)
         sizes = tuple(kind.shape[axis] for axis in order.inner)
         run = index[order.inner[0]] if len(sizes) == 1 else context.loop_var()
         if len(sizes) > 1:

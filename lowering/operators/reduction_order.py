@@ -29,6 +29,8 @@ What leads to it is in Note [How NumPy walks a reduction].
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
+from math import prod
+from typing import Any
 
 import numpy as np
 
@@ -97,6 +99,12 @@ class ReductionOrder:
             raise ValueError(f"an axis is both outer and inner: {self}")
         if self.chunk is not None and not self.inner:
             raise ValueError(f"nothing to cut into chunks: {self}")
+
+    def cut(self, shape: Sequence[Any]) -> Dim | None:
+        """The chunk for an operand of this shape; None if one is known to hold all of a run."""
+        size = prod(shape[axis] for axis in self.inner)
+        is_whole = self.chunk is not None and isinstance(size, int) and size <= self.chunk
+        return None if is_whole else self.chunk
 
 
 def reduction_order(

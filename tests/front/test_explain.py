@@ -13,7 +13,6 @@ from expecttest import TestCase
 import fxc
 from fxc.cli.main import main
 from fxc.explaining.page import Explanation
-from fxc.lowering.operators.reduction_order import TAKES_RUNS_WHOLE
 
 
 def relax(u: Any, f: Any) -> Any:
@@ -59,7 +58,6 @@ def text(told: Explanation) -> str:
 class Page(TestCase):
     maxDiff = None
 
-    @pytest.mark.skipif(TAKES_RUNS_WHOLE, reason="loops as with the sums of NumPy 2.3 and later")
     def test_of_a_function_that_is_captured_whole(self) -> None:
         u, f = np.arange(1000.0) ** 2, np.ones(998)
         compiled = fxc.compile(relax)

@@ -15,7 +15,6 @@ from fxc.dispatch.default import default_dispatcher
 from fxc.dispatch.keys import DispatchKey
 from fxc.lowering.building.native_kernels import native_kernel
 from fxc.lowering.lower import _SCHEDULING
-from fxc.lowering.operators.reduction_order import TAKES_RUNS_WHOLE
 from fxc.ops.operators import EFFECTS, Tag
 from fxc.ops.table import TABLE
 from tests.modules import PAGE, page
@@ -80,7 +79,6 @@ def test_the_page_of_the_architecture_names_all_steps_on_loop_nests() -> None:
     assert re.findall(r"`(\w+)`", row) == ["same_sizes", "reassociate", *steps]
 
 
-@pytest.mark.skipif(TAKES_RUNS_WHOLE, reason="loops as with the sums of NumPy 2.3 and later")
 def test_the_worked_example_prints_what_the_page_says(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

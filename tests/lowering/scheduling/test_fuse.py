@@ -4,13 +4,11 @@ import sys
 from typing import Any
 
 import numpy as np
-import pytest
 from expecttest import assert_expected_inline
 
 from fxc.ir.symbols import symbol
 from fxc.lowering.nests.buffers import F64
 from fxc.lowering.nests.statements import Load, Loop, Store
-from fxc.lowering.operators.reduction_order import TAKES_RUNS_WHOLE
 from fxc.lowering.scheduling.fuse import fuse
 from tests.passed import parsed
 from tests.scheduled import after, after_building, body, buffer, built, program, text
@@ -274,7 +272,6 @@ for i2 in 0:3
     )
 
 
-@pytest.mark.skipif(TAKES_RUNS_WHOLE, reason="loops as with the sums of NumPy 2.3 and later")
 def test_sums_in_trees_share_a_loop_with_what_they_add() -> None:
     source = """
 functional f(%x: f64[8], %y: f64[8])
@@ -292,6 +289,17 @@ for i0 in 0:8
 b2[] = t4
 b3[] = t6""",
     )
+
+
+def test_a_sum_of_another_dtype_shares_a_loop_where_one_buffer_holds_all() -> None:
+    source = """
+functional f(%x: f32[{n}])
+  %0: f32[{n}] = sqrt(%x)
+  %1: f64 = sum(%0, axis=None, keepdims=False, dtype=f64)
+  return %0, %1"""
+    for n, loops in ((8192, 1), (8193, 2)):
+        x = np.ones(n, np.float32)
+        assert fused(source.format(n=n), x).count("for ") == loops
 
 
 def calls_to_fuse(nodes: int) -> int:
