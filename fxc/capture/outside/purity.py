@@ -121,8 +121,9 @@ def only_computes(f: object) -> bool:
     Others need not look at their arguments: of a sample they might read what is no memory of it.
     """
     name = getattr(f, "__name__", "")
-    found = getattr(_public(_home_of(f)), name, None)
-    is_named = found is f is not None and not name.startswith("_")
+    is_named = not name.startswith("_") and any(
+        getattr(module, name, None) is f for module in _public(_home_of(f))
+    )
     return is_named and f not in NUMPY_WITH_EFFECTS
 
 
@@ -154,9 +155,13 @@ def _parts(module: object) -> list[str]:
     return parts if computing else []
 
 
-def _public(parts: list[str]) -> types.ModuleType | None:
-    """The module of which one is a part that has no public name; itself, if it has one."""
-    return sys.modules.get(".".join(itertools.takewhile(lambda x: not x.startswith("_"), parts)))
+def _public(parts: list[str]) -> list[types.ModuleType]:
+    """The modules that show what is in one: itself, if it has a public name, or the one of which it
+    is a part, and its namesake in public (``numpy.strings`` for ``numpy._core.strings``).
+    """
+    first = itertools.takewhile(lambda x: not x.startswith("_"), parts)
+    named = (x for x in parts if not x.startswith("_"))
+    return [sys.modules[name] for name in {".".join(first), ".".join(named)} if name in sys.modules]
 
 
 # Of these modules, those whose functions compute with the items of a list as they are: of an array
@@ -180,9 +185,9 @@ def computes_of_texts(f: FunctionType) -> bool:
 
 def public_method(owner: object, f: MethodType) -> MethodType | None:
     """A public method of an object that is a public name of one of these packages; else None."""
-    module = _public(_parts(type(owner).__module__))
-    names = {} if module is None else vars(module)
-    if f.__name__.startswith("_") or not any(x is owner for x in names.values()):
+    modules = _public(_parts(type(owner).__module__))
+    named = any(x is owner for module in modules for x in vars(module).values())
+    if f.__name__.startswith("_") or not named:
         return None
     return _methods.setdefault((id(owner), f.__name__), getattr(owner, f.__name__, None))
 
