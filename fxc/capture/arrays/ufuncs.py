@@ -301,7 +301,7 @@ def _by_number(x: Any, exponent: Any) -> tuple[str, Any] | tuple[str, Any, Any] 
         return _by_unknown(x, exponent)
     if not issubclass(kind, int | float | np.integer | np.floating):
         return None
-    if isinstance(exponent, TracedValue) and _is_kept(x, exponent):
+    if isinstance(exponent, TracedValue | TracedInt) and _is_kept(x, exponent):
         return _by_unknown(x, exponent)
     number = float(kind(exponent))  # a constant from here on
     if x.dtype.kind in "fc":
