@@ -33,6 +33,7 @@ def test_most_functions_have_native_code() -> None:
         lambda x: np.roll(x, 2.7),
         lambda x: np.roll(x, np.float64(-1.5), 0),
         lambda x: np.roll(x, (1.5, 2), (0, 1)),
+        lambda x: np.roll(x, (-4.0, 3.0), (1, 0)),  # which NumPy 2.0 takes, too
     ],
 )
 def test_arguments_that_only_numpy_takes_so(call) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -158,8 +159,22 @@ def roll(a: object, shift: object, axis: object = None) -> Any:
     return array if by_axis else array.copy("K")
 
 
+@cache
+def _floats_shift() -> bool:
+    """Whether NumPy makes ints of floats. Version 2.0 does not: it slices with what is left over
+    of them, unless that is 0.
+    """
+    shift: Any = 1.5
+    try:
+        return np.roll(np.zeros(2), shift) is not None
+    except TypeError:
+        return False
+
+
 def _python_int(x: Any) -> Any:
     """A number as an int of Python's: its negative has a sign. NumPy takes floats, too."""
+    if isinstance(x, float | np.floating) and not _floats_shift():
+        return x
     if isinstance(x, np.integer | np.bool | float | np.floating):
         return int(x)
     scalar = scalar_of(x)
@@ -168,6 +183,9 @@ def _python_int(x: Any) -> Any:
 
 def _rolled(array: Any, by: Any, axis: int) -> Any:
     size = array.shape[axis]
+    if isinstance(by, float | np.floating):
+        by = by % (int(size) or 1)
+        by = len(range(1)[:by]) if by else 0  # raises as NumPy does
     if size == 0:
         return array.copy()
     # The first asks for a size that the places where loops begin anew are in a known order for.
