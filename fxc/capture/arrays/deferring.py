@@ -55,6 +55,9 @@ def _is_other_number(other: object) -> bool:
 def left_to_of_scalar(name: str, as_pythons: Callable[[], Any], other: object) -> Any:
     """The same, of a scalar of NumPy's on the left, for which Python's number may stand."""
     if not is_shadow(type(other)) or _is_first(other, _OF_SCALARS, False):
+        is_asked = name in ("eq", "ne") and not is_shadow(type(other)) and other is not None
+        if is_asked and not isinstance(other, Number) and _gives_bools_alone():
+            return np.bool_(name == "ne")
         return NotImplemented
     if any(has_method(other, each) for each in _OF_ITEMS):
         raise refuse(
@@ -77,6 +80,13 @@ def computes(other: object, name: str) -> bool:
     """Whether an operator beside a number runs the program's code, for this object of a class."""
     names = COMPARISONS if name in COMPARISONS else (name, f"r{name}")
     return any(has_method(other, f"__{each}__") for each in names)
+
+
+def beside_text(*, is_equal: bool) -> Any:
+    """What ``==`` of a text and a scalar, or an array of rank 0, gives, or ``!=``: a bool of
+    NumPy's, as it makes an array of the text; Python's in version 2.0.
+    """
+    return type(np.float64(1) == "text")(not is_equal)
 
 
 @cache

@@ -33,7 +33,7 @@ from ..values.operands import Traced, TracedValue, is_derived, operand, plain_nu
 from ..values.operator_methods import BINARY, COMPARISONS, UNARY, give_conversions, give_methods
 from ..values.protocols import as_numpys
 from . import memory
-from .deferring import left_to, left_to_of_scalar
+from .deferring import beside_text, left_to, left_to_of_scalar
 from .dtypes import CASTINGS, check_real, dtype_of, promoting
 from .sequences import demand_cast
 from .ufuncs import call_ufunc, taken
@@ -268,7 +268,7 @@ def _compute(name: str, left: Any, right: Any) -> Any:
         right = plain_number(right)
     if not taken(right):
         if name in ("eq", "ne") and isinstance(right, str | bytes) and not left._type.weak:
-            return np.bool_(name == "ne")  # NumPy makes an array of the text
+            return beside_text(is_equal=name == "eq")
         return NotImplemented if left._type.weak else left_to_of_scalar(name, left.item, right)
     if not taken(left):
         return NotImplemented if right._type.weak else left_to(left)

@@ -36,7 +36,7 @@ from ..values.operands import (
     wrap_all,
 )
 from ..values.operator_methods import BINARY, COMPARISONS, UNARY
-from .deferring import left_to
+from .deferring import beside_text, left_to
 from .dtypes import promoting
 
 # See Note [Rooms with one door].
@@ -209,6 +209,8 @@ def binary(name: str) -> tuple[Callable[[Any, Any], Any], Callable[[Any, Any], A
             return _beside_text(name, self, other)
         if name in _EQUALITY:
             if type(other) in (NoneType, str, bytes):
+                if other is not None and not self.ndim:
+                    return beside_text(is_equal=name == "equal")
                 return _equal_to_none(self, is_equal=name == "equal")
             if _is_boxed(self):
                 other = other._stored_as(self.dtype) if isinstance(other, Traced) else other
