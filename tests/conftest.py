@@ -45,6 +45,13 @@ FOUND_BY = "found by program"  # a property of the tests of planted bugs
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--thorough", action="store_true", help="whole products of cases, not pairs")
     parser.addoption("--threads", action="store_true", help="loops of any size are parallel")
+    parser.addoption("--turn", type=int, help="every second test, from this one on: 0 or 1")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    turn = config.getoption("turn")
+    if turn is not None and not config.getoption("thorough"):
+        items[:] = items[turn::2]
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -7,7 +7,8 @@ Each processor is this one with less: OpenBLAS takes the routines of another cor
 makes code without the instructions (``FXC_CPU_FEATURES``). Nothing is added: where this processor
 has no AVX-512 itself, that row is not run, and neither is one that is this processor as it is, which has
 run all tests. The output says so. One that has all instructions of this one, and other routines of
-OpenBLAS alone, runs what these have an influence on (``-m products``).
+OpenBLAS alone, runs what these have an influence on (``-m products``). Those with fewer instructions
+take the tests in turns, each every second one; with ``--thorough`` each takes all.
 """
 
 from __future__ import annotations
@@ -102,7 +103,8 @@ def run(processor: Processor, options: list[str]) -> tuple[bool, str]:
         return True, f"== {processor.name}: not run, that is this processor as it is\n"
     shown = " ".join(f"{name}={value!r}" for name, value in settings.items() if value)
     mark = "bits" if lacks_instructions(settings) else "products"
-    command = [sys.executable, "-m", "pytest", "-q", "-m", mark, *options, *files(mark)]
+    turns = [f"--turn={int('FMA' in processor.lacks)}"] if mark == "bits" else []
+    command = [sys.executable, "-m", "pytest", "-q", "-m", mark, *turns, *options, *files(mark)]
     found = subprocess.run(
         command,
         env={**os.environ, **settings},
