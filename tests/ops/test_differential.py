@@ -419,8 +419,9 @@ IN_PARTS = 16  # samples in one compiled function
 def check_samples(name: str, call: Call, most: int, **how: Any) -> None:
     chosen = [args for args in sampled(name, most) if takes(call, args)]
     assert chosen, name
-    fn, make = together(call, chosen)
-    check(fn, make, **how)
+    for first in range(0, len(chosen), IN_PARTS):
+        fn, make = together(call, chosen[first : first + IN_PARTS])
+        check(fn, make, **how)
 
 
 # Of single elements, and of none: OpenBLAS has no part in them.
