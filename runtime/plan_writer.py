@@ -41,6 +41,7 @@ class PlanWriter:
         self.lines: list[str] = []
         self.sites: dict[int, Site] = {}
         self.slot_names: dict[str, str] = {}
+        self._count = 0
         self.symbols: dict[str, str] = {}
         self.slots = {slot.name: slot for slot in recipe.slots}
         numpy_steps = [step for step in recipe.steps if isinstance(step, NumpyStep)]
@@ -184,6 +185,11 @@ class PlanWriter:
         if self.recipe.arena != 0:
             yield "arena"
 
+    def _new_name(self) -> str:
+        """A name that no array has: several slots may be one, or get another array later."""
+        self._count += 1
+        return f"m{self._count}"
+
     def _allocate_known(self) -> None:
         """Allocate what is of known size, and has not been."""
         for slot in self.recipe.slots:
@@ -204,7 +210,7 @@ class PlanWriter:
                 self._allocate(other)
             self.slot_names[slot.name] = self.slot_names[other.name]
             return
-        name = f"m{len(self.slot_names)}"
+        name = self._new_name()
         self.slot_names[slot.name] = name
         shape = slot.shape if slot.room is None else (slot.room,)
         if slot.room is None and not _in_order(slot):
@@ -277,7 +283,7 @@ class PlanWriter:
             case ():
                 self.add(f"{kernel}({given})")
             case (single,) if single in self.given:
-                self.slot_names[single] = f"m{len(self.slot_names)}"
+                self.slot_names[single] = self._new_name()
                 self.add(f"{self.slot_names[single]} = {kernel}({given})")
             case (single,) if step.size is None and single in self.perhaps_given:
                 self._take(single, f"{kernel}({given})", step.args)
@@ -299,7 +305,7 @@ class PlanWriter:
                     if out in self.unread:
                         continue
                     if out in self.given:
-                        self.slot_names[out] = f"m{len(self.slot_names)}"
+                        self.slot_names[out] = self._new_name()
                         self.add(f"{self.slot_names[out]} = parts[{place}]")
                     elif out in self.perhaps_given:
                         self._take(out, f"parts[{place}]", step.args)
@@ -308,7 +314,7 @@ class PlanWriter:
 
     def _take(self, out: str, found: str, args: Sequence[object]) -> None:
         """Take an array that NumPy has made, or a copy where it is not one of its own."""
-        name = self.slot_names[out] = f"m{len(self.slot_names)}"
+        name = self.slot_names[out] = self._new_name()
         dtype = self.constant("dtype", self.slots[out].dtype)
         self.constants["array"] = np.array
         given = [self.slot_names[arg.name] for arg in args if isinstance(arg, SlotArg)]

@@ -140,3 +140,13 @@ def test_results_of_a_call_that_nobody_reads_are_not_taken() -> None:
     for _ in range(2):
         for expected, found in zip(program(*given), compiled(*given), strict=True):
             assert expected.tobytes() == found.tobytes()
+
+
+def test_arrays_of_two_calls_stay_two_where_a_later_call_writes_into_one() -> None:
+    def program(x, y):
+        one, two = np.sort(x), np.sort(y)
+        return one * 2 - 1, two + 1
+
+    x, y = np.array([3, 1, 2], np.longdouble), np.array([9, 7, 8], np.longdouble)
+    compiled = fxc.compile(program, fullgraph=True)
+    assert difference(run(program, [x, y]), run(compiled, [x, y])) == ""
