@@ -103,7 +103,7 @@ def _as_lowered(compiled: Any, inputs: tuple[Any, ...]) -> Outcome:
 # ---------------------------------------------------------------- comparison
 
 
-# Refused: NumPy reads what it has written, or writes elements back that a mask leaves out.
+# Refused, so that NumPy runs it: it reads what it has written, or writes back what a mask leaves out.
 _OVER_ITSELF = ("by where= or in two", "into an array that it reads")
 
 
@@ -113,12 +113,12 @@ def failure(program: Program, level: Level) -> str:
     expected = run(fn, inputs())
     if isinstance(expected.error, NameError):
         return ""  # no program: one that is being shrunk
-    if level is not natively:
-        return _failure(expected, level(fn, inputs()), level)
     compiled = fxc.compile(fn, fullgraph=True)
-    found = _counted(compiled, inputs())
+    found = _counted(compiled, inputs()) if level is natively else level(fn, inputs())
+    if isinstance(found.error, CaptureError) and any(x in str(found.error) for x in _OVER_ITSELF):
+        return difference(expected, run(fxc.compile(fn), inputs()))
     text = _failure(expected, found, level)
-    if text or found.error is not None:
+    if text or found.error is not None or level is not natively:
         return text
     return _failure(expected, _as_lowered(compiled, inputs()), level)
 
@@ -126,8 +126,6 @@ def failure(program: Program, level: Level) -> str:
 def _failure(expected: Outcome, found: Outcome, level: Level) -> str:
     if isinstance(found.error, OverlapError):
         return ""  # its arguments overlap in a way that no graph can say
-    if isinstance(found.error, CaptureError) and any(x in str(found.error) for x in _OVER_ITSELF):
-        return ""
     if isinstance(found.error, CaptureError):
         return f"cannot be captured: {found.error}"
     if level is cheaply and expected.error is not None:

@@ -95,7 +95,7 @@ def filled(session: Session, flat: Operand, array: Value) -> Value:
 
 
 def most_of(session: Session, size: Dim) -> Dim | None:
-    """What a size that is counted in the body never exceeds in any iteration, if that is known."""
+    """The most that a counted size can be in any iteration; None if that is not known."""
     counts = counted_in(size)
     if not counts:
         return None

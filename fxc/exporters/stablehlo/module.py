@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from types import MappingProxyType
 
-from fxc.ir.graph import Graph, Node, Region, SliceSpec, Value
+from fxc.ir.graph import Graph, Node, Region, Value
 from fxc.ir.signature import DimLeaf, InputLeaf, OutputLeaf, ResultLeaf, ViewLeaf
-from fxc.ir.symbols import Dim, SymExpr, counted_in, plain_symbol, symbols_of
+from fxc.ir.symbols import Dim, counted_in, dims_in, plain_symbol, symbols_of
 from fxc.ir.types import ArrayType
 from fxc.ops.operators import Operator
 
@@ -162,8 +162,8 @@ class _Module:
         steps = [step for each in signature.mutations for view in each.regions for step in view]
         for leaf in signature.outputs:
             steps += leaf.steps if isinstance(leaf, ViewLeaf) else []
-        dims = [*dims_in(tuple(step.args for step in steps))]
-        dims += [leaf.value for leaf in signature.outputs if isinstance(leaf, DimLeaf)]
+        sizes = [leaf for leaf in signature.outputs if isinstance(leaf, DimLeaf)]
+        dims = dims_in((*steps, *sizes))
         return sorted({each.name for dim in dims for each in counted_in(dim)})
 
     def sizes_of_results(self) -> list[tuple[int, int, Dim]]:
@@ -234,18 +234,6 @@ class _Module:
         elif extra >= 0:
             parts.append(f"fxc.size = {quoted(self.sizes_of_views()[extra - len(of_results)])}")
         return f" {{{', '.join(parts)}}}" if parts else ""
-
-
-def dims_in(arg: object) -> Iterator[Dim]:
-    """The dims of a view's arguments."""
-    match arg:
-        case tuple():
-            for each in arg:
-                yield from dims_in(each)
-        case SliceSpec(start, stop, step):
-            yield from (start, stop, step)
-        case SymExpr():
-            yield arg
 
 
 def _asked(e: Emission, param: Val, axis: int) -> Val:
