@@ -57,6 +57,7 @@ OUT = {
         "y = np.empty(()); return np.modf(x, y, None)",
     ],
     1: [
+        "y = x.astype('f4'); np.add(y, x, out=y[::-1], where=x > 2); return y",
         "np.add(x[1:], x[:-1], out=x[1:])",
         "np.add(x, 1, out=x[::-1])",
         "return np.add(x, 1, out=x) is x",
@@ -279,6 +280,8 @@ JOINS = {
     ],
 }
 
+UNSAFE = "casting='unsafe'"
+
 # np.concatenate does not look whether its out= may be written, and NumPy writes nothing at all
 # where source and target are the same memory: fxc takes both for errors and leaves them to NumPy.
 UNCHECKED = [
@@ -291,6 +294,10 @@ UNCHECKED = [
     (1, "np.copyto(x, x[::-1], where=x > 0)"),
     (1, "np.greater(x[::-1], 1, where=x > 0, out=x)"),
     (1, "np.divmod(x, 2.0, out=(x, x[::-1]))"),
+    (
+        1,
+        f"y = x.astype(int) + {2**60}; np.add(y, 0.5, out=y[::-1], where=x > 2, {UNSAFE}); return y",
+    ),
     (1, "y = np.empty((len(x), 1)); np.cumsum(x, out=y); return y"),
     (2, "y = np.empty((0, 3)); np.cumsum(x[:0], out=y); return y"),
     (2, "y = np.empty((1, 2)); np.cumsum(x[:1, :2] * 1j, out=y)"),

@@ -39,6 +39,7 @@ def call_with_options(
     inputs, outs = _split_outputs(ufunc, inputs, options.pop("out", None))
     options.pop("subok", None)  # there are no subclasses
     operands: Sequence[Operand] = operands_of(name, inputs)
+    sources = operands
     casting = options.pop("casting", "same_kind")
     signature = _signature(ufunc, options)
     for key in options:
@@ -52,7 +53,6 @@ def call_with_options(
         current().record(f"{name}.out", *operands, out=writable(outs[0]))
         return outs[0]
     mask = None if where is True else _mask(name, operands, where)
-    sources = operands
     if mask is not None:
         operands = quiet(ufunc, mask, operands)
     recorded = current().record(name, *operands)
@@ -211,12 +211,18 @@ def _check_apart(
     cast_to = [
         x
         for x, result in zip(targets, results, strict=True)
-        if x is not None and x.type.dtype != result.type.dtype
+        if x is not None and not _is_kept_in(x.type.dtype, result.type.dtype)
     ]
     others = [x for x in operands if isinstance(x, Value) and isinstance(x.type, ArrayType)]
     if several or any(x is not y and may_share(x, y) for x in cast_to for y in others):
         what = f"np.{ufunc.__name__} into arrays that overlap with others, by where= or in two,"
         raise refuse(OVERLAPPING_WRITE, what, "copy them first")
+
+
+def _is_kept_in(dtype: np.dtype, other: np.dtype) -> bool:
+    """Whether each number is the same after a cast to another dtype and back."""
+    is_long = dtype.kind in "iu" and dtype.itemsize == 8  # NumPy says that doubles have them all
+    return dtype == other or (np.can_cast(dtype, other) and not (is_long and other.kind in "fc"))
 
 
 def _new_result(
