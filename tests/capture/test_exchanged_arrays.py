@@ -593,7 +593,39 @@ def turned_round_in_a_test(x, e):
     return y.ravel(order="K"), y.sum(axis=0)
 
 
-@pytest.mark.parametrize("program", [turned_round, turned_round_until, turned_round_in_a_test])
+def turned_round_unless_it_ends(x, e):
+    x = x.copy()
+    before = np.inf
+    for _ in range(10):
+        now = x.mean()
+        if abs(before - now) < e:
+            break
+        before = now
+        x = (np.eye(2) * 0.9 @ x).T.copy().T + x[0]
+    return x, before
+
+
+def laid_out_by_a_branch(x, e):
+    y = x.copy() if x[0, 0] > e else x.T.copy().T
+    rows = []
+    for k in range(2):
+        y[k] += 1
+        rows.append(y)
+        if y[0, 0] > 2 + e:
+            y = y.copy("C")
+    return y, rows, y.sum(axis=0), [each is y for each in rows]
+
+
+TURNED = [
+    turned_round,
+    turned_round_until,
+    turned_round_in_a_test,
+    turned_round_unless_it_ends,
+    laid_out_by_a_branch,
+]
+
+
+@pytest.mark.parametrize("program", TURNED)
 def test_new_arrays_that_are_turned_round(program):
     compiled = fxc.compile(program, fullgraph=True)
     for order in ("C", "F"):

@@ -11,6 +11,7 @@ from fxc.ir.error_kinds import NO_RESULT
 from fxc.ir.records import frozen
 from fxc.ir.symbols import Dim
 from fxc.ir.types import PY_INT, ArrayType, ScalarType
+from fxc.ops.metas.layout import is_by_columns
 
 from ..session.refusing import refusal
 from ..values.operands import Traced
@@ -107,10 +108,11 @@ Form = OfNumbers | Array | Sized | Constant | Items | Union
 
 @frozen
 class Arrays:
-    """Arrays of one dtype and rank."""
+    """Arrays of one dtype and rank, in C order or in Fortran order."""
 
     dtype: str
     rank: int
+    by_columns: bool
 
 
 @frozen
@@ -171,9 +173,9 @@ def key_of(form: Form) -> Key:
     """What tells the options of a union apart."""
     match form:
         case Array(kind):
-            return Arrays(kind.dtype.str, kind.rank)
+            return Arrays(kind.dtype.str, kind.rank, is_by_columns(kind))
         case Sized(_, rest, flat):
-            return Arrays(flat.dtype.str, len(rest) + 1)
+            return Arrays(flat.dtype.str, len(rest) + 1, by_columns=False)
         case Items(structure, _) if not structure.is_traced:
             return Alike(structure)
         case Number() | Constant() | Items():

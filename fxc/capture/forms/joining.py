@@ -8,7 +8,7 @@ from typing import Any, assert_never
 from fxc.ir.error_kinds import EITHER_ARRAY
 from fxc.ir.later import import_later
 from fxc.ir.types import PY_INT, ArrayType, ScalarType
-from fxc.ops.metas.layout import is_c_ordered
+from fxc.ops.metas.layout import is_by_columns, is_c_ordered
 from fxc.ops.metas.shapes import same_shape
 
 from ..arrays.elements import TracedVoid
@@ -189,7 +189,10 @@ def _may_be_carried(kinds: Iterable[ArrayType]) -> bool:
     """Whether new arrays of these types are of one type."""
     first, *_ = kinds
     return all(
-        bool(kind.rank) and kind.writeable and is_c_ordered(kind) and hold_alike(first, kind)
+        bool(kind.rank)
+        and kind.writeable
+        and (is_by_columns(kind) or is_c_ordered(kind))
+        and hold_alike(first, kind)
         for kind in kinds
     )
 

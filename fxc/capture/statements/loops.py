@@ -13,7 +13,13 @@ from fxc.ir.replay import UNSET
 from fxc.ir.symbols import Dim
 
 from ..forms.form import Array, Form, Number, Union, types_of
-from ..forms.joining import carried_form, carried_without_arrays, form_of, joint_form
+from ..forms.joining import (
+    carried_form,
+    carried_without_arrays,
+    form_of,
+    hold_alike,
+    joint_form,
+)
 from ..forms.options import arrays_of, sides_of
 from ..forms.truths import flag_of
 from ..forms.variables import is_constant, is_same, placeholder
@@ -23,7 +29,7 @@ from ..regions.structured import Variables
 from ..staging.jumps import RESULT
 from ..values.above import chosen_of
 from ..values.maybe_set import UNBOUND
-from ..values.operands import Traced, array_of, variable_of, wrap
+from ..values.operands import Traced, array_of, kind_of, variable_of, wrap
 from .arms import Either, joined, may_differ, record_cond
 from .carried_arrays import Resized
 from .identities import is_private, is_turned, is_whole, rotation, sharing, staying
@@ -153,8 +159,12 @@ class CapturedLoop(LoopVariables):
         unstable = self._unstable(after)
         if not unstable:
             return True
-        again = self._mix(unstable, after) or self._begins_apart()
-        if not again and not self._lay_out(unstable, after):
+        if not (
+            (not self._differ_in_layout(unstable, after) and self._mix(unstable, after))
+            or self._begins_apart()
+            or self._lay_out(unstable, after)
+            or self._mix(unstable, after)
+        ):
             raise self._kinds_differ(unstable, after)
         return False
 
@@ -263,6 +273,13 @@ class CapturedLoop(LoopVariables):
         """
         found, way = carried_form(before, before), self.carried.now[name]
         return way if isinstance(found, Array) and isinstance(way, Union) else found
+
+    def _differ_in_layout(self, unstable: list[str], after: Variables) -> bool:
+        """Whether one of them is an array that differs in its layout alone."""
+        pairs = ((array_of(self._seen[name]), array_of(after[name])) for name in unstable)
+        return any(
+            x is not None and y is not None and hold_alike(kind_of(x), kind_of(y)) for x, y in pairs
+        )
 
     def _lay_out(self, unstable: list[str], after: Variables) -> bool:
         """Whether the arrays differ in their layout alone, and are carried as copies."""

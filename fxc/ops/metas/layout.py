@@ -49,6 +49,14 @@ def is_f_ordered(kind: ArrayType) -> bool:
     return _is_packed(kind, tuple(range(kind.rank)))
 
 
+def is_by_columns(kind: ArrayType) -> bool:
+    """Whether the strides are those of a fresh array in Fortran order, and not in C order; nothing
+    is guarded.
+    """
+    columns = fresh_strides(kind.shape[::-1], kind.dtype.itemsize)[::-1]
+    return kind.strides == columns != fresh_strides(kind.shape, kind.dtype.itemsize)
+
+
 def _is_packed(kind: ArrayType, inner_first: Sequence[int]) -> bool:
     if any(map(is_zero, kind.shape)):
         return True
