@@ -104,6 +104,22 @@ def _is_split(refusal: Refusal, options: Options) -> Helper | None:
     leaves nothing to compile.
     """
     function = refusal.places[0].function
+    code = function.__code__
+    if code in _being_split:  # it calls itself, or what calls it
+        return "is silent"
+    _being_split.add(code)
+    try:
+        return _leaves_parts(function, refusal, options)
+    finally:
+        _being_split.discard(code)
+
+
+_being_split: set[types.CodeType] = set()
+
+
+def _leaves_parts(
+    function: types.FunctionType, refusal: Refusal, options: Options
+) -> Helper | None:
     if _is_inner(function):
         key = _key_of(function)
         found = _inner.get(key) or split_of(function, options)

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import fxc
+from fxc.calling import called_functions
 from tests.splitting import unknown
 
 
@@ -100,3 +101,25 @@ def test_one_that_is_only_called_is_compiled_in_each_part() -> None:
     for _ in range(2):
         assert repr(compiled(np.arange(3.0))) == repr(is_only_called(np.arange(3.0)))
     assert compiled.cache_info().parts == 2
+
+
+def test_a_function_that_calls_itself_is_cut_once(monkeypatch):
+    def sorted_by_first(x):
+        def quick(a):
+            below = quick([v for v in a[1:] if v < a[0]]) if len(a) > 1 else []
+            return [*below, *a[:1], *quick([v for v in a[1:] if v >= a[0]])] if a else a
+
+        return quick(x.tolist())
+
+    made = []
+
+    class Counted(called_functions.Split):
+        def __init__(self, function, *others):
+            made.append(function.__name__)
+            super().__init__(function, *others)
+
+    monkeypatch.setattr(called_functions, "Split", Counted)
+    x = np.arange(9.0)[::-1]
+    with pytest.warns(fxc.CaptureWarning):
+        assert fxc.compile(sorted_by_first)(x) == sorted_by_first(x)
+    assert made.count("quick") == 1
