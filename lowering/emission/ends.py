@@ -19,7 +19,8 @@ from collections.abc import Callable, Sequence
 from fxc.ir.records import frozen, replace
 from fxc.ir.size_functions import substitute
 
-from ..nests.addressing import byte_offset, is_unit_step, step_of
+from ..nests.accesses import whole_lines
+from ..nests.addressing import byte_offset, step_of
 from ..nests.program import Program
 from ..nests.statements import Load, Loop, Stmt, Store
 from .emitter import Counting, Emitter
@@ -91,7 +92,7 @@ class _Vector:
 
 
 def _in_vectors(emitter: Emitter, loop: Loop, lanes: int, body: Sequence[Stmt]) -> None:
-    both, aligned = loop.ends == "ends first", aligned_store(emitter.program, loop)
+    both, aligned = loop.ends == "ends first", aligned_access(emitter.program, loop)
     start, stop = "0", emitter.dim(loop.size - lanes)
     emitter.regs.vector = loop.var
     some = _Iterations(loop, lanes, body)
@@ -225,22 +226,17 @@ def _value(emitter: Emitter, vector: _Vector, stmt: Store, code: Lanes) -> str:
     return found[0]
 
 
-def past_line(emitter: Emitter, loop: Loop, store: Store) -> str:
-    """How many elements behind the start of a cache line the first one is stored."""
+def past_line(emitter: Emitter, loop: Loop, access: Load | Store) -> str:
+    """How many elements behind the start of a cache line the first one is."""
     f = emitter.function
-    offset = byte_offset(emitter.program.buffers[store.buffer], store.index)
-    pointer = emitter.address(store.buffer, substitute(offset, {loop.var: 0}))
+    offset = byte_offset(emitter.program.buffers[access.buffer], access.index)
+    pointer = emitter.address(access.buffer, substitute(offset, {loop.var: 0}))
     address = f.op(f"ptrtoint ptr {pointer} to i64")
     low = f.op(f"and i64 {address}, {emitter.program.target.line - 1}")
     return f.op(f"udiv i64 {low}, {step_of(offset, loop.var)}")
 
 
-def aligned_store(program: Program, loop: Loop) -> Store | None:
-    """The store whose vectors are whole cache lines. See Note [Loops in lanes]."""
-    for stmt in loop.body:
-        if isinstance(stmt, Store) and stmt.buffer == loop.aligned:
-            buffer = program.buffers[stmt.buffer]
-            step = step_of(byte_offset(buffer, stmt.index), loop.var)
-            if isinstance(step, int) and step > 0 and is_unit_step(buffer, step):
-                return stmt
-    return None
+def aligned_access(program: Program, loop: Loop) -> Load | Store | None:
+    """An access whose vectors are whole cache lines. See Note [Loops in lanes]."""
+    found = whole_lines(program, loop, loop.aligned) if loop.aligned else []
+    return found[0] if found else None

@@ -14,7 +14,7 @@ from .emitter import Counting, Emitter
 from .llvm_text import FunctionText, Lanes
 
 # See Note [Rooms with one door].
-aligned_store = import_later("fxc.lowering.emission.ends", "aligned_store")
+aligned_access = import_later("fxc.lowering.emission.ends", "aligned_access")
 ends_first = import_later("fxc.lowering.emission.ends", "ends_first")
 past_line = import_later("fxc.lowering.emission.ends", "past_line")
 
@@ -156,7 +156,7 @@ def _overlapping(emitter: Emitter, loop: Loop, lanes: int, body: tuple[Stmt, ...
     So does the first, where the others then store to whole cache lines. A loop that may have
     fewer iterations than lanes is run one by one if it has, but for one that is "reaching".
     """
-    f, aligned = emitter.function, aligned_store(emitter.program, loop)
+    f, aligned = emitter.function, aligned_access(emitter.program, loop)
     size, last = emitter.dim(loop.size), emitter.dim(loop.size - lanes)
     shift = "0" if aligned is None else past_line(emitter, loop, aligned)
     stop = size if aligned is None else f.op(f"add nsw i64 {size}, {shift}")

@@ -211,6 +211,9 @@ class Costs:
     ends_vectors: int = 8
     ends_lanes: int = 4
 
+    # Vectors in two lines of the cache each: how many loads lose as much by that as one store.
+    split_store: int = 2
+
     # Bytes that are copied by memcpy: more are copied past the caches, which is slower where memory
     # is new.
     moved: int = 1 << 20

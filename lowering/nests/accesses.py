@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from fxc.ir.bounds import decide
 from fxc.ir.records import frozen, replace
 from fxc.ir.size_functions import rename_computed, substitute
-from fxc.ir.symbols import Dim
+from fxc.ir.symbols import Dim, computed_in, terms_of
 
-from .addressing import byte_offset, linearised, split, step_of, varies
+from .addressing import byte_offset, is_unit_step, linearised, split, step_of, varies
 from .buffers import Atom, Idx
 from .program import Program
 from .statements import (
@@ -219,3 +219,31 @@ def elements_apart(program: Program, stmt: Load | Store, var: str) -> int:
     if not isinstance(step, int) or step % size or abs(step) <= size:
         return 0
     return step // size
+
+
+def whole_lines(program: Program, loop: Loop, name: str) -> list[Load | Store]:
+    """The loads and stores of consecutive elements of a buffer that begin a line of the cache in
+    the same iterations: of several such groups the one whose splitting costs most.
+    """
+    buffer, line = program.buffers[name], program.target.line
+    if buffer.field is not None:
+        return []
+    made = {s.name for s in loop.body if isinstance(s, Load | Compute | Index)}
+    groups: dict[frozenset[object], list[Load | Store]] = {}
+    for stmt in loop.body:
+        if not isinstance(stmt, Load | Store) or stmt.buffer != name:
+            continue
+        offset = byte_offset(buffer, stmt.index)
+        step = step_of(offset, loop.var)
+        if not isinstance(step, int) or step <= 0 or not is_unit_step(buffer, step):
+            continue
+        if isinstance(stmt, Store) or made.isdisjoint(computed_in(offset)):  # known before the loop
+            in_line = frozenset((each, number % line) for each, number in terms_of(offset))
+            groups.setdefault(in_line - {(each, 0) for each, _ in in_line}, []).append(stmt)
+    return max(groups.values(), key=lambda group: split_cost(program, group), default=[])
+
+
+def split_cost(program: Program, accesses: Sequence[Load | Store]) -> int:
+    """What it costs that each of these meets two lines, as a multiple of one load."""
+    store = program.target.costs.split_store
+    return sum(store if isinstance(stmt, Store) else 1 for stmt in accesses)

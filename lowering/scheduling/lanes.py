@@ -18,8 +18,8 @@ from fxc.ir.records import replace
 from fxc.ir.size_functions import hint
 from fxc.ir.symbols import computed_in, symbol
 
-from ..nests.accesses import Block, carried_through, rename
-from ..nests.addressing import byte_offset, is_unit_step, step_of
+from ..nests.accesses import Block, carried_through, rename, split_cost, whole_lines
+from ..nests.addressing import byte_offset, step_of
 from ..nests.buffers import Atom, Const
 from ..nests.chunks import chunk
 from ..nests.compaction import compaction
@@ -60,8 +60,9 @@ from .survey import Survey, lanes_for
 #   does some of the chunk in front of it once more, too;
 # - "end first": the last vector is computed before all others and stored after them;
 # - "ends first": so is the first one.
-# The other vectors of a loop that is ``aligned`` to a buffer store to whole cache lines of it. A
-# loop that adds up pairwise has as many lanes as NumPy, or twice as many, for two groups at once.
+# The other vectors of a loop that is ``aligned`` to a buffer store to whole cache lines of it, or
+# load them: as many as can be of one that is met at several places (``whole_lines``). A loop that
+# adds up pairwise has as many lanes as NumPy, or twice as many, for two groups at once.
 
 
 def lanes(program: Program) -> Program:
@@ -98,11 +99,11 @@ def _in_lanes(program: Program, stmt: Stmt) -> Stmt:
     if count == 1:
         count = _in_turn(program, loop)
         return stmt if count == 1 else replace(stmt, lanes=count, in_turn=True)
-    store = _store_to_align(program, loop, count)
-    ends = _ends(program, loop, count, store is not None)
+    to_align = _to_align(program, loop, count)
+    ends = _ends(program, loop, count, bool(to_align))
     if ends == "overlapping" and _has_one_in_front(stmt, count):
         ends = "reaching"
-    aligned = store.buffer if store is not None and ends in _ALIGNED else ""
+    aligned = to_align if ends in _ALIGNED else ""
     return replace(stmt, lanes=count, ends=ends, aligned=aligned)
 
 
@@ -202,12 +203,12 @@ def _widest(block: Sequence[Stmt], totals: Sequence[Accumulate]) -> float:
 # ------------------------------------------------------------------ ends
 
 
-def _ends(program: Program, loop: Loop, count: int, has_store: bool) -> Ends:
+def _ends(program: Program, loop: Loop, count: int, is_aligned: bool) -> Ends:
     is_known = isinstance(loop.size, int)
     if isinstance(loop.size, int) and loop.size < count and not loop.behind:
         return "rest"
     enough = not isinstance(loop.size, int) or loop.size > count
-    if enough and (loop.size % count or has_store) and is_repeatable(program, loop):
+    if enough and (loop.size % count or is_aligned) and is_repeatable(program, loop):
         return "overlapping"
     _, body = hoist(program, loop)
     is_short = len(walk(body)) <= program.target.costs.ends_statements
@@ -275,24 +276,29 @@ def _is_load(stmt: Stmt) -> TypeGuard[Load]:
     return isinstance(stmt, Load)
 
 
-def _store_to_align(program: Program, loop: Loop, lanes: int) -> Store | None:
-    """The first store to consecutive elements, if the loop is long enough to care."""
+def _to_align(program: Program, loop: Loop, lanes: int) -> str:
+    """The buffer at whose cache lines vectors had best begin: where most is split otherwise. None
+    ("") if the loop is too short to care, or does not store to consecutive elements.
+    """
     if isinstance(loop.size, int) and loop.size < program.target.costs.ends_vectors * lanes:
-        return None
-    for stmt in loop.body:
-        if isinstance(stmt, Store):
-            buffer = program.buffers[stmt.buffer]
-            step = step_of(byte_offset(buffer, stmt.index), loop.var)
-            if (
-                buffer.field is not None
-                or not isinstance(step, int)
-                or step <= 0
-                or lanes * step % program.target.line
-            ):
-                continue
-            if is_unit_step(buffer, step):
-                return stmt
-    return None
+        return ""
+    names = dict.fromkeys(s.buffer for s in loop.body if isinstance(s, Load | Store))
+    found = {name: whole_lines(program, loop, name) for name in names}
+    found = {name: each for name, each in found.items() if _fills_lines(program, loop, each, lanes)}
+    stored = [name for name in found if any(isinstance(s, Store) for s in found[name])]
+    if not stored:
+        return ""
+    return max((*stored, *found), key=lambda name: split_cost(program, found[name]))
+
+
+def _fills_lines(
+    program: Program, loop: Loop, accesses: Sequence[Load | Store], lanes: int
+) -> bool:
+    """Whether vectors of so many lanes go on by whole lines."""
+    if not accesses:
+        return False
+    step = step_of(byte_offset(program.buffers[accesses[0].buffer], accesses[0].index), loop.var)
+    return isinstance(step, int) and lanes * step % program.target.line == 0
 
 
 # ------------------------------------------------------------------ moves

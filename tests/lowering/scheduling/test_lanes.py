@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 from expecttest import assert_expected_inline
 
+import fxc
 from fxc.lowering.machine.costs import Costs
 from fxc.lowering.machine.target import SERIAL, Target
 from fxc.lowering.nests.program import Program
@@ -58,6 +61,57 @@ def test_lanes_fill_a_register(vector: int, wanted: int) -> None:
 def test_elements_of_any_number_end_with_the_loop() -> None:
     source = scaled("n", symbols="  symbols n = 200 (>= 2)\n")
     assert head(source, X) == "for i0 in 0:n lanes 8 overlapping aligned to b1"
+
+
+def neighbours(rows: int, columns: int) -> str:
+    """The sum of so many rows in turn, of so many columns."""
+    size = f"f64[{12 - rows}, {columns}]"
+    slices = [
+        f"  %{n}: {size} = slice_copy(%x, [{n}:{n + 12 - rows}:1, 0:{columns}:1])"
+        for n in range(rows)
+    ]
+    sums = [
+        f"  %{rows + n}: {size} = add(%{rows + n - 1 if n else 0}, %{n + 1})"
+        for n in range(rows - 1)
+    ]
+    head = f"functional f(%x: f64[12, {columns}])"
+    return "\n".join((head, *slices, *sums, f"  return %{2 * rows - 2}"))
+
+
+@pytest.mark.parametrize(
+    "rows, columns, split_store, aligned",
+    [(3, 200, 2, "x"), (2, 200, 2, "b"), (3, 201, 2, "b"), (3, 200, 9, "b")],
+    ids=["three lines", "two lines", "rows of parts of lines", "long stores"],
+)
+def test_vectors_begin_lines_of_what_would_be_split_most(
+    rows: int, columns: int, split_store: int, aligned: str
+) -> None:
+    x = np.arange(12.0 * columns).reshape(12, columns)
+    target = Target(costs=Costs(split_store=split_store))
+    found = body(after_building(in_lanes, neighbours(rows, columns), x, target=target))
+    assert re.search(rf" lanes 8 overlapping aligned to {aligned}", found)
+
+
+def test_vectors_that_begin_lines_of_loads_do_all_iterations() -> None:
+    """In place, too, where the ends are computed first; wherever arrays begin in a line."""
+
+    def apart(u: np.ndarray) -> np.ndarray:
+        return u[:-2] * u[1:-1] + u[2:]
+
+    def within(u: np.ndarray) -> None:
+        u[1] += u[0] * u[2] - u[3]
+
+    compiled = [fxc.compile(function, dynamic=False) for function in (apart, within)]
+    for columns in (136, 137):  # rows of whole lines, and of parts
+        room = np.random.default_rng(0).random(8 * columns + 8)
+        for start in range(8):
+            given = room[start : start + 8 * columns].reshape(8, columns)
+            np.testing.assert_array_equal(compiled[0](given), apart(given))
+            wanted = given.copy()
+            within(wanted)
+            compiled[1](given)
+            np.testing.assert_array_equal(given, wanted)
+        assert ("aligned to u" in str(compiled[0].inspect(given).loops)) == (columns == 136)
 
 
 def test_long_bodies_have_no_vector_written_down_for_each_end() -> None:
