@@ -47,7 +47,7 @@ class Costs:
     strips_row: int = 64
     strips_behind: int = 16
     strips_rows: int = 1 << 12
-    strips_ahead: int = 2048
+    strips_ahead: int = 4096
 
     # Rows of memory that a processor follows at once by itself, and the work of an iteration from
     # which on it does not reach the next lines of any in time.

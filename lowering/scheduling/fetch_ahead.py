@@ -5,7 +5,7 @@
     for s in … ordered                       for s in … ordered
       for i in …                               for i in …
         for j in 0:m                    →        for j in 0:m
-          t[…] = f(u[i, j], u[i + 1, j])           t[…] = f(u[i, j], u[i + 1, j] ahead 2048)
+          t[…] = f(u[i, j], u[i + 1, j])           t[…] = f(u[i, j], u[i + 1, j] ahead 4096)
 
 A processor follows a few streams by itself. Strips go through more of them, most of which are in
 the cache, in turns; so do other nests that read many rows at once. Nor does it see far where a body
