@@ -215,8 +215,9 @@ class Costs:
     split_store: int = 2
 
     # Bytes that are copied by memcpy: more are copied past the caches, which is slower where memory
-    # is new.
+    # is new; fewer, if it has to be called, take longer than in a loop.
     moved: int = 1 << 20
+    moved_least: int = 128
 
     # Loops whose iterations wait for each other: what is done besides in the time of an operation
     # that waits, operations that take the time of an element whose place is computed, and

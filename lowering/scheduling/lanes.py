@@ -73,23 +73,25 @@ def lanes(program: Program) -> Program:
     return replace(program, body=_block(program, program.body))
 
 
-def _block(program: Program, block: Block) -> Block:
-    return tuple(_in_lanes(program, stmt) for stmt in block)
+def _block(program: Program, block: Block, *, inside: bool = False) -> Block:
+    """``inside``: it stands in a loop, which begins those in it again and again."""
+    return tuple(_in_lanes(program, stmt, inside) for stmt in block)
 
 
-def _in_lanes(program: Program, stmt: Stmt) -> Stmt:
+def _in_lanes(program: Program, stmt: Stmt, inside: bool) -> Stmt:
     if not isinstance(stmt, Loop):
-        return with_blocks(stmt, tuple(_block(program, each) for each in blocks_of(stmt)))
+        blocks = tuple(_block(program, each, inside=inside) for each in blocks_of(stmt))
+        return with_blocks(stmt, blocks)
     if stmt.lanes > 1:
         return stmt  # as an earlier step wants it
     loop = as_written(program, stmt)
     if any(isinstance(each, Loop) for each in loop.body):
-        stmt = replace(stmt, body=_like(stmt.body, _block(program, loop.body)))
+        stmt = replace(stmt, body=_like(stmt.body, _block(program, loop.body, inside=True)))
     if any(isinstance(each, Accumulate) and each.is_pairwise for each in loop.body):
         return replace(stmt, lanes=_of_tree(program, loop))
     if _is_packed(program, loop):
         return replace(stmt, packed=True)
-    if _is_block_move(program, loop):
+    if _is_block_move(program, loop, inside):
         return replace(stmt, moved=True)
     extreme = extreme_of(loop)
     if extreme is not None:
@@ -99,7 +101,7 @@ def _in_lanes(program: Program, stmt: Stmt) -> Stmt:
     if count == 1:
         count = _in_turn(program, loop)
         return stmt if count == 1 else replace(stmt, lanes=count, in_turn=True)
-    to_align = _to_align(program, loop, count)
+    to_align = _to_align(program, loop, count, inside)
     ends = _ends(program, loop, count, bool(to_align))
     if ends == "overlapping" and _has_one_in_front(stmt, count):
         ends = "reaching"
@@ -276,11 +278,13 @@ def _is_load(stmt: Stmt) -> TypeGuard[Load]:
     return isinstance(stmt, Load)
 
 
-def _to_align(program: Program, loop: Loop, lanes: int) -> str:
+def _to_align(program: Program, loop: Loop, lanes: int, inside: bool) -> str:
     """The buffer at whose cache lines vectors had best begin: where most is split otherwise. None
     ("") if the loop is too short to care, or does not store to consecutive elements.
     """
-    if isinstance(loop.size, int) and loop.size < program.target.costs.ends_vectors * lanes:
+    costs = program.target.costs
+    is_short = hint(loop.size) < costs.ends_vectors * lanes
+    if is_short and isinstance(loop.size, int):
         return ""
     names = dict.fromkeys(s.buffer for s in loop.body if isinstance(s, Load | Store))
     found = {name: whole_lines(program, loop, name) for name in names}
@@ -288,7 +292,10 @@ def _to_align(program: Program, loop: Loop, lanes: int) -> str:
     stored = [name for name in found if any(isinstance(s, Store) for s in found[name])]
     if not stored:
         return ""
-    return max((*stored, *found), key=lambda name: split_cost(program, found[name]))
+    best = max((*stored, *found), key=lambda name: split_cost(program, found[name]))
+    if is_short and inside and split_cost(program, found[best]) <= costs.split_store:
+        return ""  # one store gains less than it takes to look where each row begins
+    return best
 
 
 def _fills_lines(
@@ -304,8 +311,8 @@ def _fills_lines(
 # ------------------------------------------------------------------ moves
 
 
-def _is_block_move(program: Program, loop: Loop) -> bool:
-    """Whether a loop only fills or copies consecutive elements."""
+def _is_block_move(program: Program, loop: Loop, inside: bool) -> bool:
+    """Whether a loop only fills or copies consecutive elements, enough of them for a call."""
     copies: dict[Atom, Atom] = {c.name: c.args[0] for c in loop.body if _is_copy(c)}
     body = tuple(s for s in loop.body if not _is_copy(s))
     if not 1 <= len(body) <= 2 or not isinstance(body[-1], Store):
@@ -324,8 +331,9 @@ def _is_block_move(program: Program, loop: Loop) -> bool:
             return len(set(np.array(value.value).astype(store.dtype).tobytes())) == 1
         case (Load() as load,) if load.name == value:
             is_apart = buffers[load.buffer].storage != buffers[store.buffer].storage
-            size = hint(loop.size) * store.dtype.itemsize
-            return is_apart and size <= program.target.costs.moved
+            size, costs = hint(loop.size) * store.dtype.itemsize, program.target.costs
+            is_call = inside and not isinstance(loop.size, int)  # of known size LLVM writes it down
+            return is_apart and is_call * costs.moved_least <= size <= costs.moved
     return False
 
 

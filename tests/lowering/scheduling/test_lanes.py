@@ -119,6 +119,23 @@ def test_long_bodies_have_no_vector_written_down_for_each_end() -> None:
     assert head(scaled(16), X[:16], few) == "for i0 in 0:16 lanes 8"
 
 
+@pytest.mark.parametrize(
+    "columns, wanted",
+    [("9", " moved"), ("n", " lanes 8 overlapping"), ("m", " moved")],
+    ids=["known", "few", "many"],
+)
+def test_rows_of_few_elements_take_no_call_each(columns: str, wanted: str) -> None:
+    """Nor is looked where each of them begins in a line of the cache."""
+    source = f"""
+functional f(%x: f64[k, {columns}])
+  symbols k = 5 (>= 2), n = 9 (>= 2), m = 90 (>= 2)
+  %0: f64[k, {columns} - 1] = slice_copy(%x, [0:k:1, 1:{columns}:1])
+  return %0""".replace("9 - 1", "8")
+    x = np.arange(5 * 90.0).reshape(5, 90)[:, : 90 if columns == "m" else 9].copy()
+    found = body(after_building(in_lanes, source, x)).splitlines()
+    assert found[1].endswith(("8", "- 1")[columns != "9"] + wanted)
+
+
 def test_a_loop_that_copies_or_fills_is_moved() -> None:
     source = """
 functional f(%x: f64[200])
