@@ -27,7 +27,7 @@ from . import extremes, interrupts, sticky
 from .bests import replacing
 from .chains import handed_on, is_chain
 from .emitter import Counting, Emitter
-from .frame import goes_backwards, is_scalar, leave_vectors
+from .frame import goes_backwards, is_scalar, kept_scalar, leave_vectors
 from .late import checks_late
 from .llvm_text import Lanes
 from .operator_code import SCALAR_CODE
@@ -275,6 +275,7 @@ def while_loop(emitter: Emitter, stmt: While) -> None:
     emitter.replacing |= moving(emitter.program, stmt) | replacing(emitter.program, stmt)
     with _scalar_nest(emitter, stmt):
         f.do(f"br label %{head}")
+        begin = len(f.lines)
         f.start(head)
         emitter.block(stmt.test)
         condition = emitter.atom(stmt.condition, BOOL, Lanes(f, 1))
@@ -282,7 +283,7 @@ def while_loop(emitter: Emitter, stmt: While) -> None:
         f.start(inside)
         interrupts.spend_iteration(emitter, stmt)
         _iteration(emitter, stmt.body, done)
-        f.do(f"br label %{head}")
+        f.do(f"br label %{head}{kept_scalar(f, begin)}")
         f.start(done)
     emitter.regs, emitter.left = outer, outside
 

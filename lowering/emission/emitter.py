@@ -20,7 +20,7 @@ from ..nests.buffers import BOOL, I64, Atom
 from ..nests.neutral import neutral
 from ..nests.program import Program
 from ..nests.statements import Accumulate, If, Loop, Stmt
-from .frame import finished, goes_backwards
+from .frame import finished, goes_backwards, kept_scalar
 from .interleaved import Interleaved
 from .llvm_text import FAILED, LEFT, FunctionText, Lanes, ModuleText
 from .registers import Record, Scratch, Undo
@@ -153,6 +153,7 @@ class Emitter(Interleaved, ABC):
         before = f.block
         keys = [(key, code.type(dtype)) for key, dtype in self.keys(carried)] + [*others]
         f.do(f"br label %{head}")
+        begin = len(f.lines)
         f.start(head)
         counter = f.reserve()
         following = f.reserve()
@@ -171,7 +172,8 @@ class Emitter(Interleaved, ABC):
         latch = f.block
         f.lines.append(f"  {following} = add nsw i64 {counter}, {counting.step}")
         is_finished = counting.rest or counting.lanes > 1
-        latch_mark = finished(self.module) if self.regs.marks and is_finished else ""
+        is_finished = bool(self.regs.marks) and is_finished
+        latch_mark = finished(self.module) if is_finished else kept_scalar(f, begin)
         back = f"br i1 {leaves}, label %{done}, label %{head}" if leaves else f"br label %{head}"
         f.do(back + latch_mark)
         first = f"[ {counting.start}, %{before} ]"

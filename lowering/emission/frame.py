@@ -5,6 +5,7 @@ See Note [Scalar loops].
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Literal as OneOf
 
@@ -29,6 +30,12 @@ from ..nests.statements import (
     whole_buffers,
 )
 from .llvm_text import FunctionText, ModuleText
+
+# Note [Divisions in arms]
+# LLVM's loop vectorizer (22.1) makes one division for all lanes of one whose operands are the same
+# in all iterations. Where it is in an arm of a branch it runs if the first lane takes the arm, and
+# the others then read what was in the register. LLVM also moves into an arm what is used there
+# alone. So loops with branches that divide by a register are not given to it.
 
 # Note [Scalar loops]
 # A program with loops of the user's program (``For``) that are scalar code goes through LLVM's own
@@ -168,9 +175,27 @@ def alias_marks(
 
 def finished(module: ModuleText) -> str:
     """What the last branch of a loop bears that LLVM is to leave as it is."""
-    unroll = module.metadata('!{!"llvm.loop.unroll.disable"}')
-    lanes = module.metadata('!{!"llvm.loop.vectorize.enable", i1 false}')
-    return f", !llvm.loop {module.metadata(f'distinct !{{!SELF, {unroll}, {lanes}}}')}"
+    return _loop_mark(module, '"llvm.loop.unroll.disable"', _NO_LANES)
+
+
+def kept_scalar(f: FunctionText, begin: int) -> str:
+    """What the last branch of a loop bears, which begins with that line: nothing, or that it
+    stays scalar, as it may divide in an arm. See Note [Divisions in arms].
+    """
+    lines = f.lines[begin:]
+    branches = sum(not line.startswith(" ") for line in lines) > 2  # its test, and its body
+    if branches and any(map(_DIVIDES.search, lines)):
+        return _loop_mark(f.module, _NO_LANES)
+    return ""
+
+
+_NO_LANES = '"llvm.loop.vectorize.enable", i1 false'
+_DIVIDES = re.compile(r" = [su](?:div|rem) i\d+ [^,]*, %")
+
+
+def _loop_mark(module: ModuleText, *marks: str) -> str:
+    known = ", ".join(module.metadata(f"!{{!{mark}}}") for mark in marks)
+    return f", !llvm.loop {module.metadata(f'distinct !{{!SELF, {known}}}')}"
 
 
 def goes_backwards(program: Program, loop: For | Loop) -> bool:

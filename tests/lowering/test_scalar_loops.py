@@ -1132,3 +1132,50 @@ def test_narrow_elements_from_the_end(tmp_path: Path) -> None:
     program = tmp_path / "backwards.py"
     program.write_text(_BACKWARDS)
     subprocess.run([sys.executable, str(program)], check=True)
+
+
+def round_an_end(x: Any) -> Any:
+    n, m = x.shape
+    out = np.zeros((n, m))
+    for i in range(1, n - 2):
+        for j in range(i + 1, m - 2):
+            if x[1, j] > 0.5:
+                out[i - 1, j + 1] = x[(i + 1) % n, 0]
+    return out
+
+
+def moved_into_an_arm(x: Any) -> Any:
+    n, m = x.shape
+    out = np.zeros((n, m))
+    for t in range(1, 4):
+        for i in range(1, n - 2):
+            for j in range(i + 1, m - 2):
+                total = 0.0
+                for _ in range(3):
+                    total += x[i, j] * 0.5 + x[(i + 1) % n, j - 1]
+                if x[0, j] > 0.5:
+                    out[1, t] = total
+    return out
+
+
+def round_an_end_while(x: Any) -> Any:
+    n, m = x.shape
+    out = np.zeros((n, m))
+    for i in range(n):
+        j = 0
+        while j < m:
+            if x[1, j] > 0.5:
+                out[i, j] = x[(i + 1) % n, 0]
+            j += 1
+    return out
+
+
+@pytest.mark.parametrize("program", [round_an_end, moved_into_an_arm, round_an_end_while])
+def test_divisions_in_arms(program: Any) -> None:
+    """See Note [Divisions in arms]."""
+    compiled = fxc.compile(program, fullgraph=True, dynamic=True)
+    for shape in ((7, 9), (20, 40)):
+        x = np.random.default_rng(81).random(shape)
+        assert np.array_equal(compiled(x), program(x))
+    rows = np.random.default_rng(60).random((20, 40))
+    assert np.array_equal(compiled(rows), program(rows))
