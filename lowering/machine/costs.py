@@ -230,7 +230,7 @@ class Costs:
     # iterations between two looks for signals, before which numbers leave their registers; the work
     # that makes up for an element that is looked up.
     abreast: int = 2
-    abreast_steps: int = 32
+    abreast_steps: int = 16
     abreast_run: int = 32
     abreast_gathered: int = 32
 

@@ -11,7 +11,7 @@ from fxc.ir.bounds import decide
 from fxc.ir.errors import VerificationError
 from fxc.ir.records import frozen
 from fxc.ir.size_functions import substitute
-from fxc.ir.symbols import Dim, SymExpr, computed_in, product, symbols_of
+from fxc.ir.symbols import Dim, SymExpr, computed_in, product, symbol, symbols_of
 
 from .accesses import Block, accesses, carried_through, storages
 from .addressing import byte_offset, step_of
@@ -29,7 +29,8 @@ from .statements import Accumulate, Compute, Index, Load, Loop, Stmt, Store, blo
 # is verified (``verify_parallel``).
 # - Two iterations write apart if what each meets of a storage lies in an interval of bytes that
 #   moves by at least its own width from one iteration to the next; or else if all accesses have one
-#   index in common, which is another one in each iteration.
+#   index in common, which is another one in each iteration; or else if that is so of each store and
+#   each other access, or if these have an index that always differs (``d[t]``, ``d[t - 1]``).
 # - A temporary that each iteration fills before it reads it, and nobody else reads, may be the same
 #   for all iterations: there is one ``copy`` of it for each thread, see ``Buffer.copies``. So it is
 #   with rows that strips go round in, see Note [Rings].
@@ -40,6 +41,7 @@ from .statements import Accumulate, Compute, Index, Load, Loop, Stmt, Store, blo
 # - Checks, calls and allocations are outside of such loops: nothing ends them early.
 
 Sizes = Mapping[str, Dim]
+_MOST_PAIRED = 16  # accesses of one storage that are compared with each other
 _Inside = tuple[Load | Store, Sizes]
 
 
@@ -74,7 +76,7 @@ def why_dependent(program: Program, loop: Loop, private: Set[str] = frozenset())
         if storage in private or not any(isinstance(stmt, Store) for stmt, _ in places):
             continue
         found = [_interval(program, stmt, sizes, loop.var) for stmt, sizes in places]
-        if not (_moves_apart(found) or _have_own_index(program, found, loop)):
+        if not (_are_apart(program, found, loop) or _all_apart(program, found, loop)):
             return f"its iterations share {storage}"
     return ""
 
@@ -121,6 +123,37 @@ def _interval(program: Program, stmt: Load | Store, inner: Sizes, var: str) -> _
     if step is None or step != other or not symbols_of(step).keys().isdisjoint(inner):
         return _Met(stmt, None, None, None)
     return _Met(stmt, least, most + stmt.dtype.itemsize, step)
+
+
+def _are_apart(program: Program, found: Sequence[_Met], loop: Loop) -> bool:
+    return _moves_apart(found) or _have_own_index(program, found, loop)
+
+
+def _all_apart(program: Program, found: Sequence[_Met], loop: Loop) -> bool:
+    """Whether each store and each other access are apart, or never meet one element."""
+    if len(found) > _MOST_PAIRED:
+        return False
+    return all(
+        _never_meet(one, other, loop) or _are_apart(program, (one, other), loop)
+        for number, one in enumerate(found)
+        for other in found[number:]
+        if isinstance(one.stmt, Store) or isinstance(other.stmt, Store)
+    )
+
+
+def _never_meet(one: _Met, other: _Met, loop: Loop) -> bool:
+    """Whether an index of one access always differs from that of the other, in any iterations."""
+    if one is other or one.stmt.buffer != other.stmt.buffer:
+        return False
+    counters = {loop.var, *(s.var for s in walk(loop.body) if isinstance(s, Loop))}
+    here: dict[str, Dim] = {name: symbol(name, hint=0, lower=0) for name in counters}
+    there: dict[str, Dim] = {name: symbol(f"{name}.other", hint=0, lower=0) for name in counters}
+    for left, right in zip(one.stmt.index, other.stmt.index, strict=True):
+        if not (computed_in(left) or computed_in(right)):
+            gap = substitute(left, here) - substitute(right, there)
+            if decide(gap, ">", 0) is True or decide(gap, "<", 0) is True:
+                return True
+    return False
 
 
 def _moves_apart(found: Sequence[_Met]) -> bool:

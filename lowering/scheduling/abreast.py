@@ -30,7 +30,7 @@ from collections.abc import Sequence
 
 from fxc.ir.bounds import decide
 from fxc.ir.records import replace
-from fxc.ir.size_functions import floordiv, hint, minimum
+from fxc.ir.size_functions import floordiv, minimum
 from fxc.ir.symbols import Dim, computed_in, symbol, symbols_of
 
 from ..nests.accesses import Block, elements_apart, rename, renamed
@@ -91,7 +91,10 @@ class _Steps:
         if not all(self.pays(stmt, apart) for stmt in inner) or self.adds_up_apart(loop, inner):
             return None
         count = trips(self.known[0][loop.var], self.known[1])
-        if not self.is_apart(loop, count) or hint(count) < self.program.target.costs.abreast_steps:
+        # A size that varies may be a small one only in the call that is captured.
+        if isinstance(count, int) and count < self.program.target.costs.abreast_steps:
+            return None
+        if not self.is_apart(loop, count):
             return None
         try:
             return _Strip(self, loop, count).statements()
@@ -134,7 +137,7 @@ class _Steps:
         """Whether a statement of an arm may as well run in vain."""
         if isinstance(stmt, Compute):
             return SCALAR_RULES[stmt.op].cost <= self.program.target.costs.vain_cost
-        return isinstance(stmt, If | Store) or (
+        return isinstance(stmt, If | Store | Index) or (
             isinstance(stmt, Load) and not any(map(computed_in, stmt.index))
         )
 

@@ -24,7 +24,6 @@ from typing import cast
 
 from fxc.ir.later import import_later
 from fxc.ir.records import replace
-from fxc.ir.size_functions import hint
 from fxc.ir.symbols import Dim, computed_in, symbol, symbols_of
 
 from ..nests.accesses import Block, rename
@@ -94,10 +93,14 @@ def of_elements(program: Program, counters: Counters, steps: For) -> Loop | None
 
 
 def _is_short(program: Program, nest: Loop) -> bool:
-    """Whether LLVM may rather write out all iterations: they are few, and fill no registers."""
-    if hint(nest.size) >= program.target.costs.steps_short:
+    """Whether LLVM may rather write out all iterations: they are few, known, and fill no registers.
+
+    A size that varies may be a small one only in the call that is captured.
+    """
+    size = nest.size
+    if not isinstance(size, int) or size >= program.target.costs.steps_short:
         return False
-    return not isinstance(nest.size, int) or nest.size % Survey(program, nest).lanes != 0
+    return size % Survey(program, nest).lanes != 0
 
 
 def _of_elements_inside(program: Program, counters: Counters, stmt: Stmt) -> Stmt | None:

@@ -438,3 +438,52 @@ def test_windows_have_lanes(program: Any, dynamic: bool) -> None:
     for n in (100, 64, 41, 23, 8, 7, 6, 1):
         assert same(program, compiled, arguments(n))
     assert ".abreast" in str(compiled.inspect(*arguments(100)).loops)
+
+
+def nearest(x: Any, y: Any) -> Any:
+    """The place of the best number so far is one that the arm makes."""
+    out = np.zeros(x.shape[0], dtype=np.int64)
+    for i in range(x.shape[0]):
+        best = np.inf
+        for j in range(12):
+            d = abs(x[i] - y[j])
+            if d < best:
+                best = d
+                out[i] = j
+    return out
+
+
+def mutual(x: Any, y: Any) -> Any:
+    """Stores on both sides of a diagonal."""
+    out = np.zeros((x.shape[0], x.shape[0]))
+    for i in range(3):
+        for k in range(i + 1, x.shape[0]):
+            s = 0.0
+            for j in range(12):
+                s += (x[i] - y[j]) * (x[k] - y[j])
+            out[i, k] = s
+            out[k, i] = s
+    return out
+
+
+def stages(x: Any, y: Any) -> Any:
+    """Each row is made of the one in front."""
+    out = np.zeros((4, x.shape[0]))
+    for t in range(1, 4):
+        for i in range(x.shape[0]):
+            best = -1e300
+            for j in range(12):
+                v = out[t - 1, j] + x[i] * y[j]
+                if v > best:
+                    best = v
+            out[t, i] = best
+    return out
+
+
+@pytest.mark.parametrize("program", [nearest, mutual, stages])
+@pytest.mark.parametrize("dynamic", [False, True])
+def test_best_numbers_and_rows_have_lanes(program: Any, dynamic: bool) -> None:
+    compiled = fxc.compile(program, fullgraph=True, dynamic=dynamic)
+    for n in (12, 100, 41, 23, 16):  # the first one may be small
+        assert same(program, compiled, arguments(n))
+        assert ".abreast" in str(compiled.inspect(*arguments(n)).loops) or n < 20

@@ -166,3 +166,11 @@ loop i in 0:40
   for i_1 in 0:-i + 40 lanes 8 end first
     v[i, i + i_1] = add(multiply(item(u[i, i + i_1]), sqrt(absolute(item(v[i, i + i_1])))), astype:float64((i*i + i*i_1)))""",
     )
+
+
+def test_a_size_that_varies_may_become_larger() -> None:
+    compiled = fxc.compile(relaxed, fullgraph=True, dynamic=True)
+    for n in (9, 40):
+        args = np.random.default_rng(n).random((n, n)), np.zeros((n, n))
+        assert same(relaxed, compiled, args)
+        assert "lanes" in str(compiled.inspect(*args).loops)

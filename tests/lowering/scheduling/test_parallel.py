@@ -325,6 +325,17 @@ def test_iterations_that_depend_on_each_other(before: Program, why: str) -> None
         verify_parallel(planted)
 
 
+def test_places_of_which_an_index_always_differs() -> None:
+    row = load("a", "out", 1, i1), store("out", 2, i0)
+    assert not why_dependent(
+        nest(over(4, over(4, *row, var="i1"))), over(4, over(4, *row, var="i1"))
+    )
+    corner = over(3, load("a", "x", 0, 0), store("out", 0, i0 + 1), store("out", i0 + 1, 0))
+    assert not why_dependent(nest(corner), corner)
+    corner = over(3, load("a", "x", 0, 0), store("out", 0, i0), store("out", i0, 0))
+    assert "share out" in why_dependent(nest(corner), corner)
+
+
 FILLED = nest(
     over(
         6,
