@@ -247,6 +247,13 @@ def evaluate(dim: Dim, values: Mapping[str, int]) -> int:
     return result
 
 
+def hint_in_large(dim: Dim, least: int) -> int:
+    """The value ``dim`` has where each symbol is ``least``, or what it was if that is more."""
+    if isinstance(dim, int):
+        return dim
+    return evaluate(dim, {name: max(known.hint or 0, least) for name, known in dim.symbols.items()})
+
+
 def hint(dim: Dim) -> int:
     """The value ``dim`` had in the call being captured."""
     if isinstance(dim, int):

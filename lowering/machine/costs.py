@@ -138,8 +138,11 @@ class Costs:
     # Numbers that stay the same in a loop: from what cost on they are made in front of it.
     fixed: int = 20
 
-    # Such numbers of which a loop needs few, again and again: how often, if a table of them pays.
+    # Such numbers of which a loop needs few, again and again: how often, if a table of them pays;
+    # how often it comes by the branch that needs them; what sizes that vary are at least taken for.
     table_often: int = 8
+    table_often_in_arm: int = 256
+    table_size: int = 64
 
     # Values that are computed where they are read: operations that one expression may hold,
     # reshapes in it (each may multiply the length of indices), operations that are rather stored

@@ -50,6 +50,7 @@ from ..nests.statements import (
 from ..operators.python_rules import SCALAR_RULES, asks_library
 from .apart import guarded, is_apart
 from .independent_steps import Counters, of_elements
+from .wraps import without_wraps
 
 
 def branchless(program: Program) -> Program:
@@ -69,7 +70,9 @@ def branchless(program: Program) -> Program:
             nest = of_elements(program, known, choices.loop(loop))
         except Stays:
             return None
-        return None if nest is None else choices.checked(nest)
+        if nest is None:
+            return None
+        return without_wraps(choices.checked(nest), program.target.costs)
 
     return replace(program, body=outermost_first(program.body, change))
 

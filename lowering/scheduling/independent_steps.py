@@ -34,6 +34,7 @@ from ..nests.rewriting import outermost_first
 from ..nests.statements import Compute, For, Index, Load, Loop, Stmt, Store
 from ..operators.python_rules import asks_library
 from .survey import Survey, why_no_lanes
+from .wraps import pieces, without_wraps
 
 # See Note [Rooms with one door].
 why_dependent = import_later("fxc.lowering.nests.independence", "why_dependent")
@@ -51,7 +52,7 @@ def independent_steps(program: Program) -> Program:
 
     def change(steps: For) -> Block | None:
         nest = _nest(program, known, steps) or of_elements(program, known, steps)
-        return None if nest is None else (nest,)
+        return None if nest is None else without_wraps((nest,), program.target.costs)
 
     return replace(program, body=outermost_first(program.body, change))
 
@@ -89,7 +90,10 @@ def of_elements(program: Program, counters: Counters, steps: For) -> Loop | None
         return None
     if any(isinstance(stmt, Loop) for stmt in nest.body):
         return nest
-    return None if _is_short(program, nest) or why_no_lanes(program, nest) else nest
+    if _is_short(program, nest):
+        return None
+    plain = pieces(nest, program.target.costs)
+    return None if all(why_no_lanes(program, each) for each in plain) else nest
 
 
 def _is_short(program: Program, nest: Loop) -> bool:

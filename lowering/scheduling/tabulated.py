@@ -12,6 +12,7 @@
 
 A table has a place for each value of the integer that a number is made of, or for each of the
 counters. Some of them may be made in vain, and fail: whether a number has is asked where it stood.
+So are those that only an arm needs, where the loops around it have very many iterations.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ import math
 from collections.abc import Collection, Iterator, Mapping, Sequence, Set
 
 from fxc.ir.records import frozen, replace
-from fxc.ir.size_functions import floordiv, hint, substitute
+from fxc.ir.size_functions import floordiv, hint_in_large, substitute
 from fxc.ir.symbols import Dim, computed_in, plain_symbol, symbol, symbols_of
 from fxc.ir.types import c_strides
 
@@ -30,7 +31,7 @@ from ..nests.bounds import Range, bounds, counter_bounds, ranges_within, trips
 from ..nests.buffers import I64, Buffer, Const
 from ..nests.program import Program
 from ..nests.rewriting import outermost_first
-from ..nests.statements import Compute, For, Index, Load, Stmt, Store
+from ..nests.statements import Compute, For, If, Index, Load, Stmt, Store, blocks_of, with_blocks
 from ..operators.python_rules import SCALAR_RULES
 from .fixed_numbers import is_made_anywhere, names_inside
 
@@ -57,6 +58,7 @@ class _Inside:
 
     numbers: Mapping[str, _Number]
     counters: Mapping[str, Range]
+    in_arm: bool = False
 
 
 @frozen
@@ -93,23 +95,30 @@ class _Tables:
         for number, inside in self.expensive(loop, _Inside({}, {})):
             tree = _tree(number, inside.numbers, defined)
             keys = () if tree is None else _keys(tree, inside.counters, defined)
-            if tree is not None and keys and self.pays(number, keys, inside.counters):
+            if tree is not None and keys and self.pays(number, keys, inside):
                 reads[number.name], filling = self.table(number, tree, keys)
                 made += filling
         if not made:
             return None
-        loop = _with_reads(loop, reads)
-        return [*made, replace(loop, body=outermost_first(loop.body, self.change))]
+        body = _with_reads(loop.body, reads)
+        return [*made, replace(loop, body=outermost_first(body, self.change))]
 
     def expensive(self, loop: For, around: _Inside) -> Iterator[tuple[Compute, _Inside]]:
         """The expensive numbers of each iteration, and what is around them."""
         if loop.leave is not None or loop.var not in self.counters:
             return
+        counters = {**around.counters, loop.var: self.counters[loop.var]}
+        yield from self.in_block(loop.body, replace(around, counters=counters))
+
+    def in_block(self, block: Block, around: _Inside) -> Iterator[tuple[Compute, _Inside]]:
         numbers = dict(around.numbers)
-        inside = _Inside(numbers, {**around.counters, loop.var: self.counters[loop.var]})
-        for stmt in loop.body:
+        inside = replace(around, numbers=numbers)
+        for stmt in block:
             if isinstance(stmt, For):
                 yield from self.expensive(stmt, inside)
+            elif isinstance(stmt, If):
+                for arm in blocks_of(stmt):
+                    yield from self.in_block(arm, replace(inside, in_arm=True))
             elif isinstance(stmt, Index):
                 numbers[stmt.name] = stmt
             elif isinstance(stmt, Compute) and is_made_anywhere(stmt):
@@ -117,15 +126,17 @@ class _Tables:
                 if SCALAR_RULES[stmt.op].cost >= self.target.costs.fixed:
                     yield stmt, inside
 
-    def pays(self, number: Compute, keys: Sequence[_Key], counters: Mapping[str, Range]) -> bool:
-        """Whether the loop needs each number of the table often. The next call may change sizes:
-        a table of which two axes grow with them could outgrow the memory.
+    def pays(self, number: Compute, keys: Sequence[_Key], inside: _Inside) -> bool:
+        """Whether the loop needs each number of the table often: sizes that vary may be larger in
+        the next call. A table of which two axes grow with them could outgrow the memory.
         """
-        ranges = ranges_within(counters)
-        lengths = [hint(bounds(last - first, ranges)[1]) for first, last in counters.values()]
-        count = math.prod(max(hint(key.count), 1) for key in keys)
+        costs, ranges = self.target.costs, ranges_within(inside.counters)
+        spans = [bounds(last - first, ranges)[1] for first, last in inside.counters.values()]
+        lengths = [hint_in_large(each, costs.table_size) for each in spans]
+        count = math.prod(max(hint_in_large(key.count, costs.table_size), 1) for key in keys)
+        often = costs.table_often_in_arm if inside.in_arm else costs.table_often
         return (
-            math.prod(lengths) >= self.target.costs.table_often * count
+            math.prod(lengths) >= often * count
             and min(lengths) > 0
             and sum(not isinstance(key.count, int) for key in keys) <= 1
             and count * number.dtype.itemsize <= self.target.cache
@@ -211,11 +222,13 @@ def _is_linear(dim: Dim, counters: Collection[str]) -> bool:
     return all(isinstance(step_of(dim, counter), int) for counter in counters)
 
 
-def _with_reads(loop: For, reads: Mapping[str, Load]) -> For:
-    """The loop in which numbers are read."""
+def _with_reads(block: Block, reads: Mapping[str, Load]) -> Block:
+    """The statements in which numbers are read."""
     body: list[Stmt] = []
-    for stmt in loop.body:
+    for stmt in block:
         if isinstance(stmt, Compute):
             stmt = reads.get(stmt.name, stmt)
-        body.append(_with_reads(stmt, reads) if isinstance(stmt, For) else stmt)
-    return replace(loop, body=tuple(body))
+        if isinstance(stmt, For | If):
+            stmt = with_blocks(stmt, tuple(_with_reads(each, reads) for each in blocks_of(stmt)))
+        body.append(stmt)
+    return tuple(body)

@@ -7,7 +7,8 @@
                                               for i in 0:n - 1
                                                 v[i + 1] = u[i] - u[i + 1]
 
-So the long piece moves along memory, and has vectors. Loops around long ones stay as they are:
+So the long piece moves along memory, and has vectors. A loop of the user's (``u[(i - 1) % n]``)
+is split when it has become a nest. Loops around long ones stay as they are:
 a remainder for each row costs nothing.
 """
 
@@ -39,33 +40,36 @@ from ..nests.statements import (
 _Atom = Symbol | SymFunc | Computed
 
 
-def split_wraps(program: Program) -> Program:
-    """Split loops where a remainder of their counter wraps.
-
-    Requires: nests are merged. Ensures: the same results, bit for bit.
-    """
-    return replace(program, body=_block(program.body, program.target.costs))
-
-
-def _block(block: Block, costs: Costs) -> Block:
-    result: list[Stmt] = []
-    for stmt in block:
-        inner = tuple(_block(each, costs) for each in blocks_of(stmt))
-        stmt = with_blocks(stmt, inner) if inner else stmt
-        result += _pieces(stmt, costs) if isinstance(stmt, Loop) else [stmt]
-    return tuple(result)
-
-
-def _pieces(loop: Loop, costs: Costs) -> list[Stmt]:
-    """The loop in pieces, or as it is."""
+def pieces(loop: Loop, costs: Costs) -> list[Loop]:
+    """The loop in pieces in which no remainder of its counter wraps, or as it is."""
     is_right = _may_be_split(loop, costs.wraps_inside)
     starts = {0: None, **dict.fromkeys(_wraps(loop.body, loop))} if is_right else {}
     ends = _in_order([*starts, loop.size])
     statements = len(starts) * len(walk((loop,)))
     if len(starts) < 2 or ends is None or statements > costs.wraps_statements:
         return [loop]
-    pieces = enumerate(itertools.pairwise(ends))
-    return [_piece(loop, number, start, stop) for number, (start, stop) in pieces]
+    return [
+        _piece(loop, number, start, stop)
+        for number, (start, stop) in enumerate(itertools.pairwise(ends))
+    ]
+
+
+def split_wraps(program: Program) -> Program:
+    """Split loops where a remainder of their counter wraps.
+
+    Requires: nests are merged. Ensures: the same results, bit for bit.
+    """
+    return replace(program, body=without_wraps(program.body, program.target.costs))
+
+
+def without_wraps(block: Block, costs: Costs) -> Block:
+    """The statements with such loops split."""
+    result: list[Stmt] = []
+    for stmt in block:
+        inner = tuple(without_wraps(each, costs) for each in blocks_of(stmt))
+        stmt = with_blocks(stmt, inner) if inner else stmt
+        result += pieces(stmt, costs) if isinstance(stmt, Loop) else [stmt]
+    return tuple(result)
 
 
 def _may_be_split(loop: Loop, long: int) -> bool:
@@ -81,7 +85,7 @@ def _wraps(block: Block, loop: Loop) -> Iterator[Dim]:
     """The iterations from which on a remainder begins anew."""
     for dim in _dims(block):
         for atom in _remainders(dim, loop):
-            yield loop.size - _ahead(atom, loop)
+            yield _place(atom, loop)
 
 
 def _dims(block: Block) -> Iterator[Dim]:
@@ -104,8 +108,15 @@ def _remainders(dim: Dim, loop: Loop) -> Iterator[SymFunc]:
             ahead = _ahead(atom, loop)
             if loop.var in symbols_of(ahead):
                 continue
-            if decide(ahead, ">=", 0) and decide(ahead, "<", loop.size):
+            is_one = decide(ahead, ">", -loop.size) and decide(ahead, "<", loop.size)
+            if is_one and decide(ahead, ">=", 0) is not None:
                 yield atom
+
+
+def _place(atom: SymFunc, loop: Loop) -> Dim:
+    """The iteration from which on a remainder begins anew."""
+    ahead = _ahead(atom, loop)
+    return -ahead if decide(ahead, "<", 0) else loop.size - ahead
 
 
 def _ahead(atom: SymFunc, loop: Loop) -> Dim:
@@ -133,14 +144,15 @@ def _piece(loop: Loop, number: int, start: Dim, stop: Dim) -> Loop:
     """The iterations from one place up to another, with names of their own."""
 
     def plain(dim: Dim) -> Dim:
-        wrapped = {atom: _ahead(atom, loop) for atom in _remainders(dim, loop)}
+        wrapped = {*_remainders(dim, loop)}
 
         def of(atom: _Atom) -> Dim | None:
             if not isinstance(atom, SymFunc):
                 return None
             if atom in wrapped:
-                is_around = decide(start, ">=", loop.size - wrapped[atom])
-                return atom.left - loop.size if is_around else atom.left
+                is_around = decide(start, ">=", _place(atom, loop)) is True
+                behind = decide(_ahead(atom, loop), "<", 0) is True
+                return atom.left + loop.size * (behind - is_around)
             left, right = with_atoms(atom.left, of), with_atoms(atom.right, of)
             return apply_function(atom.name, left, right)
 

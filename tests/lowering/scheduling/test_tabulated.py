@@ -100,7 +100,18 @@ def fails(price: float, strike: float, up: float, steps: int) -> Any:
     return total
 
 
-@pytest.mark.parametrize("fn", [option, cosines, fails])
+def votes(price: float, strike: float, up: float, steps: int) -> Any:
+    """Only an arm needs the numbers, of which some may fail."""
+    total = 0.0
+    for i in range(90):
+        for j in range(90):
+            if (i * j) % 3 == 1:
+                for k in range(steps):
+                    total += i * math.cos(math.pi * k / 16) + math.log(k + 1 - steps % 2 * up)
+    return total
+
+
+@pytest.mark.parametrize("fn", [option, cosines, fails, votes])
 def test_numbers_are_pythons(fn: Callable[..., Any]) -> None:
     compiled = fxc.compile(fn, fullgraph=True)
     for steps in (40, 16, 17, 1, 0, -2):
@@ -108,6 +119,22 @@ def test_numbers_are_pythons(fn: Callable[..., Any]) -> None:
             args = 100.0, 95.0, up, steps
             assert difference(run(fn, args), run(compiled, args)) == ""
     assert ".table" in loops_of(compiled, 100.0, 95.0, 1.1, 40)
+
+
+def test_the_first_call_may_be_a_short_one() -> None:
+    assert ".table" in loops_of(fxc.compile(option, fullgraph=True), 100.0, 95.0, 1.1, 4)
+
+
+def test_not_for_an_arm_that_may_be_seldom_taken() -> None:
+    def seldom(x: np.ndarray, n: int) -> float:
+        total = 0.0
+        for i in range(len(x)):
+            if x[i] > 0.5:
+                for k in range(n):
+                    total += math.cos(k)
+        return total
+
+    assert ".table" not in loops_of(fxc.compile(seldom, fullgraph=True), np.ones(20), 30)
 
 
 def test_not_where_each_is_needed_once() -> None:

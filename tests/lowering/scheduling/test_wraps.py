@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from fxc.lowering.machine.costs import Costs
 from fxc.lowering.machine.target import Target
 from fxc.lowering.scheduling.fuse import fuse
 from tests.bodies import check_body
+from tests.compiling import same
 from tests.covering import some
 from tests.scheduled import after_building, body
 
@@ -192,3 +194,36 @@ def test_several_rolls_of_a_size_that_varies() -> None:
     assert " in 0:n - 4 " in text
     for n in (50, 3, 4, 2, 1, 5, 0, 51):
         assert np.array_equal(compiled(n, 3), derivative(n, 3)), n
+
+
+def torus(u: Any, k: Any) -> Any:
+    n, m = u.shape
+    out = np.zeros((n, m))
+    for i in range(n):
+        for j in range(m):
+            out[i, j] = u[(i - 1) % n, j] + u[i, (j + 1) % m] - u[i, (j - 2) % m]
+    return out
+
+
+def chosen(u: Any, k: Any) -> Any:
+    n, m = u.shape
+    out = np.zeros((n, m))
+    for i in range(n):
+        for j in range(m):
+            if u[i, (j - 1) % m] > 0.3 and u[(i + 1) % n, (j + k) % m] < 0.7:
+                out[i, j] = u[i, (j - 1) % m]
+            else:
+                out[i, j] = -1.0
+    return out
+
+
+@pytest.mark.parametrize("program", [torus, chosen])
+@pytest.mark.parametrize("dynamic", [False, True])
+def test_loops_of_the_users(program: Any, dynamic: bool) -> None:
+    compiled = fxc.compile(program, fullgraph=True, dynamic=dynamic)
+    rng = np.random.default_rng(1)
+    for n, m in ((9, 40), (2, 2), (1, 1), (3, 2), (2, 5), (5, 3), (33, 17), (0, 3), (4, 0)):
+        for k in (2, 1):
+            assert same(program, compiled, (rng.random((n, m)), k))
+    loops = str(compiled.inspect(rng.random((9, 40)), 2).loops)
+    assert re.search(r"for i_1 in .* lanes", loops)
