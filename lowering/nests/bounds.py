@@ -162,12 +162,25 @@ def _times(left: Range, right: Range) -> Range:
 def is_within(index: Sequence[Dim], shape: Sequence[Dim], ranges: Mapping[str, Range]) -> bool:
     """Whether an index is in bounds for all values of counters, whatever else is known."""
     for dim, size in zip(index, shape, strict=True):
-        if computed_in(size) or not symbols_of(dim).keys() <= ranges.keys():
+        if computed_in(size) or computed_in(dim):
+            return False
+        if _is_remainder(dim, size) and decide(size, ">", 0):
+            continue
+        if not symbols_of(dim).keys() <= ranges.keys():
             return False
         low, high = bounds(dim, ranges)
         if not (decide(low, ">=", 0) and decide(high - size, "<", 0)):
             return False
     return True
+
+
+def _is_remainder(dim: Dim, size: Dim) -> bool:
+    """Whether a dim is a number modulo a size."""
+    match dim:
+        case SymExpr(terms=(((SymFunc("mod", _, right),), 1),)):
+            return right == size
+        case _:
+            return False
 
 
 def trips(between: Range, ranges: Mapping[str, Range]) -> Dim:

@@ -201,7 +201,7 @@ def torus(u: Any, k: Any) -> Any:
     out = np.zeros((n, m))
     for i in range(n):
         for j in range(m):
-            out[i, j] = u[(i - 1) % n, j] + u[i, (j + 1) % m] - u[i, (j - 2) % m]
+            out[i, j] = u[(i - 1) % n, j] + u[i, (j + 1) % m] - u[i, (j - 1) % m]
     return out
 
 
@@ -210,7 +210,7 @@ def chosen(u: Any, k: Any) -> Any:
     out = np.zeros((n, m))
     for i in range(n):
         for j in range(m):
-            if u[i, (j - 1) % m] > 0.3 and u[(i + 1) % n, (j + k) % m] < 0.7:
+            if u[i, (j - 1) % m] > 0.3 and u[(i + 1) % n, (j + 1) % m] < 0.7:
                 out[i, j] = u[i, (j - 1) % m]
             else:
                 out[i, j] = -1.0
