@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from fxc.compilations import trials
 from fxc.compilations.decisions import Captures
 from fxc.compilations.state import Options
-from fxc.compilations.trials import CLEARLY, LONG, UNUSUAL, Trial, clock, now, since
+from fxc.compilations.trials import CLEARLY, LONG, UNUSUAL, Trial, now, since
 from fxc.ir.errors import CaptureError, TooManyVariants
 from fxc.ir.location import Site
 from fxc.ir.logs import SPLITS
@@ -37,6 +37,7 @@ class Part(Serving[..., Any]):
     """
 
     __slots__ = (
+        "_is_awaited",
         "_left",
         "_noted",
         "_put_off",
@@ -59,7 +60,8 @@ class Part(Serving[..., Any]):
         self._started: tuple[float, float] | None = None
         self._noted, self._unusual = 0, UNUSUAL
         self._left: tuple[Site, BaseException | None] | None = None
-        self._put_off: tuple[Captures, float] | None = None
+        self._put_off: tuple[Captures, tuple[float | None, float]] | None = None
+        self._is_awaited = False  # a capture, when it was last called
         self.source = source
         self._spent = _spent_of(source.key)
         self.cell = types.CellType(self)
@@ -134,7 +136,8 @@ class Part(Serving[..., Any]):
     def _meanwhile(self, captures: Captures, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if self._runner() is not _replay:
             return super()._meanwhile(captures, args, kwargs)
-        self._put_off = captures, clock()
+        self._is_awaited = True
+        self._put_off = captures, captures.begun()
         return self._eager(args, kwargs)
 
     def _went_on(self, site: Site) -> None:
@@ -145,7 +148,7 @@ class Part(Serving[..., Any]):
         """Note that Python has run the statements."""
         if self._put_off is not None:
             (captures, started), self._put_off = self._put_off, None
-            captures.left -= clock() - started
+            captures.ended(started)
         if self._left is not None:
             (site, handled), self._left = self._left, None
             if sys.exc_info()[1] is handled:
@@ -204,6 +207,9 @@ class PartOnTrial(Part):
             self._started = now()
             self._noted = trials.noted()
             return REPLAY
+        if self._is_awaited:  # so it is now, most likely, and clocks may take longer than the call
+            self._is_awaited = False
+            return super().__call__(*args, **kwargs)
         state = self._state
         variants, start = len(state.variants), now()
         result = super().__call__(*args, **kwargs)

@@ -163,7 +163,7 @@ class TakingTurns(Resting[P, R]):
         is_known = self._is_part or key in state.paying or not trials.are_held()
         if split is None or run is self.__fxc_original__ or is_known or split.is_entered_again:
             return False
-        if not split.is_waiting or (are_over() and self._rests()):
+        if not split.is_waiting or (self._rests() and are_over()):
             self._try_driver(key, run, split, rests)
         return True
 
@@ -222,6 +222,17 @@ class TakingTurns(Resting[P, R]):
             if turn.is_over:
                 self._end_turn(turn)
 
+    def _wait(self, key: Key) -> int:
+        """Let Python take some calls while all that the driver calls waits to be compiled."""
+        state, split = self._state, self._state.split
+        if split is None or not split.is_waiting or split.compiled or split.calls:
+            return 0
+        wasted = state.wasted(key)
+        calls = state.waits.charge(split.captures, wasted.rest(state.served))
+        if calls:
+            self._give_turn(Handed(self.__fxc_original__, key, calls, wasted.seconds))
+        return calls
+
     def _end_turn(self, turn: Turn) -> None:
         self._state.end(turn)
         self._arrange()
@@ -249,7 +260,7 @@ class TakingTurns(Resting[P, R]):
         if is_beaten and self._rests():
             return self._give_rest(state.wasted(key).seconds)
         if self._is_driver_tried(key, run):
-            return 0
+            return self._wait(key)
         if is_final and key in state.paying:
             state.paying -= {key}  # the next trial
             calls = OFTEN

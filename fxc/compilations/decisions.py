@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import islice
 from types import FunctionType, ModuleType
@@ -44,6 +44,8 @@ _FIRST = 0.02  # a first one until Python has spent these on such calls;
 _LOST = 0.5  # or these, after one that took longer than Python;
 _ALL, _PART = 1.0, 0.1  # and none is begun where they took these, and a part of the process's time
 _OF_OBJECTS = 0.4  # seconds that the capture of such a call may take which is not put off
+_UNMEASURED, _MOST_UNMEASURED = 1e-2, 256  # seconds of Python's, or calls, between two looks at the
+_FAR_LONGER = 8  # clock of the thread, which may take dozens of microseconds; times as long ends it
 MOST_REFUSALS = 4  # of one combination of argument types, before all are taken to be refused
 
 # Note [Captures that pay]
@@ -80,6 +82,7 @@ MOST_REFUSALS = 4  # of one combination of argument types, before all are taken 
 
 class _Process:
     wasted = 0.0  # seconds of captures that were refused, or of what had been captured before
+    seconds = 0.0  # of the process, as last asked: that takes longer than many a function
 
 
 def _is_patient(of_objects: bool = False) -> bool:
@@ -97,11 +100,14 @@ def are_in_vain() -> bool:
 
 def _seconds_left() -> float:
     """How many seconds captures of objects may still take in vain."""
-    return _ALL + _PART * time.process_time() - _Process.wasted
+    _Process.seconds = time.process_time()
+    return _ALL + _PART * _Process.seconds - _Process.wasted
 
 
 def are_over() -> bool:
     """Whether no capture of objects is to begin now."""
+    if _Process.wasted < _ALL + _PART * _Process.seconds:
+        return False
     return _seconds_left() <= 0
 
 
@@ -190,9 +196,32 @@ class Captures:
     cost: float = 0.0  # seconds of which Python has to spend a share before each
     left: float = 0.0  # seconds that Python has to spend before the next one
     least: float = 0.0  # seconds that Python has to spend in any case, if others were in vain
+    usual: float = 0.0  # seconds of a call in Python, by the clock of the thread,
+    unmeasured: int = 0  # and how many more are not measured by it
     is_put_off: bool = False  # the next one, which is estimated to take long
     refused: Refused | None = None
     entries: Entries | None = None  # of the disk cache
+
+    def begun(self) -> tuple[float | None, float]:
+        """When a call in Python begins, by the clock of the thread, if it is to be asked, and by
+        the one on the wall.
+        """
+        self.unmeasured -= 1
+        return time.thread_time() if self.unmeasured < 0 else None, time.perf_counter()
+
+    def ended(self, start: tuple[float | None, float]) -> None:
+        """Take the time of a call in Python. If it was brief, the next ones are measured by the
+        clock on the wall, until one takes far longer.
+        """
+        by_thread, by_wall = start
+        took = time.perf_counter() - by_wall
+        if by_thread is not None:
+            took = min(took, time.thread_time() - by_thread)
+            self.usual = took
+            self.unmeasured = int(min(_UNMEASURED / max(took, 1e-7), _MOST_UNMEASURED))
+        elif took > _FAR_LONGER * self.usual:
+            took, self.unmeasured = self.usual, 0
+        self.left -= took
 
     def refusals(self) -> Refused:
         """Those of such calls, to which there may be one more."""
@@ -271,6 +300,27 @@ class Captures:
         """Whether one more may be worth its time, after those that the variants come from."""
         served = sum(variant.all_calls - 1 for variant in variants)
         return served >= self.count and served * _SAVED >= self.seconds
+
+
+@mutable
+class Waits:
+    """The seconds left before each capture that is put off, when a driver was last called."""
+
+    left: dict[int, float] = field(default_factory=dict)
+
+    def charge(self, captures: Iterable[Captures], calls: int) -> int:
+        """Charge for so many calls of the function, or fewer, what the last call has spent; how
+        many come before the next capture.
+        """
+        waiting = {id(x): x for x in captures if x.is_put_off and x.left > 0}
+        spent = {key: self.left.get(key, x.left) - x.left for key, x in waiting.items()}
+        for key, each in waiting.items():
+            if spent[key] > 0:
+                calls = min(calls, int(each.left / spent[key]))
+        for key, each in waiting.items():
+            each.left -= calls * spent[key]
+        self.left = {key: each.left for key, each in waiting.items()}
+        return calls
 
 
 def kinds_of(args: tuple[Any, ...], kwargs: dict[str, Any]) -> object:

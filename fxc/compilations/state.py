@@ -13,7 +13,7 @@ from fxc.ir.errors import OverlapError, UsageError
 from fxc.ir.records import field, frozen, mutable
 from fxc.ir.settings import OWN_BACKENDS, Math
 
-from .decisions import Captures, InVain
+from .decisions import Captures, InVain, Waits
 from .leaves import Leaves
 from .turns import Key, Pace, Rested, Turn
 from .variants import Variant
@@ -67,6 +67,7 @@ class State:
     rest: Rested | None = None  # see Note [Rests]
     paces: Mapping[Key, Pace] = _NOTHING  # of trials
     in_vain: Mapping[Key, InVain] = _NOTHING
+    waits: Waits = field(default_factory=Waits)
     lost: Mapping[Key, int] = _NOTHING  # trials
     paying: frozenset[Key] = _NO_KEYS  # calls for which the driver has won one,
     losing: frozenset[Key] = _NO_KEYS  # or lost one while a variant rested,
