@@ -58,3 +58,32 @@ def test_lists_with_a_dtype(as_users: None, fn: Callable[..., Any]) -> None:
         assert difference(run(fn, [x]), run(compiled, [x])) == ""
     left = compiled.cache_info().eager_calls
     assert left <= sum(most for _, most in GIVEN) + (fn in (as_many, some_ints))
+
+
+def ints_of_a_caller(numbers):
+    return np.array(numbers, dtype=np.float32) / 2
+
+
+def ints_of_a_loop(n):
+    out = np.zeros((n, 2), np.float32)
+    for i in range(n):
+        out[i] = np.array([i, 2 * i + n], np.float32)
+    return out
+
+
+@pytest.mark.parametrize(
+    ("fn", "given"),
+    [
+        (ints_of_a_caller, [[1, 2, 3], [-4, 0, 6], [7, 2**54 + 1, 3], [2**54 + 1, 1, 3]]),
+        (ints_of_a_loop, [9, 4, 30]),
+    ],
+)
+def test_native_code_makes_floats_of_ints(
+    as_users: None, fn: Callable[..., Any], given: list[Any]
+) -> None:
+    """NumPy compared each of them with the largest that a float64 holds exactly."""
+    compiled = fxc.compile(fn, fullgraph=True)
+    for each in given:
+        for _ in range(3):
+            assert difference(run(fn, [each]), run(compiled, [each])) == ""
+    assert not compiled.cache_info().fallbacks

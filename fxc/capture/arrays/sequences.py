@@ -7,6 +7,7 @@ wrap around, and an int beside a float would be rounded first.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from fxc.ir.error_kinds import OPERAND
 from fxc.ir.graph import Operand, Value
 from fxc.ir.types import ArrayType, ScalarType
 
-from ..numbers.python_numbers import to_int
+from ..numbers.python_numbers import arithmetic, to_int
 from ..numbers.traced_int import check_fits
 from ..session.refusing import refuse
 from ..session.session import current
@@ -33,6 +34,7 @@ from ..values.operands import (
 from .dtypes import check_real
 from .ufuncs import call_ufunc
 
+_OF_PYTHON = {"greater": "gt", "less": "lt"}
 _EXACT = 2**53  # up to which ints are float64s, too
 
 
@@ -154,9 +156,14 @@ def demand_cast(x: object, source: np.dtype, target: np.dtype) -> None:
     if is_a_cast(source, target):
         return
     low, high = _bounds(source, target)
+    kind = type_of(operand(x))
+    is_pythons = isinstance(kind, ScalarType) and kind.weak and source.kind == "i"
     for name, bound in (("greater", low), ("less", high)):
         if bound is not None:
-            fits = call_ufunc(name, x, bound)
+            compare = (
+                partial(arithmetic, _OF_PYTHON[name]) if is_pythons else partial(call_ufunc, name)
+            )
+            fits = compare(x, bound)
             fits = fits.all() if getattr(fits, "ndim", 0) else fits
             current().record("try_demand", operand(fits))
 
