@@ -69,3 +69,48 @@ def test_as_python(fn: Callable[..., Any]) -> None:
         assert not difference(run(fn, (x.copy(),)), run(compiled, (x.copy(),)))
     info = compiled.cache_info()
     assert (info.eager_calls, info.variants) == (0, 1)
+
+
+def stored_row(x):
+    out = np.full((len(x), 2), -1)
+    for i in range(len(x)):
+        best = None
+        for k in range(3):
+            if x[i] > k:
+                best = (k, i)
+        if best:
+            out[i] = best
+    return out
+
+
+def stored_row_of_floats(x):
+    out = np.zeros((len(x), 2))
+    for i in range(len(x)):
+        best = None
+        if x[i] > 1:
+            best = (x[i], i)
+        if best is not None:
+            out[i, :] = best
+    return out
+
+
+def stored_element(x):
+    out = np.zeros(len(x))
+    for i in range(len(x)):
+        best = None
+        if x[i] > 1:
+            best = (x[i], i)
+        if best is not None and x[i] > 100:
+            out[i] = best
+    return out
+
+
+@pytest.mark.parametrize("fn", [stored_row, stored_row_of_floats])
+def test_a_tuple_that_is_there_is_stored_as_a_row(fn: Callable[..., Any]) -> None:
+    test_as_python(fn)
+
+
+def test_an_element_takes_no_tuple() -> None:
+    compiled = fxc.compile(stored_element)
+    for x in (np.arange(5.0), np.arange(5.0) * 40):
+        assert not difference(run(stored_element, (x,)), run(compiled, (x,)))

@@ -47,6 +47,11 @@ def is_of_one_type(x: object) -> bool:
     return is_numpys or type(x) in _NUMBERS
 
 
+def is_row(x: object) -> bool:
+    """Whether this is a tuple of numbers, which an assignment to an array takes for one."""
+    return type(x) is tuple and all(map(is_of_one_type, x))
+
+
 def has_truth(x: object) -> bool:
     """Whether ``bool(x)`` does not raise, as it does of arrays but those of one element."""
     kind = None if (found := array_of(x)) is None else found.type

@@ -18,6 +18,7 @@ from fxc.ir.graph import Operand
 
 from ..arrays.deferring import computes, left_to
 from ..arrays.elements import check_distinct
+from ..arrays.sequences import array_of as items_as_array
 from ..arrays.ufuncs import call_ufunc
 from ..numbers.python_numbers import as_scalar, to_python
 from ..session.refusing import refusal, refuse
@@ -43,6 +44,7 @@ from .options import (
     is_named,
     is_of_one_type,
     is_record,
+    is_row,
     may_be_numpys,
     one_holds,
     one_is,
@@ -102,6 +104,11 @@ class Several(TakesUfuncs, Traced):
     def _record(self) -> Any:
         """The record that it is, see Note [Records]; itself, if it is none in any case."""
         return self.only(is_record) if self.may_be_record else self
+
+    def _tuple(self, what: Callable[[Any], bool]) -> Any:
+        if type(found := self.only(what)) is Several:
+            raise self.refused("the items, of tuples of several lengths,")
+        return found
 
     @property
     def may_be_record(self) -> bool:
@@ -178,13 +185,13 @@ class Several(TakesUfuncs, Traced):
         return found._plain() if isinstance(found, Traced) else found
 
     def _stored_as(self, dtype: np.dtype) -> Any:
-        found = self._number()
-        if type(found) is not Several:
+        if not any(is_of_one_type(x) for _, x in self.options):
+            return items_as_array(self._tuple(is_row), dtype)
+        if type(found := self._number()) is not Several:
             return found._stored_as(dtype) if isinstance(found, Traced) else found
         is_int = dtype == np.int64 and not any(is_weak_float(x) for _, x in found.options)
         if dtype not in (np.float32, np.float64, np.complex128) and not is_int:
-            text = f"an assignment of a number of several types to {dtype} is not captured"
-            raise refusal(SEVERAL_KINDS, text)
+            raise self.refused(f"an assignment to {dtype}")
         return united([(flag, stored(flag, x, dtype)) for flag, x in found.options])
 
     def _beside(self, *others: object) -> Any:
@@ -209,10 +216,7 @@ class Several(TakesUfuncs, Traced):
         return self._plain().__index__()  # type: ignore[no-any-return]
 
     def __iter__(self) -> Iterator[Any]:
-        found = self.only(lambda x: type(x) is tuple)
-        if type(found) is Several:
-            raise self.refused("the items, of tuples of several lengths,")
-        return iter(found)
+        return iter(self._tuple(lambda x: type(x) is tuple))
 
     def _counted(self) -> Any:
         found = self._record()
@@ -340,9 +344,8 @@ def for_each(function: Callable[..., object], inputs: Sequence[object]) -> Any:
         except (ArithmeticError, TypeError, ValueError):
             current().record("try_demand", flag_operand(holds_not(flag)))
     if not results:
-        raise refusal(
-            EXCEPTION, "an operation that raises for each thing a variable may be is not captured"
-        )
+        text = "an operation that raises for each thing a variable may be is not captured"
+        raise refusal(EXCEPTION, text)
     return _flattened(results)
 
 
