@@ -825,6 +825,7 @@ def key_of_objects(table, x):
         (lambda d, x: d.insert(0, x), (collections.deque(),), "insert of a deque from outside"),
         (lambda b, x: b.append(1), (bytearray(2),), "a bytearray from outside cannot be captured"),
         (lambda d, x: d.popitem(), (collections.OrderedDict(a=1),), "popitem of an OrderedDict"),
+        (lambda f, x: f("a"), (collections.OrderedDict(a=1).move_to_end,), "move_to_end of a"),
         (lambda s, x: s.pop(), ({1},), "pop of a set from outside cannot be captured"),
     ],
 )

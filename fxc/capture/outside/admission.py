@@ -259,7 +259,7 @@ class Admission(Outside):
             )
             if isinstance(owner, kind) and not isinstance(owner, External):
                 return vars(kind)[name].__get__(owner)
-        return getattr(owner, name)
+        return owner.attribute(name) if isinstance(owner, External) else getattr(owner, name)
 
     def _partial(self, value: object, route: Route) -> Any:
         self._check_type(route.source, functools.partial)
