@@ -105,12 +105,12 @@ class Remembering(Splitting[P, R]):
             captures.entries = Entries(key_of_calls(own, key), key)
         return captures.entries
 
-    def _captures(self, key: object) -> Captures:
-        """What is known of captures of calls of one kind."""
+    def _captures(self, key: object, given: object = ()) -> Captures:
+        """What is known of captures of calls of one kind; these arguments may be the first."""
         found = self._state.captures.get(key)
         if found is None:
             may_wait = trials.are_held() and not self._options.fullgraph
-            of_objects = may_wait and are_of_objects(key, self.__fxc_original__)
+            of_objects = may_wait and are_of_objects(key, self.__fxc_original__, given)
             found = self._state.captures.setdefault(key, Captures(may_wait, of_objects))
         return found
 

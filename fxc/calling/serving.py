@@ -140,10 +140,10 @@ class Serving(Remembering[P, R]):
         if any(each.check(args, kwargs) is not None for each in state.raised):
             self._leave(args, kwargs, False)
             return self._eager(args, kwargs)
+        captures = self._captures(key, (args, kwargs))
         remembered = self._remembered(key, args, kwargs)
         if remembered is not None:
             return self._first_run(remembered, args, kwargs, is_new=False)
-        captures = self._captures(key)
         pays = self._pays(captures, key)
         if self._whole_split is not None:
             captures.wait_for(sum(each.seconds for each in self._whole_split.captures))

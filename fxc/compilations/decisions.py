@@ -5,13 +5,14 @@ See Note [Captures that pay].
 
 from __future__ import annotations
 
+import gc
 import math
 import sys
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import islice
-from types import FunctionType, ModuleType
+from types import CodeType, FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -74,8 +75,8 @@ MOST_REFUSALS = 4  # of one combination of argument types, before all are taken 
 # been captured before, have taken most of a process so far, what was captured before waits until
 # Python has spent half of the time of its last capture, and what takes long to capture is put off
 # like what takes long to compile.
-# So it is sooner for calls of objects, where neither the arguments nor the module of the function
-# hold anything of NumPy's: most of what such programs do is not compiled, or no faster then. Once
+# So it is sooner for calls of objects, where neither the arguments nor what the function names hold
+# anything of NumPy's: most of what such programs do is not compiled, or no faster then. Once
 # captures in vain have taken a quarter of a second, first captures wait, too. They never take more
 # than a second and a tenth of the time of the process.
 
@@ -349,20 +350,68 @@ def _kind_of(value: Any, depth: int = 0) -> object:
     return (kind, tuple(items) if kind is tuple else frozenset(items))
 
 
-def are_of_objects(kinds: object, function: object) -> bool:
-    """Whether calls of these kinds have nothing of NumPy's, as far as their arguments and the
-    modules of their classes and of the function say.
+def are_of_objects(kinds: object, function: object, given: object = ()) -> bool:
+    """Whether calls of these kinds have nothing of NumPy's, as far as the modules of their classes
+    and of the function say; or else whether what is ``given`` and what the function names, and all
+    that they hold, are objects of Python's.
     """
-    module = getattr(function, "__module__", None)
-    return not _is_of_numpy(kinds) and not _knows_numpy(module)
+    if _is_of_numpy(kinds):
+        return False
+    modules = {getattr(function, "__module__", None), *_modules_of(kinds)}
+    return not any(map(_knows_numpy, modules)) or _are_objects([function, given])
 
 
 def _is_of_numpy(kinds: object) -> bool:
     if isinstance(kinds, tuple | frozenset):
         return any(map(_is_of_numpy, kinds))
-    if not isinstance(kinds, type):
-        return isinstance(kinds, np.dtype)
-    return _is_numpys(kinds) or _knows_numpy(vars(kinds).get("__module__"))
+    return _is_numpys(kinds) if isinstance(kinds, type) else isinstance(kinds, np.dtype)
+
+
+def _modules_of(kinds: object) -> Iterator[object]:
+    if isinstance(kinds, tuple | frozenset):
+        for each in kinds:
+            yield from _modules_of(each)
+    elif isinstance(kinds, type):
+        yield vars(kinds).get("__module__")
+
+
+def _are_objects(todo: list[object]) -> bool:
+    """Whether a class of Python's is among these things, or in what they hold or name, and nothing
+    of NumPy's, as far as a look at some of it says.
+    """
+    seen, found = set[int](), False
+    while todo:
+        value = todo.pop()
+        if type(value) in _PLAIN or id(value) in seen:
+            continue
+        seen.add(id(value))
+        of_numpy = type(value) is ModuleType and _knows_numpy(value.__name__)
+        if of_numpy or _is_numpys(value) or len(seen) == _MOST_SEEN:
+            return False
+        is_class = issubclass(type(value), type)
+        found |= is_class and bool(_flags_of_class(value) & _MADE_AT_RUN_TIME)
+        todo += _held_by(value)
+    return found
+
+
+def _held_by(value: object) -> Sequence[object]:
+    """What a thing holds; of functions, what their code names. No code of the program's runs."""
+    if hasattr(type(value), "__fxc_original__"):
+        return [value.__fxc_original__]  # type: ignore[attr-defined]
+    if type(value) is FunctionType:
+        names = {name for code in _codes_in(value.__code__) for name in code.co_names}
+        named = [value.__globals__[name] for name in names & value.__globals__.keys()]
+        return [*named, *(value.__closure__ or ()), *(value.__defaults__ or ())]
+    if issubclass(type(value), type) and isinstance(value, type):
+        return [held for each in value.__mro__[:-1] for held in list(vars(each).values())]
+    return [] if type(value) is ModuleType else gc.get_referents(value)[:_MOST_HELD]
+
+
+def _codes_in(code: CodeType) -> Iterator[CodeType]:
+    yield code
+    for each in code.co_consts:
+        if type(each) is CodeType:
+            yield from _codes_in(each)
 
 
 def _knows_numpy(name: object) -> bool:
@@ -388,11 +437,14 @@ def _is_numpys(value: Any) -> bool:
     if kind is ModuleType or kind is FunctionType:
         module = value.__name__ if kind is ModuleType else value.__module__
     else:
-        module = vars(value if issubclass(kind, type) else kind).get("__module__")
+        module = _module_of_class(value if issubclass(kind, type) else kind)
     return isinstance(module, str) and module.partition(".")[0] == "numpy"
 
 
+_flags_of_class = vars(type)["__flags__"].__get__
+_module_of_class = vars(type)["__module__"].__get__  # those of C have none in their namespace
 _known: dict[tuple[str, int], bool] = {}  # by a module's name and how many names it has
-
-
 _FEW_ITEMS, _DEPTH = 16, 2  # of containers of which each item counts
+_MOST_SEEN, _MOST_HELD = 1000, 50  # things that are looked at, and of what one holds
+_MADE_AT_RUN_TIME = 1 << 9  # Py_TPFLAGS_HEAPTYPE
+_PLAIN = {int, float, complex, bool, str, bytes, type(None), CodeType}

@@ -470,6 +470,42 @@ def test_what_may_handle_arrays_is_compiled_as_ever(
     assert compiled.cache_info().native_calls == 1
 
 
+class Shelf:
+    def __init__(self, held: Any) -> None:
+        self.held = held
+
+    def count(self, steps: int) -> Any:
+        return self.held + steps
+
+    def norms(self, steps: int) -> Any:
+        return np.sqrt(steps), self.held
+
+
+def shelves(held: int) -> Any:
+    return [Shelf(held).count(k) for k in range(held)]
+
+
+@pytest.mark.parametrize(
+    ("function", "given", "is_of_objects"),
+    [
+        (Shelf.count, (Shelf(2), 1), False),  # another method of it names NumPy
+        (counted, (Counting(), 1), True),
+        (counted, (Counting(), np.float64(1.0)), False),
+        (fxc.compile(counted), (Counting(), 1), True),
+        (lambda held, by: counted(Counting(), by), (1, 2), True),
+        (lambda held: shelves(held), (1,), False),
+        (counted, ([[Counting(), {"held": np.ones(2)}]], 1), False),
+        (lambda x: x * 2.0, (1.5,), False),  # of numbers alone
+    ],
+)
+def test_what_functions_hold_and_name_says_whether_they_are_of_objects(
+    function: Any, given: Any, is_of_objects: bool
+) -> None:
+    function = getattr(function, "__fxc_original__", function)
+    kinds = decisions.kinds_of(given, {})
+    assert decisions.are_of_objects(kinds, function, (given, {})) == is_of_objects
+
+
 def test_a_first_capture_of_objects_waits_for_python(
     without_numpy: Callable[[Any], Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
