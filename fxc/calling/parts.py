@@ -85,11 +85,6 @@ class Part(Serving[..., Any]):
         return self.is_compiled and not is_known
 
     @property
-    def is_waiting(self) -> bool:
-        """Whether its compilation is put off."""
-        return any(x.is_put_off and x.left > 0 for x in self._state.captures.values())
-
-    @property
     def _whole_split(self) -> Split:
         return self._whole
 

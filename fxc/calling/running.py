@@ -168,7 +168,7 @@ class Resting(Running[P, R]):
     def _give_rest(self, seconds: float) -> int:
         """Let Python take all calls, so many as these seconds of one say; how many."""
         state = self._state
-        rest = state.rest or Rested(self.__fxc_original__)
+        rest = state.rest or Rested(self.__fxc_original__, state.next_rest)
         calls = rest.renew(seconds)
         if state.rest is None:
             state.rest = rest

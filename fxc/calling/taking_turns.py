@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from fxc.compilations import trials
-from fxc.compilations.decisions import SHARE, are_over, note_waste
+from fxc.compilations.decisions import SHARE, note_waste
 from fxc.compilations.trials import (
     BY_LITTLE,
     HANDING_ON,
@@ -100,7 +100,9 @@ class TakingTurns(Resting[P, R]):
                 variant.settle(trial)
                 self._end_turn(turn)
             else:
-                variant.try_later(0)
+                for each in self._state.variants:
+                    if not each.is_tried:  # native code of any would take the calls after those
+                        each.try_later(0)
                 if key not in self._state.lost:
                     note_waste(sum(variant.seconds))
                 self._lost(turn, trial, self._until_native(variant))
@@ -163,8 +165,7 @@ class TakingTurns(Resting[P, R]):
         is_known = self._is_part or key in state.paying or not trials.are_held()
         if split is None or run is self.__fxc_original__ or is_known or split.is_entered_again:
             return False
-        if not split.is_waiting or (self._rests() and are_over()):
-            self._try_driver(key, run, split, rests)
+        self._try_driver(key, run, split, rests)
         return True
 
     def _try_driver(self, key: Key, run: Callable[..., Any], split: Split, rests: bool) -> None:
@@ -190,7 +191,7 @@ class TakingTurns(Resting[P, R]):
                 state.paying |= {key}
             elif rests:
                 state.losing |= {key}
-            if trial.pays or rests or split.is_waiting:
+            if trial.pays or rests:
                 self._end_turn(turn)
             else:
                 self._lost(turn, trial)
@@ -222,17 +223,6 @@ class TakingTurns(Resting[P, R]):
             if turn.is_over:
                 self._end_turn(turn)
 
-    def _wait(self, key: Key) -> int:
-        """Let Python take some calls while all that the driver calls waits to be compiled."""
-        state, split = self._state, self._state.split
-        if split is None or not split.is_waiting or split.compiled or split.calls:
-            return 0
-        wasted = state.wasted(key)
-        calls = state.waits.charge(split.captures, wasted.rest(state.served))
-        if calls:
-            self._give_turn(Handed(self.__fxc_original__, key, calls, wasted.seconds))
-        return calls
-
     def _end_turn(self, turn: Turn) -> None:
         self._state.end(turn)
         self._arrange()
@@ -260,7 +250,7 @@ class TakingTurns(Resting[P, R]):
         if is_beaten and self._rests():
             return self._give_rest(state.wasted(key).seconds)
         if self._is_driver_tried(key, run):
-            return self._wait(key)
+            return 0
         if is_final and key in state.paying:
             state.paying -= {key}  # the next trial
             calls = OFTEN

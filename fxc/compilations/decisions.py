@@ -9,7 +9,7 @@ import gc
 import math
 import sys
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import islice
 from types import CodeType, FunctionType, ModuleType
@@ -301,27 +301,6 @@ class Captures:
         """Whether one more may be worth its time, after those that the variants come from."""
         served = sum(variant.all_calls - 1 for variant in variants)
         return served >= self.count and served * _SAVED >= self.seconds
-
-
-@mutable
-class Waits:
-    """The seconds left before each capture that is put off, when a driver was last called."""
-
-    left: dict[int, float] = field(default_factory=dict)
-
-    def charge(self, captures: Iterable[Captures], calls: int) -> int:
-        """Charge for so many calls of the function, or fewer, what the last call has spent; how
-        many come before the next capture.
-        """
-        waiting = {id(x): x for x in captures if x.is_put_off and x.left > 0}
-        spent = {key: self.left.get(key, x.left) - x.left for key, x in waiting.items()}
-        for key, each in waiting.items():
-            if spent[key] > 0:
-                calls = min(calls, int(each.left / spent[key]))
-        for key, each in waiting.items():
-            each.left -= calls * spent[key]
-        self.left = {key: each.left for key, each in waiting.items()}
-        return calls
 
 
 def kinds_of(args: tuple[Any, ...], kwargs: dict[str, Any]) -> object:

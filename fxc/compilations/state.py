@@ -13,7 +13,7 @@ from fxc.ir.errors import OverlapError, UsageError
 from fxc.ir.records import field, frozen, mutable
 from fxc.ir.settings import OWN_BACKENDS, Math
 
-from .decisions import Captures, InVain, Waits
+from .decisions import Captures, InVain
 from .leaves import Leaves
 from .turns import Key, Pace, Rested, Turn
 from .variants import Variant
@@ -65,9 +65,9 @@ class State:
     variants: list[Variant] = field(default_factory=list)
     turns: dict[Key, Turn] = field(default_factory=dict)  # see Note [Turns]
     rest: Rested | None = None  # see Note [Rests]
+    next_rest: int = 0  # how many calls it is to take at first
     paces: Mapping[Key, Pace] = _NOTHING  # of trials
     in_vain: Mapping[Key, InVain] = _NOTHING
-    waits: Waits = field(default_factory=Waits)
     lost: Mapping[Key, int] = _NOTHING  # trials
     paying: frozenset[Key] = _NO_KEYS  # calls for which the driver has won one,
     losing: frozenset[Key] = _NO_KEYS  # or lost one while a variant rested,
@@ -146,6 +146,7 @@ class State:
         rest, self.rest = self.rest, None
         if rest is not None:
             self.eager_calls += rest.taken
+            self.next_rest = rest.next
         return rest is not None
 
     def end(self, turn: Turn) -> None:

@@ -27,6 +27,7 @@ from fxc.ir.settings import config
 # be: then it is left to Python for that time, and tried again.
 # - Calls in which other functions, or parts, are on trial are not timed, or few would know how long
 #   Python takes: what is called is decided on before what calls it.
+# - A trial that one variant loses counts for the native code of all: each may begin the next one.
 # - What wins by little is tried once more, too, after some calls.
 # - Calls of compiled code that end in Python, as no variant fits, are not timed.
 # - A call that takes microseconds takes less than a look at the clock of the thread. It is timed by

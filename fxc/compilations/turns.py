@@ -46,7 +46,7 @@ _FREE = 10  # calls at first, when those of a trial follow each other whatever t
 _LOST = 0.04  # of Python's time, that trials may take more
 _TIMING = 4e-6  # seconds that it takes to time a call
 _ROW, _MOST_BETWEEN = 6, 2048  # calls of a trial in a row, as those alone find empty caches
-_FIRST_REST, _LONGEST_REST = 32, 2048  # calls, but so many only as take these seconds
+_FIRST_REST, _LONGEST_REST = 32, 8192  # calls, but so many only as take these seconds
 _REST, _FEWEST = 0.02, 4  # or a few
 _KNOWN = 3  # brief calls after which it is known how long Python takes
 
@@ -61,15 +61,15 @@ def key_of(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Key:
 class Rested:
     """Calls of all kinds that Python takes: so many ``more``. See Note [Rests]."""
 
-    def __init__(self, run: Callable[..., Any]) -> None:
+    def __init__(self, run: Callable[..., Any], first: int) -> None:
         self.run = run
         self.more = ctypes.c_int64(0)  # which native code reads and writes
-        self._given, self._next = 0, _FIRST_REST
+        self._given, self.next = 0, max(first, _FIRST_REST)
 
     def renew(self, seconds: float) -> int:
         """Take some calls from now on, as one has taken so many seconds; how many."""
-        calls = max(_FEWEST, min(self._next, int(_REST / max(seconds, 1e-7))))
-        self._next = min(2 * self._next, _LONGEST_REST)
+        calls = max(_FEWEST, min(self.next, int(_REST / max(seconds, 1e-7))))
+        self.next = min(2 * self.next, _LONGEST_REST)
         self._given += calls - self.more.value
         self.more.value = calls
         return calls

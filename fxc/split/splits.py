@@ -42,8 +42,6 @@ class CompiledPart(Protocol):
     @property
     def is_compiled(self) -> bool: ...
     @property
-    def is_waiting(self) -> bool: ...
-    @property
     def may_save_much(self) -> bool: ...
     def replayed(self) -> None: ...
 
@@ -158,11 +156,6 @@ class Split:
     def is_driven(self) -> bool:
         """Whether the driver does anything that the function does not."""
         return self.has_parts or bool(self.cuts.calling)
-
-    @property
-    def is_waiting(self) -> bool:
-        """Whether Python runs parts that may be compiled yet, so that nobody can say what pays."""
-        return any(part.is_waiting for part in list(self.parts.values()))
 
     @property
     def is_measured(self) -> bool:

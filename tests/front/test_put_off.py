@@ -11,8 +11,7 @@ import pytest
 import fxc
 import fxc.compilations.decisions
 from fxc.calling.compiling import captures_begun
-from fxc.compilations.decisions import Captures, Waits
-from fxc.compilations.turns import Handed
+from fxc.compilations.decisions import Captures
 from tests.outcomes import difference, run
 
 
@@ -139,40 +138,6 @@ def test_dicts_by_words_are_of_one_kind(as_users: None) -> None:
         places = {word: rng.permutation(20)[: rng.integers(4, 9)].tolist() for word in words}
         assert compiled(places) == found(places)
     assert compiled.cache_info().variants < 10
-
-
-@pytest.mark.usefixtures("expensive")
-@pytest.mark.filterwarnings("ignore::fxc.CaptureWarning")
-def test_python_takes_calls_by_itself_while_all_parts_wait() -> None:
-    """A call of a driver that does nothing yet took longer than the function."""
-    compiled, x = fxc.compile(settle_and_count), np.linspace(0.5, 3.0, 7)
-    while compiled._state.split is None or not compiled._state.split.is_waiting:
-        compiled(x)
-    state = compiled._state
-    for captures in state.split.captures:
-        captures.left = 100.0
-    compiled._end_turns()  # a trial that began before
-    for _ in range(50):
-        assert difference(run(compiled, (x,)), run(settle_and_count, (x,))) == ""
-        if any(isinstance(turn, Handed) for turn in state.turns.values()):
-            break
-    (turn,) = state.turns.values()
-    assert turn.run is settle_and_count
-    for captures in state.split.captures:
-        captures.left = 1e-4
-    assert compiled_calls(compiled, (x,)) > 1
-
-
-def test_calls_in_place_of_a_driver_are_charged() -> None:
-    captures, other = Captures(left=1.0, is_put_off=True), Captures(left=1.0)
-    waits = Waits()
-    assert waits.charge([captures, other], 0) == 0
-    captures.left -= 0.125
-    assert waits.charge([captures, other], 3) == 3
-    assert (captures.left, other.left) == (0.5, 1.0)
-    captures.left -= 0.125
-    assert waits.charge([captures, other], 100) == 3
-    assert captures.left == 0.0
 
 
 def test_brief_calls_that_wait_are_seldom_measured_by_the_slow_clock(

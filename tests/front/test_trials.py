@@ -603,6 +603,45 @@ def test_a_refusal_puts_captures_of_other_calls_off() -> None:
 
 
 @pytest.mark.filterwarnings("ignore::fxc.CaptureWarning")
+def test_a_driver_whose_part_waits_is_tried(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Or its calls would take longer than Python's for as long as that waits."""
+    monkeypatch.setattr(decisions, "_LONGEST", 0.0)
+    monkeypatch.setattr(Trial, "pays", property(lambda x: False if x.python_calls else None))
+    compiled, x, seen = fxc.compile(_in_parts), np.ones(3), list[int]()
+    while compiled._state.split is None or not compiled._state.split.parts:
+        compiled(x, seen)
+        for each in compiled._state.captures.values():
+            each.left = 0.0
+    waiting = compiled._state.split.captures
+    for _ in range(2 * trials.UNUSUAL):
+        for each in waiting:
+            each.is_put_off, each.left = True, max(each.left, 10.0)
+        compiled(x, seen)
+        if any(isinstance(turn, Handed) for turn in compiled._state.turns.values()):
+            break
+    (left,) = compiled._state.turns.values()
+    assert left.run is _in_parts
+    assert all(each.left == 0.0 for each in compiled._state.split.captures)
+
+
+def test_native_code_of_each_variant_waits_after_a_trial_that_is_lost(far_apart: None) -> None:
+    compiled = fxc.compile(lambda x, flag: x + 1 if flag else x - 1)
+    x = np.ones(3)
+    for flag in [True, False] * 3:
+        compiled(x, flag)
+    first, second = compiled._state.variants
+    second.try_later(fxc.compilations.variants.OFTEN)
+    compiled._end_turns()
+    key = key_of((x, True), {})
+    compiled._try(first, key)
+    turn = compiled._state.turns[key]
+    turn._end(Trial(1.0, 0.1, CLOSE_CALLS, CLOSE_CALLS, 1.0))
+    assert isinstance(compiled._state.turns[key], Handed)
+    assert first.calls >= first.often
+    assert second.calls >= second.often
+
+
+@pytest.mark.filterwarnings("ignore::fxc.CaptureWarning")
 @pytest.mark.parametrize("pays", [True, False])
 def test_a_driver_is_tried_where_a_variant_leaves_calls(
     pays: bool, monkeypatch: pytest.MonkeyPatch
