@@ -108,7 +108,10 @@ def rename(stmt: Stmt, dims: dict[str, Dim], known: dict[Idx, Idx] | None = None
         case Loop(var=var, body=body) | For(var=var, body=body):
             new = dims.get(var)
             kept = str(new) if new is not None else var
-            return replace(stmt, var=kept, body=tuple(rename(s, dims, known) for s in body))
+            stmt = replace(stmt, var=kept, body=tuple(rename(s, dims, known) for s in body))
+            if isinstance(stmt, For):
+                return stmt
+            return replace(stmt, size=substitute(stmt.size, dims))
         case _:
             blocks = tuple(tuple(rename(s, dims, known) for s in b) for b in blocks_of(stmt))
             return with_blocks(stmt, blocks)

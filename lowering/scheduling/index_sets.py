@@ -23,9 +23,10 @@ from fxc.ir.records import frozen, replace
 from fxc.ir.size_functions import hint, maximum, minimum, substitute
 from fxc.ir.symbols import Dim, computed_in, symbol, symbols_of
 
-from ..nests.accesses import Block, rename, renamed
+from ..nests.accesses import Block, renamed
 from ..nests.bounds import bounds, counter_bounds, ranges_within
 from ..nests.buffers import BOOL, I64, Atom, Const
+from ..nests.elsewhere import elsewhere
 from ..nests.program import Program
 from ..nests.rewriting import outermost_first
 from ..nests.statements import (
@@ -76,7 +77,7 @@ def index_sets(program: Program) -> Program:
     forwarded = replace(program, body=forward(program, program.body))
     splitting = _Splitting(forwarded)
     body = outermost_first(forwarded.body, splitting.loop)
-    return replace(program, body=body) if splitting.made else program
+    return replace(program, body=body, buffers=splitting.buffers) if splitting.made else program
 
 
 @frozen
@@ -89,7 +90,7 @@ class _Piece:
 
 class _Splitting:
     def __init__(self, program: Program) -> None:
-        self.program = program
+        self.buffers = dict(program.buffers)
         self.costs = program.target.costs
         self.counters = counter_bounds(program)
         self.ranges = ranges_within(self.counters)
@@ -151,7 +152,8 @@ class _Splitting:
         if hint(stop - start) >= self.costs.index_sets_many:
             body = outermost_first(body, self.loop)
         if stop - start == 1:
-            return [rename(stmt, {loop.var: start}) for stmt in body]
+            self.made += 1
+            return [*elsewhere(self.buffers, body, {loop.var: start}, f".{self.made}")]
         made: list[Stmt] = []
         ends: list[Atom] = []
         for name, dim in (("start", start), ("stop", stop)):
@@ -178,7 +180,7 @@ class _Splitting:
                 low, high = (substitute(dim, shift) for dim in self.counters[var])
                 self.counters[var + suffix] = low, high
                 self.ranges[var + suffix] = self.ranges[var]
-        loop_of = rename(renamed(loop, names), shift)
+        (loop_of,) = elsewhere(self.buffers, (renamed(loop, names),), shift, suffix)
         assert isinstance(loop_of, For)
         self.learn(loop_of.body)
         return loop_of
@@ -265,7 +267,7 @@ class _Arms:
 
     def is_alone(self, buffer: str) -> bool:
         """Whether a buffer is one number of the program's own."""
-        found = self.splitting.program.buffers[buffer]
+        found = self.splitting.buffers[buffer]
         return found.role == "temp" and not found.shape and found.storage == buffer
 
     def forget(self, held: dict[str, Atom], written: frozenset[str] | set[str]) -> None:

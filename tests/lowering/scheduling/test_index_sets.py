@@ -215,3 +215,39 @@ def test_they_have_numpys_bits(program: Any, dynamic: bool) -> None:
         assert same(program, compiled, (rng.uniform(-1, 1, (n, m)), rng.uniform(-1, 1, n)))
     loops = str(compiled.inspect(np.ones((30, 40)), np.ones(30)).loops)
     assert re.search(r"loop i\w*\.\d in", loops)
+
+
+def factor(x: Any) -> Any:
+    """Products of rows that grow with the counter, on the diagonal others than beside it."""
+    out = np.zeros(x.shape)
+    for i in range(len(x)):
+        for j in range(i + 1):
+            s = x[i, j] - out[i, :j] @ out[j, :j]
+            if i == j:
+                out[i, i] = np.sqrt(abs(s)) + 1.0
+            else:
+                out[i, j] = s / out[j, j]
+    return out
+
+
+def heads(x: Any) -> Any:
+    """Rows up to the counter: sums, updates, sorted copies."""
+    out = np.zeros(x.shape)
+    for i in range(len(x)):
+        for j in range(len(x)):
+            if j < i:
+                out[i, :j] += x[j, :j] * x[i, :j].sum()
+            elif j == i:
+                out[i, :j] -= np.sort(x[:j, j])
+            else:
+                out[i, j] = x[i, :j] @ x[j, :j]
+    return out
+
+
+@pytest.mark.parametrize("program", [factor, heads])
+@pytest.mark.parametrize("dynamic", [False, True])
+def test_operands_that_the_counter_sizes(program: Any, dynamic: bool) -> None:
+    compiled = fxc.compile(program, fullgraph=True, dynamic=dynamic)
+    for n in (9, 40, 1, 2):
+        assert same(program, compiled, (np.random.default_rng(n).uniform(-1, 1, (n, n)),))
+    assert "if " not in str(compiled.inspect(np.ones((30, 30))).loops)
