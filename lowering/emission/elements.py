@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence, Set
 
 import numpy as np
@@ -43,6 +44,7 @@ class Elements:
         self.prefix = prefix
         self.regs = Registers()
         self.of_constants: set[str] = set()  # what is made of constants alone
+        self.stores = Counter[str]()  # of single elements, by block
         self.is_ignored = False  # what flags are set is not kept, see ``sticky.ignoring``
 
     # -- dims and addresses
@@ -340,6 +342,9 @@ class Elements:
             if has_gaps(dtype):
                 value = self._beside_gaps(value, dtype, f"ptr {pointer}, align {alignment}{mark}")
             self.function.do(f"store {memory} {value}, ptr {pointer}, align {alignment}{mark}")
+            self.stores[self.function.block] += 1
+            if self.stores[self.function.block] % self.costs.stores_together == 0:
+                self.function.do('call void asm sideeffect "", "~{memory}"()')
             return
         if place.step in (itemsize, -itemsize):
             if place.step == -itemsize:

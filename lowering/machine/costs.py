@@ -34,6 +34,10 @@ class Costs:
     # Constants: bytes of one that does not stand in the LLVM text, which takes 50 ns for each.
     constant_bytes: int = 1 << 13
 
+    # Stores of single elements in a block: LLVM looks, for each, at all that may be before it.
+    # Behind so many begins code that they are not moved into.
+    stores_together: int = 128
+
     # Fusion: how many nests one may be moved over to be fused with an earlier one, iterations of an
     # inner loop that pay for running it apart from its neighbours, and statements in one nest.
     fused_over: int = 12

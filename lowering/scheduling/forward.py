@@ -27,11 +27,33 @@ from ..nests.statements import (
 )
 
 
+class _Elements:
+    """What registers hold of a buffer, by index: at numbers, which are apart from each other, and
+    at what loops and sizes say.
+    """
+
+    def __init__(self, copied: _Elements | None = None) -> None:
+        self.at_numbers: dict[Idx, Atom] = {} if copied is None else dict(copied.at_numbers)
+        self.others: dict[Idx, Atom] = {} if copied is None else dict(copied.others)
+
+    def of(self, index: Idx) -> dict[Idx, Atom]:
+        """Where an element with such an index is."""
+        return self.at_numbers if all(type(dim) is int for dim in index) else self.others
+
+    def overwritten(self, index: Idx) -> None:
+        """Forget what may stand there."""
+        at = self.of(index)
+        at.pop(index, None)
+        for there in (self.others,) if at is self.at_numbers else (self.at_numbers, self.others):
+            for known in [known for known in there if not are_apart(known, index)]:
+                del there[known]
+
+
 @mutable
 class _Known:
-    """What is in registers: elements by place, results by operation."""
+    """What is in registers: elements by buffer, results by operation."""
 
-    elements: dict[tuple[str, Idx], Atom]
+    elements: dict[str, _Elements]
     results: dict[object, str]
     names: dict[str, Atom]
 
@@ -39,25 +61,27 @@ class _Known:
         """What a block that runs repeatedly may use of it."""
         written = stored(program, block)
         elements = {
-            place: atom
-            for place, atom in self.elements.items()
-            if program.buffers[place[0]].storage not in written
+            buffer: _Elements(found)
+            for buffer, found in self.elements.items()
+            if program.buffers[buffer].storage not in written
         }
         return _Known(elements, dict(self.results), self.names)
+
+    def at(self, buffer: str, index: Idx) -> dict[Idx, Atom]:
+        return self.elements.setdefault(buffer, _Elements()).of(index)
 
     def overwritten(self, program: Program, stmt: Store) -> None:
         """Forget what may stand where ``stmt`` stores."""
         storage = program.buffers[stmt.buffer].storage
-        for buffer, index in list(self.elements):
-            found = program.buffers[buffer]
-            if found.storage != storage or are_other_fields(found, program.buffers[stmt.buffer]):
-                continue
-            if buffer != stmt.buffer or not are_apart(index, stmt.index):
-                del self.elements[buffer, index]
+        for buffer in [b for b in self.elements if program.buffers[b].storage == storage]:
+            if buffer == stmt.buffer:
+                self.elements[buffer].overwritten(stmt.index)
+            elif not are_other_fields(program.buffers[buffer], program.buffers[stmt.buffer]):
+                del self.elements[buffer]
 
     def forget(self, program: Program, storages: set[str]) -> None:
-        for place in [p for p in self.elements if program.buffers[p[0]].storage in storages]:
-            del self.elements[place]
+        for buffer in [b for b in self.elements if program.buffers[b].storage in storages]:
+            del self.elements[buffer]
 
     def atom(self, atom: Atom) -> Atom:
         return self.names.get(atom, atom) if isinstance(atom, str) else atom
@@ -93,11 +117,12 @@ def _forward_one(program: Program, stmt: Stmt, known: _Known) -> Stmt | None:
             index = known.index(stmt.index)
             if index != stmt.index:
                 stmt = replace(stmt, index=index)
-            found = known.elements.get((buffer, index))
+            elements = known.at(buffer, index)
+            found = elements.get(index)
             if found is not None:
                 known.names[name] = found
                 return None
-            known.elements[buffer, index] = name
+            elements[index] = name
             return stmt
         case Compute():
             given = tuple([known.atom(a) for a in stmt.args])
@@ -116,7 +141,7 @@ def _forward_one(program: Program, stmt: Stmt, known: _Known) -> Stmt | None:
             if stored is not stmt.value or index != stmt.index:
                 stmt = replace(stmt, value=stored, index=index)
             known.overwritten(program, stmt)
-            known.elements[buffer, index] = stmt.value
+            known.at(buffer, index)[index] = stmt.value
             return stmt
         case Accumulate():
             return replace(stmt, value=known.atom(stmt.value), init=known.atom(stmt.init))

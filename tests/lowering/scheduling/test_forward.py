@@ -3,12 +3,14 @@
 from dataclasses import replace
 
 import numpy as np
+import pytest
 from expecttest import assert_expected_inline
 
 from fxc.ir.symbols import symbol
 from fxc.lowering.nests.buffers import F64, Const
 from fxc.lowering.nests.program import Program
 from fxc.lowering.nests.statements import Compute, If, Load, Loop, Stmt, Store
+from fxc.lowering.scheduling import forward as module
 from fxc.lowering.scheduling.forward import forward
 from tests.scheduled import after, body, buffer, program
 
@@ -170,3 +172,14 @@ if less(x[0], b)
 out[0] = x[0]
 out[1] = x[1]""",
     )
+
+
+def test_of_elements_at_numbers_each_store_meets_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[object] = []
+    monkeypatch.setattr(module, "are_apart", lambda *places: asked.append(places))
+    stores = [Store("out", (k,), number(float(k)), F64) for k in range(8)]
+    found = forwarded(
+        CLEAR, *stores, Load("a", F64, "out", (3,)), Store("more", (0,), "a", F64), stores[0]
+    )
+    assert "more[0] = 3.0" in found
+    assert not asked
