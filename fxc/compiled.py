@@ -80,6 +80,12 @@ class Compiled(Serving[P, R]):
             self if not is_plain and get(fn, owner, kind) is fn else types.MethodType(self, owner)
         )
 
+    def __set_name__(self, owner: type, name: str) -> None:
+        """A class method, where Python makes one of a function of this name by itself."""
+        if name in ("__init_subclass__", "__class_getitem__") and self._is_method:
+            bound: Any = self
+            setattr(owner, name, classmethod(bound))
+
     @property
     def _is_method(self) -> bool:  # type: ignore[override]
         """Whether ``__get__`` gives a bound method of this object."""

@@ -1209,6 +1209,28 @@ def test_static_and_class_methods_go_outside():
         fxc.compile(classmethod(stars))
 
 
+def test_what_python_makes_class_methods_by_itself():
+    scales = np.zeros(2)
+
+    class Shape:
+        gain = 2.0
+
+        @fxc.compile
+        def __init_subclass__(cls, scale):
+            scales[:] += cls.gain * scale
+
+        @fxc.compile
+        def __class_getitem__(cls, k):
+            return scales * cls.gain + k
+
+    class Square(Shape, scale=2.0):
+        gain = 3.0
+
+    assert scales.tolist() == [6.0, 6.0]
+    assert Square[1].tolist() == [19.0, 19.0]
+    assert Shape[1].tolist() == [13.0, 13.0]
+
+
 def test_what_does_not_bind_stays_unbound():
     class Holder:
         partial = fxc.compile(functools.partial(np.multiply, 2.0))
