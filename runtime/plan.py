@@ -16,7 +16,8 @@ from fxc.ir.made_functions import code_of, function_of
 from fxc.ir.records import frozen
 
 if TYPE_CHECKING:
-    from .recipe import Recipe
+    from .plan_writer import PlanWriter
+    from .recipe import NumpyStep, Recipe
 
 
 @frozen
@@ -50,11 +51,17 @@ class Plan:
         return found
 
 
+def _call_numpy(writer: PlanWriter, step: NumpyStep) -> None:
+    from .numpy_steps import call_numpy  # many plans have none
+
+    call_numpy(writer, step)
+
+
 def make_plan(recipe: Recipe) -> Plan:
     """The plan for a recipe."""
     from .plan_writer import PlanWriter  # not for a plan that is restored
 
-    writer = PlanWriter(recipe)
+    writer = PlanWriter(recipe, _call_numpy)
     source = writer.write()
     code = code_of(source, "<fxc plan>", writer.constants)
     return Plan.of_code(code, source, writer.constants, writer.sites)

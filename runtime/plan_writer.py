@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -24,19 +24,28 @@ from fxc.ir.signature import (
 from fxc.ir.symbols import Dim, SymExpr, SymFunc, dims_in, product, symbols_of
 from fxc.ir.types import ScalarType, layout_model
 
-from .recipe import GivenArg, NativeStep, NumpyStep, Recipe, SlotArg, unread_slots
+from .recipe import (
+    GivenArg,
+    NativeStep,
+    NumpyStep,
+    Recipe,
+    SlotArg,
+    numbers_of,
+    unread_slots,
+)
 
 _FIRST_LINE = 2  # of the body in the source of a plan
-_OWN = 0x1 | 0x4 | 0x100 | 0x400  # flags: in C order, memory of its own, aligned, writeable
 
 
 class PlanWriter:
     """Writes the function of one recipe: ``write`` gives its source, and fills ``constants``, the
     names that this mentions, and ``sites``, the operators that NumPy runs by their lines.
+    ``call_numpy`` writes a step that is NumPy's.
     """
 
-    def __init__(self, recipe: Recipe) -> None:
+    def __init__(self, recipe: Recipe, call_numpy: Callable[[PlanWriter, NumpyStep], None]) -> None:
         self.recipe = recipe
+        self._call_numpy = call_numpy
         self.constants: dict[str, Any] = {"empty": np.empty, "empty_like": np.empty_like}
         self.lines: list[str] = []
         self.sites: dict[int, Site] = {}
@@ -60,6 +69,7 @@ class PlanWriter:
             if self._is_new(self.slots[name]) and _in_order(self.slots[name])
         }
         self.unread = unread_slots(recipe)
+        self.numbers = numbers_of(recipe)
 
     def _may_be_given(self, slot: Slot) -> bool:
         return self._is_new(slot) and slot.room is None and (slot.gaps or _in_order(slot))
@@ -92,7 +102,7 @@ class PlanWriter:
                     self._bind_sizes(step.binds)
                 case NumpyStep():
                     before = len(self.lines)
-                    self._call_numpy(step)
+                    self._call_numpy(self, step)
                     if step.site is not None:
                         lines = range(before, len(self.lines))
                         self.sites |= {line + _FIRST_LINE: step.site for line in lines}
@@ -185,7 +195,7 @@ class PlanWriter:
         if self.recipe.arena != 0:
             yield "arena"
 
-    def _new_name(self) -> str:
+    def new_name(self) -> str:
         """A name that no array has: several slots may be one, or get another array later."""
         self._count += 1
         return f"m{self._count}"
@@ -196,7 +206,7 @@ class PlanWriter:
             shape = slot.shape if slot.room is None else (slot.room,)
             sizes = {name for dim in shape for name in symbols_of(dim)}
             is_known = slot.input is not None or sizes <= self.symbols.keys()
-            is_given = slot.name in self.given | self.perhaps_given | self.unread
+            is_given = slot.name in self.given | self.perhaps_given | self.unread | {*self.numbers}
             if is_known and slot.name not in self.slot_names and not is_given:
                 self._allocate(slot)
 
@@ -210,7 +220,7 @@ class PlanWriter:
                 self._allocate(other)
             self.slot_names[slot.name] = self.slot_names[other.name]
             return
-        name = self._new_name()
+        name = self.new_name()
         self.slot_names[slot.name] = name
         shape = slot.shape if slot.room is None else (slot.room,)
         if slot.room is None and not _in_order(slot):
@@ -262,10 +272,10 @@ class PlanWriter:
             return
         like = self.constant("layout", layout_model(slot.dtype, slot.order))
         self.add(f"new = empty_like({like}, shape={self.shape(slot.shape)})")
-        self.add(f"new[...] = {self._exact(slot)}")
+        self.add(f"new[...] = {self.exact(slot)}")
         self.add(f"{name} = new")
 
-    def _exact(self, slot: Slot) -> str:
+    def exact(self, slot: Slot) -> str:
         """The array of a slot, for NumPy: of the size that has been counted."""
         name = self.slot_names[slot.name]
         if slot.room is None or slot.name in self.perhaps_given:
@@ -276,62 +286,16 @@ class PlanWriter:
             return found
         return f"{found}.transpose({tuple(map(slot.order.index, range(len(shape))))})"
 
-    def _call_numpy(self, step: NumpyStep) -> None:
-        kernel = self.constant(step.op, step.kernel)
-        given = ", ".join(self._argument(arg) for arg in step.args)
-        match step.outs:
-            case ():
-                self.add(f"{kernel}({given})")
-            case (single,) if single in self.given:
-                self.slot_names[single] = self._new_name()
-                self.add(f"{self.slot_names[single]} = {kernel}({given})")
-            case (single,) if step.size is None and single in self.perhaps_given:
-                self._take(single, f"{kernel}({given})", step.args)
-            case outs if step.into:
-                slots = ", ".join(self._exact(self.slots[out]) for out in outs)
-                slots = slots if len(outs) == 1 else f"({slots})"
-                self.add(f"{kernel}({given}, out={slots})")
-            case (single,) if step.size is None:
-                self.add(f"{self._exact(self.slots[single])}[...] = {kernel}({given})")
-            case outs:
-                self.add(f"parts = {kernel}({given})")
-                if step.size is not None:
-                    symbol, slot = step.size
-                    self.symbols[symbol] = f"s{len(self.symbols)}"
-                    self.add(f"{self.symbols[symbol]} = len(parts[0])")
-                    if slot not in self.unread:
-                        self.add(f"{self.slot_names[slot]}[...] = {self.symbols[symbol]}")
-                for place, out in enumerate(outs):
-                    if out in self.unread:
-                        continue
-                    if out in self.given:
-                        self.slot_names[out] = self._new_name()
-                        self.add(f"{self.slot_names[out]} = parts[{place}]")
-                    elif out in self.perhaps_given:
-                        self._take(out, f"parts[{place}]", step.args)
-                    else:
-                        self.add(f"{self._exact(self.slots[out])}[...] = parts[{place}]")
-
-    def _take(self, out: str, found: str, args: Sequence[object]) -> None:
-        """Take an array that NumPy has made, or a copy where it is not one of its own."""
-        name = self.slot_names[out] = self._new_name()
-        dtype = self.constant("dtype", self.slots[out].dtype)
-        self.constants["array"] = np.array
-        given = [self.slot_names[arg.name] for arg in args if isinstance(arg, SlotArg)]
-        others = "".join(f" or {name} is {each}" for each in dict.fromkeys(given))
-        self.add(f"{name} = {found}")
-        self.add(f"if {name}.flags.num & {_OWN} != {_OWN} or {name}.dtype is not {dtype}{others}:")
-        self.add(f"    {name} = array({name}, {dtype}, order='C')")
-
-    def _argument(self, arg: object) -> str:
+    def argument(self, arg: object) -> str:
         match arg:
             case SlotArg(name, kind, steps):
                 suffix = {"array": "", "scalar": "[()]", "python": ".item()"}[kind]
-                return self._viewed(self._exact(self.slots[name]) + suffix, steps)
+                suffix = "" if name in self.numbers else suffix
+                return self._viewed(self.exact(self.slots[name]) + suffix, steps)
             case GivenArg(place):
                 return f"a{place}"
             case tuple():
-                return f"({''.join(self._argument(item) + ', ' for item in arg)})"
+                return f"({''.join(self.argument(item) + ', ' for item in arg)})"
             case SliceSpec(start, stop, step):
                 made = self.constant("SliceSpec", SliceSpec)
                 return f"{made}({self.dim(start)}, {self.dim(stop)}, {self.dim(step)})"
@@ -347,7 +311,8 @@ class PlanWriter:
             case ResultLeaf(result, kind):
                 slot = self.recipe.results[result]
                 name = self.slot_names[slot]
-                if isinstance(kind, ScalarType) and slot not in self.recipe.returned:
+                is_held = slot in self.numbers or slot in self.recipe.returned
+                if isinstance(kind, ScalarType) and not is_held:
                     return f"{name}.item()" if kind.weak else f"{name}[()]"
                 return name
             case InputLeaf(place):
@@ -374,8 +339,11 @@ class PlanWriter:
             if step.op == "slice" and all(map(_is_plain, step.args[0])):
                 array = f"{array}[{', '.join((*map(self._slice, step.args[0]), '...'))}]"
                 continue
+            if step.op in ("real", "imag"):
+                array = f"{array}.{step.op}"
+                continue
             kernel = self.constant(step.op, self.recipe.view_kernels[step.op])
-            given = "".join(f", {self._argument(arg)}" for arg in step.args)
+            given = "".join(f", {self.argument(arg)}" for arg in step.args)
             array = f"{kernel}({array}{given})"
         return array
 

@@ -8,8 +8,9 @@ from typing import Any
 from fxc.ir.graph import Value
 from fxc.ir.location import Site
 from fxc.ir.records import frozen
-from fxc.ir.signature import Signature, Slot, ViewStep
+from fxc.ir.signature import ResultLeaf, Signature, Slot, ViewLeaf, ViewStep
 from fxc.ir.symbols import Dim
+from fxc.ir.types import ScalarType
 
 
 @frozen
@@ -106,18 +107,51 @@ class Recipe:
 def unread_slots(recipe: Recipe) -> set[str]:
     """The slots for some of the results of a NumPy call that no later step reads, and no caller."""
     read, unread = {*recipe.results}, set[str]()
-    for step in reversed(recipe.steps):
-        if isinstance(step, NativeStep):
-            break
+    for step in _steps_behind_native_code(recipe):
         if not step.into and (len(step.outs) > 1 or step.size is not None):
             unread |= {*step.outs, *(() if step.size is None else step.size[1:])} - read
-        read |= set(_slots_in(step.args))
+        read |= {arg.name for arg in _slots_in(step.args)}
     return unread
 
 
-def _slots_in(arg: object) -> Iterator[str]:
+def numbers_of(recipe: Recipe) -> dict[str, bool]:
+    """The slots that hold a number which a NumPy call gives, and that are read as numbers of one
+    kind, and by no native code; whether they are read as Python's.
+    """
+    read: dict[str, set[str]] = {}
+    for leaf in recipe.signature.outputs:
+        if isinstance(leaf, ResultLeaf):
+            slot, kind = recipe.results[leaf.result], leaf.type
+            is_number = isinstance(kind, ScalarType)
+            found = ("python" if kind.weak else "scalar") if is_number else "array"
+            read.setdefault(slot, set()).add(found)
+        elif isinstance(leaf, ViewLeaf) and isinstance(leaf.base, ResultLeaf):
+            read.setdefault(recipe.results[leaf.base.result], set()).add("array")
+    numbers: dict[str, bool] = {}
+    own = {slot.name for slot in recipe.slots if slot.input is None and slot.room is None}
+    for step in _steps_behind_native_code(recipe):
+        for out in () if step.into else step.outs:
+            kinds = read.get(out, set())
+            if out in own and len(kinds) == 1 and "array" not in kinds:
+                numbers[out] = kinds == {"python"}
+        for arg in _slots_in(step.args):
+            read.setdefault(arg.name, set()).add("array" if arg.steps else arg.kind)
+    return numbers
+
+
+def _steps_behind_native_code(recipe: Recipe) -> Iterator[NumpyStep]:
+    """The last steps, from the end."""
+    for step in reversed(recipe.steps):
+        if isinstance(step, NativeStep):
+            return
+        yield step
+
+
+def _slots_in(arg: object) -> Iterator[SlotArg]:
     if isinstance(arg, SlotArg):
-        yield arg.name
+        yield arg
+        for step in arg.steps:
+            yield from _slots_in(step.args)
     elif isinstance(arg, tuple):
         for each in arg:
             yield from _slots_in(each)

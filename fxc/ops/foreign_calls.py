@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -12,9 +12,10 @@ from fxc.ir.asynchronous import NUMPYS_ERRORS, hand_on
 from fxc.ir.errors import WouldRaise
 from fxc.ir.graph import Literal
 from fxc.ir.records import frozen
-from fxc.ir.types import Type
+from fxc.ir.types import ArrayType, Type
 
 from .foreign_results import Result
+from .foreign_ufuncs import is_numpys_ufunc
 from .library import plain
 from .operators import Operator, Row, Tag, row
 from .table import TABLE
@@ -36,6 +37,8 @@ from .table import TABLE
 # One that raises or gives None (``numpy.testing.assert_equal``) gives True; it sees no samples.
 # An operand that is given twice is one: functions ask ``y is x``. A method of an object that SciPy
 # defines (``scipy.stats.norm.cdf``) is such a function, too.
+
+_OWN = 0x1 | 0x4 | 0x100 | 0x400  # flags: in C order, memory of its own, aligned, writeable
 
 
 @frozen
@@ -59,6 +62,7 @@ class ForeignCall:
         self.container: Any = None  # the class of a result with several parts
         self.results: tuple[Result, ...] = ()
         self.__name__ = getattr(function, "__name__", type(function).__name__)
+        self.takes_arrays: tuple[bool, ...] = ()  # by operands
         self._run: Callable[..., Any] | None = None
 
     @property
@@ -80,19 +84,19 @@ class ForeignCall:
         return getattr(self.container, "_make", self.container)(parts)
 
     def __call__(self, *operands: Any) -> Any:
-        run = self._run or self._prepared(operands)
-        try:
-            return run(*operands)
-        except NUMPYS_ERRORS:
-            raise
-        except Exception as error:  # of a class of its own, see ``NUMPYS_ERRORS``
-            hand_on(error)
-            raise WouldRaise(f"{self.__name__} raises {error!r}") from error
+        return self.kernel()(*operands)
 
-    def _prepared(self, operands: Sequence[Any]) -> Callable[..., Any]:
-        """What calls the function, from the first operands."""
-        self._run = _written(self, [type(x) is np.ndarray for x in operands])
+    def kernel(self) -> Callable[..., Any]:
+        """What calls the function and compares, without the way by ``__call__``."""
+        if self._run is None:
+            self._run = _written(self)
+            self._run.gives_new = self.gives_new  # type: ignore[attr-defined]
         return self._run
+
+    def raises(self, error: Exception) -> WouldRaise:
+        """What is raised for an exception of a class of its own, see ``NUMPYS_ERRORS``."""
+        hand_on(error)
+        return WouldRaise(f"{self.__name__} raises {error!r}")
 
     def differs(self) -> WouldRaise:
         """What is raised where a result is none of the type that was learnt."""
@@ -125,19 +129,27 @@ def _filled(x: Any, operands: Sequence[Any]) -> Any:
     return x
 
 
-def _written(call: ForeignCall, is_array: Sequence[bool]) -> Callable[..., Any]:
+def _written(call: ForeignCall) -> Callable[..., Any]:
     """The function that calls and compares, as Python code: loops over operands and results would
     take as long as short calls.
     """
     constants: dict[str, Any] = {"function": call.function, "call": call, "ndarray": np.ndarray}
-    constants["share"] = plain(np.may_share_memory)
+    constants |= {"share": plain(np.may_share_memory), "numpys": NUMPYS_ERRORS}
     constant = partial(_constant, constants)
-    names = ", ".join(f"v{place}" for place in range(len(is_array)))
-    lines = [f"def run({names}):"]
-    arrays = [f"v{place}" for place, found in enumerate(is_array) if found]
-    for name in arrays:
-        lines += [f"    {name} = {name}.view()", f"    {name}.setflags(write=False)"]
-    lines.append(f"    found = {call_text(call, constants)}")
+    places = range(len(call.takes_arrays))
+    arrays = [place for place in places if call.takes_arrays[place]]
+    lines = [f"def run({', '.join(f'v{place}' for place in places)}):"]
+    given = []  # the arrays that the caller has
+    if not is_numpys_ufunc(call.function):  # those write to nothing but their ``out``
+        for place in arrays:
+            lines += [f"    g{place}, v{place} = v{place}, v{place}[...]"]
+            lines += [f"    v{place}.setflags(False)"]  # by its name it takes three times as long
+            given.append(f"g{place}")
+    lines += [
+        f"    try: found = {call_text(call, constants)}",
+        "    except numpys: raise",
+        "    except Exception as error: raise call.raises(error) from error",
+    ]
     parts = [f"p{place}" for place in range(len(call.results))]
     if call.container is None:
         lines.append("    p0 = found")
@@ -148,19 +160,39 @@ def _written(call: ForeignCall, is_array: Sequence[bool]) -> Callable[..., Any]:
             f"    if not ({several}): raise call.differs()",
             f"    {', '.join(parts)} = found",
         ]
-    for part, result in zip(parts, call.results, strict=True):
-        holds = result.condition(part, constant)
-        if result.kind == "array":
-            holds += [f"not share({part}, {other})" for other in arrays]
-            arrays.append(part)
-        lines.append(f"    if not ({' and '.join(holds)}): raise call.differs()")
-        if result.kind == "array" and result.is_in_order:
-            lines.append(f"    if not flags.carray: {part} = {part}.copy()")
-    given = [part for part, each in zip(parts, call.results, strict=True) if each.kind != "fixed"]
-    lines.append(f"    return {', '.join(given)}")
+    lines += _compared(call, parts, [f"v{place}" for place in arrays], given, constant)
+    varying = [part for part, each in zip(parts, call.results, strict=True) if each.kind != "fixed"]
+    lines.append(f"    return {', '.join(varying)}")
     exec("\n".join(lines), constants)
     found: Callable[..., Any] = constants["run"]
     return found
+
+
+def _compared(
+    call: ForeignCall,
+    parts: Sequence[str],
+    memory: Sequence[str],
+    given: Sequence[str],
+    constant: Callable[[Any], str],
+) -> Iterator[str]:
+    """The code that compares what was given with what was learnt. No result shares ``memory``, or
+    is one of the arrays that the caller has ``given``.
+    """
+    for part, result in zip(parts, call.results, strict=True):
+        shared = " or ".join(f"share({part}, {other})" for other in memory) or "False"
+        holds = result.condition(part, constant)
+        if result.kind == "array" and not result.is_in_order:
+            holds.append(f"not ({shared})")
+        yield f"    if not ({' and '.join(holds)}): raise call.differs()"
+        if result.kind != "array":
+            continue
+        if result.is_in_order:  # it mostly has memory of its own
+            others = "".join(f" or {part} is {other}" for other in given)
+            yield f"    if {part}.flags.num & {_OWN} != {_OWN}{others}:"
+            yield f"        if not {part}.flags.c_contiguous or {shared}: raise call.differs()"
+            yield f"        if not {part}.flags.carray: {part} = {part}.copy()"
+        given = [*given, part]
+        memory = [*memory, part]
 
 
 def _constant(constants: dict[str, Any], value: object) -> str:
@@ -184,9 +216,10 @@ def call_text(call: ForeignCall, constants: dict[str, Any]) -> str:
     return f"function({', '.join(given)})"
 
 
-def operator_for(call: ForeignCall, count: int) -> Operator:
-    """The operator that means a call with so many operands."""
-    return TABLE.adopt(call, lambda name: _row_of(call, name, count))
+def operator_for(call: ForeignCall, kinds: Sequence[Type]) -> Operator:
+    """The operator that means a call with operands of these types."""
+    call.takes_arrays = tuple(isinstance(kind, ArrayType) for kind in kinds)
+    return TABLE.adopt(call, lambda name: _row_of(call, name, len(kinds)))
 
 
 def _row_of(call: ForeignCall, name: str, count: int) -> Row:

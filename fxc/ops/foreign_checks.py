@@ -39,7 +39,7 @@ def check_of(
             call.results = (Result("scalar", np.dtype(bool), (), ()),)
     if not call.holds:
         raise Unlearnable("it gives something")
-    return operator_for(call, len(kinds)), call
+    return operator_for(call, kinds), call
 
 
 def _giving_none(function: Callable[..., object]) -> Callable[..., np.bool | None]:

@@ -43,7 +43,7 @@ def operator_of(
 ) -> tuple[Operator, ForeignCall]:
     """The operator that means a call; see ``learnt``."""
     known = learnt(function, args, kwargs, kinds)
-    return operator_for(known, len(kinds)), known
+    return operator_for(known, kinds), known
 
 
 def learnt(

@@ -58,7 +58,9 @@ class Result:
         return ordered_strides(self.shape(shapes), self.order, self.dtype.itemsize)
 
     def condition(self, name: str, constant: Callable[[Any], str]) -> list[str]:
-        """What has to hold of a result of that name; operands are ``v0``, ``v1`` and so on."""
+        """What has to hold of a result of that name; operands are ``v0``, ``v1`` and so on. Whether
+        an array is in C order, if it shall be, is left to the caller.
+        """
         if self.kind == "fixed":
             return [f"type({name}) is {constant(type(self.value))}", f"{name} == {self.value!r}"]
         if self.kind == "python":
@@ -76,7 +78,7 @@ class Result:
         if self.strides:
             return [*holds, f"{name}.strides == {_text_of(self.strides)}"]
         if self.is_in_order:
-            return [*holds, f"(flags := {name}.flags).c_contiguous"]
+            return holds
         return [*holds, f"{constant(self.has_order)}({name})"]
 
     @property
@@ -121,11 +123,12 @@ def _totals(sums: Sequence[Sum], shapes: Sequence[Sequence[Any]]) -> tuple[Any, 
 
 def _text_of(sums: Sequence[Sum]) -> str:
     """A tuple of sums as Python code; operands are ``v0``, ``v1`` and so on."""
-    totals = [
-        " + ".join([str(number), *(f"{n} * v{place}.shape[{axis}]" for place, axis, n in parts)])
-        for number, parts in sums
-    ]
-    return f"({''.join(f'{total}, ' for total in totals)})"
+    return f"({''.join(f'{_sum_text(*total)}, ' for total in sums)})"
+
+
+def _sum_text(number: int, parts: tuple[tuple[int, int, int], ...]) -> str:
+    terms = [f"{n} * " * (n != 1) + f"v{place}.shape[{axis}]" for place, axis, n in parts]
+    return " + ".join([str(number)] * (number != 0 or not terms) + terms)
 
 
 def parts_of(found: object) -> tuple[Any, list[Any]]:

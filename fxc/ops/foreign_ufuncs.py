@@ -47,6 +47,10 @@ def is_foreign(ufunc: np.ufunc) -> bool:
     return getattr(np, ufunc.__name__, None) is not ufunc
 
 
+def is_numpys_ufunc(function: object) -> bool:
+    return isinstance(function, np.ufunc) and not is_foreign(function)
+
+
 @cache
 def name_in_scipy(ufunc: object) -> str | None:
     """The name of a ufunc that is an attribute of ``scipy.special``, if the program has that."""

@@ -68,8 +68,9 @@ class ForeignUpdate(ForeignCall):
         return found[0] if len(found) == 1 else found  # type: ignore[return-value]
 
     def __call__(self, *operands: Any) -> Any:
+        run = self._run or self._prepared(operands)
         try:
-            return super().__call__(*operands)
+            return run(*operands)
         except WouldRaise:
             raise
         except NUMPYS_ERRORS as error:
@@ -77,9 +78,15 @@ class ForeignUpdate(ForeignCall):
             if self.holds and self._changed(operands, range(len(operands))) is not None:
                 raise self.differs() from error  # nothing but what it must not write is wrong
             raise
+        except Exception as error:
+            raise self.raises(error) from error
+
+    def kernel(self) -> Callable[..., Any]:
+        return self
 
     def _prepared(self, operands: Sequence[Any]) -> Callable[..., Any]:
-        run = self._code([type(x) is np.ndarray for x in operands])
+        """What calls the function; it is looked at what it does with the first operands."""
+        run = self._code()
         if self._is_right(operands):
             self._run = run
         return run
@@ -88,15 +95,15 @@ class ForeignUpdate(ForeignCall):
         self.holds = False
         return WouldRaise(f"{self.__name__} writes something else than was thought")
 
-    def _code(self, is_array: Sequence[bool]) -> Callable[..., Any]:
+    def _code(self) -> Callable[..., Any]:
         """The function that copies what is written, and calls."""
         constants: dict[str, Any] = {"function": self.function, "call": self}
-        lines = [f"def run({', '.join(f'v{place}' for place in range(len(is_array)))}):"]
-        for place, found in enumerate(is_array):
+        lines = [f"def run({', '.join(f'v{place}' for place in range(len(self.takes_arrays)))}):"]
+        for place, is_array in enumerate(self.takes_arrays):
             if place in self.written:
                 lines.append(f"    v{place} = v{place}.copy('K')")
-            elif found:
-                lines += [f"    v{place} = v{place}.view()", f"    v{place}.setflags(write=False)"]
+            elif is_array:
+                lines += [f"    v{place} = v{place}[...]", f"    v{place}.setflags(False)"]
         lines += [
             f"    if {call_text(self, constants)} is not None: raise call.differs()",
             f"    return {', '.join(f'v{place}' for place in self.written)}",
@@ -189,7 +196,7 @@ def update_of(
         raise Unlearnable("it is not known what it writes")
     for place in call.written:
         _check_written(kinds[place])
-    return operator_for(call, len(kinds)), call
+    return operator_for(call, kinds), call
 
 
 def _is_array(kind: Type) -> bool:

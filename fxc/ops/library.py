@@ -80,7 +80,11 @@ def _with_imaginary_parts(x: np.ndarray, found: np.ndarray) -> np.ndarray:
         return found
     if found.dtype.kind == "c" and x.dtype.kind != "c":
         raise WouldRaise("a real matrix has complex eigenvalues")
-    return found.astype(np.complex128) if found.dtype == np.float64 else found
+    if found.dtype.char != "d":
+        return found
+    whole = found.base  # what it is the real parts of, with imaginary parts that are zeros
+    is_whole = type(whole) is np.ndarray and whole.dtype.char == "D" and whole.shape == found.shape
+    return whole if is_whole else found.astype(np.complex128)  # type: ignore[return-value]
 
 
 def triangle(x: np.ndarray) -> Any:

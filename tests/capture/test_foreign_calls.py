@@ -282,8 +282,9 @@ def test_what_is_not_learnt_runs_as_the_code_that_it_is(text):
     check(fn, (_x,), lasting=True)
 
 
-def test_a_result_that_shares_memory_at_run_time_is_the_functions_own():
-    f = _in_scipy("def f(x): return x if x[0] > 5 else x + 0")
+@pytest.mark.parametrize("shared", ["x", "x.base", "x[:]", "x[::-1][::-1]"])
+def test_a_result_that_shares_memory_at_run_time_is_the_functions_own(shared):
+    f = _in_scipy(f"def f(x): return {shared} if x[0] > 5 else x + 0")
 
     def fn(x):
         y = f(x)

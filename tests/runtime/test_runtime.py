@@ -377,6 +377,24 @@ def test_what_numpy_gives_is_not_copied():
     assert (counts(np.array([3, 3])) == [0, 0, 0, 2]).all()
 
 
+def test_numbers_that_numpy_gives_are_kept_as_they_are():
+    def program(x, i):
+        middle = np.percentile(i, 30)
+        return middle, np.linalg.slogdet(x), middle
+
+    def both(x, i):  # as NumPy's number, and as an array
+        middle = np.nanpercentile(i, 40)
+        return middle, np.expand_dims(middle, 0)
+
+    x, i = np.eye(3), np.arange(6)
+    compiled = fxc.compile(program, fullgraph=True)
+    assert "empty" not in compiled.inspect(x, i).plan
+    for fn, made in ((program, compiled), (both, fxc.compile(both, fullgraph=True))):
+        for expected, found in zip(fn(x, i), made(x, i), strict=True):
+            assert type(found) is type(expected)
+            assert found == expected
+
+
 def test_numpy_is_given_slices_by_pythons_own_indexing():
     x = np.arange(24.0).reshape(4, 6)
 

@@ -13,7 +13,6 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Callable
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -21,6 +20,7 @@ import numpy as np
 from fxc.ir.errors import WouldRaise
 
 from .. import ufunc_methods
+from ..foreign_calls import ForeignCall
 from ..foreign_ufuncs import guarded
 from ..library import plain
 from ..operators import Operator, Tag
@@ -63,13 +63,17 @@ def compiled_kernel_of(name: str) -> Kernel:
     """The kernel that compiled code calls: where NumPy would warn at the program's line, the call
     is left to it.
     """
-    return _warned(name, kernel_of(name)) if name in _WARNS else kernel_of(name)
+    function, names = called_by(name)
+    return _by_name(TABLE[name], function) if names else function
 
 
 _WARNS = frozenset({"mean", "var", "std", "median", "nanmedian"})
 
 
 def _warned(name: str, kernel: Kernel) -> Kernel:
+    if name == "nanmedian":
+        return _warned_of_nans(kernel)
+
     def average(x: Any, axis: Any, *rest: Any) -> Any:
         shape = x.shape if type(x) is np.ndarray else np.shape(x)
         if axis is None:
@@ -80,27 +84,33 @@ def _warned(name: str, kernel: Kernel) -> Kernel:
             count = shape[axis]
         if count <= (rest[-1] if name in ("var", "std") else 0):
             raise WouldRaise(f"NumPy warns of the {name} of too few elements")
-        if name == "nanmedian" and _only_nans(x, len(shape), axis):
-            raise WouldRaise("NumPy warns of the median of nothing but nans")
         return kernel(x, axis, *rest)
 
     return average
 
 
-def _only_nans(x: Any, ndim: int, axis: int | None) -> bool:
-    """Whether one of the medians along ``axis`` has nothing but nans."""
-    first = x[_first(ndim, axis)] if ndim else np.asarray(x)  # of each median: mostly no nan
-    if 1 not in (first != first).tobytes():
-        return False
-    return not ndim or 1 in np.logical_and.reduce(x != x, axis).tobytes()
+def _warned_of_nans(kernel: Kernel) -> Kernel:
+    firsts: dict[tuple[int, int | None], Any] = {}  # places of first elements, by rank and axis
 
+    def median(given: Any, axis: int | None, *rest: Any) -> Any:
+        x = given if type(given) is np.ndarray else np.asarray(given)
+        place = firsts.get((x.ndim, axis))
+        if place is None:
+            along = (0,) * x.ndim if axis is None else (slice(None),) * (axis % x.ndim) + (0,)
+            place = firsts[x.ndim, axis] = (*along, ...)
+        try:
+            first = x[place]  # of each median: mostly no nan
+        except IndexError:
+            raise WouldRaise("NumPy warns of the median of no elements") from None
+        if (
+            x.dtype.kind in "fc"
+            and 1 in (first != first).tobytes()
+            and 1 in np.logical_and.reduce(x != x, axis).tobytes()
+        ):
+            raise WouldRaise("NumPy warns of the median of nothing but nans")
+        return kernel(given, axis, *rest)
 
-@cache
-def _first(ndim: int, axis: int | None) -> tuple[int | slice, ...]:
-    """The place of the first element along ``axis``, or of all elements."""
-    if axis is None:
-        return (0,) * ndim
-    return (slice(None),) * (axis % ndim) + (0,)
+    return median
 
 
 def called_by(name: str) -> tuple[Kernel, tuple[str, ...]]:
@@ -108,6 +118,8 @@ def called_by(name: str) -> tuple[Kernel, tuple[str, ...]]:
     op = TABLE[name]
     if name in _WARNS and op.numpy is not None:
         return _warned(name, _by_name(op, plain(op.numpy))), ()
+    if isinstance(op.numpy, ForeignCall):
+        return op.numpy.kernel(), ()
     if op.name in _KERNELS or op.role or op.numpy is None:
         return kernel_of(name), ()
     names = tuple(param.name for param in op.schema.params[op.schema.positional :])
