@@ -219,3 +219,31 @@ def test_bins_of_what_a_loop_counts(dtype: str) -> None:
         assert difference(run(_nearest, args), run(compiled, args)) == ""
     assert compiled.cache_info().fallbacks.keys() == {"bincount"}
     assert compiled.cache_info().eager_calls == 0
+
+
+TABLE = [[1.0, 2.0], [3.0, 4.0]]
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: np.broadcast_to(2.0, 3),
+        lambda: np.diagonal(TABLE),
+        lambda: np.rot90(TABLE),
+        lambda: np.imag([1.0, 2.0]),
+        lambda: np.split(TABLE, 2, axis=1),
+        lambda: [np.transpose(TABLE), np.flip([0.5, 1.5])],
+    ],
+)
+def test_what_is_made_of_constants_alone_is_laid_out_as_numpys(make: Callable[[], Any]) -> None:
+    def program(x):
+        return make(), x
+
+    def changed(x):
+        made = make()
+        (made[0] if isinstance(made, list) else made)[...] = 1.5
+        return made, x
+
+    for fn in (program, changed):
+        wanted, found = run(fn, (X,)), run(fxc.compile(fn, fullgraph=True), (X,))
+        assert not difference(wanted, found)

@@ -5,15 +5,23 @@ See Note [Late effects].
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import ctypes
+from collections.abc import Callable, Iterable
+from functools import reduce
+from itertools import combinations, starmap
 from typing import Any
 
 import numpy as np
 
-from fxc.ir.error_kinds import TEXT
+from fxc.ir.error_kinds import OPERAND, TEXT
+from fxc.ir.graph import Value
+from fxc.ir.objects import is_writeable
+from fxc.ir.signature import ViewStep
 from fxc.ir.types import ArrayType
 
+from ..guards.common_base import common_base
 from ..session.refusing import refuse
+from ..session.session import current
 from .operands import Traced, TracedValue, constant, record, settled, wrap
 
 Of = Callable[[Any], object]
@@ -75,14 +83,59 @@ def is_array(x: TracedValue) -> bool:
 
 
 def as_constants(result: Any) -> Any:
-    """A result with traced arrays in place of those that are known, one for each."""
+    """A result with traced arrays in place of those that are known, one for each: laid out as these
+    are, read-only where they are, and views of one array where they share memory.
+    """
+    known: dict[int, np.ndarray] = {}
+    mapped(result, lambda x: known.setdefault(id(x), x) if type(x) is np.ndarray else x)
     made: dict[int, Any] = {}
+    for group in _by_memory(known.values()):
+        made.update(zip(map(id, group), map(wrap, _constants(group)), strict=True))
+    return mapped(result, lambda x: made.get(id(x), x))
 
-    def constant_of(x: Any) -> Any:
-        if type(x) is not np.ndarray:
-            return x
-        if id(x) not in made:
-            made[id(x)] = wrap(constant(x))
-        return made[id(x)]
 
-    return mapped(result, constant_of)
+def _by_memory(arrays: Iterable[np.ndarray]) -> Iterable[list[np.ndarray]]:
+    """The arrays, those together that share memory."""
+    groups: dict[int, list[np.ndarray]] = {}
+    for array in arrays:
+        owner = array
+        while isinstance(owner.base, np.ndarray):
+            owner = owner.base
+        groups.setdefault(id(owner), []).append(array)
+    for group in groups.values():
+        if any(starmap(np.may_share_memory, combinations(group, 2))):
+            yield group
+        else:
+            yield from ([array] for array in group)
+
+
+def _constants(group: list[np.ndarray]) -> list[Value]:
+    """The nodes that make fresh arrays like these, which share memory if there are several."""
+    first = group[0]
+    if len(group) == 1 and first.flags.c_contiguous:
+        value = constant(first)
+        return [value if is_writeable(first) else _viewed(value, "broadcast_to", first.shape)]
+    for arrays in (group, [*group, _span(group)]):
+        base = common_base(arrays)
+        memory = base.over(*arrays) if base is not None else None
+        if base is not None and memory is not None and memory.flags.c_contiguous:
+            value = constant(memory)
+            return [reduce(_step, steps, value) for steps in base.views[: len(group)]]
+    raise refuse(OPERAND, "an array of NumPy's whose elements share memory")
+
+
+def _span(group: list[np.ndarray]) -> np.ndarray:
+    """All of the memory from the first of the elements to the last, as elements."""
+    bounds = [np.lib.array_utils.byte_bounds(array) for array in group]
+    low, high = min(low for low, _ in bounds), max(high for _, high in bounds)
+    memory: Any = (ctypes.c_char * (high - low)).from_address(low)
+    size = group[0].itemsize
+    return np.ndarray((high - low) // size, group[0].dtype, memory)
+
+
+def _step(value: Value, step: ViewStep) -> Value:
+    return _viewed(value, step.op, *step.args)
+
+
+def _viewed(value: Value, name: str, *args: Any) -> Value:
+    return current().value(name, value, *args)
