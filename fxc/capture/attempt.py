@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from fxc.ir.error_kinds import EXCEPTION, NO_RESULT, OBJECT, OVERLAPPING_WRITE, STATEMENT, TOO_LARGE
+from fxc.ir.error_kinds import NO_RESULT, OBJECT, OVERLAPPING_WRITE, STATEMENT, TOO_LARGE
 from fxc.ir.errors import CaptureError, InternalError, OverlapError
 from fxc.ir.graph import Graph, Region, walk
 from fxc.ir.location import Site, SourceLocation
@@ -34,8 +34,7 @@ from .outside.containers import External
 from .outside.inputs import Route
 from .outside.outside import Outside
 from .outside.overlaps import Overlaps, settle_overlaps
-from .session.exceptions import check_no_bug, guess_no_more
-from .session.locations import location_of
+from .session.exceptions import check_no_bug, guess_no_more, raised_in_region
 from .session.refusing import Requests, Respecialise, constants, refusal, refuse, refuse_known
 from .session.session import Session
 from .session.suspended import check_generators, close_generators
@@ -205,31 +204,17 @@ def _run(
                 "from outside, which",
             ) from None
         _try_otherwise(session, session.error)
-        raise session.error or _raised_in(session, error) or error from None
+        in_region = raised_in_region(error) if session.statements else None
+        raise session.error or in_region or error from None
     except Exception as error:
         check_no_bug(error, session.door.raised)
         guess_no_more(session, error)
         _try_otherwise(session, session.error)
-        refused = session.error or _raised_in(session, error)
-        if refused is not None:
-            raise refused from None
+        if session.error is not None or session.statements:
+            raise session.error or raised_in_region(error) from None
         body = Region((), session.builder.nodes, ())
         vars(error)["__fxc_need_not_raise__"] = _need_not_raise(session, body)
         raise
-
-
-def _raised_in(session: Session, error: Exception) -> CaptureError | None:
-    """The refusal of an exception in what may not be run."""
-    if not session.statements:
-        return None
-    refused = refusal(
-        EXCEPTION,
-        f"{type(error).__name__} ({error}) in a branch or a loop that is captured as a whole "
-        "cannot be captured; check before",
-        location_of(error),
-    )
-    refused.is_raised = True
-    return refused
 
 
 def _need_not_raise(session: Session, body: Region) -> bool:

@@ -108,3 +108,16 @@ def test_as_python(fn: Callable[..., Any]) -> None:
             x = np.arange(7.0) - k
             assert not difference(run(fn, (x.copy(), n)), run(compiled, (x.copy(), n)))
     assert compiled.cache_info().eager_calls == 0
+
+
+def test_a_loop_that_may_be_empty_has_no_first_iteration() -> None:
+    """In the first iteration around it, it is; after one of its own it has another type."""
+
+    def program(x, n):
+        total = 0.0
+        for i in range(n):
+            total += fxc.fori_loop(0, i, lambda j, q: q * 0.5, 1) + x[0]
+        return total
+
+    for n in (3, 4):
+        assert fxc.compile(program)(np.ones(2), n) == program(np.ones(2), n)

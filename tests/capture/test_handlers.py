@@ -397,3 +397,46 @@ def test_what_a_try_statement_assigns(program):
     for n in (9, 12, 11):
         np.testing.assert_equal(compiled(x8(), n), program(x8(), n))
     assert compiled.cache_info().eager_calls == 0
+
+
+def in_a_branch_that_is_not_taken(x):
+    try:
+        return fxc.cond(x[0] > 9, lambda x: x[1, 2], lambda x: x.sum(), x)
+    except IndexError:
+        return -1.0
+
+
+def in_a_loop_of_no_iterations(x):
+    try:
+        return fxc.fori_loop(0, x.argmin(), lambda i, y: y + x[1, 2], x)
+    except IndexError:
+        return -x
+
+
+def in_a_loop_that_is_not_entered(x):
+    return fxc.while_loop(lambda y: y[0] > 9, lambda y: y[:, 0], x)
+
+
+def in_a_loop_that_is_empty_at_first(x):
+    def body(i, s):
+        try:
+            return fxc.fori_loop(2, i, lambda j, q: q + x[j, 0], s)
+        except IndexError:
+            return s - 1
+
+    return fxc.fori_loop(0, 3, body, x.sum())
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        in_a_loop_that_is_empty_at_first,
+        in_a_branch_that_is_not_taken,
+        in_a_loop_of_no_iterations,
+        in_a_loop_that_is_not_entered,
+    ],
+)
+def test_what_is_raised_in_a_region_need_not_be_raised(program):
+    compare(lambda: World(program, [(x8(),)]), eager=1)
+    with pytest.raises(fxc.CaptureError, match=r"IndexError .* in a branch or a loop"):
+        fxc.compile(program, fullgraph=True)(x8())

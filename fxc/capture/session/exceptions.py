@@ -9,14 +9,16 @@ from __future__ import annotations
 
 import opcode
 import operator
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from fxc.ir.errors import FxcError, InternalError
+from fxc.ir.error_kinds import EXCEPTION
+from fxc.ir.errors import CaptureError, FxcError, InternalError
 
-from .locations import OURS
-from .refusing import UPDATES_BY_PYTHON, Respecialise
+from .locations import OURS, location_of
+from .refusing import UPDATES_BY_PYTHON, Respecialise, refusal
 
 if TYPE_CHECKING:
     from .session import Session
@@ -34,6 +36,33 @@ def guess_no_more(session: Session, error: Exception) -> None:
     """Capture again without calls that may give what was taken for None, if that can be why."""
     if session.has_guessed and isinstance(error, AttributeError | TypeError):
         raise Respecialise(UPDATES_BY_PYTHON)
+
+
+def raised_in_region(error: Exception) -> CaptureError:
+    """The refusal of an exception in what may not be run."""
+    refused = refusal(
+        EXCEPTION,
+        f"{type(error).__name__} ({error}) in a branch or a loop that is captured as a whole "
+        "cannot be captured; check before",
+        location_of(error),
+    )
+    refused.is_raised = True
+    return refused
+
+
+@contextmanager
+def perhaps_run(session: Session, perhaps: bool = True) -> Iterator[None]:
+    """Around a call of the user's that is recorded and need not run: what it raises is refused."""
+    try:
+        yield
+    except (CaptureError, RecursionError):
+        raise
+    except Exception as error:
+        if not perhaps:
+            raise
+        check_no_bug(error, session.door.raised)
+        guess_no_more(session, error)
+        raise session.error or raised_in_region(error) from None
 
 
 def noted(error: BaseException) -> tuple[Any, Any, Any]:

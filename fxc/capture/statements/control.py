@@ -28,6 +28,7 @@ from ..numbers.traced_int import TracedInt, exact, int_dim
 from ..outside.containers import External
 from ..regions.loop_guards import check_guards
 from ..regions.recording import Recording
+from ..session.exceptions import perhaps_run
 from ..session.locations import user_location
 from ..session.recorder import RegionKind
 from ..session.refusing import How, Request, Respecialise, refusal
@@ -202,7 +203,7 @@ def _record_cond(
 ) -> Any:
     arms: list[tuple[Region, TreeSpec]] = []
     for arm in (on_true, on_false):
-        with Recording(session) as region:
+        with Recording(session) as region, perhaps_run(session):
             result = _call(session, arm, *_own(session, xs))
             results, out_spec = _results(session, result, "fxc.cond")
         arms.append((region.finished((), results), out_spec))
@@ -264,8 +265,8 @@ def _record_loop(
 ) -> Any:
     low, high = _bound(lo), _bound(hi)
     leaves, spec = flatten(_own(session, init))
-    runs = low is not None and high is not None
-    if low is not None and high is not None and _is_empty(session, low, high):
+    runs = None if low is None or high is None else _runs(session, low, high)
+    if runs is False:
         return unflatten(spec, [_initial_leaf(session, leaf) for leaf in leaves])
     what = "fxc.fori_loop"
     first = Request(f"{what} {user_location()}", How.FIRST_APART)
@@ -275,7 +276,7 @@ def _record_loop(
     start = [_carried(session, leaf, f"{what}: carried value {n}") for n, leaf in enumerate(leaves)]
     types = [value.type for value in start]
     taken: dict[Guard, None] = {}
-    with Recording(session, "loop", guards=taken) as region:
+    with Recording(session, "loop", guards=taken) as region, perhaps_run(session, not runs):
         params = region.params([PY_INT, *types], [_index_name(body), *[None] * len(types)])
         session.counts(params[0], low, high)
         index = symbol(params[0].name, hint=hint(low) if low is not None else 0, lower=_least(low))
@@ -296,11 +297,11 @@ def _record_loop(
     return unflatten(spec, [wrap(value) for value in outputs])
 
 
-def _is_empty(session: Session, low: Dim, high: Dim) -> bool:
-    """Whether a loop has no iterations, in any iteration of the loops around it."""
+def _runs(session: Session, low: Dim, high: Dim) -> bool | None:
+    """Whether a loop has iterations, in any iteration of those around it; None: perhaps in some."""
     if session.varies(high - low):
-        return decide(low, "<", high) is False
-    return not guard(low, "<", high)
+        return decide(low, "<", high)
+    return guard(low, "<", high)
 
 
 def _check_carried(
@@ -375,7 +376,9 @@ def _record_while(
         kind: RegionKind = "loop" if function is body else "test"
         with Recording(session, kind, began=began) as region:
             params = region.params(types, [None] * len(types))
-            result = _call(session, function, unflatten(spec, [wrap(param) for param in params]))
+            given = unflatten(spec, [wrap(param) for param in params])
+            with perhaps_run(session):
+                result = _call(session, function, given)
             if function is test:
                 results: list[Operand] = [_flag(result, what)]
             else:
