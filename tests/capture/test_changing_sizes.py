@@ -650,3 +650,20 @@ def test_memory_is_given_back() -> None:
     assert (
         resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 100_000
     )  # KB; all is 300 MB
+
+
+@pytest.mark.parametrize("size", [0, 4, 8])
+def test_a_mask_of_no_elements_fits_any_array(size: int) -> None:
+    """Its size is computed from a number that varies, and NumPy does not compare it."""
+
+    def program(x: Any, n: int) -> Any:
+        mask = np.full(n % 4, 0.5) > 1
+        chosen = x[mask]
+        x[mask] = 1.0
+        return chosen, x
+
+    compiled = fxc.compile(program, fullgraph=True)
+    for _ in range(2):
+        args = [np.arange(5.0)], [np.arange(5.0)]
+        wanted, found = (run(f, (*x, size)) for f, x in zip((program, compiled), args, strict=True))
+        assert not difference(wanted, found)

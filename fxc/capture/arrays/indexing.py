@@ -26,7 +26,7 @@ from fxc.ir.symbols import Dim, counted_in
 from fxc.ir.types import ArrayType, ScalarType
 from fxc.ops.kernels import kernel_of
 from fxc.ops.metas.probing import fail_in_numpy, quietly
-from fxc.ops.metas.shapes import check_mask, is_one, normalize_slice
+from fxc.ops.metas.shapes import check_mask, is_one, is_zero, normalize_slice
 
 from ..numbers.dims import dim_of
 from ..numbers.traced_int import check_fits
@@ -188,7 +188,7 @@ class _Walk:
             self.new_axis()
             return
         check_mask(value.type.shape, self.kind.shape, self.axis)
-        if any(dim == 0 for dim in value.type.shape):  # it may be of another size than the array
+        if any(hint(dim) == 0 and is_zero(dim) for dim in value.type.shape):  # of any size
             for _ in range(value.type.rank):
                 self.index(constant(np.zeros(0, np.intp)))
             return

@@ -110,7 +110,7 @@ def check_mask(mask: Shape, shape: Shape, first: int = 0) -> None:
     does not look at one along which the mask has no elements.
     """
     for axis, size in enumerate(mask, first):
-        if size != 0 and not same_dim(size, shape[axis]):
+        if size != 0 and not same_dim(size, shape[axis]) and not is_zero(size):
             raise IndexError(
                 f"boolean index did not match indexed array along axis {axis}; size of axis is "
                 f"{hint(shape[axis])} but size of corresponding boolean axis is {hint(size)}"
