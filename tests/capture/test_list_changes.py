@@ -293,3 +293,23 @@ def test_nothing_is_taken_out_of_what_stays_empty(change: Callable[..., Any]) ->
     for x in (-np.ones(4), np.array([-1.0, -2.0, 3.0, 1.0])):
         given = x, np.array([0, 1, 0, 2])
         assert difference(run(program, given), run(compiled, given)) == ""
+
+
+def test_a_length_that_grows_and_that_python_needs():
+    """It varies, as the program changes the list, and yet is known in each variant."""
+
+    def noted(x, log):
+        log.append(x)
+        return len(log) * 0.5
+
+    def program(x, log):
+        k = 0
+        while noted(x, [0]) > noted(x, log):
+            k += 1
+        return k
+
+    compiled = fxc.compile(program, fullgraph=True)
+    for size in range(3):
+        logs = [1] * size, [1] * size
+        wanted, found = (run(f, (2.5, x)) for f, x in zip((program, compiled), logs, strict=True))
+        assert not difference(wanted, found)

@@ -118,13 +118,14 @@ class ExternalList(ExternalSequence, list[Any]):
         held = self._held
         if self._numbers is not None:
             return self._numbers[0].shape[0]
-        if f"{held.name}.len" in held.outside.varying:
+        label = f"{held.name}.len"
+        if label in held.outside.varying and not held.outside.is_constant(label):
             return held.outside.length_of(held.real, held.source, held.name) + len(self._added)
         size = len(held.real)
         held.outside.check_constant(
             f"len({held.source.var}) == {size}",
             f"{held.source.text} has {size} elements",
-            f"{held.name}.len",
+            label,
         )
         return size + len(self._added)
 
