@@ -8,6 +8,7 @@ sizes as symbols.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -27,6 +28,7 @@ from fxc.passes import reinplace
 from fxc.passes.fills import fills_apart
 from fxc.pipeline.stages import decomposed_graph, functional_graph, llvm_index
 from fxc.verifying.in_place import in_place, updating_kernel_of
+from tests.numpys_bugs import NEGATES_GAPS_WRONGLY
 from tests.outcomes import Outcome, difference, run, same_bits
 from tests.written_programs import Program, shrink
 
@@ -103,19 +105,23 @@ def _as_lowered(compiled: Any, inputs: tuple[Any, ...]) -> Outcome:
 # ---------------------------------------------------------------- comparison
 
 
-# Refused, so that NumPy runs it: it reads what it has written, or writes back what a mask leaves out.
-_OVER_ITSELF = ("by where= or in two", "into an array that it reads")
+# Refused, so that NumPy runs it: it reads what it has written, writes back what a mask leaves out, or
+# sums in an order that depends on the layout of ``out``.
+_LEFT_TO_NUMPY = ("by where= or in two", "into an array that it reads", "that is not in C order")
+_NEGATES = re.compile(r"np\.negative\(.*\bout=")
 
 
 def failure(program: Program, level: Level) -> str:
     """How the program differs from plain NumPy when it is run like this, or ''."""
     fn, inputs = program.load()
+    if NEGATES_GAPS_WRONGLY and _NEGATES.search(program.source):
+        return ""
     expected = run(fn, inputs())
     if isinstance(expected.error, NameError):
         return ""  # no program: one that is being shrunk
     compiled = fxc.compile(fn, fullgraph=True)
     found = _counted(compiled, inputs()) if level is natively else level(fn, inputs())
-    if isinstance(found.error, CaptureError) and any(x in str(found.error) for x in _OVER_ITSELF):
+    if isinstance(found.error, CaptureError) and any(x in str(found.error) for x in _LEFT_TO_NUMPY):
         return difference(expected, run(fxc.compile(fn), inputs()))
     text = _failure(expected, found, level)
     if text or found.error is not None or level is not natively:

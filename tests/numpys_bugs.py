@@ -1,4 +1,4 @@
-"""What older versions of NumPy get wrong, or crash with, themselves: tests leave that out there."""
+"""What versions of NumPy get wrong, or crash with, themselves: tests leave that out there."""
 
 from __future__ import annotations
 
@@ -23,3 +23,13 @@ CRASHING_COMPARISONS = frozenset(
     if np.lib.NumpyVersion(np.__version__) < "2.3.0"
     else ()
 )
+
+
+def _negates_gaps_wrongly() -> bool:
+    """Whether ``np.negative(x, out=x)`` takes other elements, with 16 bytes between those of x."""
+    x = np.arange(1, 33, dtype="f4")[::4]
+    wanted = -x
+    return not np.array_equal(np.negative(x, out=x), wanted)
+
+
+NEGATES_GAPS_WRONGLY = _negates_gaps_wrongly()
