@@ -8,7 +8,7 @@ from collections import deque
 from typing import TYPE_CHECKING, Any
 
 from fxc.compilations import trials
-from fxc.compilations.decisions import Captures, are_of_objects
+from fxc.compilations.decisions import Captures, is_of_numpy
 from fxc.ir.asynchronous import hand_on
 from fxc.ir.forking import compiling
 from fxc.ir.later import import_later
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from fxc.cache.entries import Entries
     from fxc.compilations.variants import Variant
 
+are_of_objects = import_later("fxc.compilations.of_objects", "are_of_objects")
 lighten = import_later("fxc.cache.lightened", "lighten")
 
 _WHOLE = 32  # compilations
@@ -110,7 +111,8 @@ class Remembering(Splitting[P, R]):
         found = self._state.captures.get(key)
         if found is None:
             may_wait = trials.are_held() and not self._options.fullgraph
-            of_objects = may_wait and are_of_objects(key, self.__fxc_original__, given)
+            may_be = may_wait and not is_of_numpy(key)
+            of_objects = may_be and are_of_objects(key, self.__fxc_original__, given)
             found = self._state.captures.setdefault(key, Captures(may_wait, of_objects))
         return found
 

@@ -171,11 +171,10 @@ class Emitter(Interleaved, ABC):
         totals = {key: self.regs.totals[key] for key, _ in keys}
         latch = f.block
         f.lines.append(f"  {following} = add nsw i64 {counter}, {counting.step}")
-        is_finished = counting.rest or counting.lanes > 1
-        is_finished = bool(self.regs.marks) and is_finished
+        is_finished = self.regs.marks and (counting.rest or counting.lanes > 1)
         latch_mark = finished(self.module) if is_finished else kept_scalar(f, begin)
-        back = f"br i1 {leaves}, label %{done}, label %{head}" if leaves else f"br label %{head}"
-        f.do(back + latch_mark)
+        back = f"i1 {leaves}, label %{done}, label %{head}" if leaves else f"label %{head}"
+        f.do(f"br {back}{latch_mark}")
         first = f"[ {counting.start}, %{before} ]"
         lines = [f"  {counter} = phi i64 {first}, [ {following}, %{latch} ]"]
         for key, kind in keys:

@@ -21,6 +21,7 @@ import fxc.compilations.native_calls
 import fxc.compilations.variants
 from fxc.calling import parts, taking_turns
 from fxc.compilations import decisions, trials, turns
+from fxc.compilations.of_objects import are_of_objects
 from fxc.compilations.trials import (
     BRIEF,
     BRIEF_CALLS,
@@ -503,7 +504,7 @@ def test_what_functions_hold_and_name_says_whether_they_are_of_objects(
 ) -> None:
     function = getattr(function, "__fxc_original__", function)
     kinds = decisions.kinds_of(given, {})
-    assert decisions.are_of_objects(kinds, function, (given, {})) == is_of_objects
+    assert are_of_objects(kinds, function, (given, {})) == is_of_objects
 
 
 def test_a_first_capture_of_objects_waits_for_python(
