@@ -586,6 +586,45 @@ def test_an_array_that_no_iteration_changes_is_the_callers(program: Any) -> None
         assert not difference(run(program, inputs[0]), run(compiled, inputs[1]))
 
 
+def written_where_it_was_taken(x, n):
+    y = x * 2
+    for _ in range(n):
+        y[:] = 7.0
+        y = x[: x.size // 2]
+
+
+def written_where_a_copy_follows(x, n):
+    h, y = 2, x * 2
+    while h < n:
+        h += 1
+        y[:] = 7.0
+        y = x[: x.size // 2]
+        x = x.copy()
+
+
+def read_where_it_was_written(x, n):
+    h, y, total = 2, x * 2, 0.0
+    while h < n:
+        x[h] += 1
+        total += y.sum()
+        h += 1
+        y = x[: x.size // 2]
+    return total
+
+
+TAKEN = [written_where_it_was_taken, written_where_a_copy_follows, read_where_it_was_written]
+
+
+@pytest.mark.filterwarnings("ignore::fxc.CaptureWarning")
+@pytest.mark.parametrize("program", TAKEN)
+def test_a_write_to_part_of_an_argument_is_the_callers(program: Any) -> None:
+    compiled = fxc.compile(program)
+    for n in (3, 4, 6):
+        assert (
+            difference(run(program, (np.arange(8.0), n)), run(compiled, (np.arange(8.0), n))) == ""
+        )
+
+
 def test_means_of_windows_that_are_empty_at_first() -> None:
     """Where the first iteration takes the mean of nothing, so does not every call."""
     agree(means_of_what_went_before, lambda n: (*numbers(n), 4), sizes=range(1, 20), most=2)

@@ -177,15 +177,15 @@ class Aliases:
         loop = max((each.number for each in session.regions if each.kind == "loop"), default=0)
         seen = self.bases.keys() | session.door.outside.arrays.keys()  # also by others
         if any(twin in seen or session.made_in(twin) < loop for twin in twins):
-            raise self._refuse_replaced()
+            raise self.refuse_replaced()
         self.given_up.update(twins)
 
     def check_given_up(self, value: Value) -> None:
         """Refuse to read what ``_give_up`` has taken note of."""
         if self.given_up and not self.roots(value).isdisjoint(self.given_up):
-            raise self._refuse_replaced()
+            raise self.refuse_replaced()
 
-    def _refuse_replaced(self) -> CaptureError | Respecialise:
+    def refuse_replaced(self) -> CaptureError | Respecialise:
         """The refusal of a write to what may be another array; those behind loops that may have had
         no iteration can be one of two.
         """

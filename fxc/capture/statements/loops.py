@@ -40,8 +40,9 @@ from .views import CarriedView, CarriedWindow, Sliding, sliding
 # An iteration that is captured under a condition: the condition, the variables before it, and
 # where it is recorded.
 Round = tuple[Operand, Variables, Recording]
-# How arrays are carried that need not be what they were.
+# How arrays are carried that need not be what they were, and as copies.
 _OF_VIEWS = Sliding | Resized | CarriedView | CarriedWindow
+_COPIED = Resized | Union
 
 
 def bound(door: StatementDoor, name: str, flag: object, read: Callable[[], Any]) -> Any:
@@ -129,6 +130,22 @@ class CapturedLoop(LoopVariables):
                 found[name] = wrap(self.session.value("copy", now, order="K"))
         return found
 
+    def _check_copied(self, after: Variables) -> None:
+        """Refuse a write in the body to an array that is carried as a copy, or to one from outside
+        that it may show: nobody would see it in the other.
+        """
+        assert self._region is not None
+        aliases, inside = self.session.aliases, self._region.number
+        for name, params in self.carried.params.items():
+            if not isinstance(self.carried.ways.get(name), _COPIED):
+                continue
+            roots = {root for x in arrays_of(after[name]) for root in aliases.roots(x)} - {*params}
+            roots.update(*(aliases.twins.get(root, ()) for root in tuple(roots)))
+            outer = [root for root in roots if self.session.made_in(root) < inside]
+            times = (aliases.written.get(each, 0) for each in (*outer, *params))
+            if outer and max(times) > self._began:
+                raise aliases.refuse_replaced()
+
     def _forget(self, after: Variables) -> None:
         """The parameters are gone: their memory is nobody's."""
         region = self._region
@@ -151,6 +168,7 @@ class CapturedLoop(LoopVariables):
         variables as this one has. If not, the body is captured again, if need be behind the first
         iteration.
         """
+        self._check_copied(after)
         self._forget(after)
         if self.wishes.grant(self, most) or (self._every == 1 and self._permuted(after)):
             return False
