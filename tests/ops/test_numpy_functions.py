@@ -458,6 +458,12 @@ UNUSUAL = {
         np.lib.stride_tricks.sliding_window_view(x, (2, 2), axis=(0, 0)) + 1
     ),
     "days": lambda x: np.arange("2000-01-01", "2000-01-04", dtype="M8[D]"),
+    "an array for a dtype": lambda x: np.arange(3, dtype=x),
+    "the dtype of an array": lambda x: np.dtype(x),
+    "the kind of an array": lambda x: np.issubdtype(x, x),
+    "numbers as an array says": lambda x: np.fromiter(x, x),
+    "another view as an array says": lambda x: x.view(x),
+    "the dtype of a number": lambda x: (np.dtype(x[0]), np.issubdtype(x[0], np.floating)),
     "the trace of a stack": lambda x: np.linalg.trace(np.stack([np.outer(x, x), np.eye(4)]) + 1),
 }
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -122,6 +122,11 @@ class ArrayFacts(TracedValue):
     @property
     def dtype(self) -> np.dtype:
         return self._type.dtype
+
+    @property
+    def __numpy_dtype__(self) -> NoReturn:
+        """What ``np.dtype`` asks for, from NumPy 2.4 on; of an array it makes none."""
+        raise TypeError("Cannot construct a dtype from an array")
 
     @property
     def device(self) -> str:
