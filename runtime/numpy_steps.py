@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fxc.ir.objects import OWN_ARRAY
+
 from .recipe import NumpyStep, SlotArg
 
 if TYPE_CHECKING:
     from .plan_writer import PlanWriter
 
-_OWN = 0x1 | 0x4 | 0x100 | 0x400  # flags: in C order, memory of its own, aligned, writeable
 _PYTHONS = {"b": bool, "i": int, "f": float, "c": complex}
 
 
@@ -67,7 +68,8 @@ def _take(writer: PlanWriter, out: str, found: str, args: Sequence[object]) -> N
     given = [writer.slot_names[arg.name] for arg in args if isinstance(arg, SlotArg)]
     others = "".join(f" or {name} is {each}" for each in dict.fromkeys(given))
     writer.add(f"{name} = {found}")
-    writer.add(f"if {name}.flags.num & {_OWN} != {_OWN} or {name}.dtype is not {dtype}{others}:")
+    own = f"{name}.flags.num & {OWN_ARRAY} == {OWN_ARRAY}"
+    writer.add(f"if not ({own}) or {name}.dtype is not {dtype}{others}:")
     writer.add(f"    {name} = array({name}, {dtype}, order='C')")
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from fxc.ir.asynchronous import NUMPYS_ERRORS, hand_on
 from fxc.ir.errors import WouldRaise
 from fxc.ir.graph import Literal
+from fxc.ir.objects import OWN_ARRAY
 from fxc.ir.records import frozen
 from fxc.ir.types import ArrayType, Type
 
@@ -37,8 +38,6 @@ from .table import TABLE
 # One that raises or gives None (``numpy.testing.assert_equal``) gives True; it sees no samples.
 # An operand that is given twice is one: functions ask ``y is x``. A method of an object that SciPy
 # defines (``scipy.stats.norm.cdf``) is such a function, too.
-
-_OWN = 0x1 | 0x4 | 0x100 | 0x400  # flags: in C order, memory of its own, aligned, writeable
 
 
 @frozen
@@ -178,6 +177,7 @@ def _compared(
     """The code that compares what was given with what was learnt. No result shares ``memory``, or
     is one of the arrays that the caller has ``given``.
     """
+    earlier: list[str] = []  # arrays among the results
     for part, result in zip(parts, call.results, strict=True):
         shared = " or ".join(f"share({part}, {other})" for other in memory) or "False"
         holds = result.condition(part, constant)
@@ -186,13 +186,13 @@ def _compared(
         yield f"    if not ({' and '.join(holds)}): raise call.differs()"
         if result.kind != "array":
             continue
-        if result.is_in_order:  # it mostly has memory of its own
+        if result.is_in_order:  # it mostly has memory of its own, and nobody shows that
             others = "".join(f" or {part} is {other}" for other in given)
-            yield f"    if {part}.flags.num & {_OWN} != {_OWN}{others}:"
+            others += "".join(f" or {each}.base is {part}" for each in earlier)
+            yield f"    if {part}.flags.num & {OWN_ARRAY} != {OWN_ARRAY}{others}:"
             yield f"        if not {part}.flags.c_contiguous or {shared}: raise call.differs()"
             yield f"        if not {part}.flags.carray: {part} = {part}.copy()"
-        given = [*given, part]
-        memory = [*memory, part]
+        given, memory, earlier = [*given, part], [*memory, part], [*earlier, part]
 
 
 def _constant(constants: dict[str, Any], value: object) -> str:

@@ -27,6 +27,7 @@ from scipy import (
 
 import fxc
 from fxc.capture.outside.purity import only_computes
+from fxc.ir.errors import WouldRaise
 from fxc.ir.types import array_type
 from fxc.ops import foreign_samples
 from fxc.ops.foreign_calls import Hole
@@ -265,6 +266,20 @@ def test_what_does_more_than_give_new_arrays_is_not_learnt(text, reason):
     assert state == random.getstate()
     assert np.array_equal(drawn["state"]["key"], np.random.get_state(legacy=False)["state"]["key"])
     assert drawn["state"]["pos"] == np.random.get_state(legacy=False)["state"]["pos"]
+
+
+@pytest.mark.parametrize(
+    "shared", ["y, y[:24]", "y[:24], y", "y[:24], y[:24]", "x, y", "y[:24], x"]
+)
+def test_results_that_share_memory_at_times_are_compared(shared):
+    """As the samples say it gives two arrays of their own."""
+    f = _in_scipy(f"def f(x): y = x * 2; return ({shared}) if x[0] == 0.5 else (x + 1, y)")
+    _, call = operator_of(f, (Hole(0),), {}, [array_type(np.dtype(float), (24,))])
+    run_it, x = call.kernel(), np.ones(24)
+    assert all(map(np.array_equal, run_it(x), (x + 1, x * 2)))
+    x[0] = 0.5
+    with pytest.raises(WouldRaise):
+        run_it(x)
 
 
 @pytest.mark.parametrize(
