@@ -11,13 +11,15 @@ from collections.abc import Callable, Mapping
 from types import CodeType
 from typing import TYPE_CHECKING, Any
 
+from fxc.ir.later import import_later
 from fxc.ir.location import Site
 from fxc.ir.made_functions import code_of, function_of
 from fxc.ir.records import frozen
 
 if TYPE_CHECKING:
-    from .plan_writer import PlanWriter
-    from .recipe import NumpyStep, Recipe
+    from .recipe import Recipe
+
+call_numpy = import_later("fxc.runtime.numpy_steps", "call_numpy")  # many plans have no such step
 
 
 @frozen
@@ -51,17 +53,11 @@ class Plan:
         return found
 
 
-def _call_numpy(writer: PlanWriter, step: NumpyStep) -> None:
-    from .numpy_steps import call_numpy  # many plans have none
-
-    call_numpy(writer, step)
-
-
 def make_plan(recipe: Recipe) -> Plan:
     """The plan for a recipe."""
     from .plan_writer import PlanWriter  # not for a plan that is restored
 
-    writer = PlanWriter(recipe, _call_numpy)
+    writer = PlanWriter(recipe, call_numpy)
     source = writer.write()
     code = code_of(source, "<fxc plan>", writer.constants)
     return Plan.of_code(code, source, writer.constants, writer.sites)

@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from tests.random_loops import LoopProgram
+from tests.random_loops import BlockWriter, LoopProgram
 
 HEAD = "def program(x, v, n, c, P, K, R, D, G, S, E, T, Q):"
 # Where a template has {f}, {i}, {b} or {t} stands a float, an int, a bool or a text; {p}, {k}, {r}, {d},
@@ -162,7 +162,7 @@ class ContainerProgram(LoopProgram):
         return "\n".join(lines).rstrip() + "\n"
 
 
-class _Writer:
+class _Writer(BlockWriter):
     def __init__(self, rng: random.Random) -> None:
         self.rng = rng
         self.left = rng.choice((2, 3, 4, 5, 7, 9, 12))  # statements
@@ -202,14 +202,6 @@ class _Writer:
             leaves = tuple(each for each in LEAVES[kind] if self.takes(each))
             return self.filled(self.rng.choice(leaves), 0)
         return self.one_of(FORMS[kind], depth - 1)
-
-    def block(self, depth: int, most: int = 3) -> list[str]:
-        lines: list[str] = []
-        for _ in range(self.rng.randint(1, most)):
-            lines += self.statement(depth)
-            if self.left <= 0:
-                break
-        return [f"    {line}" for line in lines]
 
     def statement(self, depth: int) -> list[str]:
         rng = self.rng

@@ -46,6 +46,29 @@ _HEADER = "import math\n\nimport numpy as np\n\nfrom tests.written_programs impo
 _FUEL = re.compile(r" *(k\d+ \+= 1|if k\d+ > .*)$")
 
 
+class BlockWriter:
+    """Writes blocks of random statements, for as long as some are ``left``."""
+
+    rng: random.Random
+    left: int
+
+    def statement(self, depth: int) -> list[str]:
+        """The lines of a statement; one less is left."""
+        raise NotImplementedError
+
+    def lines(self, depth: int, most: int = 3) -> list[str]:
+        found: list[str] = []
+        for _ in range(self.rng.randint(1, most)):
+            found += self.statement(depth)
+            if self.left <= 0:
+                break
+        return found
+
+    def block(self, depth: int, most: int = 3) -> list[str]:
+        """The same, indented."""
+        return [f"    {line}" for line in self.lines(depth, most)]
+
+
 @dataclass(frozen=True)
 class LoopProgram:
     """Source of ``program`` and of ``calls``: one tuple of arguments after the other."""

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from tests.random_loops import LoopProgram, smaller
+from tests.random_loops import BlockWriter, LoopProgram, smaller
 from tests.written_programs import array, shrunk
 
 # Where a template has {X}, {F}, {I}, {B}, {L} or {D} stands an array, a float, an int, a bool, a list of arrays
@@ -285,7 +285,7 @@ class Names:
         )  # fmt: skip
 
 
-class _Writer:
+class _Writer(BlockWriter):
     def __init__(self, rng: random.Random) -> None:
         self.rng = rng
         self.names = Names()
@@ -311,14 +311,6 @@ class _Writer:
         if self.calls and kind == "F" and self.rng.random() < 0.3:
             return self.filled(self.rng.choice(self.calls), depth - 1)
         return self.filled(self.rng.choice(FORMS[kind]), depth - 1)
-
-    def block(self, depth: int, most: int = 3) -> list[str]:
-        lines: list[str] = []
-        for _ in range(self.rng.randint(1, most)):
-            lines += self.statement(depth)
-            if self.left <= 0:
-                break
-        return [f"    {line}" for line in lines]
 
     def statement(self, depth: int) -> list[str]:
         rng = self.rng

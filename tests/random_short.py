@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from tests.random_loops import HEAD, LoopProgram, random_loops, smaller
+from tests.random_loops import HEAD, BlockWriter, LoopProgram, random_loops, smaller
 from tests.short_world import World
 from tests.written_programs import SCOPE, shrunk
 
@@ -153,7 +153,7 @@ class ShortProgram(LoopProgram):
                 del SCOPE[name]
 
 
-class _Writer:
+class _Writer(BlockWriter):
     def __init__(self, rng: random.Random, kind: str, strange: float) -> None:
         self.rng = rng
         self.kind = kind
@@ -193,16 +193,8 @@ class _Writer:
 
     # -- statements
 
-    def block(self, depth: int, most: int = 3) -> list[str]:
-        lines: list[str] = []
-        for _ in range(self.rng.randint(1, most)):
-            lines += self.statement(depth)
-            if self.left <= 0:
-                break
-        return lines
-
     def indented(self, depth: int, most: int = 3) -> list[str]:
-        return [f"    {line}" for line in self.block(depth + 1, most)]
+        return [f"    {line}" for line in self.lines(depth + 1, most)]
 
     def statement(self, depth: int) -> list[str]:
         rng = self.rng
@@ -320,7 +312,7 @@ class _Writer:
         self.in_helper = True
         left, self.left = self.left, self.rng.choice((1, 2, 3))
         lines = self.inside(
-            lambda: self.begun([*self.block(1), f"return {self.filled('{F}')}"], "A")
+            lambda: self.begun([*self.lines(1), f"return {self.filled('{F}')}"], "A")
         )
         self.in_helper, self.left, self.has_helper = False, left, True
         return lines

@@ -7,16 +7,14 @@ import sys
 from collections.abc import Iterator, Sequence
 from types import CodeType, FunctionType, ModuleType
 
-from .decisions import is_numpys, is_of_numpy
+from .decisions import is_numpys
 
 
 def are_of_objects(kinds: object, function: object, given: object = ()) -> bool:
-    """Whether calls of these kinds have nothing of NumPy's, as far as the modules of their classes
-    and of the function say; or else whether what is ``given`` and what the function names, and all
-    that they hold, are objects of Python's.
+    """Whether calls of these kinds, which are not of NumPy's, have nothing of its, as far as the
+    modules of their classes and of the function say; or else whether what is ``given`` and what the
+    function names, and all that they hold, are objects of Python's.
     """
-    if is_of_numpy(kinds):
-        return False
     modules = {getattr(function, "__module__", None), *_modules_of(kinds)}
     return not any(map(_knows_numpy, modules)) or _are_objects([function, given])
 
@@ -58,6 +56,8 @@ def _held_by(value: object) -> Sequence[object]:
         return [*named, *(value.__closure__ or ()), *(value.__defaults__ or ())]
     if issubclass(type(value), type) and isinstance(value, type):
         return [held for each in value.__mro__[:-1] for held in list(vars(each).values())]
+    if type(value) is list or type(value) is tuple:  # which may be long
+        return value[:_MOST_HELD]
     return [] if type(value) is ModuleType else gc.get_referents(value)[:_MOST_HELD]
 
 

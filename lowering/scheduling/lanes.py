@@ -333,7 +333,8 @@ def _is_block_move(program: Program, loop: Loop, inside: bool) -> bool:
             is_apart = buffers[load.buffer].storage != buffers[store.buffer].storage
             size, costs = hint(loop.size) * store.dtype.itemsize, program.target.costs
             is_call = inside and not isinstance(loop.size, int)  # of known size LLVM writes it down
-            return is_apart and is_call * costs.moved_least <= size <= costs.moved
+            least = costs.moved_least if is_call else 0
+            return is_apart and least <= size <= costs.moved
     return False
 
 
