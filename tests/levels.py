@@ -107,7 +107,12 @@ def _as_lowered(compiled: Any, inputs: tuple[Any, ...]) -> Outcome:
 
 # Refused, so that NumPy runs it: it reads what it has written, writes back what a mask leaves out, or
 # sums in an order that depends on the layout of ``out``.
-_LEFT_TO_NUMPY = ("by where= or in two", "into an array that it reads", "that is not in C order")
+_LEFT_TO_NUMPY = (
+    "by where= or in two",
+    "into an array that it reads",
+    "that shares memory with the mask",
+    "that is not in C order",
+)
 _NEGATES = re.compile(r"np\.negative\(.*\bout=")
 
 
