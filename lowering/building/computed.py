@@ -184,7 +184,9 @@ def _reader(context: Context, value: Value) -> Value | None:
     if place == NEVER:
         return None
     node = context.scope.nodes[place]
-    return node.output if TABLE[node.op].tag in (Tag.VIEW, Tag.POINTWISE, Tag.GATHER) else None
+    if len(node.outputs) > 1 or TABLE[node.op].tag not in (Tag.VIEW, Tag.POINTWISE, Tag.GATHER):
+        return None
+    return node.output
 
 
 def applied(context: Context, node: Node) -> None:

@@ -464,3 +464,22 @@ def test_what_has_no_hash_or_no_way_back_raises() -> None:
     ):
         compiled = fxc.compile(program)
         assert difference(run(program, (np.ones(3),)), run(compiled, (np.ones(3),))) == ""
+
+
+@pytest.mark.parametrize("more", [0, 1])
+def test_lengths_found_at_run_time_are_compared(more: int) -> None:
+    def f(x):
+        found, places, total = [], [0] * more, 0.0
+        for k, v in enumerate(x):
+            if v > 0:
+                found.append(v)
+                places.append(k)
+        for v, k in zip(found, places, strict=True):
+            total += v * k
+        return total
+
+    x = np.random.default_rng(1).normal(size=30)
+    compiled = fxc.compile(f)
+    for _ in range(3):
+        assert not difference(run(f, (x,)), run(compiled, (x,)))
+    assert more or compiled.cache_info().native_calls

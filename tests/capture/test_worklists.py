@@ -782,7 +782,24 @@ def from_both_ends(x):
     return q, p, none, total, q.maxlen
 
 
-@pytest.mark.parametrize("fn", [moving_averages, from_both_ends])
+def corrected_by_the_last_ones(x):
+    """As L-BFGS runs over the steps it remembers, from the last to the first and back."""
+    steps, at = deque(maxlen=3), x[0]
+    for v in x:
+        step, weights = v - at, []
+        for each, other in zip(reversed(steps), reversed(steps), strict=True):
+            weights.append(each * step)
+            step -= weights[-1] * other
+        for each, weight in zip(steps, reversed(weights), strict=True):
+            step += each * weight
+        if step > 2:
+            break
+        steps.append(step)
+        at += step / 4
+    return at, step, steps
+
+
+@pytest.mark.parametrize("fn", [moving_averages, from_both_ends, corrected_by_the_last_ones])
 def test_deques_of_a_bounded_length(fn: Callable[..., Any]) -> None:
     for dynamic in (False, True):
         compiled = fxc.compile(fn, fullgraph=True, dynamic=dynamic)

@@ -18,6 +18,7 @@ from fxc.ops.metas.shapes import same_dim
 
 from ..arrays.traced_array import TracedArray
 from ..forms.options import is_open_int
+from ..forms.truths import demand
 from ..numbers.dims import dim_of
 from ..numbers.python_functions import call_function
 from ..numbers.python_numbers import extremum, scalar_of, to_float, to_int
@@ -56,7 +57,7 @@ def zipped(*parts: object, strict: bool = False) -> Any:
     """``zip(*parts)``."""
     found: list[Any] = [counted(part) for part in parts]
     is_known = found and all(part is not None for part in found)
-    if not is_known or (strict and not _are_as_long(found)):
+    if not is_known or (strict and not _are_as_long(*found)):
         return zip(*parts, strict=strict)
 
     def each(k: object) -> tuple[Any, ...]:
@@ -65,12 +66,17 @@ def zipped(*parts: object, strict: bool = False) -> Any:
     return _together(found, each, lambda: zip(*parts, strict=False))
 
 
-def _are_as_long(parts: Sequence[Counted | Bounded]) -> bool:
-    """Whether there are as many items in each for sure; sizes that are equal are guarded to be."""
-    dims = [part.count for part in parts if type(part) is Counted]
-    return len(dims) == len(parts) and all(
-        not current().varies(dim - dims[0]) and same_dim(dim, dims[0]) for dim in dims[1:]
-    )
+def _are_as_long(first: Counted | Bounded, *others: Counted | Bounded) -> bool:
+    """Whether there are as many items in each for sure: sizes that are equal are guarded to be,
+    lengths that are found at run time are compared there.
+    """
+    for part in others:
+        known = type(part) is Counted and type(first) is Counted
+        if not known or current().varies(part.count - first.count):
+            demand(part.length() == first.length())
+        elif not same_dim(part.count, first.count):
+            return False
+    return True
 
 
 def mapped(function: Callable[..., Any], *parts: Any) -> Any:
@@ -95,7 +101,7 @@ def backwards(x: Any) -> Any:
     if (isinstance(x, Counted | Bounded) and x.once) or x.__class__ in (set, frozenset):
         raise TypeError(f"{x.__class__.__name__!r} object is not reversible")
     found = counted(x) if not isinstance(x, TracedArray) or x.ndim else None
-    if type(found) is Bounded and found is x:
+    if type(found) is Bounded:
         return found.backwards(once=True)
     if type(found) is not Counted:
         return reversed(x)
