@@ -339,6 +339,113 @@ def test_what_could_be_told_is_refused(change: Any) -> None:
         fxc.compile(program, fullgraph=True)(_numbers(), 9000)
 
 
+def written_behind_the_loop(u, n):
+    rows, m = [], np.outer(u, u)
+    for i in range(n):
+        m = m * 0.5
+        if u[i % 5] > 0:
+            rows.append(m[0])
+    m[0] = 99
+    return np.array(rows)
+
+
+def written_behind_a_branch(u, n):
+    rows, m = [], np.outer(u, u)
+    for i in range(n):
+        if u[i % 5] > 0:
+            m = m * 0.5
+            rows.append(m[0])
+        if u[i % 3] > 0:
+            m[0, 0] = 7
+    return np.array(rows)
+
+
+def written_in_the_next_iteration(u, n):
+    rows, m = [], np.outer(u, u)
+    for i in range(n):
+        if u[i % 3] < 0:
+            m[0, 0] = 7
+        if u[i % 5] > 0:
+            m = m * 0.5
+            rows.append(m[0])
+    return np.array(rows)
+
+
+def told_from_an_item(u, n):
+    rows, y = [], u * 2
+    for i in range(n):
+        if u[i % 5] > 0:
+            rows.append(y)
+    return rows[0] is y
+
+
+def item_kept_and_returned(u, n):
+    rows, y = [u], u * 2
+    for i in range(n):
+        if u[i % 5] > 0:
+            y = rows[-1]
+        else:
+            rows.append(y)
+    return y, np.array(rows)
+
+
+@pytest.mark.filterwarnings("ignore::fxc.CaptureWarning")
+@pytest.mark.parametrize(
+    "program",
+    [
+        *(written_behind_the_loop, written_behind_a_branch, written_in_the_next_iteration),
+        *(told_from_an_item, item_kept_and_returned),
+    ],
+    ids=lambda each: each.__name__,
+)
+def test_what_a_list_shows_is_not_written(program: Callable[..., Any]) -> None:
+    u = _numbers()
+    expected = run(program, (u.copy(), 40))
+    assert not difference(expected, run(fxc.compile(program), (u.copy(), 40)))
+
+
+def steps_of_a_descent(u, n):
+    x, path = u, [u]
+    for i in range(n):
+        y = x * 0.9 + u[i % 5] * 0.01
+        if (y * y).sum() < (x * x).sum():
+            x = y
+        path.append(x)
+    return x, np.array(path)
+
+
+def taken_steps(u, n):
+    x, path = u, [u]
+    for i in range(n):
+        y = x * 0.9 + u[i % 5] * 0.01
+        if (y * y).sum() < (x * x).sum():
+            x = y
+            path.append(x)
+    return x, len(path), path[-1].sum()
+
+
+def filtered_with_gaps(u, n):
+    p, ps = np.eye(3), []
+    for i in range(n):
+        p = p * 0.9
+        if u[i % 5] > 0:
+            p = p + 1
+        ps.append(p)
+    return np.array(ps), p
+
+
+@pytest.mark.parametrize(
+    "program",
+    [steps_of_a_descent, taken_steps, filtered_with_gaps],
+    ids=lambda each: each.__name__,
+)
+def test_a_history_of_what_a_branch_may_replace(program: Callable[..., Any]) -> None:
+    u, compiled = _numbers(), fxc.compile(program, fullgraph=True)
+    for n in (90, 200):
+        given = u.copy()
+        assert not difference(run(program, (given, n)), run(compiled, (given, n)))
+
+
 def results(found, u):
     return found, found[-1]
 

@@ -15,7 +15,7 @@ from fxc.ir.symbols import Dim
 from ..forms.form import Form
 from ..forms.items import arrays_in, records_in
 from ..numbers.traced_int import wrap_dim
-from ..regions.given import check_gift, give
+from ..regions.given import give, take_over
 from ..session.refusing import refuse
 from ..session.session import current
 from ..values.identity import has_grown
@@ -155,8 +155,7 @@ class Contents(Traced):
         session = self.session
         given = [value for value in arrays_in(x) if value not in lent]
         for value in given:
-            check_gift(session, self, value)
-            give(session, self.keeper, value)
+            take_over(session, self, value)
         records, places = list(records_in(x)), session.door.places
         for each in records:
             places.check_item(each)

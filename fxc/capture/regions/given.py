@@ -6,7 +6,7 @@ tell. See Note [Given arrays].
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any
 
 from fxc.ir.error_kinds import COUNTED_LIST
@@ -30,7 +30,10 @@ from ..session.session import Session, current
 # (``Aliases.lent``), and a list that is returned begins with these arrays themselves.
 # So may a view be that is appended (``rows.append(m[i])``): nobody writes to the array that it
 # shows, and neither the list nor an item of it is returned. Likewise of an array from before the
-# loop, of one that is appended twice, or is an item of a list (``path.append(stack[-1])``).
+# loop, of one array or another (``if f(y) < f(x): x = y``, ``path.append(x)``), of a new one that
+# a branch hands on, of one that is appended twice, or is an item of a list
+# (``path.append(stack[-1])``). What branches and loops make of such an array may be its memory, and
+# is lent, too: so is the variable of a loop that is one after an iteration (``Carried.lends``).
 # The arrays in a part of a list, in a sorted one or in a sum, are given to the list that it is made
 # of, its ``keeper``: so one of the two is returned, and its items are not told apart from the
 # other's. Lists that have one array have one keeper.
@@ -105,20 +108,45 @@ def _borrow(session: Session, items: Any, value: Value) -> bool:
     is_known = value in session.made or value in aliases.input_arrays
     if not is_known or not session.alternatives.keys().isdisjoint((value, root)):
         return False
-    if VIEWS_BY_PYTHON in session.requests:
+    if VIEWS_BY_PYTHON in session.requests or not _rests(session, items, root):
         return False
-    home = max(items.home, session.made_in(root))
-    loops = (each for each in session.regions if each.kind == "loop" and each.number > home)
-    if any(aliases.changed.get(root, -1) >= each.began for each in loops):
-        return False
-    aliases.lent.add(root)
-    aliases.has_lent_views = True
-    items.borrow(())
+    _hold(session, items, {root})
     return True
 
 
-def check_gift(session: Session, items: Any, value: Value) -> None:
-    """Refuse an array that a list cannot take over."""
+def _borrow_one_of(session: Session, items: Any, value: Value) -> bool:
+    """Likewise of what is one array or another: ``if f(y) < f(x): x = y``, ``path.append(x)``."""
+    roots = session.aliases.roots(value)
+    if value not in session.alternatives or VIEWS_BY_PYTHON in session.requests:
+        return False
+    if not all(_rests(session, items, root) for root in roots):
+        return False
+    _hold(session, items, roots)
+    return True
+
+
+def _hold(session: Session, items: Any, roots: Collection[Value]) -> None:
+    """Note that a list shows memory that others have, too."""
+    session.aliases.lent.update(roots)
+    session.aliases.has_lent_views = True
+    items.borrow(())
+
+
+def _rests(session: Session, items: Any, root: Value) -> bool:
+    """Whether nobody has written to an array since the loops began that the list outlives, if it
+    was made before.
+    """
+    aliases = session.aliases
+    for each in (root, *aliases.twins.get(root, ())):
+        home = max(items.home, session.made_in(each))
+        loops = (x for x in session.regions if x.kind == "loop" and x.number > home)
+        if any(aliases.changed.get(each, -1) >= x.began for x in loops):
+            return False
+    return True
+
+
+def take_over(session: Session, items: Any, value: Value) -> None:
+    """Have a list hold an array, or refuse it."""
     if value in session.aliases.given:
         _share(session, items, value)
     is_new = (
@@ -127,7 +155,8 @@ def check_gift(session: Session, items: Any, value: Value) -> None:
         and value not in session.alternatives
         and not session.in_loop(session.made_in(value))
     )
-    if not (is_new or _take_from_before(session, items, value) or _borrow(session, items, value)):
+    is_taken = is_new or _take_from_before(session, items, value)
+    if not (is_taken or _borrow(session, items, value) or _borrow_one_of(session, items, value)):
         raise refuse(
             COUNTED_LIST,
             "an array that is no new one, in a list whose length depends on data,",
@@ -138,6 +167,10 @@ def check_gift(session: Session, items: Any, value: Value) -> None:
     if not kind.writeable:
         raise refuse(COUNTED_LIST, "a read-only array in a list whose length depends on data")
     _check_layout(session, value)
+    if is_taken:
+        give(session, items.keeper, value)
+    if is_new:
+        session.aliases.appended.add(value)
 
 
 def _check_layout(session: Session, value: Value) -> None:
@@ -157,22 +190,26 @@ def _check_layout(session: Session, value: Value) -> None:
 
 
 def check_kept(session: Session, region: int, variables: Iterable[object]) -> None:
-    """Refuse variables that hand on what has been given, or read, in this region."""
+    """Have a list no more than show a new array that variables hand on out of this region: it is
+    not returned. Refuse to hand on what has been read of a list.
+    """
+    given = session.aliases.given
     for x in variables:
         if type(x) is tuple:
             check_kept(session, region, x)
-        for value in arrays_of(x):
-            if any(
-                root in session.aliases.given and session.made_in(root) >= region
-                for root in session.aliases.roots(value)
-            ):
-                raise refuse_kept()
+        for root in {root for value in arrays_of(x) for root in session.aliases.roots(value)}:
+            if root in given and session.made_in(root) >= region:
+                if VIEWS_BY_PYTHON in session.requests or root not in session.aliases.appended:
+                    raise refuse_kept()
+                _hold(session, given.pop(root), {root})
 
 
 def hand_on(session: Session, given: Iterable[object], found: object) -> None:
     """Note that what is one of some things may be an array of a list that is among them."""
     aliases = session.aliases
     roots = {root for x in given for value in arrays_of(x) for root in aliases.roots(value)}
+    if any(map(aliases.is_lent, roots)):
+        aliases.lent.update(root for value in arrays_of(found) for root in aliases.roots(value))
     lists = [aliases.given[root] for root in roots if root in aliases.given]
     for other in lists[1:]:
         lists[0].share(other)

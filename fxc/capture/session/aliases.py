@@ -69,8 +69,9 @@ class Aliases:
         self.wholes: dict[Value, Value] = {}
         # Arrays by the list that has taken them over, and the lists that are returned: given.py.
         self.given: dict[Value, Any] = {}
+        self.appended: set[Value] = set()  # those of them that were new when they were appended
         self.returned: list[Any] = []
-        # Arrays of the caller that lists begin with, and these lists.
+        # Arrays that lists show, by their roots, and these lists.
         self.lent: set[Value] = set()
         self.with_gaps: set[Value] = set()  # what foreign calls have given: nobody writes to them
         self.grown: set[Value] = set()  # what loops have made longer: nobody writes to them
@@ -238,6 +239,12 @@ class Aliases:
             for each in (root, *self.twins.get(root, ())):
                 if self._session.is_alive(each):
                     self.may_be_one(found, each)
+            if self.is_lent(root):
+                self.lent.update(self.roots(found))
+
+    def is_lent(self, root: Value) -> bool:
+        """Whether a list may show this memory, which nobody writes to from there on."""
+        return any(each in self.lent for each in (root, *self.twins.get(root, ())))
 
     def check_results(
         self,
@@ -329,6 +336,9 @@ class Aliases:
             self.wholes.keys().isdisjoint((left, right))
         )
         is_given = len(kept) == 2 and kept[0] is kept[1]
+        is_given |= len(kept) == 1 and any(
+            map(self.is_lent, (*self.roots(left), *self.roots(right)))
+        )
         may_be_one = not (mine.isdisjoint(others) and twins.isdisjoint(self.roots(right)))
         if may_be_one or is_given or may_be_whole:
             raise self._refuse_twins(

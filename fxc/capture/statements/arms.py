@@ -342,8 +342,9 @@ class _Join:
             self._behind[side][value] = made
         if value in self._places[side]:
             found = self._outputs[self._places[side][value]]
-            if value in self._session.aliases.twins:
-                self._session.aliases.hand_on(found, (value,))
+            aliases = self._session.aliases
+            if value in aliases.twins or aliases.is_lent(aliases.root(value)):
+                aliases.hand_on(found, (value,))
             return found
         if value not in self._behind[side]:
             parts = [

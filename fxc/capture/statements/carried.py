@@ -12,7 +12,7 @@ from fxc.ops.metas.layout import is_c_ordered
 from ..forms.carrying import enter, pack
 from ..forms.form import Form, Union, types_of
 from ..forms.joining import carried_form, joint_form
-from ..forms.options import sides_of
+from ..forms.options import arrays_of, sides_of
 from ..forms.variables import is_number, placeholder
 from ..regions.cells import is_flag
 from ..regions.given import give, refuse_kept
@@ -42,6 +42,7 @@ class Carried:
         # mixed number, or one of several things.
         self.ways: dict[str, Way] = {}
         self.gifts: dict[str, Any] = {}  # lists that have taken over what is carried
+        self.lent: set[str] = set()  # what is carried and lists may show
         # What a list has taken over in this pass that has to be another array after an iteration.
         self.awaited: list[Value] = []
         self.given: dict[str, Value] = {}  # what a copy in another layout is carried for
@@ -122,6 +123,8 @@ class Carried:
             names.reverse()  # the array comes last
         self.now[name] = way
         self.params[name] = region.params(kinds, names)
+        if name in self.lent:
+            self._session.aliases.lent.update(self.params[name])
         return self.params[name]
 
     def enter_view(self, region: Recording, name: str, view: CarriedView) -> Any:
@@ -189,6 +192,17 @@ class Carried:
         """Take note of a variable that is no part of an array after all."""
         if isinstance(self.ways.get(name), CarriedView | CarriedWindow | Sliding):
             del self.ways[name]
+
+    def lends(self, name: str, after: object) -> bool:
+        """Take note of a variable whose memory a list shows after an iteration; whether that is
+        new: nobody writes to it in the next one.
+        """
+        aliases = self._session.aliases
+        roots = {root for value in arrays_of(after) for root in aliases.roots(value)}
+        if name in self.lent or not any(map(aliases.is_lent, roots)):
+            return False
+        self.lent.add(name)
+        return True
 
     def moves(self, name: str, start: Value, after: Value) -> None:
         """Take note of a variable that is a part of an array, in each iteration another one; of its

@@ -202,6 +202,7 @@ class CapturedLoop(LoopVariables):
             start, seen = self.values[name], self._seen[name]
             value, first = array_of(x), array_of(start)
             again |= self._shows_more(name, x)
+            again |= self.carries(name) and carried.lends(name, x)
             if start is UNBOUND and is_constant(x) and self._is_read_if_set(name):
                 self.values[name] = x
                 again = True
