@@ -127,6 +127,16 @@ def far_apart(x):
     return np.array(kept), kept
 
 
+def orbit(x):
+    z, seen = 0j, []
+    for v in x:
+        if v > 0:
+            z = z * z * 0.1 + complex(v, 0.1)
+            seen.append(z)
+            seen.append(1j)
+    return seen, [w.imag for w in seen], sum(abs(w) for w in seen), z, np.array(seen)
+
+
 def refractory(x):
     spikes = []
     for i in range(len(x)):
@@ -500,6 +510,7 @@ PROGRAMS: list[tuple[Callable[..., Any], Any]] = [
     *((fn, FLOATS) for fn in OF_FLOATS),
     *((fn, FLOATS[:-1]) for fn in (histogram, halved, read_once_changed)),
     (steps_of_a_line, FLOATS[:-1]),
+    (orbit, FLOATS[:-1]),
 ]
 
 

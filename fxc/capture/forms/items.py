@@ -203,9 +203,7 @@ def _form_of_numbers(items: Sequence[object], before: Form | None) -> Form:
     """Of numbers and constants: what one kind of numbers does not hold is one of several things."""
     kinds = frozenset[ScalarType]() if before is None else numbers_in(before)
     known = [scalar_kinds(x) for x in items]
-    for x, each in zip(items, known, strict=True):
-        if each is not None and any(kind.weak and kind.dtype.kind == "c" for kind in each):
-            raise _refused(x)
+    for each in known:
         kinds |= each or frozenset()
     found: Form | None = None
     if None not in known and not isinstance(before, Union | Items):

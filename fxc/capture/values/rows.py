@@ -68,8 +68,13 @@ class ListArray:
 
 def as_number(element: Operand, kind: ScalarType) -> Operand:
     """An element of an array as the number of this type that it stands for."""
-    names = {"b": "py_bool", "i": "py_int", "f": "py_float"}
-    return current().value(names[kind.dtype.kind], element) if kind.weak else element
+    session, letter = current(), kind.dtype.kind
+    if not kind.weak:
+        return element
+    if letter == "c":
+        real = session.value("real_number", element)
+        return session.value("py_complex", real, session.value("imaginary_number", element))
+    return session.value({"b": "py_bool", "i": "py_int", "f": "py_float"}[letter], element)
 
 
 def _later_of(x: object) -> object:
