@@ -235,3 +235,22 @@ def test_a_loop_leaves_what_its_generator_assigns() -> None:
             expected = counted_and_set(x_of_mine, mine, n)[0]
             assert compiled(x_of_theirs, theirs, n)[0] == expected == mine.count == theirs.count
             np.testing.assert_array_equal(x_of_theirs, x_of_mine)
+
+
+def test_what_a_generator_runs_over_is_read_at_once() -> None:
+    """``near`` is gone behind the branch: it has another size in each iteration."""
+
+    def grown(x):
+        found, seen, k = [0], np.zeros(len(x), dtype=bool), 0
+        while k < len(found):
+            i = found[k]
+            if not seen[i]:
+                seen[i] = True
+                near = np.where(abs(x - x[i]) < 0.3)[0]
+                if len(near) > 2:
+                    found.extend(j for j in near if j not in found)
+            k += 1
+        return found
+
+    x, compiled = np.random.default_rng(3).normal(size=40), fxc.compile(grown, fullgraph=True)
+    assert not difference(run(grown, (x,)), run(compiled, (x,)))

@@ -290,8 +290,15 @@ def free_names(body: list[ast.stmt]) -> Names:
             elif not isinstance(each, ast.GeneratorExp):
                 found |= _free(each)
             elif not getattr(each, "is_taken", False):
-                found |= read(each) | assigned([each])
+                found |= _read_later(each) | assigned([each])
     return found
+
+
+def _read_later(made: ast.GeneratorExp) -> Names:
+    """The names that a generator reads when it is taken up: what it runs over is found at once."""
+    first, *others = made.generators
+    own = _NONE.union(*(stored(part.target) for part in made.generators))
+    return read_of([made.elt, first.target, *first.ifs, *others]) - own
 
 
 _SHARING = (*_FUNCTIONS, ast.Nonlocal, ast.GeneratorExp)
