@@ -379,6 +379,16 @@ def told_from_an_item(u, n):
     return rows[0] is y
 
 
+def told_from_one_or_another(u, n):
+    x = u * 2
+    rows = [x]
+    for i in range(n):
+        if u[i % 5] > 9:
+            x = x + 1
+        rows.append(u * i)
+    return rows[0] is x
+
+
 def item_kept_and_returned(u, n):
     rows, y = [u], u * 2
     for i in range(n):
@@ -394,7 +404,7 @@ def item_kept_and_returned(u, n):
     "program",
     [
         *(written_behind_the_loop, written_behind_a_branch, written_in_the_next_iteration),
-        *(told_from_an_item, item_kept_and_returned),
+        *(told_from_an_item, told_from_one_or_another, item_kept_and_returned),
     ],
     ids=lambda each: each.__name__,
 )

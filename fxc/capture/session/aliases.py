@@ -288,7 +288,7 @@ class Aliases:
 
     def _check_items(self, results: Iterable[Value]) -> None:
         """Refuse results that are items of lists if the caller could see it."""
-        lists = self._keepers(results)
+        lists = [keeper for value in results for keeper in self._keepers(value)]
         if any(x is borrower.keeper for x in lists for borrower in self.borrowers):
             raise self.refuse_borrowed(
                 "an item of a list that holds an array of the caller's, or a part of another "
@@ -303,9 +303,10 @@ class Aliases:
                 "return a copy",
             )
 
-    def _keepers(self, values: Iterable[Value]) -> list[Any]:
-        """The lists that have taken over these arrays."""
-        return [self.given[root].keeper for root in map(self.root, values) if root in self.given]
+    def _keepers(self, value: Value) -> list[Any]:
+        """The lists that have taken over what an array may be, each once."""
+        found = [self.given[root].keeper for root in self.roots(value) if root in self.given]
+        return list({id(keeper): keeper for keeper in found}.values())
 
     def may_be_view(self, copied: Value, value: Value) -> None:
         """Note that a copy may be a view, by counted sizes. See Note [Views or copies]."""
@@ -331,13 +332,12 @@ class Aliases:
         mine, others = (frozenset(options_of(self._session, value)) for value in (left, right))
         # Loops carry arrays of one size or another as views of flat ones, which are the twins.
         twins = {twin for each in self.roots(left) for twin in self.twins.get(each, ())}
-        kept = self._keepers((left, right))
+        kept = [self._keepers(value) for value in (left, right)]
         may_be_whole = self.root(left) is self.root(right) and not (
             self.wholes.keys().isdisjoint((left, right))
         )
-        is_given = len(kept) == 2 and kept[0] is kept[1]
-        is_given |= len(kept) == 1 and any(
-            map(self.is_lent, (*self.roots(left), *self.roots(right)))
+        is_given = any(one is other for one, other in product(*kept)) or (
+            any(kept) and any(map(self.is_lent, (*self.roots(left), *self.roots(right))))
         )
         may_be_one = not (mine.isdisjoint(others) and twins.isdisjoint(self.roots(right)))
         if may_be_one or is_given or may_be_whole:
