@@ -79,6 +79,42 @@ def in_a_long_loop(x, n):
     return x
 
 
+def left_when_all_are_kept(x, most):
+    total = 0.0
+    for _ in range(most):
+        keep = np.abs(x - x.mean()) <= 1.2 * x.std()
+        if keep.all():
+            total += 1
+            break
+        else:
+            total += x[0]
+        x = x[keep]
+        total += x.sum()
+    return x.mean(), total
+
+
+def left_in_several_places(x, most):
+    total = 0
+    for _ in range(most):
+        total += 2
+        if x[0] < -50:
+            x = -x
+            continue
+        keep = np.abs(x - x.mean()) <= 1.2 * x.std()
+        for j in range(len(x)):
+            if x[j] > 5:
+                break
+            total += j
+        if keep.all():
+            total += 100
+            break
+        x = x[keep]
+        if len(x) < 4:
+            continue
+        total += 10000
+    return x.sum(), total
+
+
 def leaves_early(x):
     m = x
     if x[0] > 0:
@@ -155,6 +191,11 @@ def test_differ(program):
 
 def test_in_a_long_loop():
     compare(lambda: World(in_a_long_loop, [(make(), 50) for make in CALLS]))
+
+
+@pytest.mark.parametrize("program", [left_when_all_are_kept, left_in_several_places])
+def test_arms_that_leave_a_loop(program):
+    compare(lambda: World(program, [(make(), 20) for make in CALLS] + [(-100 * x8(), 20)]))
 
 
 def test_jumps():

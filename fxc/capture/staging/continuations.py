@@ -44,8 +44,9 @@ if TYPE_CHECKING:
 # begins again with a copy of these statements at the end of each arm, so that nothing is joined but
 # at the end of the block, which may be that of the function, where results may differ. Each such
 # branch doubles what follows it, so that there are few of them. Where sizes differ even there, the
-# arms become loops of one iteration or none, which carry arrays of any size. An assignment of
-# ``a if test else b`` becomes such a branch, with an assignment in each arm.
+# arms become loops of one iteration or none, which carry arrays of any size; ``if test: break``
+# moves behind what follows it then, which is such a loop. An assignment of ``a if test else b``
+# becomes such a branch, with an assignment in each arm.
 
 # Note [What follows a loop]
 # ``return np.array(path)`` in a loop that appends to ``path`` would be an array whose size is
@@ -134,21 +135,31 @@ def rewrite(node: ast.AST, branches: Asked) -> None:
             lines = range(each.lineno, (each.end_lineno or each.lineno) + 1)
             vars(each)["without_one"] = not without.isdisjoint(lines)
     left = {line for line, how in branches if how is How.LEFT_FIRST}
-    for each in [*walk(node)][::-1] if left else ():  # the innermost first
-        for name in ("body", "orelse", "finalbody"):
-            statements = getattr(each, name, None)
-            if isinstance(statements, list):
-                setattr(each, name, [x for part in statements for x in _left_first(part, left)])
+    if left:
+        _change_blocks(node, lambda block: [x for each in block for x in _left_first(each, left)])
     loops = {line for line, how in branches if how is How.ARMS_AS_LOOPS}
     if "range" in assigned(ast.iter_child_nodes(node)):
         loops = set()
     rest = {line for line, how in branches if how is How.WITH_REST} - loops
+    for block, _, _ in _blocks(node) if rest else ():
+        _take_in(block, rest)
+    if loops:
+        _change_blocks(node, lambda block: list(_looped(block, loops)))
+
+
+def _blocks(node: ast.AST) -> Iterator[tuple[list[ast.stmt], ast.AST, str]]:
+    """The blocks of statements in a function, from the outside in."""
     for each in walk(node):
         for name in ("body", "orelse", "finalbody"):
-            statements = getattr(each, name, None)
-            if isinstance(statements, list):
-                _take_in(statements, rest)
-                setattr(each, name, list(_looped(statements, loops)))
+            block = getattr(each, name, None)
+            if isinstance(block, list):
+                yield block, each, name
+
+
+def _change_blocks(node: ast.AST, change: Callable[[list[ast.stmt]], list[ast.stmt]]) -> None:
+    """Put what is made of each block in its place, the innermost first."""
+    for block, holder, name in reversed([*_blocks(node)]):
+        setattr(holder, name, change(block))
 
 
 def _take_in(statements: list[ast.stmt], lines: set[int]) -> None:
@@ -225,18 +236,57 @@ def _choice_of(node: ast.AST) -> ast.IfExp | None:
 
 
 def _looped(statements: list[ast.stmt], lines: set[int]) -> Iterable[ast.stmt]:
-    """``for _ in range(1 if test else 0): body`` and the like for ``else``."""
-    for each in statements:
-        if not isinstance(each, ast.If) or each.lineno not in lines or leaves_loop(each):
+    """``for _ in range(1 if test else 0): body`` and the like for ``else``. An arm that leaves a
+    loop around it does so behind the other one, to which the rest of the block belongs then.
+    """
+    for place, each in enumerate(statements):
+        if not isinstance(each, ast.If) or each.lineno not in lines:
             yield each
             continue
+        body, other, jump = each.body, each.orelse, None
+        if leaves_loop(each):
+            *body, jump = body
+            if not isinstance(jump, ast.Break | ast.Continue) or any(_leaving(body)):
+                yield each
+                continue
+            other = [*other, *_looped(statements[place + 1 :], lines)]
         count = f"__fxc_once_{each.lineno}_{each.col_offset}__"
         once = ast.IfExp(each.test, ast.Constant(1), ast.Constant(0))
         yield placed(each, ast.Assign([name_of(count, ast.Store())], once))
-        yield _loop(each, name_of(count), each.body)
-        if each.orelse:
-            other = ast.BinOp(ast.Constant(1), ast.Sub(), name_of(count))
-            yield _loop(each, other, each.orelse)
+        ends = [name_of(count)] if isinstance(jump, ast.Break) else []
+        if jumps := _leaving(other):
+            flag = f"__fxc_left_{each.lineno}_{each.col_offset}__"
+            yield set_flag(each, flag, False)
+            other = _left_by(flag, jumps, other)
+            ends.append(name_of(flag))
+        if body:
+            yield _loop(each, name_of(count), body)
+        if other:
+            yield _loop(each, ast.BinOp(ast.Constant(1), ast.Sub(), name_of(count)), other)
+        yield from (placed(each, ast.If(test, [placed(each, ast.Break())], [])) for test in ends)
+        if jump is not None:
+            return
+
+
+def _leaving(block: list[ast.stmt]) -> set[ast.stmt]:
+    """The jumps in a block out of a loop around it."""
+    jumps = jumps_in(ast.If(ast.Constant(True), block, []))
+    return {each for each in jumps if isinstance(each, ast.Break | ast.Continue)}
+
+
+def _left_by(flag: str, jumps: set[ast.stmt], block: list[ast.stmt]) -> list[ast.stmt]:
+    """A block that is to be the body of a loop of one iteration, which the jumps out of a loop
+    around it leave; a ``break`` sets a flag.
+    """
+    made = list[ast.stmt]()
+    for each in block:
+        if each in jumps:
+            made += [set_flag(each, flag, True)] if isinstance(each, ast.Break) else []
+            each = placed(each, ast.Break())
+        elif not isinstance(each, FUNCTIONS):
+            change_blocks(each, partial(_left_by, flag, jumps))
+        made.append(each)
+    return made
 
 
 def _loop(branch: ast.If, count: ast.expr, body: list[ast.stmt]) -> ast.stmt:
