@@ -47,6 +47,19 @@ def test_few_numbers_are_sorted(char):
         assert not compiled.cache_info().fallbacks
 
 
+@pytest.mark.parametrize("char", "?Lfd")
+def test_few_numbers_of_a_size_that_is_counted(char):
+    def program(x):
+        kept = x[x.sum(axis=1) > 1]
+        return np.median(kept), np.median(kept, axis=0), np.median(kept, axis=1)
+
+    compiled = fxc.compile(program, fullgraph=True)
+    for x in _arrays(char):
+        assert difference(run(program, [x]), run(compiled, [x])) == ""
+        assert warnings_of(compiled, x) == warnings_of(program, x)
+    assert not compiled.cache_info().fallbacks
+
+
 @pytest.mark.filterwarnings("ignore::fxc.CaptureWarning")
 @pytest.mark.parametrize("fn", OTHERS)
 def test_others_are_numpy_s(fn):

@@ -20,6 +20,7 @@ from ..arrays import creation, shaping
 from ..arrays.reductions import demand_more, named
 from ..arrays.traced_scalar import numpy_scalar
 from ..arrays.ufuncs import call_ufunc
+from ..forms.sized import most_of
 from ..numbers.dims import axis_number, dim_of
 from ..numbers.traced_int import wrap_dim
 from ..session.refusing import refuse
@@ -101,7 +102,10 @@ def _short_rows(value: Value, axes: tuple[int, ...]) -> Value | None:
     Where the medians have several axes, they are in C order, too, as NumPy's only are for some.
     """
     kind = kind_of(value)
-    if not axes or kind.dtype not in _SORTED or counted_in(kind.size) or not hint(kind.size):
+    size = kind.size
+    if counted_in(size):  # known is the most that it can be
+        size = most_of(current(), size) or 0
+    if not axes or kind.dtype not in _SORTED or not hint(size):
         return None
     given: Any = wrap(value)
     kept = kind.rank - len(axes)
@@ -110,7 +114,8 @@ def _short_rows(value: Value, axes: tuple[int, ...]) -> Value | None:
         given = given.T
     elif axes != tuple(range(kept, kind.rank)) or not in_order:
         return None
-    if hint(product([kind.shape[place] for place in axes])) > _SHORT:
+    length = product([kind.shape[place] for place in axes])
+    if hint(size if counted_in(length) else length) > _SHORT:
         return None
     if kind.dtype.kind != "f":
         given = given.astype(np.float64)
@@ -131,7 +136,7 @@ def _middle(value: Value, leaves_nans: bool = False) -> Any:
     elif not isinstance(size, int):
         count = record("int_value", size)
         record("try_demand", operand(count > 0))
-    is_counted = leaves_nans or current().varies(size)  # in the graph
+    is_counted = leaves_nans or current().varies(size) or counted_in(size)  # in the graph
     number = count if is_counted else wrap_dim(size)
     places = (number - 1) // 2, number // 2, number - 1
     is_vector = ordered.ndim == 1
