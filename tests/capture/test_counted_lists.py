@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import warnings
+from collections import deque
 from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
@@ -484,6 +485,20 @@ def steps_of_a_line(x):
     return np.array(cells), total, cells
 
 
+def extended_by_some(x):
+    found, same, last = [0], [], deque([1.5])
+    same = found
+    found.extend(np.where(x > 1)[0].tolist())
+    same.append(-1)
+    for k in range(3):
+        found.extend(np.flatnonzero(x == k))
+        if len(found) > 6:
+            break
+    last.extend(x[x > 0].tolist())
+    last.extend([v * 2 for v in x if v > 2])
+    return found, same is found, len(same), last, np.array(found)
+
+
 SIGNAL = np.sin(np.arange(30) * 0.7) * 3
 # Of one length, for one compilation.
 FLOATS = (
@@ -502,7 +517,7 @@ OF_FLOATS = [
     *(primes_by_primes, depth_first, moments, of_ints_and_elements, of_bools, spacing),
     *(of_floats_and_elements, run_over_again, rows_of_rows, by_two_names, by_a_helper, lengths),
     *(writes_its_input, taken_back, emptied, in_containers, of_an_attribute),
-    *(changed_by_conditions, changed_by_comprehensions),
+    *(changed_by_conditions, changed_by_comprehensions, extended_by_some),
 ]
 PROGRAMS: list[tuple[Callable[..., Any], Any]] = [
     *((fn, (*FLOATS, *INTS, *SHORT, FLOATS[0].astype("f4"))) for fn in OF_ALL),

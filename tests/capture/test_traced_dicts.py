@@ -427,10 +427,18 @@ def closed_by_known_places(x):
     return len(closed), (3, 3) in closed
 
 
+def made_of_pairs(x):
+    values, counts = np.unique(np.rint(x), return_counts=True)
+    table = dict(zip(values.astype(int).tolist(), counts.tolist(), strict=True))
+    last = dict(zip(np.rint(x[x > 0]).astype(int), x[x > 0], strict=True))
+    shares = {int(k): n / len(x) for k, n in table.items()}
+    return table, last, dict(enumerate(x[x < 0])), shares, max(table, key=table.get), 3 in last
+
+
 @pytest.mark.parametrize(
     "fn",
     [
-        *(known_texts, new_keys_in_branches, closed_by_known_places),
+        *(known_texts, new_keys_in_branches, closed_by_known_places, made_of_pairs),
         *(members_as_keys, new_members_as_keys, members_of_two_enums_as_keys),
         new_texts_in_any_order,
         *(

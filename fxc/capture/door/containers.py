@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from fxc.ir.symbols import counted_in
+
 from ..arrays.creation import is_array
 from ..dicts.tables import KeyedTable, few_in_order
 from ..dicts.traced_dicts import Keyed, any_order
@@ -21,7 +23,8 @@ from ..lists.traced_lists import is_in_arrays, is_in_graph, plain_list
 from ..numbers.traced_int import known_ints
 from ..outside import purity
 from ..outside.containers import settle_all, settle_deeply
-from ..regions.counted import Bounded, Counted, of_one_thing
+from ..regions.counted import Bounded, Counted, counted, of_one_thing
+from ..session.refusing import Respecialise
 from ..staging.nodes import KEEPERS
 from ..statements import choices
 from ..statements.comprehensions import is_long, list_of_items
@@ -153,6 +156,15 @@ def _append(door: PlainCalls, owner: list[object], *args: object, **kwargs: obje
     return None if is_taken else NotImplemented
 
 
+def _extend(door: PlainCalls, owner: object, *args: object, **kwargs: object) -> Any:
+    """Of more items than Python knows there are: of a list of the graph then."""
+    if len(args) == 1 and _has_unknown_length(args[0]):
+        wanted = door.lists.to_change(owner)
+        if wanted is not None:
+            raise Respecialise(wanted)
+    return NotImplemented
+
+
 def _update(door: PlainCalls, owner: dict[object, object], *args: object, **kwargs: object) -> Any:
     if not door.session.region:
         return NotImplemented
@@ -170,6 +182,7 @@ _SPECIAL: dict[tuple[type, str], Callable[..., Any]] = {
     (dict, "update"): _update,
     (list, "sort"): _sort,
     (list, "append"): _append,
+    **{(kind, "extend"): _extend for kind in (list, deque)},
 }
 
 # ------------------------------------------------------------------ new containers
@@ -221,9 +234,24 @@ def dict_or_set(kind: type) -> Any:
             return made_of(fold_items(door, set, settled(x)), x)
         if kind is set and x is not None:
             return door.set_of(*door.runnables(args)[0])
+        if kind is dict and x is not None and _has_unknown_length(x):
+            return _dict_of_graph(door, x)
         return door.made(kind(*door.kept(args), **door.kept_options(kwargs)))
 
     return made
+
+
+def _dict_of_graph(door: PlainCalls, pairs: object) -> Any:
+    made = door.made({})
+    if not isinstance(made, Keyed):
+        door.dicts.ask(made)
+    door.staged(_filled)(made, pairs)
+    return made
+
+
+def _filled(items: Any, pairs: Any) -> None:
+    for key, value in pairs:
+        items[key] = value
 
 
 def iterator_of(door: PlainCalls, *args: Any) -> Any:
@@ -298,3 +326,11 @@ def is_counted(x: Any) -> bool:
 def is_run_over(x: object) -> bool:
     """Whether this has items that a loop of the graph would run over."""
     return is_counted(x) or (isinstance(x, Traced) and x._counted() is not None)
+
+
+def _has_unknown_length(x: object) -> bool:
+    """Whether a loop of the graph would run over it, whose trip count depends on data."""
+    found = counted(settled(x))
+    if type(found) is Counted:
+        return bool(counted_in(found.count))
+    return type(found) is Bounded

@@ -142,7 +142,7 @@ class TracedList(ListParts, ChangedList):
         self._borrowed = self._borrowed and ()
 
     def extend(self, more: Any) -> None:
-        if self._is_here and is_in_arrays(more):
+        if self._is_here and self.of is list and is_in_arrays(more):
             self._take_over(self.joined(self, more))
         else:
             super().extend(more)
