@@ -55,6 +55,15 @@ def clipped_at_zero(x: Any, k: Any) -> Any:
     return out
 
 
+def between_mixed_bounds(x: Any, k: Any) -> Any:
+    out = []
+    for i in range(len(x)):
+        low, high = max(0, x[i] - k), min(k, x[i])
+        out.append(np.clip(x[-i] * 3, low, high))
+        x = np.clip(x, None, max(1, high))
+    return out, x
+
+
 def conditional_sum(x: Any, k: Any) -> Any:
     s = 0
     for v in x:
@@ -214,6 +223,7 @@ FUNCTIONS: dict[Callable[..., Any], tuple[np.ndarray, ...]] = {
     largest_of_three: (INTS,),
     smallest_of_float: (FLOATS, NONE),
     clipped_at_zero: (INTS, FLOATS, NONE),
+    between_mixed_bounds: (INTS, FLOATS, NONE),
     conditional_sum: (INTS, FLOATS, NONE),
     conditional_mean: (INTS, FLOATS, NONE),
     mean_of_all: (FLOATS, NONE),
