@@ -431,8 +431,10 @@ def made_of_pairs(x):
     values, counts = np.unique(np.rint(x), return_counts=True)
     table = dict(zip(values.astype(int).tolist(), counts.tolist(), strict=True))
     last = dict(zip(np.rint(x[x > 0]).astype(int), x[x > 0], strict=True))
-    shares = {int(k): n / len(x) for k, n in table.items()}
-    return table, last, dict(enumerate(x[x < 0])), shares, max(table, key=table.get), 3 in last
+    shares, more = {int(k): n / len(x) for k, n in table.items()}, {3: 1}
+    more.update(zip(values.astype(int).tolist(), counts.tolist(), strict=True))
+    best = max(table, key=table.get)
+    return table, last, dict(enumerate(x[x < 0])), shares, more, best, 3 in last
 
 
 @pytest.mark.parametrize(

@@ -166,6 +166,8 @@ def _extend(door: PlainCalls, owner: object, *args: object, **kwargs: object) ->
 
 
 def _update(door: PlainCalls, owner: dict[object, object], *args: object, **kwargs: object) -> Any:
+    if any(map(_has_unknown_length, args)):
+        door.dicts.ask(owner)
     if not door.session.region:
         return NotImplemented
     for key, value in dict(*args, **kwargs).items():
@@ -245,13 +247,8 @@ def _dict_of_graph(door: PlainCalls, pairs: object) -> Any:
     made = door.made({})
     if not isinstance(made, Keyed):
         door.dicts.ask(made)
-    door.staged(_filled)(made, pairs)
+    made.update(pairs)
     return made
-
-
-def _filled(items: Any, pairs: Any) -> None:
-    for key, value in pairs:
-        items[key] = value
 
 
 def iterator_of(door: PlainCalls, *args: Any) -> Any:
