@@ -60,6 +60,20 @@ def test_few_numbers_of_a_size_that_is_counted(char):
     assert not compiled.cache_info().fallbacks
 
 
+@pytest.mark.parametrize("char", "Lf")
+def test_whether_there_are_few_is_known_at_run_time(char):
+    def program(x, least):
+        return np.median(x[x >= least])
+
+    compiled = fxc.compile(program, fullgraph=True)
+    x = (np.random.default_rng(5).random(3000) * 1000).astype(char)
+    for least in (990, 5, 950):
+        assert difference(run(program, [x, least]), run(compiled, [x, least])) == ""
+    assert warnings_of(compiled, x, 2000) == warnings_of(program, x, 2000)
+    graph = str(compiled.inspect(x, 5).functional)
+    assert graph.index("cond(") < graph.index("sort(") < graph.index("median(")
+
+
 @pytest.mark.filterwarnings("ignore::fxc.CaptureWarning")
 @pytest.mark.parametrize("fn", OTHERS)
 def test_others_are_numpy_s(fn):

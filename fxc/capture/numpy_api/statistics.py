@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,7 @@ from ..numbers.dims import axis_number, dim_of
 from ..numbers.traced_int import wrap_dim
 from ..session.refusing import refuse
 from ..session.session import current
+from ..values.above import above
 from ..values.operands import array_value, kind_of, operand, record, wrap
 from .library import listed
 from .numpy_source import run_source
@@ -65,9 +67,13 @@ def median(a: object, axis: object = None, *args: object, **kwargs: object) -> A
     if args or kwargs:
         return run_source(np.median, (a, axis, *args), kwargs)
     axes = _places(axis, value.type.rank)
-    rows = _short_rows(value, axes)
-    if rows is not None:
-        return _middle(rows)
+    few = _are_few(value, axes)
+    if few:
+        return _middle(_rows(value, axes))
+    if few is None and len(axes) == value.type.rank:
+        found, door = partial(record, "median", value, axis=None), current().door
+        is_short = record("int_value", kind_of(value).size) <= _SHORT
+        return above().chosen(door, is_short, lambda: _middle(_rows(value, axes)), found)
     by_numpy = value.type.dtype.kind == "f" or counted_in(kind_of(value).size)
     is_served = axis is None or (len(axes) == 1 and value.type.rank <= 2)
     if not (by_numpy and is_served):
@@ -82,9 +88,8 @@ def nanmedian(a: object, axis: object = None, *args: object, **kwargs: object) -
     value = array_value(a)
     if not (args or kwargs) and value.type.dtype.kind == "f":
         axes = _places(axis, value.type.rank)
-        rows = _short_rows(value, axes) if len(axes) == value.type.rank else None
-        if rows is not None:
-            return _middle(rows, leaves_nans=True)
+        if len(axes) == value.type.rank and _are_few(value, axes):
+            return _middle(_rows(value, axes), leaves_nans=True)
     return listed(TABLE["nanmedian"])(a, axis, *args, **kwargs)
 
 
@@ -95,29 +100,35 @@ def _places(axis: object, rank: int) -> tuple[int, ...]:
     return normalize_axes_tuple([axis_number(each) for each in given], rank)
 
 
-def _short_rows(value: Value, axes: tuple[int, ...]) -> Value | None:
-    """The numbers of each median along the last axis, in C order, if they are few: integers as the
-    floats that NumPy takes the mean of.
+def _are_few(value: Value, axes: tuple[int, ...]) -> bool | None:
+    """Whether the numbers of each median are few, and can be sorted; None if only the data says
+    that there are few.
+    """
+    kind, rank = kind_of(value), value.type.rank
+    size, kept = kind.size, rank - len(axes)
+    in_order = kept < 2 or len(axes) > 1 or is_c_contiguous(kind)
+    of_columns = axes == (0,) and kept == 1
+    if not axes or kind.dtype not in _SORTED:
+        return False
+    if not of_columns and (axes != tuple(range(kept, rank)) or not in_order):
+        return False
+    if not counted_in(size):
+        length = hint(product([kind.shape[place] for place in axes]))
+        return hint(size) > 0 and length <= _SHORT
+    most = most_of(current(), size)  # of all, and so of each
+    return True if most is not None and 0 < hint(most) <= _SHORT else None
+
+
+def _rows(value: Value, axes: tuple[int, ...]) -> Value:
+    """The numbers of each median along the last axis, in C order: integers as the floats that NumPy
+    takes the mean of.
 
     Where the medians have several axes, they are in C order, too, as NumPy's only are for some.
     """
-    kind = kind_of(value)
-    size = kind.size
-    if counted_in(size):  # known is the most that it can be
-        size = most_of(current(), size) or 0
-    if not axes or kind.dtype not in _SORTED or not hint(size):
-        return None
-    given: Any = wrap(value)
-    kept = kind.rank - len(axes)
-    in_order = kept < 2 or len(axes) > 1 or is_c_contiguous(kind)
+    kept, given = value.type.rank - len(axes), wrap(value)
     if axes == (0,) and kept == 1:
         given = given.T
-    elif axes != tuple(range(kept, kind.rank)) or not in_order:
-        return None
-    length = product([kind.shape[place] for place in axes])
-    if hint(size if counted_in(length) else length) > _SHORT:
-        return None
-    if kind.dtype.kind != "f":
+    if value.type.dtype.kind != "f":
         given = given.astype(np.float64)
     return array_value(given.reshape(*given.shape[:kept], -1).copy())
 
