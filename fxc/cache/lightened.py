@@ -48,7 +48,8 @@ class _Asleep:
         captured, code = variant.captured, variant.compilation.assembled
         assert code is not None
         guards, plan = captured.guards, code.plan
-        self._function, self._call, self._epilogue = function, variant.call, captured.epilogue
+        self._function, self._epilogue = function, captured.epilogue
+        self._call = variant.call if variant.timed is None else variant.timed.plain
         self._engine, self._notice, self._left = code.engine, code.notice, code.left
         self._plan, self._run = plan.run, variant.compilation.run
         self._engine.source = self.source

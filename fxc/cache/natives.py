@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import io
 import pickle
 import zlib
@@ -10,7 +9,7 @@ from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from fxc.capture.guards.program import is_serving
-from fxc.compilations.native_calls import NativeCall
+from fxc.compilations.native_calls import NativeCall, new_counter
 from fxc.ir.asynchronous import hand_on
 from fxc.ir.digesting import digest
 from fxc.ir.logs import ROOT
@@ -42,7 +41,7 @@ def restored_native_call(
         ROOT.info("%s: a native call is not restored: %r", function.__name__, error)
         return None
     engine = Engine(text, b"", (), quick=True)
-    return NativeCall(text, engine, made.engine, objects, ctypes.c_int64())
+    return NativeCall(text, engine, made.engine, objects, new_counter())
 
 
 def keep_native_call(

@@ -49,6 +49,7 @@ class Worth:
     # Seconds of the capture: one that takes longer is refused, or put off if all may take as long,
     capture: float = math.inf
     waits: bool = False  # or in any case
+    knows_sizes: bool = False  # of arrays, also those that vary: Note [Hot sizes]
 
 
 def new_variant(
@@ -181,14 +182,18 @@ def _made(
 ) -> tuple[Captured, Compilation]:
     """The capture of a call and what is made of it, with what lowering relies on checked."""
     from fxc.capture.capture import Terms
+    from fxc.capture.outside.inputs import without_sizes
 
     name = getattr(function, "__name__", type(function).__name__)
     demanded: frozenset[Any] = frozenset()
-    dynamic = options.dynamic
+    dynamic, varying = options.dynamic, state.varying
+    if worth.knows_sizes:
+        varying = without_sizes(varying)
     while True:
-        terms = Terms(dynamic, varying=state.varying, demanded=demanded, seconds=worth.capture)
+        terms = Terms(dynamic, varying=varying, demanded=demanded, seconds=worth.capture)
         captured = _captured(function, given, terms, worth)
         state.vary(captured.varying)
+        varying |= captured.varying
         try:
             return captured, _compiled(captured, options, name, worth.longest)
         except Unchecked as error:

@@ -73,7 +73,16 @@ class TakingTurns(Resting[P, R]):
     def _served_often(
         self, variant: Variant, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> None:
-        state, key = self._state, key_of(args, kwargs)
+        state, key, timed = self._state, key_of(args, kwargs), variant.timed
+        if timed is not None and timed.asks:
+            from .hot_sizes import answer
+
+            answer(self, timed, args, kwargs)
+            return
+        if timed is None and variant.may_have_hot_sizes and self._options.dynamic is None:
+            from fxc.compilations.hot_sizes import HotSizes
+
+            variant.timed = HotSizes(variant)
         calls = variant.all_calls + state.all_eager_calls
         if variant.look() or (state.lost.get(key) and calls >= variant.when_often()):
             self._make_native(variant)
@@ -334,6 +343,8 @@ class TakingTurns(Resting[P, R]):
                     text = f": a bug in fxc, {PLEASE_REPORT}: no native calls: {error!r}"
                     self._warn_of_bug(text, error)
                 return
+            if variant.timed is not None:
+                variant.timed.tell_native()
             self._arrange()
         if self._state is not state:  # cleared meanwhile
             self._call_by(None)

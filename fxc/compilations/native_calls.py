@@ -40,11 +40,15 @@ class NativeCall:
     engine: Engine
     entries: Engine  # of the compilation
     objects: tuple[Any, ...]
-    counter: ctypes.c_int64
+    counter: ctypes.Array[ctypes.c_int64]  # calls, and after how many one is left to Python
 
     @property
     def calls(self) -> int:
-        return self.counter.value
+        return self.counter[0]
+
+    def leave_after(self, calls: int) -> None:
+        """Leave calls to Python after so many."""
+        self.counter[1] = self.counter[0] + calls
 
     def builtin(self, otherwise: object) -> Any:
         """A builtin that runs a call, or calls ``otherwise`` in the same way."""
@@ -66,6 +70,11 @@ class NativeCall:
         )
         keeps = (engine.functions, self.counter, otherwise, self.objects, entries)
         return self.engine.function(ENTRY, table, *keeps, keywords=True)
+
+
+def new_counter() -> ctypes.Array[ctypes.c_int64]:
+    """That of a native call that leaves none to Python."""
+    return (ctypes.c_int64 * 2)(0, FOR_EVER)
 
 
 def forward(turn: Handed, otherwise: object, over: object, most: int = FOR_EVER) -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 from typing import TYPE_CHECKING
 
 from fxc.capture.guards.program import Count, Fetch
@@ -14,7 +13,7 @@ from fxc.lowering.calling.guarded_function import Spent, Steps, emit_guards
 from fxc.lowering.calling.native_call import emit_call
 from fxc.runtime.engine import Engine
 
-from .native_calls import NativeCall
+from .native_calls import NativeCall, new_counter
 
 if TYPE_CHECKING:
     from fxc.capture.captured import Captured
@@ -49,4 +48,4 @@ def native_call(
         emitted = emit_guards(steps, serve, program.served, MISSED, spent)
     engine = Engine(emitted.text, b"", (), quick=True)
     entries = made.assembled.engine
-    return NativeCall(emitted.text, engine, entries, emitted.objects, ctypes.c_int64())
+    return NativeCall(emitted.text, engine, entries, emitted.objects, new_counter())

@@ -28,7 +28,8 @@ def traits_of(captured: Captured, made: Compilation) -> Traits:
         if made.fallbacks or module.sets_flags:
             flags = flag_facts(captured, module)
     evaluates = any(name in TABLE and TABLE[name].tag in CONTROL for name in made.fallbacks)
-    return Traits(is_exact, evaluates, _may_be_fast(made.decomposed.body), flags)
+    has_sizes = any(each.kind == "size" for each in captured.symbols.values())
+    return Traits(is_exact, evaluates, _may_be_fast(made.decomposed.body), flags, has_sizes)
 
 
 def _may_be_fast(region: Region) -> bool:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from fxc.native.flagged import FlagFacts, Watch
     from fxc.pipeline.stages import Compilation
 
+    from .hot_sizes import HotSizes, Proof
     from .native_calls import NativeCall
 
 # Few guards are made anew. See Note [Rooms with one door].
@@ -44,6 +45,7 @@ class Traits:
     evaluates: bool  # loops or branches that are not native: one operator after the other
     has_fast_loops: bool  # that may be far faster than Python's
     flags: FlagFacts | None  # if its code may set floating-point flags
+    has_sizes: bool  # symbols: those of arrays
 
 
 @mutable
@@ -66,6 +68,7 @@ class Variant:
     often: float = field(init=False)  # calls after which it is looked at, see Note [Native calls]
     looked: tuple[int, float] = (0, -math.inf)  # after how many calls, and when
     native: NativeCall | None = None
+    timed: HotSizes | Proof | None = None  # its calls, see Note [Hot sizes]
     stays_python: bool = False  # its calls: there is no native code for them
     watch: Watch | None = None  # if its code may set floating-point flags
     replays: int = 0  # of calls close to each other that Python had to run again
@@ -169,6 +172,15 @@ class Variant:
         if self.traits.evaluates:
             return math.inf
         return LONG_LOOP if self.traits.has_fast_loops else LONG
+
+    def call_by(self, call: Callable[[tuple[Any, ...], dict[str, Any]], Any]) -> None:
+        """Let ``call`` be this."""
+        self.call = call
+
+    @property
+    def may_have_hot_sizes(self) -> bool:
+        """Whether its calls are to be timed, see Note [Hot sizes]."""
+        return self.traits.has_sizes and not self.is_verified
 
     @property
     def all_calls(self) -> int:

@@ -115,6 +115,7 @@ class _Call(GuardedFunction):
         self.views: dict[int, str] = {}  # identities → arrays
 
     def emit(self) -> CallText:
+        self._leave_timed()
         self._bind_symbols()
         ints = {leaf: self._int(leaf.value) for leaf in self._leaves if isinstance(leaf, DimLeaf)}
         taken = self.pointers(() if self.finish is None else self.finish.objects)
@@ -129,6 +130,15 @@ class _Call(GuardedFunction):
         for slot in self.slots:
             if slot.room is not None and slot.order != tuple(range(len(slot.shape))):
                 raise Untranslated("a counted size in another order")
+
+    def _leave_timed(self) -> None:
+        """Leave a call to Python that is to be timed. See Note [Hot sizes]."""
+        code, given = self.code, (value.type for value in self.graph.inputs)
+        sizes = [each.shape for each in given if isinstance(each, ArrayType)]
+        if any(symbols_of(dim) for shape in sizes for dim in shape):
+            counter = code.table(COUNTER)
+            calls, most = code.load("i64", counter), code.load("i64", counter, 8)
+            code.demand(code.op(f"icmp slt i64 {calls}, {most}"))
 
     # -------------------------------------------------------- sizes
 

@@ -31,6 +31,7 @@ import fxc.compilations.native_texts
 import fxc.compilations.state
 import fxc.compilations.variants
 import fxc.native.flagged
+from fxc.compilations import hot_sizes
 from fxc.ir.objects import HAS_VECTORCALL, IS_METHOD, types_are_as_known
 from fxc.native.large_arrays import new_array_function
 from fxc.runtime.engine import Engine
@@ -655,7 +656,7 @@ def test_the_public_object_stays_what_it_is() -> None:
 def test_variants_make_a_chain() -> None:
     program = fxc.compile(add_one, fullgraph=True)
     given = [2.5, 7, a(3), np.float32(2), a(2, 2)]
-    for round_ in range(1, 7):
+    for round_ in range(1, 9):
         for each in given:
             agrees(program, each)
         assert program.cache_info().native_calls == round_ * len(given)
@@ -924,3 +925,44 @@ def test_clearing_and_compiling_during_native_calls() -> None:
     for thread in threads:
         thread.join()
     assert wrong == []
+
+
+def _with_hot_size(
+    monkeypatch: pytest.MonkeyPatch, seconds: Callable[[int], float]
+) -> fxc.Compiled[..., Any]:
+    """A function of which one size is hot, if a call takes so many seconds with so many variants."""
+
+    @fxc.compile
+    def totals(x: np.ndarray) -> np.ndarray:
+        out = np.zeros(len(x))
+        for i in range(len(x)):
+            for j in range(x.shape[1]):
+                out[i] += x[i, j]
+        return out
+
+    monkeypatch.setattr(hot_sizes, "since", lambda start: seconds(len(totals._state.variants)))
+    for shape in ((3, 9), (7, 11), *50 * ((5, 6),), *20 * ((8, 7),)):
+        x = np.arange(float(np.prod(shape))).reshape(shape)
+        np.testing.assert_array_equal(totals(x), x.sum(1))
+    return totals
+
+
+def test_a_size_of_many_calls_gets_code_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = _with_hot_size(monkeypatch, lambda variants: 300.0 / variants)
+    shapes = [str(each.captured.graph.inputs[0].type) for each in made._state.variants]
+    assert shapes == ["f64[3, 9]", "f64[5, 6]", "f64[8, 7]", "f64[x.0, x.1]"]
+    assert made.cache_info().eager_calls == 0
+    native = made._state.variants[1].native
+    assert native is not None
+    assert native.calls > 20
+
+
+def test_code_for_one_size_goes_if_it_is_no_faster(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = _with_hot_size(monkeypatch, lambda variants: 100.0 * variants)
+    assert len(made._state.variants) == 2
+    assert made.cache_info().native_calls == 72
+
+
+def test_sizes_of_no_more_time_than_compiling_stay_symbols(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = _with_hot_size(monkeypatch, lambda variants: 1e-4)
+    assert len(made._state.variants) == 2

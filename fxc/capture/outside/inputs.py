@@ -84,6 +84,11 @@ _SHORT = 4
 _OF_OPTIONS = 8  # characters that a program may read of a text that says how it is to work
 
 
+def without_sizes(varying: frozenset[str]) -> frozenset[str]:
+    """The labels of what varies beside the sizes of arrays."""
+    return frozenset(each for each in varying if ".shape" not in each)
+
+
 class Inputs:
     """The inputs of the graph of one capture."""
 
