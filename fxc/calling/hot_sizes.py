@@ -76,7 +76,7 @@ def _settle(owner: Owner, proof: Proof) -> None:
     state = owner._state
     for variant in [each for each in state.variants if each.timed is proof]:
         _keep_or_drop(owner, proof, variant)
-    proof.rival.settle()
+    proof.rival.settle(proof.holds)
 
 
 def _keep_or_drop(owner: Owner, proof: Proof, variant: Variant) -> None:

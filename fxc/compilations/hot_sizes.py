@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 # Where the sizes of arrays are symbols one compilation serves all of them, but code that knows them
 # may be several times as fast: short loops are written out, and what fits in registers stays there.
 # So some calls of such a compilation are timed, four in a row, seldom: twice as many calls lie
-# before the next row, or fewer if that much time is spent sooner. What they tell of stands for the
+# before the next row, or fewer if they take long. What they tell of stands for the
 # calls between. When one size has taken as much time as compiling has, the call is compiled once
 # more, with the sizes as they are. That code stands in front of the other. If it is not faster it
 # is dropped again. So a program never loses more than it has spent anyway.
@@ -29,8 +29,9 @@ if TYPE_CHECKING:
 
 _ROW = 4  # calls
 _MOST_SIZES, _MOST_MADE = 8, 4  # of which the time is known, and compilations for one size
+_MOST_APART = 0.02  # seconds between two rows, of calls like these: others may take longer
 _LEAST = 0.05  # seconds that compiling takes at least
-_LATER = 4  # times as much time is to be spent before the next
+_LATER = 2  # times as much time is to be spent before the next, after one in vain
 _PROOF, _PATIENCE = 5, 64  # calls that are compared, and those of other sizes meanwhile
 _FASTER = 0.98
 
@@ -93,6 +94,7 @@ class HotSizes(_Timed):
         self._worth = max(_LEAST, sum(variant.seconds))
         self._made = 0
         self._all = 0.0  # seconds
+        self._known: set[Sizes] = set()  # for which there is code, or was
         self._spent: dict[Sizes, float] = {}
         self._shortest: dict[Sizes, float] = {}
         self._row: list[tuple[Sizes, float]] = []
@@ -113,18 +115,19 @@ class HotSizes(_Timed):
         return result
 
     def hot(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> float:
-        """The least seconds that a call of such sizes takes. Whatever becomes of code for them,
-        more is to be spent before the next.
-        """
-        seconds = self._shortest.get(_sizes_of(self.variant, args, kwargs), 0.0)
+        """The least seconds that a call of such sizes takes."""
+        sizes = _sizes_of(self.variant, args, kwargs)
+        seconds = self._shortest.get(sizes, 0.0)
         self._made += 1
-        self._worth *= _LATER
+        self._known.add(sizes)
         self._spent, self._shortest = {}, {}
         return seconds
 
-    def settle(self) -> None:
-        """Go on when it is known what becomes of code for one size."""
+    def settle(self, is_faster: bool = False) -> None:
+        """Go on when it is known whether code for one size is faster."""
         self.rival = None
+        if not is_faster:
+            self._worth *= _LATER
         if self._made == _MOST_MADE:
             self.end()
             self._due = FOR_EVER
@@ -154,7 +157,7 @@ class HotSizes(_Timed):
         each = (calls - self._last) / len(self._row)
         for timed, seconds in self._row:
             self._all += each * seconds
-            if timed:
+            if timed and timed not in self._known:
                 spent[timed] = spent.get(timed, 0.0) + each * seconds
                 self._shortest[timed] = min(seconds, self._shortest.get(timed, seconds))
         self._row = []
@@ -164,7 +167,7 @@ class HotSizes(_Timed):
         if spent.get(sizes, 0.0) >= self._worth and self.variant.is_tried:
             self._ask()
         left = max(self._worth - max(spent.values(), default=0.0), self._worth / _ROW)
-        more = int(left / max(usual, 1e-9) / 2)
+        more = int(min(left / 2, _MOST_APART) / max(usual, 1e-9))
         self._last, self._due = calls, calls + max(1, min(more, calls))
         self.tell_native()
 
