@@ -27,7 +27,7 @@ from . import extremes, interrupts, sticky
 from .bests import replacing
 from .chains import handed_on, is_chain
 from .emitter import Counting, Emitter
-from .frame import goes_backwards, is_scalar, kept_scalar, leave_vectors
+from .frame import goes_backwards, is_few, is_scalar, kept_scalar, leave_vectors
 from .late import checks_late
 from .llvm_text import Lanes
 from .operator_code import SCALAR_CODE
@@ -293,7 +293,7 @@ def _scalar_nest(emitter: Emitter, stmt: For | While) -> Iterator[None]:
     """Around a loop of the user's program. See Note [Scalar loops]."""
     outer = emitter.in_scalar_nest
     scalar = is_scalar(stmt)
-    if scalar and not outer:
+    if scalar and not outer and not is_few(stmt, emitter.program.target.costs.steps_short):
         emitter.function.do(leave_vectors(emitter.module))
     emitter.in_scalar_nest = scalar
     yield

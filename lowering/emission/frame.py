@@ -14,6 +14,7 @@ from fxc.ir.size_functions import hint
 from fxc.ir.symbols import Dim, product
 
 from ..nests.addressing import byte_offset, split, step_of
+from ..nests.buffers import Const
 from ..nests.program import Program
 from ..nests.statements import (
     Apply,
@@ -53,7 +54,7 @@ from .llvm_text import FunctionText, ModuleText
 # 512-bit code.
 # Before a nest without such loops stands the call of a function that does nothing: LLVM then clears
 # the upper halves of the vector registers (vzeroupper). Scalar code between dirty ones runs at the
-# lower clock of 512-bit code.
+# lower clock of 512-bit code. A loop of a few iterations is rather written out.
 # A look at an index that passes gives the place that later accesses use (``Emitter._look_at``); the
 # way of an index that counts from the end is apart.
 # LLVM may not change a bit of a result: no instruction has fast-math flags.
@@ -210,6 +211,15 @@ def goes_backwards(program: Program, loop: For | Loop) -> bool:
             if isinstance(step, int) and step == -stmt.dtype.itemsize:
                 return True
     return False
+
+
+def is_few(loop: For | While, most: int) -> bool:
+    """Whether a loop is known to have fewer iterations."""
+    match loop:
+        case For(lo=Const(first), hi=Const(last)):
+            return int(last) - int(first) < most
+        case _:
+            return False
 
 
 def leave_vectors(module: ModuleText) -> str:

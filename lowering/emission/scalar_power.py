@@ -147,22 +147,26 @@ done:
   %result = phi {kind} [ %near, %entry ], [ %found, %seldom ]
   ret {kind} %result
 }}
-{_lane_by_lane(module, exponent, rest, kind)}"""
+{_lane_by_lane(code, exponent, rest)}"""
 
 
-def _lane_by_lane(module: ModuleText, exponent: float, name: str, kind: str) -> str:
-    """The function that puts powers by pow in the place of others, at the ``%places`` of 1s."""
+def _lane_by_lane(code: Lanes, exponent: float, name: str) -> str:
+    """The function that puts powers by pow in the place of others, at the ``%places`` of 1s.
+
+    They are put into a register: what was stored one by one could not be loaded at once soon.
+    """
+    module, kind = code.function.module, code.type(F64)
     module.declare("declare i64 @llvm.cttz.i64(i64, i1)")
+    number = f"i{code.count}"
     return f"""\
 define internal {kind} {name}({kind} %x, {kind} %near, i64 %places) noinline cold nounwind {{
 entry:
   %bases = alloca {kind}, align 64
-  %results = alloca {kind}, align 64
   store {kind} %x, ptr %bases, align 64
-  store {kind} %near, ptr %results, align 64
   br label %test
 test:
   %left = phi i64 [ %places, %entry ], [ %others, %lane ]
+  %results = phi {kind} [ %near, %entry ], [ %more, %lane ]
   %some = icmp ne i64 %left, 0
   br i1 %some, label %lane, label %done
 lane:
@@ -170,14 +174,17 @@ lane:
   %before = sub i64 %left, 1
   %others = and i64 %left, %before
   %base = getelementptr double, ptr %bases, i64 %place
-  %result = getelementptr double, ptr %results, i64 %place
   %one = load double, ptr %base, align 8
   %found = {_library(module, exponent, "%one")}
-  store double %found, ptr %result, align 8
+  %number = trunc i64 %place to {number}
+  %bit = shl {number} 1, %number
+  %here = bitcast {number} %bit to {code.of("i1")}
+  %first = insertelement {kind} poison, double %found, i64 0
+  %each = shufflevector {kind} %first, {kind} poison, {code.of("i32")} zeroinitializer
+  %more = select {code.of("i1")} %here, {kind} %each, {kind} %results
   br label %test
 done:
-  %all = load {kind}, ptr %results, align 64
-  ret {kind} %all
+  ret {kind} %results
 }}
 """
 

@@ -74,12 +74,13 @@ class Costs:
     steps_short: int = 16
 
     # What iterations of the user's loops compute each for itself: iterations of a strip that has it
-    # made ahead, and of a loop where that pays; the work from which on it does, with what each
-    # number takes to hand on, and each that is gathered; and the work of one that is rather made
-    # twice.
+    # made ahead, and of a loop where that pays; the work from which on it does, in a shorter loop
+    # that fills whole registers, too, with what each number takes to hand on, and each that is
+    # gathered; and the work of one that is rather made twice.
     apart_strip: int = 128
     apart_steps: int = 32
     apart_work: int = 12
+    apart_short_work: int = 50
     apart_number: int = 4
     apart_gathered: int = 4
     apart_few: int = 2

@@ -82,7 +82,8 @@ class _Strips:
         kinds = Load | Compute | Index | Store | Check | If
         if not all(isinstance(stmt, kinds) for stmt in loop.body):
             return None
-        if hint(trips(self.counters[loop.var], self.ranges)) < self.costs.apart_steps:
+        count = trips(self.counters[loop.var], self.ranges)
+        if hint(count) < self.costs.apart_steps and not isinstance(count, int):
             return None
         loop = self.opened(loop)
         apart = _Apart(self, loop)
@@ -157,6 +158,8 @@ class _Strips:
         survey = Survey(known, nest)
         if not survey.possible or apart.gained < self.costs.apart_gathered * survey.across:
             return None
+        if isinstance(count, int) and not self.is_filled(count, survey.lanes, apart.gained):
+            return None
         self.buffers = known.buffers
         rest = apart.rest(buffers, symbol(loop.var, hint=0) - start)
         if is_one:
@@ -168,6 +171,11 @@ class _Strips:
             Index(number, I64, floordiv(last - first + (length - 1), length)),
             For(str(strip), Const(0, I64), number, (*edges, nest, *checks, inside), loop.loc),
         ]
+
+    def is_filled(self, count: int, lanes: int, gained: int) -> bool:
+        """Whether a loop is long, or fills whole registers with what takes long."""
+        is_dear = gained >= self.costs.apart_short_work
+        return count >= self.costs.apart_steps or (is_dear and count % lanes == 0)
 
     def ahead(
         self, loop: For, apart: _Apart, buffers: Mapping[str, Buffer], start: Dim

@@ -203,3 +203,23 @@ def test_cheap_numbers_are_not_worth_it() -> None:
         return s
 
     assert ".ahead" not in body(fxc.compile(total).inspect(*arguments(300)).loops)
+
+
+def squares(x: Any, m: Any) -> Any:
+    """Powers, of which pow is asked for some, in short loops."""
+    best, at = np.inf, -1
+    for i in range(x.shape[0]):
+        s = 0.0
+        for j in range(x.shape[1]):
+            s += (x[i, j] - m[j]) ** 2
+        if s < best:
+            best, at = s, i
+    return best, at
+
+
+@pytest.mark.parametrize(("columns", "are_ahead"), [(8, True), (7, False)])
+def test_short_loops_that_fill_registers(columns: int, are_ahead: bool) -> None:
+    x, m = np.random.default_rng(5).random((300, columns)), np.full(columns, 0.3)
+    program = fxc.compile(squares, fullgraph=True)
+    assert program(x, m) == squares(x, m)
+    assert (".ahead" in str(program.inspect(x, m).loops)) == are_ahead
