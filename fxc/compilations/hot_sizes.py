@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -21,10 +22,10 @@ if TYPE_CHECKING:
 # Where the sizes of arrays are symbols one compilation serves all of them, but code that knows them
 # may be several times as fast: short loops are written out, and what fits in registers stays there.
 # So some calls of such a compilation are timed, four in a row, seldom: twice as many calls lie
-# before the next row, or fewer if they take long. What they tell of stands for the
-# calls between. When one size has taken as much time as compiling has, the call is compiled once
-# more, with the sizes as they are. That code stands in front of the other. If it is not faster it
-# is dropped again. So a program never loses more than it has spent anyway.
+# before the next row, or fewer if they take long. A size that half of a row has stands for as many
+# of the calls between. When one has taken as much time as compiling has, the call is compiled once
+# more, with the sizes as they are. That code stands in front of the other. It is dropped again
+# unless it takes a twentieth less. So a program never loses more than it has spent anyway.
 # Native calls (Note [Native calls]) count, and leave a call to Python when it is to be timed.
 
 _ROW = 4  # calls
@@ -33,7 +34,7 @@ _MOST_APART = 0.02  # seconds between two rows, of calls like these: others may 
 _LEAST = 0.05  # seconds that compiling takes at least
 _LATER = 2  # times as much time is to be spent before the next, after one in vain
 _PROOF, _PATIENCE = 5, 64  # calls that are compared, and those of other sizes meanwhile
-_FASTER = 0.98
+_FASTER = 0.95
 
 Call = Callable[[tuple[Any, ...], dict[str, Any]], Any]
 Sizes = tuple[tuple[tuple[int, ...], tuple[int, ...]], ...]
@@ -155,9 +156,10 @@ class HotSizes(_Timed):
         """Take what has been timed for all calls since the last row."""
         calls, spent = self.variant.all_calls, self._spent
         each = (calls - self._last) / len(self._row)
+        often = Counter(timed for timed, _ in self._row)
         for timed, seconds in self._row:
             self._all += each * seconds
-            if timed and timed not in self._known:
+            if timed and timed not in self._known and 2 * often[timed] >= len(self._row):
                 spent[timed] = spent.get(timed, 0.0) + each * seconds
                 self._shortest[timed] = min(seconds, self._shortest.get(timed, seconds))
         self._row = []
