@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 _begun = 0  # captures in this process
 _LONGER = 10  # times as long as it may take, a capture is taken to need that does not end by then
+_HOT = "many calls have these sizes"
 _MOST_DEMANDED = 32  # relations for which a call is captured again, see ``Unchecked``
 
 
@@ -66,7 +67,7 @@ def new_variant(
     """
     global _begun
     _begun += 1
-    why = why_none_fits(state.variants, args, kwargs)
+    why = _HOT if worth.knows_sizes else why_none_fits(state.variants, args, kwargs)
     folder = config.trace
     with _keeping_bugs(function, options, state):
         if folder is None:
@@ -126,7 +127,10 @@ def _new_variant(
     from fxc.pipeline.step_logs import StageTimes, logging_steps
 
     name = getattr(function, "__name__", type(function).__name__)
-    log_again(name, state.variants, args, kwargs)
+    if worth.knows_sizes:
+        RECOMPILES.info("%s: compiled again: %s", name, why)
+    else:
+        log_again(name, state.variants, args, kwargs)
     for each in state.variants:
         state.vary(frozenset(each.captured.guards.changed(args, kwargs)))
     times = StageTimes()

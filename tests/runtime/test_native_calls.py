@@ -952,9 +952,10 @@ def test_a_size_of_many_calls_gets_code_of_its_own(monkeypatch: pytest.MonkeyPat
     shapes = [str(each.captured.graph.inputs[0].type) for each in made._state.variants]
     assert shapes == ["f64[3, 9]", "f64[5, 6]", "f64[8, 7]", "f64[x.0, x.1]"]
     assert made.cache_info().eager_calls == 0
-    native = made._state.variants[1].native
-    assert native is not None
-    assert native.calls > 20
+    hot = made._state.variants[1]
+    assert hot.why == "many calls have these sizes"
+    assert hot.native is not None
+    assert hot.native.calls > 20
 
 
 def test_code_for_one_size_goes_if_it_is_no_faster(monkeypatch: pytest.MonkeyPatch) -> None:
