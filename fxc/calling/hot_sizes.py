@@ -13,6 +13,7 @@ from fxc.compilations.hot_sizes import HotSizes, Proof
 from fxc.compilations.state import Options, State
 from fxc.compilations.variants import Variant
 from fxc.ir.asynchronous import hand_on
+from fxc.ir.errors import PLEASE_REPORT, InternalError, NumberedError
 from fxc.ir.forking import compiling
 from fxc.ir.logs import PERF
 
@@ -31,6 +32,8 @@ class Owner(Protocol):
     def _watch(self, variant: Variant) -> None: ...
 
     def _make_native_call(self, variant: Variant) -> None: ...
+
+    def _warn_of_bug(self, text: str, error: NumberedError) -> None: ...
 
 
 def answer(
@@ -63,6 +66,9 @@ def _compile(owner: Owner, timed: HotSizes, args: tuple[Any, ...], kwargs: dict[
     except Exception as error:
         hand_on(error)
         PERF.info("%s: no code for sizes that many calls have: %s", owner.__name__, error)
+        if isinstance(error, InternalError):
+            text = f": a bug in fxc, {PLEASE_REPORT}: no code for one size: {error}"
+            owner._warn_of_bug(text, error)
         timed.settle()
         return
     owner._watch(made)

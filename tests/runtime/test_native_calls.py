@@ -31,7 +31,9 @@ import fxc.compilations.native_texts
 import fxc.compilations.state
 import fxc.compilations.variants
 import fxc.native.flagged
+from fxc.calling import hot_sizes as calling_hot_sizes
 from fxc.compilations import hot_sizes
+from fxc.ir.errors import InternalError
 from fxc.ir.objects import HAS_VECTORCALL, IS_METHOD, types_are_as_known
 from fxc.native.large_arrays import new_array_function
 from fxc.runtime.engine import Engine
@@ -967,3 +969,14 @@ def test_code_for_one_size_goes_if_it_is_no_faster(monkeypatch: pytest.MonkeyPat
 def test_sizes_of_no_more_time_than_compiling_stay_symbols(monkeypatch: pytest.MonkeyPatch) -> None:
     made = _with_hot_size(monkeypatch, lambda variants: 1e-4)
     assert len(made._state.variants) == 2
+
+
+def test_a_bug_met_for_one_size_is_told_of(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*args: object) -> None:
+        raise InternalError("no code")
+
+    monkeypatch.setattr(calling_hot_sizes, "new_variant", fail)
+    with pytest.warns(fxc.CaptureWarning, match="no code for one size"):
+        made = _with_hot_size(monkeypatch, lambda variants: 300.0 / variants)
+    assert len(made._state.variants) == 2
+    assert made.cache_info().native_calls == 72
