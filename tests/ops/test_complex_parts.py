@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import fxc
-from tests.outcomes import difference, run
+from tests.outcomes import difference, run, warnings_of
 
 LAYOUTS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "c": np.ascontiguousarray,
@@ -153,6 +153,32 @@ def test_dropping_an_imaginary_part_warns() -> None:
         z = np.zeros(3, complex)
         with pytest.warns(np.exceptions.ComplexWarning, match="discards the imaginary part"):
             compiled(z, z + 1j)
+
+
+MASKED: dict[str, Callable[[Any, Any], None]] = {
+    "by_itself": lambda x, m: x.__setitem__(m, x[m] * 1j),
+    "by_another": lambda x, m: x.__setitem__(m, (1j * x)[np.abs(x) > 1.5]),
+    "of_length_one": lambda x, m: x.__setitem__(m, np.ones(1) * 1j),
+    "a_number": lambda x, m: x.__setitem__(m, x.sum().astype(complex)),
+    "a_constant": lambda x, m: x.__setitem__(m, np.complex128(1j)),
+    "rows": lambda x, m: np.stack([x, x], 1).__setitem__(m, np.ones(2) * 1j),
+}
+
+
+@pytest.mark.parametrize("name", MASKED)
+@pytest.mark.parametrize("dtype", ["f8", "f4", "i8"])
+def test_writes_by_a_mask_warn_of_parts_of_elements_that_are_chosen(name: str, dtype: str) -> None:
+    def program(x: Any) -> Any:
+        MASKED[name](x, np.abs(x) > 1.5)
+        return x
+
+    compiled = fxc.compile(program, fullgraph=True)
+    for x in ([0, 1, 1], [0, 2, -3], [1, 0, 0], []):
+        values = np.array(x, dtype)
+        warned = warnings_of(program, values.copy())
+        assert warnings_of(compiled, values.copy()) == warned
+        assert not difference(run(program, [values.copy()]), run(compiled, [values.copy()]))
+    assert compiled.cache_info().eager_calls == 0
 
 
 STORES = [

@@ -5,7 +5,9 @@ See Note [Index arrays] and Note [Order of index arrays].
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,11 +17,14 @@ from fxc.ir.graph import Literal, Operand, SliceSpec, Value
 from fxc.ir.symbols import Dim
 from fxc.ir.types import ArrayType, array_type
 from fxc.ops.metas.layout import gathered_layout, writing_order
-from fxc.ops.metas.shapes import broadcast_shapes, hints, is_known_one, is_one
+from fxc.ops.metas.probing import quietly
+from fxc.ops.metas.shapes import broadcast_shapes, hints, is_known_one, is_one, is_zero
 
 from ..numbers.traced_int import check_fits
+from ..session.dropped_parts import drops_parts, warn_of_dropped_parts
 from ..session.refusing import refuse
 from ..session.session import current
+from ..values.above import Later, above
 from ..values.operands import Traced, constant, has_traced, kind_of, operand
 from .dtypes import check_real
 from .indexing import IndexArrays, as_stored, check_masked_source, check_without_gaps, checked
@@ -47,7 +52,8 @@ def write(view: Value, arrays: IndexArrays, source: object) -> None:
     """``x[i, :, j] = source``: casts as assignments do; of repeated places the last one stays."""
     check_without_gaps(view)
     indices = _checked(view, arrays)
-    given = in_dtype(source, view.type.dtype)
+    any_chosen = (lambda: not is_zero(kind_of(arrays.values[0]).size)) if arrays.is_mask else None
+    given = in_dtype(source, view.type.dtype, any_chosen)
     if arrays.is_mask:
         check_masked_source(given.type.rank)
     given = fitted(given, len(_shape(view, arrays)))
@@ -114,11 +120,15 @@ def _subspace(view: Value, arrays: IndexArrays) -> ArrayType:
 # ------------------------------------------------------------------ sources
 
 
-def in_dtype(source: Any, dtype: np.dtype) -> Operand:
-    """What an assignment of ``source`` to elements of this dtype writes."""
+def in_dtype(source: Any, dtype: np.dtype, any_chosen: Later | None = None) -> Operand:
+    """What an assignment of ``source`` to elements of this dtype writes. If a mask chooses them,
+    ``any_chosen`` tells whether it chooses any; if not, NumPy casts no array.
+    """
     if not has_traced(source):
         cells = np.zeros(np.shape(source), dtype)
-        cells[...] = source
+        quietly(operator.setitem, cells, ..., source)
+        if isinstance(source, np.complexfloating) and dtype.kind in "iuf":
+            warn_of_dropped_parts(current())
         return constant(cells) if cells.ndim else Literal(cells.reshape(1)[0])
     if isinstance(source, tuple | list) and dtype.kind in "iu":  # each Python int has to fit
         return operand(array_of(source, dtype))
@@ -130,7 +140,12 @@ def in_dtype(source: Any, dtype: np.dtype) -> Operand:
         return given
     if not given.type.rank and _is_unsafe_date(given.type.dtype, dtype):
         raise refuse(OPERAND, f"a {given.type.dtype} in an array of {dtype}")
-    return current().value("astype", given, dtype, casting="unsafe")
+    session = current()
+    if any_chosen is not None and given.type.rank and drops_parts(given.type, dtype):
+        warn = partial(warn_of_dropped_parts, session)
+        above().chosen(session.door, any_chosen(), warn, lambda: None)
+        given = session.record("real", given)
+    return session.value("astype", given, dtype, casting="unsafe")
 
 
 def _is_unsafe_date(given: np.dtype, dtype: np.dtype) -> bool:

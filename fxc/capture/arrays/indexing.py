@@ -26,7 +26,7 @@ from fxc.ir.symbols import Dim, counted_in
 from fxc.ir.types import ArrayType, ScalarType
 from fxc.ops.kernels import kernel_of
 from fxc.ops.metas.probing import fail_in_numpy, quietly
-from fxc.ops.metas.shapes import check_mask, is_one, is_zero, normalize_slice
+from fxc.ops.metas.shapes import check_mask, is_one, is_zero, normalize_slice, same_shape
 
 from ..numbers.dims import dim_of
 from ..numbers.traced_int import check_fits
@@ -189,6 +189,7 @@ class _Walk:
             return
         check_mask(value.type.shape, self.kind.shape, self.axis)
         if any(hint(dim) == 0 and is_zero(dim) for dim in value.type.shape):  # of any size
+            self.known_masks += same_shape(value.type.shape, self.kind.shape)
             for _ in range(value.type.rank):
                 self.index(constant(np.zeros(0, np.intp)))
             return

@@ -304,9 +304,11 @@ def write(view: Value, mask: Mask, source: object) -> None:
     if type(source) is MaskedRead and source._made is None:
         same = _is_same_mask(source, mask.value, current().now)
         if same and mask.place == mask.axis and behind == source.behind:
-            _write_where(view, mask, in_dtype(wrap(source.whole), view.type.dtype))
+            _write_where(
+                view, mask, in_dtype(wrap(source.whole), view.type.dtype, wrap(mask.value).any)
+            )
             return
-    given = in_dtype(source, view.type.dtype)
+    given = in_dtype(source, view.type.dtype, wrap(mask.value).any if mask.is_mask else None)
     if mask.is_mask:
         check_masked_source(given.type.rank)
         check_apart(view, mask.value, source)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from fxc.ir.graph import Literal, Value
-from fxc.ir.types import ArrayType
+from fxc.ir.types import ArrayType, Type
 
 from .recorder import Recorder
 
@@ -23,9 +23,7 @@ def of_real_parts(
     source, target = args[place], args[1 - place]
     dtype = target if isinstance(target, np.dtype) else target.type.dtype
     kind = source.type
-    if kind.dtype.kind != "c" or dtype.kind not in "iuf" or casting != "unsafe":
-        return args
-    if not isinstance(kind, ArrayType) and kind.weak:
+    if casting != "unsafe" or not drops_parts(kind, dtype):
         return args
     warn_of_dropped_parts(session)
     real: Literal | Value
@@ -34,6 +32,13 @@ def of_real_parts(
     else:
         real = session.record("real" if isinstance(kind, ArrayType) else "real_number", source)
     return (real, *args[1:]) if place == 0 else (args[0], real)
+
+
+def drops_parts(kind: Type, dtype: np.dtype) -> bool:
+    """Whether a cast drops imaginary parts. One of a Python number raises."""
+    if kind.dtype.kind != "c" or dtype.kind not in "iuf":
+        return False
+    return isinstance(kind, ArrayType) or not kind.weak
 
 
 def warn_of_dropped_parts(session: Recorder) -> None:
