@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import math
 import re
 from collections.abc import Callable, Collection, Sequence
@@ -9,6 +10,7 @@ from typing import NoReturn
 
 import numpy as np
 
+from fxc.ir.boxed_dtypes import boxed_dtype
 from fxc.ir.errors import ParseError
 from fxc.ir.records import field, frozen, mutable
 from fxc.ir.symbols import Dim, SymExpr, SymFunc, computed, symbol, symbols_of
@@ -18,6 +20,7 @@ from .statements import Compute, Index, Load, Stmt
 from .text_kinds import kind_beside, kind_of_result
 
 _TOKEN = re.compile(r" *(\d+\.\d*(?:e[+-]?\d+)?|\d+e[+-]?\d+|\d+|[^\W\d][\w.]*|.)")
+_STRING = re.compile(r""" *('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")""")
 _NAME = re.compile(r" *[^\W\d][\w.]*")
 _OPERATION = re.compile(r"(?: fails| of scalars)?(?::[a-z]\w*)?\(")
 _ELEMENT_OR_OPERATION = re.compile(r"\[|" + _OPERATION.pattern)
@@ -345,7 +348,14 @@ def _settled(atom: Atom, is_plain: bool, beside: Sequence[np.dtype]) -> Atom:
 
 
 def known_dtype(line: LoopLine) -> np.dtype:
-    """The dtype whose name is next."""
+    """The dtype whose name is next, or the text of a boxed one."""
+    found = _STRING.match(line.text, line.at)
+    if found is not None:
+        try:
+            line.at, dtype = found.end(), boxed_dtype(ast.literal_eval(found[1]))
+        except ValueError as error:
+            line.refuse(str(error))
+        return dtype
     if line.peek() not in _DTYPES:
         line.fail("a dtype")
     return _DTYPES[line.take()]

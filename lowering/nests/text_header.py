@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+import numpy as np
+
+from fxc.ir.boxed_dtypes import boxed_name, is_boxed
 from fxc.ir.symbols import Dim, Symbol, symbols_of
 from fxc.ir.types import c_strides
 
@@ -44,11 +47,16 @@ def _show_symbol(each: Symbol) -> str:
 
 def _show_param(param: Param) -> str:
     part = f" {param.part}" if param.part else ""
-    return f"{param.name}: {param.dtype} = input {param.input}{part}"
+    return f"{param.name}: {_show_dtype(param.dtype)} = input {param.input}{part}"
+
+
+def _show_dtype(dtype: np.dtype) -> str:
+    """Its name, or the text of one that is boxed."""
+    return repr(boxed_name(dtype)) if is_boxed(dtype) else str(dtype)
 
 
 def _show_buffer(buffer: Buffer) -> str:
-    text = f"{buffer.dtype}[{', '.join(map(str, buffer.shape))}]"
+    text = f"{_show_dtype(buffer.dtype)}[{', '.join(map(str, buffer.shape))}]"
     if buffer.strides != c_strides(buffer.shape, buffer.dtype.itemsize):
         text += f"{{{', '.join(map(str, buffer.strides))}}}"
     text += " parts" * buffer.parts

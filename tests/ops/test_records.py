@@ -11,6 +11,7 @@ import pytest
 import fxc
 from fxc.ir.types import is_known
 from tests.covering import pairs
+from tests.read_back import everything_is_read_back
 from tests.wild.seen import difference, watch
 
 PLAIN = np.dtype([("x", "f8"), ("v", "f8"), ("n", "i8")])
@@ -601,3 +602,23 @@ def test_records_that_are_filled(program, sizes):
     compiled = fxc.compile(program, fullgraph=True)
     for size in sizes:
         assert difference(watch(program, size), watch(compiled, size), 0.0) == ""
+
+
+@pytest.mark.parametrize(
+    "dtype",
+    [
+        *(PACKED, FOREIGN, np.dtype([("x", "f8"), ("n", "i1")], align=True)),
+        np.dtype({"names": ["x", "n"], "formats": ["f8", "i2"], "offsets": [4, 16]}),
+        np.dtype([("x y", "f8"), ("it's", "i4"), ('"', "(2,3)f4")]),
+    ],
+    ids=str,
+)
+def test_the_text_of_their_loops_is_read_back(dtype, monkeypatch):
+    everything_is_read_back(monkeypatch)
+    first = dtype.names[0]
+
+    def program(p):
+        p[first] += 1
+        return p[::-1].copy(), p[p[first] > 1]
+
+    assert_same(program, lambda: np.ones(4, dtype), fullgraph=True)
