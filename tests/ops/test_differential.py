@@ -1087,6 +1087,15 @@ ERRORS: dict[str, tuple[Callable[..., Any], Callable[[], list[Any]]]] = {
     "transpose": (lambda x, y: x.transpose(0, 0), lambda: [_floats(2, 3), 1]),
     "squeeze": (lambda x, y: x.squeeze(0), lambda: [_floats(2, 3), 1]),
     "broadcast_to": (lambda x, y: np.broadcast_to(x, (2, 4)), lambda: [_floats(3), 1]),
+    "broadcast_to_more_than_there_is": (
+        lambda x, y: np.broadcast_to(x, (2**62, y)).shape, lambda: [_floats(1), 4]
+    ),
+    "broadcast_to_more_by_a_number": (
+        lambda x, y: np.broadcast_to(x, (y, y, y)).shape, lambda: [_floats(1), 2**21]
+    ),
+    "zeros_of_more_than_there_is": (
+        lambda x, y: np.zeros((2**61, 0, y)).shape, lambda: [_floats(1), 4]
+    ),
     "concatenate": (lambda x, y: np.concatenate([x, y]), lambda: [_floats(2, 3), _floats(3)]),
     "int_plus_float_in_place": (add_in_place, lambda: [_ints(3), 1.5]),
     "int_plus_float_array": (add_in_place, lambda: [_ints(3), _floats(3)]),

@@ -17,7 +17,7 @@ from ..table import TABLE
 from .layout import fresh_strides
 from .pointwise import pointwise_type
 from .probing import Key, Operand, ask_bound, key_of, quietly, sample, type_of
-from .shapes import is_negative
+from .shapes import is_negative, is_too_big
 from .views import check_assignable
 
 Layout = tuple[int, ...] | None
@@ -27,6 +27,11 @@ def _fresh(shape: Sequence[Dim], dtype: np.dtype[Any], layout: Layout = None) ->
     sizes = tuple(shape)
     if any(map(is_negative, sizes)):
         raise ValueError("negative dimensions are not allowed")
+    if is_too_big(sizes, dtype.itemsize):
+        raise ValueError(
+            "array is too big; `arr.size * arr.dtype.itemsize` is larger than the maximum possible "
+            "size."
+        )
     if layout is None:
         return ArrayType(dtype, sizes, fresh_strides(sizes, dtype.itemsize))
     return ArrayType(dtype, sizes, ordered_strides(sizes, layout, dtype.itemsize))

@@ -11,7 +11,7 @@ from fxc.ir.bounds import decide
 from fxc.ir.graph import SliceSpec
 from fxc.ir.size_functions import hint, minimum
 from fxc.ir.size_guards import assuming, guard
-from fxc.ir.symbols import Dim, Symbol, SymExpr, counted_in, symbols_of
+from fxc.ir.symbols import Dim, Symbol, SymExpr, counted_in, product, symbols_of
 
 Shape = tuple[Dim, ...]
 
@@ -29,6 +29,18 @@ def has_hints(*dims: Dim) -> bool:
 def is_negative(dim: Dim) -> bool:
     """Whether a dim is below 0. One that depends on a loop is checked when the loop runs."""
     return dim < 0 if isinstance(dim, int) else has_hints(dim) and guard(dim, "<", 0)
+
+
+def is_too_big(shape: Iterable[Dim], itemsize: int) -> bool:
+    """Whether NumPy refuses each array of this shape, in which it takes 0 for 1, for its bytes."""
+    sizes = [dim for dim in shape if not (isinstance(dim, int) and dim == 0)]
+    total = product((itemsize, *sizes))
+    if isinstance(total, int) or not has_hints(total) or hint(total) <= _MOST_BYTES:
+        return decide(total, ">", _MOST_BYTES) is True
+    return guard(total, ">", _MOST_BYTES)
+
+
+_MOST_BYTES = np.iinfo(np.intp).max
 
 
 def show_shape(shape: Iterable[Dim]) -> str:

@@ -32,6 +32,7 @@ from .shapes import (
     has_hints,
     is_negative,
     is_one,
+    is_too_big,
     normalize_axes_tuple,
     normalize_axis,
     show_shape,
@@ -187,7 +188,8 @@ def broadcast_to(x: Operand, shape: tuple[Dim, ...]) -> Type:
     """``np.broadcast_to``: read-only, with stride 0 along the axes that repeat."""
     kind = _as_array(x)
     extra = len(shape) - kind.rank
-    if any(map(is_negative, shape)) or not broadcasts_to(kind.shape, shape):
+    is_possible = not any(map(is_negative, shape)) and broadcasts_to(kind.shape, shape)
+    if not is_possible or is_too_big(shape, kind.dtype.itemsize):
         fail_in_numpy(np.broadcast_to, kind, shape)
     strides: list[Dim] = [0] * extra
     for dim, stride, wanted in zip(kind.shape, kind.strides, shape[extra:], strict=True):
