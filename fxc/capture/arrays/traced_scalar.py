@@ -226,7 +226,7 @@ _NUMPY_METHODS: dict[str, Callable[..., Any]] = {
     **dict.fromkeys(("conj", "conjugate"), _conjugate),
     **{
         name: as_numpys(name)
-        for name in ("sum", "prod", "min", "max", "mean", "var", "std", "any", "all")
+        for name in ("sum", "prod", "min", "max", "mean", "var", "std", "any", "all", "put")
     },
     **{
         name: _as_array(name)

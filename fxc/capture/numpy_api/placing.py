@@ -90,7 +90,11 @@ def _write_flat(target: Value, index: Value, source: Any) -> None:
 
 
 def put(a: object, ind: object, v: object, mode: str = "raise") -> None:
-    """As ``np.put``: places of the flat array, values that repeat."""
+    """As ``np.put``: places of the flat array, values that repeat. Of NumPy's scalars, whose method
+    it calls, a copy is written.
+    """
+    if isinstance(a, np.generic):
+        a = wrap(array_value(a)).copy()
     target = _target(a, "put")
     index = array_value(shaping.ravel(wrap(positions(ind))))
     values = _flat(v, target.type.dtype)
