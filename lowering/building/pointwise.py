@@ -49,7 +49,7 @@ def _is_of_integer_scalars(node: Node) -> bool:
     """Whether NumPy warns of an overflow."""
     kinds = [operand.type for operand in (*node.args, *node.outputs) if hasattr(operand, "type")]
     return (
-        node.op in ("add", "subtract", "multiply", "negative")
+        node.op in ("add", "subtract", "multiply", "negative", "absolute")
         and all(isinstance(kind, ScalarType) for kind in kinds)
         and node.output.type.dtype.kind in "iu"
     )

@@ -58,16 +58,19 @@ def _negative(code: Lanes, args: Sequence[str], dtypes: DTypes, result: np.dtype
     return code.binary("sub", dtypes[0], code.const(0, dtypes[0]), args[0])
 
 
-def _absolute(code: Lanes, args: Sequence[str], dtypes: DTypes, result: np.dtype) -> str:
-    dtype = dtypes[0]
-    match dtype.kind:
-        case "f":
-            return code.intrinsic("fabs", dtype, args)
-        case "i":
-            below = code.compare("slt", dtype, args[0], code.const(0, dtype))
-            return code.select(below, dtype, _negative(code, args, dtypes, result), args[0])
-        case _:
-            return args[0]
+def _absolute(negative: Emit) -> Emit:
+    def emit(code: Lanes, args: Sequence[str], dtypes: DTypes, result: np.dtype) -> str:
+        dtype = dtypes[0]
+        match dtype.kind:
+            case "f":
+                return code.intrinsic("fabs", dtype, args)
+            case "i":
+                below = code.compare("slt", dtype, args[0], code.const(0, dtype))
+                return code.select(below, dtype, negative(code, args, dtypes, result), args[0])
+            case _:
+                return args[0]
+
+    return emit
 
 
 def _sign(code: Lanes, args: Sequence[str], dtypes: DTypes, result: np.dtype) -> str:
@@ -328,6 +331,7 @@ NUMPY_CODE: dict[str, Emit] = {
     "add of scalars": _of_scalars("add", _arithmetic("fadd", "add", "or")),
     "subtract of scalars": _of_scalars("sub", _arithmetic("fsub", "sub", "xor")),
     "multiply of scalars": _of_scalars("mul", _arithmetic("fmul", "mul", "and")),
+    "absolute of scalars": _absolute(_of_scalars("sub", _negative)),
     "negative of scalars": _of_scalars("sub", _negative),
     "divide": divide,
     "floor_divide": floor_divide,
@@ -345,7 +349,7 @@ NUMPY_CODE: dict[str, Emit] = {
     "item": _identity,
     "astype": cast,
     "reinterpret": reinterpret,
-    "absolute": _absolute,
+    "absolute": _absolute(_negative),
     "sign": _sign,
     "square": _square,
     "reciprocal": _reciprocal,

@@ -80,7 +80,8 @@ def _bounded(
 
 _USUAL = (
     *("add", "subtract", "multiply", "negative", "absolute", "square"),
-    *("add of scalars", "subtract of scalars", "multiply of scalars", "negative of scalars"),
+    *("add of scalars", "subtract of scalars", "multiply of scalars"),
+    *("negative of scalars", "absolute of scalars"),
     *("rint", "floor", "ceil", "trunc", "fabs"),
     *("equal", "not_equal", "less", "less_equal", "greater", "greater_equal"),
     *("isnan", "isinf", "isfinite"),

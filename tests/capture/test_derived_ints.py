@@ -10,7 +10,7 @@ import pytest
 import fxc
 from fxc.capture.capture import capture
 from fxc.capture.session.refusing import How
-from tests.outcomes import difference, run
+from tests.outcomes import difference, run, warnings_of
 
 
 def train_and_test(x):
@@ -144,6 +144,19 @@ def test_factories_of_such_sizes(function, calls):
     for args in calls:
         assert not difference(run(function, args), run(compiled, args))
     assert compiled.cache_info().variants == 1
+
+
+@pytest.mark.parametrize(
+    "function", [lambda x, n: x[-n:], lambda x, n: x[n - 3 :], lambda x, n: x[: abs(n) % 4]]
+)
+@pytest.mark.parametrize("dtype", [np.uint8, np.uint32, np.int8, np.int64])
+def test_numpys_integers_that_overflow_warn(function, dtype):
+    compiled = fxc.compile(function, fullgraph=True)
+    x = np.arange(6.0)
+    for number in (5, 3, 0, 2, 1, np.iinfo(dtype).min, np.iinfo(dtype).max):
+        n = dtype(number)
+        assert warnings_of(compiled, x, n) == warnings_of(function, x, n)
+        assert not difference(run(function, (x, n)), run(compiled, (x, n)))
 
 
 @pytest.mark.parametrize("args", [(0,), (1,), (-1,), (2,)])

@@ -13,13 +13,14 @@ from fxc.ir.size_functions import hint
 from fxc.ir.symbols import SymExpr, computed_in, symbols_of
 from fxc.ir.types import ArrayType, ScalarType, scalar_type_of
 from fxc.ops.kernels import kernel_of
+from fxc.ops.operators import COMPUTING
 from fxc.ops.table import TABLE
 
 from ..guards.builder import GuardBuilder
 from ..session.exceptions import check_no_bug
 from ..session.locations import user_location
 from ..session.session import Session, current
-from ..values.operands import record
+from ..values.operands import record, wrap
 
 # Note [Derived ints]
 # An int is a size, a bound of a slice or the length of a loop, and those are dims. What a float, or
@@ -149,6 +150,17 @@ class _Computation:
             case _:
                 return x
 
+    def _keep_warnings(self, x: Value) -> None:
+        """Have the graph compute a number of NumPy's, too: the guard program says no warnings."""
+        session = self.session
+        can_warn = not self._is_weak(x) and TABLE[session.made[x].name].tag in COMPUTING
+        if can_warn and not session.region:
+            session.discarded.append(wrap(x))
+
+    @staticmethod
+    def _is_weak(x: Value) -> bool:
+        return isinstance(x.type, ScalarType) and x.type.weak
+
     def expression(self, function: Callable[..., object], args: Sequence[object]) -> str:
         """The same in the guard program."""
         given = ", ".join(map(self.expression_of, args))
@@ -163,6 +175,7 @@ class _Computation:
                     if each not in numbers:
                         source = guards.fetch(self.expression(*self.calls[each]), each.name)
                         numbers[each] = source.var, self.values[each]
+                        self._keep_warnings(each)
                 return numbers[x][0]
             case Literal(value):
                 return guards.constant(value)
