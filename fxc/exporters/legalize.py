@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, NoReturn
 
+import numpy as np
+
 from fxc.dispatch.backend import BackendIndex
 from fxc.dispatch.default import default_dispatcher
 from fxc.dispatch.keys import DispatchKey
@@ -25,11 +27,12 @@ def legalize(
     kernels: Callable[[Operator], Any | None],
     problem: Problem = lambda node: None,
     has_all_dtypes: bool = False,
+    has_dtype: Callable[[np.dtype], bool] = lambda dtype: True,
 ) -> Graph:
     """The functional graph with only those operators that ``kernels`` knows for the target.
 
     ``problem`` says of a node with such an operator why the target still cannot have it: a dtype
-    that it lacks, say.
+    that it lacks, say. ``has_dtype`` tells of which dtypes arguments can be.
 
     Raises ``ExportError``, which names each operator that is left over and the lines of the
     program that it comes from.
@@ -38,7 +41,12 @@ def legalize(
         refuse_boxed(graph, target)
     index = BackendIndex(target, DispatchKey.CPU, functional=True, kernels=kernels)
     legal = simplify(decompose(graph, index, default_dispatcher()))
-    found: dict[str, None] = {}
+    kinds = {value.name: value.type.dtype for value in legal.inputs}
+    found = {
+        f"{name}: {target} has no dtype {kind}": None
+        for name, kind in kinds.items()
+        if not has_dtype(kind)
+    }
     for node in walk(legal.body):
         if not index.has_kernel(default_dispatcher().table[node.op]):
             why: str | None = f"{target} has no operator for it"

@@ -270,6 +270,13 @@ def test_a_program_that_cannot_raise_has_no_flag() -> None:
 # ---------------------------------------------------------------- files
 
 
+@pytest.mark.parametrize("function", [lambda z, x: x + 1, lambda z, x: (z, x + 1)])
+def test_arguments_that_onnx_has_no_dtype_for_are_refused(function: Any, tmp_path: Path) -> None:
+    program = fxc.export(function, np.ones(2, complex), np.ones(2))
+    with pytest.raises(ExportError, match="z: ONNX has no dtype complex128"):
+        program.to_onnx(tmp_path / "model.onnx")
+
+
 def test_nothing_is_written_of_what_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "model.onnx"
     program = fxc.export(lambda x: (np.fft.fft(x), np.linalg.svd(np.outer(x, x))), np.ones(3))

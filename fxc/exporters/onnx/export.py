@@ -18,6 +18,7 @@ from fxc.ir.types import ArrayType, Type
 
 from ..legalize import legalize
 from .control import enter
+from .kernels import is_known
 from .model import Model, Port, library, model_bytes
 from .nodes import emitter_of, new_writer, problem
 from .tensors import Tensor
@@ -49,7 +50,7 @@ def onnx_model(graph: Graph, names: Names, at_least: dict[int, int]) -> bytes:
 
 def legal_graph(graph: Graph) -> Graph:
     """The graph in operators that can be written."""
-    return legalize(graph, "ONNX", emitter_of, problem)
+    return legalize(graph, "ONNX", emitter_of, problem, has_dtype=is_known)
 
 
 class _Export:
