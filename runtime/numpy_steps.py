@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fxc.ir.objects import OWN_ARRAY
+from fxc.ir.objects import OWN_ARRAY, OWN_DATA, REFERENCES
 
 from .recipe import NumpyStep, SlotArg
 
@@ -64,13 +65,29 @@ def _take(writer: PlanWriter, out: str, found: str, args: Sequence[object]) -> N
     """Take an array that NumPy has made, or a copy where it is not one of its own."""
     name = writer.slot_names[out] = writer.new_name()
     dtype = writer.constant("dtype", writer.slots[out].dtype)
-    writer.constants["array"] = np.array
+    writer.constants["own_array"] = own_array
     given = [writer.slot_names[arg.name] for arg in args if isinstance(arg, SlotArg)]
-    others = "".join(f" or {name} is {each}" for each in dict.fromkeys(given))
+    is_given = " or ".join(f"{name} is {each}" for each in dict.fromkeys(given)) or "False"
     writer.add(f"{name} = {found}")
     own = f"{name}.flags.num & {OWN_ARRAY} == {OWN_ARRAY}"
-    writer.add(f"if not ({own}) or {name}.dtype is not {dtype}{others}:")
-    writer.add(f"    {name} = array({name}, {dtype}, order='C')")
+    writer.add(f"if not ({own}) or {name}.dtype is not {dtype} or {is_given}:")
+    writer.add(f"    {name} = own_array({name}, {dtype}, {is_given})")
+
+
+def own_array(found: np.ndarray, dtype: np.dtype, is_given: bool) -> np.ndarray:
+    """An array in C order that nobody else knows: a view of memory that is its own, or a copy."""
+    base = found.base
+    if (
+        type(base) is np.ndarray
+        and base.flags.num & OWN_DATA
+        and sys.getrefcount(base) == REFERENCES
+        and base.nbytes == found.nbytes
+        and found.flags.carray
+        and found.dtype is dtype
+        and not is_given
+    ):
+        return found
+    return np.array(found, dtype, order="C")
 
 
 def _hold(writer: PlanWriter, out: str, found: str) -> None:

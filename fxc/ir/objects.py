@@ -27,7 +27,8 @@ TYPE_SIZE = HEADER + 16  # of a type's objects; see Note [Vectorcall]
 TYPE_VECTORCALL = HEADER + 40  # where, from an object's start, the function for its calls is
 TYPE_FLAGS = HEADER + 152
 TYPE_GET = HEADER + 256  # the function behind ``__get__``
-OWN_ARRAY = 0x1 | 0x4 | 0x100 | 0x400  # flags: in C order, memory of its own, aligned, writeable
+OWN_DATA = 0x4  # flags of arrays: memory of its own
+OWN_ARRAY = OWN_DATA | 0x1 | 0x100 | 0x400  # also in C order, aligned, writeable
 HAS_VECTORCALL, IS_BASE, IS_METHOD = 1 << 11, 1 << 10, 1 << 17  # flags of types
 
 _pointer_at = ctypes.c_void_p.from_address
@@ -97,3 +98,13 @@ def objects_are_as_known() -> bool:
             for number in numbers
         )
     )
+
+
+def _references() -> int:
+    """What ``sys.getrefcount`` gives of what a variable and one other object have, nobody else."""
+    found = [object()]
+    (part,) = found
+    return sys.getrefcount(part)
+
+
+REFERENCES = _references()

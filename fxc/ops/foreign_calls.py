@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from types import BuiltinFunctionType, FunctionType
 from typing import Any
 
 import numpy as np
@@ -11,7 +13,7 @@ import numpy as np
 from fxc.ir.asynchronous import NUMPYS_ERRORS, hand_on
 from fxc.ir.errors import WouldRaise
 from fxc.ir.graph import Literal
-from fxc.ir.objects import OWN_ARRAY
+from fxc.ir.objects import OWN_ARRAY, OWN_DATA, REFERENCES
 from fxc.ir.records import frozen
 from fxc.ir.types import ArrayType, Type
 
@@ -134,16 +136,18 @@ def _written(call: ForeignCall) -> Callable[..., Any]:
     """
     constants: dict[str, Any] = {"function": call.function, "call": call, "ndarray": np.ndarray}
     constants |= {"share": plain(np.may_share_memory), "numpys": NUMPYS_ERRORS}
+    constants |= {"refs": sys.getrefcount, "few": REFERENCES}
     constant = partial(_constant, constants)
     places = range(len(call.takes_arrays))
     arrays = [place for place in places if call.takes_arrays[place]]
     lines = [f"def run({', '.join(f'v{place}' for place in places)}):"]
-    given = []  # the arrays that the caller has
-    if not is_numpys_ufunc(call.function):  # those write to nothing but their ``out``
+    if _writes_nothing(call):
+        given = [f"v{place}" for place in arrays]
+    else:
+        given = [f"g{place}" for place in arrays]
         for place in arrays:
             lines += [f"    g{place}, v{place} = v{place}, v{place}[...]"]
             lines += [f"    v{place}.setflags(False)"]  # by its name it takes three times as long
-            given.append(f"g{place}")
     lines += [
         f"    try: found = {call_text(call, constants)}",
         "    except numpys: raise",
@@ -167,6 +171,28 @@ def _written(call: ForeignCall) -> Callable[..., Any]:
     return found
 
 
+def _writes_nothing(call: ForeignCall) -> bool:
+    """Whether a call leaves its arguments as they are by what it is: NumPy's functions write to
+    nothing but ``out``, and do what else they are told by functions among their arguments.
+    """
+    function = plain(call.function)
+    if is_numpys_ufunc(function):
+        return True
+    given = [*call.args, *call.kwargs.values()]
+    module = getattr(function, "__module__", None) or ""
+    is_numpys = module.partition(".")[0] == "numpy" and type(function) in _FUNCTIONS
+    return is_numpys and not any(_may_call(each) for each in given)
+
+
+_FUNCTIONS = (FunctionType, BuiltinFunctionType)
+
+
+def _may_call(x: object) -> bool:
+    if isinstance(x, tuple | list):
+        return any(_may_call(each) for each in x)
+    return not isinstance(x, Hole | int | float | complex | str | np.generic | np.dtype | None)
+
+
 def _compared(
     call: ForeignCall,
     parts: Sequence[str],
@@ -176,23 +202,29 @@ def _compared(
 ) -> Iterator[str]:
     """The code that compares what was given with what was learnt. No result shares ``memory``, or
     is one of the arrays that the caller has ``given``.
+
+    Mostly a result has memory of its own, or is a view of an array that has, and nobody else knows
+    it: that takes less time than a look at all the others.
     """
-    earlier: list[str] = []  # arrays among the results
     for part, result in zip(parts, call.results, strict=True):
-        shared = " or ".join(f"share({part}, {other})" for other in memory) or "False"
         holds = result.condition(part, constant)
-        if result.kind == "array" and not result.is_in_order:
-            holds.append(f"not ({shared})")
         yield f"    if not ({' and '.join(holds)}): raise call.differs()"
         if result.kind != "array":
             continue
-        if result.is_in_order:  # it mostly has memory of its own, and nobody shows that
-            others = "".join(f" or {part} is {other}" for other in given)
-            others += "".join(f" or {each}.base is {part}" for each in earlier)
-            yield f"    if {part}.flags.num & {OWN_ARRAY} != {OWN_ARRAY}{others}:"
-            yield f"        if not {part}.flags.c_contiguous or {shared}: raise call.differs()"
+        shared = [f"share({part}, {other})" for other in memory]
+        same = [f"{part} is {other}" for other in given]
+        if result.is_in_order:
+            yield f"    if {part}.flags.num & {OWN_ARRAY} != {OWN_ARRAY} or refs({part}) != few:"
+        else:
+            yield f"    if not {part}.flags.num & {OWN_DATA} or refs({part}) != few:"
+        yield f"        b = {part}.base"
+        own = f"type(b) is ndarray and b.flags.num & {OWN_DATA} and refs(b) == few"
+        yield f"        if not ({own}):"
+        yield f"            if {' or '.join(same + shared) or 'False'}: raise call.differs()"
+        if result.is_in_order:
+            yield f"        if not {part}.flags.c_contiguous: raise call.differs()"
             yield f"        if not {part}.flags.carray: {part} = {part}.copy()"
-        given, memory, earlier = [*given, part], [*memory, part], [*earlier, part]
+        given, memory = [*given, part], [*memory, part]
 
 
 def _constant(constants: dict[str, Any], value: object) -> str:

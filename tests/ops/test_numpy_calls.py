@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 import fxc
+from fxc.ir.objects import OWN_ARRAY
+from fxc.runtime.numpy_steps import own_array
 from tests.compiling import check
 from tests.outcomes import difference, run
 
@@ -150,3 +152,24 @@ def test_arrays_of_two_calls_stay_two_where_a_later_call_writes_into_one() -> No
     x, y = np.array([3, 1, 2], np.longdouble), np.array([9, 7, 8], np.longdouble)
     compiled = fxc.compile(program, fullgraph=True)
     assert difference(run(program, [x, y]), run(compiled, [x, y])) == ""
+
+
+def test_an_array_that_numpy_gives_is_taken_where_nobody_else_has_its_memory() -> None:
+    dtype = np.dtype(float)
+    view = np.arange(6.0).reshape(2, 3)
+    assert own_array(view, dtype, False) is view
+    memory = np.arange(6.0)
+    others = [
+        (memory.reshape(2, 3), False),  # its memory is known
+        (np.arange(6.0)[:3], False),  # it would keep more than it needs
+        (np.arange(6.0).reshape(2, 3).T, False),
+        (np.arange(6).reshape(2, 3), False),
+        (np.frombuffer(bytes(16)), False),
+        (view, True),
+    ]
+    for found, is_given in others:
+        taken = own_array(found, dtype, is_given)
+        assert not np.shares_memory(taken, found)
+        assert taken.flags.num & OWN_ARRAY == OWN_ARRAY
+        assert taken.dtype is dtype
+        assert (taken == found).all()

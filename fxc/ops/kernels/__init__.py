@@ -272,12 +272,15 @@ def _unique(
     most: int,
 ) -> tuple[np.ndarray, ...]:
     """There are so many parameters because they are those of the operator."""
-    options = {"return_index": index, "return_inverse": inverse, "return_counts": counts}
-    if not ordered:
-        options["sorted"] = False  # older versions of NumPy know it not
-    unique: Any = np.unique
-    found = unique(x, equal_nan=equal_nan, axis=0 if rows else None, **options)
+    along = 0 if rows else None
+    if ordered:
+        found = _find_unique(x, index, inverse, counts, along, equal_nan=equal_nan)
+    else:  # older versions of NumPy know it not
+        found = _find_unique(x, index, inverse, counts, along, equal_nan=equal_nan, sorted=False)
     return found if isinstance(found, tuple) else (found,)
+
+
+_find_unique: Any = plain(np.unique)
 
 
 def _power(x: Any, y: Any) -> Any:
