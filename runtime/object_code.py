@@ -24,9 +24,9 @@ class Processor:
 
 
 def object_code(
-    text: str, support: Sequence[str], entry: str, loops: str, processor: Processor
+    text: str, support: Sequence[str], entries: Sequence[str], loops: str, processor: Processor
 ) -> bytes:
-    """The object file of a module with what it calls of ``support``; it shows ``entry`` alone.
+    """The object file of a module with what it calls of ``support``; it shows ``entries`` alone.
 
     Its code is position-independent. Raises ``RuntimeError`` for text that LLVM rejects.
     """
@@ -41,7 +41,7 @@ def object_code(
             optimise(machine, other, "array" if each.startswith(IN_VECTORS) else "scalar")
             module.link_in(other)
         for function in module.functions:
-            if not function.is_declaration and function.name != entry:
+            if not function.is_declaration and function.name not in entries:
                 function.linkage = llvm.Linkage.internal
         optimise(machine, module, loops, lines)
         with generation(llvm, text):

@@ -7,7 +7,7 @@ wrong, goes to ``LoadedProgram.general``. Needs only NumPy.
 
 from __future__ import annotations
 
-import ctypes
+import struct
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -19,7 +19,8 @@ from .values import Shown, Size
 
 _SIGNS = {"floordiv": "//", "mod": "%"}
 _RELATIONS = frozenset({"==", "!=", "<", "<=", ">", ">="})
-_SLOW = "return general(*args, **kwargs)"
+_C_ORDER, _OWN, _ALIGNED, _WRITEABLE = 0x1, 0x4, 0x100, 0x400  # flags
+_missing = object()
 
 
 def fast_call(
@@ -40,7 +41,7 @@ def fast_call(
     except _Unusual:
         return general
     names |= {"ndarray": np.ndarray, "may_share": np.may_share_memory, "empty": np.empty}
-    names["at"] = ctypes.c_void_p.from_address
+    names["missing"] = _missing
     exec(source, names)
     found: Callable[..., Any] = names["call"]
     return found
@@ -60,6 +61,7 @@ class _Writer:
     ) -> None:
         self.arguments, self.shown, self.result, self.names = arguments, shown, result, names
         self.symbols: dict[str, str] = {}
+        self.lows = {symbol: low for _, _, _, symbol, low in arguments.symbols}
         self.tests: list[str] = []
         self.lines: list[str] = []
 
@@ -77,42 +79,59 @@ class _Writer:
         kinds = [self.kind(place, each) for place, each in enumerate(inputs)]
         for place, each in enumerate(inputs):
             if isinstance(each, ArrayInput):
-                self.tests += [
-                    f"a{place}.shape == {self.sizes(each.shape)}",
-                    f"a{place}.strides == {self.sizes(each.strides)}",
-                ]
+                self.tests.append(f"a{place}.shape == {self.sizes(each.shape)}")
+                if not self.is_in_order(each):
+                    self.tests.append(f"a{place}.strides == {self.sizes(each.strides)}")
         for left, relation, right in self.arguments.guards:
             if relation not in _RELATIONS:
                 raise _Unusual
             self.tests.append(f"{self.size(left)} {relation} {self.size(right)}")
         for left, right in self.arguments.pairs:
-            own = f"f{left}.owndata and f{right}.owndata and a{left} is not a{right}"
+            own = f"f{left} & f{right} & {_OWN} and a{left} is not a{right}"
             self.tests.append(f"({own} or not may_share(a{left}, a{right}))")
-        count = f"len(args) == {len(given)} and not kwargs"
-        unpack = f"{', '.join(given)}, = args" if given else "pass"
+        head = f"{', '.join(f'{name}=missing' for name in given)}, /, " if given else ""
+        same, more = "", "args or kwargs"
+        if given:
+            same = f"*[each for each in ({', '.join(given)},) if each is not missing], "
+            more += f" or {given[-1]} is missing"
+        slow = f"return general({same}*args, **kwargs)"
         return "\n    ".join(
             [
-                "def call(*args, **kwargs):",
-                f"if not ({count}): {_SLOW}",
-                unpack,
-                f"if not ({' and '.join(kinds) or True}): {_SLOW}",
+                f"def call({head}*args, **kwargs):",
+                f"if {more} or not ({' and '.join(kinds) or True}): {slow}",
                 *self.lines,
-                f"if not ({' and '.join(self.tests) or True}): {_SLOW}",
+                f"if not ({' and '.join(self.tests) or True}): {slow}",
                 *self.body(),
                 "",
             ]
         )
+
+    def is_in_order(self, each: ArrayInput) -> bool:
+        """Whether the flag of C order says all of the strides: no axis can have one element."""
+        strides, lows = each.dtype.itemsize, self.lows
+        if len(each.shape) == 1 and isinstance(each.shape[0], str):
+            return each.strides == [strides] and (lows.get(each.shape[0]) or 0) >= 2
+        for size, stride in zip(reversed(each.shape), reversed(each.strides), strict=True):
+            if type(size) is not int or size < 2 or stride != strides:
+                return False
+            strides *= size
+        return True
 
     def kind(self, place: int, each: ArrayInput | NumberInput) -> str:
         """Whether an input is of its kind, and of its rank."""
         a = f"a{place}"
         if isinstance(each, ArrayInput):
             self.names[f"d{place}"] = each.dtype
-            flags = f"f{place}.c_contiguous" if place in self.arguments.written else "True"
-            writeable = f"f{place}.writeable is {bool(each.writeable)}"
+            mask = expected = _ALIGNED
+            mask |= _WRITEABLE
+            expected |= _WRITEABLE if each.writeable else 0
+            if place in self.arguments.written or self.is_in_order(each):
+                mask, expected = mask | _C_ORDER, expected | _C_ORDER
+            is_fixed = all(type(size) is int for size in each.shape)
+            rank = "" if is_fixed else f" and {a}.ndim == {len(each.shape)}"
             return (
-                f"type({a}) is ndarray and {a}.dtype is d{place} and {a}.ndim == {len(each.shape)} "
-                f"and (f{place} := {a}.flags).aligned and {writeable} and {flags}"
+                f"type({a}) is ndarray and {a}.dtype is d{place}{rank} "
+                f"and (f{place} := {a}.flags.num) & {mask} == {expected}"
             )
         self.names[f"d{place}"] = each.kind if each.dtype is None else each.dtype.type
         tests = [f"type({a}) is d{place}"]
@@ -148,16 +167,15 @@ class _Writer:
             self.names[f"e{number}"] = np.dtype(slot["dtype"])
             lines.append(f"r{number} = empty({self.sizes(slot['shape'])}, e{number})")
             arrays.append(f"r{number}")
-        addresses = [f"at(id({name}) + {object.__basicsize__}).value" for name in arrays]
+        given = [f"id({name})" for name in arrays]
         if shown["arena"]:
             lines.append(f"m = arena({self.size(shown['arena'])})")
-            addresses.append(f"at(id(m) + {object.__basicsize__}).value")
-        else:
-            addresses.append("0")
+        given.append("id(m)" if shown["arena"] else "0")
         numbers = [f"a{int(p)}.{part}" if part else f"a{int(p)}" for p, part, _ in shown["numbers"]]
         sizes = [self.symbols[name] for name in shown["sizes"]]
-        given = f"pack_arrays({', '.join(addresses)}), pack_sizes({', '.join(sizes)})"
-        lines.append(f"status = entry({given}, pack({', '.join(numbers)}), table)")
+        codes = "".join(code for _, _, code in shown["numbers"])
+        self.names["pack"] = struct.Struct(f"={len(given)}Q{len(sizes)}q{codes}Q").pack
+        lines.append(f"status = entry(pack({', '.join([*given, *sizes, *numbers, 'table'])}))")
         lines += ["keep(m)"] if shown["arena"] else []
         lines.append("if status: fail(status)")
         leaves = [self.leaf(leaf, arrays) for leaf in shown["outputs"]]

@@ -25,10 +25,11 @@ if TYPE_CHECKING:
 
 _STOPPED = -1
 _TYPES = (ctypes.c_int32, ctypes.c_char_p, ctypes.c_char_p, ctypes.c_char_p, ctypes.c_void_p)
-_ALONE = ctypes.CFUNCTYPE(*_TYPES)  # without the interpreter lock
-# With it: the code gives it up itself. What a signal's handler has raised is raised.
-_LOOKING = ctypes.PYFUNCTYPE(*_TYPES)
+# Without the interpreter lock, or with it: the code gives it up itself. What a signal's handler has
+# raised is raised.
+_ALONE, _LOOKING = ctypes.CFUNCTYPE, ctypes.PYFUNCTYPE
 _DATA = object.__basicsize__  # where an array has the address of its first element
+_OFFSET = 16  # where code expects it
 _ALIGNED = 64  # bytes, of temporaries
 _MOST_KEPT = 1 << 26  # bytes
 
@@ -64,7 +65,9 @@ class LoadedProgram:
         self._result = manifest["result"]
         self._code = code
         looks = any("ask" in each for each in shown["table"])
-        self._entry = (_LOOKING if looks else _ALONE)(code.address(manifest["entry"]))
+        self._kind = _LOOKING if looks else _ALONE
+        self._entry = self._kind(*_TYPES)(code.address(manifest["entry"]))
+        self._entry_name: str = manifest["entry"]
         self._slots = [_slot(shown) for shown in shown["slots"]]
         self._arena = shown["arena"]
         self._room = _Room()
@@ -85,33 +88,30 @@ class LoadedProgram:
             self._table = NumpyTable(shown["table"])
             self._pointers = self._table.pointers
         self._shown = shown
-        self._call = self._first_call
 
     def __repr__(self) -> str:
         return f"<object code of {self.__name__}, {self.level}>"
 
     def __call__(self, *args: object, **kwargs: object) -> Any:
-        """Run the program."""
-        return self._call(*args, **kwargs)
-
-    def _first_call(self, *args: object, **kwargs: object) -> Any:
+        """Run the program; the first time, write what runs it from then on."""
         from .fast_calls import fast_call  # not when loading: that is to be quick
 
         names = {
             "general": self.general,
-            "entry": self._entry,
-            "table": self._pointers,
-            "pack": self._pack,
-            "pack_sizes": self._pack_sizes,
-            "pack_arrays": self._pack_arrays,
+            "entry": self._kind(ctypes.c_int32, ctypes.c_char_p)(
+                self._code.address(f"{self._entry_name}.of_objects")
+            ),
+            "table": ctypes.addressof(self._pointers),
             "arena": self._room.take,
             "keep": self._room.keep,
             "fail": self._raise,
         }
-        self._call = self.general
-        if _address is not _slow_address:
-            self._call = fast_call(self._arguments, self._shown, self._result, names)
-        return self._call(*args, **kwargs)
+        call = self.general
+        if _address is not _slow_address and _DATA == _OFFSET:
+            call = fast_call(self._arguments, self._shown, self._result, names)
+        kind = type(self)
+        self.__class__ = type(kind.__name__, (kind,), {"__call__": staticmethod(call)})
+        return call(*args, **kwargs)
 
     def general(self, *args: object, **kwargs: object) -> Any:
         """A call of any kind that the program takes, or that it refuses."""

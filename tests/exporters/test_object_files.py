@@ -125,7 +125,7 @@ define i64 @entry(i64 %n, ptr %out) {
 @on_linux
 def test_tables_of_pointers_variables_and_functions_from_outside() -> None:
     triple = f"{platform.machine().replace('AMD64', 'x86_64')}-unknown-linux-gnu"
-    code = object_code(_ALL_KINDS, (), "entry", "none", Processor(triple, ""))
+    code = object_code(_ALL_KINDS, (), ("entry",), "none", Processor(triple, ""))
     file = elf.read(code)
     assert file.missing == ("pow",)
     mapped = Mapped(file, library)
@@ -142,7 +142,7 @@ def test_tables_of_pointers_variables_and_functions_from_outside() -> None:
 
 @on_linux
 def test_memory_is_never_writeable_and_executable() -> None:
-    code = object_code(_ALL_KINDS, (), "entry", "none", LEVELS[0].processor)
+    code = object_code(_ALL_KINDS, (), ("entry",), "none", LEVELS[0].processor)
     mapped = Mapped(elf.read(code), library)
     start = mapped.address("entry") & -4096
     lines = Path("/proc/self/maps").read_text().splitlines()
@@ -155,14 +155,14 @@ def test_memory_is_never_writeable_and_executable() -> None:
 @on_linux
 def test_a_function_that_is_not_there_is_named() -> None:
     text = "declare void @nowhere()\ndefine void @entry() { call void @nowhere() ret void }"
-    code = object_code(text, (), "entry", "none", LEVELS[0].processor)
+    code = object_code(text, (), ("entry",), "none", LEVELS[0].processor)
     with pytest.raises(MissingFunction, match="there is no function nowhere here"):
         Mapped(elf.read(code), library)
 
 
 def test_code_for_another_processor_is_not_mapped(monkeypatch: pytest.MonkeyPatch) -> None:
     code = object_code(
-        "define void @entry() { ret void }", (), "entry", "none", LEVELS[-1].processor
+        "define void @entry() { ret void }", (), ("entry",), "none", LEVELS[-1].processor
     )
     monkeypatch.setattr(sys, "platform", "linux")
     monkeypatch.setattr(platform, "machine", lambda: "x86_64")

@@ -237,6 +237,34 @@ def test_arguments_that_it_is_not_for(tmp_path: Path) -> None:
             assert found == expected  # the exceptions are equal, too
 
 
+def blend(a1, a0, missing, k):
+    a1[0] = a0[1] * 2
+    return a1 * missing, a0[:, 0].sum() + k
+
+
+@on_linux
+@pytest.mark.parametrize("dynamic", [False, True])
+def test_usual_calls_and_others_of_plain_arguments(dynamic: bool, tmp_path: Path) -> None:
+    x, y, z = np.arange(12.0).reshape(3, 4), np.ones((3, 4)), np.arange(5.0)
+    program, loaded = package(blend, x, y, 2.5, 3, folder=tmp_path, dynamic=dynamic)
+    column, read_only = np.ones((3, 1)), y.copy()
+    read_only.flags.writeable = False
+    calls: list[tuple[tuple[Any, ...], dict[str, Any]]] = [
+        *(((x, y, 2.5, 3), {}), ((x, y, 2.5), {"k": 3}), ((x,), {"a0": y, "missing": 2.5, "k": 3})),
+        *(((), {}), ((x, y), {}), ((x, y, 2.5, 3, 4), {}), ((x, y, 2.5, 3), {"a0": y})),
+        *(((x, y, 2.5, 3), {"more": 1}), ((x, x, 2.5, 3), {}), ((x, x[::-1], 2.5, 3), {})),
+        *(((x.T, y.T, 2.5, 3), {}), ((np.asfortranarray(x), y, 2.5, 3), {}), ((z, z, 2.5, 3), {})),
+        *(((column, column + 1, 2.5, 3), {}), ((x[:0], y[:0], 2.5, 3), {})),
+        *(((x, read_only, 2.5, 3), {}), ((read_only, x, 2.5, 3), {}), ((x, y, 2, 3), {})),
+        *(((x, y, 2.5, 2**70), {}), ((x, y, 2.5, np.int64(3)), {}), ((x, y, 2.5, True), {})),
+        ((x, np.broadcast_to(np.ones(4), (3, 4)), 2.5, 3), {}),
+        ((x, np.zeros(97, "u1")[1:].view("f8").reshape(3, 4), 2.5, 3), {}),
+    ]
+    for args, kwargs in calls * 2:
+        found = seen(lambda *args, kwargs=kwargs: loaded(*args, **kwargs), args)
+        assert found == seen(lambda *args, kwargs=kwargs: program(*args, **kwargs), args)
+
+
 def lookup(x, i):
     x[0] = 5.0
     return x[i] * 2

@@ -24,7 +24,7 @@ TEXT = "define i64 @entry(i64 %x) {{ %r = add i64 %x, {} ret i64 %r }}"
 @pytest.fixture(scope="module")
 def codes() -> list[bytes]:
     processor = Processor("x86_64-unknown-linux-gnu", "")
-    return [object_code(TEXT.format(n), (), "entry", "none", processor) for n in range(4)]
+    return [object_code(TEXT.format(n), (), ("entry",), "none", processor) for n in range(4)]
 
 
 @pytest.fixture(autouse=True)

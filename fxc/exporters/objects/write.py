@@ -17,6 +17,7 @@ from fxc.runtime.object_code import object_code
 
 from .header import headers
 from .manifest import Code, Exported, level_of, manifest_of
+from .python_entry import name_of, python_entry
 
 
 def write(
@@ -56,9 +57,10 @@ def write(
 def _object(code: Code, entry: str) -> bytes:
     """The object file of a level. It is read back: what the package could not map is a bug."""
     module = code.module
-    made = object_code(module.text, module.support, entry, module.user_loops, code.level.processor)
+    text, entries = f"{module.text}\n{python_entry(code, entry)}", (entry, name_of(entry))
+    made = object_code(text, module.support, entries, module.user_loops, code.level.processor)
     found = elf.read(made)
-    assert entry in {each.name for each in found.symbols if each.section is not None}
+    assert {*entries} <= {each.name for each in found.symbols if each.section is not None}
     return made
 
 
