@@ -162,6 +162,14 @@ def backwards(x, n):
     return y, x[n::-1], x[: -n - 1 : -1]
 
 
+def by_steps(x, n):
+    np.fill_diagonal(x, 2.5)
+    flat = x.reshape(-1)
+    flat[:: n + 1] += 1.0
+    flat[n - 3 :: -2] *= 3.0
+    return flat[: n * n : n].copy(), x[n - 3 :: -2, n - 2 :: -3] * 2, flat[n : n - 4 : -n]
+
+
 def turns(x, a, b):
     x[:] = x[::-1].copy()
     a[...], b[...] = b.T.copy(), a[::-1, 0].copy()
@@ -276,6 +284,7 @@ def of_swapped_bytes(x, y):
         (of_matrices, lambda r: (r.random((4, 4)), r.random(4))),
         (reads_itself, lambda r: (r.random(8),)),
         (predicts, lambda r: (*(r.random(s) for s in (4, (4, 4), (4, 4), (4, 4), 5)),)),
+        (by_steps, lambda r: (r.random((4, 4)), 4)),
         (turns, lambda r: (r.random(8), r.random((3, 3)), r.random((3, 3)))),
     ],
     ids=lambda each: getattr(each, "__name__", ""),

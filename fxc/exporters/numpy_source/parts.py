@@ -16,7 +16,7 @@ from fxc.ops.kernels import indices
 from fxc.ops.operators import Tag
 from fxc.ops.table import TABLE
 
-from .code import ATOM, Code, all_reads, dim_code, dtype_name, plain_number
+from .code import ATOM, Code, all_reads, dim_code, dtype_name, is_simple, plain_number
 from .operators import is_array
 from .views import View, cut, expand, method_view, reversed_slice, select, slice_text, whole
 from .writer import Writer
@@ -90,7 +90,9 @@ def _cut_twice(body: Writer, view: View, specs: tuple, texts: list[str | None]) 
     if found is None:
         return None
     again = whole(found.code(), len(found.axes))
-    return cut(again, [":" if text else "::-1" for text in texts])
+    steps = [dim_code(spec.step, body.known).text for spec in specs]
+    backwards = [f"::{step}" if is_simple(step) else f":: {step}" for step in steps]
+    return cut(again, [":" if text else by for text, by in zip(texts, backwards, strict=True)])
 
 
 # ---------------------------------------------------------------- elements at computed places

@@ -81,11 +81,12 @@ def cut(view: View, texts: Sequence[str]) -> View | None:
 def slice_text(spec: SliceSpec, size: Dim, known: Known) -> str | None:
     """``1:-1`` for an axis of this size; None if its end is not known to have such a text."""
     start, stop, step = spec.start, spec.stop, spec.step
-    if not isinstance(step, int):
-        return None
-    if step > 0:
+    by = "" if step == 1 else dim_code(step, known).text
+    if decide(step, ">", 0):
         first = "" if start == 0 else _end(start, size, known)
         last = "" if stop == size else _end(stop, size, known)
+    elif not isinstance(step, int):
+        return None
     else:
         if isinstance(start, int) and start < 0:
             return f"0:0:{step}"
@@ -97,14 +98,14 @@ def slice_text(spec: SliceSpec, size: Dim, known: Known) -> str | None:
             if step == -1:
                 return None  # the same elements forwards, and turned round
             last = f"({last} if {last} >= 0 else None)"
-    left = f"{first} " if first and not _hugs(first, last) else first
-    right = f" {last}" if last and not _hugs(first, last) else last
-    text = f"{left}:{right}"
-    return text if step == 1 else f"{text}:{step}"
+    if _hugs(first, last, by):
+        return f"{first}:{last}" + (by and f":{by}")
+    text = (first and f"{first} ") + ":" + (last and f" {last}")
+    return text + (by and (" : " if last else ": ") + by)
 
 
-def _hugs(first: str, last: str) -> bool:
-    return all(not each or is_simple(each) for each in (first, last))
+def _hugs(*parts: str) -> bool:
+    return all(not each or is_simple(each) for each in parts)
 
 
 def _end(end: Dim, size: Dim, known: Known) -> str:
@@ -121,10 +122,12 @@ def _end(end: Dim, size: Dim, known: Known) -> str:
 
 
 def reversed_slice(spec: SliceSpec, known: Known) -> str | None:
-    """The same elements forwards, of a slice backwards by steps of one."""
-    if spec.step != -1:
+    """What a slice backwards goes through, forwards."""
+    if decide(spec.step, "<", 0) is not True:
         return None
     ends = [dim_code(each + 1, known).text for each in (spec.stop, spec.start)]
+    if spec.step != -1 and decide(spec.stop, ">=", -1) is not True:
+        ends[0] = f"max({ends[0]}, 0)"
     return f"{ends[0]} : {ends[1]}" if not all(map(is_simple, ends)) else ":".join(ends)
 
 
