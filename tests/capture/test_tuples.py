@@ -115,6 +115,56 @@ def test_as_numpy(fn: Callable[..., Any]) -> None:
     assert (info.variants, info.eager_calls) == (1, 0)
 
 
+def writes_to_an_item(x, k):
+    state = (x, x * 2)
+    for i in range(k):
+        a, b = state
+        a[:] = a + b * i
+        state = (a * 0.5, b + a)
+    return state
+
+
+def writes_to_an_item_of_an_item(x, k):
+    state = (0.0, (x, x * 2))
+    while state[0] < k:
+        total, (a, b) = state
+        b -= total
+        state = (total + 1, (a * 0.5, b * 0.5))
+    return state
+
+
+def writes_to_an_item_that_others_keep(x, k):
+    state = kept = (x, x * 2)
+    for i in range(k):
+        a, b = state
+        a += b * i
+        kept, state = state, (a * 0.5, b)
+    return state, kept
+
+
+def writes_under_another_name(x, k):
+    y, w = x + 0.0, x + 1
+    for i in range(k):
+        z = y
+        z[:] = z + w * i
+        z = z * 2
+        y = z
+    return y
+
+
+WRITERS = (writes_to_an_item, writes_to_an_item_of_an_item, writes_to_an_item_that_others_keep)
+WRITERS += (writes_under_another_name,)
+
+
+@pytest.mark.parametrize("fn", WRITERS, ids=[each.__name__ for each in WRITERS])
+def test_trip_counts_share_a_compilation_where_items_are_written(fn: Callable[..., Any]) -> None:
+    program = fxc.compile(fn, fullgraph=True)
+    for k in (5, 4, 6, 2, 9):
+        x = np.arange(8.0)
+        assert difference(run(fn, (x.copy(), k)), run(program, (x.copy(), k))) == ""
+    assert program.cache_info().variants == 1
+
+
 def none_before(x):
     place = None
     for i in range(len(x)):

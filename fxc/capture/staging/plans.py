@@ -25,7 +25,8 @@ class LoopPlan(NamedTuple):
     those behind it, and those that are read only where they have a value. ``by_turns`` have one
     behind the loop if there is an iteration; of which the second may have one before it. ``stop``
     says that the loop ends. ``grows`` are the lists to which it may append, and whether something
-    new; ``deep`` loops are around loops in loops.
+    new; ``deep`` loops are around loops in loops. ``overwritten`` are the other variables that it
+    assigns: each is assigned again before it is read.
     """
 
     line: str
@@ -37,3 +38,4 @@ class LoopPlan(NamedTuple):
     stop: str | None
     grows: tuple[tuple[str, bool], ...] = ()
     deep: bool = False
+    overwritten: Names = ()

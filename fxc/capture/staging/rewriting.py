@@ -214,6 +214,7 @@ class Rewriter(Comprehensions):
             self._sure(handed),
             (alone, again),
             loop.stop,
+            overwritten=self._local(handed.assigned.difference(names)),
         )
 
     def _line(self, node: ast.stmt) -> str:

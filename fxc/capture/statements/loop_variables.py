@@ -58,6 +58,7 @@ class LoopVariables(Statement):
         super().__init__(door, plan, added, env)
         self._read = (*plan.at_head, *added), (*plan.behind, *added)  # before they are spread
         self._at_head, self.behind = map(frozenset, self._read)
+        self._overwritten = plan.overwritten
         self._stop = plan.stop
         self._label = f"loop {plan.line}"
         self.carried = Carried(self.session)
@@ -85,10 +86,11 @@ class LoopVariables(Statement):
     def _look_at(self, env: Mapping[str, object]) -> None:
         """Take the variables before the loop. What they are given changes with the frame, which
         holds what the last pass through the body has left; what they are before does not. Lists
-        are not kept: it is counted who has them.
+        are not kept: it is counted who has them. What is assigned before it is read is not there.
         """
         self._env = env
-        self._before = {name: x for name, x in env.items() if type(x) is not list}
+        read = {name: x for name, x in env.items() if name not in self._overwritten}
+        self._before = {name: x for name, x in read.items() if type(x) is not list}
 
     def of(self, env: Mapping[str, object]) -> Variables:
         return self._spread.open(values_of(self._spread.outer, env))
@@ -255,7 +257,9 @@ class LoopVariables(Statement):
 
     def _is_ours(self, name: str, value: Value) -> bool:
         """Whether an array was made by an iteration before, and nobody else has it."""
-        others = (x for each, x in self._before.items() if each != name)
+        tuples, items = self._spread.outer, self.of(self._before)
+        before = {each: x for each, x in self._before.items() if each not in tuples} | items
+        others = (x for each, x in before.items() if each != name)
         return is_private(self.session, value, self._began, others)
 
     def follow(self, name: str, now: object, start: object) -> None:
