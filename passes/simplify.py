@@ -244,10 +244,11 @@ class _Simplification:
         return None
 
     def only_copied(self, node: Node) -> Operand | None:
-        """The array that a call of NumPy has given, if this copy of it is all that reads it."""
+        """What was made here, if this copy of it is all that reads it, and nothing updates that."""
         operand = node.args[0]
-        made = self.made_by.get(operand) if operand in self.made_here[-1] else None
-        if made is None or TABLE[made.op].tag is not Tag.OPAQUE or self.reads.get(operand) != 1:
+        if operand not in self.made_here[-1] or self.reads.get(operand) != 1:
+            return None
+        if node.output in self.filled:
             return None
         return operand if self.alike(node.output, operand) else None
 

@@ -38,7 +38,6 @@ EXCEPTION = Kind("FXC0023")  # an exception in, or a handler around, what is cap
 SEVERAL_KINDS = Kind("FXC0024")  # a variable is one of several kinds of things
 EITHER_ARRAY = Kind("FXC0025")  # a variable is one array or another
 LOOP_VARIABLE = Kind("FXC0026")  # what a loop carries changes its kind or its type
-MISFIT = Kind("FXC0027")  # the functions of ``fxc.cond`` and its like do not fit together
 NO_RESULT = Kind("FXC0028")  # what no compiled function gives back
 TOO_LARGE = Kind("FXC0029")  # too much to capture
 TOO_MANY_VARIANTS = Kind("FXC0030")  # compiled again and again

@@ -212,16 +212,18 @@ captured f(%x: f64[x.0, x.1], %y: f64[y.0, y.1])
 captured f(%x: f64[3])
   %0: f64 = sum(%x, axis=None, keepdims=False, dtype=None)
   %1: bool = greater(%0, 0)
-  %4: f64[3] = cond(%1, (), on_true={
+  %6: f64[3] = cond(%1, (), on_true={
     ()
     %2: f64[3] = add(%x, 1)
-    yield %2
+    %3: f64[3] = copy(%2, order='C')
+    yield %3
   }, on_false={
     ()
-    %3: f64[3] = negative(%x)
-    yield %3
+    %4: f64[3] = negative(%x)
+    %5: f64[3] = copy(%4, order='C')
+    yield %5
   })
-  return %4""",
+  return %6""",
         )
 
     def test_fori_loop(self):
@@ -237,21 +239,22 @@ captured f(%x: f64[3])
             graph_of(f, array(6), 4),
             """\
 captured f(%x: f64[6], %n: py.int)
-  symbols n = 4 (>= 1), k = 0 (>= 0)
+  symbols n = 4 (>= 1), i_1 = 2 (>= 0)
   guards n <= 6
   %0: f64[6] = copy(%x, order='C')
-  %8: py.int = int_value(n)
-  %9: f64, %10: f64[6] = fori_loop(0, %8, (f64(0.0), %0), body={
-    (%k: py.int, %1: f64, %2: f64[6])
-    add_(%2, 1)
-    %3: f64[] = select(%2, 0, k)
-    %4: f64 = item(%3)
-    %5: f64 = add(%1, %4)
-    %6: py.int = int_value(k)
-    %7: f64[6] = multiply(%2, %6)
-    yield %5, %7
+  %13: py.int = int_value(n)
+  %14: f64, %15: f64[6] = fori_loop(0, %13, (f64(0.0), %0), body={
+    (%i_1: py.int, %state.0_1: f64, %state.1: f64[6])
+    add_(%state.1, 1)
+    %7: f64[] = select(%state.1, 0, i_1)
+    %8: f64 = item(%7)
+    %9: f64 = add(%state.0_1, %8)
+    %10: py.int = int_value(i_1)
+    %11: f64[6] = multiply(%state.1, %10)
+    %12: f64[6] = copy(%11, order='C')
+    yield %9, %12
   }, stops=False)
-  return %9, %10""",
+  return %14, %15""",
         )
 
     def test_float_of_an_int(self):

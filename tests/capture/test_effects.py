@@ -707,23 +707,39 @@ def test_random_numbers_are_drawn_once_per_call(function):
     assert results[0] == results[1]
 
 
-# ------------------------------------------------------------------ refused
+# ------------------------------------------------------------------ in fxc.cond and its like
 
 
-def in_a_branch(sim, x):
+def stores_in_an_arm(sim, x):
     def arm(y):
-        sim.n = 5
+        sim.n += 5
         return y
 
-    return fxc.cond(x.sum() > 0, arm, arm, x)
+    return fxc.cond(x.sum() > sim.n, arm, lambda y: y + 1, x)
 
 
-def in_a_loop(sim, x):
+def appends_in_a_body(sim, x):
     def body(i, y):
-        sim.history.append(1)
+        sim.history.append(y[0])
         return y + 1
 
-    return fxc.fori_loop(0, x.sum().astype(int), body, x)
+    return fxc.fori_loop(0, 6, body, x)
+
+
+def stores_in_a_test(sim, x):
+    def test(y):
+        sim.n += 1
+        return y.sum() < 90
+
+    return fxc.while_loop(test, lambda y: y * 2 + 1, x)
+
+
+@pytest.mark.parametrize("function", [stores_in_an_arm, appends_in_a_body, stores_in_a_test])
+def test_functions_of_branches_and_loops(function):
+    compare(on_sim(function))
+
+
+# ------------------------------------------------------------------ refused
 
 
 def to_the_class(sim, x):
@@ -817,8 +833,6 @@ def key_of_objects(table, x):
 @pytest.mark.parametrize(
     "function, args, message",
     [
-        (in_a_branch, (Sim(),), "a change to a Sim in a branch or loop"),
-        (in_a_loop, (Sim(),), "a change to a list in a branch or loop"),
         (to_the_class, (Sim(),), "an assignment to .other of a Sim cannot be captured"),
         (deletes_in_the_namespace, (Sim(),), "'del' of an item of sim.__dict__ cannot be captured"),
         (key_of_objects, ({},), "table has a key of type object"),

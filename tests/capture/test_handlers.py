@@ -429,14 +429,13 @@ def in_a_loop_that_is_empty_at_first(x):
 
 @pytest.mark.parametrize(
     "program",
-    [
-        in_a_loop_that_is_empty_at_first,
-        in_a_branch_that_is_not_taken,
-        in_a_loop_of_no_iterations,
-        in_a_loop_that_is_not_entered,
-    ],
+    [in_a_branch_that_is_not_taken, in_a_loop_of_no_iterations, in_a_loop_that_is_not_entered],
 )
 def test_what_is_raised_in_a_region_need_not_be_raised(program):
     compare(lambda: World(program, [(x8(),)]), eager=1)
-    with pytest.raises(fxc.CaptureError, match=r"IndexError .* in a branch or a loop"):
+    with pytest.raises(fxc.CaptureError, match=r"IndexError.* a branch or (a )?loop"):
         fxc.compile(program, fullgraph=True)(x8())
+
+
+def test_what_is_raised_in_a_loop_that_is_empty_at_first():
+    compare(lambda: World(in_a_loop_that_is_empty_at_first, [(x8(),)]))

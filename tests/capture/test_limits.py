@@ -232,7 +232,7 @@ ROWS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     "`np.errstate` and": (with_errstate, (N * 1.0,)),
     "recursion of some hundred": (lambda x: deep(700, x), (N,)),
     "more than 20,000 operations": (unrolled, (N, [{"weight": k, k: k} for k in range(2000)])),
-    "a write in the test of": (mask_of_a_loop, (N - 1.5,)),
+    "a write, in a loop, to a mask": (mask_of_a_loop, (N - 1.5,)),
     "`np.argmax` and `np.argmin`": (lambda x: np.argmax(x[None], axis=1, out=x[1:2]), (N * 1,)),
     "a ufunc with `where=`": (masked_onto_itself, (N * 1, N * 1.0)),
     "an assignment from a vector": (lambda x: x.__setitem__(slice(0, 16, 2), x[:8]), (V * 1,)),

@@ -37,8 +37,8 @@ def column_sums(x):
     return x.sum(axis=0)
 
 
-def absolute_if(flag, x):
-    return fxc.cond(flag, lambda x: -x, lambda x: x + 1.0, x)
+def negative_if(x):
+    return fxc.cond(x[0] > 0, lambda x: -x, lambda x: x + 1.0, x)
 
 
 def powers(x, n):
@@ -295,55 +295,62 @@ class Condition(TestCase):
 
     def test_captured(self) -> None:
         self.assertExpectedInline(
-            text(stages(absolute_if, np.True_, ROW).captured),
+            text(stages(negative_if, ROW).captured),
             """\
-captured absolute_if(%flag: bool, %x: f64[8])
-  %2: f64[8] = cond(%flag, (), on_true={
+captured negative_if(%x: f64[8])
+  %0: f64[] = select(%x, 0, 0)
+  %1: f64 = item(%0)
+  %2: bool = greater(%1, 0)
+  %7: f64[8] = cond(%2, (), on_true={
     ()
-    %0: f64[8] = negative(%x)
-    yield %0
+    %3: f64[8] = negative(%x)
+    %4: f64[8] = copy(%3, order='C')
+    yield %4
   }, on_false={
     ()
-    %1: f64[8] = add(%x, 1.0)
-    yield %1
+    %5: f64[8] = add(%x, 1.0)
+    %6: f64[8] = copy(%5, order='C')
+    yield %6
   })
-  return %2""",
+  return %7""",
         )
 
     def test_functional(self) -> None:
         self.assertExpectedInline(
-            text(stages(absolute_if, np.True_, ROW).functional),
+            text(stages(negative_if, ROW).functional),
             """\
-functional absolute_if(%flag: bool, %x: f64[8])
-  %2: f64[8] = cond(%flag, (), on_true={
+functional negative_if(%x: f64[8])
+  %0: f64[] = select_copy(%x, 0, 0)
+  %1: f64 = item(%0)
+  %2: bool = greater(%1, 0)
+  %7: f64[8] = cond(%2, (), on_true={
     ()
-    %0: f64[8] = negative(%x)
-    yield %0
+    %3: f64[8] = negative(%x)
+    yield %3
   }, on_false={
     ()
-    %1: f64[8] = add(%x, 1.0)
-    yield %1
+    %5: f64[8] = add(%x, 1.0)
+    yield %5
   })
-  return %2
+  return %7
   signature
     output 0 = result 0: f64[8]""",
         )
 
     def test_loops(self) -> None:
         self.assertExpectedInline(
-            text(stages(absolute_if, np.True_, ROW).loops),
+            text(stages(negative_if, ROW).loops),
             """\
-loops absolute_if
-  param flag: bool = input 0
+loops negative_if
   input x: float64[8]
-  output b1: float64[8]
-  if flag
+  output b2: float64[8]
+  if greater(item(x[0]), 0.0)
     for i0 in 0:8 lanes 8
-      b1[i0] = negative(x[i0])
+      b2[i0] = negative(x[i0])
   else
     for i1 in 0:8 lanes 8
-      b1[i1] = add(x[i1], 1.0)
-  bytes moved 128; copies 0""",
+      b2[i1] = add(x[i1], 1.0)
+  bytes moved 136; copies 0""",
         )
 
 
@@ -355,18 +362,19 @@ class CountedLoop(TestCase):
             text(stages(powers, ROW, 3).captured),
             """\
 captured powers(%x: f64[8], %n: py.int)
-  symbols n = 3 (>= 1), i = 0 (>= 0)
+  symbols n = 3 (>= 1), i_1 = 1 (>= 0)
   %0: f64[8] = ones((8,), f64, layout=None)
   %1: f64[8] = copy(%0, order='C')
-  %6: py.int = int_value(n)
-  %7: f64[8] = fori_loop(0, %6, (%1,), body={
-    (%i: py.int, %2: f64[8])
-    %3: f64[8] = multiply(%2, %x)
-    %4: py.int = int_value(i)
-    %5: f64[8] = add(%3, %4)
-    yield %5
+  %10: py.int = int_value(n)
+  %11: f64[8] = fori_loop(0, %10, (%1,), body={
+    (%i_1: py.int, %state.0: f64[8])
+    %6: f64[8] = multiply(%state.0, %x)
+    %7: py.int = int_value(i_1)
+    %8: f64[8] = add(%6, %7)
+    %9: f64[8] = copy(%8, order='C')
+    yield %9
   }, stops=False)
-  return %7""",
+  return %11""",
         )
 
     def test_decomposed(self) -> None:
@@ -374,18 +382,18 @@ captured powers(%x: f64[8], %n: py.int)
             text(stages(powers, ROW, 3).decomposed),
             """\
 decomposed powers(%x: f64[8], %n: py.int)
-  symbols n = 3 (>= 1), i = 0 (>= 0)
+  symbols n = 3 (>= 1), i_1 = 1 (>= 0)
   %0: f64[8] = ones((8,), f64, layout=None)
   %1: f64[8] = copy(%0, order='C')
   %2: py.int = int_value(n)
-  %7: f64[8] = fori_loop(0, %2, (%1,), body={
-    (%i: py.int, %3: f64[8])
+  %8: f64[8] = fori_loop(0, %2, (%1,), body={
+    (%i_1: py.int, %3: f64[8])
     %4: f64[8] = multiply(%3, %x)
-    %5: py.int = int_value(i)
+    %5: py.int = int_value(i_1)
     %6: f64[8] = add(%4, %5)
     yield %6
   }, stops=False)
-  return %7
+  return %8
   signature
     output 0 = result 0: f64[8]""",
         )
@@ -402,9 +410,9 @@ loops powers
   t1 = (n)
   for i0 in 0:8 lanes 8
     b1[i0] = copy(1.0)
-  loop i in 0:t1
+  loop i_1 in 0:t1
     for i1 in 0:8 lanes 8
-      b1[i1] = add(multiply(b1[i1], x[i1]), astype:float64((i)))
+      b1[i1] = add(multiply(b1[i1], x[i1]), astype:float64((i_1)))
   bytes moved 192*n + 64; copies 0""",
         )
 

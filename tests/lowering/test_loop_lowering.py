@@ -396,9 +396,9 @@ loops relaxation_of_input
   symbols n = 7 (>= 2)
   param n: int64 = input 1
   input u: float64[8, 11]
-  loop i in 1:(n)
-    loop j in 1:10
-      u[i, j] = multiply(0.25, add(add(add(item(u[i - 1, j]), item(u[i + 1, j])), item(u[i, j - 1])), item(u[i, j + 1])))
+  loop i_2 in 0:(n - 1)
+    loop i_3 in 0:9
+      u[i_2 + 1, i_3 + 1] = multiply(0.25, add(add(add(item(u[i_2, i_3 + 1]), item(u[i_2 + 2, i_3 + 1])), item(u[i_2 + 1, i_3])), item(u[i_2 + 1, i_3 + 2])))
   bytes moved 360*n - 360; copies 0""",
         )
 
@@ -414,11 +414,11 @@ loops shortest_paths
   t1 = (n)
   for i0 in 0:81 moved
     b2[floordiv(i0, 9), mod(i0, 9)] = d[floordiv(i0, 9), mod(i0, 9)]
-  loop k in 0:t1
-    loop i in 0:t1
-      t11 = b2[i, k]
+  loop i_2 in 0:t1
+    loop i_3 in 0:t1
+      t11 = b2[i_3, i_2]
       for i3 in 0:9 lanes 8 ends first  # test_loop_lowering.py:55
-        b2[i, i3] = minimum(b2[i, i3], add(item(t11), b2[k, i3]))
+        b2[i_3, i3] = minimum(b2[i_3, i3], add(item(t11), b2[i_2, i3]))
   copy: test_loop_lowering.py:55 read before it is overwritten in b2
   bytes moved 152*n*n + 1296; copies 1""",
         )
@@ -436,7 +436,7 @@ loops sweeps
   t1 = (n)
   for i0 in 0:9000 moved
     b1[floordiv(i0, 30), mod(i0, 30)] = u[floordiv(i0, 30), mod(i0, 30)]
-  loop i in 0:t1
+  loop i_1 in 0:t1
     for i6 in 0:28 ordered moved  # test_loop_lowering.py:183
       b2[0, i6] = b1[1, i6 + 1]
     for i4 in 0:298 ordered  # test_loop_lowering.py:183 stored 1 behind
@@ -462,13 +462,13 @@ loops column_of_another
   output b3: float64[9, 9]
   output b4: float64[9]
   b2[] = item(b[0, 0])
-  t1 = (n)
+  t1 = (n - 1)
   for i0 in 0:81 moved
     b3[floordiv(i0, 9), mod(i0, 9)] = a[floordiv(i0, 9), mod(i0, 9)]
-  loop i in 1:t1
+  loop i in 0:t1
     for i2 in 0:9 lanes 8 ends first  # test_loop_lowering.py:207
-      b3[i, i2] = add(b3[i - 1, i2], multiply(item(b[i, 1]), b[i2, 1]))
-    b2[] = add(b2[], item(b[i, 1]))
+      b3[i + 1, i2] = add(b3[i, i2], multiply(item(b[i + 1, 1]), b[i2, 1]))
+    b2[] = add(b2[], item(b[i + 1, 1]))
   for i3 in 0:9 lanes 8 overlapping  # test_loop_lowering.py:211
     t15 = b2[]
     b[i3, 1] = t15

@@ -61,7 +61,6 @@ from .staged import DISPATCHED
 # See Note [Rooms with one door].
 call_custom = import_later("fxc.capture.numpy_api.custom_ops", "call_custom")
 call_method = import_later("fxc.capture.door.containers", "call_method")
-is_control = import_later("fxc.capture.statements.control", "is_control")
 is_logging = import_later("fxc.capture.door.log_calls", "is_logging")
 is_plain_owner = import_later("fxc.capture.door.containers", "is_plain_owner")
 is_listed = import_later("fxc.capture.numpy_api.protocol", "is_listed")
@@ -169,11 +168,8 @@ class Door(PlainCalls):
         return self.unknown(f, args, kwargs)
 
     def _call_function(self, f: FunctionType, args: Args, kwargs: Kwargs) -> Any:
-        if not is_of_program(f):
-            if is_listed(f):
-                return self.call_numpy(f, args, kwargs)
-            if is_control(f):
-                return f(*args, **kwargs)
+        if not is_of_program(f) and is_listed(f):
+            return self.call_numpy(f, args, kwargs)
         module = f.__module__ or ""
         if module.partition(".")[0] == "numpy":
             if f is np.isscalar and any(type(x) is Several for x in args):
@@ -301,7 +297,7 @@ def _sees_types(f: object) -> bool:
             "numpy",
             "scipy",
         )
-        return (known and not is_control(function)) or is_special(f)
+        return known or is_special(f)
     return isinstance(f, np.ufunc) or type(f) is DISPATCHED or is_special(f) or f in _CONVERTING
 
 

@@ -54,13 +54,11 @@ class Recording:
         kind: RegionKind = "arm",
         *,
         guards: dict[Guard, None] | None = None,
-        began: int | None = None,
     ) -> None:
         self.session = session
         self.guards = guards  # those that are taken in it, if they are kept apart
         self.number = 0
         self._kind = kind
-        self._began = began
         self._region: OpenRegion | None = None
         self._nodes: tuple[Node, ...] = ()
 
@@ -69,8 +67,7 @@ class Recording:
         if self._region is not None:
             session.reenter_region(self._region)
         else:
-            began = session.now if self._began is None else self._began
-            session.enter_region(self._kind, began)
+            session.enter_region(self._kind, session.now)
             self._region = session.innermost
             self.number = session.region
         session.builder.open(self._nodes)
@@ -104,7 +101,7 @@ class Recording:
         values = [session.builder.value(k, n) for k, n in zip(kinds, texts, strict=True)]
         session.made_here(values)
         for value in values:
-            session.aliases.homes[value] = -1 if self._kind == "test" else self.number
+            session.aliases.homes[value] = self.number
         return values
 
     def finished(self, params: Sequence[Value], results: Sequence[Operand]) -> Region:

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import opcode
 import operator
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
@@ -48,21 +47,6 @@ def raised_in_region(error: Exception) -> CaptureError:
     )
     refused.is_raised = True
     return refused
-
-
-@contextmanager
-def perhaps_run(session: Session, perhaps: bool = True) -> Iterator[None]:
-    """Around a call of the user's that is recorded and need not run: what it raises is refused."""
-    try:
-        yield
-    except (CaptureError, RecursionError):
-        raise
-    except Exception as error:
-        if not perhaps:
-            raise
-        check_no_bug(error, session.door.raised)
-        guess_no_more(session, error)
-        raise session.error or raised_in_region(error) from None
 
 
 def noted(error: BaseException) -> tuple[Any, Any, Any]:

@@ -23,6 +23,7 @@ _PYTHONS = os.path.dirname(os.__file__) + os.sep
 _LIBRARY_FOLDERS = {"site-packages", "dist-packages"}  # pip's, also a user's own, and Debian's
 _is_hidden: dict[str, bool] = {}
 _Class = TypeVar("_Class", bound=type)
+_Function = TypeVar("_Function")
 Columns = tuple[int, int | None]  # the first byte of a line and the one behind the last
 
 
@@ -53,12 +54,19 @@ def is_of_program(function: object) -> bool:
 _staged: set[CodeType] = set()  # of functions of ours
 
 
+def as_program(function: _Function) -> _Function:
+    """Decorator of a function of ours that is staged like those of a program."""
+    made: Any = function
+    _staged.add(made.__code__)
+    return function
+
+
 def as_programs(kind: _Class) -> _Class:
     """Decorator of a class of ours whose methods are staged like those of a program."""
     for each in vars(kind).values():
         function = each.fget if isinstance(each, property) else each
         if isinstance(function, FunctionType):
-            _staged.add(function.__code__)
+            as_program(function)
     return kind
 
 

@@ -7,13 +7,13 @@ from typing import Any
 from typing import Literal as OneOf
 
 from fxc.ir.builder import GraphBuilder
-from fxc.ir.error_kinds import ARRAY_MEMORY, MISFIT
+from fxc.ir.error_kinds import ARRAY_MEMORY, CHANGE_IN_LOOP
 from fxc.ir.graph import Value
 from fxc.ir.records import frozen
 
 from .refusing import How, Requests, refusal, refuse
 
-RegionKind = OneOf["arm", "loop", "test"]
+RegionKind = OneOf["arm", "loop"]
 
 
 @frozen
@@ -98,7 +98,7 @@ class Recorder:
 
     def in_loop(self, home: int) -> bool:
         """Whether a loop is being recorded that has begun inside of that region."""
-        return any(each.kind != "arm" for each in self.regions if each.number > home)
+        return any(each.kind == "loop" for each in self.regions if each.number > home)
 
     def made_here(self, values: Iterable[Value]) -> None:
         """Note that values belong to the current region."""
@@ -113,7 +113,7 @@ class Recorder:
         """Refuse a value that was made in a region which has ended."""
         if not self.is_alive(value):
             raise refusal(
-                MISFIT,
+                CHANGE_IN_LOOP,
                 "a value that was made inside a branch or a loop is used outside of it; return it "
                 "from the branch or carry it through the loop",
             )
