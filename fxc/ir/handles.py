@@ -48,3 +48,8 @@ _MOST = 1000
 def object_at(handle: np.ndarray) -> Any:
     """The object of a handle."""
     return PyObj_FromPtr(int(handle[0]))
+
+
+def kept_by(keeper: np.ndarray, handle: np.ndarray) -> Any:
+    """The object of a handle, while the list that keeps it, the object of ``keeper``, is there."""
+    return object_at(handle)

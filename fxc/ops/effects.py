@@ -22,9 +22,10 @@ from fxc.ir.handles import handle, object_at
 # loop, follow from the rules for writes. ``draw`` evaluates ``call``, a Python expression in ``g``
 # (the generator), ``size`` and the operands ``x0``, ``x1``, … : a method of NumPy's own draws all
 # numbers at once. A generator that the program makes is drawn, so to speak, from a list that keeps
-# it for the time of the call. ``note`` appends numbers and copies of arrays to a list. ``clock``
-# reads a clock: it changes nothing, but stays in order by such a handle, too; and arrays that are
-# there when the program reads it are computed before.
+# it for the time of the call, until the epilogue has stored or returned it. ``note`` appends
+# numbers and copies of arrays to a list. ``clock`` reads a clock: it changes nothing, but stays in
+# order by such a handle, too; and arrays that are there when the program reads it are computed
+# before.
 # Native code may still leave a call to NumPy behind a draw. Therefore the states of the generators
 # are kept as they are at first, and brought back: by the native function that is all of a call, see
 # Note [Native draws], else by what runs it, fxc/runtime/generators.py.

@@ -341,6 +341,44 @@ class Simulation:
         return self.rng.normal(0.0, 0.5, n)
 
 
+def test_generators_made_inside_leave() -> None:
+    class Model:
+        pass
+
+    def make(seed: int, draws: int) -> Any:
+        model: Any = Model()
+        model.rng = np.random.default_rng(seed)
+        model.start = model.rng.normal(size=draws)
+        others = [np.random.RandomState(seed + each) for each in range(6)]
+        return model, others, others[2], others[2].rand(), random.Random(seed)
+
+    compiled = fxc.compile(make, fullgraph=True)
+    for seed in range(3):
+        told = []
+        for model, others, one, *rest, pythons in (compiled(seed, 3), make(seed, 3)):
+            assert one is others[2]
+            states = [state(model.rng), *map(state, others), pythons.getstate()]
+            told.append((states, rest, model.start.tolist()))
+        assert told[0] == told[1]
+
+
+def test_generators_stored_in_attributes() -> None:
+    class Model:
+        rng: Any
+
+        def __init__(self, seed: Any) -> None:
+            self.rng = np.random.default_rng(seed)
+            self.first = self.rng.random()
+
+    class Compiled(Model):
+        __init__ = fxc.compile(Model.__init__, fullgraph=True)  # type: ignore[assignment]
+
+    for seed in range(4):
+        want, got = Model(seed), Compiled(seed)
+        assert (want.first, state(want.rng)) == (got.first, state(got.rng))
+    assert state(Compiled(None).rng) != state(Compiled(None).rng)
+
+
 def test_generators_of_objects() -> None:
     one, other = Simulation(), Simulation()
     step = fxc.compile(Simulation.step, fullgraph=True)

@@ -390,7 +390,7 @@ _EXPRESSIONS: dict[type, Callable[[Any, Any], str]] = {
     **dict.fromkeys((TracedDict, TracedSet), lambda self, x: self.once(x, lambda: self._keyed(x))),
     Record: lambda self, x: f"{self._pool(x.pool)}[{self._place(x.number)}]",
     PooledList: lambda self, x: f"{self._pool(x.pool)}[{self._place(x.number)}]",
-    TracedGenerator: lambda self, x: self.reference(x._var()),
+    TracedGenerator: lambda self, x: x._place(self),
     TracedFile: lambda self, x: self.reference(x._source.var),
     Flags: lambda self, x: f"{self._place(x._array)}.flags",
     TracedVoid: lambda self, x: self.record(x, lambda: self._place(x._cell)),

@@ -97,6 +97,7 @@ _ELSEWHERE = {
     "as_new_like": f"{_ROOM}.epilogue.classed",
     "as_part_of": f"{_ROOM}.epilogue.classed",
     "show_notes": f"{_ROOM}.outside.effects",
+    "kept_by": "fxc.ir.handles",
 }
 _BY_NAME: tuple[Any, ...] = (
     *(Counter, OrderedDict, SimpleNamespace, defaultdict, deque, namedtuple, np.empty),

@@ -27,7 +27,7 @@ from ..guards.program import Source
 from ..numbers.dims import dim_of, dims_of, known_int
 from ..session.refusing import refusal, refuse
 from ..values.objects import Args, Kwargs
-from ..values.operands import Traced, array_value, operand, record, settled, type_of
+from ..values.operands import Traced, array_value, operand, record, settled, type_of, wrap
 from .containers import settle_all
 from .outside import Outside
 
@@ -82,11 +82,15 @@ class TracedGenerator(Traced):
             self._outside.drawn[len(self._outside.inputs) - 1] = self
         return self._handle
 
-    def _var(self) -> str:
-        """The variable of the guard program that has it."""
-        if self._source is None:
-            raise refusal(RANDOM, "a random generator that is made here cannot leave the function")
-        return self._source.var
+    def _place(self, builder: Any) -> str:
+        """The expression by which it leaves the function: one that is made here, by its handle,
+        while the list that keeps it is there.
+        """
+        if self._source is not None:
+            return str(builder.reference(self._source.var))
+        keeper = builder.reference(self._outside.keeper_source.var)
+        handle = wrap(self._state())
+        return str(builder.once(self, lambda: f"kept_by({keeper}, {builder.leaf(handle)})"))
 
     @property
     def _bits(self) -> str:

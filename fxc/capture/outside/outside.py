@@ -60,6 +60,7 @@ class Outside(Inputs):
         self.shown: dict[int, Known] = {}  # by what the program sees in its place
         self.drawn: dict[int, Any] = {}  # by the input that is the handle
         self._keeper: Value | None = None
+        self.keeper_source: Source
         self.notes: Any = None  # see Note [Late effects]
         self.being_admitted = ""  # the name of an argument
         self.refuses_data = False  # what is refused is something from outside
@@ -130,8 +131,8 @@ class Outside(Inputs):
         """The handle of a list, new at each call, that keeps what the program makes."""
         if self._keeper is None:
             made = f"{self.guards.constant(handle, 'handle')}([])"
-            source = self.guards.fetch(made, "what the program makes")
-            self._keeper = self.add_input(HANDLE, source, "made")
+            self.keeper_source = self.guards.fetch(made, "what the program makes")
+            self._keeper = self.add_input(HANDLE, self.keeper_source, "made")
         return self._keeper
 
     def root(self, value: object, text: str) -> Source:
