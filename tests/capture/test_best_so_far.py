@@ -121,9 +121,42 @@ def written_elsewhere(x):
     return best
 
 
+def some_left_out(x):
+    best, found = -1, None
+    for k in range(0, len(x) - 1, 5):
+        if x[k] < x[k + 1]:
+            continue
+        near = x[np.abs(x - x[k]) < 0.3]
+        if len(near) < 2:
+            continue
+        if len(near) > best:
+            best, found = len(near), near
+    return best, found
+
+
+def of_two_arms(x):
+    found = np.array([])
+    for k in range(0, len(x) - 1, 5):
+        if x[k] < x[k + 1]:
+            near = x[x > x[k]]
+            if len(near) > len(found):
+                found = near
+        elif x[k] > 1:
+            found = x[x < x[k]]
+    return found
+
+
+def behind_arms(x):
+    near = x[x > 1] if x[3] > 0 else x[x < 0] * 2
+    if x[5] > 0:
+        near = near[near > np.median(near)]
+    return near.sum(), near
+
+
 @pytest.mark.parametrize(
     "fn",
     [
+        *(some_left_out, of_two_arms, behind_arms),
         *(consensus, none_at_first, list_at_first, rows, until_small, of_two),
         *(in_an_attribute, in_two_loops, written_elsewhere, never),
     ],
@@ -191,11 +224,34 @@ def held_twice(x, start):
     return best.sum()
 
 
+def held_by_an_arm(x, start):
+    best = last = start
+    for k in range(0, len(x), 9):
+        if x[k] > 0:
+            best = last = x[x > x[k]]
+        elif x[k] < -1:
+            last = x[x < 0]
+        last[:1] = k
+    return best.sum(), last.sum(), best is last
+
+
+def shown_by_an_arm(x, start):
+    best = start
+    if x[3] > 0:
+        best = x[x > 1]
+    start[:1] = best[:1] = 8
+    return best, best is start
+
+
 @pytest.mark.parametrize(
-    "fn", [first_written, last_written, compared, always_new, returned, held_twice]
+    "fn",
+    [
+        *(first_written, last_written, compared, always_new, returned, held_twice),
+        *(held_by_an_arm, shown_by_an_arm),
+    ],
 )
 def test_which_array_it_is_stays_known(fn: Callable[..., Any]) -> None:
-    """Whether it is the array from before the loop is NumPy's, or Python's to say."""
+    """Whether it is the array from before the loop, or of an arm, is NumPy's, or Python's to say."""
     compiled = fxc.compile(fn)
     for x in (X, X[:50], np.abs(X), X):
         same(fn, compiled, (x, FIXED))

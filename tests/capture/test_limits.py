@@ -30,11 +30,11 @@ def two_types(x):
     return type(found).__name__, len(found)
 
 
-def of_many_sizes(x):
+def a_part_or_the_whole(x):
     y = x
-    for i in range(3):
-        if x[i] > 0:
-            y = x[i:]
+    for i in range(9):
+        if x[i % 3] > 0:
+            y = x[i % 3 :]
     return y
 
 
@@ -208,7 +208,7 @@ def flat_of_itself(x):
 # By the words with which a row begins: a program and its arguments beside the vector.
 ROWS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     "what a helper function returns": (two_types, (N * 1.0,)),
-    "an array that a loop carries": (of_many_sizes, (N * 1.0,)),
+    "an array that a loop carries": (a_part_or_the_whole, (N * 1.0,)),
     "a write to, or two results of": (two_of_an_iteration, (N * 1.0, 7)),
     "a loop of more than 5,000": (effects_in_a_long_loop, (N * 1.0, {})),
     "a list whose length depends on data": (lists_that_change, (N - 1.5,)),

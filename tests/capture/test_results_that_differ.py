@@ -95,9 +95,22 @@ def changed_by_the_caller(x):
     return found, 0 in found, [*found]
 
 
+def sized(x):
+    if x[2] > 0:
+        return x[x > 1]
+    return None
+
+
+def sized_in_both(x):
+    if x[2] > 0:
+        return x[x > 1], 1
+    return x[x < 1], 2
+
+
 CASES = [
     *(pair_or_other_pair, found_or_none, view_or_whole, tuples, array_and_number, three_kinds),
     *(else_of_a_loop, made_or_given, by_number, in_another_order, changed_by_the_caller),
+    *(sized, sized_in_both),
 ]
 
 
@@ -120,12 +133,6 @@ def test_refused() -> None:
 
 
 # ------------------------------------------------------------------ early returns
-
-
-def sized(x):
-    if x[2] > 0:
-        return x[x > 1]
-    return None
 
 
 def counted(x):
@@ -159,7 +166,7 @@ def last(x):
     return []
 
 
-@pytest.mark.parametrize("fn", [sized, counted, written, of_a_helper, last])
+@pytest.mark.parametrize("fn", [counted, written, of_a_helper, last])
 def test_early_returns(fn: Any) -> None:
     compiled = fxc.compile(fn, fullgraph=True)
     given = [np.arange(12.0) / 3 * scale for scale in (1, 2, -1, 0, 3)]
@@ -171,5 +178,5 @@ def test_early_returns(fn: Any) -> None:
 
 
 def test_early_returns_are_not_exported() -> None:
-    with pytest.raises(fxc.CaptureError, match="if the condition holds"):
+    with pytest.raises(fxc.CaptureError, match="by a condition"):
         fxc.export(counted, np.arange(12.0))

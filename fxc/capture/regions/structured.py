@@ -6,6 +6,7 @@ See Note [Structured statements].
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
+from operator import is_not
 from typing import Any
 
 from fxc.ir.error_kinds import SEVERAL_KINDS
@@ -52,7 +53,15 @@ Variables = dict[str, Any]  # of a statement, by their names
 def values_of(names: Iterable[str], env: Mapping[str, object]) -> Variables:
     """Some variables among all of a function."""
     found = {name: env.get(name, UNBOUND) for name in names}
-    return {name: x if has_grown(x) else settled(x) for name, x in found.items()}
+    return {name: _settled(x) for name, x in found.items()}
+
+
+def _settled(x: Any) -> Any:
+    """A variable, or the items of a tuple, as what they are from here on."""
+    if type(x) is tuple:
+        items = tuple(map(_settled, x))
+        return items if any(map(is_not, items, x)) else x
+    return x if has_grown(x) else settled(x)
 
 
 class Wishes:

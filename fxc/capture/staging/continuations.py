@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import inspect
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from types import GeneratorType
 from typing import TYPE_CHECKING, Any
@@ -19,8 +19,7 @@ from fxc.ir.later import import_later
 from ..session.locations import user_location
 from ..session.refusing import How, Request, Requests, refuse
 from .jumps import RESULT
-from .leaving import is_plain, jumps_in, jumps_of_loop, leaves_loop
-from .liveness import assigned
+from .leaving import is_plain, jumps_in, jumps_of_loop
 from .nodes import (
     FUNCTIONS,
     change_blocks,
@@ -43,10 +42,10 @@ if TYPE_CHECKING:
 # of the graph. What follows the branch in its block can be captured for each of them: the capture
 # begins again with a copy of these statements at the end of each arm, so that nothing is joined but
 # at the end of the block, which may be that of the function, where results may differ. Each such
-# branch doubles what follows it, so that there are few of them. Where sizes differ even there, the
-# arms become loops of one iteration or none, which carry arrays of any size; ``if test: break``
-# moves behind what follows it then, which is such a loop. An assignment of ``a if test else b``
-# becomes such a branch, with an assignment in each arm.
+# branch doubles what follows it, so that there are few of them. Where sizes differ even there, or
+# the next iteration of a loop has the variable, it is an array of one size or another behind the
+# branch, by a copy. An assignment of ``a if test else b`` becomes such a branch, with an assignment
+# in each arm.
 
 # Note [What follows a loop]
 # ``return np.array(path)`` in a loop that appends to ``path`` would be an array whose size is
@@ -57,8 +56,7 @@ if TYPE_CHECKING:
 # See Note [Rooms with one door].
 drive = import_later("fxc.capture.staging.driving", "drive")
 
-WAYS = How.WITH_REST, How.ARMS_AS_LOOPS
-_ASKED = *WAYS, How.LEFT_FIRST, How.WITHOUT_ONE, How.DRIVEN
+_ASKED = How.WITH_REST, How.LEFT_FIRST, How.WITHOUT_ONE, How.DRIVEN
 _MOST = 6
 _INERT = (
     *(ast.Name, ast.Constant, ast.Subscript, ast.Slice, ast.Tuple, ast.expr_context),
@@ -136,15 +134,11 @@ def rewrite(node: ast.AST, branches: Asked) -> None:
             vars(each)["without_one"] = not without.isdisjoint(lines)
     left = {line for line, how in branches if how is How.LEFT_FIRST}
     if left:
-        _change_blocks(node, lambda block: [x for each in block for x in _left_first(each, left)])
-    loops = {line for line, how in branches if how is How.ARMS_AS_LOOPS}
-    if "range" in assigned(ast.iter_child_nodes(node)):
-        loops = set()
-    rest = {line for line, how in branches if how is How.WITH_REST} - loops
+        for block, holder, name in reversed([*_blocks(node)]):  # the innermost first
+            setattr(holder, name, [x for each in block for x in _left_first(each, left)])
+    rest = {line for line, how in branches if how is How.WITH_REST}
     for block, _, _ in _blocks(node) if rest else ():
         _take_in(block, rest)
-    if loops:
-        _change_blocks(node, lambda block: list(_looped(block, loops)))
 
 
 def _blocks(node: ast.AST) -> Iterator[tuple[list[ast.stmt], ast.AST, str]]:
@@ -154,12 +148,6 @@ def _blocks(node: ast.AST) -> Iterator[tuple[list[ast.stmt], ast.AST, str]]:
             block = getattr(each, name, None)
             if isinstance(block, list):
                 yield block, each, name
-
-
-def _change_blocks(node: ast.AST, change: Callable[[list[ast.stmt]], list[ast.stmt]]) -> None:
-    """Put what is made of each block in its place, the innermost first."""
-    for block, holder, name in reversed([*_blocks(node)]):
-        setattr(holder, name, change(block))
 
 
 def _take_in(statements: list[ast.stmt], lines: set[int]) -> None:
@@ -233,65 +221,6 @@ def _choice_of(node: ast.AST) -> ast.IfExp | None:
     parts = () if isinstance(node, ast.Assign) else (node.value.test, node.target)
     is_safe = all(isinstance(each, _INERT) for part in parts for each in ast.walk(part))
     return node.value if is_safe else None
-
-
-def _looped(statements: list[ast.stmt], lines: set[int]) -> Iterable[ast.stmt]:
-    """``for _ in range(1 if test else 0): body`` and the like for ``else``. An arm that leaves a
-    loop around it does so behind the other one, to which the rest of the block belongs then.
-    """
-    for place, each in enumerate(statements):
-        if not isinstance(each, ast.If) or each.lineno not in lines:
-            yield each
-            continue
-        body, other, jump = each.body, each.orelse, None
-        if leaves_loop(each):
-            *body, jump = body
-            if not isinstance(jump, ast.Break | ast.Continue) or any(_leaving(body)):
-                yield each
-                continue
-            other = [*other, *_looped(statements[place + 1 :], lines)]
-        count = f"__fxc_once_{each.lineno}_{each.col_offset}__"
-        once = ast.IfExp(each.test, ast.Constant(1), ast.Constant(0))
-        yield placed(each, ast.Assign([name_of(count, ast.Store())], once))
-        ends = [name_of(count)] if isinstance(jump, ast.Break) else []
-        if jumps := _leaving(other):
-            flag = f"__fxc_left_{each.lineno}_{each.col_offset}__"
-            yield set_flag(each, flag, False)
-            other = _left_by(flag, jumps, other)
-            ends.append(name_of(flag))
-        if body:
-            yield _loop(each, name_of(count), body)
-        if other:
-            yield _loop(each, ast.BinOp(ast.Constant(1), ast.Sub(), name_of(count)), other)
-        yield from (placed(each, ast.If(test, [placed(each, ast.Break())], [])) for test in ends)
-        if jump is not None:
-            return
-
-
-def _leaving(block: list[ast.stmt]) -> set[ast.stmt]:
-    """The jumps in a block out of a loop around it."""
-    jumps = jumps_in(ast.If(ast.Constant(True), block, []))
-    return {each for each in jumps if isinstance(each, ast.Break | ast.Continue)}
-
-
-def _left_by(flag: str, jumps: set[ast.stmt], block: list[ast.stmt]) -> list[ast.stmt]:
-    """A block that is to be the body of a loop of one iteration, which the jumps out of a loop
-    around it leave; a ``break`` sets a flag.
-    """
-    made = list[ast.stmt]()
-    for each in block:
-        if each in jumps:
-            made += [set_flag(each, flag, True)] if isinstance(each, ast.Break) else []
-            each = placed(each, ast.Break())
-        elif not isinstance(each, FUNCTIONS):
-            change_blocks(each, partial(_left_by, flag, jumps))
-        made.append(each)
-    return made
-
-
-def _loop(branch: ast.If, count: ast.expr, body: list[ast.stmt]) -> ast.stmt:
-    over = ast.Call(name_of("range"), [count], [])
-    return placed(branch, ast.For(name_of("__fxc_turn__", ast.Store()), over, body, []))
 
 
 # Note [Deep branches]

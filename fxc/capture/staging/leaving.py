@@ -20,11 +20,6 @@ _YIELDS = (ast.Yield, ast.YieldFrom, ast.Await)
 _KEEPING = (ast.Match, ast.TryStar)
 
 
-def leaves_loop(node: ast.If) -> bool:
-    """Whether a branch has a ``break`` or ``continue`` of a loop around it."""
-    return any(isinstance(each, ast.Break | ast.Continue) for each in jumps_in(node))
-
-
 def is_kept(node: ast.stmt) -> bool:
     """Whether the jumps of a ``try`` statement stay: one out of ``finally`` drops an exception."""
     if not isinstance(node, ast.Try):

@@ -14,8 +14,8 @@ from fxc.ir.types import PY_INT
 
 from ..forms.carrying import enter, nothing, pack
 from ..forms.differing import Differing
-from ..forms.form import Array, Form, plain_form
-from ..forms.options import things_in
+from ..forms.form import Array, Form, is_of_arrays, plain_form
+from ..forms.options import arrays_of, things_in
 from ..forms.structures import common_structure, items_of, names_of, parts_in, rebuilt
 from ..forms.truths import flag_of
 from ..forms.variables import is_same, kind_text, placeholder
@@ -157,6 +157,7 @@ class _Join:
         self._windows: tuple[dict[Value, Window], dict[Value, Window]] = ({}, {})
         self._numbers: list[int] = []  # the first places of the numbers, in order
         self._behind: tuple[dict[Value, Value], dict[Value, Value]] = ({}, {})
+        self._copies: tuple[dict[Value, list[Value]], ...] = ({}, {})  # of what an arm made
         self._either: dict[tuple[Value, Value], Value] = {}
         self._variables: dict[Value, Any] = {}
         self._flag: Operand | None = None
@@ -294,13 +295,29 @@ class _Join:
         if isinstance(form, CarriedWindow):
             return wrap(self._window(form, left._value, right._value))
         if not isinstance(form, Array):
-            return enter(form, self._outputs[self._numbers.pop(0) :])
+            made = enter(form, self._outputs[self._numbers.pop(0) :])
+            if is_of_arrays(form):
+                self._note_copies(made, (left, right))
+            return made
         arrays = [
             self._made_behind(side, value)
             for side, value in enumerate((array_of(left), array_of(right)))
             if value is not None
         ]
         return self._wrapped(arrays[0] if len(arrays) == 1 else self._one_of(*arrays))
+
+    def _note_copies(self, made: object, of_arms: Sequence[object]) -> None:
+        """Note of what arrays ``made`` holds copies, which are the arrays themselves to NumPy."""
+        aliases = self._session.aliases
+        copies = [aliases.root(each) for each in arrays_of(made)]
+        for side, x in enumerate(of_arms):
+            for value in [root for each in arrays_of(x) for root in aliases.roots(each)]:
+                others = self._copies[side].setdefault(value, [])
+                if value in self._places[side]:
+                    others.append(self._outputs[self._places[side][value]])
+                for one in copies:
+                    aliases.hand_on(one, (value, *others))
+                others += copies
 
     def _window(self, form: CarriedWindow, left: Value, right: Value) -> Value:
         parts = self._outputs[self._numbers.pop(0) :][: len(form.kinds)]

@@ -9,7 +9,7 @@ from fxc.ir.error_kinds import SEVERAL_KINDS
 from fxc.ir.errors import CaptureError
 from fxc.ir.graph import Literal
 
-from ..forms.joining import carried_without_arrays, joint_form
+from ..forms.joining import carried_form, joint_form
 from ..forms.truths import demand, truth
 from ..forms.variables import is_constant
 from ..numbers.python_numbers import logical_not
@@ -20,7 +20,7 @@ from ..regions.structured import Statement, Variables
 from ..session.locations import is_outermost
 from ..session.refusing import How, Requests, Respecialise, constants, refusal
 from ..session.session import Session
-from ..staging.continuations import WAYS, may_ask, request_for
+from ..staging.continuations import may_ask, request_for
 from ..staging.jumps import RESULT
 from ..staging.plans import BranchPlan
 from ..values.maybe_set import UNBOUND
@@ -174,12 +174,13 @@ class Branch(Statement):
             return None
         for each in self.session.statements:
             each.meets_difference(name)
-        differ = may_differ(left, right, item)
-        if not (differ and self._stays_open(name, left, right)):
-            self._ask_otherwise(left, right)
+        differ, found = may_differ(left, right, item), carried_form(left, right)
+        stays_open = self._stays_open(name, left, right)
+        if not (stays_open and (differ or found)):
+            self._ask_otherwise()
         if differ:
             return None
-        if (found := carried_without_arrays(left, right)) is not None:
+        if found is not None:
             return found
         ask_one_pool(self.door, left, right)
         if name == RESULT:
@@ -197,20 +198,22 @@ class Branch(Statement):
         """Whether what follows in the block is no help, or not needed, to tell two things apart: a
         caller, or the next iteration of a loop, has the variable; one of them is None.
         """
-        around = self.session.statements[-1:]
-        is_carried = bool(around) and around[0].carries(name)
-        return is_carried or name.startswith(RESULT) or left is None or right is None
+        return self._is_carried(name) or name.startswith(RESULT) or left is None or right is None
 
-    def _ask_otherwise(self, left: object, right: object) -> None:
+    def _is_carried(self, name: str) -> bool:
+        """Whether the next iteration of a loop has a variable, which branches around hand on."""
+        for each in reversed(self.session.statements):
+            if not isinstance(each, Branch):
+                return bool(each.carries(name))
+            if not each.hands_on(name):
+                return False
+        return False
+
+    def _ask_otherwise(self) -> None:
         """Ask for another way than joining what differs. See Note [What follows a branch]."""
-        requests, arrays = self.session.requests, [array_of(x) for x in (left, right)]
-        kinds = {(x.type.dtype, x.type.rank) for x in arrays if x is not None}
-        ways = WAYS[:1] if None in arrays or len(kinds) > 1 else WAYS
-        lines = [self.line, *self._lines_around()]
-        for how in ways if may_ask(requests) else ():
-            for line in lines:
-                if (request := request_for(line, how)) not in requests:
-                    raise Respecialise(request, error=refusal(SEVERAL_KINDS, self._reason))
+        for line in (self.line, *self._lines_around()) if may_ask(self.session.requests) else ():
+            if (request := request_for(line, How.WITH_REST)) not in self.session.requests:
+                raise Respecialise(request, error=refusal(SEVERAL_KINDS, self._reason))
 
     def _ask_one_arm(self, error: CaptureError) -> None:
         """Ask to expect the arm that computes more. See Note [Early returns]."""
