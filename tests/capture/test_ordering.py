@@ -313,3 +313,64 @@ def test_nans_that_are_python_s_or_numpy_s() -> None:
     for first, second in ((1.0, 1.0), (np.nan, 1.0), (np.nan, -1.0), (9.0, -1.0)):
         x = np.array([first, second, np.nan, 2.0])
         assert difference(run(of_mixed_numbers, (x,)), run(compiled, (x,))) == ""
+
+
+@dataclass(order=True)
+class Scored:
+    score: float = 0.0
+    name: str = field(default="", compare=False)
+
+
+@dataclass(frozen=True, order=True)
+class Place:
+    x: float = 1.0
+    y: float = 2.0
+
+
+class World:
+    def __init__(self, seed: int) -> None:
+        values = np.random.default_rng(seed).integers(0, 5, 12).tolist()
+        self.scored = [Scored(float(v)) for v in values]
+        self.places = [Place(float(v)) for v in values] + [Place(float(seed), 3.0)]
+
+
+def sorts(w):
+    w.scored.sort(reverse=True)
+    return [each.score for each in w.scored], w.scored[0].score
+
+
+def sorts_pairs(w):
+    pairs = [(each, k) for k, each in enumerate(w.scored)]
+    pairs.sort()
+    return [k for _, k in pairs], pairs[0] < pairs[1]
+
+
+def looks_for(w):
+    wanted = Scored(2.0)
+    if wanted not in w.scored:
+        return None
+    found = w.scored.index(wanted), w.scored.count(wanted)
+    w.scored.remove(wanted)
+    return *found, len(w.scored)
+
+
+def takes_the_best(w):
+    return [each.score for each in heapq.nlargest(3, w.scored)], max(w.scored).score
+
+
+def counts(w):
+    found: dict[Place, int] = {}
+    for each in w.places:
+        found[each] = found.get(each, 0) + 1
+    return found, [each.x for each in set(w.places)]
+
+
+@pytest.mark.parametrize("fn", [sorts, sorts_pairs, looks_for, takes_the_best, counts])
+def test_objects_from_outside_whose_classes_have_defaults(fn: Callable[..., Any]) -> None:
+    """Code of C compares the objects that the program sees by their fields."""
+    compiled = fxc.compile(fn)
+    for seed in (1, 2, 3, 3):
+        one, other = World(seed), World(seed)
+        assert repr(fn(one)) == repr(compiled(other))
+        assert vars(one) == vars(other)
+    assert compiled.cache_info().variants

@@ -28,7 +28,7 @@ from ..values.objects import (
     slot_names,
 )
 from ..values.operands import Traced
-from ..values.shadows import class_of, shadow_of
+from ..values.shadows import class_of, has_methods
 from .list_buffers import Buffer
 from .list_contents import kept
 from .list_room import Int
@@ -77,7 +77,7 @@ def label_of(x: object) -> Label | None:
         plain = (
             is_python_class(kind)
             and is_made_by_object(kind)
-            and shadow_of(kind) is kind
+            and not has_methods(kind)
             and not (slot_names(kind) or sets_by_python(kind))
         )
         keys = tuple(vars(x)) if plain else ()

@@ -320,7 +320,7 @@ class ExternalList(ExternalSequence, list[Any]):
         list.reverse(self)
 
     def sort(self, *, key: Any = None, reverse: Any = False) -> None:
-        self[:] = sorted(self, key=self._held.door.runnable(key), reverse=reverse)
+        self[:] = self._held.door.call(sorted, self, key=key, reverse=reverse)
 
     def __add__(self, other: object, /) -> Any:
         if isinstance(other, Traced):  # NumPy's numbers take a list for an array

@@ -74,9 +74,14 @@ def has_method(x: object, name: str) -> bool:
     found = getattr(type(x), name, None)
     return (
         isinstance(found, FunctionType)
-        and not any(found is each for each in _OF_OBJECT.values())
+        and not any(found is each for each in _OURS)
         and any(name in vars(each) for each in type(x).__mro__ if is_shadow(each))
     )
+
+
+def has_methods(kind: type) -> bool:
+    """Whether special methods of a class are Python code of the program's."""
+    return any(name for each in kind.__mro__ for name in _methods(each))
 
 
 def shadow_of(kind: type, *, always: bool = False) -> type:
@@ -129,17 +134,42 @@ def _hash(self: object) -> int:
 _OF_OBJECT: dict[str, Any] = {"__eq__": _same, "__hash__": _hash}
 
 
+def _by_fields(name: str) -> Callable[[object, object], Any]:
+    def compare(self: object, other: object) -> Any:
+        if class_of(self) is not class_of(other):
+            return NotImplemented
+        door = current().door
+        return bool(door.equal(self, other) if name == "eq" else door.compared(name, self, other))
+
+    return compare
+
+
+def _hash_by_fields(self: object) -> int:
+    fields: Any = dataclasses.fields(class_of(self))
+    names = (x.name for x in fields if (x.compare if x.hash is None else x.hash))
+    return hash(tuple(current().door.attr(self, name) for name in names))
+
+
+# What dataclasses write; code of C would read the class's defaults of what has no attributes.
+_OF_DATACLASSES: dict[str, Any] = {
+    **{f"__{name}__": _by_fields(name) for name in ("eq", "lt", "le", "gt", "ge")},
+    "__hash__": _hash_by_fields,
+}
+_OURS = (*_OF_OBJECT.values(), *_OF_DATACLASSES.values())
+
+
 def _shadow(kind: type, always: bool) -> type:
     names = [*_methods(kind)]
     bases = [base for base in map(shadow_of, kind.__bases__) if is_shadow(base)]
-    if not names and not bases:
+    written = {name: x for name, x in _OF_DATACLASSES.items() if _is_of_fields(kind, name)}
+    if not (names or bases or written):
         if not always:
             return kind
     elif always:
         return shadow_of(kind)
     # The user's ``__init_subclass__`` is not told of a class that the program does not know.
     quiet = type("Quiet", (), {"__slots__": (), "__init_subclass__": classmethod(_do_nothing)})
-    space: dict[str, Any] = {name: _through_door(name) for name in names}
+    space: dict[str, Any] = written | {name: _through_door(name) for name in names}
     space |= {"__slots__": (), "__module__": kind.__module__, _OF: weakref.ref(kind)}
     compared: tuple[Any, ...] = (kind.__eq__, kind.__hash__)
     if compared == (object.__eq__, object.__hash__):
@@ -191,6 +221,12 @@ def _only_reads_fields(method: FunctionType) -> bool:
     if method.__code__.co_filename == _AROUND_THEM:
         method = inspect.unwrap(method)
     return method.__code__.co_filename in _OF_FIELDS
+
+
+def _is_of_fields(kind: type, name: str) -> bool:
+    """Whether a method of a class itself is one that dataclasses write."""
+    found = vars(kind).get(name) if dataclasses.is_dataclass(kind) else None
+    return isinstance(found, FunctionType) and _only_reads_fields(found)
 
 
 def _methods(kind: type) -> Iterator[str]:
