@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from .verdicts import NOT_AGAIN
+from .verdicts import is_in_vain, seconds_to_compile
 
 if TYPE_CHECKING:
     from .hot import HotFunction
@@ -22,12 +22,15 @@ _DOUBT = 0.33  # how much of that hope is left with each function that was compi
 _COMPILER, _COMPILED, _FOUND = 0.15, 0.06, 0.04  # seconds: to import it; to use it; what is on disk
 
 
-def cost(compiled: Sequence[float], is_kept: bool) -> float:
-    """Seconds of a compilation, if others took so long, or of one that is kept on disk."""
-    if is_kept:
+def cost(compiled: Sequence[float], verdict: str | None) -> float:
+    """Seconds of a compilation, if others took so long, or of one that is kept on disk; infinity
+    where earlier runs say that it is in vain.
+    """
+    if verdict == "":
         return _FOUND
     imported = 0.0 if "fxc.capture.capture" in sys.modules else _COMPILER
-    return imported + (_COMPILED + sum(compiled)) / (1 + len(compiled))
+    others = imported + (_COMPILED + sum(compiled)) / (1 + len(compiled))
+    return max(others, seconds_to_compile(verdict)) if verdict else others
 
 
 def hope(
@@ -39,7 +42,7 @@ def hope(
     if is_kept:
         return share * _KEPT
     vain = sum(each.was_in_vain for each in hot)
-    vain += sum(bool(reason) and reason != NOT_AGAIN for reason in earlier)
+    vain += sum(map(is_in_vain, earlier))
     return share**2 * _LIKELY * _DOUBT**vain
 
 

@@ -5,6 +5,7 @@ See Note [Unchanged scripts].
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 from types import CodeType, FunctionType
@@ -24,7 +25,7 @@ from fxc.ir.tracebacks import hide_all
 from ..verifying.calls import VerifiedCall
 from .kept import KeptCompilations
 from .swapping import NO_ANSWER, answering, pickled_place
-from .verdicts import NOT_AGAIN
+from .verdicts import NOT_AGAIN, too_long
 
 _TRIALS, _LONG_ENOUGH = 3, 0.1  # calls that are compared, or seconds of them
 _FASTER = 1.4  # times: what gains less is put back
@@ -70,6 +71,7 @@ class HotFunction:
         self.own_code = function.__code__
         self.stage = "counting"
         self.until = 0.0  # seconds of the script for which it waits
+        self.needed = 0.0  # seconds that compiling it takes, when it was put off for that
         self.reason = ""  # why it is over
         self.calls = 0
         self.asked: tuple[tuple[Any, ...], dict[str, Any]] | None = None
@@ -118,12 +120,14 @@ class HotFunction:
         """How many calls compiled code has taken."""
         return sum(each.all_calls for each in self._state.variants)
 
-    def wait(self, until: float) -> None:
-        """Ask for compiled code again when the script has run so long."""
+    def wait(self, until: float, needed: float) -> None:
+        """Ask for compiled code, which takes so many seconds, again when the script has run so
+        long.
+        """
         if self._live:
             self.refuse("")
         else:
-            self.stage, self.asked, self.until = "waiting", None, until
+            self.stage, self.asked, self.until, self.needed = "waiting", None, until, needed
 
     def count(self) -> None:
         """Count calls again, after it has waited."""
@@ -178,6 +182,8 @@ class HotFunction:
             return NOT_AGAIN
         if self._live or self.is_on_disk:
             return ""
+        if self.stage == "waiting" and self.needed < math.inf:
+            return too_long(self.needed)
         return {"live": "", "over": self.reason}.get(self.stage)
 
     @property

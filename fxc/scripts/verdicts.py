@@ -5,6 +5,7 @@ See Note [Unchanged scripts].
 
 from __future__ import annotations
 
+import math
 import os
 import sys
 import time
@@ -18,6 +19,7 @@ from ..ir.version import __version__
 
 _ON_DISK = "it is on disk"
 NOT_AGAIN = "it was called once"
+_TOO_LONG = "compiling takes"  # about so many seconds, for which there was no time
 _LASTS = 86400.0  # seconds: it may have been a busy machine, or other data
 _NEAR = 0.1  # of the seconds of a script: so much is no news
 
@@ -64,6 +66,21 @@ def verdict_now(
         now = ""
     if now != before:
         _write(_key_of(code), {None: "", "": _ON_DISK}.get(now, str(now)))
+
+
+def too_long(seconds: float) -> str:
+    """The verdict on what takes about so many seconds to compile, for which there was no time."""
+    return f"{_TOO_LONG} {seconds:.2f} s"
+
+
+def seconds_to_compile(verdict: str) -> float:
+    """Of such a verdict; infinity for another."""
+    return float(verdict.split()[-2]) if verdict.startswith(_TOO_LONG) else math.inf
+
+
+def is_in_vain(verdict: str | None) -> bool:
+    """Whether it says that a function was compiled, or tried to be, and has gained nothing."""
+    return bool(verdict) and verdict != NOT_AGAIN and seconds_to_compile(str(verdict)) == math.inf
 
 
 def seconds_before() -> float:

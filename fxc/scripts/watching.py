@@ -198,7 +198,7 @@ class _Watch:
                 continue
             if not _uses_numpy(found[1]):
                 self.hot[place] = []
-            elif (not self.verdict(place) or self.elapsed() > _AGAIN) and self.may_compile(place):
+            elif self.may_compile(place):
                 self.hot[place] = self.take_up(*found)
         asked = [
             (looks.innermost.get(place, 0), looks.share(place), place, each)
@@ -230,15 +230,15 @@ class _Watch:
 
     def verdict(self, place: Place) -> str | None:
         """Why earlier runs have put a function back; '' if they have compiled code for it, None if
-        nothing is known. A report shows it anew.
-        """
+        nothing is known, or not asked any more. A report shows it anew."""
         if place not in self.verdicts and not self.report:
             with self.spending():
                 from fxc.scripts.verdicts import seconds_before, verdict
 
                 self.last = self.last or seconds_before()
                 self.verdicts[place] = verdict(self.codes[place][0])
-        return self.verdicts.get(place)
+        said = self.verdicts.get(place)
+        return None if said and self.elapsed() > _AGAIN else said
 
     def is_shared(self) -> bool:
         """Whether several threads run functions of the program."""
@@ -254,7 +254,7 @@ class _Watch:
         """Whether there is time to compile a function, as far as is known of it."""
         from fxc.scripts.budget import cost
 
-        return self.room(place) > cost(self.compiled, self.verdicts.get(place) == "")
+        return self.room(place) > cost(self.compiled, self.verdict(place))
 
     def room(self, place: Place) -> float:
         """Seconds that may be spent on a function."""
@@ -276,7 +276,7 @@ class _Watch:
                 with self.tracing(), listening(self.go_on):
                     hot.compile(room, share)
             except PutOff as error:
-                hot.wait(self.elapsed() * max(error.seconds / room, _LATER))
+                hot.wait(self.elapsed() * max(error.seconds / room, _LATER), error.seconds)
             except Exception as error:  # refused, or the program's own error
                 hot.refuse(str(error).partition("\n")[0] or type(error).__name__)
         self.compiled.append(self.spent - spent)

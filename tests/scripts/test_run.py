@@ -34,7 +34,7 @@ from fxc.scripts.hot import HotFunction
 from fxc.scripts.reported import Reported
 from fxc.scripts.swapping import NO_ANSWER, answering, asking, functions_of
 from fxc.scripts.telling import say, summary
-from fxc.scripts.verdicts import keep_seconds, seconds_before, verdict, verdict_now
+from fxc.scripts.verdicts import keep_seconds, seconds_before, too_long, verdict, verdict_now
 from fxc.scripts.warnings_apart import warnings_apart
 from fxc.scripts.watching import _leave_signals, _status, _Watch
 from fxc.verifying.calls import VerifiedCall
@@ -726,6 +726,7 @@ def test_what_takes_long_to_compile_is_compiled_later(monkeypatch: pytest.Monkey
     watch.hot = {PLACE: [one]}
     watch.looks.count = 20
     try:
+        assert one.verdict == "compiling takes 2.00 s"  # later runs need not find that out
         for now, stage in ((49.9, "waiting"), (50.1, "counting")):
             seconds.append(now)
             watch.work()
@@ -750,7 +751,7 @@ def test_what_is_spent_is_little_beside_what_has_passed_and_what_is_gained(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     watch = _Watch()
-    watch.compiled = [0.1] * 9
+    watch.compiled, watch.verdicts[PLACE] = [0.1] * 9, None
     monkeypatch.setattr(watch, "elapsed", lambda: 4.0)
     assert watch.room(PLACE) == pytest.approx(0.16)
     watch.looks.count, watch.looks.there[PLACE] = 10, 5
@@ -764,7 +765,13 @@ def test_what_is_spent_is_little_beside_what_has_passed_and_what_is_gained(
     assert watch.room(PLACE) == pytest.approx(0.16 + 4.0 * 0.5 * 0.4 - 0.32)
     watch.last = 5.0  # of which one is left
     assert watch.room(PLACE) == pytest.approx(0.16 + 1.0 * 0.5 * 0.4 - 0.32)
-    watch.verdicts, watch.last, watch.spent = {("", 0, ""): "it is slow"}, 0.0, 0.0
+    watch.last, watch.spent = 0.0, 0.0
+    watch.verdicts = {PLACE: too_long(0.42)}  # not in vain: there is time for so much, or not
+    assert watch.room(PLACE) == pytest.approx(0.16 + 4.0 * 0.5**2 * 0.25)
+    assert not watch.may_compile(PLACE)
+    watch.verdicts = {PLACE: too_long(0.40)}
+    assert watch.may_compile(PLACE)
+    watch.verdicts = {("", 0, ""): "it is slow"}
     assert watch.room(PLACE) == pytest.approx(0.16 + 4.0 * 0.5**2 * 0.25 * 0.33)
     other = SimpleNamespace(rate=0.5, gained=0.5, was_in_vain=True)
     watch.hot = {("other", 0, ""): [other]}  # type: ignore[list-item]
