@@ -8,5 +8,5 @@ Not part of the tests: a time measured on a busy machine proves nothing, so none
 import os
 
 # First calls are those that compile: none may find on disk what a run before has compiled.
-# `benchmarks.warm` alone measures that, in folders of its own.
+# `benchmarks.warm` and rows of `benchmarks.cold` measure that, in folders of their own.
 os.environ["FXC_CACHE"] = "0"

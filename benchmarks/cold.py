@@ -1,15 +1,18 @@
 """`python -m benchmarks.cold`: first calls, in processes of their own, and calls from the third on.
 
-Nothing is in a cache but what Python keeps of modules, and NumPy is imported before.
+Nothing is in a cache but what Python keeps of modules, and NumPy is imported before. Rows with the
+disk cache are of the second of two processes, which reads what the first has written.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from types import SimpleNamespace
@@ -132,21 +135,35 @@ MEASURES: dict[str, Callable[..., Any]] = {
 }
 
 
-def child(*words: str) -> Any:
-    """What another process measures, by this one's clock."""
+def child(*words: str, folder: str = "") -> Any:
+    """What another process measures, by this one's clock, with its disk cache in a folder."""
     by = next(name for name, clock in CLOCKS.items() if clock is _clock)
-    command = [sys.executable, "-m", "benchmarks.cold", "--clock", by, "--child", *words]
+    command = [sys.executable, "-m", "benchmarks.cold", "--clock", by, "--cache", folder]
+    command += ["--child", *words]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     return json.loads(done.stdout.splitlines()[-1])
+
+
+def from_disk(kind: str, words: list[list[str]]) -> list[float]:
+    """What later processes measure of what earlier ones have put on disk."""
+    with tempfile.TemporaryDirectory() as folder:
+        for each in words:
+            child(kind, *each, folder=folder)
+        return [child(kind, *each, folder=folder) for each in words]
 
 
 def lines(repeats: int) -> Iterator[str]:
     """The table."""
     times = [child("process") for _ in range(repeats)]
     yield f"first call of a process, import included: {shown(times)} ms (goal 60)"
+    times = from_disk("process", [[]] * repeats)
+    yield f"first call of a process, from the disk cache: {shown(times)} ms (goal 12)"
+    numbers = [[str(k)] for k in range(PROGRAMS)]
     for kind in ("first", "second"):
-        times = [child(kind, str(k)) for k in range(PROGRAMS)]
+        times = [child(kind, *each) for each in numbers]
         yield f"{PROGRAMS} programs, each the {kind} of its process: {shown(times)} ms (goal 60)"
+    times = from_disk("second", numbers)
+    yield f"{PROGRAMS} programs, each the second, from the disk cache: {shown(times)} ms (goal 6)"
     yield f"the {FUNCTIONS}th small function: {child('many'):.1f} ms (goal 15)"
     for name, goal in (("small", 0.12), ("in_place", 0.08), ("method", 0.4)):
         pairs = [child("calls", name) for _ in range(min(repeats, 5))]
@@ -170,8 +187,11 @@ def main() -> int:
         help="processor: of the thread, on a busy machine",
     )
     parser.add_argument("--child", nargs="+", help=argparse.SUPPRESS)
+    parser.add_argument("--cache", default="", help=argparse.SUPPRESS)
     options = parser.parse_args()
     _clock = CLOCKS[options.clock]
+    if options.cache:  # before fxc is imported
+        os.environ.update(FXC_CACHE="1", FXC_CACHE_DIR=options.cache)
     if options.child:
         name, *words = options.child
         print(json.dumps(MEASURES[name](*words)))
