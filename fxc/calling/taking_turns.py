@@ -142,7 +142,9 @@ class TakingTurns(Resting[P, R]):
             calls = self._calls_lost(trial, calls)
         state.lost = {**state.lost, turn.key: lost + 1}
         self._end_turn(turn)
-        left = Handed(self.__fxc_original__, turn.key, min(calls, most), trial.python)
+        # Most calls of a recursion are short; that the others are not is news a few times.
+        seconds = trial.python * _LONGER ** min(state.long.get(turn.key, 0), _MOST_LOST)
+        left = Handed(self.__fxc_original__, turn.key, min(calls, most), seconds)
         self._give_turn(left)
         if self._rests():
             self._give_rest(trial.python)

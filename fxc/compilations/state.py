@@ -69,6 +69,7 @@ class State:
     paces: Mapping[Key, Pace] = _NOTHING  # of trials
     in_vain: Mapping[Key, InVain] = _NOTHING
     lost: Mapping[Key, int] = _NOTHING  # trials
+    long: Mapping[Key, int] = _NOTHING  # calls behind them that took far longer than in the trial
     paying: frozenset[Key] = _NO_KEYS  # calls for which the driver has won one,
     losing: frozenset[Key] = _NO_KEYS  # or lost one while a variant rested,
     won: frozenset[Key] = _NO_KEYS  # or won one by little
@@ -153,4 +154,6 @@ class State:
         """Take a turn back."""
         if self.turns.get(turn.key) is turn:
             del self.turns[turn.key]
+            if turn.was_long:
+                self.long = {**self.long, turn.key: self.long.get(turn.key, 0) + 1}
             self.eager_calls += turn.taken

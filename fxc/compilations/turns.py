@@ -24,6 +24,8 @@ from .trials import LONG_LOOP, UNUSUAL, Trial, note_call, noted, now, since
 #   be compiled is as fast as without fxc.
 # - It has no look at arguments but for their types. So where it was measured that Python is faster,
 #   calls that take far longer than those that were measured end its turn: they are of another size.
+#   If it is then measured again that Python is faster, only calls that take longer yet end the
+#   next: in a recursion, those around others take far longer than these.
 # - A function that is ``Tried`` is called by one way and the other: Note [Trials]. After its first
 #   calls that must not be seen in the time of all: where some calls of the trial take longer than
 #   Python's do, Python takes so many ``between`` them and the next that a twentieth is lost.
@@ -96,19 +98,26 @@ class Handed:
         longest = max(_SHORT, _FAR_LONGER * seconds) * _CYCLES
         self.cells = (ctypes.c_int64 * 4)()
         self.cells[MORE], self.cells[LONGEST] = calls, int(min(longest, FOR_EVER))
+        self._given = calls
 
     def go_on(self, other: Handed) -> None:
         """Take the calls that another turn would take."""
-        self.cells[LONGEST], self.cells[MORE] = other.cells[LONGEST], other.cells[MORE]
+        self.cells[LONGEST] = other.cells[LONGEST]
+        self.renew(other.cells[MORE])
 
     def renew(self, calls: int) -> None:
         """Take so many calls from now on."""
-        self.cells[MORE] = calls
+        self.cells[MORE], self._given = calls, self.taken + calls
 
     def end_if_long(self, seconds: float) -> None:
         """Take no more if one takes far longer than those that were measured."""
         if seconds * _CYCLES > self.cells[LONGEST]:
-            self.renew(0)
+            self.cells[MORE] = 0
+
+    @property
+    def was_long(self) -> bool:
+        """Whether it is over as a call has taken far longer than those that were measured."""
+        return self.is_over and self.taken < self._given
 
     @property
     def between(self) -> Handed:
@@ -189,7 +198,7 @@ class Tried:
     verdict; ``arrange`` lets native code hand on the calls ``between`` from now on.
     """
 
-    is_over = False
+    is_over = was_long = False
 
     def __init__(
         self,

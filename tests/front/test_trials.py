@@ -33,7 +33,7 @@ from fxc.compilations.trials import (
     SETTLED,
     Trial,
 )
-from fxc.compilations.turns import FOR_EVER, MORE, Handed, Pace, Tried, Ways, key_of
+from fxc.compilations.turns import FOR_EVER, LONGEST, MORE, Handed, Pace, Tried, Ways, key_of
 from fxc.lowering.calling.guard_things import Untranslated
 
 pytestmark = pytest.mark.usefixtures("as_users")
@@ -769,7 +769,7 @@ def test_so_many_calls_are_left() -> None:
     turn, call = hand_on(lambda x: x + 1, 1, calls=3)
     assert [call(k) for k in range(5)] == [1, 2, 3, "over", "over"]
     assert [call(1.0), call(1, 2), call()] == ["other"] * 3
-    assert (turn.taken, turn.is_over) == (3, True)
+    assert (turn.taken, turn.is_over, turn.was_long) == (3, True, False)
 
 
 def test_calls_of_another_size_end_it() -> None:
@@ -779,7 +779,24 @@ def test_calls_of_another_size_end_it() -> None:
     for _ in range(3):
         call(y)
     assert call(x) == "over"
-    assert turn.taken == 4
+    assert (turn.taken, turn.was_long) == (4, True)
+
+
+def test_long_calls_are_news_less_and_less() -> None:
+    """In a recursion, the calls that are timed are mostly those inside, and so end soonest."""
+    compiled: Any = fxc.compile(refused)
+    state, key, longest = compiled._state, key_of((1,), {}), list[int]()
+    ways = Ways(refused, refused, lambda: (0, 0))
+    for _ in range(3):
+        trial = Trial(1.0, 0.1, CLOSE_CALLS, CLOSE_CALLS, 1.0)
+        turn = Tried(key, ways, trial, state.pace(key), lambda trial: None, lambda: None)
+        state.turns[key] = turn
+        compiled._lost(turn, trial)
+        left = state.turns[key]
+        longest.append(left.cells[LONGEST])
+        left.end_if_long(1e9)
+        state.end(left)
+    assert [each // longest[0] for each in longest] == [1, 8, 64]
 
 
 def test_threads_take_calls_that_are_left() -> None:
