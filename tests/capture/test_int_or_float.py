@@ -41,7 +41,7 @@ def int_or_other_int(x):
         best = x[0]
     if x[1] > 2:
         best = x[1]
-    return best, best + 1, best * 2, best + x, best == -1, -best
+    return best, best + 1, best * 2, best + x, best == -1, -best, pow(best, 2)
 
 
 def last_found(x):
@@ -168,7 +168,7 @@ def squared(x):
     for v in x:
         if v > 0:
             s += v
-    return s * s, s**2
+    return s * s, s**2, pow(s, 2)
 
 
 def half(x):

@@ -616,6 +616,8 @@ class Deleted:
 
 REFUSED = {
     "an operator of an array and a Plain": (lambda o, x: x * o, lambda: (Plain(2.0), x8())),
+    "an operator of an array and a NoneType": (lambda o, x: x[:0] * o, lambda: (None, x8())),
+    "an operator of an array and a slice": (lambda o, x: x[:0] - o, lambda: (slice(2), x8())),
     "a function of NumPy's of a Vec": (lambda o, x: np.add(o, x), lambda: (Vec(x8()), x8())),
     "AsArray, with which NumPy": (lambda o, x: x + o, lambda: (AsArray(), x8())),
     "AsArray, which NumPy takes for": (lambda o, x: x[0] + o, lambda: (AsArray(), x8())),

@@ -27,7 +27,9 @@ _OF_ARRAYS, _OF_SCALARS = 0.0, -1e6  # NumPy's priorities
 _OF_ITEMS = ("__len__", "__getitem__", "__iter__", "__array__")
 
 
-def left_to(other: object, ufunc: str = "", *, in_place: bool = False) -> Any:
+def left_to(
+    other: object, ufunc: str = "", *, shape: tuple[Any, ...] = (), in_place: bool = False
+) -> Any:
     """What the operator of an array gives for an operand that NumPy's ufuncs do not take."""
     if ufunc in ("equal", "not_equal") and not is_shadow(type(other)):
         raise refuse(
@@ -36,14 +38,17 @@ def left_to(other: object, ufunc: str = "", *, in_place: bool = False) -> Any:
             "element,",
             "use is",
         )
-    is_left = not is_shadow(type(other)) or _is_first(other, _OF_ARRAYS, in_place)
+    if is_shadow(type(other)):
+        is_left = _is_first(other, _OF_ARRAYS, in_place)
+    else:
+        is_left = 0 not in shape  # where there is no element, none raises beside the object
     if is_left and not _is_other_number(other):
         return NotImplemented
     raise refuse(
         OPERAND,
         f"an operator of an array and a {class_of(other).__name__}, with which NumPy calculates "
         "element by element,",
-        "give the class __array_ufunc__ = None",
+        "give the class __array_ufunc__ = None" if is_shadow(type(other)) else "",
     )
 
 

@@ -216,12 +216,16 @@ def binary(name: str) -> tuple[Callable[[Any, Any], Any], Callable[[Any, Any], A
                 other = other._stored_as(self.dtype) if isinstance(other, Traced) else other
                 if are_records(self, other):
                     return compared(name, self, other)
-        return call_ufunc(name, self, other) if taken(other) else left_to(other, name)
+        if not taken(other):
+            return left_to(other, name, shape=self.shape)
+        return call_ufunc(name, self, other)
 
     def reflected(self: Any, other: object) -> Any:
         if isinstance(other, str | bytes) and _is_boxed(self):
             return call_ufunc(name, other, self)
-        return call_ufunc(name, other, self) if taken(other) else left_to(other)
+        if not taken(other):
+            return left_to(other, shape=self.shape)
+        return call_ufunc(name, other, self)
 
     return plain, reflected
 
@@ -378,6 +382,8 @@ def write_in_place(name: str) -> Callable[[Any, Any], Any]:
             else:
                 current().record(f"{op}_", self._value, *map(numpys_operand, more))
             return self
-        return in_place(name, self, other) if taken(other) else left_to(other, in_place=True)
+        if not taken(other):
+            return left_to(other, shape=self.shape, in_place=True)
+        return in_place(name, self, other)
 
     return method

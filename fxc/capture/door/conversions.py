@@ -142,9 +142,9 @@ def chr_of(door: PlainCalls, *args: Any) -> Any:
 
 
 def pow_of(door: PlainCalls, *args: object, **kwargs: object) -> Any:
-    args = tuple(map(number_of, args))
     if len(args) != 3 or kwargs or not any(isinstance(x, Traced) for x in args):
         return door.builtin(pow, args, kwargs)
+    args = tuple(map(number_of, args))
     if not all(map(_is_python_int, args)):
         raise TypeError("pow() with a modulus takes Python's ints")
     x, n, modulus = map(scalar_of_int, args)
