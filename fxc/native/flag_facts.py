@@ -30,13 +30,15 @@ def flag_facts(captured: Captured, module: Module) -> FlagFacts:
     graph = captured.graph
     updated = tuple(place for place in module.updated if place not in captured.drawn)
     kinds = [graph.inputs[place].type for place in updated]
+    calls = _may_warn(module.program)
+    keeps_states = module.keeps_states and not calls  # what hears a call ends it behind native code
     return FlagFacts(
         updated,
         sum(k.dtype.itemsize * hint(product(k.shape)) for k in kinds if hasattr(k, "shape")),
         hint(traffic(module.program)),
         any(name_in_scipy(TABLE[node.op].numpy) for node in nodes_of(graph.body)),
-        _may_warn(module.program),
-        () if module.keeps_states else captured.drawn,
+        calls,
+        () if keeps_states else captured.drawn,
     )
 
 
