@@ -171,6 +171,20 @@ def squared(x):
     return s * s, s**2, pow(s, 2)
 
 
+def size_of_a_bool(x):
+    s = False
+    if x[0] > 0.5:
+        s = x[0] > x[1]
+    return abs(s)
+
+
+def sign_of_a_bool(x):
+    s = False
+    if x[0] > 0.5:
+        s = x[0] > x[1]
+    return +s
+
+
 def half(x):
     return sum_of_some(x.astype("f4"))
 
@@ -178,6 +192,8 @@ def half(x):
 PROGRAMS: list[tuple[Callable[..., Any], Any]] = [
     *((fn, FLOATS) for fn in (int_or_element, int_or_float, what_it_is, bisected, weighted)),
     *((fn, INTS) for fn in (int_or_other_int, last_found, followed)),
+    (size_of_a_bool, FLOATS),
+    (sign_of_a_bool, FLOATS[1:]),
     *((fn, SIGNED) for fn in (sum_of_some, half, squared, converged, until_converged, best_of)),
     *((fn, SIGNED) for fn in (largest, jumps, parts_of_rows)),
 ]
@@ -232,6 +248,30 @@ def test_what_decides_the_dtype_of_an_array() -> None:
     for x, left in ((np.array([2.0, -1.0, 0.5]), 0), (-np.ones(3), 1), (np.ones(3), 1)):
         assert not difference(run(beside_other_types, (x,)), run(compiled, (x,)))
         assert compiled.cache_info().eager_calls == left
+
+
+def test_what_decides_the_dtype_of_clipped_ints() -> None:
+    """An int of NumPy's does, and one of Python's does not."""
+
+    def program(x, v):
+        s = 1
+        if v[0] > 0:
+            s = v[1]
+        return np.clip(x, 0, s), x.clip(max=s)
+
+    compiled = fxc.compile(program, fullgraph=True)
+    for first, eager in ((1, 0), (0, 1)):
+        args = np.array([5, -2, 1], "i4"), np.array([first, 3])
+        assert difference(run(program, args), run(compiled, args)) == ""
+        assert compiled.cache_info().eager_calls == eager
+
+
+@pytest.mark.parametrize("values", [[1 + 2j, 3], [True, False]])
+def test_what_has_no_places_is_not_rounded(values) -> None:
+    x = np.array(values)
+    expected = run(lambda x: round(x[0], 1), (x,))
+    assert expected.error is not None
+    assert difference(expected, run(fxc.compile(lambda x: round(x[0], 1)), (x,))) == ""
 
 
 def test_bits_of_an_int_that_may_be_a_float() -> None:

@@ -97,6 +97,8 @@ class TracedScalar(TracedValue):
         if digits is None:
             return rounded(self)
         if not self._type.weak:
+            if self._type.dtype.kind in "bc":
+                round(self._type.dtype.type(), digits)  # it raises
             return self.round(digits)
         if self._type.dtype.kind in "bi" and type(digits) is int and digits >= 0:
             return to_int(self)

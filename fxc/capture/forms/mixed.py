@@ -118,8 +118,8 @@ class Mixed(TakesUfuncs, Traced):
             raise unclear("an index")
         return self.number
 
-    def _beside(self, other: object) -> Any:
-        return beside_strong(self, (other,))
+    def _beside(self, *others: object) -> Any:
+        return beside_strong(self, others)
 
     def _stored_as(self, dtype: np.dtype) -> Any:
         """What is stored into an array: Python's int must fit, NumPy's is cast."""
@@ -152,9 +152,6 @@ class Mixed(TakesUfuncs, Traced):
         if digits is not None or self.kind is bool or self.whole is not None:
             raise unclear("round()")
         return round(self.number)
-
-    def __pos__(self) -> Any:
-        return self
 
     @property
     def real(self) -> Any:

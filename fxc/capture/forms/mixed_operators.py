@@ -39,7 +39,13 @@ def _neg(x: Mixed) -> Any:
     return x.__rsub__(0) if x.kind is int else Mixed(-x.number, x.flag)
 
 
+def _pos(x: Mixed) -> Any:
+    return for_each(operator.pos, (x,)) if x.kind is bool else x
+
+
 def _abs(x: Mixed) -> Any:
+    if x.kind is bool:
+        return for_each(abs, (x,))
     if x.whole is not None:
         return _one_of(x.flag, abs(x.given), abs(x.whole))
     if x.kind is int:
@@ -265,7 +271,7 @@ def _square(x: Mixed) -> Any:
 
 _EXACT_OF_FLOATS = frozenset({"add", "sub", "mul"})
 _OF_BITS = frozenset({"and", "or", "xor", "lshift", "rshift"})  # which floats do not have
-_UNARY = {"neg": _neg, "abs": _abs, "invert": _invert}
+_UNARY = {"neg": _neg, "pos": _pos, "abs": _abs, "invert": _invert}
 _NUMPYS = BINARY | COMPARISONS
 
 

@@ -17,13 +17,13 @@ from ..arrays.history import may_overlap
 from ..arrays.indexing import assign
 from ..arrays.reductions import Asked, reduce, reducible
 from ..arrays.ufuncs import call_ufunc, writable
-from ..forms.mixed import beside_strong
 from ..numbers.dims import known_int
 from ..numbers.python_numbers import to_bool
 from ..numbers.traced_int import TracedInt, check_fits
 from ..session.refusing import refuse
 from ..session.session import current
 from ..values.operands import (
+    Traced,
     array_value,
     kind_of,
     numpys_operand,
@@ -53,10 +53,8 @@ def clip(
     if value.type.dtype.kind in "iu":  # whether a Python int is in the dtype's range matters
         bounds = tuple(int(x) if type(x) is TracedInt else x for x in bounds)
     given = [variable_of(value), *(x for x in bounds if x is not None and x is not np._NoValue)]
-    low, high = (
-        None if x is None or x is np._NoValue else numpys_operand(beside_strong(x, given))
-        for x in bounds
-    )
+    bounds = tuple(x._beside(*given) if isinstance(x, Traced) else x for x in bounds)
+    low, high = (None if x is None or x is np._NoValue else numpys_operand(x) for x in bounds)
     if out is not None:
         current().record("clip.out", value, low, high, out=writable(out))
         return out

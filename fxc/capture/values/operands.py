@@ -55,8 +55,8 @@ class Traced:
         """What this is once it is known that no other form of it will do."""
         return self
 
-    def _beside(self, other: object) -> Any:
-        """What stands for this value in arithmetic with ``other``."""
+    def _beside(self, *others: object) -> Any:
+        """What stands for this value in arithmetic with others."""
         return self
 
     def _plain(self) -> Any:
