@@ -243,7 +243,7 @@ class _Writer:
             "v": "[0, -1]",
             "c": "1.5",
             "s": "2",
-            "rng": "np.random",
+            "rng": "np.random.default_rng(3)",
             "S": "(1, 2)",
         }
         free |= {
