@@ -43,7 +43,7 @@ def joined_along_axes(u, n):
     rows = np.hstack(found), np.concatenate(found, axis=None), np.dstack(found)
     cubes = np.stack(planes, axis=1), np.stack(planes, axis=2), np.dstack(planes)
     flat = np.hstack(planes), np.column_stack(planes), np.concatenate(planes, axis=-1)
-    return columns, rows, cubes, flat
+    return columns, rows, cubes, flat, np.block(found), np.block(planes)
 
 
 def from_the_last(u, n):

@@ -12,7 +12,7 @@ from fxc.ir.graph import Value
 from fxc.ops.metas.shapes import normalize_axis
 
 from ..arrays.traced_array import TracedArray
-from ..forms.form import Array
+from ..forms.form import Array, Items
 from ..values.operands import Traced, has_traced, operand, wrap
 from .list_changes import is_list
 from .lists_of_lists import ListOfLists
@@ -55,6 +55,8 @@ def joined_list(f: Any, args: tuple[Any, ...], kwargs: dict[str, object]) -> Any
     if has_traced(args[1:]) or has_traced(kwargs):
         return None
     if not isinstance(args[0].form, Array):
+        if f is np.block and isinstance(args[0].form, Items):
+            raise args[0].unclear("np.block() of tuples, or lists,")  # each is one block, or none
         return None
     array = operand(args[0].as_array())
     assert isinstance(array, Value)
@@ -91,4 +93,5 @@ _joins: dict[Any, Callable[..., Any]] = {
     np.hstack: lambda items: _concatenate(items, 0 if items.ndim == 2 else 1),
     np.column_stack: lambda items: (_stack if items.ndim == 2 else _concatenate)(items, 1),
     np.dstack: _dstack,
+    np.block: lambda items: _concatenate(items, -1),
 }
