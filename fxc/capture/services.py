@@ -30,7 +30,6 @@ SERVICES = Above(
     list_of=sized_lists.list_of,
     tuples_of=sized_lists.tuples_of,
     rows_of=list_pools.rows_of,
-    room_for_numbers=sized_lists.room_for_numbers,
     list_to_grow=list_to_grow,
 )
 mixed_operators.give_operators()

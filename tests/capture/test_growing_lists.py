@@ -1,4 +1,4 @@
-"""Lists that loops append to: Note [Lists that grow]."""
+"""Lists that loops append to: Note [Lists of counted length]."""
 
 from __future__ import annotations
 
@@ -231,11 +231,117 @@ def returned_as_it_grows(x, n):
     return tuple(seen), {"seen": seen}
 
 
+def one_by_one(x, n):
+    seen = []
+    for i in range(n):
+        seen.append(x[i % 3] * i)
+    first, *others = seen
+    return tuple(seen), max(*seen), first, others, seen * 2, [*seen, 1.0]
+
+
+def arrays_one_by_one(x, n):
+    seen = []
+    for i in range(n):
+        seen.append(x * i)
+    seen.reverse()
+    return tuple(seen)
+
+
+def by_several(x, n):
+    seen = [0.5]
+    for i in range(n):
+        seen.append(x[i % 3] * i)
+        x[0] += len(seen) * seen[-1]
+        note(seen, i * 0.5)
+        seen[2 * i] = seen[-2] - 1
+    return seen, len(seen)
+
+
+def rows_of_a_table(x, n):
+    table, totals = [], []
+    for i in range(n):
+        row = []
+        for j in range(5):
+            row.append(x[j % 3] * i)
+        totals.append(sum(row))
+        table.append(np.array(row))
+    return table, totals
+
+
+def looked_at_as_an_array(x, n):
+    seen, total = [], 0.0
+    for i in range(n):
+        seen.append(x[i % 3])
+        total += np.array(seen).sum() + max(seen)
+    return seen, total
+
+
+def some_more_at_the_end(x, n):
+    seen = []
+    for i in range(n):
+        seen.append(i)
+        if i == n - 1:
+            seen.append(-i)
+    return seen, len(seen)
+
+
+def some_taken_away(x, n):
+    seen = []
+    for i in range(n):
+        seen.append(i)
+        seen.append(i + n)
+        if x[i % 3] > 0:
+            seen.pop()
+    return seen, len(seen)
+
+
+def until(x, n):
+    seen, also = [], []
+    for i in range(n):
+        seen.append(i)
+        if x[i % 3] < 0:
+            break
+        also.append(x[i % 3])
+    return seen, also
+
+
+def kept_and_written(x, n):
+    seen = []
+    for _ in range(n):
+        x = x * 0.5
+        seen.append(x)
+    if n:
+        seen[-1][0] = 7
+    return x, seen
+
+
+def exchanged(x, n):
+    seen, a, b = [], x * 1, x * 2
+    for i in range(n):
+        a, b = b, a
+        a[0] += i
+        seen.append(a[0])
+    return seen, a, b
+
+
+def of_a_changing_number(x, n):
+    seen = []
+    for i in range(n):
+        row = []
+        for j in range(i):
+            row.append(x[j % 3])
+        seen.append(len(row))
+    return seen
+
+
 CAPTURED = [
     trajectory, of_python, of_numpy, states, behind_others, items_are_used, items_are_run_over,
-    returned_as_it_grows, in_two_loops, of_changing_kind,
+    returned_as_it_grows, in_two_loops, of_changing_kind, one_by_one, arrays_one_by_one, by_several,
+    rows_of_a_table,
 ]  # fmt: skip
 OTHERS = [
+    looked_at_as_an_array, some_more_at_the_end, some_taken_away, until, kept_and_written, exchanged,
+    of_a_changing_number,
     reads_the_list, asks_its_length, reached_otherwise, by_another_name, by_a_function, twice,
     of_complex_numbers, in_fortran_order, sometimes, rows, through_a_helper, views, one_array_again, named_and_written, kept_by_a_name,
 ]  # fmt: skip

@@ -16,7 +16,6 @@ from ..numbers.traced_int import wrap_dim
 from ..session.refusing import element_needed, refusal, refuse
 from ..session.session import current
 from ..values.operands import TracedValue, kind_of
-from ..values.rows import list_array_of
 from . import sharing
 
 _SHORT = {
@@ -116,7 +115,7 @@ class ArrayFacts(TracedValue):
 
     @property
     def size(self) -> Any:
-        of_list = list_array_of(self)
+        of_list = self._later
         return wrap_dim(self._type.size if of_list is None else kind_of(of_list.array).size)
 
     @property

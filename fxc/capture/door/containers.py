@@ -29,7 +29,6 @@ from ..staging.nodes import KEEPERS
 from ..statements import choices
 from ..statements.comprehensions import is_long, list_of_items
 from ..statements.folds import fold_items
-from ..statements.for_loops import ForLoop
 from ..values.late import is_unknown, late, used_up
 from ..values.objects import Args, Kwargs
 from ..values.operands import Traced, has_traced, settled
@@ -147,15 +146,6 @@ def _sort(door: PlainCalls, owner: list[object], *args: object, **kwargs: object
     owner[:] = items
 
 
-def _append(door: PlainCalls, owner: list[object], *args: object, **kwargs: object) -> Any:
-    """In a loop that is being captured, see Note [Lists that grow]."""
-    if not door.session.region or not door.session.statements or len(args) != 1:
-        return NotImplemented
-    loop = door.session.statements[-1]
-    is_taken = isinstance(loop, ForLoop) and loop.takes(owner, args[0])
-    return None if is_taken else NotImplemented
-
-
 def _extend(door: PlainCalls, owner: object, *args: object, **kwargs: object) -> Any:
     """Of more items than Python knows there are: of a list of the graph then."""
     if len(args) == 1 and _has_unknown_length(args[0]):
@@ -183,7 +173,6 @@ _SPECIAL: dict[tuple[type, str], Callable[..., Any]] = {
     (dict, "get"): _get,
     (dict, "update"): _update,
     (list, "sort"): _sort,
-    (list, "append"): _append,
     **{(kind, "extend"): _extend for kind in (list, deque)},
 }
 

@@ -79,12 +79,6 @@ class Creations:
         found = self._note(x)
         found.home, found.is_item = self._session.region, True
 
-    def keeps_alone(self, x: object) -> bool:
-        """Whether the program's list is known here, and not for being held by something else."""
-        each = self._of(x)
-        held = each.is_sealed or each.is_listed or each.is_replaced or each.is_joined
-        return each is not _UNKNOWN and not (held or each.is_item or each.place is not None)
-
     def _numbered(self, text: str) -> str:
         """A text for something that is made here, which nothing else has that is still there."""
         region, depth = self._session.region, len(self._session.open_regions)

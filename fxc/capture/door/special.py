@@ -53,8 +53,7 @@ from ..statements.itertools_in_python import IN_PYTHON, accumulate, accumulate_i
 from ..statements.runs import runs_of
 from ..values.identity import Identity
 from ..values.objects import MISSING, has_by_class
-from ..values.operands import Traced, is_scalar, settled
-from ..values.rows import list_array_of
+from ..values.operands import Traced, TracedValue, is_scalar, settled
 from ..values.shadows import has_method, seen_class
 from .comparisons import frozen, hash_of
 from .containers import (
@@ -98,8 +97,8 @@ def _len(door: PlainCalls, x: Any) -> Any:
     x = record_of(x)
     if isinstance(x, Traced) and is_text(x):
         return x.of_each(len)  # type: ignore[attr-defined]
-    if list_array_of(x) is not None:
-        return x.size
+    if isinstance(x, TracedValue) and x._later is not None:
+        return x.size  # type: ignore[attr-defined]
     if is_array(x) and x.ndim:
         return x.shape[0]
     if isinstance(x, Counted | Bounded) and x.once:

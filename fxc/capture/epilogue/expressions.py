@@ -20,8 +20,8 @@ from ..dicts.made_dicts import OpenDict
 from ..dicts.traced_dicts import Keyed, TracedDict
 from ..dicts.traced_sets import TracedSet
 from ..forms.differing import Differing
-from ..forms.form import Form, Items, plain_form
-from ..forms.leaving import classes_in
+from ..forms.form import Form, Items
+from ..forms.leaving import ListArray, classes_in
 from ..forms.mixed import Mixed
 from ..forms.several import Several
 from ..lists.list_buffers import Buffer
@@ -49,7 +49,6 @@ from ..values.objects import (
     vars_of,
 )
 from ..values.operands import Traced, TracedValue, has_traced, settled, wrap
-from ..values.rows import ListArray, list_array_of, rows_in
 from ..values.shadows import class_of
 from ..values.snapshots import Held
 from .listed import ExpressionParts, Lists
@@ -103,8 +102,8 @@ class ExpressionBuilder(ExpressionParts):
         return f"({number} if {self.leaf(x.flag)} else {python})"
 
     def _of_value(self, x: TracedValue) -> str:
-        if (of_list := list_array_of(x)) is not None:
-            return self.once(x, lambda: self._list_array(of_list))
+        if x._later is not None:
+            return self.once(x, lambda: self._list_array(x._later))
         return self._traced(x._object)
 
     def _object(self, x: object) -> str:
@@ -146,9 +145,9 @@ class ExpressionBuilder(ExpressionParts):
 
     def _counted_list(self, x: Buffer) -> str:
         form, arrays, count = x.contents()
-        end = self._place(count)
         first, begin = self._items(x.borrowed), len(x.borrowed)
-        names = iter([f"{self.leaf(wrap(array))}[{begin or ''}:{end}]" for array in arrays])
+        part = "" if x.is_exact and not begin else f"[{begin or ''}:{self._place(count)}]"
+        names = iter([f"{self.leaf(wrap(array))}{part}" for array in arrays])
         made = self._listed(form, names)
         made = f"[{first}*{made}]" if first else made
         self._outside.session.door.places.check_returned_list(classes_in(form), self._sealed)
@@ -271,10 +270,7 @@ class ExpressionBuilder(ExpressionParts):
         if kind is tuple:
             return f"({self._items(x)})"
         if kind is list:
-            rows = rows_in(x)  # see Note [Lists that grow]
-            if rows is None:
-                return f"[{self._items(x)}]"
-            return self._listed(plain_form(rows.kind), iter([self.leaf(wrap(rows.array))]))
+            return f"[{self._items(x)}]"
         if is_namedtuple(kind):
             if vars_of(x):
                 raise refuse(NO_RESULT, f"a {kind.__name__} with other attributes")

@@ -14,7 +14,6 @@ from ..session.session import current
 from ..values.late import Late
 from ..values.objects import is_python_class
 from ..values.operands import Traced, TracedValue, array_of, kind_of, operand, wrap
-from ..values.rows import as_number
 from ..values.shadows import class_of
 from .carrying import enter
 from .differing import Differing
@@ -90,9 +89,15 @@ def item_of(form: Form, operands: Iterable[Operand]) -> Any:
 
 def _element(x: Operand, kind: ScalarType | ArrayType) -> Operand:
     """An element of an array as the number that it stands for, or as an array of its own."""
-    if isinstance(kind, ScalarType):
-        return as_number(x, kind)
-    return current().value("copy", x, order="C")
+    session, letter = current(), kind.dtype.kind
+    if isinstance(kind, ArrayType):
+        return session.value("copy", x, order="C")
+    if not kind.weak:
+        return x
+    if letter == "c":
+        real = session.value("real_number", x)
+        return session.value("py_complex", real, session.value("imaginary_number", x))
+    return session.value({"b": "py_bool", "i": "py_int", "f": "py_float"}[letter], x)
 
 
 def widened(form: Form, before: Form, arrays: Sequence[Value]) -> list[Any]:

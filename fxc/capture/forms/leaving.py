@@ -8,7 +8,8 @@ from typing import Any, assert_never
 import numpy as np
 
 from fxc.ir.error_kinds import COUNTED_LIST
-from fxc.ir.graph import Value
+from fxc.ir.graph import Operand, Value
+from fxc.ir.records import frozen
 from fxc.ir.types import ArrayType, ScalarType
 
 from ..arrays.dtypes import dtype_of
@@ -17,7 +18,6 @@ from ..arrays.sequences import demand_cast, is_a_cast, is_stored, records_of
 from ..session.refusing import refuse
 from ..session.session import current
 from ..values.operands import operand, record, wrap
-from ..values.rows import ListArray
 from .differing import Differing
 from .form import (
     Array,
@@ -111,6 +111,22 @@ def codes_of_items(form: Form, arrays: Sequence[Any]) -> Any:
             return None
         case _:
             assert_never(form)
+
+
+@frozen(eq=False)
+class ListArray:
+    """The array of a list, which is one of floats, or of the ``asked`` dtype, and has one axis if
+    the list is empty: where that makes a difference, the call goes back to Python.
+    """
+
+    array: Value
+    filled: Operand
+    asked: np.dtype | None = None
+
+    def read(self) -> Value:
+        """The array, which has elements from here on."""
+        current().record("try_demand", self.filled)
+        return self.array
 
 
 def array_of_list(

@@ -23,7 +23,6 @@ from ..values.objects import (
     vars_of,
 )
 from ..values.operands import Traced
-from ..values.rows import rows_in
 from ..values.shadows import class_of, shadow_of, tuple_of
 
 
@@ -164,7 +163,7 @@ DEEPEST = 4  # objects in objects; what holds itself has no end
 
 def _list_structure(x: object, name: str) -> Structure | None:
     """The structure of a list: it is joined as objects are, whoever made it."""
-    if OBJECTS_APART in current().requests or type(x) is not list or rows_in(x) is not None:
+    if OBJECTS_APART in current().requests or type(x) is not list:
         return None
     if current().door.places.is_assigned(x):
         return None

@@ -11,113 +11,32 @@ from typing import Any
 
 import numpy as np
 
-from fxc.ir.error_kinds import CHANGE_IN_LOOP
 from fxc.ir.graph import Literal, Operand, Value
 from fxc.ir.symbols import Dim
 from fxc.ir.types import ScalarType, Type
 
-from ..forms.form import Form, columns_of, is_of_arrays, types_of
-from ..forms.items import arrays_in, form_of_items, item_of, records_in, takes
+from ..forms.form import Array, Form, OfNumbers, columns_of, is_of_arrays, types_of
+from ..forms.items import arrays_in, form_of_items, item_of, takes
 from ..forms.variables import placeholder
 from ..numbers.python_numbers import to_int
 from ..numbers.traced_int import wrap_dim
 from ..regions.counted import Bounded, Counted
 from ..regions.given import lend
 from ..regions.structured import Statement
-from ..session.refusing import How, Request, Requests, Respecialise, refuse
+from ..session.refusing import How, Request, Requests, Respecialise
 from ..session.session import current
 from ..values.operands import operand, wrap
-from .list_contents import MOST_APPENDED, MOST_ARRAYS, SPARE, Contents, is_wide, kept
+from .list_contents import MOST_APPENDED, MOST_ARRAYS, SPARE, is_wide, kept
+from .list_owners import Owned, refuse_change
 from .list_room import Int, checked_place, is_unknown, new_room, place_among
 
 
-class Buffer(Contents):
+class Buffer(Owned):
     """Items that the program collects, and that may come to depend on data."""
 
     __slots__ = ()
 
-    # -------------------------------------------------------- the statement that makes room
-
-    def owner(self) -> Statement | None:
-        """The outermost statement being recorded that has begun since the buffer was made."""
-        session = self.session
-        if session.region == self.home:
-            return None
-        inside = next(each.number for each in session.regions if each.number > self.home)
-        for each in session.statements[self._depth :]:
-            if each.recording is not None and each.recording.number == inside:
-                found: Statement = each
-                return found
-        raise refuse(
-            CHANGE_IN_LOOP, "a change to a list in a branch or loop that becomes one of the graph"
-        )
-
-    def owner_of_change(self, *, turns: bool = False) -> Statement | None:
-        """The owner, before a change of the length, or at the start: it ``turns``."""
-        self.check_not_running()
-        owner, room = self.owner(), self._room
-        self._turns |= turns and (owner is not None or room is not None)
-        if turns and owner is None and room is not None and room.head is None:
-            self.make_room([], SPARE, None)
-        self._changing |= owner is not None
-        return owner
-
-    def check_not_running(self) -> None:
-        """Note a change; refuse it while a loop of the graph runs over the list."""
-        self.changes += 1
-        if self.is_run_over_now():
-            raise refuse(CHANGE_IN_LOOP, "a change to a list while a loop runs over it")
-
-    def is_run_over_now(self) -> bool:
-        """Whether a loop that is being recorded runs over it."""
-        over = (getattr(each, "over", None) for each in self.session.statements)
-        return any(x is self for each in over for x in getattr(each, "of", ()))
-
-    def has_room(self, owner: Statement, *more: object) -> bool:
-        """Whether this statement has made room for what it appends."""
-        room = self._room
-        if room is None or room.owner is not owner or (self._turns and room.head is None):
-            return False
-        if self._changing and self._known is not None:  # which the statement has relied on
-            return False
-        return takes(room.form, *more)
-
-    def begin_change(self, *more: object) -> bool:
-        """Whether there is room for a change; else a statement will be recorded again."""
-        self.owner_of_change()
-        return self.takes_in(*more)
-
-    def takes_in(self, *more: object, spare: Dim | None = SPARE, often: bool = False) -> bool:
-        """Whether there is room for these items. A statement that has made none will be recorded
-        again with room for them: as many in each run of its region, or more if it stores them
-        ``often``. Where no statement is recorded, room is made here, for some ``spare`` items, too.
-        """
-        owner = self.owner()
-        if owner is None:
-            if self._room is None or not takes(self._room.form, *more):
-                self.make_room(more, spare, None)
-        elif not self.has_room(owner, *more):
-            self._wish(owner, *more, often=often)
-            return False
-        return True
-
-    def _wish(self, owner: Statement, *more: object, often: bool = False) -> None:
-        """Note what a statement adds, which will be recorded again with room for it."""
-        session = self.session
-        assert owner.recording is not None
-        for each in more:
-            for record in records_in(each):
-                session.door.places.seal(record)
-        often = often or session.in_loop(owner.recording.number)
-        owner.wishes.note(self, more, once=not often)
-
-    def awaited_by(self) -> Statement | None:
-        """The statement, if any, that will be recorded again with room for what it has changed."""
-        session = self.session
-        if self._room is not None or session.region == self.home:
-            return None
-        inside = session.statements[self._depth :]
-        return next((each for each in inside if each.wishes.has(self)), None)
+    # -------------------------------------------------------- what stands for items
 
     def not_yet(self, owner: Statement | None = None) -> Any:
         """An item for a statement that will be recorded again."""
@@ -156,22 +75,31 @@ class Buffer(Contents):
         """
         session, old = self.session, self._room
         assert session.region == self.home
-        if self._changing:
-            self._known = None
-        items = self._items if old is None else []
+        items, pace = self._items if old is None else [], self._pace_in(owner)
         if form is None:
             form = form_of_items([*items, *samples], self.form)
         if form is None:
             return False  # nothing is ever appended
+        if self.leaves and owner is not None:
+            is_new = isinstance(form, Array) and not items and old is None
+            if pace is None or not (is_new or isinstance(form, OfNumbers)):
+                raise refuse_change()
+        if old is None:
+            self._known = len(items)
+        if self._changing and pace is None and owner is not None:
+            self._known = None
         before: Dim = len(items) if old is None else old.most
         unknown = MOST_ARRAYS if is_of_arrays(form) else self._most or MOST_APPENDED
         most = before + (unknown if more is None else more) + SPARE
         most = most if self.maxlen is None else self.maxlen + 1
+        if pace is not None:
+            assert self._fixed is not None
+            most = self._fixed + pace.settle()
         if self._turns and isinstance(most, int):
             most = 1 << (most - 1).bit_length()  # for places around the end without a division
-        if old is None:
-            self._known = None if self._changing else len(items)
-        size = self.size_here() if old is not None and is_wide(old) else None
+        size = self._fixed
+        if size is None and is_wide(old):
+            size = self.size_here()
         self._room = new_room(form, most, owner, self._turns, old or len(items), size)
         lent = {value for x in items for value in arrays_in(x) if lend(session, value)}
         for place, x in enumerate(items):
@@ -179,7 +107,7 @@ class Buffer(Contents):
                 self.borrow(list(items)[: place + 1])
         for place, x in enumerate(items):
             self.put(place, x, lent=lent)
-        self._spare = SPARE
+        self._spare = 0 if pace is not None else SPARE
         return True
 
     # -------------------------------------------------------- the length
@@ -201,7 +129,7 @@ class Buffer(Contents):
     def add(self, x: object, *, first: bool = False) -> None:
         """Add an item behind the others, or before them."""
         x = kept(x)
-        owner = self.owner_of_change(turns=first)
+        owner = self.owner_of_change(turns=first, appends=True)
         if owner is not None:
             if not self.has_room(owner, x):
                 self._wish(owner, x, often=first)
@@ -217,7 +145,10 @@ class Buffer(Contents):
                 return
             self.session.door.staged(made_room_in)(self, self.maxlen, -1 if first else 0)
         number, known, room = self.number(), self._known, self.room
-        is_known = type(known) is int and owner is None and not first
+        if self._pace_in(owner) is not None:  # which counts it already
+            self.put(number - 1, x)
+            return
+        is_known = known is not None and owner is None and not first
         self._known = known + 1 if is_known else None  # type: ignore[operator]
         room.check_not_full(number)
         if first:

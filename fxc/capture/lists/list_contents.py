@@ -32,12 +32,18 @@ class Contents(Traced):
     """Items, the length, and what is known of it."""
 
     __slots__ = (
-        *("_borrowed", "_changing", "_depth", "_items", "_keeper", "_known", "_most", "_room"),
-        *("_size", "_spare", "_turns", "changes", "home", "maxlen", "of", "session"),
+        *("_borrowed", "_changing", "_depth", "_fixed", "_items", "_keeper", "_most", "_pace"),
+        *("_room", "_size", "_spare", "_turns", "changes", "home", "leaves", "maxlen", "of"),
+        "session",
     )
 
     def __init__(
-        self, items: object = None, *, outermost: bool = False, most: int | None = None
+        self,
+        items: object = None,
+        *,
+        outermost: bool = False,
+        most: int | None = None,
+        leaves: bool = False,
     ) -> None:
         self.session = session = current()
         self._most = most  # items where their number is not known
@@ -49,9 +55,11 @@ class Contents(Traced):
         # The region that it is made in, or the outermost one: as if it had been made at the start.
         self.home = 0 if outermost else session.region
         self._depth = 0 if outermost else len(session.statements)
+        self.leaves = leaves  # whether Python has the items behind a loop that appends some
         self._spare = 0
         self._size: tuple[int, int, Dim] | None = None  # when and where it was counted
-        self._known: Dim | None = None  # the length, see Note [Lists of a size]
+        self._fixed: Dim | None = None  # the length here, or before a loop that keeps a pace
+        self._pace: Any = None  # of a loop that is recorded: a Growth
         self._changing = False  # whether a statement changes the length
         self.changes = 0  # of the length, or of which items these are
         self._keeper: Contents | None = None  # the list that this is a part of
@@ -116,12 +124,26 @@ class Contents(Traced):
 
     # -------------------------------------------------------- the length
 
+    @property
+    def _known(self) -> Dim | None:
+        """The length where it follows from sizes, see Note [Lists of a size]."""
+        pace, fixed = self._pace, self._fixed
+        if pace is None or pace.each is None or not pace.is_open or fixed is None:
+            return fixed
+        return None if pace.so_far is None else fixed + pace.so_far
+
+    @_known.setter
+    def _known(self, length: Dim | None) -> None:
+        self._fixed = length
+
     def number(self) -> Any:
         """The length, as a scalar of the graph."""
         return self.room.count if self._known is None else wrap_dim(self._known)
 
     def size_here(self) -> Dim:
         """The length as a size."""
+        if self._pace is not None and self._pace.is_open:
+            self._pace.break_off()  # no array has a size that follows from a counter
         if self._known is not None:
             return self._known
         session, room = self.session, self.room

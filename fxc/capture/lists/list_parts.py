@@ -23,7 +23,6 @@ from ..forms.truths import demand
 from ..forms.variables import is_number
 from ..numbers.python_numbers import to_python
 from ..numbers.traced_int import wrap_dim
-from ..regions.counted import Counted
 from ..regions.structured import recorded
 from ..session.locations import user_location
 from ..session.refusing import How, Request, refuse
@@ -31,7 +30,7 @@ from ..session.session import current
 from ..values.operands import Traced, TracedValue, kind_of, record, wrap
 from .list_buffers import Buffer, any_number, any_of
 from .list_changes import ChangedList
-from .list_room import Room, new_arrays, new_number
+from .list_room import Room, new_number
 
 _Key = Callable[[object], object]
 _IsSame = Callable[[object, object], object]
@@ -47,7 +46,7 @@ class ListParts(Buffer):
     @classmethod
     def sized(cls, form: Form, arrays: Sequence[Value]) -> Self:
         """A new list of items in arrays, which it takes over: see Note [Lists of a size]."""
-        found, (size,) = cls([]), kind_of(arrays[0]).shape
+        found, (size, *_) = cls([]), kind_of(arrays[0]).shape
         found.session.door.lists.sized |= {by_python()}
         found._room = Room(form, tuple(arrays), new_number(wrap_dim(size)), size, None)
         found._known = size
@@ -148,20 +147,13 @@ class ListParts(Buffer):
 
     def _keys(self, form: Form, key: _Key | None) -> Self:
         """What the items are sorted by."""
-        session, items = self.session, self._counted()
+        session = self.session
         if key is None:
             objects = class_of_objects(form)
             if objects is None:
                 return self
             key = session.door.in_order_by(objects)
-        if type(items) is not Counted:
-            raise self.unclear("sorted() by a key, in a loop,")
-        # The region is forgotten: it shows what the keys are.
-        _, form = recorded(
-            session, lambda: form_of_items([session.door.call(key, self.at(0))], None)
-        )
-        found = self.sized(form, new_arrays(form, items.count))
-        return session.door.staged(_keys_of)(self, key, found)  # type: ignore[no-any-return]
+        return session.door.staged(_keys_of)(self, key, type(self)([]))  # type: ignore[no-any-return]
 
     def _order(self, reverse: bool) -> Any:
         """The places of the items in their order, which is that of equal ones."""
@@ -288,8 +280,8 @@ def places_in_order(columns: list[TracedArray], reverse: bool) -> Any:
 def _keys_of(
     items: Iterable[object], key: Callable[[object], object], found: list[object]
 ) -> Any:  # staged
-    for place, item in enumerate(items):
-        found[place] = key(item)
+    for item in items:
+        found.append(key(item))
     return found
 
 

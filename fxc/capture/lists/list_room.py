@@ -35,10 +35,21 @@ from ..values.operands import Traced, operand, record, variable_of, wrap
 # before the outermost statement that appends, which is recorded again when it has been seen what it
 # appends. Until then the statement only *wishes* for room, and what it reads are placeholders. An
 # item is read and written by its place, of which is checked that the list has it. Behind the
-# statement the length is a counted size, see Note [Counted sizes]. Of a list that loses its first
-# item (``queue.pop(0)``), and of a deque that does, or takes items before it, the first item stands
-# anywhere in the arrays, which go on at their begin: so no item moves, and places are used again.
-# A deque with ``maxlen`` has arrays for no more, and drops an item before it takes another.
+# statement the length is a counted size, see Note [Counted sizes].
+#
+# A loop may keep a *pace*: each of its iterations, whose number is known before, appends as many
+# items, in the body itself and not in a branch there. Then no length is in the graph: iteration k
+# stores item ``length + k * pace``, and behind the loop the list has the length that follows, as
+# one of a size has (Note [Lists of a size]); the arrays have just the items. The first pass through
+# the body finds the pace out, and the next one relies on it. One that does otherwise, or needs an
+# array of the items, breaks it off, and the loop is recorded again. Where a program cannot be
+# captured with such a list (it writes to an array in it, say), the list ``leaves`` the graph behind
+# the loop: Python has the items then, and their number is a constant.
+#
+# Of a list that loses its first item (``queue.pop(0)``), and of a deque that does, or takes items
+# before it, the first item stands anywhere in the arrays, which go on at their begin: so no item
+# moves, and places are used again. A deque with ``maxlen`` has arrays for no more, and drops an
+# item before it takes another.
 #
 # Before, and where no statement of the graph changes it, the items are Python's. Which lists may
 # become so is known by the place where they are made (``made_list``): the capture starts again

@@ -6,6 +6,7 @@ See Note [Lists of counted length].
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -49,8 +50,9 @@ class MadeLists:
             found = lists_of_lists.made(Request(label, How.ROWS_BY_PYTHON), items)
             if found is not NotImplemented:
                 return found
-        if self._session.wants(label) or (in_graph and How.BY_PYTHON not in asked):
-            made = TracedList(items)
+        leaves = How.BY_PYTHON in asked
+        if How.IN_GRAPH in asked or (in_graph and not leaves):
+            made = TracedList(items, leaves=leaves)
             self._traced.append((label, made))
             return made
         self._labels[id(items)] = label
@@ -119,10 +121,14 @@ class MadeLists:
             if type(items) is list and items and all(isinstance(x, numbers) for x in items)
         } - self._session.requests
 
+    def begin_to_grow(self, lists: Iterable[object]) -> None:
+        """Have these lists in the graph, before a loop that appends to them in each iteration."""
+        if wanted := {each for each in map(self.to_change, lists) if each is not None}:
+            raise Respecialise(*wanted)
+
     def to_leave(self, x: object) -> Requests:
-        """The request to leave a list to Python, which may be one of the graph."""
-        label = next((each for each, made in self._traced if made is x), self._labels.get(id(x)))
-        return frozenset(() if label is None else (Request(label, How.BY_PYTHON),))
+        """The request to leave a list of the graph to Python."""
+        return Requests(Request(label, How.BY_PYTHON) for label, made in self._traced if made is x)
 
     @property
     def of_arrays(self) -> Requests:

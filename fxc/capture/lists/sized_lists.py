@@ -20,23 +20,21 @@ from ..arrays.traced_array import TracedArray
 from ..forms.form import Number, of_tuple
 from ..forms.items import form_of_items
 from ..forms.mixed import listed_kinds
-from ..numbers.dims import dim_of
 from ..regions.counted import FEW
 from ..session.refusing import refuse
 from ..session.session import current
 from ..values.operands import Traced, array_value, record, wrap
 from .list_parts import by_python
-from .list_room import filled_arrays, new_arrays
+from .list_room import filled_arrays
 from .lists_of_lists import ListOfLists
 from .traced_lists import TracedList
 
 # Note [Lists of a size]
-# A list whose length is a symbol, or whose items a comprehension computes and are more than a few,
-# is one of the graph from the start (Note [Lists of counted length]): arrays that have just the
-# items. Its length is that dim as long as no statement may change it, and its items are read and
-# written as those of an array. The place in the program stands for the lists that are made there.
-# If the program cannot be captured with them it is captured again, with lists of Python's there;
-# sizes are constants then.
+# A list whose length is a symbol is one of the graph from the start (Note [Lists of counted
+# length]): arrays that have just the items. Its length is that dim as long as no statement may
+# change it, and its items are read and written as those of an array. The place in the program
+# stands for the lists that are made there. If the program cannot be captured with them it is
+# captured again, with lists of Python's there; sizes are constants then.
 
 
 def _may_be_sized(size: Dim, *, from_array: bool = False) -> bool:
@@ -66,20 +64,6 @@ def _is_plain(x: object) -> bool:
     if type(x) is tuple:
         return bool(x) and all(map(_is_plain, x))
     return listed_kinds(x) is not None
-
-
-def room_for_numbers(value: object, count: object) -> TracedList:
-    """A list of so many items of the kind of ``value``, which are not there yet."""
-    if not _is_plain(value):
-        current().door.places.ask_record(value)
-        raise refuse(
-            COUNTED_LIST,
-            "a list of items that are neither numbers nor arrays, as long as a size says,",
-            "use an array",
-        )
-    form = form_of_items([value], None)
-    assert form is not None
-    return TracedList.sized(form, new_arrays(form, dim_of(count)))
 
 
 def of_ints(x: Any) -> Any:

@@ -11,16 +11,17 @@ from functools import partial
 from typing import Any
 
 from fxc.ir.graph import Literal
+from fxc.ir.size_functions import hint
 from fxc.ir.size_guards import guard
 from fxc.ir.symbols import Dim
 
 from ..forms.form import is_of_arrays, types_of
-from ..forms.items import arrays_in, takes, widened
+from ..forms.items import arrays_in, form_of_items, takes, widened
 from ..forms.leaving import array_of_list, dtype_as_places, may_change
 from ..forms.mixed import scalar_kinds
+from ..numbers.dims import dim_of
 from ..numbers.traced_int import wrap_dim
 from ..regions.structured import Statement
-from ..values.above import above
 from ..values.operands import Traced, wrap
 from ..values.operator_methods import goes_first
 from ..values.protocols import TakesFunctions
@@ -28,7 +29,7 @@ from .list_buffers import any_number, any_of
 from .list_changes import ChangedList, is_list, list_of, spliced
 from .list_contents import SPARE, is_wide, kept
 from .list_parts import ListParts
-from .list_room import Room, checked_place, is_unknown
+from .list_room import Room, checked_place, is_unknown, new_arrays
 
 _FEW = 16  # items that are compared one by one
 
@@ -222,14 +223,17 @@ class TracedList(ListParts, ChangedList):
 
     def __iter__(self) -> Iterator[Any]:
         place = 0
-        while place < self._plain_length():
+        while place < self._plain_length("a use in Python, or a change while it is run over,"):
             yield self[place]
             place += 1
 
-    def _plain_length(self) -> int:
-        if isinstance(self._known, int):
-            return self._known
-        return len(self._plain_items("a use in Python, or a change while it is run over,"))
+    def _plain_length(self, what: str) -> int:
+        """The length for Python, for which it becomes a constant."""
+        known = len(self._items) if self._room is None else self._known
+        if known is None or self.session.varies(known):
+            raise self.unclear(what)
+        guard(known, "==", hint(known))
+        return hint(known)
 
     def __getitem__(self, key: object) -> Any:
         return self._slice(key) if isinstance(key, slice) else self.item(key)
@@ -253,8 +257,9 @@ class TracedList(ListParts, ChangedList):
         is_known = self._items or owner.wishes.samples(self)
         if not is_known or scalar_kinds(item) is None:
             return TracedList(list(self._items))
-        found: TracedList = above().room_for_numbers(item, any_number())
-        return found
+        form = form_of_items([item], None)
+        assert form is not None
+        return TracedList.sized(form, new_arrays(form, dim_of(any_number())))
 
     def repeats(self) -> tuple[Literal, Dim] | None:
         """The number that all items are, and how many, if that is so where the list is made."""
@@ -283,9 +288,9 @@ class TracedList(ListParts, ChangedList):
         return self._items if room is None else self.as_array(dtype_as_places(room.form))
 
     def _plain_items(self, what: str) -> Any:
-        if self._room is not None:
-            raise self.unclear(what)
-        return self._items
+        if self._room is None:
+            return self._items
+        return [self.at(place) for place in range(self._plain_length(what))]
 
     # -------------------------------------------------------- methods and operators
 

@@ -90,7 +90,7 @@ def _take_from_before(session: Session, items: object, value: Value) -> bool:
 
 def _share(session: Session, items: Any, value: Value) -> None:
     """Have a list hold an array that is in a list. The lists are not returned."""
-    if VIEWS_BY_PYTHON in session.requests:
+    if VIEWS_BY_PYTHON in session.requests or items.leaves:
         raise refuse_twice()
     aliases = session.aliases
     aliases.has_lent_views = True
@@ -155,8 +155,12 @@ def take_over(session: Session, items: Any, value: Value) -> None:
         and value not in session.alternatives
         and not session.in_loop(session.made_in(value))
     )
-    is_taken = is_new or _take_from_before(session, items, value)
-    if not (is_taken or _borrow(session, items, value) or _borrow_one_of(session, items, value)):
+    may_be_older = not items.leaves
+    is_taken = is_new or (may_be_older and _take_from_before(session, items, value))
+    is_shown = is_taken or (
+        may_be_older and (_borrow(session, items, value) or _borrow_one_of(session, items, value))
+    )
+    if not is_shown:
         raise refuse(
             COUNTED_LIST,
             "an array that is no new one, in a list whose length depends on data,",

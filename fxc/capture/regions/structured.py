@@ -123,11 +123,11 @@ class Statement:
         self.session = door.session
         self.line = plan.line
         self.wishes = Wishes()
+        self.paces: list[Any] = []  # at which it appends to lists
         for x in env.values():
             if type(x) is MaskedRead:
                 x.settle()
         self.values = values_of((*plan.names, *added), env)
-        self.session.snapshots.append(env)
 
     def step(self, env: Mapping[str, object]) -> None:
         """Take back the variables at the end of the body, or of an arm."""
@@ -201,6 +201,10 @@ class Statement:
         """The request to run the first iteration before the loop, where it may help."""
         return frozenset()
 
+    def is_steady(self) -> bool:
+        """Whether this is a loop that runs all of as many iterations as are known before."""
+        return False
+
     def carries(self, name: str) -> bool:
         """Whether this is a loop of which an iteration has a variable from the one before."""
         return False
@@ -252,6 +256,7 @@ class _Part(Statement):
     def __init__(self, session: Session) -> None:
         self.session = session
         self.wishes = Wishes()
+        self.paces = []
         self.region = Recording(session)
 
     @property

@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 import weakref
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -138,7 +138,6 @@ class Session(CountedSizes):
         self.discarded: list[Any] = []  # values that nobody reads, computed for what NumPy says
         # Arrays whose flag has been set, what they read before, and the flag; see sharing.py.
         self.flagged: dict[Value, tuple[Any, Value, bool]] = {}
-        self.snapshots: list[Mapping[str, Any]] = []  # of the variables, by branches and loops
         self.budget = Budget.of(MOST_SECONDS) if budget is None else budget
         self.operations = self.budget.operations  # the work of compiling them
         self._next_look, self._calls = self.operations, 0

@@ -159,28 +159,17 @@ def _tested(
     return placed(node, ast.For(target, over, body, node.orelse))
 
 
-# ------------------------------------------------------------------ lists that loops may append to
+# ------------------------------------------------------------------ lists that loops append to
 
 
-_MAKES_ANEW = (ast.Call, ast.BinOp, ast.UnaryOp)
-
-
-def names_that_grow(
-    body: Sequence[ast.stmt], besides: Sequence[ast.AST]
-) -> tuple[tuple[str, bool], ...]:
-    """The names of which a body says nothing but ``name.append(x)``, once, in any iteration; and
-    whether ``x`` is what an expression makes.
-    """
-    found = {}
-    for statement in body:
-        match statement:
-            case ast.Expr(ast.Call(ast.Attribute(ast.Name(name), "append"), [item], [])):
-                if not isinstance(item, ast.Starred):
-                    found[name] = isinstance(item, _MAKES_ANEW)
-            case _:
-                pass
+def names_that_grow(body: Sequence[ast.stmt], besides: Sequence[ast.AST]) -> frozenset[str]:
+    """The names of which a body says nothing but ``name.append(x)``, once, in any iteration."""
+    calls = [each.value for each in body if isinstance(each, ast.Expr)]
     mentioned = [each.id for each in walk(*body, *besides) if isinstance(each, ast.Name)]
-    return tuple((name, new) for name, new in found.items() if mentioned.count(name) == 1)
+    methods = [each.func for each in calls if isinstance(each, ast.Call)]
+    appends = [x.value for x in methods if isinstance(x, ast.Attribute) and x.attr == "append"]
+    names = [each.id for each in appends if isinstance(each, ast.Name)]
+    return frozenset(name for name in names if mentioned.count(name) == 1)
 
 
 # ------------------------------------------------------------------ what loops make longer

@@ -24,9 +24,9 @@ class LoopPlan(NamedTuple):
     """The same for a loop: all that are live at its head or behind it, those live at its head,
     those behind it, and those that are read only where they have a value. ``by_turns`` have one
     behind the loop if there is an iteration; of which the second may have one before it. ``stop``
-    says that the loop ends. ``grows`` are the lists to which it may append, and whether something
-    new; ``deep`` loops are around loops in loops. ``overwritten`` are the other variables that it
-    assigns: each is assigned again before it is read.
+    says that the loop ends. ``grows`` are the lists to which each iteration appends; ``deep`` loops
+    are around loops in loops. ``overwritten`` are the other variables that it assigns: each is
+    assigned again before it is read.
     """
 
     line: str
@@ -36,6 +36,6 @@ class LoopPlan(NamedTuple):
     sure: Names
     by_turns: tuple[Names, Names]
     stop: str | None
-    grows: tuple[tuple[str, bool], ...] = ()
+    grows: Names = ()
     deep: bool = False
     overwritten: Names = ()

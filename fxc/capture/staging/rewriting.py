@@ -163,9 +163,8 @@ class Rewriter(Comprehensions):
             node.body, node.orelse = self._statements(node.body), self._statements(node.orelse)
             return node
         names = self._local(handed.at_head | handed.behind)
-        grows = names_that_grow(node.body, (node.target, node.iter))
-        grows = tuple(each for each in grows if self._place_of(each[0]) == "local")
         part, item = self._fresh("loop"), self._fresh("item")
+        grows = self._local(names_that_grow(node.body, (node.target, node.iter)))
         plan = self._loop_plan(node, names)._replace(grows=grows, deep=loops_in(node) > 2)
         begin = self._begin(node, part, "loop", [iterable], plan)
         target = at(node, ast.Assign([self.visit(node.target)], name_of(item)))

@@ -6,8 +6,6 @@ from collections.abc import Callable, Iterable, Iterator
 from types import GeneratorType
 from typing import Any
 
-import numpy as np
-
 from fxc.ir.error_kinds import ITERATOR, TOO_LARGE
 from fxc.ir.errors import CaptureError
 from fxc.ir.later import import_later
@@ -128,10 +126,9 @@ def _gathered(door: StatementDoor, found: Any, made: Comprehension) -> Any:
 
 
 def mapped(door: StatementDoor, repeats: bool, made: Comprehension) -> Any:
-    """``[each(item) for item in items]``: of numbers, and as long as a size says, a list of the
-    graph, see Note [Lists of a size]; so are lists of numbers with the same items, see Note
-    [Lists of lists]; ``repeats`` says that the items are alike. A list of so many arrays grows to
-    its length. Else Python makes it.
+    """``[each(item) for item in items]``: of more than a few items a list of the graph, to which a
+    loop appends. Where that ``repeats`` what is alike, it is a list of a size: Notes [Lists of a
+    size] and [Lists of lists]. Else Python makes it.
     """
     items, over = made.items, made.over
     if (taken := as_driven(door, made)) is not None:
@@ -144,10 +141,8 @@ def mapped(door: StatementDoor, repeats: bool, made: Comprehension) -> Any:
         return over(listed(items))
     if counted_in(found.count):
         return filtered(door, made)
-    if by_python in door.session.requests:
-        if hint(found.count) <= MOST_LISTED:
-            return over(items)
-        return _gathered(door, found, made)
+    if by_python in door.session.requests and hint(found.count) <= MOST_LISTED:
+        return over(items)
     door.lists.sized |= {by_python}
     if repeats:
         alike = _repeated(by_python, found.count, made.each)
@@ -155,7 +150,7 @@ def mapped(door: StatementDoor, repeats: bool, made: Comprehension) -> Any:
             return over(items)
         found.taken()
         return alike
-    return door.staged(tabled)(found.taken(), made.of_item)
+    return _gathered(door, found, made)
 
 
 def _is_short(items: object, count: Dim) -> bool:
@@ -217,23 +212,6 @@ def gathered(items: Items, each: Each, test: Each, found: list[object]) -> Any:
     return found
 
 
-def tabled(items: Items, each: Each) -> Any:
-    count = count_of(items)
-    if count == 0:
-        return []
-    value = each(item_of(items, 0))
-    if is_array(value):
-        grown = [value]
-        for place in range(1, count):
-            grown.append(each(item_of(items, place)))
-        return grown
-    made = list_of(value, count)
-    made[0] = value
-    for place in range(1, count):
-        made[place] = each(item_of(items, place))
-    return made
-
-
 # ------------------------------------------------------------------ called by what is staged
 
 
@@ -243,12 +221,3 @@ def count_of(items: Items) -> Any:
 
 def item_of(items: Items, place: object) -> Any:
     return items.at(place)
-
-
-def is_array(x: object) -> bool:
-    return isinstance(x, np.ndarray) and x.ndim > 0
-
-
-def list_of(value: object, count: object) -> Any:
-    """A list of the graph for so many numbers of a kind."""
-    return sized_lists.room_for_numbers(value, count)

@@ -27,7 +27,6 @@ from ..staging.plans import LoopPlan
 from ..values.maybe_set import UNBOUND
 from ..values.operands import operand, record, wrap
 from .few_iterations import NONE_TO_COPY, iterations_of
-from .growing import Growing
 from .loops import CapturedLoop, Round
 from .outcome import Outcome
 from .views import Sliding
@@ -65,14 +64,9 @@ class ForLoop(CapturedLoop):
         self._runs = False  # there is an iteration for sure
         self._goes_on: Any = None  # 0 if the iteration before the loop has ended it, else 1
         self._rounds: list[Round] = []  # of those that Python runs, if the ones before did not stop
-        grows = plan.grows if found is not None else ()
-        self._growing = Growing(self.session, grows, env)  # see Note [Lists that grow]
-        self._counted_items = Requests()  # the request not to count the items of others
-        self._last: Mapping[str, Any] = {}  # the variables at the end of the body
         if found is not None:
-            few = type(found) is Counted and type(found.count) is int and found.count <= _FEW_ITEMS
-            if type(found) is Counted and not few:
-                self._counted_items = self._growing.leave(env.get(name) for name, _ in grows)
+            if type(found) is Counted:
+                self.session.door.lists.begin_to_grow(env.get(name) for name in plan.grows)
             self._spread_tuples(self._env)
             self.session.statements.append(self)
             found.taken()
@@ -105,6 +99,9 @@ class ForLoop(CapturedLoop):
     @property
     def iterations(self) -> Dim | None:
         return self.over.count - self._first if type(self.over) is Counted else None
+
+    def is_steady(self) -> bool:
+        return self._stop is None and self._every == 1 and self.iterations is not None
 
     def _may_slide(self, found: Sliding) -> bool:
         return self._runs and self.elapsed is not None and not found.varies(self._index.name)
@@ -146,8 +143,8 @@ class ForLoop(CapturedLoop):
 
     @property
     def fallback(self) -> Requests:
-        if self._few.otherwise or self._counted_items:
-            return self._few.otherwise or self._counted_items
+        if self._few.otherwise:
+            return self._few.otherwise
         if self.first_apart:
             return self.first_apart
         if self._rounds and self._ends_apart:
@@ -194,7 +191,8 @@ class ForLoop(CapturedLoop):
             by_first = How.BY_FIRST in self.session.asked(self._label)
             middle = hint(low) + (0 if by_first else (hint(high) - hint(low)) // 2)
             self._counter = symbol(name, hint=middle, lower=low if isinstance(low, int) else None)
-        self._growing.begin()
+        for each in self.paces:
+            each.begin_pass()
         self._begin(region)
 
     @property
@@ -245,7 +243,9 @@ class ForLoop(CapturedLoop):
             return
         self._run = 0
         region.leave()
-        self._last, self._seen = env, self._start
+        for each in self.paces:
+            each.end_pass()
+        self._seen = self._start
         if self._is_settled(after, self._most):
             self._record(region, after, env)
 
@@ -284,18 +284,6 @@ class ForLoop(CapturedLoop):
         arm = Recording(self.session)
         self._rounds.append((flag_of(test), self.values, arm))
         arm.enter()
-
-    def takes(self, held: object, x: object) -> bool:
-        """Whether this iteration may append ``x`` to a list. See Note [Lists that grow]."""
-        region = self._region
-        if region is None or self.session.region != region.number:
-            return False
-        if self._every > 1 or self._stop is not None or type(self.over) is not Counted:
-            return False
-        return self._growing.takes(region, held, self._counter - self._first, x)
-
-    def _makes_room(self) -> bool:
-        return self._growing.makes_room(self._last.values(), self.iterations)
 
     def _permuted(self, after: Variables) -> bool:
         every, _ = self._order(after)
@@ -339,7 +327,6 @@ class ForLoop(CapturedLoop):
         self._spread_tuples(env)
         self._peeling = False
         self.carried.forget_first()
-        self._growing.begin_apart()
         self._first += 1
         stopped = going_on(env[self._stop]) if self._stop is not None else False
         if stopped is True:
@@ -365,7 +352,8 @@ class ForLoop(CapturedLoop):
         init = tuple(outcome.init)
         outputs = self.session.record("fori_loop", low, high, init, body=body, **options)
         outcome.finish(outputs, self.iterations)
-        self._growing.end()
+        for each in self.paces:
+            each.end()
         self._items = iter(())
         if self._every > 1:
             done = self._first + self._ends[1] * self._every

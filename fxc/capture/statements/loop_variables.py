@@ -85,12 +85,11 @@ class LoopVariables(Statement):
 
     def _look_at(self, env: Mapping[str, object]) -> None:
         """Take the variables before the loop. What they are given changes with the frame, which
-        holds what the last pass through the body has left; what they are before does not. Lists
-        are not kept: it is counted who has them. What is assigned before it is read is not there.
+        holds what the last pass through the body has left; what they are before does not. What is
+        assigned before it is read is not there.
         """
         self._env = env
-        read = {name: x for name, x in env.items() if name not in self._overwritten}
-        self._before = {name: x for name, x in read.items() if type(x) is not list}
+        self._before = {name: x for name, x in env.items() if name not in self._overwritten}
 
     def of(self, env: Mapping[str, object]) -> Variables:
         return self._spread.open(values_of(self._spread.outer, env))
@@ -104,7 +103,7 @@ class LoopVariables(Statement):
 
     def takes_gift(self, name: str, x: object) -> bool:
         value, given = array_of(x), self.session.aliases.given
-        if value is None or value not in given or name not in self.values:
+        if value is None or value not in given or name not in self.values or given[value].leaves:
             return False
         self.carried.gifts[name] = given[value]
         return True

@@ -172,7 +172,7 @@ class CapturedLoop(LoopVariables):
         self._forget(after)
         if self.wishes.grant(self, most) or (self._every == 1 and self._permuted(after)):
             return False
-        if self._changed(after) or self._makes_room():
+        if self._changed(after):
             return False
         unstable = self._unstable(after)
         if not unstable:
@@ -184,10 +184,6 @@ class CapturedLoop(LoopVariables):
             or self._mix(unstable, after)
         ):
             raise self._kinds_differ(unstable, after)
-        return False
-
-    def _makes_room(self) -> bool:
-        """Make arrays for what is appended; whether there are new ones, for another pass."""
         return False
 
     def _changed(self, after: Variables) -> bool:

@@ -45,7 +45,6 @@ class Above:
     list_of: Callable[[Any], object]  # a new vector's items; None where Python makes the list
     tuples_of: Callable[[Sequence[Any]], object]  # whose items stand in vectors
     rows_of: Callable[[str, Any, Any, Any], object]  # lists whose items stand in a vector
-    room_for_numbers: Callable[[object, Any], Any]  # for so many items of a kind
     list_to_grow: Callable[[], Any]  # empty, as if made where the program begins
 
 

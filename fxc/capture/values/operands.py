@@ -18,7 +18,6 @@ from fxc.ops.metas.probing import derived_decide
 from ..session.refusing import refusal, refuse
 from ..session.session import current
 from .protocols import TakesFunctions
-from .rows import ListArray, Row, row_of, rows_in
 
 
 class Traced:
@@ -185,24 +184,22 @@ class TracedValue(TakesFunctions, Traced):
     __slots__ = ("_later", "_value")
     _wrappers: ClassVar[dict[type, type[TracedValue]]] = {}
     _value: Value
-    _later: Row | ListArray | None  # what is read when the Value is first asked for
+    _later: Any  # what is read when the Value is first asked for: a ListArray
 
     def __init__(self, value: Value) -> None:
         self._value = value
         self._later = None
 
     @classmethod
-    def _later_read(cls, row: Row | ListArray) -> TracedValue:
-        """An item of a list that a loop has filled, or the array of one."""
+    def _later_read(cls, array: object) -> TracedValue:
+        """The array of a list that a loop has filled."""
         made = cls.__new__(cls)
-        made._later = row
+        made._later = array
         return made
 
     def _read(self) -> Value:
         """The Value, which is not known yet; a region's is not kept."""
-        row = self._later
-        assert row is not None
-        value = row.read()
+        value: Value = self._later.read()
         if not current().region:
             self._value = value
             if isinstance(value.type, ArrayType):
@@ -363,14 +360,6 @@ def joined(items: Any) -> Value:
     """A new array from a nested list that holds traced values: ``np.array([[a, b], [c, d]])``."""
     if not items:
         raise refuse(OPERAND, "an empty list among arrays", "use an array of its dtype")
-    grown = next((place for place, x in enumerate(items) if row_of(x)), None)
-    rows = rows_in(items[grown:]) if grown is not None else None
-    if rows is not None and grown == 0:
-        return current().value("copy", rows.array, order="K")
-    if rows is not None:
-        first = joined(items[:grown])
-        if first.type.rank == rows.array.type.rank:
-            return current().value("concatenate", (first, rows.array), axis=0)
     among = next((x._among for x in items if isinstance(x, Traced) and x._among is not None), None)
     parts = tuple(
         joined(item) if issubclass(type(item), tuple | list) else numpys_operand(item)
