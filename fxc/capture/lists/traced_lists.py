@@ -272,11 +272,13 @@ class TracedList(ListParts, ChangedList):
         number = call.args[1]
         return (number, self._known) if isinstance(number, Literal) else None
 
-    def as_array(self, dtype: object = None) -> Any:
-        """``np.array(self, dtype)``."""
+    def as_array(self, dtype: object = None, *, taken: bool = False) -> Any:
+        """``np.array(self, dtype)``; it may be ``taken`` away of a list that nobody has."""
         if self._room is None:
             return self._items
-        form, arrays = self.arrays()
+        form, arrays = self.room.form, list(self.room.arrays)
+        if not (taken and self.is_exact):
+            form, arrays = self.arrays()
 
         def is_filled() -> Any:
             return (self._known is not None and guard(self._known, ">", 0)) or self._is_filled()

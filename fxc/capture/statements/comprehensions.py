@@ -122,7 +122,7 @@ def _gathered(door: StatementDoor, found: Any, made: Comprehension) -> Any:
     """The same as a list of counted length."""
     in_graph = type(found) in (Counted, Bounded) and not are_few(found)
     start = door.lists.made([], f"of comprehension {user_location()}", in_graph=in_graph)
-    return door.staged(gathered)(found, made.of_item, made.holds or _any_item, start)
+    return door.staged(gathered)(found, made.of_item, made.holds, start)
 
 
 def mapped(door: StatementDoor, repeats: bool, made: Comprehension) -> Any:
@@ -198,16 +198,12 @@ def itself(item: object) -> Any:
     return item
 
 
-def _any_item(*item: object) -> bool:
-    return True
-
-
 # ------------------------------------------------------------------ staged
 
 
-def gathered(items: Items, each: Each, test: Each, found: list[object]) -> Any:
+def gathered(items: Items, each: Each, test: Each | None, found: list[object]) -> Any:
     for item in items:
-        if test(item):
+        if test is None or test(item):
             found.append(each(item))
     return found
 

@@ -11,25 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from fxc.ir.error_kinds import SEVERAL_KINDS
-from fxc.ir.errors import CaptureError
-from fxc.ir.size_guards import guard
-from fxc.ir.symbols import counted_in
-from fxc.ir.types import ScalarType, Type
-
-from ..arrays.creation import empty
-from ..arrays.shaping import wrap_dims
-from ..arrays.ufuncs import call_ufunc
-from ..forms.one_dtype import is_unclear, one_dtype
 from ..forms.several import Several
-from ..forms.truths import flag_of
-from ..numbers.traced_int import decide_in_loops, wrap_dim
-from ..regions.counted import Counted
-from ..regions.structured import recorded
-from ..session.refusing import How, Request, Respecialise, refusal
 from ..session.session import current
-from ..values.operands import operand
-from .comprehensions import Each, Items, count_of, item_of
+from .comprehensions import Each, Items, count_of, gathered, item_of
 
 # From 3.12 on Python corrects sums of floats: it adds up what each addition has lost, and adds that
 # in the end (Neumaier). It does so from the first of its own floats on to the first number that is
@@ -197,18 +181,6 @@ def product(items: Items, each: Each, test: Each | None, start: Any) -> Any:
     return result
 
 
-def collected(items: Counted, each: Each, test: Each | None) -> Any:
-    """The array of all values."""
-    made, seen = room_for_all(each, items)
-    for place, item in enumerate(items):
-        value = each(item)
-        if made is None:
-            made, seen = room_for(value, items)
-        made[place] = alike(made, value)
-        seen = seen_with(seen, value)
-    return of_its_dtype(made, seen)
-
-
 def counts_of(items: Items, each: Each, test: Each | None) -> Any:
     """What ``Counter`` does."""
     made: Any = Counter()
@@ -257,86 +229,13 @@ FOLDS: dict[Any, tuple[Each, tuple[object, ...]]] = {
     Counter: (counts_of, ()),
     set: (set_of, ()),
     dict: (dict_of, ()),
-    **dict.fromkeys((np.array, np.asarray, *OF_ARRAYS), (collected, ())),
+    **dict.fromkeys((np.array, np.asarray, *OF_ARRAYS), (gathered, ())),
 }
 
 
 # ------------------------------------------------------------------ called by what is staged
 
 
-def room_for_all(each: Each, items: Counted) -> Any:
-    """An array for the values of all items, which are of the first one's kind, and what is seen of
-    them (``seen_with``); None if that one is to be computed before the loop.
-    """
-    session, count = current(), items.count
-    first_apart = Request(session.folds[-1].label, How.FIRST_APART)
-    counts = bool(counted_in(count))
-    if not counts:
-        some = decide_in_loops(count, ">", 0) if session.varies(count) else guard(count, ">", 0)
-        if some is not True or first_apart in session.requests:
-            return None, None
-    try:
-        # The region is forgotten: the loop computes the value.
-        _, (kind, seen) = recorded(session, lambda: _in_array(each(item_of(items, 0))))
-    except CaptureError as error:
-        raise error if counts else Respecialise(first_apart) from None
-    if counts and kind != _OF_NOTHING:
-        session.record("try_demand", flag_of(wrap_dim(count) > 0))
-    return _room(kind, items), seen
-
-
-_OF_NOTHING = ScalarType(np.dtype(float))  # what np.array([]) has room for
-
-
-def room_for(value: object, items: Counted) -> Any:
-    """An array for so many values of this one's kind, and what is seen of them."""
-    kind, seen = _in_array(value)
-    return _room(kind, items), seen
-
-
-def _in_array(value: Any) -> tuple[Type, Any]:
-    """The type of a value in an array, and what is seen before."""
-    if not is_unclear(value):
-        return operand(value).type, None
-    found = one_dtype(value)
-    if found.given and found.other:
-        raise _refuse_dtypes()
-    return ScalarType(found.dtype), np.False_
-
-
-def _room(kind: Type, items: Counted) -> Any:
-    return empty((wrap_dim(items.count), *wrap_dims(kind.shape)), kind.dtype)
-
-
 def but_none(x: object) -> Any:
     """What is not None."""
     return x.only(lambda option: option is not None) if type(x) is Several else x
-
-
-def alike(made: Any, value: object) -> Any:
-    """The value, which is of the dtype and the shape of those before it."""
-    (kind, _), wanted = _in_array(value), made._value.type
-    if kind.dtype != wanted.dtype or kind.shape != wanted.shape[1:]:
-        raise _refuse_dtypes()
-    return value
-
-
-def _refuse_dtypes() -> BaseException:
-    error = refusal(
-        SEVERAL_KINDS, "a list of values of different dtypes or shapes cannot be captured as a loop"
-    )
-    return Respecialise(Request(current().folds[-1].label, How.ITEM_BY_ITEM), error=error)
-
-
-def seen_with(seen: object, value: Any) -> Any:
-    """Whether one of the values is such that the array is of its dtype; None if that is known."""
-    if seen is None or not is_unclear(value):
-        return seen
-    return call_ufunc("logical_or", seen, one_dtype(value).witness(value))
-
-
-def of_its_dtype(made: object, seen: object) -> Any:
-    """The array, whose dtype is what NumPy makes of the values."""
-    if seen is not None:
-        current().record("try_demand", operand(seen))
-    return made

@@ -16,6 +16,7 @@ from fxc.ir.records import frozen, replace
 from fxc.ir.size_guards import guard
 
 from ..forms.truths import flag_of
+from ..lists.traced_lists import TracedList
 from ..numbers.traced_int import decide_in_loops
 from ..regions.counted import FEW, Bounded, Counted, counted
 from ..regions.needed import StatementDoor
@@ -33,6 +34,7 @@ from .comprehensions import (
     Items,
     as_driven,
     filtered,
+    gathered,
     itself,
     mapped,
 )
@@ -42,7 +44,6 @@ from .folded import (
     OF_KEYS,
     WITH_START,
     best_of,
-    collected,
     comes_up,
     comes_up_in_few,
     extreme,
@@ -105,7 +106,7 @@ def fold(
     few = type(count) is int and count <= (MOST_KNOWN if known else FEW)
     by_python = How.ITEM_BY_ITEM in asked
     if by_python or (few and asked.isdisjoint((How.AS_LOOP, How.MANY_OPERATIONS))):
-        began = door.session.operations if loop is collected and not by_python else None
+        began = door.session.operations if loop is gathered and not by_python else None
         try:
             items = made.items if known else found
             given = _items(Fold(fold.label, began=began), made.over, items)
@@ -130,7 +131,7 @@ def _loop_of(
     is none of these.
     """
     loop, more = entry_of(FOLDS, function) or (None, ())
-    if loop is collected and made.is_lazy:
+    if loop is gathered and made.is_lazy:
         return None, ()  # to NumPy's functions a generator is one object
     if loop in WITH_START and rest + tuple(options.values()):
         (start, *others), is_start = (*rest, *options.values()), options.keys() <= {"start"}
@@ -171,9 +172,12 @@ def _by_loop(
     """What one of ``FOLDS`` makes of the items; what cannot be a loop, and is short, is asked for
     item by item.
     """
-    in_graph = Fold(fold.label, loop is collected)
+    in_graph = Fold(fold.label, loop is gathered)
+    if in_graph.is_array:
+        more = (TracedList([]),)
     try:
-        return _items(in_graph, door.staged(loop), found, made.of_item, made.holds, *more)
+        result = _items(in_graph, door.staged(loop), found, made.of_item, made.holds, *more)
+        return door.call(np.asarray, result.as_array(taken=True)) if in_graph.is_array else result
     except CaptureError as error:
         asked, count = door.session.asked(fold.label), found.count
         is_short = type(count) is int and count <= MOST_LISTED
@@ -201,9 +205,9 @@ def _of_known(
 
 def _is_loop(loop: object, found: object, test: object) -> bool:
     """Whether a loop may run over it; one that makes an array has to know the count."""
-    if loop is collected and test is not None:
+    if loop is gathered and test is not None:
         return False
-    return type(found) is Counted or (type(found) is Bounded and loop is not collected)
+    return type(found) is Counted or (type(found) is Bounded and loop is not gathered)
 
 
 def _has_items(found: Items) -> bool:
