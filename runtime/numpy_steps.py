@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fxc.ir.objects import OWN_ARRAY, OWN_DATA, REFERENCES
+from fxc.ir.objects import HELD_ONCE, OWN_ARRAY, OWN_DATA
 
 from .recipe import NumpyStep, SlotArg
 
@@ -80,7 +80,7 @@ def own_array(found: np.ndarray, dtype: np.dtype, is_given: bool) -> np.ndarray:
     if (
         type(base) is np.ndarray
         and base.flags.num & OWN_DATA
-        and sys.getrefcount(base) == REFERENCES
+        and sys.getrefcount(base) == HELD_ONCE
         and base.nbytes == found.nbytes
         and found.flags.carray
         and found.dtype is dtype

@@ -107,4 +107,4 @@ def _references() -> int:
     return sys.getrefcount(part)
 
 
-REFERENCES = _references()
+HELD_ONCE = _references()

@@ -13,7 +13,7 @@ import numpy as np
 from fxc.ir.asynchronous import NUMPYS_ERRORS, hand_on
 from fxc.ir.errors import WouldRaise
 from fxc.ir.graph import Literal
-from fxc.ir.objects import OWN_ARRAY, OWN_DATA, REFERENCES
+from fxc.ir.objects import HELD_ONCE, OWN_ARRAY, OWN_DATA
 from fxc.ir.records import frozen
 from fxc.ir.types import ArrayType, Type
 
@@ -136,7 +136,7 @@ def _written(call: ForeignCall) -> Callable[..., Any]:
     """
     constants: dict[str, Any] = {"function": call.function, "call": call, "ndarray": np.ndarray}
     constants |= {"share": plain(np.may_share_memory), "numpys": NUMPYS_ERRORS}
-    constants |= {"refs": sys.getrefcount, "few": REFERENCES}
+    constants |= {"refs": sys.getrefcount, "few": HELD_ONCE}
     constant = partial(_constant, constants)
     places = range(len(call.takes_arrays))
     arrays = [place for place in places if call.takes_arrays[place]]

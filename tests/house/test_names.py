@@ -19,6 +19,7 @@ NAMES_OF_TWO = {
     "Scope", "Slot", "Statement", "Table", "Value", "Whole",
 }  # fmt: skip
 PUBLIC_CLASS = re.compile(r"^class ([A-Za-z]\w*)", re.MULTILINE)
+CONSTANT = re.compile(r"^(_?[A-Z][A-Z_0-9]+)(?:: [^=]+)? = ", re.MULTILINE)
 
 
 def test_public_classes_have_names_of_their_own() -> None:
@@ -31,6 +32,13 @@ def test_public_classes_have_names_of_their_own() -> None:
     new = {name: where for name, where in repeated.items() if name not in NAMES_OF_TWO}
     assert not new, "two classes have one name: give one of them another"
     assert set(repeated) == NAMES_OF_TWO, "take it out of NAMES_OF_TWO"
+
+
+def test_constants_have_one_value() -> None:
+    """Another module may have taken the first one."""
+    for path in python_files(SOURCE_FOLDERS):
+        names = CONSTANT.findall(path.read_text(encoding="utf-8"))
+        assert len(set(names)) == len(names), path.relative_to(ROOT).as_posix()
 
 
 def test_the_glossary_has_each_word_once() -> None:

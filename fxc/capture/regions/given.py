@@ -203,7 +203,8 @@ def check_kept(session: Session, region: int, variables: Iterable[object]) -> No
             check_kept(session, region, x)
         for root in {root for value in arrays_of(x) for root in session.aliases.roots(value)}:
             if root in given and session.made_in(root) >= region:
-                if VIEWS_BY_PYTHON in session.requests or root not in session.aliases.appended:
+                is_new = root in session.aliases.appended and not given[root].leaves
+                if VIEWS_BY_PYTHON in session.requests or not is_new:
                     raise refuse_kept()
                 _hold(session, given.pop(root), {root})
 
