@@ -250,7 +250,7 @@ class _Simplification:
             return None
         if node.output in self.filled:
             return None
-        return operand if self.alike(node.output, operand) else None
+        return operand if node.output.type == operand.type else None
 
     def is_update(self, operand: Operand) -> bool:
         """Whether the value is another one with some elements replaced.

@@ -40,6 +40,7 @@ from .session.session import Session
 from .session.suspended import check_generators, close_generators
 from .session.warned_of import check_constants
 from .staging.continuations import written_otherwise
+from .values.operands import Traced
 from .values.shadows import real_class
 
 
@@ -138,6 +139,7 @@ def _result_of(outside: Admission, result: object) -> _Result:
 
 def _plain_result(outside: Outside, result: object) -> _Result:
     """The result by its leaves alone."""
+    result = _with_items(result)
     _check_plain(outside, result, set())
     if outside.drawn or outside.keeps:
         raise _without_effects("draws and what loops show")
@@ -349,6 +351,15 @@ def _keep_shapes(outside: Outside) -> None:
 
 def _without_effects(what: str) -> CaptureError:
     return refusal(NO_RESULT, f"{what} cannot be captured without effects")
+
+
+def _with_items(tree: Any) -> Any:
+    """A result with the items of lists of the graph, whose length becomes a constant."""
+    if isinstance(tree, Traced):
+        return [*tree] if isinstance(tree, list) else tree
+    if type(tree) in (list, tuple):
+        return type(tree)(map(_with_items, tree))
+    return tree
 
 
 def _check_plain(outside: Outside, tree: object, seen: set[int]) -> None:
