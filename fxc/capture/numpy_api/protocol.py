@@ -41,6 +41,7 @@ from . import (
     matrices,
     picking,
     placing,
+    searching,
     statistics,
     tapers,
 )
@@ -169,6 +170,8 @@ FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.allclose: elements.allclose,
     np.array_equal: elements.array_equal,
     np.count_nonzero: finding.count_nonzero,
+    np.searchsorted: searching.searchsorted,
+    np.interp: searching.interp,
     np.sort: sorting.sort,
     np.argsort: sorting.argsort,
     np.partition: sorting.partition,
