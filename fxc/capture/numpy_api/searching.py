@@ -1,6 +1,6 @@
-"""``np.searchsorted`` and ``np.interp`` of one number, by the steps of NumPy's own loops.
+"""``np.searchsorted`` and ``np.interp`` by the steps of NumPy's own loops.
 
-Loops of programs look numbers up so. The steps are those of ``binsearch.cpp`` and of
+The steps are those of ``binsearch.cpp`` and of
 ``arr_interp`` in ``compiled_base.c``: of arrays that are not in order they find what NumPy finds.
 """
 
@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from fxc.ir.size_guards import guard
+from fxc.ir.symbols import counted_in
 from fxc.ir.types import ArrayType
 from fxc.ops.metas.shapes import same_dim
 from fxc.ops.table import TABLE
@@ -24,48 +25,92 @@ from .library import listed
 
 _F64 = np.dtype(np.float64)
 _NEAR = 8  # ``LIKELY_IN_CACHE_SIZE``
+_FEW = 1024  # numbers to look up: of more NumPy takes as long, or less
 _searchsorted, _interp = (listed(TABLE[name]) for name in ("searchsorted", "interp"))
 
 
 def searchsorted(a: Any, v: Any, side: Any = "left", sorter: Any = None) -> Any:
-    of_key, kind = _dtype_of_number(v), _row(a)
-    if of_key is None or kind is None or sorter is not None or side not in ("left", "right"):
+    of_keys, kind = _dtype_of(v), _row(a)
+    is_plain = sorter is None and side in ("left", "right")
+    if of_keys is None or kind is None or not is_plain or not _are_few(v):
         return _searchsorted(a, v, side=side, sorter=sorter)
-    if kind.dtype.kind not in "iuf" or np.result_type(kind.dtype, of_key) != kind.dtype:
+    if kind.dtype.kind not in "iuf" or np.result_type(kind.dtype, of_keys) != kind.dtype:
         return _searchsorted(a, v, side=side)
-    door = current().door
-    return door.staged(_place)(a, door.call(kind.dtype.type, v), side == "right")
+    door, to = current().door, kind.dtype.type
+    if isinstance(v, TracedArray) and v.ndim:
+        return door.staged(_places)(a, v, to, side == "right")
+    return door.staged(_place)(a, door.call(to, v), side == "right")
 
 
 def interp(
     x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None
 ) -> Any:
     """There are so many parameters because NumPy has them."""
-    of_number, points, values = _dtype_of_number(x), _row(xp), _row(fp)
+    given, points, values = _dtype_of(x), _row(xp), _row(fp)
     are_plain = all(each is None or type(each) in (int, float) for each in (left, right))
-    if of_number is None or points is None or values is None or not are_plain or period is not None:
+    if given is None or points is None or values is None or not are_plain or period is not None:
         return _interp(x, xp, fp, left, right, period)
-    is_real = of_number.kind in "biuf" and of_number.itemsize <= 8
+    is_real = given.kind in "biuf" and given.itemsize <= 8
     are_alike = points.dtype == values.dtype == _F64 and same_dim(points.shape[0], values.shape[0])
-    if not is_real or not are_alike or not guard(points.shape[0], ">", 1):
+    if not (is_real and are_alike and guard(points.shape[0], ">", 1) and _are_few(x)):
         return _interp(x, xp, fp, left, right, period)
     door = current().door
     ends = (each if each is None else float(each) for each in (left, right))
+    if isinstance(x, TracedArray) and x.ndim:
+        return door.staged(_interpolated_each)(x, xp, fp, *ends)
     return door.staged(_interpolated)(door.call(np.float64, x), xp, fp, *ends)
 
 
-def _dtype_of_number(x: object) -> np.dtype | None:
-    """The dtype that NumPy gives a number; None for anything else."""
+def _dtype_of(x: object) -> np.dtype | None:
+    """The dtype that NumPy gives a number, or of an array; None for anything else."""
+    if isinstance(x, TracedArray):
+        return x._type.dtype
     if isinstance(x, int | float | np.generic) and not isinstance(x, Traced):
         return np.asarray(x).dtype
-    number = None if isinstance(x, TracedArray) else scalar_of(x)
+    number = scalar_of(x)
     return None if number is None else number._type.dtype
+
+
+def _are_few(x: object) -> bool:
+    """Whether it is a number, or few."""
+    if not isinstance(x, TracedArray):
+        return True
+    return _is_plain(x._type) and guard(x._type.size, "<=", _FEW)
 
 
 def _row(x: object) -> ArrayType | None:
     """The type of an array of one axis; None for anything else."""
     kind = x._type if isinstance(x, TracedArray) else None
-    return kind if kind is not None and kind.rank == 1 else None
+    return kind if kind is not None and kind.rank == 1 and _is_plain(kind) else None
+
+
+def _is_plain(kind: ArrayType) -> bool:
+    """Whether a size can be asked for: it does not depend on data."""
+    return not (counted_in(kind.size) or current().varies(kind.size))
+
+
+@as_program
+def _places(a: Any, keys: Any, to: Any, is_right: bool) -> Any:
+    """Where each key belongs: the one before says where to look."""
+    given, found = keys.ravel(), np.empty(keys.shape, np.intp)
+    row, n = found.reshape(-1), len(a)
+    low, high = 0, n
+    last = to(given[0]) if len(given) else to(0)
+    for i in range(len(given)):
+        key = to(given[i])
+        if _is_before(last, key, is_right):
+            high = n
+        else:
+            low, high = 0, (high + 1 if high < n else n)
+        last = key
+        while low < high:
+            middle = low + ((high - low) >> 1)
+            if _is_before(a[middle], key, is_right):
+                low = middle + 1
+            else:
+                high = middle
+        row[i] = low
+    return found
 
 
 @as_program
@@ -73,12 +118,7 @@ def _place(a: Any, key: Any, is_right: bool) -> Any:
     low, high = 0, len(a)
     while low < high:
         middle = low + ((high - low) >> 1)
-        found = a[middle]
-        if is_right:
-            is_before = not (key < found or (found != found and key == key))
-        else:
-            is_before = found < key or (key != key and found == found)
-        if is_before:
+        if _is_before(a[middle], key, is_right):
             low = middle + 1
         else:
             high = middle
@@ -86,15 +126,40 @@ def _place(a: Any, key: Any, is_right: bool) -> Any:
 
 
 @as_program
+def _is_before(x: Any, key: Any, is_right: bool) -> Any:
+    """Whether a key belongs behind ``x``: nan is above all others."""
+    if is_right:
+        return not (key < x or (x != x and key == key))
+    return x < key or (key != key and x == x)
+
+
+@as_program
 def _interpolated(x: Any, xp: Any, fp: Any, left: float | None, right: float | None) -> Any:
+    return x if x != x else _value(x, xp, fp, _segment(x, xp, len(xp), 0), left, right)
+
+
+@as_program
+def _interpolated_each(x: Any, xp: Any, fp: Any, left: float | None, right: float | None) -> Any:
+    given, found = x.ravel(), np.empty(x.shape)
+    row, at = found.reshape(-1), 0
+    for i in range(len(given)):
+        number = np.float64(given[i])
+        if number == number:
+            at = _segment(number, xp, len(xp), at)
+            row[i] = _value(number, xp, fp, at, left, right)
+        else:
+            row[i] = number
+    return found
+
+
+@as_program
+def _value(x: Any, xp: Any, fp: Any, at: Any, left: float | None, right: float | None) -> Any:
+    """What stands at ``x`` in this segment."""
     n = len(xp)
-    if x != x:
-        return x
-    if x > xp[n - 1]:
-        return fp[n - 1] if right is None else np.float64(right)
-    if x < xp[0]:
+    if at == -1:
         return fp[0] if left is None else np.float64(left)
-    at = _segment(x, xp, n)
+    if at == n:
+        return fp[n - 1] if right is None else np.float64(right)
     if at == n - 1 or xp[at] == x:
         return fp[at]
     with np.errstate(all="ignore"):
@@ -108,24 +173,33 @@ def _interpolated(x: Any, xp: Any, fp: Any, left: float | None, right: float | N
 
 
 @as_program
-def _segment(x: Any, xp: Any, n: Any) -> Any:
-    """The place of the last point that is not above ``x``, which lies between the first and the
-    last one.
-    """
+def _segment(x: Any, xp: Any, n: Any, guess: Any) -> Any:
+    """The place of the last point that is not above ``x``; -1 and ``n`` outside of the points."""
+    if x > xp[n - 1]:
+        return n
+    if x < xp[0]:
+        return -1
     if n <= 4:
         at = 1
         while at < n and x >= xp[at]:
             at += 1
         return at - 1
-    if x < xp[1]:
-        return 0
-    if x < xp[2]:
-        return 1
-    if x < xp[3]:
-        return 2
-    low, high = 3, n
-    if n > _NEAR + 2 and x < xp[1 + _NEAR]:
-        high = 1 + _NEAR
+    guess = max(min(guess, n - 3), 1)
+    low, high = 0, n
+    if x < xp[guess]:
+        if not x < xp[guess - 1]:
+            return guess - 1
+        high = guess - 1
+        if guess > _NEAR and x >= xp[guess - _NEAR]:
+            low = guess - _NEAR
+    else:
+        if x < xp[guess + 1]:
+            return guess
+        if x < xp[guess + 2]:
+            return guess + 1
+        low = guess + 2
+        if guess < n - _NEAR - 1 and x < xp[guess + _NEAR]:
+            high = guess + _NEAR
     while low < high:
         middle = low + ((high - low) >> 1)
         if x >= xp[middle]:
