@@ -109,6 +109,18 @@ def _sets(x, i):
     )
 
 
+def _equivalents(x, i):
+    return (
+        np.array_equiv(i, i.copy()),
+        np.array_equiv(i, i[0]),
+        np.array_equiv(np.stack([i[0], i[0]]), i[0]),
+        np.array_equiv(i[0], i[0, :2]),
+        np.array_equiv(x, x + 0j),
+        np.array_equiv(i[i > 6], [7]),
+        np.array_equiv(i[0] * 0, 0),
+    )
+
+
 def _between(x, i):
     grid = np.arange(i.shape[1])
     return (
@@ -150,7 +162,7 @@ def _repeats(x, i):
 
 PROGRAMS: tuple[Callable[..., Any], ...] = (
     *(_without_nans, _orders_without_nans, _averages, _covariances, _histograms, _windows),
-    *(_products, _places, _sets, _between, _by_functions, _counts),
+    *(_products, _places, _sets, _equivalents, _between, _by_functions, _counts),
     *(_lists_with_elements, _repeats),
 )
 
@@ -198,6 +210,26 @@ def test_one_compilation_for_all_sizes(program: Callable[..., Any]) -> None:
         assert difference(expected, run(compiled, _arguments(size)), ulps) == ""
     info = compiled.cache_info()
     assert (info.variants, info.eager_calls) == (2, 0)
+
+
+def test_shapes_that_meet_are_equivalent_without_numpys_call() -> None:
+    compiled = fxc.compile(lambda a, b: np.array_equiv(a, b), fullgraph=True)
+    ones = np.ones
+    calls = [
+        (ones(4), ones(4)),
+        (ones(5), ones((2, 5))),
+        (ones((7, 1)), ones((3, 1, 4), np.int8)),
+        (ones(5), ones(6)),
+        (ones((2, 3)), ones((3, 2))),
+        (ones(0), ones(1)),
+        (ones(0), ones(2)),
+        (ones(3), np.full(3, np.nan)),
+        (ones(3), 1),
+    ]
+    for a, b in calls:
+        assert difference(run(np.array_equiv, (a, b)), run(compiled, (a, b))) == ""
+    info = compiled.cache_info()
+    assert (info.eager_calls, set(info.fallbacks)) == (0, set()), info
 
 
 def few_ulps(where: str) -> float:

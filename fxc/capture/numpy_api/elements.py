@@ -10,7 +10,7 @@ from fxc.ir.error_kinds import NUMPY_OPTION, OVERLAPPING_WRITE
 from fxc.ir.graph import Literal
 from fxc.ir.types import ArrayType
 from fxc.ops.metas.layout import is_f_ordered
-from fxc.ops.metas.shapes import same_shape
+from fxc.ops.metas.shapes import broadcast_shapes, same_shape
 
 from ..arrays import creation
 from ..arrays.history import may_overlap
@@ -156,6 +156,16 @@ def array_equal(a1: object, a2: object, equal_nan: bool = False) -> Any:
         nans = call_ufunc("logical_and", *(call_ufunc("isnan", x) for x in (left, right)))
         equal = call_ufunc("logical_or", equal, nans)
     return _all(equal)
+
+
+def array_equiv(a1: object, a2: object) -> Any:
+    """As ``np.array_equiv``; that sizes meet, or do not, in this call is guarded."""
+    left, right = (wrap(array_value(x)) for x in (a1, a2))
+    try:
+        broadcast_shapes(*(kind_of(x._value).shape for x in (left, right)))
+    except ValueError:
+        return False
+    return _all(call_ufunc("equal", left, right))
 
 
 def _all(x: object) -> Any:

@@ -169,6 +169,7 @@ FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.copyto: elements.copyto,
     np.allclose: elements.allclose,
     np.array_equal: elements.array_equal,
+    np.array_equiv: elements.array_equiv,
     np.count_nonzero: finding.count_nonzero,
     np.searchsorted: searching.searchsorted,
     np.interp: searching.interp,
