@@ -67,8 +67,11 @@ def test_the_page_of_the_architecture_names_all_passes() -> None:
     section = text[text.index("## Passes") :].split("\n## ")[0]
     assert len(passes) > 4
     for module, function in passes:
-        assert f"{module}.{function}`" in text
-        assert f"**{module.replace('_', ' ').capitalize()}**" in section
+        arrow, name = f"{module}.{function}`", f"**{module.replace('_', ' ').capitalize()}**"
+        assert arrow in text, f"name `{arrow} in the table of arrows of docs/architecture.md"
+        assert name in section, (
+            f"say in the section Passes of docs/architecture.md what {name} does"
+        )
 
 
 def test_the_page_of_the_architecture_names_all_steps_on_loop_nests() -> None:
@@ -76,7 +79,8 @@ def test_the_page_of_the_architecture_names_all_steps_on_loop_nests() -> None:
     text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
     row = next(line for line in text.splitlines() if line.startswith("| decomposed → loop nests"))
     steps = [step.schedule.__name__ for step in _SCHEDULING]
-    assert re.findall(r"`(\w+)`", row) == ["same_sizes", "reassociate", *steps]
+    named = re.findall(r"`(\w+)`", row)
+    assert named == ["same_sizes", "reassociate", *steps], "name them in docs/architecture.md"
 
 
 def test_the_worked_example_prints_what_the_page_says(
