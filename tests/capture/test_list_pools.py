@@ -166,6 +166,27 @@ def test_a_text_shows_a_list_as_it_is_there(capsys: pytest.CaptureFixture[str]) 
     assert texts[0] == texts[1]
 
 
+def first_list(x):
+    kept = []
+    for i in range(len(x)):
+        kept.append(i)
+        if x[i] > 0:
+            return [i] * i, kept
+
+
+def first_record(x):
+    for i in range(len(x)):
+        if x[i] > 0:
+            return {"place": i, "value": x[i]}, i
+
+
+@pytest.mark.parametrize("fn", [first_list, first_record])
+def test_a_result_that_is_not_there_has_no_parts(fn: Callable[..., Any]) -> None:
+    compiled = fxc.compile(fn, fullgraph=True)
+    for x in (np.arange(4.0) - 2, -np.ones(4), np.ones(4)):
+        assert difference(run(fn, (x,)), run(compiled, (x,))) == ""
+
+
 def symmetric(near, x):
     lists = [[] for _ in range(len(x))]
     for i in range(len(x)):

@@ -372,6 +372,11 @@ class ExpressionBuilder(ExpressionParts):
         return self._constant(x) if is_ours or (type(x) is dict and not x) else self._place(x)
 
 
+def _part_of(whole: str, place: str) -> str:
+    """One of some things. Where it is made for a branch that is not taken, there may be none."""
+    return f"({whole} or (None,))[{place}]"
+
+
 def _refuse_range(self: ExpressionBuilder, x: object) -> str:
     raise refuse(ITERATOR, "a range or an iterator as a result", "return a list")
 
@@ -382,10 +387,10 @@ _EXPRESSIONS: dict[type, Callable[[Any, Any], str]] = {
     Mixed: ExpressionBuilder._mixed,
     TracedList: ExpressionBuilder._buffer,
     ListOfLists: lambda self, x: self.once(x, lambda: self._rows(x)),
-    ListRow: lambda self, x: f"{self._place(x.whole)}[{self._place(x.place)}]",
+    ListRow: lambda self, x: _part_of(self._place(x.whole), self._place(x.place)),
     **dict.fromkeys((TracedDict, TracedSet), lambda self, x: self.once(x, lambda: self._keyed(x))),
-    Record: lambda self, x: f"{self._pool(x.pool)}[{self._place(x.number)}]",
-    PooledList: lambda self, x: f"{self._pool(x.pool)}[{self._place(x.number)}]",
+    Record: lambda self, x: _part_of(self._pool(x.pool), self._place(x.number)),
+    PooledList: lambda self, x: _part_of(self._pool(x.pool), self._place(x.number)),
     TracedGenerator: lambda self, x: x._place(self),
     TracedFile: lambda self, x: self.reference(x._source.var),
     Flags: lambda self, x: f"{self._place(x._array)}.flags",
