@@ -170,6 +170,11 @@ def by_steps(x, n):
     return flat[: n * n : n].copy(), x[n - 3 :: -2, n - 2 :: -3] * 2, flat[n : n - 4 : -n]
 
 
+def of_no_steps(x):
+    x[:-2:2][::-2] = 1
+    return x[:-2:2][::-2] + 1
+
+
 def turns(x, a, b):
     x[:] = x[::-1].copy()
     a[...], b[...] = b.T.copy(), a[::-1, 0].copy()
@@ -285,6 +290,7 @@ def of_swapped_bytes(x, y):
         (reads_itself, lambda r: (r.random(8),)),
         (predicts, lambda r: (*(r.random(s) for s in (4, (4, 4), (4, 4), (4, 4), 5)),)),
         (by_steps, lambda r: (r.random((4, 4)), 4)),
+        (of_no_steps, lambda r: (r.random(2),)),
         (turns, lambda r: (r.random(8), r.random((3, 3)), r.random((3, 3)))),
     ],
     ids=lambda each: getattr(each, "__name__", ""),

@@ -126,8 +126,9 @@ def reversed_slice(spec: SliceSpec, known: Known) -> str | None:
     if decide(spec.step, "<", 0) is not True:
         return None
     ends = [dim_code(each + 1, known).text for each in (spec.stop, spec.start)]
-    if spec.step != -1 and decide(spec.stop, ">=", -1) is not True:
-        ends[0] = f"max({ends[0]}, 0)"
+    for place, each in enumerate((spec.stop, spec.start)):
+        if spec.step != -1 and decide(each, ">=", -1) is not True:
+            ends[place] = f"max({ends[place]}, 0)"
     return f"{ends[0]} : {ends[1]}" if not all(map(is_simple, ends)) else ":".join(ends)
 
 
