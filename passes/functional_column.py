@@ -326,6 +326,9 @@ class Functionalization:
             if is_boxed(kind.dtype) and isinstance(content.type, ScalarType):
                 content = self.trace("copy", content, "K")  # no scalar is of a foreign byte order
             content = self.trace("astype", content, kind.dtype, "unsafe", "K")
+        more = content.type.rank - kind.rank
+        if more > 0:  # loops over matrices drop leading axes of size 1
+            content = self.trace("squeeze_copy", content, tuple(range(more)))
         if content.type.shape != kind.shape or not isinstance(content.type, ArrayType):
             content = self.trace("broadcast_to_copy", content, kind.shape)
         wholes = [base.value]
