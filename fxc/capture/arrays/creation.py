@@ -319,9 +319,9 @@ def asarray(a: object, dtype: object = None, order: object = None, *, copy: obje
     else:
         array = wrap(array_value(a)) if dtype is None else array_of(a, dtype_of(dtype))
     result = _converted(array, dtype, order)
+    if copy is False and result is not a:
+        raise ValueError("Unable to avoid copy while creating an array as requested.")
     if result is not array:
-        if copy is False:
-            raise ValueError("Unable to avoid copy while creating an array as requested.")
         return result
     return array.copy(order) if copy and is_array(a) else array
 

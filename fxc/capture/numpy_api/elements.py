@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from fxc.ir.error_kinds import NUMPY_OPTION, OVERLAPPING_WRITE
-from fxc.ir.graph import Literal
+from fxc.ir.graph import Literal, Operand, Value
 from fxc.ir.types import ArrayType
 from fxc.ops.metas.layout import is_f_ordered
-from fxc.ops.metas.shapes import broadcast_shapes, same_shape
+from fxc.ops.metas.shapes import broadcast_shapes, broadcasts_to, same_shape
 
 from ..arrays import creation
 from ..arrays.history import may_overlap
@@ -123,7 +123,8 @@ def copyto(dst: object, src: object, casting: Any = "same_kind", where: object =
     if where is True:
         assign(target, value.value if isinstance(value, Literal) else src, casting)
         return
-    if may_overlap(target, operand(where)):
+    mask = _mask_of_copy(where, target, value)
+    if may_overlap(target, mask):
         raise refuse(
             OVERLAPPING_WRITE,
             "np.copyto into an array that shares memory with the mask",
@@ -134,8 +135,21 @@ def copyto(dst: object, src: object, casting: Any = "same_kind", where: object =
         takes_any = isinstance(src, TracedInt) and target.type.dtype.kind in "iufc"
         rule = "unsafe" if takes_any else casting
         value = session.record("astype", value, target.type.dtype, casting=rule)
-    chosen = session.record("where", operand(where), value, target)
+    chosen = session.record("where", mask, value, target)
     session.record("copy_", target, chosen, casting=casting)
+
+
+def _mask_of_copy(where: object, target: Value, value: Operand) -> Operand:
+    """The mask of ``np.copyto``: numbers and lists of them count by their truth, arrays may not."""
+    mask = operand(where)
+    if creation.is_array(where) and mask.type.dtype != bool:
+        raise TypeError(f"Cannot cast array data from {mask.type.dtype!r} to dtype('bool')")
+    root, shape = current().aliases.root, kind_of(target).shape
+    if isinstance(value, Value) and root(value) is root(target):
+        if broadcasts_to(mask.type.shape, shape):
+            return mask
+        raise refuse(NUMPY_OPTION, "np.copyto from the same memory by a mask of another shape")
+    return mask
 
 
 def allclose(

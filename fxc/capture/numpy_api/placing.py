@@ -230,4 +230,4 @@ def _strong(source: Any) -> Operand:
     """The operand, an array or a scalar of NumPy's: Python's scalars are none to ``ufunc.at``."""
     if isinstance(source, Traced) or np.ndim(source):
         return array_value(source)
-    return Literal(np.asarray(source).reshape(1)[0])
+    return operand(np.asarray(source).reshape(1)[0])

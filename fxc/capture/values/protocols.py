@@ -96,11 +96,26 @@ def as_numpys(name: str) -> Callable[..., Any]:
     """The method that does what NumPy's function of that name does with the array."""
     function = getattr(np, name)
     code = getattr(np._core._methods, f"_{name}", function)  # type: ignore[attr-defined]
-    checked = code if name in ("var", "std") else function  # only the functions take ``correction``
+    is_logical = name in ("any", "all")  # only the methods take ``dtype``
+    checked = code if is_logical or name in ("var", "std") else function  # nor ``correction``
 
     def method(self: object, *args: object, **kwargs: object) -> Any:
         check_call(checked, (self, *args), kwargs)
+        if is_logical:
+            args, kwargs = _without_dtype(args, kwargs)
         return above().as_function(function, (self, *args), kwargs)
 
     method.__name__ = name  # by which failures are looked at again
     return method
+
+
+def _without_dtype(
+    args: tuple[object, ...], kwargs: dict[str, object]
+) -> tuple[tuple[object, ...], dict[str, object]]:
+    """Arguments of the methods ``any`` and ``all`` as their functions take them: their dtype is
+    the second, and bool, as it is without one, or objects.
+    """
+    dtype: Any = args[1] if len(args) > 1 else kwargs.get("dtype")
+    if dtype is not None and np.dtype(dtype) != np.bool:
+        raise refusal(NUMPY_OPTION, f"any() and all() with dtype={dtype} cannot be captured")
+    return (*args[:1], *args[2:]), {name: x for name, x in kwargs.items() if name != "dtype"}
