@@ -154,6 +154,9 @@ ARGUMENTS: list[tuple[Callable[..., Any], tuple[Any, ...]]] = [
     (lambda x: np.nan_to_num(x.sum(), copy=False), (np.ones(3),)),
     (lambda x: np.array([x.sum(), 2.0], copy=False), (np.ones(3),)),
     (lambda x: np.asarray(2.0, copy=False), (np.ones(3),)),
+    (lambda x: np.arange(x[1, ...]), (np.arange(4.0),)),
+    (lambda x: np.arange(x), (np.array(3, np.int8),)),
+    (lambda x: np.arange(2.5 if x.sum() > 1 else x[1, ...]), (np.arange(4.0),)),
     (lambda x: np.random.default_rng(3).permutation(x), (True,)),
     (lambda x: np.random.default_rng(3).normal(x, 1.0), ([np.ones(2, np.longdouble)],)),
 ]

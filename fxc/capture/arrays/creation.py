@@ -164,7 +164,8 @@ def arange(start: Any, stop: Any = None, step: Any = None, dtype: Any = None) ->
     if start is None:
         raise refuse(NUMPY_OPTION, "np.arange without a bound")
     start, stop = (0, start) if stop is None else (start, stop)
-    given = start, stop, 1 if step is None else step
+    given: list[Any] = [start, stop, 1 if step is None else step]
+    given = [x[()] if is_array(x) and not x.ndim else x for x in given]
     start, stop, step = (exact(_as_size(x, alone=alone)) for x in given)
     low, high, by = (int_dim(x) for x in (start, stop, step))
     if low is not None and high is not None and by is not None:
