@@ -517,3 +517,17 @@ def test_none_or_a_tuple_with_one_array_or_another(fn: Callable[..., Any]) -> No
     """A loop carries what the array holds: of one or another there is no value in a graph."""
     arrays = [np.array(x) for x in ([0.1, 0.4], [0.9, 0.1], [0.4, 0.9, 0.2], [0.1], [])]
     check(fn, *((x, np.arange(3.0)) for x in arrays))
+
+
+def to_negative_powers(x, k):
+    s = x[1] if x[0] > 0 else k[1]
+    return s**-1, s // -2, np.power(s, np.int64(-1))
+
+
+def test_negative_powers_of_an_int_or_a_float() -> None:
+    """NumPy raises for an int in any case: not where the number is a float."""
+    compiled = fxc.compile(to_negative_powers)
+    for first in (1.0, -1.0):
+        inputs = [np.array([first, 8.0]), np.arange(3)]
+        assert difference(run(to_negative_powers, inputs), run(compiled, inputs)) == ""
+    fxc.compile(to_negative_powers, fullgraph=True)(np.ones(2), np.arange(3))

@@ -301,8 +301,11 @@ def select(flag: object, given: object, other: object) -> Any:
 
 
 def or_one(flag: object, x: object) -> Any:
-    """A number where the flag holds, else one: nothing that is asked of ``x`` raises there."""
-    if not is_scalar(x) or type(flag) in (bool, np.bool_):
+    """A number where the flag holds, else one: nothing that is asked of ``x`` raises there, nor of
+    others with it: of what is known, an int raised to a negative power would.
+    """
+    may_raise = is_scalar(x) or ((type(x) is int or type(x) is np.int64) and x < 0)
+    if not may_raise or type(flag) in (bool, np.bool_):
         return x
     return select(flag, x, _kind(x).one)
 
