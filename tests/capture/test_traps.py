@@ -475,7 +475,16 @@ def test_23_metadata_of_an_input():
         x.shape = (3, 2)
         return x[0]
 
+    def of_rows(x):
+        rows = []
+        for row in x:  # it has one, from now on
+            x.shape = (1, -1)
+            rows.append(row)
+        return rows
+
     in_three_ways(program, lambda: (numbers(2, 3),), lambda: (numbers(6),), captured=False)
+    check(of_rows, lambda: (numbers(2, 3),))
+    fxc.compile(of_rows, fullgraph=True)(numbers(3))
 
 
 def test_24_where_and_partial_out():

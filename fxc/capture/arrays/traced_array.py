@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from abc import ABCMeta
 from collections.abc import Callable, Iterator
 from operator import attrgetter
@@ -115,7 +116,11 @@ class TracedArray(ArrayFacts):
     def __iter__(self) -> Iterator[Any]:
         if not self._type.rank:
             raise TypeError("iteration over a 0-d array")
-        return (self._item(i) for i in range(len(self)))
+        places = itertools.count()  # as long as there are items: the program may set the shape
+        return (self._item(i) for i in itertools.takewhile(self._has_item, places))
+
+    def _has_item(self, i: int) -> bool:
+        return bool(self._type.rank) and i < len(self)
 
     def _item(self, i: int) -> Any:
         """An item that Python has taken one by one."""
