@@ -315,6 +315,21 @@ def test_the_array_before_is_the_callers() -> None:
         assert difference(run(returned, numbers(n)), run(compiled, numbers(n))) == ""
 
 
+def strided_and_shrinking(x, v):
+    w = x.reshape(-1)[:: int(v[-1])]
+    while w.sum() > 20:
+        w = w[1:]
+    return w
+
+
+def test_a_strided_view_that_shrinks() -> None:
+    """What both sides of a check of its sizes depend on is counted after the check."""
+    compiled = fxc.compile(strided_and_shrinking, fullgraph=True)
+    for step in (1, 2, 3, -2):
+        inputs = [np.arange(12.0).reshape(3, 4), np.array([step])]
+        assert difference(run(strided_and_shrinking, inputs), run(compiled, inputs)) == ""
+
+
 def test_an_array_that_is_written_while_it_shrinks() -> None:
     def program(x):
         while x.size > 1:

@@ -128,8 +128,10 @@ class CountedSizes(Recorder):
             recorders()[-1].setdefault(assumed)  # of all iterations of a loop, which says so
         elif self._open.isdisjoint(places):
             places.append(self.region)
-            sides = (self.size_operand(dim) for dim in (assumed.left, assumed.right))
-            holds = self.record(_COMPARISONS[assumed.relation], *sides)
+            sides: tuple[Dim, Dim] = assumed.left, assumed.right
+            if not symbols_of(assumed.left).keys() <= symbols_of(difference).keys():
+                sides = difference, 0  # what both sides depend on alike may be counted later
+            holds = self.record(_COMPARISONS[assumed.relation], *map(self.size_operand, sides))
             self.record("try_demand", holds)
 
     def size_operand(self, dim: Dim) -> Operand:
