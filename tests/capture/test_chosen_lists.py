@@ -173,3 +173,101 @@ def beyond_the_first(x):
 def test_what_came_before_each_may_be_none(program: Any) -> None:
     x = np.random.default_rng(2).normal(size=50)
     check(program, (x,), (-x,), (x[:7],), (np.ones(1),))
+
+
+# ------------------------------------------------------------------ lists of arrays, of one length
+
+
+def set_or_made_anew(x, y):
+    """In each iteration a place of the list is set, or there is another list."""
+    corners = [x + 1, y + 2]
+    for _ in range(6):
+        if corners[0].sum() > 0:
+            corners[-1] = corners[0] * 3 - corners[1]
+        else:
+            corners = [corners[0]] + [corners[0] + 0.5 * (p - corners[0]) for p in corners[1:]]
+        corners[0] = corners[0] - corners[1] * 0.1
+    return corners[0] + corners[1]
+
+
+def exchanged(x, y):
+    pair = [x + 1, y + 2]
+    for _ in range(5):
+        if pair[0].sum() > pair[1].sum():
+            pair[0] = pair[0] * 0.5
+        else:
+            pair = [pair[1], pair[0]]
+    return pair[0] - pair[1]
+
+
+def both_made_anew(x, y):
+    pair = [x + 1, y + 2]
+    for _ in range(5):
+        pair = [pair[0], pair[0] - pair[1]] if pair[0].sum() > 0 else [p * 0.5 + 1 for p in pair]
+    return pair
+
+
+def with_another_name(x, y):
+    """What is set is no longer the list of the other name."""
+    pair = first = [x + 1, y + 2]
+    for _ in range(4):
+        if pair[0].sum() > 0:
+            pair[1] = pair[0] - pair[1]
+        else:
+            pair = [pair[0] + 2, pair[1]]
+    return pair[0] - pair[1] * 3, first[0] + first[1] * 5, pair is first
+
+
+def with_the_new_one_kept(x, y):
+    """The new list has another name, too."""
+    pair, kept = [x + 1, y + 2], [y + 5, x * 3]
+    for _ in range(4):
+        if pair[0].sum() > 0:
+            pair[1] = pair[0] - pair[1]
+        else:
+            pair = kept = [pair[0] + 2, pair[1]]
+        pair[0] = pair[0] - 0.5
+    return pair[0] - pair[1] * 3, kept[0] + kept[1] * 5
+
+
+def as_a_result(x, y):
+    pair = [x + 1, y + 2]
+    if x.sum() > 0:
+        pair[-1] = x * 3
+    else:
+        pair = [pair[0], x * 2.0]
+    return pair
+
+
+def with_an_item_written_to(x, y):
+    pair, row = [x + 1, y + 2], x * 2
+    for _ in range(4):
+        if pair[0].sum() > 0:
+            pair[1] = pair[0] - pair[1]
+        else:
+            pair = [row, pair[1] + 1]
+        row += 1
+    return pair[0] + pair[1]
+
+
+def of_the_callers(x, y):
+    pair = [x, y]
+    for _ in range(3):
+        if pair[0].sum() > 0:
+            pair[0] = pair[0] - 1
+        else:
+            pair = [y, pair[1] * 2]
+    pair[1] += 1
+    return pair
+
+
+LISTS_OF_ARRAYS = [
+    *(set_or_made_anew, exchanged, both_made_anew, with_another_name, with_the_new_one_kept),
+    *(as_a_result, with_an_item_written_to, of_the_callers),
+]
+
+
+@pytest.mark.parametrize("program", LISTS_OF_ARRAYS, ids=lambda each: each.__name__)
+def test_lists_of_arrays_replace_one_another(program: Any) -> None:
+    x, y = np.random.default_rng(2).normal(size=(2, 4))
+    check(program, (x, y), (x - 2, y), (x + 2, y - 3), (-x, y + 9))

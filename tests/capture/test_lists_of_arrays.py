@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import fxc
+from tests.compiling import check
 from tests.covering import some
 from tests.outcomes import difference, run
 
@@ -904,3 +905,19 @@ def test_a_list_that_is_returned_begins_with_the_array_itself() -> None:
         assert len(found) == n + 1
     assert fxc.compile(pairs_with_times, fullgraph=True)(u, 9)[0][1] is u
     assert compiled.cache_info().variants == 1
+
+
+def in_order_or_made_anew(x, n):
+    rows = [x + 1, x * 2, x * 0.5]
+    for _ in range(n):
+        rows.sort(key=lambda row: (row * row).sum())
+        if rows[0].sum() > 0:
+            rows[-1] = rows[-1] * 0.5
+        else:
+            rows = [rows[0]] + [rows[0] + 0.5 * (p - rows[0]) for p in rows[1:]]
+    return rows[0] + rows[1] * 3 + rows[2] * 5
+
+
+def test_a_list_in_order_is_replaced_by_one_made_of_it() -> None:
+    x = np.random.default_rng(3).normal(size=5)
+    check(in_order_or_made_anew, (x, 8), (x - 2, 8), (x + 2, 7), fullgraph=False)

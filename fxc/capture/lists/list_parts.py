@@ -153,7 +153,10 @@ class ListParts(Buffer):
             if objects is None:
                 return self
             key = session.door.in_order_by(objects)
-        return session.door.staged(_keys_of)(self, key, type(self)([]))  # type: ignore[no-any-return]
+        found: Self = session.door.staged(_keys_of)(self, key, type(self)([]))
+        if found.items is not None:  # of a loop that Python runs
+            found.make_room([], 0, None)
+        return found
 
     def _order(self, reverse: bool) -> Any:
         """The places of the items in their order, which is that of equal ones."""

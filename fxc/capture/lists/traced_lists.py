@@ -150,8 +150,8 @@ class TracedList(ListParts, ChangedList):
 
     def take_items(self, other: TracedList) -> bool:
         """Hold what another list, made here, holds instead; False if that cannot be had."""
-        stays = self._length_in_python is not None and (
-            self._length_in_python == other._length_in_python
+        stays = self.length_in_python is not None and (
+            self.length_in_python == other.length_in_python
         )
         self.check_not_running()
         owner = self.owner() if stays else self.owner_of_change()
@@ -196,7 +196,7 @@ class TracedList(ListParts, ChangedList):
         return True
 
     @property
-    def _length_in_python(self) -> int | None:
+    def length_in_python(self) -> int | None:
         """The length, if Python knows it."""
         if self._room is None:
             return None if self._changing or self.awaited_by() else len(self._items)

@@ -22,6 +22,9 @@ class StatementDoor(Protocol):
     def arrays(self) -> Any:
         """The arrays that may grow."""
 
+    def stored(self, owner: Any) -> Any:
+        """``owner`` in ``owner[key] = value``."""
+
     def call(self, f: Any, /, *args: object, **kwargs: object) -> Any:
         """``f(*args, **kwargs)``."""
 

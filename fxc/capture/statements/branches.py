@@ -118,7 +118,8 @@ class Branch(Statement):
             return
         region, _ = self._arms[-1]
         after = self.of({name: env[name] for name in env if self.hands_on(name)})
-        self._arms[-1] = region, self._keeping_lists(after, env)
+        kept = self._keeping_lists(after, env)
+        self._arms[-1] = region, self.cells.read_again(kept)
         region.leave()
 
     def _keeping_lists(self, after: Variables, env: Mapping[str, object]) -> Variables:

@@ -12,6 +12,8 @@ from types import FrameType, FunctionType, ModuleType
 from typing import Any
 
 from ..dicts.traced_dicts import Keyed
+from ..forms.form import is_of_arrays
+from ..forms.items import arrays_in
 from ..lists.traced_lists import TracedList
 from ..outside.containers import External
 from ..regions.needed import StatementDoor
@@ -26,7 +28,9 @@ from ..values.operands import Traced
 # nobody else has it; so it is with the arms of a branch. It takes over the items of the new one,
 # which nobody else has either, and is what the variable holds in all iterations: what a loop
 # carries is arrays, not lists. Who has a list is found by going through all that the program's
-# functions can reach. It is the same with dicts and sets of the graph.
+# functions can reach. It is the same with dicts and sets of the graph. A list of a known length
+# whose places statements assign, or that has arrays in the graph, is given the items one by one;
+# Python's lists of arrays are joined item by item if they are as long.
 
 _OPAQUE = (type, ModuleType, External, FrameType, Session)
 # The door itself, and what NumPy's Python code has in place of NumPy's modules.
@@ -53,9 +57,54 @@ def keep_lists(
         for name in changed:
             old, x = before[name], found[name]
             held = [*others, *(value for other, value in found.items() if other != name)]
-            is_new = region is None or (old is not x and x.is_made_in(region))
-            if old is not x and is_new and not _reach(held, (old, x)) and old.take_items(x):
+            if old is x or not (region is None or _is_made_in(door, x, region)):
+                continue
+            if not _reach(held, (old, x)) and _takes_items(door, old, x):
                 found[name] = old
+    return found
+
+
+def _is_made_in(door: StatementDoor, x: Any, region: int) -> bool:
+    return bool(door.places.home_of(x) == region if type(x) is list else x.is_made_in(region))
+
+
+def _takes_items(door: StatementDoor, old: Any, x: Any) -> bool:
+    """Have a list, a dict or a set hold what another one holds; False if that cannot be had."""
+    if not _are_of_arrays(old, x):
+        return type(old) is type(x) and bool(old.take_items(x))
+    items = x if type(x) is list else x.few_items()
+    if items is None:
+        return False
+    if type(old) is TracedList and (owner := old.awaited_by()) is not None:
+        owner.wishes.note(old, items, once=False)
+        return True
+    places = door.stored(old)
+    for place, item in enumerate(tuple(items)):
+        places[place] = item
+    return True
+
+
+def _are_of_arrays(old: object, x: object) -> bool:
+    """Whether two lists hold arrays, and are as long as Python knows, or as far as it will."""
+    if not all(type(each) in (list, TracedList) and _holds_arrays(each) for each in (old, x)):
+        return False
+    if type(old) is TracedList and old.awaited_by() is not None:
+        return True
+    length = _length(old)
+    return length is not None and length == _length(x)
+
+
+def _holds_arrays(x: Any) -> bool:
+    if type(x) is TracedList and x.of is not list:
+        return False
+    if type(x) is TracedList and x.form is not None:
+        return is_of_arrays(x.form)
+    items = x if type(x) is list else x.items
+    return any(True for each in items for _ in arrays_in(each))
+
+
+def _length(x: Any) -> int | None:
+    found: int | None = len(x) if type(x) is list else x.length_in_python
     return found
 
 
@@ -70,6 +119,8 @@ def _is_another(door: StatementDoor, old: object, x: object) -> bool:
             if not isinstance(each, Keyed):
                 door.dicts.ask(each)
         return type(old) is type(x)
+    if _are_of_arrays(old, x):
+        return type(old) is TracedList or bool(door.places.is_assigned(old))
     if type(old) is list or type(x) is list:
         _ask_for(door, old, x)
     return type(old) is type(x) is TracedList

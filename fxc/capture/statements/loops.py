@@ -99,7 +99,8 @@ class CapturedLoop(LoopVariables):
             for name, x in self._env.items()
             if id(x) == self._known.get(name) and name not in after and is_variable(name)
         ]
-        return after | keep_lists(self.door, self._region.number, self._seen, used, others)
+        kept = keep_lists(self.door, self._region.number, self._seen, used, others)
+        return self._read_again(after | kept)
 
     def _as_before(self, after: Variables) -> Variables:
         """The variables after an iteration: one that shows all of the array that it was, in the
