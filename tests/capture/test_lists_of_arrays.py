@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import fxc
-from tests.compiling import check
+from tests.compiling import same
 from tests.covering import some
 from tests.outcomes import difference, run
 
@@ -918,6 +918,65 @@ def in_order_or_made_anew(x, n):
     return rows[0] + rows[1] * 3 + rows[2] * 5
 
 
-def test_a_list_in_order_is_replaced_by_one_made_of_it() -> None:
+def simplex(x, n):
+    def cost(row):
+        return ((row[:-1] - 1) ** 2).sum() + ((row[1:] - row[:-1]) ** 2).sum()
+
+    rows = [np.array(x, float), x + 1, x * 2]
+    for _ in range(n):
+        rows.sort(key=cost)
+        middle = np.mean(rows[:-1], axis=0)
+        near = middle + 0.5 * (rows[-1] - middle)
+        if cost(near) < cost(rows[-1]):
+            rows[-1] = near
+        else:
+            rows = [rows[0]] + [rows[0] + 0.5 * (p - rows[0]) for p in rows[1:]]
+    return rows[0].copy(), cost(rows[0])
+
+
+def in_order_and_kept(x, n):
+    """The new list has another name; so has an item of the old one."""
+    rows, kept, first = [x + 1, x * 2, x * 0.5], [x], x
+    for _ in range(n):
+        rows.sort(key=lambda row: (row * row).sum())
+        if rows[0].sum() > 0:
+            rows[-1] = rows[-1] * 0.5
+            first = rows[0]
+        else:
+            rows = kept = [p * 0.5 for p in rows]
+        rows[1] = rows[1] + 1
+    return rows[0] - rows[1] * 3, kept[0] * 1, first * 2
+
+
+def in_order_of_the_callers(x, n):
+    rows = [x, x * 2, x * 0.5]
+    for _ in range(n):
+        rows.sort(key=lambda row: (row * row).sum())
+        if rows[0].sum() > 0:
+            rows[-1] = rows[-1] * 0.5
+        else:
+            rows = [rows[1] + 1, rows[0], rows[0]]
+    return rows
+
+
+def in_order_and_longer(x, n):
+    rows = [x + 1, x * 2]
+    for _ in range(n):
+        rows.sort(key=lambda row: (row * row).sum())
+        if rows[0].sum() > 0:
+            rows[-1] = rows[-1] * 0.5
+        else:
+            rows = [p * 0.5 for p in rows] + [rows[0] + 1]
+    return len(rows), rows[0] + rows[-1]
+
+
+IN_ORDER = [in_order_and_longer, in_order_and_kept, in_order_of_the_callers]
+ALL_IN_GRAPH = [in_order_or_made_anew, simplex]
+
+
+@pytest.mark.parametrize("program", [*ALL_IN_GRAPH, *IN_ORDER], ids=lambda each: each.__name__)
+def test_a_list_in_order_is_replaced_by_one_made_of_it(program: Any) -> None:
     x = np.random.default_rng(3).normal(size=5)
-    check(in_order_or_made_anew, (x, 8), (x - 2, 8), (x + 2, 7), fullgraph=False)
+    compiled = fxc.compile(program, fullgraph=program in ALL_IN_GRAPH)
+    for given in ((x, 8), (x - 2, 8), (x + 2, 7), (x - 2, 0)) * 2:
+        assert same(program, compiled, given)

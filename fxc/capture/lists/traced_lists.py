@@ -158,7 +158,8 @@ class TracedList(ListParts, ChangedList):
         theirs = other._room
         samples = list(other._items) if theirs is None else [any_of(theirs.form)]
         is_alike = self.of is other.of and self.maxlen == other.maxlen
-        if not is_alike or any(True for x in samples for _ in arrays_in(x)):
+        has_arrays = any(True for x in samples for _ in arrays_in(x))
+        if not is_alike or (has_arrays and not self._may_share(other)):
             return False
         assert owner is not None
         if not (samples or self._items or self._room):
@@ -167,6 +168,9 @@ class TracedList(ListParts, ChangedList):
         if not (is_roomy and self.has_room(owner, *samples)):
             owner.wishes.note(self, samples, once=False)
         elif theirs is not None:
+            if has_arrays:
+                self._borrowed = self._borrowed and ()
+                self.share(other)
             return self._take_room(theirs, other)
         else:
             if not stays:
@@ -177,6 +181,12 @@ class TracedList(ListParts, ChangedList):
                 else:
                     self.append(x)
         return True
+
+    def _may_share(self, other: TracedList) -> bool:
+        """Whether it may hold the arrays that another list holds in arrays of the graph."""
+        form = other.form
+        known = form is not None and is_of_arrays(form) and not may_change(form)
+        return known and self.form in (None, form)
 
     def _take_room(self, theirs: Room, other: TracedList) -> bool:
         """The same of a list that stands in arrays."""
