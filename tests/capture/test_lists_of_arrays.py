@@ -926,8 +926,13 @@ def simplex(x, n):
     for _ in range(n):
         rows.sort(key=cost)
         middle = np.mean(rows[:-1], axis=0)
-        near = middle + 0.5 * (rows[-1] - middle)
-        if cost(near) < cost(rows[-1]):
+        away, near = 2 * middle - rows[-1], middle + 0.5 * (rows[-1] - middle)
+        if cost(rows[0]) <= cost(away) < cost(rows[-2]):
+            rows[-1] = away
+        elif cost(away) < cost(rows[0]):
+            far = middle + 2 * (middle - rows[-1])
+            rows[-1] = far if cost(far) < cost(away) else away
+        elif cost(near) < cost(rows[-1]):
             rows[-1] = near
         else:
             rows = [rows[0]] + [rows[0] + 0.5 * (p - rows[0]) for p in rows[1:]]

@@ -12,7 +12,7 @@ from fxc.ir.error_kinds import EITHER_ARRAY
 from fxc.ir.graph import Value
 from fxc.ir.symbols import Dim
 
-from ..forms.form import Form
+from ..forms.form import Form, is_of_arrays
 from ..forms.items import arrays_in, records_in
 from ..numbers.traced_int import wrap_dim
 from ..regions.given import give, take_over
@@ -219,7 +219,9 @@ class Contents(Traced):
 
 def is_wide(room: Room | None) -> bool:
     """Whether there is room for as many items as there may be where that is not known."""
-    return room is not None and (not isinstance(room.most, int) or room.most >= MOST_KEYS)
+    if room is None or not isinstance(room.most, int):
+        return room is not None
+    return room.most >= (MOST_ARRAYS if is_of_arrays(room.form) else MOST_KEYS)
 
 
 def kept(x: object) -> Any:
