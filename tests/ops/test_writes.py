@@ -46,7 +46,7 @@ IN_PLACE = {
         "x.flatten()[0] = 5; return x",
         "x *= x[:, 0:1]",
         "x @= x.T @ x",
-        "x @= x[None].copy()",
+        "x @= (x.T @ x)[None]",
         "x[...] = x.sum(0)",
     ],
 }
