@@ -29,7 +29,7 @@ _FEW = 1024  # numbers to look up: of more NumPy takes as long, or less
 _searchsorted, _interp = (listed(TABLE[name]) for name in ("searchsorted", "interp"))
 
 
-def searchsorted(a: Any, v: Any, side: Any = "left", sorter: Any = None) -> Any:
+def searchsorted(a: Any, v: Any, side: object = "left", sorter: object = None) -> Any:
     of_keys, kind = _dtype_of(v), _row(a)
     is_plain = sorter is None and side in ("left", "right")
     if of_keys is None or kind is None or not is_plain or not _are_few(v):
@@ -43,7 +43,7 @@ def searchsorted(a: Any, v: Any, side: Any = "left", sorter: Any = None) -> Any:
 
 
 def interp(
-    x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None
+    x: Any, xp: object, fp: object, left: Any = None, right: Any = None, period: object = None
 ) -> Any:
     """There are so many parameters because NumPy has them."""
     given, points, values = _dtype_of(x), _row(xp), _row(fp)
@@ -90,7 +90,7 @@ def _is_plain(kind: ArrayType) -> bool:
 
 
 @as_program
-def _places(a: Any, keys: Any, to: Any, is_right: bool) -> Any:
+def _places(a: Any, keys: Any, to: type, is_right: bool) -> object:
     """Where each key belongs: the one before says where to look."""
     given, found = keys.ravel(), np.empty(keys.shape, np.intp)
     row, n = found.reshape(-1), len(a)
@@ -114,7 +114,7 @@ def _places(a: Any, keys: Any, to: Any, is_right: bool) -> Any:
 
 
 @as_program
-def _place(a: Any, key: Any, is_right: bool) -> Any:
+def _place(a: Any, key: Any, is_right: bool) -> object:
     low, high = 0, len(a)
     while low < high:
         middle = low + ((high - low) >> 1)
@@ -126,7 +126,7 @@ def _place(a: Any, key: Any, is_right: bool) -> Any:
 
 
 @as_program
-def _is_before(x: Any, key: Any, is_right: bool) -> Any:
+def _is_before(x: Any, key: Any, is_right: bool) -> object:
     """Whether a key belongs behind ``x``: nan is above all others."""
     if is_right:
         return not (key < x or (x != x and key == key))
@@ -134,12 +134,12 @@ def _is_before(x: Any, key: Any, is_right: bool) -> Any:
 
 
 @as_program
-def _interpolated(x: Any, xp: Any, fp: Any, left: float | None, right: float | None) -> Any:
+def _interpolated(x: Any, xp: Any, fp: Any, left: float | None, right: float | None) -> object:
     return x if x != x else _value(x, xp, fp, _segment(x, xp, len(xp), 0), left, right)
 
 
 @as_program
-def _interpolated_each(x: Any, xp: Any, fp: Any, left: float | None, right: float | None) -> Any:
+def _interpolated_each(x: Any, xp: Any, fp: Any, left: float | None, right: float | None) -> object:
     given, found = x.ravel(), np.empty(x.shape)
     row, at = found.reshape(-1), 0
     for i in range(len(given)):
