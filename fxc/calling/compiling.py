@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -68,8 +67,6 @@ def new_variant(
     """
     global _begun
     _begun += 1
-    if "fxc.pipeline.stages" not in sys.modules:
-        _import_compiler()
     why = _HOT if worth.knows_sizes else why_none_fits(state.variants, args, kwargs)
     folder = config.trace
     with _keeping_bugs(function, options, state):
@@ -83,15 +80,6 @@ def new_variant(
             variant = _new_variant(function, options, state, args, kwargs, worth, why)
             end(_traced(variant, options))
     return variant
-
-
-def _import_compiler() -> None:
-    """Import most of what the first compilation of a process takes."""
-    from fxc.ir.later import uncollected
-
-    with uncollected():
-        import fxc.capture.capture
-        import fxc.pipeline.stages  # noqa: F401
 
 
 @contextmanager

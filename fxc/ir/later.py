@@ -1,10 +1,8 @@
-"""Functions of modules that are imported when one of them is called, and imports of many."""
+"""Functions of modules that are imported when one of them is called."""
 
 from __future__ import annotations
 
-import gc
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
@@ -32,26 +30,3 @@ def import_later(module: str, name: str) -> Callable[..., Any]:
 
     call.__name__ = name
     return call
-
-
-@contextmanager
-def uncollected() -> Iterator[None]:
-    """In the block, objects are made that stay, as those of modules do: nobody looks through them
-    for garbage, and behind it they are among the old ones, as after collections.
-
-    Nothing is done where the program has turned collections off or has frozen objects of its own,
-    and in threads beside the main one, as the program may be about to do so.
-    """
-    from threading import current_thread, main_thread  # here: who finds all on disk needs none
-
-    is_main = current_thread() is main_thread()
-    if not is_main or not gc.isenabled() or gc.get_freeze_count():
-        yield
-        return
-    gc.disable()
-    try:
-        yield
-    finally:
-        gc.freeze()
-        gc.unfreeze()  # puts all that is frozen among the old objects
-        gc.enable()
