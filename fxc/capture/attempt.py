@@ -139,8 +139,8 @@ def _result_of(outside: Admission, result: object) -> _Result:
 
 def _plain_result(outside: Outside, result: object) -> _Result:
     """The result by its leaves alone."""
-    result = _with_items(result)
     _check_plain(outside, result, set())
+    result = _with_items(result)
     if outside.drawn or outside.keeps:
         raise _without_effects("draws and what loops show")
     _keep_shapes(outside)
@@ -357,9 +357,9 @@ def _with_items(tree: Any) -> Any:
     """A result with the items of lists of the graph, whose length becomes a constant."""
     if isinstance(tree, Traced):
         return [*tree] if isinstance(tree, list) else tree
-    if type(tree) in (list, tuple):
-        return type(tree)(map(_with_items, tree))
-    return tree
+    if type(tree) is dict:
+        return {key: _with_items(x) for key, x in tree.items()}
+    return type(tree)(map(_with_items, tree)) if type(tree) in (list, tuple) else tree
 
 
 def _check_plain(outside: Outside, tree: object, seen: set[int]) -> None:

@@ -400,12 +400,26 @@ def item_kept_and_returned(u, n):
     return y, np.array(rows)
 
 
+def kept_in_a_part_of_a_list(u, n):
+    rows = [u * 1]
+    for i in range(n):
+        if u[i % 5] > 0:
+            rows.append(u * i)
+    part, x = rows[1:], u * 2
+    for i in range(n):
+        if u[i % 3] > 0:
+            x = x + 1
+            part.append(x)
+    return part, x
+
+
 @pytest.mark.filterwarnings("ignore::fxc.CaptureWarning")
 @pytest.mark.parametrize(
     "program",
     [
         *(written_behind_the_loop, written_behind_a_branch, written_in_the_next_iteration),
         *(told_from_an_item, told_from_one_or_another, item_kept_and_returned),
+        kept_in_a_part_of_a_list,
     ],
     ids=lambda each: each.__name__,
 )

@@ -114,8 +114,11 @@ class Contents(Traced):
         return self._borrowed or ()
 
     def check_owned(self) -> None:
-        """Refuse to be a result with arrays that are not its own."""
-        if self._borrowed is not None:
+        """Refuse to be a result with arrays that are not its own, or that a variable has, too: lists
+        that have one keeper may have the same ones.
+        """
+        kept = any(x.keeper is self.keeper for x in self.session.aliases.kept)
+        if self._borrowed is not None or kept:
             raise self.session.aliases.refuse_borrowed(
                 "a list that began with an array of the caller's, and has changed, has a part of "
                 "another array, or an array from before the loop or of another place of a list, "

@@ -1,7 +1,7 @@
 """``np.searchsorted`` and ``np.interp`` by the steps of NumPy's own loops.
 
-The steps are those of ``binsearch.cpp`` and of
-``arr_interp`` in ``compiled_base.c``: of arrays that are not in order they find what NumPy finds.
+The steps are those of ``binsearch.cpp`` and of ``arr_interp`` in ``compiled_base.c``: in arrays
+that are not in order they find what NumPy finds, too.
 """
 
 from __future__ import annotations
@@ -103,26 +103,25 @@ def _places(a: Any, keys: Any, to: type, is_right: bool) -> object:
         else:
             low, high = 0, (high + 1 if high < n else n)
         last = key
-        while low < high:
-            middle = low + ((high - low) >> 1)
-            if _is_before(a[middle], key, is_right):
-                low = middle + 1
-            else:
-                high = middle
-        row[i] = low
+        row[i] = low = high = _between(low, high, a, key, is_right)
     return found
 
 
 @as_program
 def _place(a: Any, key: Any, is_right: bool) -> object:
-    low, high = 0, len(a)
+    return np.intp(_between(0, len(a), a, key, is_right))
+
+
+@as_program
+def _between(low: Any, high: Any, a: Any, key: Any, is_right: bool) -> Any:
+    """Where a key belongs, of the places from ``low`` to ``high``."""
     while low < high:
         middle = low + ((high - low) >> 1)
         if _is_before(a[middle], key, is_right):
             low = middle + 1
         else:
             high = middle
-    return np.intp(low)
+    return low
 
 
 @as_program
@@ -200,10 +199,4 @@ def _segment(x: Any, xp: Any, n: Any, guess: Any) -> Any:
         low = guess + 2
         if guess < n - _NEAR - 1 and x < xp[guess + _NEAR]:
             high = guess + _NEAR
-    while low < high:
-        middle = low + ((high - low) >> 1)
-        if x >= xp[middle]:
-            low = middle + 1
-        else:
-            high = middle
-    return low - 1
+    return _between(low, high, xp, x, True) - 1

@@ -206,6 +206,7 @@ def check_kept(session: Session, region: int, variables: Iterable[object]) -> No
                 is_new = root in session.aliases.appended and not given[root].leaves
                 if VIEWS_BY_PYTHON in session.requests or not is_new:
                     raise refuse_kept()
+                session.aliases.kept.append(given[root])
                 _hold(session, given.pop(root), {root})
 
 

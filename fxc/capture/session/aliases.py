@@ -69,6 +69,7 @@ class Aliases:
         # Arrays by the list that has taken them over, and the lists that are returned: given.py.
         self.given: dict[Value, Any] = {}
         self.appended: set[Value] = set()  # those of them that were new when they were appended
+        self.kept: list[Any] = []  # lists of whose arrays variables have some
         self.returned: list[Any] = []
         # Arrays that lists show, by their roots, and these lists.
         self.lent: set[Value] = set()
