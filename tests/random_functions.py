@@ -7,8 +7,6 @@ Dtypes, sizes, layouts and what shares memory differ from call to call; a progra
 
 from __future__ import annotations
 
-import itertools
-import linecache
 import random
 import re
 import warnings
@@ -18,9 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from tests.written_programs import SCOPE, array
+from tests.written_programs import SCOPE, array, defined
 
-_LOADED = itertools.count()  # a file's name for each program that is loaded
 DTYPES = (*("f8",) * 8, *("f4", "i8", "i8", "i4", "i2", "i1", "u1", "u8", "c16", "c8", "b1", "f2"))
 SHAPES = (
     (4,),
@@ -96,11 +93,7 @@ class FunctionProgram:
         return "\n".join(["def program(x, y, v, c, k):", *(f"    {x}" for x in self.body), ""])
 
     def load(self) -> Callable[..., Any]:
-        name, source, space = f"<functions {self.seed}, {next(_LOADED)}>", self.source, {**SCOPE}
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # a program may make no sense
-            exec(compile(source, name, "exec"), space)
-        linecache.cache[name] = (len(source), None, source.splitlines(True), name)
+        space = defined(f"functions {self.seed}", self.source, {**SCOPE})
         return space["program"]  # type: ignore[no-any-return]
 
 

@@ -11,8 +11,6 @@ from __future__ import annotations
 
 import contextlib
 import io
-import itertools
-import linecache
 import operator
 import random
 import re
@@ -23,9 +21,8 @@ from typing import Any
 
 import numpy as np
 
-from tests.written_programs import SCOPE, array
+from tests.written_programs import SCOPE, array, defined
 
-_LOADED = itertools.count()  # a file's name for each program that is loaded
 DTYPES = (
     *("f8",) * 6,
     *(
@@ -172,13 +169,8 @@ class Module:
 
     def load(self) -> dict[str, Any]:
         """The globals, with the function."""
-        name, source = f"<module {self.seed}, {next(_LOADED)}>", self.source
         space = {**SCOPE, "contextlib": contextlib, "operator": operator, "warnings": warnings}
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # a program may make no sense
-            exec(compile(source, name, "exec"), space)
-        linecache.cache[name] = (len(source), None, source.splitlines(True), name)
-        return space
+        return defined(f"module {self.seed}", self.source, space)
 
 
 class _Writer:

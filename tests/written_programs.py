@@ -18,10 +18,12 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 import numpy as np
+import pytest
 
 import fxc
 
 P = TypeVar("P")
+Failure = Callable[[P], str]  # what is wrong with a program, or ''
 _LOADED = itertools.count()  # a file's name for each program that is loaded
 
 HEADER = """\
@@ -167,6 +169,26 @@ def shrunk(program: P, fails: Callable[[P], bool], smaller: Callable[[P], Iterab
         if found is None:
             return program
         program = found
+
+
+def check(programs: Iterable[P], failure: Failure[P], smaller: Callable[[P], Iterable[P]]) -> None:
+    """Fail with the first program that has a failure, made smaller as long as it is of one kind."""
+    for program in programs:
+        text = failure(program)
+        if text:
+            kind = text.split(":")[0]
+            small = shrunk(program, lambda p, kind=kind: failure(p).startswith(kind), smaller)
+            pytest.fail(f"{failure(small)}\n\n{small}", pytrace=False)
+
+
+def defined(label: str, source: str, space: dict[str, Any]) -> dict[str, Any]:
+    """The globals of a program, with what it defines, and its lines for tracebacks and captures."""
+    name = f"<{label}, {next(_LOADED)}>"
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a program may make no sense
+        exec(compile(source, name, "exec"), space)
+    linecache.cache[name] = (len(source), None, source.splitlines(True), name)
+    return space
 
 
 def _smaller(program: Program) -> Iterator[Program]:

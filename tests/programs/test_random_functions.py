@@ -13,7 +13,7 @@ import fxc
 from tests.outcomes import difference, run
 from tests.programs.test_random_loops import observed
 from tests.random_functions import FunctionProgram, arguments, random_functions, smaller
-from tests.written_programs import shrunk
+from tests.written_programs import check
 
 COUNT = int(os.environ.get("FXC_FUZZ_PROGRAMS", "0")) or 40
 FIRST = int(os.environ.get("FXC_FUZZ_FIRST", "0"))  # seeds from here on
@@ -40,13 +40,7 @@ def failure(program: FunctionProgram) -> str:
 
 @pytest.mark.parametrize("chunk", range(CHUNKS))
 def test_random_functions(chunk: int) -> None:
-    for seed in range(FIRST + chunk, FIRST + COUNT, CHUNKS):
-        program = random_functions(seed)
-        text = failure(program)
-        if text:
-            kind = text.split(":")[0]
-            small = shrunk(program, lambda p, kind=kind: failure(p).startswith(kind), smaller)
-            pytest.fail(f"{failure(small)}\n\n{small}", pytrace=False)
+    check(map(random_functions, range(FIRST + chunk, FIRST + COUNT, CHUNKS)), failure, smaller)
 
 
 def test_programs_depend_on_the_seed_alone() -> None:

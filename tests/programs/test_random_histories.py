@@ -6,17 +6,16 @@ and ``is`` may tell. ``FXC_FUZZ_PROGRAMS`` sets how many programs there are.
 
 from __future__ import annotations
 
-import linecache
 import os
 import random
 import warnings
-from typing import Any
 
 import numpy as np
 import pytest
 
 import fxc
 from tests.outcomes import difference, run
+from tests.written_programs import defined
 
 COUNT = int(os.environ.get("FXC_FUZZ_PROGRAMS", "0")) // 10 or 6
 FIRST = int(os.environ.get("FXC_FUZZ_FIRST", "0"))  # seeds from here on
@@ -39,6 +38,8 @@ STATEMENTS = (
     "if s > 0: y[2] = t",
     "if h and s > 0: y = h[-1]",
     "if s > 1 and h: h.pop()",
+    "k = h[1:]",
+    "k = k + h[:1]",
 )
 APPENDS = (
     "h.append(x)",
@@ -47,6 +48,7 @@ APPENDS = (
     "h.append(m[0])",
     "if s < 0: h.append(y)",
     "if s < 0.5: x = x * 2; h.append(x)",
+    "if s > 0: x = x + s; k.append(x)",
 )
 BEHIND = ("pass", "x[0] = 5", "y[0] = 7", "m[0, 0] = 8", "h.append(x)", "h.append(y)")
 RESULTS = (
@@ -60,6 +62,8 @@ RESULTS = (
     "len(h) > 3 and h[1] is h[2], t",
     "x is y, np.array(h)",
     "sum(h)",
+    "k, x",
+    "k, np.array(h), y",
 )
 
 
@@ -75,6 +79,7 @@ def random_history(seed: int) -> str:
             f"    x = {choose.choice(STARTS)}",
             f"    y = {choose.choice(('x', 'x * 3', 'x0'))}",
             f"    h = {choose.choice(('[]', '[]', '[x]', '[y]'))}",
+            f"    k = {choose.choice(('[]', 'h[:1]', '[x * 2]'))}",
             "    m, t = np.outer(np.arange(1.0, 3.0), x0), 0.0",
             "    for s in d:",
             *(f"        {each}" for each in body),
@@ -86,14 +91,12 @@ def random_history(seed: int) -> str:
 
 def failure(seed: int) -> str:
     """How the compiled program differs from Python, or ''."""
-    source, name = random_history(seed), f"<history {seed}>"
-    space: dict[str, Any] = {"np": np}
-    exec(compile(source, name, "exec"), space)
-    linecache.cache[name] = (len(source), None, source.splitlines(True), name)
-    compiled, rng = fxc.compile(space["f"]), np.random.default_rng(seed)
+    source = random_history(seed)
+    f = defined(f"history {seed}", source, {"np": np})["f"]
+    compiled, rng = fxc.compile(f), np.random.default_rng(seed)
     for n in (40, 7):
         x, d = np.full(3, 2.0), rng.normal(size=n)
-        expected = run(space["f"], (x.copy(), d.copy()))
+        expected = run(f, (x.copy(), d.copy()))
         text = difference(expected, run(compiled, (x.copy(), d.copy())))
         if text:
             return f"{text}, with {n} numbers:\n{source}"

@@ -6,10 +6,7 @@
 from __future__ import annotations
 
 import functools
-import itertools
-import linecache
 import os
-import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -21,24 +18,19 @@ from tests import parallel_loops
 from tests.programs.test_random_loops import observed
 from tests.random_mixed import MixedProgram, arguments, random_mixed, shrink
 from tests.worlds import seen
+from tests.written_programs import defined
 
 COUNT = int(os.environ.get("FXC_FUZZ_PROGRAMS", "0")) // 2 or 40
 FIRST = int(os.environ.get("FXC_FUZZ_FIRST", "0"))  # seeds from here on
 CHUNKS = 4  # tests that share the programs
-_LOADED = itertools.count()  # a file's name for each program that is loaded
 # Arrays so large that NumPy refuses to make them, which nobody reads.
 _OF_SIZE = ("too big", "allocate")
 
 
 def load(program: MixedProgram) -> dict[str, Any]:
     """The globals of a program, with the function."""
-    source, name = program.source, f"<mixed {program.seed}, {next(_LOADED)}>"
     space: dict[str, Any] = {"np": np, "functools": functools, "__name__": "mixed"}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # a program may make no sense
-        exec(compile(source, name, "exec"), space)
-    linecache.cache[name] = (len(source), None, source.splitlines(True), name)
-    return space
+    return defined(f"mixed {program.seed}", program.source, space)
 
 
 def outcome(function: Callable[..., Any], args: Any, space: dict[str, Any]) -> list[str]:

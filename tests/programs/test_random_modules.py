@@ -20,7 +20,7 @@ import pytest
 import fxc
 from tests.outcomes import Outcome, difference
 from tests.random_modules import Module, arguments, random_module, smaller
-from tests.written_programs import shrunk
+from tests.written_programs import check
 
 COUNT = int(os.environ.get("FXC_FUZZ_PROGRAMS", "0")) // 2 or 24
 FIRST = int(os.environ.get("FXC_FUZZ_FIRST", "0"))  # seeds from here on
@@ -89,13 +89,7 @@ def failure(module: Module) -> str:
 
 @pytest.mark.parametrize("chunk", range(CHUNKS))
 def test_random_modules(chunk: int) -> None:
-    for seed in range(FIRST + chunk, FIRST + COUNT, CHUNKS):
-        module = random_module(seed)
-        text = failure(module)
-        if text:
-            kind = text.split(":")[0]
-            small = shrunk(module, lambda each, kind=kind: failure(each).startswith(kind), smaller)
-            pytest.fail(f"{failure(small)}\n\n{small}", pytrace=False)
+    check(map(random_module, range(FIRST + chunk, FIRST + COUNT, CHUNKS)), failure, smaller)
 
 
 def test_programs_depend_on_the_seed_alone() -> None:

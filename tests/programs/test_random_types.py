@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import itertools
-import linecache
 import math
 import operator
 import os
@@ -20,6 +19,7 @@ import pytest
 import fxc
 from tests.outcomes import difference, run
 from tests.programs.test_random_loops import observed
+from tests.written_programs import defined
 
 COUNT = int(os.environ.get("FXC_FUZZ_PROGRAMS", "30"))
 FIRST = int(os.environ.get("FXC_FUZZ_FIRST", "0"))  # another choice for each
@@ -70,12 +70,9 @@ VALUES = ([1.0, 2.0, 3.0], [-1.0, 2.0, 3.0], [1.0, -2.5, 0.5])
 
 
 def function(number: str, expression: str) -> Callable[..., Any]:
-    file = f"<types, {number}, {expression}>"
     source = f"def f(x, v, w, z, b, c):\n    {NUMBERS[number]}\n    return {expression}\n"
     space: dict[str, Any] = {"np": np, "math": math, "operator": operator}
-    exec(compile(source, file, "exec"), space)
-    linecache.cache[file] = (len(source), None, source.splitlines(True), file)
-    return space["f"]  # type: ignore[no-any-return]
+    return defined(f"types, {number}, {expression}", source, space)["f"]  # type: ignore[no-any-return]
 
 
 def arguments(values: list[float]) -> tuple[np.ndarray, ...]:
