@@ -114,8 +114,8 @@ class Contents(Traced):
         return self._borrowed or ()
 
     def check_owned(self) -> None:
-        """Refuse to be a result with arrays that are not its own, or that a variable has, too: lists
-        that have one keeper may have the same ones.
+        """Refuse to be a result with arrays that are not its own, or that a variable has, too:
+        lists that have one keeper may have the same ones.
         """
         kept = any(x.keeper is self.keeper for x in self.session.aliases.kept)
         if self._borrowed is not None or kept:
