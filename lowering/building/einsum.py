@@ -106,7 +106,7 @@ def _side_by_side(
         if often and kind.shape[place] != 1 and kind.strides[place] != kind.dtype.itemsize:
             last, axes = kind.rank - 1, [axis for axis in range(kind.rank) if axis != place]
             turned = _turned(context, x, [*axes, place])
-            name = copied(context, turned, kind.dtype, range(kind.rank), node.loc).name
+            name = copied(context, turned, kind.dtype, range(kind.rank), 1, node.loc).name
             back = Value(f"{name}_turned", turned.type)
             context.put(back, name)
             found[x] = _turned(context, back, [*range(place), last, *range(place, last)])

@@ -10,7 +10,7 @@ from fxc.ir.graph import Node, Operand, Value
 from fxc.ir.location import SourceLocation
 from fxc.ir.records import frozen
 from fxc.ir.symbols import Dim, product
-from fxc.ir.types import ArrayType, array_type, ordered_strides
+from fxc.ir.types import ArrayType, array_type, normal_strides, ordered_strides
 
 from ..nests.buffers import Buffer, Const
 from ..nests.statements import Matmul, Store
@@ -64,8 +64,8 @@ def matrices(context: Context, node: Node, order: SumOrder) -> None:
         last = _last(matrices, number)
         is_right = not last or _steps(buffer, labels).get(last[-1][-1]) == kind.dtype.itemsize
         if not is_right or buffer.dtype != kind.dtype:
-            axes = _axes(order, labels, last)
-            buffer = copied(context, operand, kind.dtype, axes, node.loc)
+            axes, in_row = _axes(order, labels, last)
+            buffer = copied(context, operand, kind.dtype, axes, in_row, node.loc)
         sides = (matrices.inner, matrices.columns) if number else (matrices.rows, matrices.inner)
         names.append(_stack(context, buffer, _steps(buffer, labels), matrices, sides, sizes))
     out = free_target(context, node) or context.new_buffer(kind)
@@ -141,14 +141,15 @@ def _last(matrices: _Matrices, number: int) -> Labels:
     return matrices.inner if matrices.sums.way == "in lanes" else ()
 
 
-def _axes(order: SumOrder, labels: str, last: Labels) -> list[int]:
+def _axes(order: SumOrder, labels: str, last: Labels) -> tuple[list[int], int]:
     """The axes of an operand, outermost first: as in the walk, but for those that are last.
-    What is one axis of the walk stays one.
+    What is one axis of the walk stays one; how many axes of the operand the last of these is.
     """
     behind = [*order.walked.labels, *last]
     places = {label: place for place, axis in enumerate(behind) for label in axis}
     keys = [(places.get(label, -1), _within(behind, label)) for label in labels]
-    return sorted(range(len(labels)), key=keys.__getitem__)
+    axes = sorted(range(len(labels)), key=keys.__getitem__)
+    return axes, sum(keys[axis][0] == keys[axes[-1]][0] for axis in axes)
 
 
 def _within(axes: Sequence[str], label: str) -> int:
@@ -160,17 +161,27 @@ def copied(
     operand: Operand,
     dtype: np.dtype,
     axes: Sequence[int],
+    in_row: int,
     loc: SourceLocation | None,
 ) -> Buffer:
-    """The operand in a buffer of its own, with a gap behind each row if they would meet."""
+    """The operand in a buffer of its own, with a gap behind each row if they would meet. The last
+    ``in_row`` of the axes are a row, which has no gaps within it.
+    """
     kind, size = operand.type, dtype.itemsize
     assert isinstance(kind, ArrayType)
-    shape, row = list(kind.shape), kind.shape[axes[-1]]
+    around, within = axes[: len(axes) - in_row], axes[len(axes) - in_row :]
+    row = pitch = product([kind.shape[axis] for axis in within])
     if isinstance(row, int) and row and row * size % context.machine.costs.sums_meeting == 0:
-        shape[axes[-1]] = row + context.machine.line // size
-    flat = context.buffers[context.add_buffer(dtype, (product(shape),), (size,))]
+        pitch = row + context.machine.line // size
+    strides = list(ordered_strides(kind.shape, within, size))
+    step = pitch * size
+    for axis in reversed(around):
+        strides[axis] = step
+        step = step * kind.shape[axis]
+    rows = product([kind.shape[axis] for axis in around])
+    flat = context.buffers[context.add_buffer(dtype, (rows * pitch,), (size,))]
     made = array_type(dtype, kind.shape)
-    name = context.alias(flat, made, ordered_strides(shape, axes, size), 0)
+    name = context.alias(flat, made, normal_strides(kind.shape, strides, size), 0)
     store(context, operand, name, whole, loc)
     return context.buffers[name]
 

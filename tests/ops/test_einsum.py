@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
 import fxc
+from fxc.lowering.machine.costs import Costs
 from fxc.lowering.nests.parse import parse_loops
 from fxc.lowering.nests.statements import Boxed, Matmul, walk
 from fxc.lowering.nests.together import Sums
 from fxc.lowering.operators.einsum_order import has_lanes
+from fxc.pipeline import assemble
 from fxc.verifying.loop_evaluator import evaluate
 from tests.outcomes import difference, run
+from tests.parallel_loops import compiled_for
 
 Call = Callable[..., Any]
 FLOATS = (np.float32, np.float64)
@@ -88,8 +92,13 @@ class Family:
 
 
 @pytest.mark.bits
+@pytest.mark.parametrize("meeting", [8, Costs().sums_meeting])
 @pytest.mark.parametrize("seed", range(5))
-def test_random_subscripts_and_layouts(seed: int) -> None:
+def test_random_subscripts_and_layouts(
+    seed: int, meeting: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    costs = replace(assemble.target().costs, sums_meeting=meeting)  # where copies have gaps
+    compiled_for(monkeypatch, replace(assemble.target(), costs=costs))
     family, native = Family(seed), 0
     dtypes = DTYPES.get(seed, FLOATS)
     for _ in range(16):
@@ -124,6 +133,7 @@ def test_random_subscripts_and_layouts(seed: int) -> None:
         ("ijk,jil->kl", [(5, 6, 7), (6, 5, 9)]),
         ("pqrs,sr->pq", [(4, 4, 5, 6), (6, 5)]),
         ("pqrs,sr->qp", [(4, 4, 5, 6), (6, 5)]),
+        ("ijkl,il->jkl", [(2, 2, 128, 3), (2, 3)]),  # rows of two axes
         ("ij,jk->ik", [(0, 5), (5, 3)]),
         ("ij,jk->ik", [(4, 0), (0, 3)]),
         ("ij,ij->ij", [(4, 1), (4, 9)]),
