@@ -8,11 +8,27 @@ from collections.abc import Sequence
 from types import FunctionType
 
 from fxc.capture.staging.binding import plain_names
-from fxc.capture.staging.nodes import copied, dropped_if_unset, held_name, placed
+from fxc.capture.staging.nodes import (
+    UNSET_NAME,
+    copied,
+    dropped_if_unset,
+    held_name,
+    placed,
+)
 from fxc.capture.staging.staging import keep_source
 from fxc.ir.records import frozen
+from fxc.ir.replay import UNSET
 
-from .driver_syntax import Returns, function_like, function_node, positional, tagged, values_of
+from .driver_syntax import (
+    ERROR_NAME,
+    Returns,
+    function_like,
+    function_node,
+    or_unset,
+    positional,
+    tagged,
+    values_of,
+)
 from .flow import note_unbound
 from .function_plan import FunctionPlan, Statement, always_leaves, live_before
 from .spent import spent
@@ -125,14 +141,17 @@ class PartWriter:
             declared = [each for each in declared if isinstance(each, ast.Global)]
         drops = [dropped_if_unset(run[0].node, name) for name in key.unset]
         body = [*drops, *declared, *definitions, *statements]
+        held = Names()
         if key.ending != "tail":
             held = plain_names(body, frozenset(key.unset)).intersection(key.doubtful)
             value = values_of([held_name(x) if x in held else x for x in key.outputs])
             value = tagged(0, value) if key.ending == "either" else value
-            body.append(placed(run[-1].node, ast.Return(value)))
+            takes = [or_unset(run[-1].node, x, held_name(x)) for x in sorted(held)]
+            body += [*takes, placed(run[-1].node, ast.Return(value))]
         node = function_node(self.function, positional(key.inputs), body)
-        made = function_like(self.function, node, {})
-        del node.body[: len(drops)]  # of which code is made that differs from others
+        made = function_like(self.function, node, {UNSET_NAME: UNSET, ERROR_NAME: NameError})
+        # Capture has flags in place of what Python does about variables without a value.
+        node.body = node.body[len(drops) : len(body) - 1 - len(held)] + node.body[-1:]
         vars(node)["unset"] = key.unset
         keep_source(made.__code__, node)
         counted = counting.intersection(key.inputs)

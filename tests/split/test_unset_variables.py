@@ -292,6 +292,15 @@ def test_what_has_no_value_behind_a_cut_has_none_in_parts(program):
     assert compiled.cache_info().part_calls > 1
 
 
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda each: each.__name__)
+def test_parts_do_in_python_what_they_do_compiled(program):
+    compiled = fxc.compile(program)
+    with fxc.config.override(verify=True):
+        for n in (5, 2, 0, 4):
+            expected = outcome(program, np.linspace(0.0, 1.0, 40), n)
+            alike(expected, outcome(compiled, np.linspace(0.0, 1.0, 40), n))
+
+
 @pytest.mark.parametrize("program", [by_a_branch, by_a_loop, by_data, added_to])
 def test_parts_run_where_a_variable_has_no_value(program):
     compiled = fxc.compile(program)
