@@ -54,6 +54,11 @@ def caller(call: str, count: int) -> Callable[..., Any]:
     return made
 
 
+def is_unseeded(call: str) -> bool:
+    """Whether a draw makes or seeds a generator by what the operating system gives."""
+    return call == "seeded(g)" or (call.startswith("kept(g, ") and call.endswith("())"))
+
+
 def note(log: np.ndarray, xs: tuple[Any, ...], site: int) -> np.ndarray:
     """Note numbers, and copies of arrays, for the statement ``site``."""
     _noting(site)(object_at(log), *xs)

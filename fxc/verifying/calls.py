@@ -30,7 +30,7 @@ from .counts import COMPARED, COUNTS, LEFT, WRONG
 from .parts import entries, is_globals, is_still
 from .seen import Accepts, Seen, arrays_in, seen
 from .state import Snapshot
-from .undefined import difference, in_filled_memory
+from .undefined import difference, in_filled_memory, unrepeatable
 
 if TYPE_CHECKING:
     from fxc.capture.captured import Captured
@@ -48,7 +48,8 @@ if TYPE_CHECKING:
 #   outside. A capture knows all effects, so nothing else changes.
 # - Random generators are brought back, too. What a program shows (``print``, logs, files) is shown
 #   once: where a capture has that, the function does not run, but NumPy runs its captured graph,
-#   and what shows is left out in both. A call that reads a clock is not compared.
+#   and what shows is left out in both. A call that reads a clock, or draws without a seed, is not
+#   compared.
 # - Where compiled code leaves a call to NumPy, nothing may have changed: that is looked at.
 # - Of a function that is split, the compiled parts are compared.
 # - Compiled functions that NumPy's call calls run as they are, too: they are part of the oracle.
@@ -90,22 +91,13 @@ def beside_numpy(variant: Variant, function: Callable[..., Any], options: Option
     def call(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if variant.captured.guards.check(args, kwargs) is None:
             return MISSED
-        if _reads_clock(variant.captured):
-            COUNTS["not compared: they read a clock"] += 1
+        if reason := unrepeatable(variant.captured.graph):
+            COUNTS[f"not compared: they {reason}"] += 1
             return compiled(args, kwargs)
         with _one_at_a_time:
             return VerifiedCall(function, variant, options, args, kwargs).compared(compiled)
 
     variant.call = call
-
-
-def _reads_clock(captured: Captured) -> bool:
-    from fxc.ir.graph import walk
-    from fxc.ops.operators import Tag
-    from fxc.ops.table import TABLE
-
-    groups = (TABLE[node.op].group for node in walk(captured.graph.body))
-    return any(TABLE[group].tag is Tag.CLOCK for group in groups)
 
 
 class VerifiedCall:

@@ -1,4 +1,4 @@
-"""What of a call depends on what was in new memory: elements of ``np.empty``, for one.
+"""What of a call depends on what was in new memory, as elements of ``np.empty``, or on the moment.
 
 See Note [Undefined elements].
 """
@@ -11,8 +11,12 @@ from typing import TypeVar
 
 import numpy as np
 
+from fxc.ir.graph import Graph, walk
 from fxc.ir.records import replace
 from fxc.native.filled_memory import new_memory_of
+from fxc.ops.effects import is_unseeded
+from fxc.ops.operators import Tag
+from fxc.ops.table import TABLE
 
 from .bits import agreement
 from .seen import Accepts, Seen, SeenPart, part_difference
@@ -28,6 +32,17 @@ from .seen import difference as any_difference
 T = TypeVar("T")
 
 _BYTES = (0x00, 0x01, 0x7F, 0xC0, 0xFF)
+
+
+def unrepeatable(graph: Graph) -> str | None:
+    """What calls of the graph do that no second call repeats."""
+    for node in walk(graph.body):
+        group = TABLE[node.op].group
+        if TABLE[group].tag is Tag.CLOCK:
+            return "read a clock"
+        if group == "draw" and is_unseeded(node.arg("call")):
+            return "draw without a seed"
+    return None
 
 
 def in_filled_memory(run: Callable[[], T]) -> Iterator[T]:

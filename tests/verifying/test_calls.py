@@ -304,6 +304,15 @@ def test_a_clock_is_not_compared():
     assert COUNTS == {"not compared: they read a clock": 1}
 
 
+@pytest.mark.parametrize("name", ["default_rng", "RandomState"])
+def test_what_is_drawn_without_a_seed_is_not_compared(name):
+    program = fxc.compile(lambda x, *seed: getattr(np.random, name)(*seed).uniform(size=3) + x)
+    program(np.ones(3))
+    assert COUNTS == {"not compared: they draw without a seed": 1}
+    program(np.ones(3), 5)
+    assert COUNTS[COMPARED] == 1
+
+
 def test_parts_of_a_split_function_are_compared():
     unknown = io.StringIO().seek  # what fxc knows nothing of
 
