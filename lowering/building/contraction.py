@@ -67,17 +67,18 @@ def _copies(matrix: Buffer, vector: Buffer, *, is_first: bool) -> bool | tuple[L
 
     It copies what has gaps, but for a single row or column. The copy of a window of a C array shows
     where BLAS has another order if there are no gaps between the rows: for a vector without gaps
-    times 2 or 3 columns, and for rows of up to 8 elements. See Note [Products of a vector and a
-    matrix].
+    times 2 or 3 columns, and for rows of up to 8 elements; a single row or column is a vector. See
+    Note [Products of a vector and a matrix].
     """
-    if (len(matrix.shape), len(vector.shape)) != (2, 1):
+    step = _step(vector, is_first=not is_first)
+    if len(matrix.shape) != 2 or step is None:
         return dot_copies(matrix)
     size, (rows, columns), (first, second) = matrix.dtype.itemsize, matrix.shape, matrix.strides
     checks: list[Less] = [(1, rows), (1, columns)]
     if any(decide(stride, ">", 0) is not True for stride in (first, second)):
         return dot_copies(matrix)
     if second == size:
-        if not is_first and decide(vector.strides[0], ">", size) is True:
+        if not is_first and decide(step, ">", size) is True:
             return False
         checks += [(columns * size, first), (columns, _LONG_ROW if is_first else LEAST)]
     elif first == size:
@@ -87,6 +88,20 @@ def _copies(matrix: Buffer, vector: Buffer, *, is_first: bool) -> bool | tuple[L
         return False
     left = [each for each, holds in zip(checks, known, strict=True) if holds is None]
     return tuple(left) or True
+
+
+def _step(vector: Buffer, *, is_first: bool) -> Dim | None:
+    """From one element to the next of a vector, or of the single row or column that ``np.dot``
+    takes for one; None for other matrices.
+    """
+    match vector.shape:
+        case [_]:
+            return vector.strides[0]
+        case [1, _] if is_first:
+            return vector.strides[1]
+        case [_, 1] if not is_first:
+            return vector.strides[0]
+    return None
 
 
 def _holds(context: Context, checks: Sequence[Less]) -> Atom:

@@ -73,14 +73,22 @@ def test_windows_that_vary(program: Program, dtype: Any) -> None:
             assert same(program, compiled, (W, v, out))
 
 
+FORMS: tuple[Callable[[Any, Any], Any], ...] = (
+    lambda v, W: np.dot(v, W),
+    lambda v, W: np.dot(v[None], W),  # a single row is a vector, too
+    lambda v, W: np.dot(W.T, v[:, None]),
+)
+
+
 @pytest.mark.bits
 @pytest.mark.products
-@pytest.mark.parametrize("dynamic", [False, True])
-def test_windows_of_few_columns(dynamic: bool) -> None:
-    compiled = fxc.compile(lambda v, W: np.dot(v, W), fullgraph=True, dynamic=dynamic)
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("shapes", [((30, 3), (31, 2), (29, 5)), ((17, 1), (1, 3), (1, 1), (3, 3))])
+def test_windows_of_few_columns(form: Any, shapes: Any) -> None:
+    compiled = fxc.compile(form, fullgraph=True, dynamic=len(shapes) < 4)
     rng = np.random.default_rng(1)
-    for rows, columns in ((30, 3), (31, 2), (17, 1), (29, 5), (1, 3), (1, 1), (3, 3), (2, 2)):
+    for rows, columns in shapes:
         wide, v = rng.standard_normal((rows, columns + 2)), rng.standard_normal(2 * rows)
         for W in (wide[:, 1:-1], wide[:, 1:-1].copy(), wide.T[1:-1].copy().T):
             for x in (v[:rows], v[::2]):
-                assert same(np.dot, compiled, (x, W))
+                assert same(form, compiled, (x, W))
