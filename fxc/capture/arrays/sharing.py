@@ -164,9 +164,3 @@ def setflags(
         raise refuse(ARRAY_MEMORY, "x.setflags but of write=")
     if write is not None:
         set_writeable(x, write)
-
-
-FUNCTIONS: dict[Any, Callable[..., Any]] = {
-    np.shares_memory: shares_memory,
-    np.may_share_memory: may_share_memory,
-}

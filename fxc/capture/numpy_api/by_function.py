@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -88,9 +87,3 @@ def fromiter(iter: object, dtype: Any, count: Any = -1, *, like: object = None) 
     if count != -1 and not guard(made._type.shape[0] - dim_of(count, "a count"), "==", 0):
         raise refuse(NUMPY_OPTION, "np.fromiter of some of the items")
     return made.astype(to)
-
-
-FUNCTIONS: dict[Any, Callable[..., Any]] = {
-    np.apply_along_axis: apply_along_axis,
-    np.fromiter: fromiter,
-}

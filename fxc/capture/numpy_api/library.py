@@ -136,10 +136,7 @@ def fftfreq(n: Any, d: object = 1.0, device: object = None) -> Any:
 # See Note [Rooms with one door].
 einsum = import_later("fxc.capture.numpy_api.einsums", "einsum")
 
-FUNCTIONS: dict[Any, Callable[..., Any]] = {
-    np.lexsort: lexsort,
-    np.bincount: bincount,
-    np.einsum: einsum,
+TRANSFORMS: dict[Any, Callable[..., Any]] = {
     np.fft.fftfreq: fftfreq,
     **{getattr(np.fft, name): _transform(name) for name in ("fft", "ifft", "rfft", "irfft")},
 }

@@ -133,6 +133,7 @@ def _with_names(function: object) -> Callable[..., Any]:
 
 
 _svd, _qr = _with_names(np.linalg.svd), _with_names(np.linalg.qr)
+eigh, slogdet = _with_names(np.linalg.eigh), _with_names(np.linalg.slogdet)
 
 
 def eig(a: object) -> Any:
@@ -173,13 +174,3 @@ def qr(a: object, mode: str = "reduced") -> Any:
 def lstsq(a: object, b: object, rcond: object = None) -> Any:
     limit = None if rcond is None else operand(rcond)
     return record("linalg_lstsq", array_value(a), array_value(b), limit)
-
-
-FUNCTIONS: dict[Any, Callable[..., Any]] = {
-    **{function: _with_names(function) for function in (np.linalg.eigh, np.linalg.slogdet)},
-    np.linalg.eig: eig,
-    np.linalg.eigvals: eigvals,
-    np.linalg.svd: svd,
-    np.linalg.qr: qr,
-    np.linalg.lstsq: lstsq,
-}

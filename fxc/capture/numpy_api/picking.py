@@ -244,9 +244,3 @@ def _in_order(places: object, order: str) -> Sequence[Any]:
     if not isinstance(places, tuple | list):
         places = tuple(wrap(array_value(places)))
     return tuple(places[::-1] if order == "C" else places)
-
-
-FUNCTIONS: dict[Any, Callable[..., Any]] = {
-    np.unravel_index: unravel_index,
-    np.ravel_multi_index: ravel_multi_index,
-}

@@ -21,8 +21,7 @@ from fxc.ops.foreign_results import Unlearnable
 from fxc.ops.operators import Tag
 from fxc.ops.table import TABLE
 
-from ..arrays import creation, memory, shaping, sharing, sorting
-from ..arrays.dtypes import min_scalar_type, result_type
+from ..arrays import creation, dtypes, memory, shaping, sharing, sorting
 from ..arrays.reductions import deviating, find, reducing, scan
 from ..numbers.dims import axis_number
 from ..numbers.traced_int import wrap_dim
@@ -141,81 +140,49 @@ def size_of(a: object, axis: object = None) -> Any:
     return wrap_dim(kind.size) if isinstance(kind, ArrayType) else 1
 
 
+def _named(module: object, names: str, numpys: object = np) -> dict[Any, Callable[..., Any]]:
+    """Functions of a module of ours, by those of NumPy's of the same names."""
+    return {getattr(numpys, name): getattr(module, name) for name in names.split()}
+
+
 FUNCTIONS: dict[Any, Callable[..., Any]] = {
     **{op.numpy: listed(op) for op in TABLE if op.tag is Tag.OPAQUE},
     **creation.CREATION,
     np.ndarray: creation.ndarray,  # a class: programs ask for it, too
-    **sharing.FUNCTIONS,
-    **library.FUNCTIONS,
-    **matrices.FUNCTIONS,
-    **statistics.FUNCTIONS,
-    **tapers.FUNCTIONS,
-    **picking.FUNCTIONS,
-    **by_function.FUNCTIONS,
-    **{getattr(np, name): reducing(name) for name in ("sum", "prod", "min", "max", "any", "all")},
-    **{getattr(np, alias): reducing(name) for alias, name in (("amin", "min"), ("amax", "max"))},
-    np.mean: statistics.averaging("mean", reducing("mean")),
-    np.var: statistics.averaging("var", deviating("var")),
-    np.std: statistics.averaging("std", deviating("std")),
-    np.argmin: partial(find, "argmin"),
-    np.argmax: partial(find, "argmax"),
-    np.cumsum: partial(scan, "cumsum"),
-    np.cumprod: partial(scan, "cumprod"),
-    np.where: finding.where,
-    np.clip: elements.clip,
-    np.asarray_chkfinite: elements.asarray_chkfinite,
+    **_named(by_function, "apply_along_axis fromiter"),
+    **_named(dtypes, "min_scalar_type result_type"),
+    **_named(elements, "allclose array_equal array_equiv asarray_chkfinite clip copyto"),
     np.round: elements.round_array,
     np.around: elements.round_array,
-    np.copyto: elements.copyto,
-    np.allclose: elements.allclose,
-    np.array_equal: elements.array_equal,
-    np.array_equiv: elements.array_equiv,
-    np.count_nonzero: finding.count_nonzero,
-    np.searchsorted: searching.searchsorted,
-    np.interp: searching.interp,
-    np.sort: sorting.sort,
-    np.argsort: sorting.argsort,
-    np.partition: sorting.partition,
-    np.argpartition: sorting.argpartition,
-    np.repeat: joining.repeat,
-    np.broadcast_arrays: shaping.broadcast_arrays,
-    np.inner: matrices.inner,
-    np.dot: matrices.dot,
-    np.outer: matrices.outer,
-    np.vdot: matrices.vdot,
-    np.kron: matrices.kron,
-    np.trace: matrices.trace,
-    np.concatenate: joining.concatenate,
-    np.stack: joining.stack,
-    np.roll: joining.roll,
-    np.transpose: shaping.transpose,
-    np.swapaxes: shaping.swapaxes,
-    np.reshape: shaping.reshape,
-    np.ravel: shaping.ravel,
-    np.squeeze: shaping.squeeze,
-    np.broadcast_to: lambda array, shape, subok=False: shaping.broadcast_to(array, shape),
-    np.diagonal: shaping.diagonal,
-    np.lib.stride_tricks.as_strided: memory.as_strided,
+    **_named(finding, "compress count_nonzero nonzero unique where"),
+    **_named(joining, "concatenate repeat roll stack"),
+    **_named(library, "bincount einsum lexsort"),
+    **library.TRANSFORMS,
+    **_named(matrices, "dot inner kron outer trace vdot"),
+    **_named(matrices, "eig eigh eigvals lstsq qr slogdet svd", np.linalg),
+    **_named(memory, "as_strided sliding_window_view", np.lib.stride_tricks),
     np.from_dlpack: memory.from_dlpack,
-    np.lib.stride_tricks.sliding_window_view: memory.sliding_window_view,
-    np.result_type: result_type,
-    np.min_scalar_type: min_scalar_type,
-    np.shape: shape_of,
-    np.ndim: lambda a: array_value(a).type.rank,
-    np.size: size_of,
-    np.take: picking.take,
-    np.take_along_axis: picking.take_along_axis,
-    np.compress: finding.compress,
-    np.choose: picking.choose,
+    **_named(picking, "choose ravel_multi_index take take_along_axis unravel_index"),
     **{
         function: picking.indices_from(function)
         for function in (np.tril_indices_from, np.triu_indices_from, np.diag_indices_from)
     },
-    np.nonzero: finding.nonzero,
-    np.unique: finding.unique,
-    np.put: placing.put,
-    np.putmask: placing.putmask,
-    np.place: placing.place,
-    np.put_along_axis: placing.put_along_axis,
-    np.fill_diagonal: placing.fill_diagonal,
+    **_named(placing, "fill_diagonal place put put_along_axis putmask"),
+    **{getattr(np, name): reducing(name) for name in ("sum", "prod", "min", "max", "any", "all")},
+    **{getattr(np, alias): reducing(name) for alias, name in (("amin", "min"), ("amax", "max"))},
+    **{getattr(np, name): partial(find, name) for name in ("argmin", "argmax")},
+    **{getattr(np, name): partial(scan, name) for name in ("cumsum", "cumprod")},
+    **_named(searching, "interp searchsorted"),
+    **_named(shaping, "broadcast_arrays diagonal ravel reshape squeeze swapaxes transpose"),
+    np.broadcast_to: lambda array, shape, subok=False: shaping.broadcast_to(array, shape),
+    **_named(sharing, "may_share_memory shares_memory"),
+    **_named(sorting, "argpartition argsort partition sort"),
+    **_named(statistics, "average histogram median nanmedian nanstd"),
+    np.mean: statistics.averaging("mean", reducing("mean")),
+    np.var: statistics.averaging("var", deviating("var")),
+    np.std: statistics.averaging("std", deviating("std")),
+    **tapers.FUNCTIONS,
+    np.shape: shape_of,
+    np.ndim: lambda a: array_value(a).type.rank,
+    np.size: size_of,
 }

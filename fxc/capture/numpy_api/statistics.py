@@ -213,12 +213,3 @@ def histogram(
         raise ValueError("`bins` must be positive, when an integer")
     limits = (None, None) if range is None else tuple(map(operand, range))
     return record("histogram", value, weight, *limits, bins=count, density=bool(density))
-
-
-FUNCTIONS: dict[Any, Callable[..., Any]] = {
-    np.average: average,
-    np.median: median,
-    np.nanmedian: nanmedian,
-    np.nanstd: nanstd,
-    np.histogram: histogram,
-}
