@@ -260,9 +260,7 @@ def linspace(
     dtype: object = None,
     axis: object = 0,
 ) -> Any:
-    """As ``np.linspace`` for scalar bounds. There are so many parameters because they are
-    NumPy's.
-    """
+    """As ``np.linspace`` of scalars (so many parameters because they are NumPy's)."""
     if axis != 0:
         raise refuse(NUMPY_OPTION, "np.linspace with axis=")
     low, high = (operand(_number(x)) for x in (start, stop))

@@ -216,9 +216,7 @@ class MaskedRead(TakesFunctions, Traced):
     # -------------------------------------------------------- reductions
 
     def _reduce(self, name: str, asked: Asked) -> Any:
-        """A reduction; over everything, where the order of the elements does not show, of the
-        whole array.
-        """
+        """A reduction; of the whole array where the order of the elements does not show."""
         neutral, dtype = _NEUTRAL.get(name), asked.dtype
         over_all = asked.axis is None or (asked.axis == 0 and self.ndim == 1)
         plain = asked.out is None and not asked.keepdims and over_all

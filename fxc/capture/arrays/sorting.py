@@ -65,9 +65,7 @@ def sort_in_place(
     stable: object = None,
     **newer: object,
 ) -> None:
-    """As ``ndarray.sort``; an order of fields, and what newer versions of NumPy take besides, are
-    ``np.sort``'s.
-    """
+    """As ``ndarray.sort``; what newer versions of NumPy take, and an order, is ``np.sort``'s."""
     target = writable(x)
     check_without_gaps(target)
     if newer or order is not None:

@@ -276,9 +276,7 @@ class KeyedBuffer(Buffer):
 
 
 def is_key(key: object) -> bool:
-    """Whether a key is an int, a character, one text or member of an enum or another, or a tuple of
-    these.
-    """
+    """Whether a key is an int, a character, a text or member of an enum, or a tuple of these."""
     return all(is_int(x) or is_char(x) or is_name(x) for x in _parts(key))
 
 

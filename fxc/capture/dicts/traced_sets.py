@@ -73,9 +73,7 @@ def without(left: Iterable[_Key], right: object, other: Collection[_Key]) -> set
 
 
 def made_of(found: Any, x: object) -> Any:
-    """A set, and what it has been made of, or is given, besides; by their tables CPython merges
-    others than one by one.
-    """
+    """A set, and what it was made of or is given: CPython merges other tables as wholes."""
     if isinstance(found, TracedSet) and isinstance(x, set | frozenset | dict):
         found.is_added = False
     return found

@@ -127,9 +127,7 @@ class OneOfItems(Limited):
 
 
 def item_by_key(at: Table, items: dict[object, object], key: object, *default: object) -> Any:
-    """``items[key]`` for a key that is not known, or ``items.get(key, default)``; NotImplemented
-    where it is not computed.
-    """
+    """``items[key]``, or ``get``, for a key that is not known; NotImplemented if not computed."""
     keys = keys_of(items)
     found = place_of_key(keys, key)
     if found is None:

@@ -162,9 +162,7 @@ class Attributes(Reads):
         return names[names.index(name) + 1 :] if name in names else []
 
     def see_attribute(self, owner: object, name: str, value: object, flag: object = True) -> None:
-        """Let the program see an attribute of an object from outside, and nobody else. It is there
-        if the flag holds.
-        """
+        """Let the program alone see an attribute of an outer object, there if the flag holds."""
         key = id(owner), name
         self._present[key] = flag
         if flag is False:

@@ -207,9 +207,7 @@ class Creations:
         return found.place == name
 
     def is_ours(self, x: list[object], name: str) -> bool:
-        """Whether a list was made in a branch that has ended, whose variable of that name alone has
-        it.
-        """
+        """Whether a list was made in a branch that ended, and a variable of it has it alone."""
         home = self.home_of(x)
         if home is None or self._session.is_open(home) or self._of(x).is_sealed:
             return False

@@ -142,9 +142,7 @@ class Staged(Stores):
         return f(*args, **kwargs)
 
     def check_methods(self, kind: type) -> None:
-        """Allow objects of a class that stand for themselves, whose special methods Python calls
-        without the door.
-        """
+        """Allow objects that stand for themselves, whose special methods Python calls itself."""
         if kind in self._in_question:
             return  # one of their methods reads such an object
         self._in_question.add(kind)

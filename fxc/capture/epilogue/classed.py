@@ -123,9 +123,7 @@ def as_new_like(array: np.ndarray, other: Any) -> Any:
 
 
 def as_part_of(part: np.ndarray, whole: Any) -> Any:
-    """An array that shows a part of the memory of one of a subclass, a memmap, say, as one of that
-    class; called by epilogues.
-    """
+    """A part of the memory of an array of a subclass as one of that class; for epilogues."""
     memory: Any = whole
     while type(memory.base) is type(whole):
         memory = memory.base

@@ -123,9 +123,7 @@ def _tuple_structure(x: tuple[object, ...], kind: type) -> Structure | None:
 
 
 def _dict_structure(x: dict[object, object], joined: bool = False) -> Structure | None:
-    """The structure of a dict whose keys are texts, or ints as well if it is only returned; None
-    for another.
-    """
+    """The structure of a dict with texts as keys, or ints if it is only returned; else None."""
     kinds = (str,) if joined else (str, int)
     return Structure(dict, tuple(x), joined) if all(type(key) in kinds for key in x) else None
 

@@ -60,9 +60,7 @@ def _by_python(x: object) -> Any:
 
 
 def number_of(x: object) -> Any:
-    """NumPy's number for one that is Python's or NumPy's, if both have the same dtype; anything
-    else itself.
-    """
+    """NumPy's number for one that is Python's or NumPy's of one dtype; anything else itself."""
     return x.number if type(x) is Mixed and x.other_dtype is None else x
 
 

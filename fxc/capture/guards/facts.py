@@ -70,9 +70,7 @@ def as_array(x: np.ndarray) -> np.ndarray:
 
 
 def of_other_files(x: Any, y: Any) -> bool:
-    """Whether two arrays are no memmaps, or of one piece of memory, or of files that are certainly
-    two.
-    """
+    """Whether two arrays are no memmaps, or of one piece of memory, or certainly of two files."""
     ours, theirs = getattr(x, "_mmap", None), getattr(y, "_mmap", None)
     if ours is theirs or ours is None or theirs is None:
         return True
@@ -160,9 +158,7 @@ class Ragged:
     alike = 2
 
     def arrays(self, items: Sequence[Any]) -> Arrays:
-        """New arrays of where each list begins, of its length, and of all numbers; Nones if they
-        are others, or few.
-        """
+        """Arrays of where each list begins, of lengths, and of all numbers; Nones for others."""
         if set(map(type, items)) != {list} or len(items) <= FEW_NUMBERS:
             return (None,) * 3
         flat = list(chain.from_iterable(items))

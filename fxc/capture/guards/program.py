@@ -321,9 +321,7 @@ class GuardProgram:
 
     @cached_property
     def _facts(self) -> list[Any]:
-        """The checks of what has a label or a certain value, what is fetched for these, and of
-        which kind that is.
-        """
+        """The checks of what has a label or a certain value, and what is fetched for these."""
         found = []
         for step in self._needed(_part):
             if isinstance(step, Fetch):

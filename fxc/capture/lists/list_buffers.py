@@ -70,9 +70,7 @@ class Buffer(Owned):
         owner: Statement | None,
         form: Form | None = None,
     ) -> bool:
-        """Make, here, room for so many more items like ``samples``, or of this form;
-        False if nothing says what the items are.
-        """
+        """Make room here for more items like ``samples``; False if nothing says what they are."""
         session, old = self.session, self._room
         assert session.region == self.home
         items, pace = self._items if old is None else [], self._pace_in(owner)

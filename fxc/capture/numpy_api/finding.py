@@ -56,9 +56,7 @@ def where(condition: object, /, *given: object) -> Any:
 
 @cache
 def _where_checks_ints() -> bool:
-    """Whether ``np.where`` refuses ints that do not fit, as from NumPy 2.5 on; else it takes their
-    low bits.
-    """
+    """Whether ``np.where`` refuses ints that do not fit, as from 2.5 on, or takes low bits."""
     try:
         np.where([True], np.uint8(0), 256)
     except OverflowError:

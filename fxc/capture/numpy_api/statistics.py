@@ -101,9 +101,7 @@ def _places(axis: object, rank: int) -> tuple[int, ...]:
 
 
 def _are_few(value: Value, axes: tuple[int, ...]) -> bool | None:
-    """Whether the numbers of each median are few, and can be sorted; None if only the data says
-    that there are few.
-    """
+    """Whether the numbers of each median are few, to be sorted; None if only the data says so."""
     kind, rank = kind_of(value), value.type.rank
     size, kept = kind.size, rank - len(axes)
     in_order = kept < 2 or len(axes) > 1 or is_c_contiguous(kind)

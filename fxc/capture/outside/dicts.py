@@ -206,9 +206,7 @@ give_reads(ExternalDict, MAPPING_READS)
 
 
 class Namespace(ExternalMapping, dict[str, Any]):
-    """The dict of an object's attributes: its items are read and stored as those are, but for what
-    the class has to say.
-    """
+    """The dict of an object's attributes: its items are these, but for what the class says."""
 
     def __init__(
         self,

@@ -126,9 +126,7 @@ def check_apart(generators: Iterable[TracedGenerator]) -> None:
 
 
 def made_by(outside: Outside, f: object, args: Args, kwargs: Kwargs) -> Any:
-    """What a function or class that makes generators gives, or one that seeds NumPy's own;
-    NotImplemented for others.
-    """
+    """What a maker or seeder of random generators gives; NotImplemented for anything else."""
     module, name = str(getattr(f, "__module__", "")), getattr(f, "__name__", "")
     if module != "random" and not module.startswith("numpy.random"):
         return NotImplemented

@@ -142,9 +142,7 @@ class Inputs:
             self._characters[label] += count
 
     def let_texts_vary(self) -> bool:
-        """Take texts of which the program reads many characters for what it stores to; whether
-        there are some.
-        """
+        """Take texts of which much is read for what is stored to; whether there are any."""
         found = {label for label, count in self._characters.items() if count > _OF_OPTIONS}
         self.stored(*found)
         return not found.isdisjoint(self.changing)

@@ -154,9 +154,7 @@ def _check_distinct(outside: Outside, place: int) -> None:
 
 
 def _check_files(outside: Outside, left: int, right: int) -> None:
-    """Rely on it that two memmaps are not of one file, whose content each has at an address of its
-    own.
-    """
+    """Rely on two memmaps not being of one file, whose content each has at its own address."""
     values = [outside.inputs[place].value for place in (left, right)]
     maps: list[Any] = [outside.session.classes.get(each) for each in values]
     if None in maps:

@@ -61,9 +61,7 @@ class Cells:
         return self._loop is not None and self.first_mark <= number < self._mark
 
     def may_set(self, owner: object, part: object = None) -> bool:
-        """Whether an attribute, or what is under a key, is one of the new places; whether there are
-        some of an object.
-        """
+        """Whether an attribute or item is one of the new places; whether an object has some."""
         places = (self._cells[text] for text in self._new)
         return any(each.base is owner and part in (None, each.part) for each in places)
 

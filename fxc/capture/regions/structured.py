@@ -232,9 +232,7 @@ class Statement:
         return refusal(SEVERAL_KINDS, self.difference(name, left, right, where))
 
     def difference(self, name: str, left: object, right: object, where: str) -> str:
-        """How a variable is one thing here, another there; records may be captured: see Note
-        [Records].
-        """
+        """How a variable differs here and there; records may be captured: see Note [Records]."""
         if graph_type(left) != graph_type(right):
             self.door.arrays.ask()
         if carried_form(left, right) is None:

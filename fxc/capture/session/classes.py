@@ -44,9 +44,7 @@ from .refusing import refuse
 
 @frozen(eq=False)
 class PartOfFile:
-    """A memmap with a part of the file of the one that ``source`` gives; the very same if it is an
-    input.
-    """
+    """A memmap with a part of the file of that of ``source``; the very same if it is an input."""
 
     source: Source
 

@@ -154,9 +154,7 @@ class Ignoring:
 
 
 class Filtering:
-    """``warnings.catch_warnings`` with filters that ignore alone, in a function that is captured,
-    in the region of that number.
-    """
+    """``warnings.catch_warnings`` with filters that ignore, in the region of that number."""
 
     def __init__(self, region: int, *categories: type[Warning]) -> None:
         self._region = region

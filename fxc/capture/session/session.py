@@ -207,9 +207,7 @@ class Session(CountedSizes):
         return left is not None and left.op in (name, "") and left.is_at(user_location())
 
     def spend(self, work: int) -> None:
-        """Take note of work, in operations; refuse what takes more of it, or more time, than a
-        capture may. See Note [The budget].
-        """
+        """Note so many operations; refuse more of them, or of time, than Note [The budget] says."""
         self.operations += work
         if self.operations > MOST_NODES:
             raise self._all_spent(

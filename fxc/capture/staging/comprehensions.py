@@ -252,9 +252,7 @@ def _is_flat(node: ast.expr) -> bool:
 
 
 def _is_repeated(made: ast.ListComp) -> bool:
-    """Whether each item of a comprehension over one iterable is the same constant, or a new list
-    with the same items.
-    """
+    """Whether each item of a comprehension is the same constant, or a new list of the same."""
     names, elt = all_names_in(made.generators[0].target), made.elt
     makes_list = isinstance(elt, ast.ListComp | ast.Constant) or (
         isinstance(elt, ast.BinOp)

@@ -100,9 +100,7 @@ def drive(node: ast.AST, lines: set[int]) -> None:
 
 
 def _shared(function: ast.FunctionDef, loop: ast.For) -> frozenset[str] | None:
-    """The variables that the body of a loop has in common with the function around it; None if it
-    can be no function of its own.
-    """
+    """The variables that a loop's body shares with its function; None if it can be no function."""
     inside = walk(loop.target, *loop.body)
     if (_leaves(loop) and not isinstance(loop.iter, ast.Call)) or any(
         isinstance(each, ast.Delete | ast.Import | ast.ImportFrom | ast.ClassDef) or yields(each)

@@ -128,9 +128,7 @@ class Rewriter(Comprehensions):
         return node
 
     def _spread(self, node: ast.Assign, target: Any, targets: list[ast.expr]) -> None:
-        """Let ``a, *b, c = x`` be an assignment of three values, and ``a, b = x`` know that it
-        takes two.
-        """
+        """Let ``a, *b, c = x`` assign three values, and ``a, b = x`` know that it takes two."""
         stars = [place for place, each in enumerate(targets) if isinstance(each, ast.Starred)]
         if len(stars) > 1 or (not stars and isinstance(node.value, ast.Tuple | ast.List)):
             return

@@ -89,9 +89,7 @@ def joined(
     forms: Callable[[str, Any, Any, str], JointForm],
     values: list[Either],
 ) -> Callable[[list[Any]], Variables]:
-    """What makes the variables behind two arms, of what the node will give for ``values``; nobody
-    has those that are not ``used``.
-    """
+    """What makes the ``used`` variables behind two arms of what the node gives for ``values``."""
     found = {
         name: paired(x, right[name], partial(forms, name), values, name)
         for name, x in left.items()
@@ -209,9 +207,7 @@ class _Join:
                 self._add_result(plain_form(each.type), *given)
 
     def _is_window(self, value: Value) -> bool:
-        """Whether a size that has been counted in an arm says how large an array is, or which part
-        of another one it is.
-        """
+        """Whether a size counted in an arm says how large an array is, or where it lies."""
         if not self._is_made(value):
             return False
         dims = getattr(value.type, "shape", ())

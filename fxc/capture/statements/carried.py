@@ -97,9 +97,7 @@ class Carried:
     # -------------------------------------------------------- in the body
 
     def enter(self, region: Recording, name: str, start: object) -> Any:
-        """Make the parameters for a variable that is ``start`` before the loop; what it is in the
-        body.
-        """
+        """Make the parameters for a variable that begins as ``start``; what it is inside."""
         known, before = self.ways.get(name), array_of(start)
         way: Held | Form | None
         if isinstance(known, Held) and before is not None and known.is_alike(before):

@@ -169,9 +169,7 @@ _EXACT = range(-(2**53), 2**53 + 1)  # the ints that float64 has
 
 
 def _known_array(dtype: np.dtype, items: Any) -> Any:
-    """Many known ints or floats as an array that compares with a number of this dtype as they do;
-    None for others.
-    """
+    """Many known ints or floats as an array that compares with this dtype as they do, or None."""
     kinds = set(map(type, items))
     if len(items) <= _MANY or len(kinds) > 1:
         return None

@@ -49,9 +49,7 @@ def driven(door: StatementDoor, items: Any, took: _Took, leaves: bool = False) -
 
 
 def taken_up(door: StatementDoor, items: Any, each: Any = None, test: Any = None) -> Any:
-    """``[each(item) for item in items if test(item)]`` of a generator that is to be driven; None of
-    another one.
-    """
+    """``[each(x) for x in items if test(x)]`` of a generator to be driven; None of another one."""
     if not note_run(current(), items):
         return None
     return door.staged(_collected)(items, partial(driven, door), each, test)

@@ -89,9 +89,7 @@ def _written(op_flags: Any, ops: Sequence[object]) -> list[bool] | None:
 
 @as_programs
 class ElementsInTurn:
-    """The elements of arrays of the same shape, one after the other: what a program knows as an
-    ``np.nditer``.
-    """
+    """The elements of arrays of one shape, one by one: an ``np.nditer`` to the program."""
 
     __class__ = taken_for(np.nditer)
 

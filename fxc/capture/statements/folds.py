@@ -127,9 +127,7 @@ def fold(
 def _loop_of(
     function: object, made: Comprehension, rest: Args, options: Kwargs
 ) -> tuple[Callable[..., object] | None, Args]:
-    """The loop of a function, and what it is given beside the comprehension; None for a call that
-    is none of these.
-    """
+    """The loop of a function, and what it is given beside the comprehension; None for others."""
     loop, more = entry_of(FOLDS, function) or (None, ())
     if loop is gathered and made.is_lazy:
         return None, ()  # to NumPy's functions a generator is one object
@@ -169,9 +167,7 @@ def _by_loop(
     made: Comprehension,
     more: Sequence[object],
 ) -> Any:
-    """What one of ``FOLDS`` makes of the items; what cannot be a loop, and is short, is asked for
-    item by item.
-    """
+    """What one of ``FOLDS`` makes of items; what is short and no loop is done item by item."""
     in_graph = Fold(fold.label, loop is gathered)
     if in_graph.is_array:
         more = (TracedList([]),)

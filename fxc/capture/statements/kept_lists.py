@@ -109,9 +109,7 @@ def _length(x: Any) -> int | None:
 
 
 def _is_another(door: StatementDoor, old: object, x: object) -> bool:
-    """Whether these are two lists, dicts or sets of the graph; asks for them where they are
-    Python's.
-    """
+    """Whether these are two lists, dicts or sets of the graph, which are asked for if need be."""
     if old is x or not (is_list(old) and is_list(x)):
         return False
     if isinstance(old, Keyed) or isinstance(x, Keyed):

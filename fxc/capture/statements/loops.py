@@ -233,9 +233,7 @@ class CapturedLoop(LoopVariables):
         return again or before != (carried.ways, self._pairs) or carried.has_new_gifts
 
     def _shows_more(self, name: str, after: object) -> bool:
-        """Whether what differs, or an array that an iteration makes, may be other arrays from
-        outside than has been known.
-        """
+        """Whether what differs or is made here may be more outer arrays than was known."""
         assert self._region is not None
         if name not in self._at_head:
             return False
@@ -284,9 +282,7 @@ class CapturedLoop(LoopVariables):
         ]
 
     def _form_before(self, name: str, before: object) -> Form | None:
-        """The form of a variable at the beginning of the body, an array of one size or another
-        having that of what is carried.
-        """
+        """The form of a variable at the begin; of arrays of several sizes what is carried."""
         found, way = carried_form(before, before), self.carried.now[name]
         return way if isinstance(found, Array) and isinstance(way, Union) else found
 

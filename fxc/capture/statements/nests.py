@@ -42,9 +42,7 @@ def nest(door: StatementDoor, function: object, made: Comprehension) -> Any:
 
 
 def nested(door: StatementDoor, made: Comprehension) -> Any:
-    """The list of a comprehension with several ``for``: a short one Python makes, and one of what
-    it knows; else loops.
-    """
+    """The list of a comprehension with several ``for``: by Python if short or known, else loops."""
     label, requests = f"comprehension {user_location()}", door.session.requests
     by_item, as_loops = Request(label, How.ITEM_BY_ITEM), Request(label, How.AS_LOOPS)
     if by_item in requests:

@@ -202,9 +202,7 @@ class CarriedView:
         return _recorded(_numbers(session, self.calls))
 
     def numbers_of(self, session: Session, value: Value) -> list[Operand] | None:
-        """The numbers of another part of the array, which the same steps show, recorded here; None
-        if these do not show it.
-        """
+        """The numbers of another part, which the same steps show, recorded here; else None."""
         places = self._places_of(session, value)
         return None if places is None else _recorded(places)
 
