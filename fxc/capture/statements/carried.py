@@ -26,7 +26,8 @@ from .views import CarriedView, CarriedWindow, Sliding, carried_view, carried_wi
 # How a variable is carried: as one array or another, as one that changes its shape, as a window of
 # one, as a view that the last iteration leaves behind, or as operands of its form; not at all, if
 # it slides.
-Parts = Held | Resized | CarriedWindow | CarriedView | Form
+Part = Resized | CarriedWindow | CarriedView
+Parts = Held | Part | Form
 Way = Parts | Sliding
 W = TypeVar("W", Held, Resized, CarriedWindow, Sliding)
 
@@ -125,35 +126,17 @@ class Carried:
             self._session.aliases.lent.update(self.params[name])
         return self.params[name]
 
-    def enter_view(self, region: Recording, name: str, view: CarriedView) -> Any:
-        """The same for a part of an array from outside of the loop."""
-        return view.behind(self._session, self.add(region, name, view, name))
-
-    def enter_resized(self, region: Recording, name: str, change: Resized) -> Any:
-        """The same for an array that changes its shape."""
-        if name in self.gifts:
+    def enter_part(self, region: Recording, name: str, way: Part) -> Any:
+        """The same for a part of an array outside of the loop, or one that changes its shape."""
+        if isinstance(way, Resized) and name in self.gifts:
             raise refuse_kept()
-        return wrap(change.inside(self._session, self.add(region, name, change, name)))
-
-    def enter_window(self, region: Recording, name: str, window: CarriedWindow) -> Any:
-        """The same for a window of an array outside of the loop."""
-        return wrap(window.view(self._session, self.add(region, name, window)))
+        text = None if isinstance(way, CarriedWindow) else name
+        return way.inside(self._session, self.add(region, name, way, text))
 
     def variable(self, name: str, parts: Sequence[Operand]) -> Any:
         """The variable that is carried in these parts."""
-        match self.now[name]:
-            case Held() as way:
-                return way.variable(self._session, parts)
-            case CarriedView() as view:
-                return view.behind(self._session, parts)
-            case CarriedWindow() as window:
-                return wrap(window.view(self._session, parts))
-            case Resized() as change:
-                return wrap(
-                    change.behind(self._session, [x for x in parts if isinstance(x, Value)])
-                )
-            case form:
-                return enter(form, parts)
+        way = self.now[name]
+        return enter(way, parts) if isinstance(way, Form) else way.behind(self._session, parts)
 
     # -------------------------------------------------------- behind the body
 

@@ -72,7 +72,7 @@ class Held:
         kind = None if self.kind is None else kind_of(start)
         return Held(tuple(dict.fromkeys((*self.options, *others))), kind)
 
-    def variable(self, session: Session, parts: Sequence[Operand]) -> Any:
+    def behind(self, session: Session, parts: Sequence[Operand]) -> Any:
         """The variable that is carried in these parts."""
         count = len(self.flagged)
         own = [part for part in parts[count:] if isinstance(part, Value)]
@@ -181,19 +181,19 @@ class Resized:
         dims = zip(kind.shape, self.kept, strict=True)
         return [operand(wrap_dim(dim)) for dim, kept in dims if kept is None]
 
-    def inside(self, session: Session, parts: Sequence[Value]) -> Value:
+    def inside(self, session: Session, parts: Sequence[Value]) -> Any:
         """The array in an iteration."""
         most: Dim = MOST_MEASURED
         if len(parts) == 2 and decide(rest := product(self._known), ">", 0):
             most = floordiv(self.room, rest)
         sizes = [bound_size(size, most) for size in parts[:-1]]
-        return self._view(session, parts[-1], sizes)
+        return wrap(self._view(session, parts[-1], sizes))
 
-    def behind(self, session: Session, parts: Sequence[Value]) -> Value:
+    def behind(self, session: Session, parts: Sequence[Any]) -> Any:
         """The array behind the loop, a new one; it has no more elements than there is room for."""
         *numbers, flat = parts
         sizes = _bound_together(session, numbers, self.room) if numbers else []
-        return session.value("copy", self._view(session, flat, sizes), order="C")
+        return wrap(session.value("copy", self._view(session, flat, sizes), order="C"))
 
     def _view(self, session: Session, flat: Value, sizes: Sequence[Dim]) -> Value:
         changing = iter(sizes)

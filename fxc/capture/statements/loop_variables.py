@@ -232,15 +232,13 @@ class LoopVariables(Statement):
             assert elapsed is not None
             assert before is not None
             return wrap(way.view(self.session, before, elapsed))
+        if isinstance(way, CarriedWindow | CarriedView):
+            return carried.enter_part(region, name, way)
         if isinstance(way, Resized) and before is not None:
-            seen = carried.enter_resized(region, name, way)
+            seen = carried.enter_part(region, name, way)
             if not self._is_ours(name, before):
                 aliases.may_be_one(carried.params[name][-1], before)
             return seen
-        if isinstance(way, CarriedWindow):
-            return carried.enter_window(region, name, way)
-        if isinstance(way, CarriedView):
-            return carried.enter_view(region, name, way)
         if name not in self._at_head or not carried.takes(name, start):
             return start
         seen = carried.enter(region, name, start)

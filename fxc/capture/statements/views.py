@@ -108,6 +108,12 @@ class CarriedWindow:
         session.aliases.wholes[found] = self.base
         return found
 
+    def behind(self, session: Session, parts: Sequence[Operand]) -> Any:
+        """The same as a variable."""
+        return wrap(self.view(session, parts))
+
+    inside = behind
+
 
 def carried_window(
     session: Session, base: Value, after: Value, known: CarriedWindow | None
@@ -252,6 +258,8 @@ class CarriedView:
             else:
                 found = wrap(session.record(call.name, found._value, *call.args[1:], **call.kwargs))
         return found
+
+    inside = behind
 
 
 def carried_view(session: Session, value: Value) -> CarriedView | None:
