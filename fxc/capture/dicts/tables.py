@@ -6,7 +6,7 @@ See Note [Tables].
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -217,10 +217,7 @@ class KeyedTable:
 class ReadRow(Limited):
     """A list among the items of a list, at a place that is not known: it can be read."""
 
-    __slots__ = ("items", "owner")
-
-    def _holds(self) -> Iterable[Any]:
-        return (*self.items, self.owner)
+    __slots__ = _held = ("items", "owner")
 
     def __init__(self, items: tuple[object, ...], owner: object) -> None:
         self.items = items

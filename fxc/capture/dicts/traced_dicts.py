@@ -41,6 +41,7 @@ class Keyed(WithLength, Limited):
     """A dict or a set of the graph."""
 
     __slots__ = ("of", "table")
+    _held = ("table",)
     renewed: Callable[[], Any]  # a new dict, or a new set, with the same items
 
     def __init__(self, of: type, label: str) -> None:
@@ -51,9 +52,6 @@ class Keyed(WithLength, Limited):
     @property  # type: ignore[misc]
     def __class__(self) -> type:
         return self.of
-
-    def _holds(self) -> Iterable[Any]:
-        return (self.table,)
 
     def _staged(self, function: Callable[..., Any], *args: object) -> Any:
         return current().door.staged(function)(*args)

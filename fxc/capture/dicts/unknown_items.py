@@ -5,7 +5,7 @@ See Note [Tables].
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any, NoReturn
@@ -37,6 +37,7 @@ class OneOfItems(Limited):
     """
 
     __slots__ = ("_at", "_items", "_place")
+    _held = ("_items",)
     _is_object = True
     _items: tuple[Any, ...]
 
@@ -61,9 +62,6 @@ class OneOfItems(Limited):
         if len({tuple(map(id, x._items)) for x in items}) != 1:
             return None
         return OneOfItems(items[0]._at, items[0]._items, number_at([x._place for x in items]))
-
-    def _holds(self) -> Iterable[Any]:
-        return self._items
 
     @property  # type: ignore[misc]
     def __class__(self) -> type:

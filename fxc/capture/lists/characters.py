@@ -31,7 +31,7 @@ class CharOfArray(Char):
     That it has one is checked where the difference would show.
     """
 
-    __slots__ = ("bare",)
+    __slots__ = _held = ("bare",)
     _of_item = staticmethod(text_of_element)
 
     def __init__(self, bare: object) -> None:
@@ -51,9 +51,6 @@ class CharOfArray(Char):
     @staticmethod
     def _has_structure(x: object) -> bool:
         return type(x) is CharOfArray
-
-    def _holds(self) -> tuple[Any, ...]:
-        return (self.bare,)
 
     def _is_filled(self) -> Any:
         return self.bare > 0

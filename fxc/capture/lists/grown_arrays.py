@@ -5,7 +5,7 @@ See Note [Arrays that grow].
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from types import ModuleType
 from typing import Any
 
@@ -19,7 +19,7 @@ from ..forms.truths import demand
 from ..session.locations import user_location
 from ..session.refusing import refuse
 from ..session.session import current
-from ..values.operands import Traced, array_of, kind_of, settled, wrap
+from ..values.operands import Traced, array_of, kind_of, settled, taken_for, wrap
 from ..values.protocols import TakesFunctions
 from .list_buffers import Buffer, ToGrow, any_number
 from .list_room import Int
@@ -82,6 +82,8 @@ class GrownArray(TakesFunctions, Traced):
 
     __slots__ = ("_count", "_is_taken", "_kind", "_made", "_shape", "rows")
     __array_priority__ = 1000.0
+    _held = ("_count", "rows")
+    __class__ = taken_for(np.ndarray)
 
     def __init__(self, rows: Buffer, kind: np.dtype, shape: tuple[Any, ...], count: Int) -> None:
         self.rows = rows
@@ -94,13 +96,6 @@ class GrownArray(TakesFunctions, Traced):
     @property
     def _grows(self) -> bool:  # type: ignore[override]
         return not self._is_taken
-
-    @property  # type: ignore[misc]
-    def __class__(self) -> type:
-        return np.ndarray
-
-    def _holds(self) -> Iterable[Any]:
-        return (self.rows, self._count)
 
     # -------------------------------------------------------- as one of its kind
 

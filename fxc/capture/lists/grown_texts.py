@@ -41,15 +41,12 @@ class Codes(Buffer):
 class Grown(Text):
     """The first ``count`` code points of a buffer as a text."""
 
-    __slots__ = ("_buffer", "_count")
+    __slots__ = _held = ("_buffer", "_count")
     _of_item = None  # type: ignore[assignment]
 
     def __init__(self, buffer: Codes, count: Int) -> None:
         self._buffer = buffer
         self._count = count
-
-    def _holds(self) -> Iterable[Any]:
-        return (self._buffer, self._count)
 
     @classmethod
     def _of_structure(cls, keys: tuple[Any, ...], items: Any) -> Grown:

@@ -157,9 +157,6 @@ class PooledList(ChangedList, Pooled):
 
     __class__ = taken_for(list)
 
-    def _holds(self) -> Iterable[Any]:
-        return self.pool.heads, self.pool.arena
-
     def _snapshot(self, of: Callable[[object], Any]) -> Any:
         return of(self.copy())
 

@@ -5,7 +5,7 @@ See Note [Lists of lists].
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, ClassVar
 
 from fxc.ir.graph import Value
@@ -162,10 +162,8 @@ class ListRow(_AlongAxis):
     """A row of such a list."""
 
     __slots__ = ("place", "whole")
+    _held = ("whole",)
     _axis = 1
-
-    def _holds(self) -> Iterable[Any]:
-        return (self.whole,)
 
     def __init__(self, whole: ListOfLists, place: Int) -> None:
         self.whole = whole

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from types import FunctionType
 from typing import Any
@@ -164,6 +164,7 @@ class Pooled(Limited):
     """What a pool has, by its number there."""
 
     __slots__ = ("number", "pool")
+    _held = ("pool",)
     _in_pool = True
 
     def __init__(self, pool: object, number: Int) -> None:
@@ -196,9 +197,6 @@ class Record(Pooled):
     @property  # type: ignore[misc]
     def __class__(self) -> type:
         return self.pool.label.kind
-
-    def _holds(self) -> Iterable[Any]:
-        return (self.pool.table,)
 
     def copy(self) -> Record:
         return self.pool.add([value for _, value in self.held()])

@@ -169,7 +169,7 @@ def _comparison(name: str) -> Callable[[Any, Any], Any]:
 class Char(UnknownText):
     """A text of one character."""
 
-    __slots__ = ("code",)
+    __slots__ = _held = ("code",)
     _of_item: ClassVar[Callable[..., Any]] = chr
     code: Any
 
@@ -183,9 +183,6 @@ class Char(UnknownText):
     @staticmethod
     def _has_structure(x: object) -> bool:
         return is_char(x)
-
-    def _holds(self) -> tuple[Any, ...]:
-        return (self.code,)
 
     def _is_filled(self) -> Any:
         return True
@@ -268,6 +265,7 @@ class Text(UnknownText):
     """A text of any length: the code points stand in an array, which nobody writes."""
 
     __slots__ = ("_codes",)
+    _held: ClassVar[tuple[str, ...]] = ("_codes",)
     _of_item = staticmethod(text_of)
 
     def __init__(self, codes: TracedArray) -> None:
@@ -276,9 +274,6 @@ class Text(UnknownText):
     @staticmethod
     def _structure_items(x: Any) -> tuple[Any, ...]:
         return (x.codes(),)
-
-    def _holds(self) -> Iterable[Any]:
-        return (self._codes,)
 
     def codes(self) -> TracedArray:
         return self._codes

@@ -40,6 +40,7 @@ class MaybeSet(Traced):
     """
 
     __slots__ = ("by_class", "flag", "value")
+    _held = ("value",)
 
     def __init__(self, flag: object, value: object, *, by_class: bool = False) -> None:
         self.flag: Any = flag
@@ -48,9 +49,6 @@ class MaybeSet(Traced):
 
     def _operand(self) -> Operand:
         raise self.unclear()
-
-    def _holds(self) -> Iterable[Any]:
-        return (self.value,)
 
     def given(self) -> Any:
         """The value, for a read; where there is none the call goes back to Python."""

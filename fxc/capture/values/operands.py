@@ -33,6 +33,7 @@ class Traced:
     _is_object: ClassVar[bool] = False  # whether it stands for an object of the program's
     _grows: bool | None = None  # of Note [Arrays that grow]: whether it may become longer
     _is_number: ClassVar[bool] = False  # whether it may be a number, which a node carries
+    _held: ClassVar[tuple[str, ...]] = ()  # attributes by which the program can reach more
     # What stands for the items of an array, this one among them; None: the items do.
     _among: ClassVar[Callable[..., Any] | None] = None
 
@@ -170,7 +171,7 @@ class Traced:
 
     def _holds(self) -> Iterable[Any]:
         """What the program can reach by this value: the lists that an iterator runs over, say."""
-        return self._parts()
+        return [*self._parts(), *(getattr(self, name) for name in self._held)]
 
 
 def taken_for(kind: type) -> Any:
