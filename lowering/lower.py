@@ -21,18 +21,11 @@ from .machine.target import SERIAL, Target
 from .nests.program import Program
 from .nests.statements import For, Loop, Stmt, While, walk
 from .scheduling.allocations import with_allocations
-from .scheduling.block_columns import block_columns
 from .scheduling.fuse import fuse
-from .scheduling.growing_products import growing_products
-from .scheduling.independent_steps import independent_steps
 from .scheduling.lanes import lanes
 from .scheduling.parallel import parallel
-from .scheduling.products_ahead import products_ahead
-from .scheduling.repeated_updates import repeated_updates
 from .scheduling.same_sizes import same_sizes
-from .scheduling.short_dots import short_dots
 from .scheduling.speculate import speculate
-from .scheduling.vectors_together import vectors_together
 
 reassociate = import_later("fxc.lowering.scheduling.reassociate", "reassociate")
 fixed_checks = import_later("fxc.lowering.scheduling.fixed_checks", "fixed_checks")
@@ -46,6 +39,13 @@ steps_ahead = import_later("fxc.lowering.scheduling.steps_ahead", "steps_ahead")
 short_loops = import_later("fxc.lowering.scheduling.short_loops", "short_loops")
 short_totals = import_later("fxc.lowering.scheduling.short_loops", "short_totals")
 tabulated = import_later("fxc.lowering.scheduling.tabulated", "tabulated")
+block_columns = import_later("fxc.lowering.scheduling.block_columns", "block_columns")
+independent_steps = import_later("fxc.lowering.scheduling.independent_steps", "independent_steps")
+short_dots = import_later("fxc.lowering.scheduling.short_dots", "short_dots")
+repeated_updates = import_later("fxc.lowering.scheduling.repeated_updates", "repeated_updates")
+growing_products = import_later("fxc.lowering.scheduling.growing_products", "growing_products")
+products_ahead = import_later("fxc.lowering.scheduling.products_ahead", "products_ahead")
+vectors_together = import_later("fxc.lowering.scheduling.vectors_together", "vectors_together")
 
 
 class WithCare(Enum):
@@ -74,23 +74,23 @@ class Scheduling:
 
 _SCHEDULING = (
     Scheduling(index_sets, of_loops=True),
-    Scheduling(vectors_together),
-    Scheduling(products_ahead),
-    Scheduling(growing_products),
-    Scheduling(repeated_updates),
+    Scheduling(vectors_together, of_loops=True),
+    Scheduling(products_ahead, of_loops=True),
+    Scheduling(growing_products, of_loops=True),
+    Scheduling(repeated_updates, of_loops=True),
     Scheduling(short_totals, of_nests=True),
     Scheduling(fuse),
     Scheduling(short_loops, of_nests=True),
     Scheduling(fixed_numbers, of_loops=True, with_care=WithCare.LEFT_OUT),
     Scheduling(tabulated, of_loops=True, with_care=WithCare.LEFT_OUT),
-    Scheduling(short_dots),
+    Scheduling(short_dots, of_loops=True),
     Scheduling(fixed_checks, of_loops=True),
     Scheduling(branchless, of_loops=True, of_arms=True, with_care=WithCare.LEFT_OUT),
-    Scheduling(independent_steps),
+    Scheduling(independent_steps, of_loops=True),
     Scheduling(abreast, of_loops=True, of_arms=True, with_care=WithCare.LEFT_OUT),
     Scheduling(steps_ahead, of_loops=True, of_arms=True, with_care=WithCare.TOLD),
     Scheduling(held, of_loops=True),
-    Scheduling(block_columns),
+    Scheduling(block_columns, of_nests=True),
     Scheduling(speculate),
     Scheduling(known_places),
     Scheduling(with_allocations),

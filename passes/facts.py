@@ -15,19 +15,13 @@ from fxc.ops.python_numbers import AS_TRUE, PYTHON_OPERATORS
 from fxc.ops.table import TABLE
 
 from .counters import Range
+from .provable import ORDER
 
 INT64: Range = (-(2**63), 2**63 - 1)
 BOOL: Range = (0, 1)
 MOST_TOPS = 8
 MOST_DEEP = 24  # computations that a fact is followed back: of a long sum each tells all before
 T = TypeVar("T")
-# Comparisons: whether their operands are swapped, and whether they are strict.
-ORDER = {
-    "less": (False, True),
-    "less_equal": (False, False),
-    "greater": (True, True),
-    "greater_equal": (True, False),
-}
 
 
 class Facts:

@@ -12,17 +12,15 @@ from fxc.ops.python_numbers import PYTHON_OPERATORS, proven
 from fxc.ops.table import TABLE
 
 from .counters import Counters, Range, hull, is_within
-from .facts import INT64, ORDER, Facts, limits
+from .facts import INT64, Facts, limits
 from .gains import Gains
 from .low_bits import WRAPPING
+from .provable import COMPARISONS, NATURAL
 from .range_rules import PASSED, RULES
 from .signs import Signs
 from .sizes import Sizes
 
 Ranges = list[Range | None]
-# Of ints that are not negative, quotients and remainders take fewer steps.
-NATURAL = {"floor_divide": "natural_quotient", "remainder": "natural_remainder"}
-COMPARISONS = {f"py_{name}": name for name in ORDER}
 DIVISIONS = ("floor_divide", "remainder", "divide", *NATURAL.values())
 
 

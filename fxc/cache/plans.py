@@ -139,7 +139,7 @@ def _code_of(made: Assembled) -> dict[str, object]:
     ``natives`` are the constants of the plan that are builtins, or the first argument of one, by
     number; ``codes`` the keys of its machine code.
     """
-    from fxc.lowering.emission.calls import NUMPY_FUNCTIONS
+    from fxc.lowering.emission.native_module import NUMPY_FUNCTIONS
     from fxc.pipeline.assemble import entries_of
     from fxc.runtime.engine import object_codes
 

@@ -16,14 +16,19 @@ from fxc.ir.settings import Math, config
 from fxc.ir.signature import ViewStep
 from fxc.ir.steps import done
 from fxc.lowering.building.context import KernelOf
-from fxc.lowering.emission.calls import CALL, NUMPY_FUNCTIONS
 from fxc.lowering.emission.draws import DRAW, STATES
 from fxc.lowering.emission.llvm_text import LEFT
-from fxc.lowering.emission.native_module import CONSTANT, Module, slots_of
+from fxc.lowering.emission.native_module import (
+    CALL,
+    CONSTANT,
+    NUMPY_FUNCTIONS,
+    PARALLEL,
+    UFUNC,
+    Module,
+    slots_of,
+)
 from fxc.lowering.emission.objects import SCALAR
-from fxc.lowering.emission.parallel import PARALLEL
 from fxc.lowering.emission.sticky import NOTICE
-from fxc.lowering.emission.ufunc_calls import UFUNC
 from fxc.lowering.lower import lower
 from fxc.lowering.machine.target import Target
 from fxc.lowering.nests.boxed_args import BufferArg, InputArg, buffer_args
@@ -34,7 +39,6 @@ from fxc.native.large_arrays import LARGE_ARRAYS
 from fxc.native.numpy_slots import check_places
 from fxc.native.pointer_table import Entry, TableObjects, table_of
 from fxc.ops.effects import direct
-from fxc.ops.foreign_calls import gives_new
 from fxc.ops.kernels import compiled_kernel_of, kernel_of, writing_kernel_of
 from fxc.ops.operators import EFFECTS, Tag
 from fxc.ops.table import TABLE
@@ -49,6 +53,7 @@ from fxc.runtime.thread_numbers import most_threads
 check_places()
 
 # See Note [Rooms with one door].
+gives_new = import_later("fxc.ops.foreign_calls", "gives_new")
 draw_function = import_later("fxc.native.draws", "draw_function")
 evaluate = import_later("fxc.ir.evaluate", "evaluate")
 verify_parallel = import_later("fxc.lowering.nests.independence", "verify_parallel")

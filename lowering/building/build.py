@@ -11,7 +11,6 @@ from fxc.ir.records import replace
 from fxc.ir.signature import ViewStep
 from fxc.ir.symbols import symbol, symbols_of
 from fxc.ir.types import PART_DTYPES, ArrayType, ScalarType
-from fxc.ops.foreign_calls import gives_new
 from fxc.ops.kernels import kernel_of
 from fxc.ops.metas.shapes import hints
 from fxc.ops.operators import CONTROL, EFFECTS, Tag
@@ -26,7 +25,6 @@ from ..nests.program import Param, Program
 from ..nests.statements import Boxed, Check, touched
 from ..operators.draws import is_drawn, is_small
 from ..operators.inner_loops import has_inner_loop
-from . import counting
 from .context import Context, KernelOf
 from .coverage import NATIVE_DTYPES
 from .index_maps import is_view_copy
@@ -41,6 +39,9 @@ as_numpys = import_later("fxc.lowering.building.call_operands", "as_numpys")
 seen_by_plan = import_later("fxc.lowering.building.call_operands", "seen_by_plan")
 viewed = import_later("fxc.ir.evaluate", "viewed")
 dims_of = import_later("fxc.ir.text", "dims_of")
+new_size = import_later("fxc.lowering.building.counting", "new_size")
+read_size = import_later("fxc.lowering.building.counting", "read_size")
+gives_new = import_later("fxc.ops.foreign_calls", "gives_new")
 
 # Note [Raising ops]
 # An operation that can raise at run time (Operator.raises, every call of NumPy) may send the whole
@@ -217,10 +218,10 @@ def boxed(context: Context, node: Node) -> None:
         context.emit(Boxed(node.op, args, outs, node.loc, failed=failed, brief=is_brief))
         context.emit(Check(failed, Site(node.op, node.loc)))
         return
-    size = None if node.bound is None else counting.new_size(context, node)
+    size = None if node.bound is None else new_size(context, node)
     context.emit(Boxed(node.op, args, outs, node.loc, graph, size))
     if size is not None:
-        counting.read_size(context, node, size[1])
+        read_size(context, node, size[1])
 
 
 def _place_all(context: Context) -> None:

@@ -22,7 +22,6 @@ from fxc.ops.table import TABLE
 from ..nests.buffers import F32, HALF
 from ..operators.python_rules import FAILING, SCALAR_RULES
 from ..operators.scalar_rules import ScalarRule
-from . import counting
 from .build import visit
 from .complex_nodes import RULES as COMPLEX_RULES
 from .complex_rules import MadeRule
@@ -38,7 +37,7 @@ from .pointwise import (
     rule_of,
     runs_inner_loop,
 )
-from .reductions import REDUCERS, SCANS, has_nest, has_segments, reduction, scan, sums_runs
+from .reducers import REDUCERS, SCANS
 from .writes import join, scatter
 
 # See Note [Rooms with one door].
@@ -50,6 +49,14 @@ segments = import_later("fxc.lowering.building.segments", "segments")
 chosen_sums = import_later("fxc.lowering.building.chosen_sums", "chosen_sums")
 einsum = import_later("fxc.lowering.building.einsum", "einsum")
 has_einsum = import_later("fxc.lowering.building.einsum", "covers")
+reduction = import_later("fxc.lowering.building.reductions", "reduction")
+scan = import_later("fxc.lowering.building.reductions", "scan")
+has_nest = import_later("fxc.lowering.building.reductions", "has_nest")
+has_segments = import_later("fxc.lowering.building.reductions", "has_segments")
+sums_runs = import_later("fxc.lowering.building.reductions", "sums_runs")
+total = import_later("fxc.lowering.building.counting", "total")
+bind_size = import_later("fxc.lowering.building.counting", "bind_size")
+places = import_later("fxc.lowering.building.counting", "places")
 check_count = import_later("fxc.lowering.building.masked", "check_count")
 
 
@@ -244,9 +251,9 @@ _BY_NAME = {
     "einsum": NativeKernel(einsum, has_einsum),
     "sort": NativeKernel(applied, _sorts_rows),
     "argsort": NativeKernel(ordered, _sorts_rows),
-    "sum": NativeKernel(counting.total, has_nest),
-    "bind_size": NativeKernel(counting.bind_size),
-    "nonzero": NativeKernel(counting.places),
+    "sum": NativeKernel(total, has_nest),
+    "bind_size": NativeKernel(bind_size),
+    "nonzero": NativeKernel(places),
     "ufunc_reduce": NativeKernel(chosen_sums, sums_runs, last=True),
     "ufunc_reduceat": NativeKernel(segments, has_segments, checks=True),
     "cond": NativeKernel(partial(cond, visit=visit)),

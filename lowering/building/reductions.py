@@ -9,7 +9,7 @@ import numpy as np
 
 from fxc.ir.bounds import decide
 from fxc.ir.graph import Node, Operand, Value
-from fxc.ir.records import frozen, replace
+from fxc.ir.records import replace
 from fxc.ir.size_guards import guard
 from fxc.ir.symbols import Dim, counted_in, product
 from fxc.ir.types import PART_DTYPES, ArrayType, Type, array_type, is_c_contiguous
@@ -27,31 +27,9 @@ from ..operators.reduction_order import (
 from .body import Body, literal_element
 from .context import Context
 from .index_maps import regroup
+from .reducers import REDUCERS, SCANS, Reducer
 from .stores import place_apart
 from .writes import free_target
-
-
-@frozen
-class Reducer:
-    """How a reduction combines elements."""
-
-    combine: str
-    tests: bool = False  # elements are taken as truth values
-    position: bool = False  # the result is where the extreme stands
-    by_parts: bool = False  # of complex numbers, each part of the total depends on that part alone
-
-
-REDUCERS = {
-    "sum": Reducer("add", by_parts=True),
-    "prod": Reducer("multiply"),
-    "min": Reducer("minimum"),
-    "max": Reducer("maximum"),
-    "any": Reducer("logical_or", tests=True, by_parts=True),
-    "all": Reducer("logical_and", tests=True, by_parts=True),
-    "argmin": Reducer("minimum", position=True),
-    "argmax": Reducer("maximum", position=True),
-}
-SCANS = {"cumsum": Reducer("add", by_parts=True), "cumprod": Reducer("multiply")}
 
 
 def has_nest(node: Node) -> bool:

@@ -15,7 +15,6 @@ from fxc.ir.records import frozen
 from fxc.ir.symbols import SymExpr, symbols_of
 from fxc.ir.types import ArrayType, ScalarType
 
-from .calls import return_raised
 from .emitter import Emitter
 from .llvm_text import LEFT, FunctionText
 from .lock import enter
@@ -108,6 +107,17 @@ def return_argument(f: FunctionText, place: int) -> None:
     result = argument(f, place)
     f.do(f"call void @Py_IncRef(ptr {result})")
     f.do(f"ret ptr {result}")
+
+
+def return_raised(emitter: Emitter) -> None:
+    """Return what NumPy has raised, if it has."""
+    f = emitter.function
+    none, some = f.new_label("none"), f.new_label("raised")
+    found = f.op(f"load ptr, ptr {emitter.raised}, align 8")
+    f.do(f"br i1 {f.op(f'icmp eq ptr {found}, null')}, label %{none}, label %{some}")
+    f.start(some)
+    f.do(f"ret ptr {found}")
+    f.start(none)
 
 
 class Python(EntryCaller):

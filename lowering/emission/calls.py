@@ -28,6 +28,7 @@ from .draws import emit_draw, native_draw
 from .emitter import Emitter
 from .interrupts import INTERRUPTED
 from .llvm_text import FunctionText, ModuleText
+from .native_module import CALL, NUMPY_FUNCTIONS
 from .object_code import ERROR, Code
 from .objects import weak_number
 from .ufunc_calls import emit_ufunc_call, ufunc_call
@@ -61,10 +62,7 @@ class CallSite:
     dims: tuple[SymExpr, ...]
 
 
-CALL = "call NumPy"  # among the functions of the pointer table
-# What the objects of a call stand behind: PyArray_NewFromDescr, PyArray_Scalar, PyArray_NewCopy and
-# PyArray_UpdateFlags, by their places in NumPy's table of C functions, its ABI.
-NUMPY_FUNCTIONS = (94, 60, 85, 92)
+# Of ``NUMPY_FUNCTIONS``.
 _NEW_ARRAY, _NEW_SCALAR, _NEW_COPY, _UPDATE_FLAGS = range(4)
 _DONE, _FAILED, _INTERRUPTED = range(3)  # what the function of a call gives
 
@@ -145,17 +143,6 @@ def _called(emitter: Emitter, call: str) -> str:
     f.do(f"br i1 {either}, label %{known}, label %{INTERRUPTED}{seldom}")
     f.start(known)
     return failed
-
-
-def return_raised(emitter: Emitter) -> None:
-    """Return what NumPy has raised, if it has."""
-    f = emitter.function
-    none, some = f.new_label("none"), f.new_label("raised")
-    found = f.op(f"load ptr, ptr {emitter.raised}, align 8")
-    f.do(f"br i1 {f.op(f'icmp eq ptr {found}, null')}, label %{none}, label %{some}")
-    f.start(some)
-    f.do(f"ret ptr {found}")
-    f.start(none)
 
 
 class _Function:

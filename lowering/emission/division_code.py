@@ -22,6 +22,10 @@ def divide(code: Lanes, args: Sequence[str], dtypes: DTypes, result: np.dtype) -
     return code.binary(name, dtypes[0], args[0], args[1])
 
 
+def reciprocal(code: Lanes, args: Sequence[str], dtypes: DTypes, result: np.dtype) -> str:
+    return quotient(code, dtypes[0], code.const(1.0, dtypes[0]), args[0])
+
+
 def quotient(code: Lanes, dtype: np.dtype, x: str, y: str) -> str:
     """A quotient; without the flags of a division by zero that nobody is to be told of."""
     ignored = code.quiet & {"divide", "invalid"}

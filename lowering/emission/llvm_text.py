@@ -15,7 +15,7 @@ from fxc.ir.graph import OF_PYTHON
 from fxc.ir.location import Site
 
 from ..vector_math import pair_type, symbol
-from ..vector_math.builder import is_signaling, quiet
+from ..vector_math.comparisons import is_signaling, quiet
 from .located import CodePlaces
 
 _SCALAR = {

@@ -23,7 +23,12 @@ from . import interrupts, sticky
 from .arena import Arena
 from .frame import LoopKind
 
-CONSTANT = "constant"  # among the functions of the pointer table: where the elements of one are
+# Among the functions of the pointer table: where the elements of a constant are, ...
+CONSTANT = "constant"
+CALL, UFUNC, PARALLEL = "call NumPy", "foreign ufunc", "parallel loops"
+# What the objects of a call stand behind: PyArray_NewFromDescr, PyArray_Scalar, PyArray_NewCopy and
+# PyArray_UpdateFlags, by their places in NumPy's table of C functions, its ABI.
+NUMPY_FUNCTIONS = (94, 60, 85, 92)
 
 
 def in_text(program: Program, plain: str) -> tuple[str, ...]:

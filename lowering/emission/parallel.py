@@ -18,9 +18,9 @@ from .arena import room_of_copy
 from .emitter import Emitter
 from .interrupts import INTERRUPTED
 from .llvm_text import FunctionText
+from .native_module import PARALLEL
 from .outside import FromOutside, inside, read_outside
 
-PARALLEL = "parallel loops"  # among the functions of the pointer table
 _ANY = 2**31  # threads
 
 

@@ -17,7 +17,6 @@ from ..operators.scalar_rules import DTypes
 from .casts import Emit, cast
 from .llvm_text import Lanes
 from .scalar_code import NUMPY_CODE
-from .scalar_power import power_of_scalars
 
 # ---------------------------------------------------------------- arithmetic
 
@@ -130,7 +129,7 @@ def powers(code: Lanes, x: str, y: str) -> tuple[str, str]:
 
 def _power(code: Lanes, args: Sequence[str], dtypes: DTypes, result: np.dtype) -> str:
     if dtypes[0].kind == "f":
-        return power_of_scalars(code, args)
+        return NUMPY_CODE["power_of_scalars"](code, args, dtypes, result)
     return powers(code, args[0], args[1])[0]
 
 

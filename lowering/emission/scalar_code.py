@@ -13,13 +13,21 @@ from collections.abc import Sequence
 import numpy as np
 
 from fxc.ir.flag_bits import INVALID, OVERFLOW
+from fxc.ir.later import import_later
 
 from ..nests.buffers import BOOL, F64, I64
 from ..operators.scalar_rules import COMPLEX_MATH, MATH_COSTS, SPECIAL_COSTS, DTypes
 from .casts import I32, Emit, cast, reinterpret, truth
-from .division_code import divide, floor_divide, fmod, quotient, remainder
 from .llvm_text import Lanes
-from .scalar_power import power, power_of_scalars
+
+# See Note [Rooms with one door].
+divide: Emit = import_later("fxc.lowering.emission.division_code", "divide")
+floor_divide: Emit = import_later("fxc.lowering.emission.division_code", "floor_divide")
+fmod: Emit = import_later("fxc.lowering.emission.division_code", "fmod")
+reciprocal: Emit = import_later("fxc.lowering.emission.division_code", "reciprocal")
+remainder: Emit = import_later("fxc.lowering.emission.division_code", "remainder")
+power: Emit = import_later("fxc.lowering.emission.scalar_power", "power")
+power_of_scalars: Emit = import_later("fxc.lowering.emission.scalar_power", "power_of_scalars")
 
 
 def _arithmetic(on_float: str, on_int: str, on_bool: str) -> Emit:
@@ -91,10 +99,6 @@ def _square(code: Lanes, args: Sequence[str], dtypes: DTypes, result: np.dtype) 
     return code.arithmetic(name, dtypes[0], args[0], args[0])
 
 
-def _reciprocal(code: Lanes, args: Sequence[str], dtypes: DTypes, result: np.dtype) -> str:
-    return quotient(code, dtypes[0], code.const(1.0, dtypes[0]), args[0])
-
-
 def _sqrt(code: Lanes, args: Sequence[str], dtypes: DTypes, result: np.dtype) -> str:
     """A root; without the flags of that of a negative number that nobody is to be told of."""
     dtype, (x,) = dtypes[0], args
@@ -136,12 +140,6 @@ def _numeric_extreme(float_test: str, signed: str, unsigned: str) -> Emit:
     return emit
 
 
-def _power_of_scalars(code: Lanes, args: Sequence[str], dtypes: DTypes, result: np.dtype) -> str:
-    if dtypes[0] == F64:
-        return power_of_scalars(code, args)
-    return power(code, args, dtypes, result)
-
-
 def _power_by_one(code: Lanes, args: Sequence[str], dtypes: DTypes, result: np.dtype) -> str:
     """See Note [Powers that NumPy computes otherwise]."""
     dtype, (x, y) = dtypes[0], args
@@ -150,7 +148,7 @@ def _power_by_one(code: Lanes, args: Sequence[str], dtypes: DTypes, result: np.d
         (2.0, lambda base: _square(code, (base,), dtypes, result)),
         (1.0, lambda base: base),
         (0.5, lambda base: code.intrinsic("sqrt", dtype, (base,))),
-        (-1.0, lambda base: _reciprocal(code, (base,), dtypes, result)),
+        (-1.0, lambda base: reciprocal(code, (base,), dtypes, result)),
     ):
         is_it = code.compare("oeq", dtype, y, code.const(exponent, dtype))
         # Of others it would set flags.
@@ -340,7 +338,7 @@ NUMPY_CODE: dict[str, Emit] = {
     "fused_multiply_add": _fused_multiply_add,
     "power": power,
     "power_by_one": _power_by_one,
-    "power_of_scalars": _power_of_scalars,
+    "power_of_scalars": power_of_scalars,
     "float_power": power,
     "negative": _negative,
     "positive": _identity,
@@ -352,7 +350,7 @@ NUMPY_CODE: dict[str, Emit] = {
     "absolute": _absolute(_negative),
     "sign": _sign,
     "square": _square,
-    "reciprocal": _reciprocal,
+    "reciprocal": reciprocal,
     "maximum": _extreme("ogt", "sgt", "ugt"),
     "minimum": _extreme("olt", "slt", "ult"),
     "maximum of halves": _extreme("oge", "sge", "uge"),  # the first of equal ones

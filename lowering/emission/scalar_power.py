@@ -82,7 +82,13 @@ def power(code: Lanes, args: Sequence[str], dtypes: DTypes, result: np.dtype) ->
     return code.math("pow", dtype, args)
 
 
-def power_of_scalars(code: Lanes, args: Sequence[str]) -> str:
+def power_of_scalars(code: Lanes, args: Sequence[str], dtypes: DTypes, result: np.dtype) -> str:
+    if dtypes[0] == F64:
+        return power_of_floats(code, args)
+    return power(code, args, dtypes, result)
+
+
+def power_of_floats(code: Lanes, args: Sequence[str]) -> str:
     """The power of two scalars of float64."""
     x, y = args
     exponent = next((each for each in NEARLY_EXACT if y == code.const(each, F64)), None)

@@ -20,8 +20,8 @@ from . import sticky
 from .casts import cast
 from .emitter import Emitter
 from .llvm_text import Lanes, constant, memory_type
+from .native_module import UFUNC
 
-UFUNC = "foreign ufunc"  # among the functions of the pointer table
 _I64 = np.dtype(np.int64)
 
 

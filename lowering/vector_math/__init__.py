@@ -9,15 +9,21 @@ Error bounds stand in the docstring of each function's builder and are tested. W
 nan, infinities, signed zeros and arguments outside the domain, these functions do too.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping
 from functools import cache, partial
 from importlib import import_module
 from types import MappingProxyType
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
+from fxc.ir.later import import_later
 from fxc.ir.records import frozen
 
-from .builder import Code, Value
+if TYPE_CHECKING:
+    from .builder import Code, Value
+
+    _Builder = Callable[..., Value | tuple[Value, ...]]
 
 __all__ = [
     "EXACT",
@@ -31,7 +37,8 @@ __all__ = [
     "symbol",
 ]
 
-_Builder = Callable[..., Value | tuple[Value, ...]]
+# See Note [Rooms with one door].
+new_code = import_later("fxc.lowering.vector_math.builder", "Code")
 
 # The functions by module, where their builders have the same names; imported when first used.
 _MODULES: Final[Mapping[str, str]] = {
@@ -120,11 +127,12 @@ class _Built:
 
 @cache
 def _built(name: str, kind: str, lanes: int, permutes: int) -> _Built:
-    build, code = _builder(name), Code(lanes, permutes)
+    build = _builder(name)
+    code: Code = new_code(lanes, permutes)
     parameters = [code.argument(kind, register) for register in ("%x", "%y")[: FUNCTIONS[name]]]
     label = symbol(name, kind, lanes)
     result = build(code, *parameters)
-    if not isinstance(result, Value):
+    if isinstance(result, tuple):
         result = _joined(code, result, kind)
     text = code.function(label, parameters, result, _ATTRIBUTES)
     return _Built(frozenset(code.declares), code.helpers | {label: text})

@@ -10,11 +10,11 @@ that polynomials and argument reductions read like the formulas they implement:
     y = where(x < 0.0, -y, y)           # fcmp, fneg, select
 """
 
-import importlib
 import struct
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
-from typing import Final
+
+from .comparisons import is_signaling, quiet, suffix
 
 _SCALARS = {"f64": "double", "f32": "float", "i64": "i64", "i32": "i32", "i1": "i1"}
 _INTEGER_OF = {"f64": "i64", "f32": "i32"}
@@ -163,30 +163,6 @@ class Value:
 Operand = Value | float | int
 
 
-# LLVM takes an ordered comparison of vectors to be one that reports nan as an invalid operation;
-# NumPy's report none. Where it has none that is quiet (SSE2), quiet ones are taken lane by lane.
-_QUIET_VECTORS: Final[bool] = bool(
-    importlib.import_module("numpy._core._multiarray_umath").__cpu_features__.get("AVX")
-)
-
-
-def is_signaling(predicate: str, lanes: int, *, careful: bool = False) -> bool:
-    """Whether a comparison of floats is better written as ``quiet`` has it; ``careful``, if that
-    may make it slower, too.
-    """
-    is_ordered = predicate in ("olt", "ole", "ogt", "oge")
-    return is_ordered and (careful or (lanes > 1 and _QUIET_VECTORS))
-
-
-def quiet(predicate: str, kind: str, vector: str, lanes: int) -> tuple[str, str]:
-    """A comparison that takes nan silently, with braces for the operands, and its declaration."""
-    mask = "i1" if lanes == 1 else f"<{lanes} x i1>"
-    symbol = f"@llvm.experimental.constrained.fcmp.{suffix(kind, lanes)}"
-    how = f'metadata !"{predicate}", metadata !"fpexcept.ignore"'
-    text = f"call {mask} {symbol}({vector} {{}}, {vector} {{}}, {how})"
-    return text, f"declare {mask} {symbol}({vector}, {vector}, metadata, metadata)"
-
-
 class Code:
     """The body of one function under construction, and what it needs around it."""
 
@@ -275,11 +251,6 @@ def type_name(kind: str, lanes: int) -> str:
     """The LLVM type of `lanes` elements of this kind; a scalar for one lane."""
     scalar = _SCALARS[kind]
     return scalar if lanes == 1 else f"<{lanes} x {scalar}>"
-
-
-def suffix(kind: str, lanes: int) -> str:
-    """How LLVM spells the type in the names of overloaded intrinsics."""
-    return kind if lanes == 1 else f"v{lanes}{kind}"
 
 
 @cache

@@ -9,7 +9,8 @@ from decimal import Context, Decimal
 from functools import cache
 from typing import Final
 
-from .builder import Code, Value, rounded, suffix, type_name
+from .builder import Code, Value, rounded, type_name
+from .comparisons import suffix
 
 SIZE: Final = 16
 RECIPROCALS: Final = tuple(

@@ -114,10 +114,7 @@ BUGS = {
     "fills": in_graphs("fills_apart"),
     "reinplace": in_graphs("reinplace"),
     "build_loops": in_loops("build_loops"),
-    **{
-        name: in_loops(name)
-        for name in ("repeated_updates", "fuse", "independent_steps", "speculate", "lanes")
-    },
+    **{name: in_loops(name) for name in ("fuse", "speculate", "known_places", "parallel", "lanes")},
     "with_allocations": in_loops("with_allocations"),
     NATIVE: in_code,
 }

@@ -9,9 +9,9 @@ import numpy as np
 
 from fxc.ir.errors import ExportError
 from fxc.ir.symbols import Dim, SymExpr
-from fxc.lowering.emission.calls import CALL, CallSite
+from fxc.lowering.emission.calls import CallSite
 from fxc.lowering.emission.lock import ASK
-from fxc.lowering.emission.native_module import Module
+from fxc.lowering.emission.native_module import CALL, Module
 from fxc.lowering.nests.boxed_args import BufferArg
 from fxc.lowering.nests.buffers import Buffer
 from fxc.ops.foreign_calls import ForeignCall, Hole
