@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Generic, TypeVar
 
+from fxc.ir.later import import_later
 from fxc.ir.records import frozen
-from fxc.ops.custom import definition_of
 from fxc.ops.kernels import Kernel, kernel_of
 from fxc.ops.operators import Operator, Tag
 from fxc.ops.table import TABLE
@@ -14,6 +14,8 @@ from fxc.ops.table import TABLE
 from .keys import DispatchKey
 
 K = TypeVar("K")
+
+definition_of = import_later("fxc.ops.custom", "definition_of")  # few define operators
 
 
 @frozen

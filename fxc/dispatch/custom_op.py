@@ -141,6 +141,8 @@ class CustomOp:
     them. What has been compiled with it is not used after any of these.
     """
 
+    __fxc_operator__ = True  # by which it is known where this module need not be imported
+
     def __init__(self, schema: Schema, impl: Function | None) -> None:
         count = len(schema.params)
         if impl is not None:

@@ -14,7 +14,6 @@ import numpy as np
 from fxc.ir.graph import Node
 from fxc.ir.later import import_later
 from fxc.ir.types import PART_DTYPES, ArrayType, is_c_contiguous
-from fxc.ops.custom import definition_of
 from fxc.ops.foreign_ufuncs import is_foreign
 from fxc.ops.operators import Operator, Tag
 from fxc.ops.table import TABLE
@@ -41,6 +40,7 @@ from .reducers import REDUCERS, SCANS
 from .writes import join, scatter
 
 # See Note [Rooms with one door].
+definition_of = import_later("fxc.ops.custom", "definition_of")
 cond = import_later("fxc.lowering.building.control", "cond")
 fori_loop = import_later("fxc.lowering.building.control", "fori_loop")
 while_loop = import_later("fxc.lowering.building.control", "while_loop")

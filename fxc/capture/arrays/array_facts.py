@@ -8,6 +8,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from fxc.ir.error_kinds import ARRAY_MEMORY, ELEMENT_NEEDED, TEXT
+from fxc.ir.later import import_later
 from fxc.ir.size_guards import Guard
 from fxc.ir.types import ArrayType
 from fxc.ops.metas.layout import is_c_ordered, is_f_ordered
@@ -16,7 +17,10 @@ from ..numbers.traced_int import wrap_dim
 from ..session.refusing import element_needed, refusal, refuse
 from ..session.session import current
 from ..values.operands import TracedValue, kind_of
-from . import sharing
+
+# See Note [Rooms with one door].
+base_of = import_later("fxc.capture.arrays.sharing", "base_of")
+set_writeable = import_later("fxc.capture.arrays.sharing", "set_writeable")
 
 _SHORT = {
     "C": "c_contiguous",
@@ -64,7 +68,7 @@ class Flags:
     def __setattr__(self, name: str, value: object) -> None:
         if name != "writeable":
             raise refuse(ARRAY_MEMORY, f"an assignment to x.flags.{name}")
-        sharing.set_writeable(self._array, value)
+        set_writeable(self._array, value)
 
     def __setitem__(self, name: str, value: object) -> None:
         setattr(self, _SHORT.get(name, name.lower()), value)
@@ -77,7 +81,7 @@ class Flags:
 
     def __getattr__(self, name: str) -> Any:
         if name == "owndata":
-            return sharing.base_of(self._array) is None
+            return base_of(self._array) is None
         found = _BY_TYPE.get(name)
         if found is not None:
             kind = kind_of(self._array._value)

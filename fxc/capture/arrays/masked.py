@@ -58,6 +58,7 @@ class MaskedRead(TakesFunctions, Traced):
 
     __slots__ = ("_made", "at", "behind", "mask", "origin", "whole")
     __array_priority__ = 1000.0
+    _is_chosen = True
     _made: Any
 
     def __init__(

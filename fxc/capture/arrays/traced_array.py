@@ -24,18 +24,30 @@ from ..values.above import above
 from ..values.late import bytes_of, late
 from ..values.operands import TracedValue, kind_of, operand, record, taken_for, wrap
 from ..values.protocols import as_numpys
-from . import advanced, masked, memory, shaping, sharing, sorting
+from . import shaping
 from .array_facts import ArrayFacts, Flags, is_single
 from .dtypes import CASTINGS, dtype_of, order_of
 from .elements import TracedFlat, TracedVoid, element, write_element
 from .indexing import IndexArrays, Place, apply_steps, assign, locate
 from .sequences import source_of
-from .ufunc_options import call_with_options
 from .ufuncs import call_ufunc, give_operators, write_in_place
 
 # See Note [Rooms with one door].
 numpys_class = import_later("fxc.capture.session.classes", "numpys_class")
 as_picked = import_later("fxc.capture.session.classes", "as_picked")
+read_at_arrays = import_later("fxc.capture.arrays.advanced", "read")
+write_at_arrays = import_later("fxc.capture.arrays.advanced", "write")
+read_masked = import_later("fxc.capture.arrays.masked", "read")
+write_masked = import_later("fxc.capture.arrays.masked", "write")
+in_shape = import_later("fxc.capture.arrays.memory", "in_shape")
+plain_key = import_later("fxc.capture.arrays.memory", "plain_key")
+viewed = import_later("fxc.capture.arrays.memory", "view")
+_resize = import_later("fxc.capture.arrays.memory", "resize")
+base_of = import_later("fxc.capture.arrays.sharing", "base_of")
+_setflags = import_later("fxc.capture.arrays.sharing", "setflags")
+sort_in_place = import_later("fxc.capture.arrays.sorting", "sort_in_place")
+partition_in_place = import_later("fxc.capture.arrays.sorting", "partition_in_place")
+call_with_options = import_later("fxc.capture.arrays.ufunc_options", "call_with_options")
 
 _REFUSED = {
     "tofile": "write files outside of the compiled function",
@@ -74,11 +86,11 @@ class TracedArray(ArrayFacts):
         current().aliases.check_warned(self._value, "x.flags")
         return Flags(self)
 
-    setflags = sharing.setflags
+    setflags = _setflags
 
     @property
     def base(self) -> Any:
-        return sharing.base_of(self)
+        return base_of(self)
 
     @property
     def T(self) -> Any:
@@ -226,7 +238,7 @@ class TracedArray(ArrayFacts):
             self.flat[...] = value
             return
         if name == "shape":
-            shown = memory.in_shape(self._value, value)
+            shown = in_shape(self._value, value)
             current().reshaped[self._object] = self
             self._show(shown)
             return
@@ -236,7 +248,7 @@ class TracedArray(ArrayFacts):
 
     @noting
     def __getitem__(self, key: object) -> Any:
-        place = locate(self._type, memory.plain_key(key) if current().classes else key)
+        place = locate(self._type, plain_key(key) if current().classes else key)
         if place.is_element:
             return element(wrap(self._value), place.steps)
         view = apply_steps(self._value, place.steps)
@@ -249,7 +261,7 @@ class TracedArray(ArrayFacts):
 
     @noting
     def __setitem__(self, key: object, source: object) -> None:
-        place = locate(self._type, memory.plain_key(key) if current().classes else key)
+        place = locate(self._type, plain_key(key) if current().classes else key)
         # ``x[i] += v`` ends with ``x[i] = view``, where view is x[i]: nothing is left to do.
         is_own = type(source) is TracedArray and source._is_at(self._value, place)
         if is_own and self._type.writeable:
@@ -259,9 +271,9 @@ class TracedArray(ArrayFacts):
             return
         view = apply_steps(self._value, place.steps)
         if isinstance(place.arrays, IndexArrays):
-            advanced.write(view, place.arrays, source)
+            write_at_arrays(view, place.arrays, source)
         elif place.arrays is not None:
-            masked.write(view, place.arrays, source)
+            write_masked(view, place.arrays, source)
         else:
             is_list = isinstance(source, list | tuple)
             assign(view, source_of(source, kind_of(view)) if is_list else source)
@@ -307,9 +319,9 @@ class TracedArray(ArrayFacts):
         return shaping.reshape(self, wanted, order, **options)
 
     def view(self, dtype: object = None, type: object = None) -> Any:
-        return memory.view(self._value, dtype, type)
+        return viewed(self._value, dtype, type)
 
-    resize = memory.resize
+    resize = _resize
 
     def flatten(self, order: str = "C") -> Any:
         return _with_class(shaping.flatten(self, order), np.ndarray.flatten, self, order)
@@ -345,10 +357,10 @@ class TracedArray(ArrayFacts):
         return call_ufunc("divmod", other, self)
 
     def sort(self, axis: object = -1, *args: object, **options: object) -> None:
-        sorting.sort_in_place(self, axis, *args, **options)
+        sort_in_place(self, axis, *args, **options)
 
     def partition(self, kth: object, axis: object = -1, *args: Any, **options: Any) -> None:
-        sorting.partition_in_place(self, kth, axis, *args, **options)
+        partition_in_place(self, kth, axis, *args, **options)
 
 
 def _with_class(found: object, method: Callable[..., object], *args: object) -> Any:
@@ -359,9 +371,9 @@ def _with_class(found: object, method: Callable[..., object], *args: object) -> 
 def _picked(view: Value, place: Place) -> Any:
     """The elements of a view at places that arrays say, or a copy of it."""
     if isinstance(place.arrays, IndexArrays):
-        return wrap(advanced.read(view, place.arrays))
+        return wrap(read_at_arrays(view, place.arrays))
     if place.arrays is not None:
-        return masked.read(view, place.arrays)
+        return read_masked(view, place.arrays)
     return record("copy", view, order="K")
 
 

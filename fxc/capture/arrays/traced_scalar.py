@@ -10,6 +10,7 @@ import numpy as np
 
 from fxc.ir.error_kinds import OPERAND
 from fxc.ir.graph import Literal
+from fxc.ir.later import import_later
 from fxc.ir.size_guards import guard
 from fxc.ir.types import ArrayType, ScalarType
 
@@ -32,11 +33,12 @@ from ..values.above import above
 from ..values.operands import Traced, TracedValue, is_derived, operand, plain_number, record, wrap
 from ..values.operator_methods import BINARY, COMPARISONS, UNARY, give_conversions, give_methods
 from ..values.protocols import as_numpys
-from . import memory
 from .deferring import beside_text, left_to, left_to_of_scalar
 from .dtypes import CASTINGS, check_real, dtype_of, promoting
 from .sequences import demand_cast
 from .ufuncs import call_ufunc, taken
+
+viewed = import_later("fxc.capture.arrays.memory", "view")
 
 # Note [Python scalars]
 # Arithmetic of Python's scalars follows Python's rules, with operators of its own
@@ -224,7 +226,7 @@ _NUMPY_METHODS: dict[str, Callable[..., Any]] = {
     "astype": astype,
     "item": _item,
     "copy": lambda x, order="C": x,
-    "view": lambda x, dtype=None, type=None: memory.view(x._value, dtype, type),
+    "view": lambda x, dtype=None, type=None: viewed(x._value, dtype, type),
     **dict.fromkeys(("conj", "conjugate"), _conjugate),
     **{
         name: as_numpys(name)

@@ -25,7 +25,6 @@ from typing import Any
 
 import numpy as np
 
-from fxc.dispatch.custom_op import CustomOp
 from fxc.ir.later import import_later
 from fxc.ops.foreign_results import Unlearnable
 
@@ -43,7 +42,7 @@ from ..session.exceptions import note
 from ..session.locations import OURS, is_called_as_it_is, is_of_program
 from ..session.session import Session
 from ..values.late import known_text, of_this_call
-from ..values.objects import Args, Kwargs, has_python_method
+from ..values.objects import Args, Kwargs, has_python_method, is_custom_op
 from ..values.operands import Traced, TracedValue, has_traced
 from .plain_calls import REMEMBERING, PlainCalls
 from .recursion import Recursion
@@ -228,7 +227,7 @@ class Door(PlainCalls):
         return self._run(f, self.staged(f), tuple(run_over(self, args)), kwargs)
 
     def _call_object(self, f: Any, kind: type, args: Any, kwargs: Kwargs) -> Any:
-        if kind is CustomOp:
+        if is_custom_op(kind):
             return call_custom(f, args, kwargs)
         if kind is functools.partial:
             return self.call(f.func, *f.args, *args, **{**f.keywords, **kwargs})

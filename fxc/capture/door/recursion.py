@@ -13,19 +13,19 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 from types import CodeType
+from typing import Any
 
 from fxc.ir.error_kinds import TOO_LARGE
 from fxc.ir.records import frozen
 from fxc.ir.symbols import Dim, counted_in, symbols_of
 from fxc.ir.types import ArrayType
 
-from ..arrays.masked import MaskedRead
 from ..arrays.traced_array import TracedArray
 from ..numbers.traced_int import TracedInt
 from ..outside.containers import PLAIN
 from ..session.refusing import Respecialise, constants, refusal
 from ..session.session import MOST_UNROLLED, Session
-from ..values.operands import TracedValue
+from ..values.operands import Traced, TracedValue
 
 _MOST_ALIKE = 8  # calls inside one another of which the same is known
 _MOST_IN_BRANCHES = 64  # calls in all: of two in the arms of each branch there is soon no end
@@ -108,8 +108,9 @@ def _known_of(arg: object) -> object:
             kind = arg._value.type
             dims = kind.shape if isinstance(kind, ArrayType) else ()
             return kind.dtype, tuple(None if counted_in(dim) else dim for dim in dims)
-        case MaskedRead():
-            return arg.dtype, (None,)
+        case Traced() if arg._is_chosen:
+            chosen: Any = arg
+            return chosen.dtype, (None,)
         case TracedInt():
             return arg._dim
         case _ if type(arg) is tuple:

@@ -15,6 +15,7 @@ import numpy as np
 from fxc.dispatch.trace import recording_into
 from fxc.ir.errors import InternalError, OverlapError
 from fxc.ir.graph import Node, Value, walk
+from fxc.ir.later import import_later
 from fxc.ir.records import frozen, replace
 from fxc.ir.signature import ViewStep
 from fxc.ir.types import ArrayType, array_type
@@ -22,9 +23,12 @@ from fxc.ops.operators import ROUNDED
 from fxc.ops.table import TABLE
 
 from ..guards.builder import flags_of
-from ..guards.common_base import Offsets, common_base
 from ..guards.facts import apart, of_other_files, overlaps_itself
 from .outside import Outside
+
+# See Note [Rooms with one door].
+common_base = import_later("fxc.capture.guards.common_base", "common_base")
+new_offsets = import_later("fxc.capture.guards.common_base", "Offsets")
 
 # Note [Overlapping inputs]
 # In a graph, inputs are apart: a write to one does not show in another. That two inputs of which
@@ -207,7 +211,7 @@ class _Builder:
         names = " and ".join(source.text for source in sources)
         base = common_base(arrays)
         if base is None:
-            lie = guards.constant(Offsets(arrays))
+            lie = guards.constant(new_offsets(arrays))
             reason = f"{names} overlap, one of them is written, and they are not views of one array"
             raise _refuse(outside, f"{lie}.hold({given})", reason)
         if any(_has_symbols(outside, place) for place in group):

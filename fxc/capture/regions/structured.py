@@ -13,7 +13,6 @@ from fxc.ir.error_kinds import SEVERAL_KINDS
 from fxc.ir.errors import InternalError
 from fxc.ir.symbols import Dim
 
-from ..arrays.masked import MaskedRead
 from ..forms.joining import carried_form
 from ..forms.options import graph_type
 from ..forms.variables import described, kind_text
@@ -22,7 +21,7 @@ from ..session.session import Session
 from ..staging.plans import BranchPlan, LoopPlan
 from ..values.identity import has_grown
 from ..values.maybe_set import UNBOUND
-from ..values.operands import settled
+from ..values.operands import Traced, settled
 from .cells import Cells
 from .given import check_kept
 from .needed import StatementDoor
@@ -124,9 +123,9 @@ class Statement:
         self.line = plan.line
         self.wishes = Wishes()
         self.paces: list[Any] = []  # at which it appends to lists
-        for x in env.values():
-            if type(x) is MaskedRead:
-                x.settle()
+        chosen: list[Any] = [x for x in env.values() if isinstance(x, Traced) and x._is_chosen]
+        for each in chosen:
+            each.settle()
         self.values = values_of((*plan.names, *added), env)
 
     def step(self, env: Mapping[str, object]) -> None:

@@ -20,7 +20,6 @@ from weakref import ProxyTypes
 
 import numpy as np
 
-from fxc.dispatch.custom_op import CustomOp
 from fxc.ir.error_kinds import ARGUMENT_KIND, SEVERAL_KINDS
 
 from ..session.refusing import refuse
@@ -60,8 +59,12 @@ _BY_IDENTITY = (
     staticmethod,
     classmethod,
     property,
-    CustomOp,
 )
+
+
+def is_custom_op(kind: type) -> bool:
+    """Whether it is the class of the user's operators."""
+    return class_attribute(kind, "__fxc_operator__") is not MISSING
 
 
 def is_proxy(kind: type) -> bool:
@@ -129,7 +132,7 @@ def is_by_identity(value: object) -> bool:
     Raises ``CaptureError`` for objects of C code that hold something that may change.
     """
     kind = type(value)
-    if isinstance(value, _BY_IDENTITY) or is_compiled(value):
+    if isinstance(value, _BY_IDENTITY) or is_compiled(value) or is_custom_op(type(value)):
         return True
     if is_python_class(kind):
         return False

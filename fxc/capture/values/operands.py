@@ -34,6 +34,7 @@ class Traced:
     _grows: bool | None = None  # of Note [Arrays that grow]: whether it may become longer
     _is_number: ClassVar[bool] = False  # whether it may be a number, which a node carries
     _held: ClassVar[tuple[str, ...]] = ()  # attributes by which the program can reach more
+    _is_chosen: ClassVar[bool] = False  # whether it is what a mask chooses, which is not made yet
     # What stands for the items of an array, this one among them; None: the items do.
     _among: ClassVar[Callable[..., Any] | None] = None
 

@@ -15,14 +15,17 @@ import numpy as np
 
 from fxc.ir.error_kinds import OPERAND, TEXT
 from fxc.ir.graph import Value
+from fxc.ir.later import import_later
 from fxc.ir.objects import is_writeable
 from fxc.ir.signature import ViewStep
 from fxc.ir.types import ArrayType
 
-from ..guards.common_base import common_base
 from ..session.refusing import refuse
 from ..session.session import current
 from .operands import Traced, TracedValue, constant, record, settled, wrap
+
+# See Note [Rooms with one door].
+common_base = import_later("fxc.capture.guards.common_base", "common_base")
 
 Of = Callable[[Any], object]
 
