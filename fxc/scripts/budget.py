@@ -6,8 +6,10 @@ long as in an earlier run, or else as long again. See Note [Unchanged scripts].
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Iterable, Sequence
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 from .verdicts import is_in_vain, seconds_to_compile
@@ -22,15 +24,29 @@ _DOUBT = 0.33  # how much of that hope is left with each function that was compi
 _COMPILER, _COMPILED, _FOUND = 0.15, 0.06, 0.04  # seconds: to import it; to use it; what is on disk
 
 
-def cost(compiled: Sequence[float], verdict: str | None) -> float:
+def cost(
+    compiled: Sequence[float], verdict: str | None, found: Iterable[HotFunction] = ()
+) -> float:
     """Seconds of a compilation, if others took so long, or of one that is kept on disk; infinity
-    where earlier runs say that it is in vain.
+    where earlier runs say that it is in vain. Those that were ``found`` may have been put off.
     """
     if verdict == "":
         return _FOUND
-    imported = 0.0 if "fxc.capture.capture" in sys.modules else _COMPILER
+    imported = 0.0 if is_imported() else _COMPILER
     others = imported + (_COMPILED + sum(compiled)) / (1 + len(compiled))
+    others = max(others, *(each.needed for each in found if each.needed < math.inf), 0.0)
     return max(others, seconds_to_compile(verdict)) if verdict else others
+
+
+def is_imported() -> bool:
+    """Whether the compiler is there."""
+    return "fxc.capture.capture" in sys.modules
+
+
+def import_compiler() -> None:
+    """Import what captures and compiles: a part of what may be spent, before the rest is known."""
+    for each in ("fxc.pipeline.stages", "fxc.capture.capture"):
+        import_module(each)
 
 
 def hope(
@@ -41,7 +57,7 @@ def hope(
     """
     if is_kept:
         return share * _KEPT
-    vain = sum(each.was_in_vain for each in hot)
+    vain = 2 * sum(each.was_in_vain for each in hot)  # this run has lost time by them
     vain += sum(map(is_in_vain, earlier))
     return share**2 * _LIKELY * _DOUBT**vain
 

@@ -30,7 +30,6 @@ from .verdicts import NOT_AGAIN, too_long
 _TRIALS, _LONG_ENOUGH = 3, 0.1  # calls that are compared, or seconds of them
 _FASTER = 1.4  # times: what gains less is put back
 _MOST_VARIANTS, _MOST_MISSES, _MOST_FAILURES = 4, 3, 20
-_CAPTURED = 2  # times as many seconds for a capture as for what is to be compiled: it knows little
 _SELDOM = 8  # calls that are served for each miss: then those of other types are few
 _MOST_STRANGE = 100  # calls that code is not for, on trial or where there is to be no more
 _STRANGE, _MISS = "its arguments change from call to call", 5e-6  # seconds of such a call
@@ -167,8 +166,9 @@ class HotFunction:
 
     @property
     def was_in_vain(self) -> bool:
-        """Whether it was compiled, or tried to be, and put back."""
-        return self.stage == "over" and bool(self.reason)
+        """Whether it was compiled, or tried to be, and put back, or put off so far."""
+        is_over = self.stage == "over" and bool(self.reason)
+        return is_over or (self.needed > 0 and not self.served)
 
     @property
     def is_called_once(self) -> bool:
@@ -257,7 +257,7 @@ class HotFunction:
         kept = KeptCompilations(self._plain, _OPTIONS, args, kwargs)
         variant = kept.found(args, kwargs)
         if variant is None:
-            worth = Worth(longest, is_tried=True, capture=_CAPTURED * longest)
+            worth = Worth(longest, is_tried=True, capture=longest)
             variant = new_variant(self._plain, _OPTIONS, state, args, kwargs, worth)
             self.unkept.append((kept, variant))
         del args, kwargs

@@ -1,6 +1,7 @@
 """A script is watched while it runs: which functions take its time, and what is done about it.
 
-See Note [Unchanged scripts].
+See Note [Unchanged scripts]. It has so many lines because nothing else of fxc may be imported until
+there is something to compile.
 """
 
 from __future__ import annotations
@@ -254,23 +255,30 @@ class _Watch:
         """Whether there is time to compile a function, as far as is known of it."""
         from fxc.scripts.budget import cost
 
-        return self.room(place) > cost(self.compiled, self.verdict(place))
+        found = self.hot.get(place, ())
+        return self.room(place) > cost(self.compiled, self.verdict(place), found)
 
     def room(self, place: Place) -> float:
         """Seconds that may be spent on a function."""
         from fxc.scripts.budget import allowance, hope
 
-        hot, is_kept = self.all_hot(), self.verdicts.get(place) == ""
+        hot, is_kept, own = self.all_hot(), self.verdicts.get(place) == "", self.hot.get(place, ())
         earlier = (self.verdicts[each] for each in set(self.verdicts).difference(self.hot))
-        hoped = hope(self.looks.share(place), hot, earlier, is_kept)
+        others = [each for each in hot if each not in own]
+        hoped = hope(self.looks.share(place), others, earlier, is_kept)
         return allowance(self.elapsed(), self.last, hot, hoped) - self.spent
 
     def compile(self, hot: HotFunction, place: Place) -> None:
         """Compile a function for what it has asked for; put it back if that cannot be done."""
         from fxc.ir.errors import PutOff
         from fxc.ir.steps import listening
+        from fxc.scripts.budget import import_compiler, is_imported
 
-        share, room, spent = self.looks.share(place), max(self.room(place), _SHORT), self.spent
+        spent = self.spent
+        if self.verdicts.get(place) != "" and not is_imported():  # what is on disk needs none
+            with self.spending():
+                import_compiler()
+        share, room = self.looks.share(place), max(self.room(place), _SHORT)
         with self.spending():
             try:
                 with self.tracing(), listening(self.go_on):
