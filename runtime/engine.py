@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from fxc.ir.digesting import digest
 from fxc.ir.forking import LLVM, held_over_forks
 from fxc.ir.settings import features_taken
+from fxc.package.builtins import new_builtin
 
-from .builtins import new_builtin
 from .freed_memory import keep_freed_memory
 from .kept_codes import KeptCode
 from .linking import LIBRARY_PREFIX, InMemory, Unlinked, library, link, support_in_memory

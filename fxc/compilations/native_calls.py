@@ -23,7 +23,7 @@ from fxc.lowering.calling.forward import FORWARD, emit_forward
 from fxc.lowering.calling.guard_things import ENTRY
 from fxc.lowering.calling.vectorcall import BIND, REST, RESTING, VECTORCALL, VECTORCALL_TEXT
 from fxc.native.large_arrays import new_array_function
-from fxc.native.numpy_slots import RESIZE, numpy_function, pointers
+from fxc.package.builtins import RESIZE, SCALAR_MAKER, numpy_function, pointers
 from fxc.runtime.engine import Engine, llvm_lock
 
 from .turns import FOR_EVER
@@ -64,6 +64,7 @@ class NativeCall:
             id(entries),
             new_array_function(),
             numpy_function(RESIZE),
+            numpy_function(SCALAR_MAKER),
             ctypes.addressof(self.counter),
             id(otherwise),
             *map(id, self.objects),

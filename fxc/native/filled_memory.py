@@ -7,10 +7,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 
+from fxc.package.builtins import numpy_function
 from fxc.runtime.engine import Engine
 from fxc.runtime.kept_code import NAME
 
-from .numpy_slots import SET_HANDLER, numpy_function, usual_handler
+from .numpy_slots import SET_HANDLER, usual_handler
 
 # Note [Filled memory]
 # ``np.empty``, ``np.ufunc(where=)`` and others leave in new arrays what was in their memory. All of

@@ -11,11 +11,12 @@ import numpy as np
 
 from fxc.ir.settings import Config, config
 from fxc.ir.tracebacks import folded
+from fxc.package.builtins import NEW_ARRAY, numpy_function
 from fxc.runtime.kept_code import LARGE
 from fxc.runtime.kept_memory import KeptMemory, NumpyMemory, usual_limit
 from fxc.runtime.recipe import LargeArrays
 
-from .numpy_slots import NEW_ARRAY, SET_HANDLER, numpy_function, usual_handler
+from .numpy_slots import SET_HANDLER, usual_handler
 
 
 @cache

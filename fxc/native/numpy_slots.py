@@ -8,7 +8,6 @@ process.
 from __future__ import annotations
 
 import ctypes
-import importlib
 from functools import cache
 from typing import Any
 
@@ -16,53 +15,34 @@ import numpy as np
 
 from fxc.ir.errors import InternalError
 from fxc.ir.later import import_later
+from fxc.package.builtins import (
+    ABI_VERSION,
+    KNOWN_ABI,
+    NEW_ARRAY,
+    RESIZE,
+    SCALAR_MAKER,
+    numpy_function,
+    numpy_table,
+    pointers,
+    there,
+)
 
-# Places in NumPy's table of C functions, and in that of the functions of a dtype: its ABI.
-_ABI_VERSION = 0  # PyArray_GetNDArrayCVersion
-_SCALAR_MAKER = 60  # PyArray_Scalar
-RESIZE = 80  # PyArray_Resize
+# Further places in NumPy's table of C functions, and in that of the functions of a dtype.
 _NEW_COPY = 85  # PyArray_NewCopy
 _UPDATE_FLAGS = 92  # PyArray_UpdateFlags
-NEW_ARRAY = 94  # PyArray_NewFromDescr
 SET_HANDLER = 304  # PyDataMem_SetHandler
 _USUAL_HANDLER = 306  # PyDataMem_DefaultHandler, a variable
 _FUNCTIONS_OF = 365  # _PyDataType_GetArrFuncs
 # The first ones of PyArray_ArrFuncs.sort and .argsort, of three each: "quicksort".
 _SORTS = {"sort": 33, "argsort": 36}
 _TYPES = {2: np.ndarray, 3: np.dtype, 10: np.generic, 31: np.float64, 34: np.complex128}
-_KNOWN_ABI = 2 << 24  # of NumPy 2: no place of the table moves before NumPy 3
 
 
 layout_of = import_later("fxc.package.ufuncs", "layout_of")
 lies_as_known = import_later("fxc.package.ufuncs", "lies_as_known")
 
 
-def pointers(*pointers: int) -> bytes:
-    """A table of addresses."""
-    return b"".join(pointer.to_bytes(8, "little") for pointer in pointers)
-
-
-def numpy_function(place: int) -> int:
-    """The address of the function at a place of NumPy's table."""
-    return _there(_table()[place], f"function {place} of its table")
-
-
-def _there(address: int | None, what: str) -> int:
-    if not address:
-        raise ImportError(f"NumPy {np.__version__} is not one that fxc knows: it has no {what}")
-    return address
-
-
 _kind = cache(ctypes.PYFUNCTYPE)  # of functions: each is a class
-
-
-@cache
-def _table() -> Any:
-    find = _kind(ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p)(
-        ("PyCapsule_GetPointer", ctypes.pythonapi)
-    )
-    capsule = importlib.import_module("numpy._core._multiarray_umath")._ARRAY_API
-    return ctypes.cast(find(capsule, None), ctypes.POINTER(ctypes.c_void_p))
 
 
 def usual_handler() -> object:
@@ -72,7 +52,7 @@ def usual_handler() -> object:
 
 def scalar_maker(kind: str) -> bytes:
     """What makes a NumPy scalar, and the dtype."""
-    return pointers(numpy_function(_SCALAR_MAKER), id(_kept_dtype(kind)))
+    return pointers(numpy_function(SCALAR_MAKER), id(_kept_dtype(kind)))
 
 
 @cache
@@ -100,13 +80,13 @@ def loop_of_ufunc(ufunc: Any, number: int) -> bytes:
     """Function and data pointer of one of the inner loops of a ufunc."""
     lies = layout_of(ufunc)
     data = lies.data[number] if lies.data else None
-    return pointers(_there(lies.functions[number], f"loop of {ufunc.__name__}"), data or 0)
+    return pointers(there(lies.functions[number], f"loop of {ufunc.__name__}"), data or 0)
 
 
 def _sorting_function(name: str, dtype: np.dtype) -> int:
     find = _kind(ctypes.c_void_p, ctypes.py_object)(numpy_function(_FUNCTIONS_OF))
     functions = ctypes.cast(find(dtype), ctypes.POINTER(ctypes.c_void_p))
-    return _there(functions[_SORTS[name]], f"{name} of {dtype}")
+    return there(functions[_SORTS[name]], f"{name} of {dtype}")
 
 
 # -- whether they are there
@@ -125,12 +105,12 @@ def check_places() -> None:
     from fxc.ir.objects import objects_are_as_known  # once, by who compiles
     from fxc.runtime.kept_arrays import ITEM_SIZE
 
-    table = _table()
+    table = numpy_table()
     _demand(objects_are_as_known(), "its arrays and scalars lie otherwise")
     for place, kind in _TYPES.items():
         _demand(table[place] == id(kind), f"{kind.__name__} is not entry {place} of its table")
-    version = ctypes.CFUNCTYPE(ctypes.c_uint)(numpy_function(_ABI_VERSION))()
-    _demand(version == _KNOWN_ABI, f"its ABI is {version:#x}")
+    version = ctypes.CFUNCTYPE(ctypes.c_uint)(numpy_function(ABI_VERSION))()
+    _demand(version == KNOWN_ABI, f"its ABI is {version:#x}")
     _check_functions()
     for name in ("add", "matmul", "sin"):
         _demand(lies_as_known(getattr(np, name)), f"np.{name} lies otherwise")
@@ -174,7 +154,7 @@ def _check_functions() -> None:
     update(numpy_function(_UPDATE_FLAGS))(array, 0x103)
     _demand(array.flags.f_contiguous and not array.flags.c_contiguous, "UpdateFlags")
     scalar = _kind(ctypes.py_object, ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p)
-    found = scalar(numpy_function(_SCALAR_MAKER))(memory.ctypes.data + 8, dtype, None)
+    found = scalar(numpy_function(SCALAR_MAKER))(memory.ctypes.data + 8, dtype, None)
     _demand(type(found) is np.float64 and found == 1.0, "Scalar")
     name = ctypes.pythonapi.PyCapsule_GetName
     name.restype, name.argtypes = ctypes.c_char_p, (ctypes.py_object,)

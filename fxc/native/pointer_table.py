@@ -8,10 +8,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from fxc.package.builtins import numpy_function, pointers
 from fxc.runtime.left import Left
 from fxc.runtime.notice import DEFAULT, ERRSTATE, Notice
 
-from .numpy_slots import inner_loop, loop_of_ufunc, numpy_function, pointers, scalar_maker
+from .numpy_slots import inner_loop, loop_of_ufunc, scalar_maker
 
 Entry = tuple[Any, ...]  # what it is, and what else that takes
 

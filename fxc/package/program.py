@@ -29,7 +29,6 @@ _TYPES = (ctypes.c_int32, ctypes.c_char_p, ctypes.c_char_p, ctypes.c_char_p, cty
 # raised is raised.
 _ALONE, _LOOKING = ctypes.CFUNCTYPE, ctypes.PYFUNCTYPE
 _DATA = object.__basicsize__  # where an array has the address of its first element
-_OFFSET = 16  # where code expects it
 _ALIGNED = 64  # bytes, of temporaries
 _MOST_KEPT = 1 << 26  # bytes
 
@@ -43,7 +42,12 @@ def program_of(
     )
     try:
         code = Mapped(elf.read(files[found["file"]]), library)
-        return LoadedProgram(manifest, found, code)
+        calls = None
+        if "calls" in found:
+            from .native_calls import map_calls
+
+            calls = map_calls(files[found["calls"]["file"]], manifest["entry"], code)
+        return LoadedProgram(manifest, found, code, calls)
     except elf.BadObject as error:
         raise BadPackage(f"{place} cannot be loaded: {error}") from None
 
@@ -57,17 +61,22 @@ class LoadedProgram:
     what NumPy has raised or a ``ValueError`` that names the operator and the line.
     """
 
-    def __init__(self, manifest: Mapping[str, Any], shown: Mapping[str, Any], code: Mapped) -> None:
-        """``shown`` is what the manifest says of the code."""
+    def __init__(
+        self,
+        manifest: Mapping[str, Any],
+        shown: Mapping[str, Any],
+        code: Mapped,
+        calls: Mapped | None = None,
+    ) -> None:
+        """``shown`` is what the manifest says of the code; ``calls`` is code for whole calls."""
         self.level: str = shown["name"]
         self.__name__ = self.__qualname__ = manifest["name"]
         self._arguments = Arguments(manifest)
         self._result = manifest["result"]
-        self._code = code
+        self._code, self._calls = code, calls
         looks = any("ask" in each for each in shown["table"])
         self._kind = _LOOKING if looks else _ALONE
         self._entry = self._kind(*_TYPES)(code.address(manifest["entry"]))
-        self._entry_name: str = manifest["entry"]
         self._slots = [_slot(shown) for shown in shown["slots"]]
         self._arena = shown["arena"]
         self._room = _Room()
@@ -93,22 +102,18 @@ class LoadedProgram:
         return f"<object code of {self.__name__}, {self.level}>"
 
     def __call__(self, *args: object, **kwargs: object) -> Any:
-        """Run the program; the first time, write what runs it from then on."""
-        from .fast_calls import fast_call  # not when loading: that is to be quick
-
-        names = {
-            "general": self.general,
-            "entry": self._kind(ctypes.c_int32, ctypes.c_char_p)(
-                self._code.address(f"{self._entry_name}.of_objects")
-            ),
-            "table": ctypes.addressof(self._pointers),
-            "arena": self._room.take,
-            "keep": self._room.keep,
-            "fail": self._raise,
-        }
+        """Run the program; from the second time on, by native code, if there is any for calls."""
         call = self.general
-        if _address is not _slow_address and _DATA == _OFFSET:
-            call = fast_call(self._arguments, self._shown, self._result, names)
+        if self._calls is not None:
+            from .native_calls import native_call
+
+            own = {
+                "arena": self._room.take,
+                "keep": self._room.keep,
+                "fail": self._raise,
+            }
+            objects = self._shown["calls"]["objects"]
+            call = native_call(self._calls, self._pointers, objects, own, self.general)
         kind = type(self)
         self.__class__ = type(kind.__name__, (kind,), {"__call__": staticmethod(call)})
         return call(*args, **kwargs)

@@ -5,7 +5,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 from .values import Shown, named, value_of
@@ -39,17 +40,29 @@ def unflatten(spec: Shown, leaves: Iterator[Any]) -> Any:
     if spec is None:
         return None
     kind, keys, parts = _container(spec)
-    children = [unflatten(part, leaves) for part in parts]
+    return _maker(kind, keys)([unflatten(part, leaves) for part in parts])
+
+
+def maker(spec: Shown) -> Callable[[list[Any]], Any]:
+    """What makes a container as the spec says, of a list of its parts."""
+    return _maker(*_container(spec)[:2])
+
+
+def _maker(kind: type, keys: Sequence[Any]) -> Callable[[list[Any]], Any]:
     if kind is tuple or kind is list:
-        return kind(children)
+        return kind
     if kind is dict:
-        return dict(zip(keys, children, strict=True))
+        return lambda parts: dict(zip(keys, parts, strict=True))
     if issubclass(kind, tuple):
-        return tuple.__new__(kind, children)
-    made: Any = object.__new__(kind)
-    for field, child in zip(keys, children, strict=True):
-        object.__setattr__(made, str(field), child)
-    return made
+        return partial(tuple.__new__, kind)
+
+    def record(parts: list[Any]) -> Any:
+        made: Any = object.__new__(kind)
+        for field, part in zip(keys, parts, strict=True):
+            object.__setattr__(made, str(field), part)
+        return made
+
+    return record
 
 
 def leaf_names(spec: Shown, name: str) -> Iterator[str]:

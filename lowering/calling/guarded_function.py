@@ -48,8 +48,9 @@ class CallText:
 
 
 # What the table begins with: a bytes object with the address and the own ``self`` of each piece of
-# native code, NumPy's functions that make and resize an array, the counter, whom to call else.
-ENTRIES, NEW, RESIZE, COUNTER, NEXT = FIXED = range(5)
+# native code, NumPy's functions that make and resize an array and make a scalar, the counter, whom
+# to call else.
+ENTRIES, NEW, RESIZE, SCALAR, COUNTER, NEXT = FIXED = range(6)
 
 
 def emit_guards(

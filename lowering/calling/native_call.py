@@ -32,7 +32,7 @@ from fxc.ir.symbols import Dim, SymFunc, dims_in, symbols_of
 from fxc.ir.types import ArrayType, ScalarType
 
 from ..emission.llvm_text import memory_type
-from ..emission.native_module import Module, slots_of
+from ..emission.native_module import Module, Segment, slots_of
 from ..nests.program import Param
 from ..nests.statements import Boxed, walk
 from .finish import Finish
@@ -87,42 +87,45 @@ def emit_call(
 
     Raises ``Untranslated``.
     """
-    return _Call(graph, module, steps, finish, spent).emit()
+    return WholeCall(graph, module, steps, finish, spent).emit()
 
 
-class _Call(GuardedFunction):
+class WholeCall(GuardedFunction):
+    """A native function for calls of a graph, whose code is called as Note [Native entry] says."""
+
     def __init__(
         self,
         graph: Graph,
         module: Module,
         steps: Steps,
-        finish: Finish | None,
-        spent: Spent | None,
+        finish: Finish | None = None,
+        spent: Spent | None = None,
     ) -> None:
         self.graph = graph
         self.module = module
         self.slots = slots_of(graph, module)
-        self._check_kind()
+        self.check_kind()
         super().__init__(steps, spent)
         self.spent = spent
         self.steps = steps
         self.finish = finish
         self.inputs = self.pointers(steps.inputs)
         self.symbols: dict[str, str] = {}
-        dims = dims_in((module.arena, self.slots, self._leaves))
+        dims = dims_in((module.arena, self.slots, self.leaves))
         self.needed = {name for dim in dims for name in symbols_of(dim)}
         self.made: dict[str, str] = {}  # storages → arrays
         self.views: dict[int, str] = {}  # identities → arrays
 
     def emit(self) -> CallText:
-        self._leave_timed()
-        self._bind_symbols()
-        ints = {leaf: self._int(leaf.value) for leaf in self._leaves if isinstance(leaf, DimLeaf)}
+        self.look_at_sizes()
+        self.ints = {
+            leaf: self._int(leaf.value) for leaf in self.leaves if isinstance(leaf, DimLeaf)
+        }
         taken = self.pointers(() if self.finish is None else self.finish.objects)
         self._run()
-        return self.end(self._result(ints, taken))
+        return self.end(self.result([self.leaf(leaf) for leaf in self.leaves], taken))
 
-    def _check_kind(self) -> None:
+    def check_kind(self) -> None:
         """Native code is all that runs, and what it counts is in C order."""
         body = self.module.program.body
         if any(isinstance(s, Boxed) and not s.brief for s in walk(body)):
@@ -142,7 +145,13 @@ class _Call(GuardedFunction):
 
     # -------------------------------------------------------- sizes
 
-    def _bind_symbols(self) -> None:
+    def look_at_sizes(self) -> None:
+        """Leave calls to Python that this is not for, by their sizes; the others have symbols."""
+        self._leave_timed()
+        self.bind_symbols()
+
+    def bind_symbols(self) -> None:
+        """Take the sizes that inputs have."""
         code = self.code
         for given, value in zip(self.inputs, self.graph.inputs, strict=True):
             kind = value.type
@@ -158,7 +167,8 @@ class _Call(GuardedFunction):
                         self.symbols[name] = code.load("i64", vector, 8 * axis)
 
     @property
-    def _leaves(self) -> tuple[OutputLeaf, ...]:
+    def leaves(self) -> tuple[OutputLeaf, ...]:
+        """What the result is made of."""
         assert self.graph.signature is not None
         return self.graph.signature.outputs
 
@@ -196,32 +206,44 @@ class _Call(GuardedFunction):
     # -------------------------------------------------------- the native code
 
     def _run(self) -> None:
-        code, given = self.code, self.module.given
-        numbers = ["%self", self._packed()]
-        numbers += [self.inputs[param.input] for param in given.objects]
-        spent = self._spent_places()
-        arena = []
-        if self.module.arena != 0:
-            memory = NewArray(np.dtype(np.uint8), [self.dim(self.module.arena)], (0,))
-            arena.append(code.hold(memory.made(code, code.table(NEW))))
+        packed, spent = self._packed(), self._spent_places()
+        arena = [] if self.module.arena == 0 else [self.new_arena(self.dim(self.module.arena))]
         self._make_known(spent)
         for place, segment in enumerate(self.module.segments):
-            arrays = [self.made.get(slot.name) or code.known(None) for slot in self.slots]
-            arguments = [*numbers, *arrays, *arena]
-            self.found = NativeEntries(code).enter(place, segment, arguments)
-            if segment is self.module.segments[-1]:  # the one that writes into arguments
-                code.failing = FAILED
-            if self.module.returned:
-                code.hold(self.found)
+            arrays = [self.made.get(slot.name) or self.code.known(None) for slot in self.slots]
+            self.enter(place, segment, packed, [*arrays, *arena])
             self._bind_sizes(segment.binds)
             self._make_known(spent)
         for slot in self.slots:
             if slot.room is not None and slot.name in self.module.program.results:
-                sized = NativeSizes(code, slot, self.dim(slot.room), [*map(self.dim, slot.shape)])
+                sized = NativeSizes(
+                    self.code, slot, self.dim(slot.room), [*map(self.dim, slot.shape)]
+                )
                 self.made[slot.name] = sized.settled(self.made[slot.name])
+        self.count()
+
+    def count(self) -> None:
+        """Count the call."""
+        code = self.code
         counter = code.table(COUNTER)
         count = code.op(f"add i64 {code.load('i64', counter)}, 1")
         code.do(f"store i64 {count}, ptr {counter}, align 8")
+
+    def new_arena(self, size: str) -> str:
+        """An array for temporaries."""
+        memory = NewArray(np.dtype(np.uint8), [size], (0,))
+        return self.code.hold(memory.made(self.code, self.code.table(NEW)))
+
+    def enter(self, place: int, segment: Segment, packed: str, arrays: Sequence[str]) -> None:
+        """Call the code of a segment, the last one of which writes into arguments."""
+        code = self.code
+        objects = [self.inputs[param.input] for param in self.module.given.objects]
+        given = ["%self", packed, *objects, *arrays]
+        self.found = NativeEntries(code).enter(place, segment, given)
+        if self.module.returned:
+            code.hold(self.found)
+        if segment is self.module.segments[-1]:
+            code.failing = FAILED
 
     def _make_known(self, spent: Mapping[str, int]) -> None:
         """Make the arrays whose sizes are known, and that are not made yet."""
@@ -233,14 +255,18 @@ class _Call(GuardedFunction):
                 continue
             shape = slot.shape if slot.room is None else (slot.room,)
             if all(self.symbols.keys() >= symbols_of(dim).keys() for dim in shape):
-                self.made[slot.name] = self._new_array(slot, shape, spent.get(slot.name))
+                self.made[slot.name] = self.new_array(slot, shape, spent.get(slot.name))
 
     def _bind_sizes(self, names: Sequence[str]) -> None:
         """Take the sizes that the code has found. See Note [Counted sizes]."""
         for name in names:
             if name in self.needed:
-                array = self.made[self.module.program.sizes[name]]
-                self.symbols[name] = self.code.load("i64", self.code.load("ptr", array, ARRAY_DATA))
+                place = self.data(self.module.program.sizes[name])
+                self.symbols[name] = self.code.load("i64", place)
+
+    def data(self, storage: str) -> str:
+        """Where the elements of an array are."""
+        return self.code.load("ptr", self.made[storage], ARRAY_DATA)
 
     def _packed(self) -> str:
         """What looks like a bytes object with the scalar parameters, in the stack frame.
@@ -263,8 +289,8 @@ class _Call(GuardedFunction):
         assert isinstance(kind, ScalarType)
         if kind.weak and kind.dtype.kind == "b":
             return code.op(f"zext i1 {code.op(f'icmp eq ptr {given}, {code.known(True)}')} to i64")
-        if kind.weak and not param.part:
-            raise Untranslated("a Python number among the packed ones")
+        if kind.weak and kind.dtype.kind == "i":
+            return code.number_of(given)
         offset = SCALAR_VALUE + (param.dtype.itemsize if param.part == "imag" else 0)
         memory = memory_type(param.dtype)
         value = code.load(memory, given, offset)
@@ -290,13 +316,14 @@ class _Call(GuardedFunction):
         for number, place in enumerate(spent.places):
             match items[place] if place < len(items) else None:
                 case ast.Name(name):
-                    leaf = self._leaves[int(name[1:])]
+                    leaf = self.leaves[int(name[1:])]
                     if isinstance(leaf, ResultLeaf) and isinstance(leaf.type, ArrayType):
                         storage = self.module.program.results[leaf.result]
                         found[storage] = spent.arguments + number
         return found
 
-    def _new_array(self, slot: Slot, shape: Sequence[Dim], spent: int | None) -> str:
+    def new_array(self, slot: Slot, shape: Sequence[Dim], spent: int | None) -> str:
+        """An array that the code fills."""
         order, code = slot.order if slot.room is None else (0,), self.code
         new = NewArray(slot.dtype, [self.dim(dim) for dim in shape], order)
         if spent is None:
@@ -305,9 +332,8 @@ class _Call(GuardedFunction):
 
     # -------------------------------------------------------- the result
 
-    def _result(self, ints: Mapping[DimLeaf, str], taken: Sequence[str]) -> str:
+    def result(self, leaves: Sequence[str], taken: Sequence[str]) -> str:
         """The pointer to the result. Here nothing is left to Python any more."""
-        leaves = [self._leaf(leaf, ints) for leaf in self._leaves]
         if self.finish is None:
             return leaves[0]
         plain = self.finish.plain
@@ -318,7 +344,8 @@ class _Call(GuardedFunction):
         made = code.vectorcall(code.known(self.finish.function), [listed, *taken])
         return code.hold(code.present(made))
 
-    def _leaf(self, leaf: OutputLeaf, ints: Mapping[DimLeaf, str]) -> str:
+    def leaf(self, leaf: OutputLeaf) -> str:
+        """A part of the result."""
         code = self.code
         match leaf:
             case ConstantLeaf(value):
@@ -326,10 +353,10 @@ class _Call(GuardedFunction):
             case InputLeaf(place):
                 return self.inputs[place]
             case DimLeaf():
-                return ints[leaf]
+                return self.ints[leaf]
             case ViewLeaf(base, steps, identity):
                 if identity not in self.views:
-                    array = self._leaf(base, ints)
+                    array = self.leaf(base)
                     for step in steps:
                         array = NativeViews(self.code, self.dim).view(array, step)
                     self.views[identity] = array

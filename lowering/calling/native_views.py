@@ -17,7 +17,7 @@ from fxc.ops.kernels import kernel_of
 
 from ..emission.object_code import Code
 
-_METHODS = {"transpose": np.ndarray.transpose, "reshape": np.ndarray.reshape}
+METHODS = {"transpose": np.ndarray.transpose, "reshape": np.ndarray.reshape}
 
 
 @frozen
@@ -37,7 +37,7 @@ class NativeViews:
                 before = [code.known(slice(None))] * axis
                 found = self._item(array, [*before, self._object(index), code.known(...)])
             case op, args:
-                function = _METHODS.get(op) or kernel_of(op)
+                function = METHODS.get(op) or kernel_of(op)
                 found = code.vectorcall(code.known(function), [array, *map(self._object, args)])
         return code.hold(code.present(found))
 

@@ -72,6 +72,7 @@ MAY_IMPORT = {
         "dispatch",
         "ops",
         "ir",
+        "package",
     },
     "exported": {
         "pipeline",

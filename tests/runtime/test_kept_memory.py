@@ -18,7 +18,8 @@ from numpy._core.multiarray import get_handler_name
 
 import fxc
 from fxc.native import large_arrays
-from fxc.native.numpy_slots import NEW_ARRAY, SET_HANDLER, numpy_function, usual_handler
+from fxc.native.numpy_slots import SET_HANDLER, usual_handler
+from fxc.package.builtins import NEW_ARRAY, numpy_function
 from fxc.runtime.kept_code import COUNT, HANDLER, LARGE
 from fxc.runtime.kept_memory import KeptMemory, NumpyMemory, _has_huge_pages, usual_limit
 from tests.outcomes import difference, run

@@ -17,7 +17,7 @@ from fxc.runtime.object_code import object_code
 
 from .header import headers
 from .manifest import Code, Exported, level_of, manifest_of
-from .python_entry import name_of, python_entry
+from .python_call import call_object, call_text
 
 
 def write(
@@ -28,11 +28,20 @@ def write(
     Raises ``FileExistsError`` for a folder with something else.
     """
     manifest, files = manifest_of(graph, exported), _modules()
-    manifest["levels"] = []
+    manifest["levels"], written = [], dict[tuple[str, str], str]()
     for code in codes:
         name = f"{exported.entry}-{code.level.name}.o"
-        manifest["levels"].append(level_of(code, name))
+        shown = level_of(code, name)
         files[name] = _object(code, exported.entry)
+        calls = call_text(graph, code, exported)
+        if calls is not None:  # mostly the same for all levels of a machine
+            text, shown_objects = calls
+            own = f"{exported.entry}-{code.level.name}.calls.o"
+            file = written.setdefault((code.level.machine, text), own)
+            shown["calls"] = {"file": file, "objects": shown_objects}
+            if file == own:
+                files[own] = call_object(text, code)
+        manifest["levels"].append(shown)
     files |= headers(graph, exported, codes)
     manifest["files"] = {name: digest(data) for name, data in files.items()}
     files[MANIFEST] = manifest_bytes(manifest)
@@ -57,10 +66,11 @@ def write(
 def _object(code: Code, entry: str) -> bytes:
     """The object file of a level. It is read back: what the package could not map is a bug."""
     module = code.module
-    text, entries = f"{module.text}\n{python_entry(code, entry)}", (entry, name_of(entry))
-    made = object_code(text, module.support, entries, module.user_loops, code.level.processor)
+    made = object_code(
+        module.text, module.support, (entry,), module.user_loops, code.level.processor
+    )
     found = elf.read(made)
-    assert {*entries} <= {each.name for each in found.symbols if each.section is not None}
+    assert entry in {each.name for each in found.symbols if each.section is not None}
     return made
 
 
