@@ -122,6 +122,30 @@ def test_exact_programs(fn) -> None:
             assert difference(expected, run(compiled, [x.copy()])) == ""
 
 
+def powers_of_numbers(x, y, k):
+    found = np.empty(len(x))
+    for i in range(len(x)):
+        found[i] = np.power(x[i], y[i])
+    return found, np.power(x[0], k), np.power(k, x[1]), np.power(np.float32(2.5), y[0]), x[0] ** k
+
+
+@pytest.mark.bits
+def test_exact_powers_of_two_numbers() -> None:
+    """``np.power`` of numbers calls the ufunc's loop, which has other bits than ``**`` of them."""
+    r = np.random.default_rng(2)
+    x, y = 10 * r.random(200), 6 * r.random(200) - 3
+    exact = fxc.compile(powers_of_numbers, fullgraph=True, math="exact")
+    for found, known in zip(exact(x, y, 1.7), powers_of_numbers(x, y, 1.7), strict=True):
+        assert found.tobytes() == known.tobytes()
+    default = fxc.compile(powers_of_numbers, fullgraph=True)
+    for found, known in zip(default(x, y, 1.7), powers_of_numbers(x, y, 1.7), strict=True):
+        np.testing.assert_allclose(found, known, rtol=2 * np.finfo(known.dtype).eps)
+    x[0] = -np.inf  # of which pow gives inf
+    with np.errstate(invalid="ignore"):
+        assert np.isnan(default(x, y, 0.5)[1])
+        assert np.isnan(powers_of_numbers(x, y, 0.5)[1])
+
+
 def test_exact_needs_no_call_of_numpy_for_one_operand() -> None:
     compiled = fxc.compile(lambda x: np.exp(x) * 2, fullgraph=True, math="exact")
     compiled(np.ones(9))

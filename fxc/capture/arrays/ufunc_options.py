@@ -11,16 +11,25 @@ import numpy as np
 
 from fxc.ir.error_kinds import NUMPY_OPTION, OVERLAPPING_WRITE
 from fxc.ir.graph import Literal, Operand, Value
-from fxc.ir.types import ArrayType
+from fxc.ir.types import ArrayType, ScalarType
 from fxc.ops.metas.layout import is_f_ordered
 from fxc.ops.metas.probing import fail_in_numpy
 from fxc.ops.metas.shapes import broadcast_shapes, broadcasts_to, show_shape
 from fxc.ops.table import TABLE
 
+from ..numbers.traced_int import TracedInt
 from ..session.refusing import refusal, refuse
 from ..session.session import current
 from ..session.warned_of import warn_again, warning_of
-from ..values.operands import array_value, has_traced, operand, record, wrap
+from ..values.operands import (
+    TracedValue,
+    array_value,
+    has_traced,
+    numpys_operand,
+    operand,
+    record,
+    wrap,
+)
 from .dtypes import dtype_of
 from .ufuncs import call_ufunc, cast, operands_of, writable
 
@@ -31,6 +40,8 @@ def call_with_options(
     ufunc: np.ufunc, name: str, inputs: tuple[Any, ...], options: dict[str, Any]
 ) -> Any:
     """A call with all that NumPy takes: outputs, a mask, and what decides the loop."""
+    if name in _OTHER_OPERATORS:
+        inputs = _of_an_array(inputs[: ufunc.nin]) + inputs[ufunc.nin :]
     if not options and len(inputs) == ufunc.nin:
         return call_ufunc(name, *inputs)
     where, order = options.pop("where", True), options.pop("order", "K")
@@ -68,6 +79,25 @@ def call_with_options(
         for result, out in zip(results, outs, strict=True)
     )
     return given[0] if ufunc.nout == 1 else given
+
+
+# Ufuncs whose loops have other bits than the operators of two numbers: those call the C library.
+_OTHER_OPERATORS = frozenset({"power"})
+
+
+def _of_an_array(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The inputs of a ufunc; where all are numbers and some are floats, one is an array of rank 0:
+    the dtype is the same, and what is meant is the loop, not the operator.
+    """
+    if not all(isinstance(x, TracedValue | TracedInt | np.generic | int | float) for x in inputs):
+        return inputs
+    kinds = [numpys_operand(x).type for x in inputs]
+    are_numbers = all(isinstance(kind, ScalarType) for kind in kinds)
+    if not are_numbers or all(kind.dtype.kind != "f" for kind in kinds):
+        return inputs
+    place = next((place for place, kind in enumerate(kinds) if not kind.weak), 0)
+    made = record("copy", numpys_operand(inputs[place]), order="K")
+    return (*inputs[:place], made, *inputs[place + 1 :])
 
 
 @cache
