@@ -99,6 +99,12 @@ def test_the_object_of_each_level_is_read_back(tmp_path: Path) -> None:
             assert len(content) == layout.size
             shown = [x.name for x in file.symbols if x.section is not None and x.name]
             assert program.graph.name in shown
+        for path in (tmp_path / name).glob("*.calls.o"):
+            file = elf.read(path.read_bytes())
+            own = {program.graph.name: 0x5600_0000_0000}
+            assert all(own.get(each) or library(each) for each in file.missing), file.missing
+            layout = MemoryLayout(file, lambda each, own=own: own.get(each) or library(each))
+            assert len(layout.content(0x5500_0000_0000)) == layout.size
 
 
 _ALL_KINDS = """
