@@ -116,6 +116,29 @@ def test_medians_of_what_is_no_nan(char):
     assert bool(vector.cache_info().fallbacks) == (char not in "fd")
 
 
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int64, np.uint8])
+def test_medians_of_rows_and_columns_without_nans(dtype):
+    """Rows of 600 elements NumPy takes one by one, and begins to add at +0.0 in any case."""
+
+    def program(x, y):
+        rows = np.nanmedian(y, axis=1), np.nanmedian(y[:, :599], axis=-1)
+        return np.nanmedian(x, axis=0), np.nanmedian(x[1:], axis=1), rows
+
+    compiled = fxc.compile(program, fullgraph=True)
+    r = np.random.default_rng(3)
+    x, y = (r.random((7, 6)) * 90).astype(dtype), (r.random((3, 600)) * 90).astype(dtype)
+    assert difference(run(program, [x, y]), run(compiled, [x, y])) == ""
+    if x.dtype.kind == "f":
+        most = np.finfo(dtype).max
+        for number in (np.nan, np.inf, -np.inf, -0.0, most):
+            x[r.random(x.shape) < 0.3] = number
+            y[:, 1:][r.random((3, 599)) < 0.3] = number
+            assert difference(run(program, [x, y]), run(compiled, [x, y])) == ""
+        x[:] = np.where(np.isnan(x), most, x)
+        assert difference(run(program, [x, y]), run(compiled, [x, y])) == ""
+    assert not compiled.cache_info().fallbacks
+
+
 def test_medians_of_nothing_but_nans_are_numpys_call():
     def program(x):
         return np.nanmedian(x, axis=1) * 2, np.nanmedian(x[1:]) + 1

@@ -32,6 +32,7 @@ from .library import listed
 from .numpy_source import run_source
 
 _SORTED = tuple(np.dtype(code) for code in "?bhilBHILfd")
+_TOGETHER = 600  # elements from which on np.nanmedian takes rows one by one
 _SHORT = 2048  # elements that are sorted in less time than NumPy takes to find those in the middle
 
 
@@ -84,12 +85,15 @@ def median(a: object, axis: object = None, *args: object, **kwargs: object) -> A
 
 
 def nanmedian(a: object, axis: object = None, *args: object, **kwargs: object) -> Any:
-    """As ``np.nanmedian``: of a few floats by a sort, of others and along an axis by NumPy."""
+    """As ``np.nanmedian``: of short vectors and rows by a sort, of others by NumPy."""
     value = array_value(a)
-    if not (args or kwargs) and value.type.dtype.kind == "f":
+    if not (args or kwargs) and value.type.dtype.kind in "fiu":
         axes = _places(axis, value.type.rank)
-        if len(axes) == value.type.rank and _are_few(value, axes):
-            return _middle(_rows(value, axes), leaves_nans=True)
+        if _are_few(value, axes):
+            if len(axes) < value.type.rank:
+                return _middle_of_each(wrap(_rows(value, axes)))
+            if value.type.dtype.kind == "f":
+                return _middle(_rows(value, axes), leaves_nans=True)
     return listed(TABLE["nanmedian"])(a, axis, *args, **kwargs)
 
 
@@ -157,6 +161,21 @@ def _middle(value: Value, leaves_nans: bool = False) -> Any:
     else:
         found = one_of(count % 2 == 1, one, two)
     return found if leaves_nans else one_of(call_ufunc("isnan", last), last, found)
+
+
+def _middle_of_each(rows: Any) -> Any:
+    """The mean of the two elements in the middle of each row without its nans, or of one and
+    itself; of long rows, of one alone: NumPy takes those one by one.
+    """
+    ordered = np.sort(rows, axis=-1)  # nans are last
+    count = np.count_nonzero(ordered == ordered, axis=-1)
+    record("try_demand", operand((count > 0).all()))
+    places = (count - 1) // 2, count // 2
+    lower, upper = (np.take_along_axis(ordered, x[..., None], -1)[..., 0] for x in places)
+    two = (lower + 0.0 + upper) / 2
+    if guard(kind_of(rows._value).shape[-1], "<", _TOGETHER):
+        return two
+    return _array_of(count % 2 == 1, upper + 0.0, two)
 
 
 def _array_of(test: object, left: object, right: object) -> Any:
