@@ -135,8 +135,6 @@ class _Guards:
                 else:
                     assert isinstance(kind, ScalarType)
                     wanted = kind.python_type if kind.weak else kind.dtype.type
-                    if kind.dtype.kind in "mM":  # one type has many units
-                        raise Untranslated("a date")
                     self.check(f"type(a{place}) is {self.constant(wanted)}")
             case {"fixed": content}:
                 value = value_of(content, {})
