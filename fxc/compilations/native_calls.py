@@ -23,7 +23,14 @@ from fxc.lowering.calling.forward import FORWARD, emit_forward
 from fxc.lowering.calling.guard_things import ENTRY
 from fxc.lowering.calling.vectorcall import BIND, REST, RESTING, VECTORCALL, VECTORCALL_TEXT
 from fxc.native.large_arrays import new_array_function
-from fxc.package.builtins import RESIZE, SCALAR_MAKER, numpy_function, pointers
+from fxc.package.builtins import (
+    NEW_ARRAY,
+    RESIZE,
+    SCALAR_MAKER,
+    SET_BASE,
+    numpy_function,
+    pointers,
+)
 from fxc.runtime.engine import Engine, llvm_lock
 
 from .turns import FOR_EVER
@@ -63,8 +70,7 @@ class NativeCall:
         table = pointers(
             id(entries),
             new_array_function(),
-            numpy_function(RESIZE),
-            numpy_function(SCALAR_MAKER),
+            *map(numpy_function, (RESIZE, SCALAR_MAKER, NEW_ARRAY, SET_BASE)),
             ctypes.addressof(self.counter),
             id(otherwise),
             *map(id, self.objects),

@@ -21,6 +21,7 @@ from fxc.package.builtins import (
     NEW_ARRAY,
     RESIZE,
     SCALAR_MAKER,
+    SET_BASE,
     numpy_function,
     numpy_table,
     pointers,
@@ -143,6 +144,9 @@ def _check_functions() -> None:
                 memory.ctypes.data, 0x400, None)  # fmt: skip
     known = memory.reshape(3, 2).T
     _demand(np.array_equal(array, known) and array.strides == known.strides, "NewFromDescr")
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(memory))  # this one, too
+    hold = _kind(whole, ctypes.py_object, ctypes.py_object)(numpy_function(SET_BASE))
+    _demand(hold(array, memory) == 0 and array.base is memory, "SetBaseObject")
     copy = _kind(ctypes.py_object, ctypes.py_object, ctypes.c_int)
     made = copy(numpy_function(_NEW_COPY))(array, 0)
     _demand(np.array_equal(made, known) and made.flags.c_contiguous, "NewCopy")

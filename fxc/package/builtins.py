@@ -17,6 +17,7 @@ ABI_VERSION = 0  # PyArray_GetNDArrayCVersion
 SCALAR_MAKER = 60  # PyArray_Scalar
 RESIZE = 80  # PyArray_Resize
 NEW_ARRAY = 94  # PyArray_NewFromDescr
+SET_BASE = 282  # PyArray_SetBaseObject
 KNOWN_ABI = 2 << 24  # of NumPy 2: no place of the table moves before NumPy 3
 
 METH_FASTCALL = 0x80

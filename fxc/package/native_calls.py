@@ -19,6 +19,7 @@ from .builtins import (
     NEW_ARRAY,
     RESIZE,
     SCALAR_MAKER,
+    SET_BASE,
     new_builtin,
     numpy_function,
     numpy_table,
@@ -62,8 +63,7 @@ def native_call(
     start = pointers(
         ctypes.addressof(table),
         numpy_function(NEW_ARRAY),
-        numpy_function(RESIZE),
-        numpy_function(SCALAR_MAKER),
+        *map(numpy_function, (RESIZE, SCALAR_MAKER, NEW_ARRAY, SET_BASE)),
         0,
         id(otherwise),
         *map(id, objects),

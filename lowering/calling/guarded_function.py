@@ -48,9 +48,9 @@ class CallText:
 
 
 # What the table begins with: a bytes object with the address and the own ``self`` of each piece of
-# native code, NumPy's functions that make and resize an array and make a scalar, the counter, whom
-# to call else.
-ENTRIES, NEW, RESIZE, SCALAR, COUNTER, NEXT = FIXED = range(6)
+# native code, NumPy's functions that make and resize an array, that make a scalar, that make an
+# array of given memory and set its base, the counter, whom to call else.
+ENTRIES, NEW, RESIZE, SCALAR, NEW_VIEW, SET_BASE, COUNTER, NEXT = FIXED = range(8)
 
 
 def emit_guards(

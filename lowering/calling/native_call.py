@@ -29,7 +29,7 @@ from fxc.ir.signature import (
     ViewLeaf,
 )
 from fxc.ir.symbols import Dim, SymFunc, dims_in, symbols_of
-from fxc.ir.types import ArrayType, ScalarType
+from fxc.ir.types import ArrayType, ScalarType, Type
 
 from ..emission.llvm_text import memory_type
 from ..emission.native_module import Module, Segment, slots_of
@@ -58,15 +58,15 @@ from .new_arrays import NewArray
 # that of METH_FASTCALL | METH_KEYWORDS:
 # ``PyObject *call(PyObject *self, PyObject **args, n, PyObject *keywords)``. ``self`` is a bytes
 # object with a table of pointers: the pieces of code, each with its own ``self``, NumPy's functions
-# that make and resize arrays, a counter, the object to call where this is not the code for the call
-# (that of the next capture, behind the last one Python's way), and objects that guards and result
-# mention.
+# that make and resize arrays and views, a counter, the object to call where this is not the code
+# for the call (that of the next capture, behind the last one Python's way), and objects that guards
+# and result mention.
 # - It is translated from the guard program (native_guards.py), whose Python source stays the one
 #   place that says what a capture relies on. What is not translated refuses all of it.
 # - Where NumPy runs between pieces of native code, only the guards are native, and the rest is one
 #   Python function.
-# - Between pieces it makes the arrays whose sizes the one before has counted. NumPy makes the views
-#   among the results.
+# - Between pieces it makes the arrays whose sizes the one before has counted. Slices and
+#   transposes among the results are made of what shape and strides come to, other views by NumPy.
 # - It may say "no" where the source says "yes", never the other way: Python then looks again. So an
 #   ``or`` may lose parts, and numbers may be refused that do not fit 64 bits.
 # - Whatever goes wrong before an effect, a check in the code that failed included, is left to
@@ -356,10 +356,8 @@ class WholeCall(GuardedFunction):
                 return self.ints[leaf]
             case ViewLeaf(base, steps, identity):
                 if identity not in self.views:
-                    array = self.leaf(base)
-                    for step in steps:
-                        array = NativeViews(self.code, self.dim).view(array, step)
-                    self.views[identity] = array
+                    views, array = NativeViews(code, self.dim), self.leaf(base)
+                    self.views[identity] = views.view(array, self._type_of(base), steps)
                 return self.views[identity]
             case ResultLeaf(result, kind):
                 name = self.module.program.results[result]
@@ -368,6 +366,9 @@ class WholeCall(GuardedFunction):
                 if isinstance(kind, ArrayType):
                     return self.made[name]
         raise Untranslated("a leaf")
+
+    def _type_of(self, base: InputLeaf | ResultLeaf) -> Type:
+        return self.graph.inputs[base.input].type if isinstance(base, InputLeaf) else base.type
 
     def _returned(self, place: int) -> str:
         if len(self.module.returned) == 1:

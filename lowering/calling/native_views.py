@@ -1,4 +1,4 @@
-"""Views among the results of native functions for calls: NumPy makes them.
+"""Views among the results of native functions for calls.
 
 See Note [Native calls].
 """
@@ -10,12 +10,16 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from fxc.ir.graph import SliceSpec
+from fxc.ir.objects import ARRAY_DTYPE, ARRAY_FLAGS
 from fxc.ir.records import frozen
 from fxc.ir.signature import ViewStep
 from fxc.ir.symbols import Dim, SymExpr, dims_in
+from fxc.ir.types import ArrayType, Type
 from fxc.ops.kernels import kernel_of
 
 from ..emission.object_code import Code
+from .guarded_function import NEW_VIEW, SET_BASE
+from .native_places import NativePlace
 
 METHODS = {"transpose": np.ndarray.transpose, "reshape": np.ndarray.reshape}
 
@@ -27,8 +31,39 @@ class NativeViews:
     code: Code
     dim: Callable[[Dim], str]
 
-    def view(self, array: str, step: ViewStep) -> str:
-        """A view of an array."""
+    def view(self, array: str, kind: Type, steps: Sequence[ViewStep]) -> str:
+        """A view of an array of this type, by steps. What those in front do to its shape and
+        strides is computed, and one array made of it all; NumPy makes the rest one by one.
+        """
+        done = 0
+        if isinstance(kind, ArrayType):
+            place = NativePlace.of_array(self.code, self.dim, array, kind.rank)
+            while done < len(steps) and place.step(steps[done]):
+                done += 1
+            if done:
+                array = self._made(array, place)
+        for step in steps[done:]:
+            array = self._by_numpy(array, step)
+        return array
+
+    def _made(self, array: str, place: NativePlace) -> str:
+        """A new array at a place of another one's memory, which it keeps, or whose base."""
+        code = self.code
+        dtype, flags = code.load("ptr", array, ARRAY_DTYPE), code.load("i32", array, ARRAY_FLAGS)
+        shape, strides = code.vector("i64", place.shape), code.vector("i64", place.strides)
+        code.call("void", "Py_IncRef", f"ptr {dtype}")  # the functions take both
+        made = code.op(
+            f"call ptr {code.table(NEW_VIEW)}(ptr {code.known(np.ndarray)}, ptr {dtype}, "
+            f"i32 {len(place.shape)}, ptr {shape}, ptr {strides}, ptr {place.first}, "
+            f"i32 {flags}, ptr null)"
+        )
+        code.hold(code.present(made))
+        code.call("void", "Py_IncRef", f"ptr {array}")
+        failed = code.op(f"call i32 {code.table(SET_BASE)}(ptr {made}, ptr {array})")
+        code.demand(code.op(f"icmp eq i32 {failed}, 0"), code.failing)
+        return made
+
+    def _by_numpy(self, array: str, step: ViewStep) -> str:
         code = self.code
         match step.op, step.args:
             case "slice", (parts,):

@@ -262,6 +262,66 @@ def test_native_calls_do_what_numpy_does(function: Callable[..., Any], args: Cal
     become_native(function, *args)
 
 
+VIEWS: list[Callable[..., Any]] = [
+    lambda x, n: x[1:-1, 1:-1].T,
+    lambda x, n: x[n:, ::-1],
+    lambda x, n: x[::-n, n - 9 :: 3],
+    lambda x, n: x[-1:n:-2, 4:2:2],
+    lambda x, n: x[n],
+    lambda x, n: x[-n, 1:, None],
+    lambda x, n: x[n, 2, ...],
+    lambda x, n: x[None, :, 2::2, None].transpose(1, 3, 0, 2),
+    lambda x, n: np.squeeze(x[n : n + 1, 1:], 0)[::-1],
+    lambda x, n: x[n:].reshape(x.shape[0] - n, 1, x.shape[1])[..., ::2],
+]
+
+
+def shown(view: np.ndarray, base: np.ndarray) -> Any:
+    """All that a program may see of a view, and whom it keeps."""
+    place = view.ctypes.data - base.ctypes.data
+    return type(view), view.dtype, view.shape, view.strides, view.flags.num, place
+
+
+@pytest.mark.parametrize("function", VIEWS)
+def test_views_lie_as_numpy_says_and_keep_what_numpy_keeps(function: Callable[..., Any]) -> None:
+    memory = a(9, 10)
+    read_only = a(5, 6)
+    read_only.flags.writeable = False
+    records = np.zeros((4, 5), "i4, i4")
+    arrays = [
+        a(5, 6),
+        memory[1:6, ::2],
+        memory.T[:4],
+        read_only,
+        records,
+        records["f1"],
+        a(4, 5, dtype="U"),
+    ]
+    arrays += [
+        a(3, 4, dtype="?"),
+        a(6, 5, order="F"),
+        np.lib.stride_tricks.as_strided(a(5), (4, 3)),
+    ]
+    for x in arrays:
+        program = fxc.compile(function, fullgraph=True)
+        for _ in range(4):
+            made, expected = program(x, 1), function(x, 1)
+            assert shown(made, x) == shown(expected, x)
+            assert made.dtype is expected.dtype
+            assert made.base is expected.base
+        assert is_native(program), x
+
+
+def test_views_keep_one_reference_of_what_they_need() -> None:
+    x = np.zeros((4, 5), np.dtype([("a", "i4")]))
+    program = become_native(lambda x: x[1:].T, x)
+    count = sys.getrefcount(x), sys.getrefcount(x.dtype)
+    made = program(x)
+    assert (sys.getrefcount(x), sys.getrefcount(x.dtype)) == (count[0] + 1, count[1] + 1)
+    del made
+    assert (sys.getrefcount(x), sys.getrefcount(x.dtype)) == count
+
+
 GUARDED: list[tuple[Callable[..., Any], Call]] = [
     (lambda x: np.argsort(x, kind="stable") + 1, (a(5),)),
     (lambda x: (np.argsort(x, kind="stable"), x[1:]), (a(5),)),
