@@ -203,9 +203,11 @@ class Costs:
     lanes_much: int = 1 << 24
 
     # Short loops that are written down: iterations, of those inside of others together, and
-    # statements of them all.
+    # statements of them all; columns of a temporary that are numbers in registers where another
+    # nest meets them one by one.
     short_iterations: int = 16
     short_statements: int = 128
+    short_columns: int = 4
 
     # Elements of a block of which the extreme is found before its position.
     extreme_block: int = 1024

@@ -8,9 +8,11 @@
       b1[i0] = t1                               b1[i0] = add(0.0, add(t4, square(x[i0, 2])))
 
 The loop around is then one over elements: it can be merged with others, and has lanes. Nests that
-share data with such a one are written down likewise, so that they remain alike. Without totals it
-is so where the loop around gets lanes by it, if need be together with those next to it. Sums are
-those of NumPy, see Note [Pairwise sums]: so few elements are added from the left.
+share data with such a one are written down likewise, so that they remain alike. So are those that
+can then be merged with one that has the columns of their temporaries one by one (``np.cross``).
+Others without totals are where the loop around gets lanes by it, if need be together with those
+next to it. Sums are those of NumPy, see Note [Pairwise sums]: so few elements are added from the
+left.
 """
 
 from __future__ import annotations
@@ -18,9 +20,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import prod
 
+from fxc.ir.bounds import decide
 from fxc.ir.records import frozen, replace
+from fxc.ir.symbols import symbols_of
 
-from ..nests.accesses import Block, rename, renamed, storages, stored
+from ..nests.accesses import Block, accesses, rename, renamed, storages, stored
 from ..nests.buffers import Atom
 from ..nests.program import Program
 from ..nests.statements import (
@@ -35,6 +39,7 @@ from ..nests.statements import (
     walk,
     with_blocks,
 )
+from ..operators.python_rules import SCALAR_RULES
 from ..operators.reduction_order import PAIRWISE_LANES
 from .forward import forward
 from .fuse import Merging
@@ -67,9 +72,63 @@ def _totals(program: Program, block: Block) -> Block:
         for stmt in block
     )
     found = {place: each for place, stmt in enumerate(block) if (each := _written(program, stmt))}
-    sharing = _Sharing(program, {place: block[place] for place in found})
-    chosen = sharing.reached(place for place, each in found.items() if each.adds_up)
+    nests = {place: block[place] for place in found}
+    chosen = _Sharing(program, nests).reached(p for p, each in found.items() if each.adds_up)
+    for place in _beside_columns(program, block, found) - chosen:
+        alike = _Sharing(program, nests).reached((place,))
+        if all(_work(nests[each]) < program.target.costs.lanes_work for each in alike):
+            chosen |= alike
     return tuple(found[place].nest if place in chosen else stmt for place, stmt in enumerate(block))
+
+
+def _beside_columns(program: Program, block: Block, found: Mapping[int, _Written]) -> set[int]:
+    """Those that could then be merged with a nest near them without a short loop, which has the
+    columns of a temporary of theirs one by one.
+    """
+    merging, over = Merging(program), program.target.costs.fused_over
+    others = {p: s for p, s in enumerate(block) if isinstance(s, Loop) and p not in found}
+    return {
+        place
+        for place, each in found.items()
+        for other, nest in others.items()
+        if abs(place - other) <= over
+        and _shares_columns(program, block[place], each.nest, nest)
+        and _become_one(merging, *((nest, each.nest) if other < place else (each.nest, nest)))
+    }
+
+
+def _work(nest: Stmt) -> int:
+    """What is computed of an element."""
+    return sum(SCALAR_RULES[s.op].cost for s in walk((nest,)) if isinstance(s, Compute))
+
+
+def _shares_columns(program: Program, nest: Stmt, written: Loop, other: Loop) -> bool:
+    """Whether the short loops of a nest go along a temporary that another one meets, too."""
+    around = {loop.var for loop in _loops(written)}
+    sizes = {loop.var: loop.size for loop in _loops(nest) if loop.var not in around}
+    if not all(decide(size, "<=", program.target.costs.short_columns) for size in sizes.values()):
+        return False
+    near, stores = storages(program, (other,)), stored(program, (other,))
+    return any(
+        access.storage in (near if access.written else stores)
+        and program.buffers[access.storage].role == "temp"
+        and any(sizes.keys() & symbols_of(dim).keys() for dim in access.index or ())
+        for access in accesses(program, nest)
+    )
+
+
+def _become_one(merging: Merging, first: Loop, second: Loop) -> bool:
+    """Whether two nests can be merged, and all loops inside of them, too, and have lanes then."""
+    program, merged = merging.program, merging.merged(first, second)
+    if merged is None:
+        return False
+    nests = [_loops(first), _loops(second), _loops(*forward(program, (merged,)))]
+    inner = nests[-1][-1]
+    return len({*map(len, nests)}) == 1 and lanes_for(program, inner, inner.size) > 1
+
+
+def _loops(*block: Stmt) -> list[Loop]:
+    return [stmt for stmt in walk(block) if isinstance(stmt, Loop)]
 
 
 class _Sharing:

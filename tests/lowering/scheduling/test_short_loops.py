@@ -223,3 +223,50 @@ def test_results_are_numpys(name: str, dtype: str) -> None:
         x = layout(x)
         compiled = fxc.compile(function)
         assert not difference(run(function, [x.copy("K")]), run(compiled, [x.copy("K")]))
+
+
+def turned(q: Any, v: Any) -> Any:
+    t = 2 * np.cross(q[:, 1:], v)
+    return v + q[:, :1] * t + np.cross(q[:, 1:], t)
+
+
+def brightened(x: Any) -> Any:
+    y = np.where(x < 0.1, x, np.tanh(x) ** 1.7)
+    return y * (0.3 * y[:, 0] + 0.6 * y[:, 1] + 0.1 * y[:, 2])[:, None]
+
+
+def moved(x: Any) -> Any:
+    d = np.empty_like(x)
+    d[:, 0] = 10 * (x[:, 1] - x[:, 0])
+    d[:, 1] = x[:, 0] * (28 - x[:, 2]) - x[:, 1]
+    d[:, 2] = x[:, 0] * x[:, 1] - 2.5 * x[:, 2]
+    return x + 0.01 * d
+
+
+@pytest.mark.parametrize(
+    ("function", "shapes", "loops"),
+    [
+        (turned, [(40, 4), (40, 3)], 1),
+        (moved, [(40, 3)], 1),
+        (brightened, [(40, 3)], 2),  # tanh and power in lanes of their own take less time
+    ],
+)
+def test_columns_that_another_nest_meets_one_by_one_are_numbers(
+    function: Any, shapes: list[tuple[int, ...]], loops: int
+) -> None:
+    arrays = [RNG.random(shape) for shape in shapes]
+    program = fxc.compile(function, fullgraph=True)
+    assert np.allclose(program(*arrays), function(*arrays), rtol=1e-14, atol=0)
+    text = str(program.inspect(*arrays).loops)
+    assert text.count("for i") == loops
+    assert text.count("temp ") == loops - 1
+
+
+def test_columns_stay_in_memory_where_rows_would_be_gathered() -> None:
+    def normals(p: Any) -> Any:
+        return np.cross(p[:, 1] - p[:, 0], p[:, 2] - p[:, 0])
+
+    p = RNG.random((40, 3, 3))
+    program = fxc.compile(normals, fullgraph=True)
+    assert np.array_equal(program(p), normals(p))
+    assert "lanes" in str(program.inspect(p).loops)
