@@ -415,6 +415,21 @@ def test_of_what_was_broadcast_numpy_is_not_asked_with_a_warning():
         assert guards.why((spread, array(4)), {}) == "x: strides were (32, 8), are (0, 8)"
 
 
+def test_looking_for_what_differs_divides_by_zero_without_a_warning():
+    """`np.pad` divides sizes of NumPy's by what is zero at size 1; no guard comes so far."""
+
+    @fxc.compile
+    def padded(x):
+        return np.pad(x, 2, mode="reflect")
+
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        for shape in [(14, 12), (15, 12), (1, 12)]:
+            x = array(*shape)
+            assert np.array_equal(padded(x), np.pad(x, 2, mode="reflect"))
+    assert not seen
+
+
 def test_of_a_function_that_is_another_one_it_is_said_which():
     def program(x, f):
         return f(x) + 1

@@ -7,6 +7,8 @@ from contextlib import suppress
 from types import CodeType
 from typing import Any
 
+import numpy as np
+
 from fxc.ir.records import frozen
 
 
@@ -48,7 +50,7 @@ def _failing(facts: Iterable[Fact], namespace: dict[str, Any]) -> Iterator[Any]:
         if not others.isdisjoint(fact.names):
             others.update(fact.binds)
             continue
-        with suppress(Exception):  # other parts may be missing
+        with suppress(Exception), np.errstate(all="ignore"):  # other parts may be missing, or zero
             if fact.binds:
                 exec(fact.code, namespace)
             elif not eval(fact.code, namespace):

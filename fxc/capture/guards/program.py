@@ -269,6 +269,7 @@ class GuardProgram:
             self.codes[name] = _code(self.source, name, self.constants)
         return self.codes[name]
 
+    @np.errstate(all="ignore")  # the program warns of what it divides by
     def failure(self, args: tuple[object, ...], kwargs: dict[str, object]) -> Failure | None:
         """The first step that does not hold for these arguments."""
         namespace = {**self.namespace, "args": args, "kwargs": kwargs}
@@ -302,7 +303,7 @@ class GuardProgram:
         namespace = {**self.namespace, "args": args, "kwargs": kwargs}
         for step in self.steps:
             if isinstance(step, Fetch):
-                with suppress(Exception):  # marks have no shape to unpack
+                with suppress(Exception), np.errstate(all="ignore"):  # marks have no shape
                     exec(f"{step.var} = {step.expression}", namespace)
         return [namespace.get(var) for var in self.inputs]
 
