@@ -23,6 +23,7 @@ from .indexed import wrap_operands
 from .pointwise import loop_dtypes, rule_of, runs_inner_loop
 from .scope import NEVER
 from .stores import is_large, store, whole
+from .writes import aimed_buffer
 
 
 def pointwise(context: Context, node: Node) -> None:
@@ -38,7 +39,7 @@ def unset(context: Context, node: Node) -> None:
     they find the same in it.
     """
     if context.scope.uses.get(node.output, 0) > 1 and is_large(context, node.output):
-        context.put(node.output, context.new_buffer(node.output.type))
+        context.put(node.output, aimed_buffer(context, node))
     else:
         inline(context, node)
 

@@ -18,7 +18,7 @@ from ..operators.matrix_order import LEAST
 from .call_operands import as_numpys, place_shared
 from .context import Context
 from .stores import store, whole
-from .writes import free_target
+from .writes import aimed_buffer
 
 _LONG_ROW = 9  # elements
 Less = tuple[Dim, Dim]  # whether the first is less than the second
@@ -39,7 +39,7 @@ def contraction(context: Context, node: Node) -> None:
             names[number] = _copied(context, operand, dtype, node)
         elif copies:
             asked[number] = copies
-    out = free_target(context, node) or context.new_buffer(node.output.type)
+    out = aimed_buffer(context, node)
     product = Matmul(out, names[0], names[1], node.loc)
     stmts = context.scope.statements
     before = len(stmts)

@@ -18,7 +18,7 @@ from ..operators.einsum_order import SumOrder, einsum_order
 from .body import Body
 from .context import Context
 from .stacks import are_matrices, copied, matrices
-from .writes import free_target
+from .writes import aimed_buffer
 
 _QUIET = frozenset(FLAG_KINDS.values())  # NumPy tells of none
 
@@ -81,7 +81,7 @@ def _nest(context: Context, node: Node, order: SumOrder) -> None:
         body = Body(context)
         total = element_of([_combined(body, node, add, atom, zero) for atom in atoms_of(total)])
         stmts = (*stmts, *body.stmts)
-    name = free_target(context, node) or context.new_buffer(node.output.type)
+    name = aimed_buffer(context, node)
     stores = context.cells(name, tuple(index[label] for label in output), total)
     around = [index[label] for label in kept]
     context.emit_nest(around, [sizes[label] for label in kept], (*stmts, *stores), node.loc)

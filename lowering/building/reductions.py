@@ -29,7 +29,7 @@ from .context import Context
 from .index_maps import regroup
 from .reducers import REDUCERS, SCANS, Reducer
 from .stores import place_apart
-from .writes import free_target
+from .writes import aimed_buffer
 
 
 def has_nest(node: Node) -> bool:
@@ -197,7 +197,7 @@ def reduction(context: Context, node: Node) -> None:
     else:
         whole, value, stmts = nest
         index = tuple(whole[axis] for axis in kept)
-    name = free_target(context, node) or context.new_buffer(node.output.type)
+    name = aimed_buffer(context, node)
     at = index
     if node.arg("keepdims"):
         places = dict(zip(kept, index, strict=True))

@@ -18,7 +18,7 @@ from ..nests.together import Sums
 from ..operators.einsum_order import SumOrder
 from .context import Context
 from .stores import store, whole
-from .writes import free_target
+from .writes import aimed_buffer
 
 Labels = tuple[str, ...]
 
@@ -68,7 +68,7 @@ def matrices(context: Context, node: Node, order: SumOrder) -> None:
             buffer = copied(context, operand, kind.dtype, axes, in_row, node.loc)
         sides = (matrices.inner, matrices.columns) if number else (matrices.rows, matrices.inner)
         names.append(_stack(context, buffer, _steps(buffer, labels), matrices, sides, sizes))
-    out = free_target(context, node) or context.new_buffer(kind)
+    out = aimed_buffer(context, node)
     buffer = context.buffers[out]
     sides = (matrices.rows, matrices.columns)
     stack = _stack(context, buffer, _steps(buffer, output), matrices, sides, sizes)

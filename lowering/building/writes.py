@@ -81,7 +81,7 @@ def place_scatter(context: Context, node: Node) -> None:
         context.put(output, name)
         return
     context.copies.append(f"{node.loc or ''} {base} is read again after it".strip())
-    fill_scatter(context, node, free_target(context, node) or context.new_buffer(output.type))
+    fill_scatter(context, node, aimed_buffer(context, node))
 
 
 def _place_base(context: Context, base: Value) -> None:
@@ -89,7 +89,7 @@ def _place_base(context: Context, base: Value) -> None:
     original = uncopied(context, base)
     context.scope.position -= 1
     if is_unset(context, base):
-        context.put(base, context.new_buffer(base.type))
+        context.put(base, aimed_buffer(context, context.node_of[base]))
     elif (
         isinstance(original, Value)
         and original is not base
@@ -123,13 +123,13 @@ def uncopied(context: Context, value: Operand) -> Operand:
     return base if context.buffers[context.place[base]].strides == kind.strides else value
 
 
-def free_target(context: Context, node: Node) -> str | None:
-    """The buffer that the result aims at, if nothing that is read stands in it."""
+def aimed_buffer(context: Context, node: Node) -> str:
+    """The buffer that the result aims at if nothing that is read stands in it, else a new one."""
     target = context.target.get(node.output)
     if target is None or not context.may_overwrite(target):
-        return None
+        return context.new_buffer(node.output.type)
     if any(target in context.reads_of(value) for value in node.inputs):
-        return None
+        return context.new_buffer(node.output.type)
     context.place_readers(target, node.output)
     return target
 

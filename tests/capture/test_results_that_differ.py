@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -175,6 +176,36 @@ def test_early_returns(fn: Any) -> None:
         assert difference(run(fn, [mine]), run(compiled, [other])) == ""
     assert compiled.cache_info().variants == 1
     assert 0 < compiled.cache_info().eager_calls <= 2
+
+
+def numbers_of_a_while(x):
+    found, i = [], 0
+    while i < len(x):
+        if x[i] > 0.5:
+            found.append(x[i])
+        i += 1
+    if not found:
+        return np.empty(0)
+    return np.array(found)
+
+
+def rows_of_a_while(x):
+    found, i = [], 0
+    while i < len(x):
+        if x[i] > 0.5:
+            found.append((x[i], x[i] + 1))
+        i += 1
+    if not found:
+        return np.empty((0, 2))
+    return np.array(found)
+
+
+@pytest.mark.parametrize("fn", [numbers_of_a_while, rows_of_a_while])
+def test_arms_fill_no_more_of_a_result_than_there_is(fn: Any) -> None:
+    """Nobody knows how many items may be found: the room is large, and neither arm moves it."""
+    compiled = check(fn, *((np.arange(12.0) / 3 * scale,) for scale in (1, 2, -1, 0)))
+    kernels = compiled.inspect(np.arange(12.0)).loops
+    assert not re.search(r"in 0:\d{5}", str(kernels))
 
 
 def test_early_returns_are_not_exported() -> None:
