@@ -413,6 +413,45 @@ def test_a_generator_and_more_arguments() -> None:
     assert compiled.cache_info().variants == 1  # the loop is none for which an iteration is known
 
 
+def orthonormal(vectors):
+    """Each vector without its parts along the others before."""
+    basis = []
+    for v in vectors:
+        w = v - sum((np.dot(v, b) * b for b in basis), np.zeros_like(v))
+        if np.linalg.norm(w) > 1e-10:
+            basis.append(w / np.linalg.norm(w))
+    return np.array(basis), sum(basis, start=np.zeros(vectors.shape[1]))
+
+
+def of_what_is_there(rows):
+    found = [row * 2 for row in rows if row[0] > 0.3]
+    total = sum(found, np.ones(rows.shape[1]))
+    return total, sum((row[0] for row in rows if row[1] > 0), rows[0]), sum(rows[:, 0], 2.5)
+
+
+def start_itself(rows):
+    """Without items the sum is the start, which is written."""
+    start = np.zeros(rows.shape[1])
+    total = sum([row for row in rows if row[0] > 2], start)
+    total += 1
+    return total, start, total is start
+
+
+@pytest.mark.parametrize("fn", [orthonormal, of_what_is_there])
+def test_an_array_to_start_a_sum_with(fn: Callable[..., Any]) -> None:
+    compiled = fxc.compile(fn, fullgraph=True)
+    for rows in (X[:12].reshape(4, 3), X[:21].reshape(7, 3), X[:12].reshape(4, 3) * 0):
+        assert difference(run(fn, [rows]), run(compiled, [rows])) == ""
+
+
+@pytest.mark.filterwarnings("ignore::fxc.CaptureWarning")
+def test_a_sum_of_no_arrays_is_its_start() -> None:
+    compiled = fxc.compile(start_itself)
+    for scale in (0, 1, 9):
+        rows = X[:12].reshape(4, 3) * scale
+        assert difference(run(start_itself, [rows]), run(compiled, [rows])) == ""
+
+
 def sum_of_own(items):
     return list(items)
 

@@ -94,6 +94,38 @@ def stored_row_of_floats(x):
     return out
 
 
+def index_of_the_best(x):
+    counts = np.zeros((len(x), 3))
+    for i in range(len(x)):
+        best = None
+        for k in range(3):
+            if x[i] > k:
+                best = (i, k)
+        if best is not None:
+            counts[best] += counts[i, 0] + 1
+    return counts
+
+
+def index_behind_a_return(x):
+    where = None
+    for i in range(len(x)):
+        if x[i] > 3:
+            where = (i, 0)
+    y = x.reshape(-1, 1) * 2
+    if where is None:
+        return 0.0, y
+    y[where] -= 1
+    return y[where], y
+
+
+def index_of_all(x):
+    rows = np.arange(6.0).reshape(2, 3)
+    where = None
+    if x[2] > 1:
+        where = (1, 2)
+    return rows[where] + x[0]
+
+
 def stored_element(x):
     out = np.zeros(len(x))
     for i in range(len(x)):
@@ -108,6 +140,17 @@ def stored_element(x):
 @pytest.mark.parametrize("fn", [stored_row, stored_row_of_floats])
 def test_a_tuple_that_is_there_is_stored_as_a_row(fn: Callable[..., Any]) -> None:
     test_as_python(fn)
+
+
+@pytest.mark.parametrize("fn", [index_of_the_best, index_behind_a_return])
+def test_a_tuple_that_is_there_is_an_index(fn: Callable[..., Any]) -> None:
+    test_as_python(fn)
+
+
+def test_none_as_an_index_is_left_to_numpy() -> None:
+    compiled = fxc.compile(index_of_all)
+    for x in (np.arange(5.0), np.arange(5.0) / 8):
+        assert not difference(run(index_of_all, (x,)), run(compiled, (x,)))
 
 
 def test_an_element_takes_no_tuple() -> None:

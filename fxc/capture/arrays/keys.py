@@ -59,6 +59,7 @@ def entries_of(key: object, kind: ArrayType) -> list[Entry]:
 
     Raises NumPy's IndexError for a bad one.
     """
+    key = key._as_places() if isinstance(key, Traced) else key
     given = key if isinstance(key, tuple) else (key,)
     return _with_all_axes(kind, [_parsed(each) for each in given])
 

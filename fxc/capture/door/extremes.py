@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from collections.abc import Callable, ItemsView, Iterable, Iterator, KeysView, ValuesView
 from functools import partial
@@ -22,11 +23,14 @@ from .comparisons import is_compared
 from .containers import is_counted
 from .plain_calls import PlainCalls
 
+_WITH_START = (sum, math.prod)
+
 
 def of_items(function: Callable[..., object]) -> Any:
     def found_of(door: PlainCalls, *args: Any, **kwargs: object) -> Any:
-        if len(args) == 1 and not kwargs and is_counted(args[0]):
-            return fold_items(door, function, settled(args[0]))
+        has_start = function in _WITH_START and (len(args) > 1 or kwargs)
+        if args and is_counted(args[0]) and (has_start or (len(args) == 1 and not kwargs)):
+            return fold_items(door, function, settled(args[0]), *args[1:], **kwargs)
         if function in (any, all) and len(args) == 1 and not kwargs and _has_open(args[0]):
             return fold_few(door, function, args[0])
         if CORRECTS and function is sum and args and not kwargs:

@@ -94,8 +94,7 @@ class Several(TakesUfuncs, Traced):
         """The options that ``what`` holds for, as one value; it is checked here that it is one."""
         kept = [option for option in self.options if what(option[1])]
         if not kept:
-            text = f"{self.text}, where it is used as something else, cannot be captured"
-            raise refusal(SEVERAL_KINDS, text)
+            raise refuse(SEVERAL_KINDS, f"{self.text}, where it is used as something else,")
         if len(kept) < len(self.options):
             holds = one_holds([flag for flag, _ in kept])
             current().record("try_demand", operand(holds))
@@ -177,16 +176,17 @@ class Several(TakesUfuncs, Traced):
     def _plain(self) -> Any:
         found = self._number()
         if type(found) is Several:
-            raise refuse(
-                SEVERAL_KINDS,
-                "a number that is of several types by conditions, in this operation,",
-                "make it one type, as by float(…)",
-            )
+            text = "a number that is of several types by conditions, in this operation,"
+            raise refuse(SEVERAL_KINDS, text, "make it one type, as by float(…)")
         return found._plain() if isinstance(found, Traced) else found
 
+    def _as_places(self) -> Any:
+        """The tuple of numbers that it is, where no option is a number: a key, or a row."""
+        return self if any(is_of_one_type(x) for _, x in self.options) else self._tuple(is_row)
+
     def _stored_as(self, dtype: np.dtype) -> Any:
-        if not any(is_of_one_type(x) for _, x in self.options):
-            return items_as_array(self._tuple(is_row), dtype)
+        if type(row := self._as_places()) is tuple:
+            return items_as_array(row, dtype)
         if type(found := self._number()) is not Several:
             return found._stored_as(dtype) if isinstance(found, Traced) else found
         is_int = dtype == np.int64 and not any(is_weak_float(x) for _, x in found.options)
@@ -204,7 +204,7 @@ class Several(TakesUfuncs, Traced):
         return found._stored_as(_F64) if kinds and is_real else self._plain()
 
     def _run(self, name: str, inputs: tuple[object, ...]) -> Any:
-        return for_each(lambda *xs: call_ufunc(name, *xs), inputs)
+        return for_each(partial(call_ufunc, name), inputs)
 
     def converted(self, function: Callable[[object], object]) -> Any:
         return for_each(function, (self,))

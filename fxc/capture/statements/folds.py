@@ -24,7 +24,7 @@ from ..session.locations import user_location
 from ..session.refusing import How, Request, Respecialise, refuse
 from ..session.session import current
 from ..values.objects import Args, Kwargs
-from ..values.operands import is_scalar
+from ..values.operands import array_of, is_scalar
 from .comprehensions import (
     MOST_KNOWN,
     MOST_LISTED,
@@ -133,7 +133,7 @@ def _loop_of(
         return None, ()  # to NumPy's functions a generator is one object
     if loop in WITH_START and rest + tuple(options.values()):
         (start, *others), is_start = (*rest, *options.values()), options.keys() <= {"start"}
-        if others or not is_start or not _is_number(start):
+        if others or not is_start or not _is_start(start):
             return None, ()
         return loop, (start,)
     if loop is first_of:
@@ -143,8 +143,9 @@ def _loop_of(
     return loop, more
 
 
-def _is_number(x: object) -> bool:
-    return is_scalar(x) or isinstance(x, int | float | np.number)
+def _is_start(x: object) -> bool:
+    """Whether this is a number or an array, which a loop may carry."""
+    return array_of(x) is not None or is_scalar(x) or isinstance(x, int | float | np.number)
 
 
 def _takes_list(function: object, made: Comprehension) -> bool:
@@ -244,11 +245,12 @@ def row(door: StatementDoor, made: Comprehension) -> Any:
     return made.over(made.items)
 
 
-def fold_items(door: StatementDoor, function: object, items: object, **options: object) -> Any:
+def fold_items(
+    door: StatementDoor, function: object, items: object, *rest: object, **options: object
+) -> Any:
     """``sum`` and its like of an array, or of what is counted."""
-    if type(items) is Filtered:
-        return fold(door, function, False, items.made, **options)
-    return fold(door, function, False, Comprehension(items, list, itself), **options)
+    made = items.made if type(items) is Filtered else Comprehension(items, list, itself)
+    return fold(door, function, False, made, *rest, **options)
 
 
 def fold_few(door: StatementDoor, function: object, items: Sequence[object]) -> Any:

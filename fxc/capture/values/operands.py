@@ -65,7 +65,7 @@ class Traced:
         return self
 
     def _as_places(self) -> Any:
-        """What stands for this value as an index."""
+        """What stands for this value as an index, or as one of each axis."""
         return self
 
     def _is_filled(self) -> Any:
