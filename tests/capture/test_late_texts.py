@@ -66,6 +66,13 @@ def by_a_comprehension(x):
     return " ".join([f"{v:.2f}" if v > 0 else "-" for v in x]), names, names.count("up")
 
 
+def by_maps(x):
+    """Iterators that are joined by nothing: those of texts, and those of characters."""
+    signs = "".join(map(str, (x > 0).astype(int)))
+    letters = "".join(map(chr, np.abs(x).astype(int) % 26 + 65))
+    return signs, letters, "".join(map("{:.1f}".format, x[x > 1])), ",".join(map(str, x))
+
+
 def fields(x):
     rows, report = [], []
     for i in range(len(x)):
@@ -99,7 +106,7 @@ def adds_up(x):
 
 PROGRAMS: list[Callable[..., Any]] = [
     *(by_percent, a_part_by_a_condition, two_branches, behind_a_loop, behind_a_while, fields),
-    *(lines_of_a_loop, by_a_comprehension, methods, of_arrays, adds_up),
+    *(lines_of_a_loop, by_a_comprehension, by_maps, methods, of_arrays, adds_up),
 ]
 VALUES = [np.arange(7.0) - k for k in (0, 2, 3, 9)]
 

@@ -262,9 +262,33 @@ def objects_that_change(x):
     return same
 
 
+def pairs_in_pairs(x):
+    """What is sorted by has tuples in it, as the items of a dict with pairs as keys."""
+    counts, found = {}, []
+    for i in range(len(x)):
+        key = (int(x[i] * 3), i % 2)
+        counts[key] = counts.get(key, 0) + 1
+        if x[i] > 0.3:
+            found.append(((i, x[i]), int(x[i] * 5)))
+    most = sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:3]
+    by = sorted(found, key=lambda p: (p[1], (p[0][1], -p[0][0])), reverse=True)
+    return most, sorted(found), by
+
+
+def least_so_far(x):
+    """A tuple that may be None is put in order with others."""
+    best = top = None
+    pairs = [(i % 3, v) for i, v in enumerate(x) if v > 0.2]
+    for i, v in pairs:
+        rank = (i, -v)
+        if top is None or rank < top:
+            best, top = (i, v), rank
+    return best, top, max(pairs, key=lambda p: (p[1], p[0])), min(pairs, key=lambda p: (p[0], p[1]))
+
+
 IN_LOOPS = [
     *(until_a_place, until_a_list, keys_that_change, best_of, members, until_it_stays),
-    *(heap_of_tuples, objects_that_change),
+    *(heap_of_tuples, objects_that_change, pairs_in_pairs, least_so_far),
 ]
 
 
@@ -276,6 +300,28 @@ def test_in_loops(fn: Callable[..., Any]) -> None:
         assert difference(run(fn, (x.copy(),)), run(compiled, (x.copy(),))) == ""
     info = compiled.cache_info()
     assert (info.variants, info.eager_calls) == (1, 0)
+
+
+def none_before_a_pair(x):
+    first = second = None
+    for i in range(len(x)):
+        if x[i] > 0.8:
+            first = (i, x[i])
+        if x[i] < 0.2:
+            second = (x[i], i)
+    return first < second
+
+
+def test_none_has_no_place_in_an_order() -> None:
+    compiled = fxc.compile(none_before_a_pair, fullgraph=True)
+    for x in (
+        np.linspace(0, 1, 9),
+        np.linspace(0.1, 0.7, 9),
+        np.full(9, 0.5),
+        np.linspace(1, 0, 9),
+    ):
+        assert difference(run(none_before_a_pair, (x,)), run(compiled, (x,))) == ""
+    assert compiled.cache_info().eager_calls == 2  # Python raises
 
 
 def texts_in_lists(x):

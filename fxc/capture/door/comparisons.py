@@ -236,6 +236,8 @@ class Comparisons(ItemAccess):
 
     def _tuples_of(self, name: str, a: Any, b: Any) -> tuple[Any, Any] | None:
         """Tuples or lists to compare in place of two things; None where Python compares them."""
+        if name not in ("eq", "ne"):
+            a, b = _in_order_with(b, a), _in_order_with(a, b)
         a, b = (x.few_items() if is_list(x) else x for x in (a, b))
         if isinstance(a, External) or (isinstance(a, Traced) and not a._is_object):
             return None
@@ -350,6 +352,14 @@ def _lists_of_the_graph(a: object, b: object) -> tuple[Any, Any] | None:
             made = other.as_list() if type(other) is ExternalList else other
             return None if made is None else (one, made)
     return None
+
+
+def _in_order_with(other: object, x: Any) -> Any:
+    """The tuple that one of several things has to be, if it is put in order with another one."""
+    if type(x) is not Several or type(other) not in (tuple, Several):
+        return x
+    is_one = any(type(each) is tuple for _, each in x.options)
+    return x.only(lambda each: type(each) is tuple) if is_one else x
 
 
 def _is_plain_sequence(name: str, x: object) -> bool:

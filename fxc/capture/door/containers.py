@@ -103,7 +103,7 @@ def _join(door: PlainCalls, between: str, *args: object, **kwargs: object) -> An
     if not between and len(args) == 1:
         items = settled(args[0])
         if type(items) in (Counted, Bounded):
-            items = list_of_items(door, items)
+            (items,) = args = (list_of_items(door, items),)
         found = joined(items)
         if found is not None:
             return found

@@ -16,7 +16,7 @@ from fxc.ir.symbols import Dim, counted_in
 
 from ..arrays.creation import is_array
 from ..arrays.traced_array import TracedArray
-from ..forms.form import Form, Items, Number, are_numbers, is_of_arrays, types_of
+from ..forms.form import Form, Items, Number, is_of_arrays, types_of
 from ..forms.items import form_of_items, takes, widened
 from ..forms.leaving import class_of_objects, classes_in, may_change
 from ..forms.truths import demand
@@ -161,7 +161,7 @@ class ListParts(Buffer):
     def _order(self, reverse: bool) -> Any:
         """The places of the items in their order, which is that of equal ones."""
         form, arrays = self.arrays()
-        if class_of_objects(form) is not None or not are_numbers(form):
+        if not _has_order(form):
             raise self.unclear("sorted() by something else than numbers, or tuples of them,")
         columns = [wrap(array) for array in arrays]
         if any(column.dtype.kind == "c" for column in columns):
@@ -262,6 +262,13 @@ def array_in_order(x: TracedArray, reverse: bool) -> Any:
         demand(np.logical_not(np.isnan(x).any()))
     found = np.sort(x[::-1] if reverse else x, kind="stable")
     return found[::-1] if reverse else found
+
+
+def _has_order(form: Form) -> bool:
+    """Whether it is a number of one type, or a tuple of what has an order."""
+    if isinstance(form, Items) and issubclass(form.structure.kind, tuple):
+        return bool(form.items) and all(map(_has_order, form.items))
+    return isinstance(form, Number)
 
 
 def places_in_order(columns: list[TracedArray], reverse: bool) -> Any:
