@@ -104,9 +104,19 @@ def adds_up(x):
     return s
 
 
+def bars(x):
+    """How often a text stands in another says a number that is not known."""
+    lines = []
+    for i, v in enumerate(x):
+        bar = "#" * round(float(2 * abs(v))) if v > -2 else ""
+        lines.append(f"{v:6.2f} {bar}|" + " " * i + "ab" * (i % 3) * 2)
+    print("=" * int(abs(x[0])), x.argmax() * "-")
+    return "\n".join(lines), ["*" * int(v) for v in x], "-" * (len(x) - 9)
+
+
 PROGRAMS: list[Callable[..., Any]] = [
     *(by_percent, a_part_by_a_condition, two_branches, behind_a_loop, behind_a_while, fields),
-    *(lines_of_a_loop, by_a_comprehension, by_maps, methods, of_arrays, adds_up),
+    *(lines_of_a_loop, by_a_comprehension, by_maps, bars, methods, of_arrays, adds_up),
 ]
 VALUES = [np.arange(7.0) - k for k in (0, 2, 3, 9)]
 
@@ -131,6 +141,30 @@ def test_only_the_text_that_is_chosen_is_made() -> None:
     for v in (1.5, np.nan):
         assert compiled(np.array([v])) == of_one(np.array([v]))
     assert compiled.cache_info().eager_calls == 0
+
+
+def rules(x, n):
+    """One compilation serves all numbers of characters where a text is shown only."""
+    return "-" * n, f"{'=' * n}|" + "ab" * len(x), x * n
+
+
+def looked_at(x, n):
+    s = "ab" * n
+    return len(s), s[:3], s == "abab", list(s), {s: x[0]}, np.array([s, "c"]), x * 2
+
+
+def of_elements(x, n):
+    return len("ab" * int(x[0])), np.array([f"{x[0]:.2f}", "b"]), x * 2
+
+
+@pytest.mark.filterwarnings("ignore::fxc.CaptureWarning")
+@pytest.mark.parametrize(("fn", "most"), [(rules, 2), (looked_at, 9), (of_elements, 9)])
+def test_repeated_texts(fn: Callable[..., Any], most: int) -> None:
+    compiled = fxc.compile(fn)
+    for n in (3, 4, 5, 6, 7, 2):
+        x = np.arange(n + 1.0) + 1
+        assert difference(run(fn, (x, n)), run(compiled, (x, n))) == ""
+    assert compiled.cache_info().variants <= most
 
 
 def test_functions_in_lists_stay_themselves() -> None:

@@ -30,6 +30,7 @@ from ..session.refusing import refuse
 from ..session.session import current
 from ..session.warned_of import warn_again
 from ..values.above import above
+from ..values.late import late, repeated
 from ..values.operands import Traced, TracedValue, is_derived, operand, plain_number, record, wrap
 from ..values.operator_methods import BINARY, COMPARISONS, UNARY, give_conversions, give_methods
 from ..values.protocols import as_numpys
@@ -270,6 +271,8 @@ def _compute(name: str, left: Any, right: Any) -> Any:
         left = plain_number(left)
     elif is_derived(right) and left._type.weak:
         right = plain_number(right)
+    if name == "mul" and str in (type(left), type(right)):
+        return _repeated(*((left, right) if type(left) is str else (right, left)))
     if not taken(right):
         if name in ("eq", "ne") and isinstance(right, str | bytes) and not left._type.weak:
             return beside_text(is_equal=name == "eq")
@@ -305,9 +308,11 @@ def _is_sequence(x: object) -> bool:
 
 
 def _repeated(items: object, times: Any) -> Any:
-    """``items * times`` of a list or tuple; NotImplemented where Python has to make it."""
-    if type(items) is not list or times._type.dtype.kind not in "iu":
+    """``items * times`` of a list, tuple or text; NotImplemented where Python has to make it."""
+    if times._type.dtype.kind not in "iu" or type(items) not in (list, str):
         return NotImplemented
+    if type(items) is not list:
+        return late(str, repeated, items, times)
     size = dim_of(times)
     if isinstance(size, int):
         return items * size

@@ -21,6 +21,7 @@ from fxc.ir.types import PY_INT, ScalarType
 from ..session.refusing import refusal
 from ..session.session import current
 from ..values.above import above
+from ..values.late import late, repeated
 from ..values.operands import (
     Traced,
     is_derived,
@@ -261,6 +262,8 @@ def _as_scalar(name: str, left: Any, right: Any) -> Any:
         return NotImplemented
     if type(other) is list and name == "mul":
         return above().repeated(other, x._dim)
+    if type(other) is str and name == "mul":
+        return late(str, repeated, other, x)
     if not isinstance(other, int | float | complex | np.generic):
         return NotImplemented
     kind = operand(other).type

@@ -13,12 +13,13 @@ from typing import Any
 import numpy as np
 
 from fxc.ir.error_kinds import TEXT
+from fxc.ir.graph import Operand
 from fxc.ir.types import ArrayType
 
 from ..session.refusing import refusal, refuse
 from ..session.warned_of import run_now
 from .above import above
-from .operands import Traced, TracedValue
+from .operands import Traced, TracedValue, operand
 from .snapshots import Of, as_pythons, is_array, mapped, snapshot
 
 _DEEPEST = 32  # texts in texts that branches join
@@ -82,6 +83,9 @@ class Late(Traced):
     def _of_structure(cls, keys: tuple[Any, ...], items: Any) -> Late:
         return keys[0].at(*items)  # type: ignore[no-any-return]
 
+    def _operand(self) -> Operand:
+        return operand(self._known())
+
     def _is_filled(self) -> Any:
         """Its truth, where that is clear: the text of a number has characters."""
         if self._function is operator.mod and type(self._args[0]) is str:
@@ -118,7 +122,7 @@ class Late(Traced):
         return late(self._kind, operator.add, _text(other, self._kind), self)
 
     def __mul__(self, count: object) -> Any:
-        return late(self._kind, operator.mul, self, count)
+        return late(self._kind, repeated, self, count)
 
     __rmul__ = __mul__
 
@@ -293,6 +297,11 @@ def known_text(x: object) -> Any:
 def of_this_call(x: object) -> Any:
     """What a text of numbers is in this call; anything else itself."""
     return x._known() if type(x) is Late else x
+
+
+def repeated(text: Any, count: Any) -> Any:
+    """``text * count``; while capturing of the number that the count is in this call."""
+    return text * (operator.index(count) if is_unknown(count) else count)
 
 
 def _part(text: Any, start: object, stop: object, step: object) -> Any:
