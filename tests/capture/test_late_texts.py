@@ -114,9 +114,20 @@ def bars(x):
     return "\n".join(lines), ["*" * int(v) for v in x], "-" * (len(x) - 9)
 
 
+def all_ways(x):
+    """Texts in a list of the graph are made by functions of their numbers, in the same order."""
+    out = []
+    for i, v in enumerate(x):
+        text = f"{v!r:>10}{i!s}{'{}é'}{v:{i + 5}.2f}{[v, (i,), {'k': v}]}" + "%s|%5.2f%%" % (i, v)
+        text += "{1}{0}{k:{w}}".format(i, v, k=v, w=9)
+        out.append(text.ljust(40, "*") + ",".join([f"{v}", "a", str(i)]) + f"{v}"[:3] + "{}\n")
+    return out
+
+
 PROGRAMS: list[Callable[..., Any]] = [
     *(by_percent, a_part_by_a_condition, two_branches, behind_a_loop, behind_a_while, fields),
-    *(lines_of_a_loop, by_a_comprehension, by_maps, bars, methods, of_arrays, adds_up),
+    *(lines_of_a_loop, by_a_comprehension, by_maps, bars, all_ways, methods, of_arrays),
+    adds_up,
 ]
 VALUES = [np.arange(7.0) - k for k in (0, 2, 3, 9)]
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from fxc.ir.error_kinds import TEXT
 from fxc.ir.graph import Operand
+from fxc.ir.later import import_later
 from fxc.ir.types import ArrayType
 
 from ..session.refusing import refusal, refuse
@@ -21,6 +22,9 @@ from ..session.warned_of import run_now
 from .above import above
 from .operands import Traced, TracedValue, operand
 from .snapshots import Of, as_pythons, is_array, mapped, snapshot
+
+# See Note [Rooms with one door].
+maker_of = import_later("fxc.capture.values.text_makers", "maker_of")
 
 _DEEPEST = 32  # texts in texts that branches join
 _OF_TEXTS = r"%(\(.*?\))?[^a-zA-Z%]*[sra]"  # conversions that may show nothing
@@ -181,6 +185,7 @@ class Template:
         self._kind, self._function = text._kind, text._function
         self._tree = _without_parts((text._args, text._kwargs), lambda _: None)
         self._key = self._kind, _key_of((self._function, self._tree))
+        self._maker: Callable[..., Any] | None = None
 
     def __eq__(self, other: object) -> bool:
         return type(other) is Template and self._key == other._key
@@ -200,22 +205,31 @@ class Template:
 
     def at(self, *parts: object) -> Late:
         """The text with these numbers."""
-        return self._with_parts(iter(parts), Late)  # type: ignore[no-any-return]
+        return self._at(iter(parts))
+
+    def _at(self, parts: Iterator[object]) -> Late:
+        def of(x: object) -> object:
+            if type(x) is Template:
+                return x._at(parts)
+            return next(parts) if x is _HOLE else x
+
+        return Late(self._kind, self._function, *mapped(self._tree, of))
 
     def made(self, *parts: object) -> Any:
         """The text itself, at run time."""
-        return self._with_parts(iter(parts), lambda _, f, args, kwargs: f(*args, **kwargs))
+        if self._maker is None:
+            self._maker = maker_of(self, _HOLE)
+        return self._maker(*parts)
 
-    def _with_parts(self, parts: Iterator[object], made: Callable[..., object]) -> Any:
-        """What is ``made`` of the arguments with the parts in them, as are the texts in it."""
-
-        def of(x: object) -> object:
-            if type(x) is Template:
-                return x._with_parts(parts, made)
-            return next(parts) if x is _HOLE else x
-
-        args, kwargs = mapped(self._tree, of)
-        return made(self._kind, self._function, args, kwargs)
+    def source(self, of: Callable[[object], str]) -> str:
+        """The text as an expression of Python's, of those of the arguments, in their order."""
+        args, kwargs = self._tree
+        if self._function is formatted and all(type(x) in (str, tuple) for x in args):
+            parts = [of(x) if type(x) is str else _formatted_source(x, of) for x in args]
+            return f"{of(''.join)}(({''.join(f'{part}, ' for part in parts)}))"
+        given = list(map(of, args))
+        given += [f"**{{{of(name)}: {of(x)}}}" for name, x in kwargs.items()]
+        return f"{of(self._function)}({', '.join(given)})"
 
 
 _HOLE = object()  # stands for a number in a template
@@ -318,6 +332,12 @@ def formatted(*parts: Any) -> str:
             value, conversion, spec = part
             texts.append(format(_CONVERSIONS[conversion](value), spec))
     return "".join(texts)
+
+
+def _formatted_source(part: tuple[Any, Any, Any], of: Callable[[object], str]) -> str:
+    value, conversion, spec = part
+    shown = of(value) if conversion == -1 else f"{of(_CONVERSIONS[conversion])}({of(value)})"
+    return f"{of(format)}({shown}, {of(spec)})"
 
 
 _CONVERSIONS: dict[int, Of] = {-1: lambda x: x, ord("s"): str, ord("r"): repr, ord("a"): ascii}
