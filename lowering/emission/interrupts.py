@@ -35,7 +35,7 @@ from .scratch import free
 # - a parallel loop over arrays runs in strips of some milliseconds, and looks behind each: Note
 #   [Threads];
 # - one of few iterations, whose number is known or bounded, is counted by those around it: fewer
-#   blocks for LLVM.
+#   blocks for LLVM, which writes it out. So is one around loops that look for themselves.
 
 INTERRUPTED = "interrupted"  # the block that leaves
 
@@ -196,7 +196,7 @@ def _is_straight(block: Sequence[Stmt], costs: Costs) -> bool:
 
 def _is_short(stmt: For | While, costs: Costs) -> bool:
     number = trips(stmt, costs)
-    if number is None or looks(stmt.body, costs):
+    if number is None or (isinstance(stmt, While) and looks(stmt.body, costs)):
         return False
     work = _work(stmt.body, costs) * number
     most = costs.looks if is_scalar(stmt) else costs.looks_short

@@ -612,6 +612,18 @@ def test_loops_that_end_soon_do_not_look_for_signals() -> None:
     assert looks(common_divisor, 5, 7) == 0
     assert looks(bits, np.arange(2000)) == 1
     assert looks(collatz, 5) == 1
+    assert looks(insertions, np.ones(9)) == 1
+
+
+def insertions(x: np.ndarray) -> np.ndarray:
+    """Few iterations around a loop that looks for signals itself."""
+    for i in range(1, 9):
+        key, k = x[i], i - 1
+        while k >= 0 and x[k] > key:
+            x[k + 1] = x[k]
+            k -= 1
+        x[k + 1] = key
+    return x
 
 
 def nearest_left(x, used):
