@@ -17,7 +17,7 @@ reads others: the next comparison would wait for the store as well.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence, Set
 
 from fxc.ir.symbols import computed_in, symbols_of
 from fxc.ops.python_numbers import stem
@@ -67,7 +67,7 @@ def replacing(program: Program, loop: For | While) -> dict[int, Record]:
             }
             then, orelse = (_replaced(arm, other, bests, made) for arm, other in _both(stmt))
             if then != orelse:
-                needs = next(_orders(stmt.condition, made), None) if then else None
+                needs = next(_orders(stmt.condition, bests, made), None) if then else None
                 found[id(stmt)] = Record(then, needs)
     return found
 
@@ -123,13 +123,13 @@ def _compared(condition: Atom, made: Made) -> Iterator[Load]:
             yield from _compared(arg, made)
 
 
-def _orders(condition: Atom, made: Made) -> Iterator[str]:
-    """The orders of numbers without which the condition does not hold."""
+def _orders(condition: Atom, bests: Set[Load], made: Made) -> Iterator[str]:
+    """The orders with one of these numbers without which the condition does not hold."""
     stmt = made.get(condition) if isinstance(condition, str) else None
     if isinstance(stmt, Compute) and all(each == BOOL for each in stmt.arg_dtypes):
         for arg in stmt.args if stem(stmt.op) in ("logical_and", "astype") else ():
-            yield from _orders(arg, made)
-    elif isinstance(stmt, Compute) and any(_compared(condition, made)):
+            yield from _orders(arg, bests, made)
+    elif isinstance(stmt, Compute) and not bests.isdisjoint(_compared(condition, made)):
         yield stmt.name
 
 

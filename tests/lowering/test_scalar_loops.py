@@ -732,6 +732,15 @@ def test_what_is_better_or_changes_is_seldom(fn: Callable[..., Any], branches: i
     assert text.count("call void @llvm.sideeffect()") == branches
 
 
+@pytest.mark.parametrize(("fn", "compares"), [(nearest_left, "fcmp"), (longest, "icmp")])
+def test_the_best_is_asked_before_what_else_a_condition_says(
+    fn: Callable[..., Any], compares: str
+) -> None:
+    text = fxc.compile(fn, fullgraph=True).inspect(RNG.random(400), RNG.random(400) < 0.5).llvm
+    (first,) = re.findall(r"br i1 (%r\d+), label %also", text)
+    assert f"{first} = {compares} " in text
+
+
 def test_many_branches_by_which_a_number_changes() -> None:
     """What is known of each is known once, however many there are."""
     lines = ["loops f", "  input x: float64[400]", "  output b: float64[]"]
