@@ -23,6 +23,7 @@ from ..nests.statements import (
     While,
     walk,
 )
+from ..operators.python_rules import mostly_looks_up
 from . import extremes, interrupts, sticky
 from .bests import replacing
 from .chains import handed_on, is_chain
@@ -226,7 +227,9 @@ class _UserLoop:
         emitter, stmt = self.emitter, self.stmt
         _note_leaving(emitter, "false")
         rest = id(stmt) in emitter.minor or goes_backwards(emitter.program, stmt)
-        emitter.counted(Counting(stmt.var, start, stop, rest=rest), (), self.body)
+        scalar = mostly_looks_up(stmt.body, emitter.costs)
+        counting = Counting(stmt.var, start, stop, rest=rest, scalar=scalar)
+        emitter.counted(counting, (), self.body)
 
     def body(self) -> str | None:
         """One iteration; whether the loop ends behind it."""

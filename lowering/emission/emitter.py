@@ -31,7 +31,8 @@ from .totals import better_of, combined, fold_lanes, is_better
 class Counting:
     """How a loop counts: ``var`` from ``start`` while below ``stop``, in registers of ``lanes``.
 
-    ``rest``: LLVM is to leave it as it is, it runs what is left of a loop in lanes.
+    ``rest``: LLVM is to leave it as it is, it runs what is left of a loop in lanes. ``scalar``:
+    LLVM is to give it no lanes.
     """
 
     var: str
@@ -40,6 +41,7 @@ class Counting:
     step: int = 1
     lanes: int = 1
     rest: bool = False
+    scalar: bool = False
 
 
 class Emitter(Interleaved, ABC):
@@ -172,9 +174,9 @@ class Emitter(Interleaved, ABC):
         latch = f.block
         f.lines.append(f"  {following} = add nsw i64 {counter}, {counting.step}")
         is_finished = self.regs.marks and (counting.rest or counting.lanes > 1)
-        latch_mark = finished(self.module) if is_finished else kept_scalar(f, begin)
+        mark = finished(self.module) if is_finished else kept_scalar(f, begin, counting.scalar)
         back = f"i1 {leaves}, label %{done}, label %{head}" if leaves else f"label %{head}"
-        f.do(f"br {back}{latch_mark}")
+        f.do(f"br {back}{mark}")
         first = f"[ {counting.start}, %{before} ]"
         lines = [f"  {counter} = phi i64 {first}, [ {following}, %{latch} ]"]
         for key, kind in keys:

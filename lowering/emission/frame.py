@@ -179,13 +179,13 @@ def finished(module: ModuleText) -> str:
     return _loop_mark(module, '"llvm.loop.unroll.disable"', _NO_LANES)
 
 
-def kept_scalar(f: FunctionText, begin: int) -> str:
+def kept_scalar(f: FunctionText, begin: int, is_known: bool = False) -> str:
     """What the last branch of a loop bears, which begins with that line: nothing, or that it
-    stays scalar, as it may divide in an arm. See Note [Divisions in arms].
+    stays scalar, as is known, or as it may divide in an arm. See Note [Divisions in arms].
     """
     lines = f.lines[begin:]
     branches = sum(not line.startswith(" ") for line in lines) > 2  # its test, and its body
-    if branches and any(map(_DIVIDES.search, lines)):
+    if is_known or (branches and any(map(_DIVIDES.search, lines))):
         return _loop_mark(f.module, _NO_LANES)
     return ""
 

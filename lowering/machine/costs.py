@@ -193,7 +193,7 @@ class Costs:
     # chains of operations wait for each other; several vectors at once fill the gaps. More code
     # takes longer to compile, so most of that is for loops that run long: from so many operations
     # on, and so many in the whole loop, which may have twice as many lanes as others if nearly all
-    # it does is one chain.
+    # it does is one chain. Loads from tables: the work beside each from which on lanes pay.
     lanes: int = 32
     lanes_totals: int = 4
     lanes_short: int = 8
@@ -201,6 +201,7 @@ class Costs:
     lanes_statements: int = 64
     lanes_work: int = 20
     lanes_much: int = 1 << 24
+    lanes_looked_up: int = 12
 
     # Short loops that are written down: iterations, of those inside of others together, and
     # statements of them all; columns of a temporary that are numbers in registers where another

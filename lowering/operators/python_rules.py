@@ -11,8 +11,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from fxc.ir.records import replace
+from fxc.ir.symbols import computed_in
 
+from ..machine.costs import Costs
 from ..nests.buffers import F64, I64, Atom, Const
+from ..nests.statements import Compute, Load, Stmt, walk
 from .scalar_rules import NEARLY_EXACT, NUMPY_RULES, DTypes, ScalarRule, cast_types
 
 
@@ -120,3 +123,33 @@ def asks_library(op: str, args: Sequence[Atom]) -> bool:
 
 _POWERS = frozenset({"power_of_scalars", "py_power", "try_power"})
 _IN_LIBRARY = frozenset({"hypot_of_parts", *(f"math_{name}" for name in LIBRARY)})
+
+
+def mostly_looks_up(block: Sequence[Stmt], costs: Costs) -> bool:
+    """Whether a loop loads from tables, at places that are numbers of a byte or two, and does so
+    little beside that lanes are no gain: ``out[i] = table[image[i]]``.
+
+    One by one, such a load is one instruction, and that of its place another: no byte is out of
+    the bounds of a table of 256. In lanes each place has to be taken out of a register, and each
+    element to be put into one.
+    """
+    stmts = tuple(walk(tuple(block)))
+    made = {stmt.name: stmt for stmt in stmts if isinstance(stmt, Compute)}
+    loads = [stmt for stmt in stmts if isinstance(stmt, Load)]
+    count = sum(
+        any(_is_small(name, made) for dim in s.index for name in computed_in(dim)) for s in loads
+    )
+    if not count:
+        return False
+    work = sum(SCALAR_RULES[stmt.op].cost for stmt in made.values())
+    return work < costs.lanes_looked_up * count
+
+
+def _is_small(name: str, made: dict[str, Compute]) -> bool:
+    """Whether a number is made of one of a byte or two that has no sign."""
+    stmt = made.get(name)
+    while stmt is not None and stmt.args:
+        if stmt.arg_dtypes[0].kind in "bu" and stmt.arg_dtypes[0].itemsize <= 2:
+            return True
+        stmt = made.get(str(stmt.args[0]))
+    return False

@@ -16,7 +16,7 @@ from ..nests.addressing import byte_offset, is_unit_step, split, step_of, varies
 from ..nests.buffers import BOOL
 from ..nests.program import Program
 from ..nests.statements import Accumulate, Compute, Index, Load, Loop, Stmt, Store, blocks_of, walk
-from ..operators.python_rules import SCALAR_RULES
+from ..operators.python_rules import SCALAR_RULES, mostly_looks_up
 
 # See Note [Rooms with one door].
 stored_together = import_later("fxc.lowering.nests.apart", "stored_together")
@@ -103,6 +103,8 @@ class Survey:
     def pays(self) -> bool:
         """Whether lanes of this loop are better than those of a loop inside, or none."""
         if self.inner and not self.all_short and self.better_inside >= self.along_inside:
+            return False
+        if mostly_looks_up(self.loop.body, self.program.target.costs):
             return False
         across = self.across + sum(2 * apart > self.lanes for apart in self.apart)
         return across <= 2 * self.along or self.work >= 8 * across

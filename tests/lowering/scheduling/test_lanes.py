@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -246,3 +247,40 @@ def test_a_long_chain_gets_more_lanes_in_chunks_too(dtype: str, wanted: int) -> 
     assert f" parallel 1 lanes {wanted} " in found("exp(%x)\n  return %0")
     two = f"exp(%x)\n  %1: {dtype}[200] = sin(%x)\n  %2: {dtype}[200] = add(%0, %1)\n  return %2"
     assert f" parallel 1 lanes {wanted // 2} " in found(two)
+
+
+def looked_up(x: np.ndarray, table: np.ndarray) -> np.ndarray:
+    out = np.empty(len(x))
+    for i in range(len(x)):
+        out[i] = table[x[i]] + 1.0
+    return out
+
+
+def rooted(x: np.ndarray, table: np.ndarray) -> np.ndarray:
+    out = np.empty(len(x))
+    for i in range(len(x)):
+        out[i] = np.sqrt(np.sqrt(table[x[i]]))
+    return out
+
+
+@pytest.mark.parametrize(
+    ("fn", "kind", "wanted"),
+    [
+        (looked_up, "u1", False),  # one instruction each
+        (looked_up, "u2", False),
+        (rooted, "u1", True),  # much work beside
+        (lambda x, table: table[x] + 1.0, "u1", False),
+        (lambda x, table: table[x] + 1.0, "i8", True),  # bounds are looked at in lanes
+    ],
+)
+def test_looking_up_in_a_table_has_no_lanes(
+    fn: Callable[..., np.ndarray], kind: str, wanted: bool
+) -> None:
+    """By numbers of a byte or two. LLVM gives it none, either."""
+    x, table = (np.arange(300) * 37 % 256).astype(kind), np.arange(65536.0)
+    compiled = fxc.compile(fn, fullgraph=True)
+    assert np.array_equal(compiled(x, table), fn(x, table))
+    stages = compiled.inspect(x, table)
+    assert (" lanes " in str(stages.loops)) == wanted
+    if fn is looked_up:
+        assert "vectorize.enable" in str(stages.llvm)
