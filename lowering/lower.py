@@ -46,6 +46,7 @@ repeated_updates = import_later("fxc.lowering.scheduling.repeated_updates", "rep
 growing_products = import_later("fxc.lowering.scheduling.growing_products", "growing_products")
 products_ahead = import_later("fxc.lowering.scheduling.products_ahead", "products_ahead")
 vectors_together = import_later("fxc.lowering.scheduling.vectors_together", "vectors_together")
+truths = import_later("fxc.lowering.scheduling.truths", "truths")
 
 
 class WithCare(Enum):
@@ -92,6 +93,7 @@ _SCHEDULING = (
     Scheduling(held, of_loops=True),
     Scheduling(block_columns, of_nests=True),
     Scheduling(speculate),
+    Scheduling(truths, of_loops=True),
     Scheduling(known_places),
     Scheduling(with_allocations),
     Scheduling(parallel),

@@ -173,14 +173,14 @@ loop i_1s in 0:(3)
   loop i_1 in i_1s.start:i_1s.stop
     t20 = t20.ahead1[i_1 - 128*i_1s]
     t21 = b4[]
-    if greater(t21, t20)
+    t23 = greater(t21, t20)
+    b12[] = logical_or(t23, b5[])
+    if t23
       b10[] = (i_1)
       b11[] = t20
-      b12[] = True
     else
       b10[] = b3[]
       b11[] = t21
-      b12[] = b5[]
     b3[] = b10[]
     b4[] = b11[]
     b5[] = b12[]""",
