@@ -51,7 +51,7 @@ from .llvm_text import FunctionText, ModuleText
 # Registers of 512 bits lower the clock for a millisecond or so, to fill an array is enough. Such a
 # program is mostly scalar code, so it does with 256 bits unless it computes elementary functions of
 # arrays. So does one that calls NumPy in between: all of NumPy would run at the lower clock of
-# 512-bit code.
+# 512-bit code. The engine knows the processors that keep their clock: there it may have 512.
 # Before a nest without such loops stands the call of a function that does nothing: LLVM then clears
 # the upper halves of the vector registers (vzeroupper). Scalar code between dirty ones runs at the
 # lower clock of 512-bit code. A loop of a few iterations is rather written out.

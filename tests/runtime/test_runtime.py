@@ -20,6 +20,7 @@ import pytest
 import fxc
 from fxc.ir.errors import InternalError
 from fxc.package.mapping import MissingFunction
+from fxc.runtime import engine as engines
 from fxc.runtime import linking
 from fxc.runtime.engine import Engine
 from fxc.runtime.kept_codes import KeptCode
@@ -207,6 +208,27 @@ def test_many_constants_of_a_loop_are_loaded_once_each():
     asm = fxc.compile(long, fullgraph=True).inspect(x, x + 1).asm
     loads = re.findall(r"^\t\S+\t.*\.LCPI\w+\(%rip\)", asm, re.MULTILINE)
     assert 60 < len(loads) <= len(factors)
+
+
+@pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="looks at x86 code")
+@pytest.mark.parametrize("cpu", ["znver5", "cascadelake"])
+def test_scalar_loops_get_wide_registers_where_these_keep_the_clock(
+    cpu: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def differing(x, y):
+        n = 0
+        for i in range(len(x)):
+            if x[i] != y[i]:
+                n += 1
+        return n
+
+    engines.load_llvm()
+    target, _, features = engines._target
+    monkeypatch.setattr(engines, "_target", (target, cpu, features))
+    x = np.arange(3000, dtype=np.uint8)
+    asm = fxc.compile(differing, fullgraph=True).inspect(x, x).asm
+    if "+avx512f" in features and "-avx512f" not in features:
+        assert ("%zmm" in asm) == (cpu == "znver5")
 
 
 def test_a_plan_shows_its_source():
